@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/cloud_tried.h"
 
-#include <stdio.h>
-
-#include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
@@ -15,14 +13,11 @@ static const char code[] = "cloud-tried", code_failed[] = "call-failed";
 
 static char *call_describe(const char *host, bool cut_off)
 {
-	char *text = NULL;
-	const int length =
-		cut_off ? asprintf(&text, "The program tried to reach %s, which is cut off (--egress none).",
-				   *host ? host : "a host that it did not name")
-			: asprintf(&text, "The program called %s, which is not emulated: it is the real one.",
-				   host);
-
-	return length < 0 ? NULL : text;
+	if (!cut_off)
+		return memory_printf("The program called %s, which is not emulated: it is the real one.",
+				     host);
+	return memory_printf("The program tried to reach %s, which is cut off (--egress none).",
+			     *host ? host : "a host that it did not name");
 }
 
 void cloud_tried(struct job_run *run, const char *host, bool cut_off)
@@ -30,15 +25,15 @@ void cloud_tried(struct job_run *run, const char *host, bool cut_off)
 	AUTO(string) char *text = call_describe(host, cut_off);
 	bool told;
 
-	if (!run->assignment || !text)
+	if (!run->assignment)
 		return;
 	if (differences_count(run->assignment->differences, code, text, &told) >= HOSTS_MAX || told)
 		return;
-	if (job_run_differ(run, code,
-			   cut_off ? " In the cloud this works."
-				   : " `serve --route NAME=URL` leads a name to an emulator.",
-			   "%s", text))
-		job_run_touch(run);
+	job_run_differ(run, code,
+		       cut_off ? " In the cloud this works."
+			       : " `serve --route NAME=URL` leads a name to an emulator.",
+		       "%s", text);
+	job_run_touch(run);
 }
 
 void call_failed(struct job_run *run, const char *host, const char *text)
@@ -47,11 +42,12 @@ void call_failed(struct job_run *run, const char *host, const char *text)
 	AUTO(string) char *beginning = NULL;
 	bool has;
 
-	if (!list || asprintf(&beginning, "The program called %s, which ", host) < 0)
+	if (!list)
 		return;
+	beginning = memory_printf("The program called %s, which ", host);
 	if (differences_count(list, code_failed, "", &has) >= HOSTS_MAX ||
 	    differences_begin(list, code_failed, beginning))
 		return;
-	if (job_run_differ(run, code_failed, "", "%s%s", beginning, text))
-		job_run_touch(run);
+	job_run_differ(run, code_failed, "", "%s%s", beginning, text);
+	job_run_touch(run);
 }

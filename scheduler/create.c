@@ -9,7 +9,6 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/gateway.h"
-#include "scheduler/gcs_keep.h"
 #include "scheduler/job_run.h"
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/plan/command_line.h"
@@ -159,8 +158,8 @@ static void refuse(struct replica_run *replica, struct error *err)
 	replica->refusal = err->text ? TAKE(err->text) : NULL;
 }
 
-static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
-			   const char *gcs)
+void replica_create(const struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
+		    const char *gcs)
 {
 	static const struct limits none = { 0 };
 	const struct assignment *assignment = run->assignment;
@@ -213,13 +212,4 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 			.pids_limit = PIDS_LIMIT,
 			.stop_grace_s = reconciler->stop_grace_s,
 		});
-}
-
-void step_create(struct reconciler *reconciler, struct job_run *run)
-{
-	const char *gcs = gcs_keep(reconciler, run);
-
-	for (size_t i = 0; i < run->replica_count; i++)
-		if (run->replicas[i].seen == SEEN_NOTHING && run->replicas[i].end == END_NONE)
-			replica_create(reconciler, run, &run->replicas[i], gcs);
 }

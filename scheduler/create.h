@@ -4,10 +4,12 @@
 struct job_run;
 struct reconciler;
 struct replica_key;
+struct replica_run;
 
-/* Makes the containers that are missing, all before any is started: most bad requests fail here, before user code runs, and
- * every name resolves from the first instruction on. */
-void step_create(struct reconciler *reconciler, struct job_run *run);
+/* Asks for the replica's container. @gcs: where Cloud Storage is as files; NULL: nowhere. One that cannot be described is
+ * refused. */
+void replica_create(const struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
+		    const char *gcs);
 /* What the replica was started with, command_line_text(). NULL: the launcher was, which tells its commands itself; or memory
  * ran out. The caller frees. */
 char *replica_command_line(const struct reconciler *reconciler, const struct job_run *run,

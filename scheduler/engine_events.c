@@ -12,7 +12,6 @@
 #include "scheduler/job_table.h"
 #include "scheduler/listing_sight.h"
 #include "scheduler/network_sight.h"
-#include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/sight.h"
 #include "store/logs/logs.h"
@@ -62,6 +61,7 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	}
 	scheduler->engine_up = scheduler->engine_listed = false;
 	scheduler->engine_down = true;
+	scheduler->engine_loss += steady || !scheduler->engine_loss;
 	spare_networks_forget(&scheduler->spares);
 	scheduler->network_look = (struct network_look){ 0 };
 	engine_text_set(scheduler, false, event->text);
@@ -69,7 +69,6 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 		struct job_run *run = scheduler->runs[i];
 
 		job_run_unsee(run);
-		run->told_down = run->told_down && !steady;
 		job_run_touch(run);
 	}
 }
@@ -80,13 +79,12 @@ static void fold_image_failure(struct job_run *run, enum role role, const char *
 	const char *version = run->plan->runtime_version;
 	AUTO(string) char *advice = NULL;
 
-	if (version &&
-	    asprintf(&advice,
-		     "%s. Another image can stand for the runtime version %s: deploy/runtime/build makes "
-		     "one of this machine's packages, and trainyard serve --runtime %s=trainyard-runtime "
-		     "uses it",
-		     text, version, version) < 0)
-		advice = NULL;
+	if (version)
+		advice = memory_printf(
+			"%s. Another image can stand for the runtime version %s: deploy/runtime/build makes "
+			"one of this machine's packages, and trainyard serve --runtime %s=trainyard-runtime "
+			"uses it",
+			text, version, version);
 	replica_refuse(job_run_replica(run, role, 0), END_REFUSED, advice ? advice : text);
 }
 
@@ -124,7 +122,7 @@ static void on_image(struct scheduler *scheduler, const struct engine_event *eve
 			concerned = true;
 		}
 		if (concerned && event->kind == ENGINE_IMAGE_PROGRESS)
-			job_run_say(run, SEVERITY_INFO, "%s", event->text);
+			notes_say(&run->notes, SEVERITY_INFO, "%s", event->text);
 	}
 }
 
@@ -183,7 +181,6 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 	job_run_touch(run);
 	switch (event->kind) {
 	case ENGINE_REPLICA_CREATED:
-		restarts_see(run, replica);
 		if (replica->seen == SEEN_CREATING || replica->seen == SEEN_STARTING)
 			replica->seen = SEEN_CREATED;
 		break;

@@ -3,6 +3,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "scheduler/decision.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
@@ -43,10 +44,10 @@ static void give_up(struct job_run *run, const char *reason)
 	static const char code[] = "gateway-missing";
 	bool ignored;
 
-	if ((run->assignment && differences_count(run->assignment->differences, code, NULL, &ignored)) ||
-	    job_run_differ(run, code, "", "The replicas cannot reach trainyard's storage and metadata: %s.",
-			   reason))
-		run->gateway.seen = GATEWAY_ABSENT;
+	run->gateway.seen = GATEWAY_ABSENT;
+	if (!run->assignment || !differences_count(run->assignment->differences, code, NULL, &ignored))
+		job_run_differ(run, code, "",
+			       "The replicas cannot reach trainyard's storage and metadata: %s.", reason);
 }
 
 /* Nobody was told of a new one: it may as well not be. */
@@ -60,7 +61,7 @@ static void opening_failed(struct job_run *run, int64_t now_us, const char *reas
 		give_up(run, reason);
 }
 
-static void gateway_open(struct reconciler *reconciler, struct job_run *run, int64_t now_us)
+void gateway_open(const struct reconciler *reconciler, struct job_run *run)
 {
 	const struct gateway_request request = {
 		.job = run->row->id,
@@ -75,7 +76,8 @@ static void gateway_open(struct reconciler *reconciler, struct job_run *run, int
 	struct error err AUTO_ERROR = { 0 };
 
 	if (reconciler->gateway.open(reconciler->gateway.arg, &request, &run->gateway.place, &err)) {
-		opening_failed(run, now_us, err.text ? err.text : status_name(err.status));
+		opening_failed(run, clock_mono_us(reconciler->clock),
+			       err.text ? err.text : status_name(err.status));
 		return;
 	}
 	run->gateway.seen = GATEWAY_OPEN;
@@ -83,20 +85,18 @@ static void gateway_open(struct reconciler *reconciler, struct job_run *run, int
 	run->gateway.tries = 0;
 }
 
-void gateway_keep(struct reconciler *reconciler, struct job_run *run)
+void gateway_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
 {
-	int64_t now_us = clock_mono_us(reconciler->clock);
-
-	if (!reconciler->gateway.open || !job_run_is_sighted(run) || run->gateway.retry_at_us > now_us)
+	if (!outlook->reconciler->gateway.open || !job_run_is_sighted(run) ||
+	    run->gateway.retry_at_us > outlook->mono_us)
 		return;
-	run->gateway.retry_at_us = 0;
 	if (run->network == NETWORK_NONE && run->gateway.seen == GATEWAY_OPEN)
-		gateway_leave(reconciler, run); /* the network went behind our back */
+		decision_order(decision, ORDER_GATEWAY_CLOSE, 0); /* the network went behind our back */
 	if (run->network == NETWORK_READY && run->gateway.seen == GATEWAY_CLOSED && is_of_use(run))
-		gateway_open(reconciler, run, now_us);
+		decision_order(decision, ORDER_GATEWAY_OPEN, 0);
 }
 
-void gateway_leave(struct reconciler *reconciler, struct job_run *run)
+void gateway_leave(const struct reconciler *reconciler, struct job_run *run)
 {
 	if (reconciler->gateway.close)
 		reconciler->gateway.close(reconciler->gateway.arg, run->row->id);

@@ -11,16 +11,14 @@
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/plan/placement.h"
-#include "scheduler/restarts.h"
 #include "store/jobs/faults.h"
+#include "store/jobs/journal.h"
 #include "store/logs/logs.h"
 
 struct job_run *job_run_new(struct job *row)
 {
-	struct job_run *run = calloc(1, sizeof(*run));
+	struct job_run *run = memory_calloc(1, sizeof(*run));
 
-	if (!run)
-		return NULL;
 	run->row = row;
 	run->sight = 1;
 	return run;
@@ -35,22 +33,12 @@ static void replicas_free(struct job_run *run)
 	run->replica_count = 0;
 }
 
-void job_run_notes_cut(struct job_run *run, size_t kept)
-{
-	while (run->note_count > kept)
-		free(run->notes[--run->note_count].text);
-	if (run->note_count)
-		return;
-	free(run->notes);
-	run->notes = NULL;
-}
-
 void job_run_free(struct job_run *run)
 {
 	if (!run)
 		return;
 	replicas_free(run);
-	job_run_notes_cut(run, 0);
+	notes_clear(&run->notes);
 	for (int role = 0; role < ROLE_COUNT; role++)
 		free(run->image_ids[role]);
 	free(run->fault);
@@ -64,77 +52,95 @@ void job_run_free(struct job_run *run)
 	free(run);
 }
 
-static enum status replicas_make(struct job_run *run, struct error *err)
+static struct replica_run replica_new(const struct replica_key *key)
 {
-	size_t count = plan_tunes(run->plan) ? 0 : plan_replica_count(run->plan);
-	size_t next = 0;
+	return (struct replica_run){ .key = *key, .made = !key->restart };
+}
 
-	run->replicas = calloc(count ? count : 1, sizeof(*run->replicas));
-	if (!run->replicas)
-		return error_no_memory(err);
-	run->replica_count = count;
+static void replicas_make(struct job_run *run)
+{
+	const size_t count = plan_tunes(run->plan) ? 0 : plan_replica_count(run->plan);
+
+	replicas_free(run);
+	run->replicas = memory_calloc(count + 1, sizeof(*run->replicas));
 	for (int role = 0; count && role < ROLE_COUNT; role++)
 		for (unsigned i = 0; i < run->plan->pools[role].count; i++)
-			run->replicas[next++].key = (struct replica_key){
-				.job = run->row->id,
-				.attempt = run->row->attempt,
-				.role = (enum role)role,
-				.index = i,
-			};
-	return STATUS_OK;
+			run->replicas[run->replica_count++] =
+				replica_new(&(struct replica_key){ .job = run->row->id,
+								   .attempt = run->row->attempt,
+								   .role = (enum role)role,
+								   .index = i });
 }
 
-static enum status assignment_unfold(struct job_run *run, struct error *err)
+static void assignment_unfold(struct job_run *run)
 {
-	struct error problem AUTO_ERROR = { 0 };
+	struct error err AUTO_ERROR = { 0 };
 
 	if (!run->row->assignment || run->fault ||
-	    !assignment_from_text(run->row->assignment, &run->assignment, &problem))
-		return STATUS_OK;
+	    !assignment_from_text(run->row->assignment, &run->assignment, &err))
+		return;
 	log_event(LOG_ERROR, "assignment-unread", "job=%s error=\"%s\"", run->row->job_id,
-		  problem.text ? problem.text : "");
+		  err.text ? err.text : "");
 	run->fault = memory_strdup("Internal error: the job's assignment cannot be read.");
 	run->fault_code = STATUS_INTERNAL;
-	return run->fault ? STATUS_OK : error_no_memory(err);
 }
 
-enum status job_run_unfold(struct job_run *run, struct error *err)
+static void fact_read(struct job_run *run, const struct journal_row *row)
 {
-	struct error problem AUTO_ERROR = { 0 };
+	struct replica_run *replica = row->of_replica && row->attempt == run->row->attempt
+					      ? job_run_replica(run, (enum role)row->role, row->index)
+					      : NULL;
 
-	if (plan_from_text(run->row->plan, &run->plan, &problem)) {
-		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", run->row->job_id,
-			  problem.text ? problem.text : "");
-		run->plan = plan_new();
-		run->fault = strdup("Internal error: the job's plan cannot be read.");
-		run->fault_code = STATUS_INTERNAL;
-		if (!run->plan || !run->fault)
-			return error_no_memory(err);
+	if (!replica)
+		return;
+	if (row->kind == JOURNAL_RESTARTED) {
+		replica->key.restart = row->restart;
+		*replica = replica_new(&replica->key);
+	} else if (row->kind == JOURNAL_MADE) {
+		replica->made = true;
+	} else if (row->kind == JOURNAL_ENDED) {
+		replica->end = (enum replica_end)row->cause;
+		replica->exit_code = (int)row->number;
+		replica->out_of_memory = row->flags & JOURNAL_OUT_OF_MEMORY;
+		replica->of_itself = row->flags & JOURNAL_OF_ITSELF;
+		replica->ordered = row->flags & JOURNAL_ORDERED;
+		replica->ended_us = row->time_us;
 	}
-	if (assignment_unfold(run, err))
-		return STATUS_INTERNAL;
-	if (replicas_make(run, err))
-		return STATUS_INTERNAL;
-	restarts_read(run);
-	return STATUS_OK;
 }
 
-void job_run_rewind(struct job_run *run)
+void job_run_unfold(struct job_run *run, const struct journal *journal)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	if (plan_from_text(run->row->plan, &run->plan, &err)) {
+		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", run->row->job_id,
+			  err.text ? err.text : "");
+		run->plan = plan_new();
+		run->fault = memory_strdup("Internal error: the job's plan cannot be read.");
+		run->fault_code = STATUS_INTERNAL;
+	}
+	assignment_unfold(run);
+	replicas_make(run);
+	for (size_t i = 0; i < journal->count; i++)
+		fact_read(run, &journal->rows[i]);
+}
+
+void job_run_begin_attempt(struct job_run *run)
 {
 	if (run->gateway.seen != GATEWAY_OPEN)
-		run->gateway = (struct gateway_run){ 0 }; /* nobody is left who was told of it */
-	run->doubt_until_us = 0;
-	for (size_t i = 0; i < run->replica_count; i++) {
-		free(run->replicas[i].refusal);
-		run->replicas[i] = (struct replica_run){
-			.key = {
-				.job = run->row->id,
-				.attempt = run->row->attempt,
-				.role = run->replicas[i].key.role,
-				.index = run->replicas[i].key.index,
-			},
-		};
-	}
+		run->gateway = (struct gateway_run){ 0 }; /* no replica is left that was told of it */
+	replicas_make(run);
+}
+
+void replica_renew(struct job_run *run, struct replica_run *replica)
+{
+	struct replica_key key = replica->key;
+
+	key.restart++;
+	log_event(LOG_INFO, "replica-restarted", "project=%s job=%s replica=%s-%u restart=%u",
+		  run->row->project, run->row->job_id, role_name(key.role), key.index, key.restart);
+	free(replica->refusal);
+	*replica = replica_new(&key);
 }
 
 void job_run_unsee(struct job_run *run)
@@ -167,6 +173,11 @@ void job_run_hold(struct job_run *run, int64_t until_us)
 bool job_run_doubts(const struct job_run *run)
 {
 	return run->doubt_until_us && run->row->verdict == JOB_STATE_UNSPECIFIED;
+}
+
+bool replica_is_made(const struct replica_run *replica)
+{
+	return replica->seen != SEEN_NOTHING && replica->seen != SEEN_CREATING;
 }
 
 int64_t job_run_owner(const struct job_run *run)
@@ -222,66 +233,46 @@ struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigne
 	return NULL;
 }
 
-bool job_run_say(struct job_run *run, int severity, const char *format, ...)
-{
-	struct note *grown = realloc(run->notes, (run->note_count + 1) * sizeof(*grown));
-	char *text = NULL;
-	va_list args;
-
-	if (!grown) {
-		memory_note_failure();
-		return false;
-	}
-	run->notes = grown;
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	if (text)
-		run->notes[run->note_count++] = (struct note){ severity, text };
-	else
-		memory_note_failure();
-	return text != NULL;
-}
-
-void job_run_say_all(struct job_run *run, int severity, const char *const *lines)
-{
-	for (; *lines; lines++)
-		job_run_say(run, severity, "%s", *lines);
-}
-
-bool job_run_differ(struct job_run *run, const char *code, const char *hint, const char *format, ...)
+void job_run_differ(struct job_run *run, const char *code, const char *hint, const char *format, ...)
 {
 	json_t *list = run->assignment ? run->assignment->differences : NULL;
-	const size_t before = json_array_size(list);
 	AUTO(string) char *text = NULL;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = memory_vprintf(format, args);
 	va_end(args);
-	if (!text || (list && !difference_add_another(list, DONE_OTHERWISE, code, text))) {
-		memory_note_failure();
-		return false;
-	}
-	if (!job_run_say(run, SEVERITY_WARNING, "%s%s", text, hint)) {
-		json_array_remove(list, before);
-		return false;
-	}
+	if (list)
+		difference_add_another(list, DONE_OTHERWISE, code, text);
+	notes_say(&run->notes, SEVERITY_WARNING, "%s%s", text, hint);
 	run->differs = run->differs || list;
-	return true;
 }
 
-struct service_line *job_run_lines(const struct job_run *run, size_t skipped)
+static bool is_limited(const struct job_run *run)
 {
-	const size_t count = run->note_count - skipped;
-	struct service_line *lines = count ? calloc(count, sizeof(*lines)) : NULL;
+	return run->plan && !(plan_tunes(run->plan) && run->plan->limits_each_trial);
+}
 
-	for (size_t i = 0; lines && i < count; i++)
-		lines[i] = (struct service_line){ run->notes[skipped + i].severity,
-						  run->notes[skipped + i].text };
-	return lines;
+/* From what the wall clock says now. A start that lies ahead of it, since the clock was put back, was just now. */
+static int64_t deadline_reckon(const struct job_run *run, int64_t wall_us, int64_t mono_us)
+{
+	int64_t from = run->row->running_us ? run->row->running_us : run->row->created_us;
+	int64_t limit = !is_limited(run)       ? 0
+			: run->row->running_us ? run->plan->max_running_us
+					       : run->plan->max_wait_us;
+
+	if (from > wall_us)
+		from = wall_us;
+	return limit ? mono_us + (from + limit - wall_us) : INT64_MAX;
+}
+
+int64_t job_run_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_us)
+{
+	if (!run->deadline_us || run->deadline_of_us != run->row->running_us) {
+		run->deadline_us = deadline_reckon(run, wall_us, mono_us);
+		run->deadline_of_us = run->row->running_us;
+	}
+	return run->deadline_us;
 }
 
 static bool some_replica_lives(const struct job_run *run)
@@ -317,15 +308,12 @@ bool job_run_began(const struct job_run *run)
 
 struct judgement job_run_judge(const struct job_run *run)
 {
-	struct replica_outcome *outcomes = memory_calloc(run->replica_count + 1, sizeof(*outcomes));
-	struct judgement judgement = { .verdict = JOB_STATE_UNSPECIFIED };
+	struct replica_outcome *outcomes;
+	struct judgement judgement;
 
 	if (run->fault)
-		judgement = (struct judgement){ JOB_FAILED, memory_strdup(run->fault), run->fault_code };
-	if (run->fault || !outcomes) {
-		free(outcomes);
-		return judgement;
-	}
+		return (struct judgement){ JOB_FAILED, memory_strdup(run->fault), run->fault_code };
+	outcomes = memory_calloc(run->replica_count + 1, sizeof(*outcomes));
 	for (size_t i = 0; i < run->replica_count; i++)
 		outcomes[i] = (struct replica_outcome){
 			.role = run->replicas[i].key.role,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/job_run.h: one unfinished job as the scheduler sees it: the stored row, its plan, and what
- * the engine was last known to have of it. Only the row is kept over a restart; the rest is seen anew.
+/* scheduler/job_run.h: one unfinished job as the scheduler sees it: facts (the stored row, its plan, and what its journal
+ * says of replicas), and what the engine was last known to have of it. The facts alone are kept over a restart; the rest is
+ * seen anew.
  * Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
+#include "scheduler/notes.h"
 #include "scheduler/order.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/plan.h"
@@ -18,6 +20,7 @@
 
 struct assignment;
 struct fault_hit;
+struct journal;
 struct tuner;
 
 /* What is known of one container. CREATING and STARTING were asked for and not answered yet: an answer comes, though the engine
@@ -36,11 +39,11 @@ enum sight {
  * the whole job is tried again. */
 enum { REPLICA_RESTARTS_MAX = 5 };
 
-/* What is asked of the engine for a replica. */
-enum replica_order { ORDER_STOP, ORDER_REMOVE, ORDER_FOLLOW, ORDER_LINK };
-
 /* How far its output was read: to its end, which is handed to the store, and can be read there. */
 enum output { OUTPUT_OPEN, OUTPUT_ENDED, OUTPUT_STORED };
+
+/* What the engine was last asked for the images of roles is kept in the same way. */
+_Static_assert((int)ROLE_COUNT <= (int)ORDERS_KEPT, "an epoch for each role");
 
 /* What was last asked of the engine for its network. */
 enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTENED };
@@ -48,15 +51,14 @@ enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTEN
 struct replica_run {
 	struct replica_key key;
 	enum sight seen;
-	bool renews;          /* it is to be started anew, once that is stored */
-	bool unmade;          /* that is stored, and no container of it was seen yet */
+	bool made; /* stored: its container was there; of one that was never started anew, always */
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
 	bool out_of_memory;
 	bool of_itself;       /* the engine can tell that it was sent no signal */
 	char *refusal;        /* the engine's words for END_REFUSED and END_BROKEN */
 	int64_t ended_us;     /* wall: when its program ended; 0: the engine did not say */
-	struct orders orders; /* by enum replica_order */
+	struct orders orders; /* by enum order_verb */
 	enum output output;
 	enum link_wish link;
 	unsigned throttle_failures; /* in a row */
@@ -82,11 +84,6 @@ struct gateway_run {
 	int64_t retry_at_us;        /* monotonic; 0: no other try is due */
 };
 
-struct note {
-	int severity;
-	char *text;
-};
-
 struct job_run {
 	struct job *row;
 	struct wake wake;
@@ -104,7 +101,9 @@ struct job_run {
 	unsigned sight, listed_in; /* from 1; 0: never */
 	enum network_sight network;
 	struct network_status network_status;
-	bool told_no_network; /* the log says that there is no block for it */
+	unsigned networks_had; /* how many were made for it */
+	unsigned
+		lack_told_after; /* one more than it had had when the log said that there is no block for another; 0: never */
 	/* Of spare_network.h, in whose time it left its network, which is spare since, another job's, or on its way out; 0: it did
 	 * not. */
 	unsigned left_network_in;
@@ -112,57 +111,59 @@ struct job_run {
 	char *image_ids[ROLE_COUNT];
 	struct orders images; /* to fetch them, by role */
 
-	struct note *notes; /* service lines to be stored with the next change */
-	size_t note_count;
-	bool differs;        /* the assignment has differences or restarts that are not stored yet */
-	bool told_down;      /* the log says that the engine is away, and nothing came of its return since */
-	json_t *told;        /* of a trial: differences that its siblings have told; or NULL */
-	struct tuner *tuner; /* of a tuning job, once it was looked at */
-	int64_t look_at_us;  /* monotonic: when it looks at its trials again; 0: when told */
-	bool queued;         /* waits in the scheduler's queue */
-	bool lacks_host;     /* for GPUs that the host has not */
-	bool counted;        /* takes part of the scheduler's room */
-	bool stale;          /* the stored row may say more than ours */
-	bool change_pending; /* a change of the row waits for its commit */
-	enum output last_words; /* its last service lines; ENDED: they were written */
-	int64_t over_us;        /* wall: when job_run_is_over() said so first; 0: it did not yet */
-	int64_t hold_until_us;  /* monotonic: no step before that; job_run_hold() */
-	int64_t doubt_until_us; /* monotonic: how long replicas in doubt are; 0: none is */
-	int64_t deadline_us; /* monotonic: when its limit passes, if job_deadline_us() was asked; 0: it was not */
+	struct notes notes; /* to be stored with the next change */
+	bool differs;       /* the assignment has differences that are not stored yet */
+	unsigned told_loss; /* the last loss of the engine (struct outlook) that the log tells of; 0: none */
+	enum job_state told_loss_in; /* and the state that the job was in */
+	json_t *told;                /* of a trial: differences that its siblings have told; or NULL */
+	struct tuner *tuner;         /* of a tuning job, once it was looked at */
+	int64_t look_at_us;          /* monotonic: when it looks at its trials again; 0: when told */
+	bool queued;                 /* waits in the scheduler's queue */
+	bool lacks_host;             /* for GPUs that the host has not */
+	bool counted;                /* takes part of the scheduler's room */
+	bool stale;                  /* the stored row may say more than ours */
+	enum output last_words;      /* its last service lines; ENDED: they were written */
+	int64_t over_us;             /* wall: when job_run_is_over() said so first; 0: it did not yet */
+	int64_t hold_until_us;       /* monotonic: nothing is decided before that; job_run_hold() */
+	int64_t doubt_until_us;      /* monotonic: how long replicas in doubt are; 0: none is */
+	int64_t deadline_us; /* monotonic: when its limit passes, if job_run_deadline_us() was asked; 0: it was not */
 	int64_t deadline_of_us; /* the row's running_us at that time: when it changes, another limit counts */
-	int64_t stepped_at_us;  /* monotonic: when its last step began; 0: there was none */
 	/* What ordered faults did to it: those that are stored, then those that the next change stores. */
 	struct fault_hit *hits;
 	size_t hit_count, hits_stored;
-	int64_t fault_at_us;   /* monotonic: when faults.h looks at it again; 0: when something happens */
-	int64_t restart_at_us; /* monotonic: when lost replicas are started anew; 0: there are none */
+	int64_t fault_at_us; /* monotonic: when faults.h looks at it again; 0: when something happens */
+	int64_t lost_at_us; /* monotonic: since when there are replicas to be started anew; 0: there are none */
 	/* QUEUED: what its log said last that it waits for, NONE: its turn; and when each was said last (monotonic); 0: never */
 	enum shortage told_wait;
 	int64_t told_wait_us[SHORTAGE_KINDS];
 };
 
-/* Takes @row. NULL when memory ran out. */
+/* Takes @row. */
 struct job_run *job_run_new(struct job *row);
 void job_run_free(struct job_run *run);
 DEFINE_AUTO(job_run, struct job_run *, job_run_free)
 
-/* Reads the plan and the assignment of the row and makes its replicas, all unseen. One that cannot be read is
- * the run's fault: it fails. INTERNAL: memory ran out. */
-enum status job_run_unfold(struct job_run *run, struct error *err);
-/* Forgets everything of this attempt but the network and the images, for the next one. */
-void job_run_rewind(struct job_run *run);
+/* Reads the plan and the assignment of the row and makes its replicas, all unseen, with the restarts and the ends that its
+ * journal tells of. A plan or an assignment that cannot be read is the run's fault: it fails. */
+void job_run_unfold(struct job_run *run, const struct journal *journal);
+/* Makes the replicas of the row's attempt, of which nothing is known. The network, the images and an open gateway stay. */
+void job_run_begin_attempt(struct job_run *run);
+/* It is stored that the replica is started anew, under the same names. */
+void replica_renew(struct job_run *run, struct replica_run *replica);
 /* The engine is away: nothing that was seen is certain, and answers may be lost. */
 void job_run_unsee(struct job_run *run);
 /* Whether the engine's listing was seen since. */
 bool job_run_is_sighted(const struct job_run *run);
-/* No step before @until_us (monotonic), nor before it was to rest until already. */
+/* Nothing is decided before @until_us (monotonic), nor before it was to rest until already. */
 void job_run_hold(struct job_run *run, int64_t until_us);
-/* Whether it is open how some replica ended, and nothing else decides the job: no step is taken until that is known. */
+/* Whether it is open how some replica ended, and nothing else decides the job: nothing is decided until that is known. */
 bool job_run_doubts(const struct job_run *run);
 /* The job whose log its lines go to: of a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
 /* Whether output of it is still to be stored. */
 bool replica_is_unread(const struct replica_run *replica);
+/* Whether the engine has a container of it, or had. */
+bool replica_is_made(const struct replica_run *replica);
 /* Whether its end is decided and told, and all it printed can be read: what is left is to remove its containers, none of
  * which runs. */
 bool job_run_is_over(const struct job_run *run);
@@ -171,20 +172,15 @@ int64_t job_run_network(const struct job_run *run);
 /* A replica's address in the job's network, which is READY. */
 void job_run_address(const struct job_run *run, enum role role, unsigned index, char ret_address[16]);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
-/* False: memory ran out, which is noted. */
-bool job_run_say(struct job_run *run, int severity, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-/* Several lines, one after the other; the list ends with NULL. */
-void job_run_say_all(struct job_run *run, int severity, const char *const *lines);
 /* Tells what is done otherwise than was asked for: by a line in the job's log, with @hint behind it, and a difference in its
- * report, stored in one change. False: memory ran out, which is noted, and nothing is told. */
-bool job_run_differ(struct job_run *run, const char *code, const char *hint, const char *format, ...)
+ * report, stored in one change. */
+void job_run_differ(struct job_run *run, const char *code, const char *hint, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The notes but the first @skipped, as the store takes them: their texts stay the run's, the list is the caller's. NULL when
- * memory ran out, or there are none. */
-struct service_line *job_run_lines(const struct job_run *run, size_t skipped);
-/* Forgets all notes but the first @kept. */
-void job_run_notes_cut(struct job_run *run, size_t kept);
+
+/* The instant (monotonic) at which a limit of the job passes; INT64_MAX: none. It stays, once it is reckoned from the
+ * stored times, though the wall clock jumps.
+ * Choice: time in which the machine was suspended does not count, but when the daemon was started anew since. */
+int64_t job_run_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_us);
 
 /* Whether a replica was lost and is to be started anew, alone, under the same names: while the job runs and
  * others of it live on. The job outlives such a loss.

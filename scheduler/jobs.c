@@ -16,6 +16,7 @@
 #include "scheduler/search/look.h"
 #include "scheduler/told_differences.h"
 #include "store/jobs/jobs.h"
+#include "store/jobs/journal.h"
 
 enum { LOAD_AGAIN_US = 1000000 };
 
@@ -32,27 +33,34 @@ static void runs_reserve(struct scheduler *scheduler)
 	scheduler->run_size = size;
 }
 
+/* What its journal tells; of a job that was never let in, that is nothing. */
+static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, struct error *err)
+{
+	struct journal journal AUTO_JOURNAL = { 0 };
+	enum status rc = STATUS_OK;
+
+	if (run->row->started_us)
+		rc = journal_read(scheduler->reconciler.store, run->row->id, &journal, err);
+	if (!rc)
+		job_run_unfold(run, &journal);
+	return rc;
+}
+
 enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err)
 {
-	struct job_run *run = job_run_new(row);
+	AUTO(job_run) struct job_run *run = job_run_new(row);
+	enum status rc = run_unfold(scheduler, run, err);
 
-	if (!run) {
-		job_free(row);
-		return error_no_memory(err);
-	}
-	if (job_run_unfold(run, err)) {
-		job_run_free(run);
-		return STATUS_INTERNAL;
-	}
+	if (rc)
+		return rc;
 	runs_reserve(scheduler);
-	if (row->started_us && !plan_tunes(run->plan) && room_take(scheduler, run, err)) {
-		job_run_free(run);
-		return error_no_memory(err);
-	}
+	if (row->started_us && !plan_tunes(run->plan))
+		room_take(scheduler, run);
 	job_table_insert(scheduler, run);
 	job_run_touch(run);
 	told_share(scheduler, run);
 	queue_update(scheduler, run);
+	run = NULL; /* the table's */
 	return STATUS_OK;
 }
 
@@ -116,9 +124,7 @@ enum status jobs_load(struct scheduler *scheduler, struct error *err)
 
 		if (scheduler_find(scheduler, list.jobs[i].id))
 			continue;
-		row = malloc(sizeof(*row));
-		if (!row)
-			return error_no_memory(err);
+		row = memory_alloc(sizeof(*row));
 		*row = list.jobs[i];
 		list.jobs[i] = (struct job){ 0 };
 		rc = jobs_add(scheduler, row, err);

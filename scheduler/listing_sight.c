@@ -4,7 +4,6 @@
 #include "daemon/base/log.h"
 #include "scheduler/job_run.h"
 #include "scheduler/network_sight.h"
-#include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/sight.h"
 
@@ -29,7 +28,6 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 {
 	const bool first = !job_run_is_sighted(run);
 
-	restarts_see(run, replica);
 	if (status->gateway_port)
 		run->gateway.port = status->gateway_port;
 	switch (status->sight) {
@@ -59,7 +57,7 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 		return;
 	if (!job_run_is_sighted(run)) {
 		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
-		    replica->end == END_NONE && !replica->unmade)
+		    replica->end == END_NONE && replica->made)
 			replica->end = END_LOST;
 		sight_removed(replica);
 		return;
@@ -74,32 +72,20 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 }
 
-/* Its newest container. One that was started anew before we were is taken up as that. */
-static const struct replica_status *listed(const struct engine_event *event, struct replica_key *key)
+static const struct replica_status *listed(const struct engine_event *event, const struct replica_key *key)
 {
-	const struct replica_status *newest = NULL;
-
-	for (size_t i = 0; i < event->replica_count; i++) {
-		const struct replica_key *one = &event->replicas[i].key;
-
-		if (one->job != key->job || one->attempt != key->attempt || one->role != key->role ||
-		    one->index != key->index || one->restart < key->restart)
-			continue;
-		key->restart = one->restart;
-		newest = &event->replicas[i];
-	}
-	return newest;
+	for (size_t i = 0; i < event->replica_count; i++)
+		if (replica_keys_equal(&event->replicas[i].key, key))
+			return &event->replicas[i];
+	return NULL;
 }
 
 static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run,
 				const struct engine_event *event)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
-		const unsigned restart = run->replicas[i].key.restart;
 		const struct replica_status *status = listed(event, &run->replicas[i].key);
 
-		if (run->replicas[i].key.restart != restart)
-			restarts_change(run);
 		if (status)
 			fold_listed(scheduler, run, &run->replicas[i], status);
 		else

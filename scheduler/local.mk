@@ -6,8 +6,14 @@ libtrainyard_a_SOURCES += \
 	scheduler/cloud_tried.h \
 	scheduler/create.c \
 	scheduler/create.h \
+	scheduler/decide.c \
+	scheduler/decide.h \
+	scheduler/decision.c \
+	scheduler/decision.h \
 	scheduler/engine_events.c \
 	scheduler/engine_events.h \
+	scheduler/execute.c \
+	scheduler/execute.h \
 	scheduler/faults/fault.c \
 	scheduler/faults/fault.h \
 	scheduler/faults/fault_book.c \
@@ -41,9 +47,9 @@ libtrainyard_a_SOURCES += \
 	scheduler/logs/log_pump.h \
 	scheduler/network_sight.c \
 	scheduler/network_sight.h \
+	scheduler/notes.c \
+	scheduler/notes.h \
 	scheduler/order.h \
-	scheduler/pass.c \
-	scheduler/pass.h \
 	scheduler/passes.c \
 	scheduler/passes.h \
 	scheduler/plan/accelerator.c \
@@ -82,11 +88,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/verdict.h \
 	scheduler/queue.c \
 	scheduler/queue.h \
-	scheduler/reconcile.c \
-	scheduler/reconcile.h \
 	scheduler/reconciler.h \
-	scheduler/restarts.c \
-	scheduler/restarts.h \
 	scheduler/room.c \
 	scheduler/room.h \
 	scheduler/scheduler.c \
@@ -126,8 +128,6 @@ libtrainyard_a_SOURCES += \
 	scheduler/sight.h \
 	scheduler/spare_network.c \
 	scheduler/spare_network.h \
-	scheduler/steps.c \
-	scheduler/steps.h \
 	scheduler/told_differences.c \
 	scheduler/told_differences.h \
 	scheduler/tuning/acquisition.c \

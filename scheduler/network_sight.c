@@ -60,6 +60,12 @@ enum {
 	LOOK_HOLDS_US = 1000000,
 };
 
+/* Whether the log says that there is no block for the network that the job waits for. */
+static bool lack_was_told(const struct job_run *run)
+{
+	return run->lack_told_after == run->networks_had + 1;
+}
+
 /* The pool is full, or others have it. Addresses of spare networks are given back first. */
 static void network_lack(struct scheduler *scheduler, struct job_run *run, const char *text)
 {
@@ -70,8 +76,10 @@ static void network_lack(struct scheduler *scheduler, struct job_run *run, const
 	snprintf(scheduler->network_lack, sizeof(scheduler->network_lack), "No network can be made now: %s",
 		 text);
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + ASK_AGAIN_US);
-	run->told_no_network = run->told_no_network ||
-			       job_run_say(run, SEVERITY_WARNING, "The job waits for a network: %s", text);
+	if (lack_was_told(run))
+		return;
+	run->lack_told_after = run->networks_had + 1;
+	notes_say(&run->notes, SEVERITY_WARNING, "The job waits for a network: %s", text);
 }
 
 static void network_fail(struct scheduler *scheduler, struct job_run *run, enum status status,
@@ -196,9 +204,9 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 	if (event->kind == ENGINE_NETWORK_READY) {
 		run->network = NETWORK_READY;
 		run->network_status = event->networks[0];
-		if (!run->told_no_network)
+		if (!lack_was_told(run))
 			scheduler->network_lack[0] = '\0';
-		run->told_no_network = false;
+		run->networks_had++;
 	} else if (event->kind == ENGINE_NETWORK_FAILED) {
 		network_fail(scheduler, run, event->status, event->text);
 	}

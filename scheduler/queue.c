@@ -8,17 +8,20 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/decision.h"
 #include "scheduler/faults/faults.h"
 #include "scheduler/job_run.h"
 #include "scheduler/network_sight.h"
-#include "scheduler/pass.h"
+#include "scheduler/plan/assignment.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
-#include "scheduler/steps.h"
+#include "scheduler/told_differences.h"
 #include "store/logs/logs.h"
 
 enum {
-	RETRY_AFTER_US = 1000000, /* when memory ran out */
+	RETRY_AFTER_US = 1000000, /* when its place could not be found */
 	TELL_AGAIN_US = 60000000, /* what a job has been waiting for before is told no sooner */
 	TELLINGS_AT_ONCE = 64,    /* jobs that a walk tells why they wait; the next walk tells more */
 };
@@ -139,15 +142,14 @@ static void wait_tell(struct walk *walk, struct job_run *run, enum shortage shor
 	int64_t *told_us = &run->told_wait_us[shortage];
 
 	if ((*told_us && (run->told_wait == shortage || walk->now_us - *told_us < TELL_AGAIN_US)) ||
-	    walk->told == TELLINGS_AT_ONCE ||
-	    !job_run_say(run, SEVERITY_INFO, "The job is queued: it waits for %s. %s", words[shortage],
-			 text ? text : ""))
+	    walk->told == TELLINGS_AT_ONCE)
 		return;
+	notes_say(&run->notes, SEVERITY_INFO, "The job is queued: it waits for %s. %s", words[shortage],
+		  text ? text : "");
+	job_run_touch(run);
 	walk->told++;
 	run->told_wait = shortage;
 	*told_us = walk->now_us;
-	if (!run->change_pending)
-		pass_add(&walk->scheduler->pass, run, run->row->state);
 }
 
 static bool was_told(const struct job_run *run)
@@ -169,7 +171,7 @@ static void turn_tell(struct walk *walk, struct job_run *run, size_t before)
 
 static bool is_passed_over(struct walk *walk, struct job_run *run)
 {
-	if (run->lacks_host || faults_hold(walk->scheduler, run))
+	if (run->lacks_host || faults_hold(run, walk->now_us))
 		return true;
 	if (walk->devices_short && placement_wants_devices(run->plan, &walk->scheduler->room.capacity)) {
 		wait_tell(walk, run, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
@@ -197,7 +199,6 @@ static void note_shortage(struct walk *walk, struct job_run *run, enum shortage 
 	case SHORTAGE_PROJECT:
 		if (!walk->projects)
 			walk->projects = json_object();
-		/* Without memory for the name somebody may overtake, but in vain: the store takes no change of this pass. */
 		json_object_set_new_nocheck(walk->projects, run->row->project, json_true());
 		break;
 	case SHORTAGE_HOST:
@@ -209,34 +210,64 @@ static void note_shortage(struct walk *walk, struct job_run *run, enum shortage 
 static void put_off(struct walk *walk, struct job_run *run, const struct error *err)
 {
 	log_event(LOG_ERROR, "job-unplaced", "job=%s error=\"%s\"", run->row->job_id,
-		  err->text ? err->text : "out of memory");
+		  err->text ? err->text : "");
 	job_run_hold(run, walk->now_us + RETRY_AFTER_US);
 	job_run_touch(run);
 	walk->closed = true;
 }
 
+/* What holds for every job of this daemon. */
+static void surroundings_tell(const struct reconciler *reconciler, json_t *differences)
+{
+	if (reconciler->adc)
+		difference_add(
+			differences, DONE_OTHERWISE, "adc-given", NULL,
+			"The replicas are given the developer's own credentials (--adc), not those of the "
+			"job's service account.");
+	if (reconciler->cut_off)
+		difference_add(differences, DONE_OTHERWISE, "cut-off", NULL,
+			       "The replicas are cut off from the outside (--egress none).");
+}
+
+static void differences_tell(struct decision *decision, const struct job_run *run)
+{
+	json_t *all = run->assignment->differences;
+	AUTO(string) char *line = NULL;
+
+	decision->told = run->told ? differences_untold(run->told, all) : NULL;
+	line = differences_line(run->plan->differences, decision->told ? decision->told : all);
+	if (line)
+		notes_say(&decision->says, SEVERITY_NOTICE, "%s", line);
+}
+
+/* With what was assigned to it: from here on the engine may hold something of it. */
 static void let_in(struct walk *walk, struct job_run *run)
 {
 	struct scheduler *scheduler = walk->scheduler;
-	struct error err AUTO_ERROR = { 0 };
+	struct decision decision = { 0 };
 
-	if (!room_take(scheduler, run, &err) && !room_lease(scheduler, run, &err)) {
-		step_admit(&scheduler->reconciler, run);
-	}
+	room_take(scheduler, run);
+	room_lease(scheduler, run);
+	spare_network_take(&scheduler->spares, run);
+	surroundings_tell(&scheduler->reconciler, run->assignment->differences);
+	decision_change(&decision, run, JOB_PREPARING);
+	decision.assigns = true;
+	decision.change.started_us = clock_wall_us(scheduler->reconciler.clock);
+	assignment_leases(run->assignment, run->row->id, &decision.leases, &decision.lease_count, NULL);
+	differences_tell(&decision, run);
+	notes_say_all(&decision.says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
+	decisions_add(scheduler, run, &decision);
 	/* Where blocks were short, the next is let in when this one has its network. */
 	walk->closed = walk->closed || scheduler->network_lack[0];
-	if (run->change_pending)
-		return;
-	queue_retract(scheduler, run);
-	put_off(walk, run, &err);
 }
 
-static void turn_away(struct walk *walk, struct job_run *run, struct error *err)
+/* Its fault decides it. */
+static void turn_away(struct job_run *run, struct error *err)
 {
 	free(run->fault);
 	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
 	run->fault = err->text ? TAKE(err->text) : memory_strdup("The job cannot run on this machine.");
-	step_judge(&walk->scheduler->reconciler, run);
+	job_run_touch(run);
 }
 
 static void visit(struct walk *walk, struct job_run *run)
@@ -262,7 +293,7 @@ static void visit(struct walk *walk, struct job_run *run)
 		note_shortage(walk, run, shortage);
 		break;
 	case STATUS_FAILED_PRECONDITION:
-		turn_away(walk, run, &err);
+		turn_away(run, &err);
 		break;
 	case STATUS_UNAVAILABLE:
 		wait_tell(walk, run, SHORTAGE_ENGINE, err.text);
@@ -305,7 +336,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 		struct job_run *run = scheduler->queue[i];
 
 		/* One that rests for a moment, or whose line is being stored, keeps its place. */
-		walk.closed = walk.closed || run->change_pending || run->hold_until_us > now_us;
+		walk.closed = walk.closed || run->stale || run->hold_until_us > now_us;
 		if (walk.closed)
 			break;
 		if (!is_passed_over(&walk, run))

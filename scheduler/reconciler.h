@@ -11,7 +11,6 @@ struct clock;
 struct fault_book;
 struct log_pump;
 struct objects;
-struct pass;
 struct spare_networks;
 struct store;
 
@@ -31,5 +30,4 @@ struct reconciler {
 	bool cut_off;             /* job networks have no way to the outside */
 	struct spare_networks *spares;
 	struct fault_book *faults; /* ordered ones; NULL: none are taken */
-	struct pass *pass;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/scheduler_state.h"
@@ -57,18 +58,19 @@ enum status room_leases_load(struct scheduler *scheduler, struct error *err)
 	return STATUS_OK;
 }
 
-/* False when memory ran out, which only a project's first job can meet. A project is any text: no check of it. */
-static bool project_vcpus_add(struct scheduler *scheduler, const char *project, int64_t vcpus)
+/* A project is any text: no check of it. */
+static void project_vcpus_add(struct scheduler *scheduler, const char *project, int64_t vcpus)
 {
 	json_t *sum = json_object_get(scheduler->project_vcpus, project);
 
-	if (!sum)
-		return !vcpus ||
-		       !json_object_set_new_nocheck(scheduler->project_vcpus, project, json_integer(vcpus));
+	if (!sum) {
+		if (vcpus)
+			json_object_set_new_nocheck(scheduler->project_vcpus, project, json_integer(vcpus));
+		return;
+	}
 	json_integer_set(sum, json_integer_value(sum) + vcpus);
 	if (!json_integer_value(sum))
 		json_object_del(scheduler->project_vcpus, project);
-	return true;
 }
 
 /* @sign: 1 or -1. */
@@ -83,42 +85,30 @@ static void sums_add(struct usage *usage, const struct job_run *run, int sign)
 	usage->memory_bytes += sign * share.memory_bytes;
 }
 
-enum status room_take(struct scheduler *scheduler, struct job_run *run, struct error *err)
+void room_take(struct scheduler *scheduler, struct job_run *run)
 {
-	bool taken;
-
 	pthread_mutex_lock(&scheduler->mutex);
-	taken = project_vcpus_add(scheduler, run->row->project, plan_vcpus(run->plan));
-	if (taken)
-		sums_add(&scheduler->room.usage, run, 1);
+	project_vcpus_add(scheduler, run->row->project, plan_vcpus(run->plan));
+	sums_add(&scheduler->room.usage, run, 1);
 	pthread_mutex_unlock(&scheduler->mutex);
-	run->counted = taken;
-	return taken ? STATUS_OK : error_no_memory(err);
+	run->counted = true;
 }
 
-enum status room_lease(struct scheduler *scheduler, const struct job_run *run, struct error *err)
+void room_lease(struct scheduler *scheduler, const struct job_run *run)
 {
 	struct usage *usage = &scheduler->room.usage;
-	struct lease *leases = NULL, *grown;
+	struct lease *leases = NULL;
 	size_t count = 0;
-	enum status rc = assignment_leases(run->assignment, run->row->id, &leases, &count, err);
 
-	if (rc || !count)
-		return rc;
+	assignment_leases(run->assignment, run->row->id, &leases, &count, NULL);
+	if (!count)
+		return;
 	pthread_mutex_lock(&scheduler->mutex);
-	grown = realloc(usage->leases, (usage->lease_count + count) * sizeof(*grown));
-	if (grown) {
-		memcpy(grown + usage->lease_count, leases, count * sizeof(*leases));
-		usage->leases = grown;
-		usage->lease_count += count;
-	}
+	usage->leases = memory_resize(usage->leases, usage->lease_count + count, sizeof(*usage->leases));
+	memcpy(usage->leases + usage->lease_count, leases, count * sizeof(*leases));
+	usage->lease_count += count;
 	pthread_mutex_unlock(&scheduler->mutex);
-	if (!grown) {
-		leases_free(leases, count);
-		return error_no_memory(err);
-	}
 	free(leases); /* their texts are the room's now */
-	return STATUS_OK;
 }
 
 static void leases_drop(struct usage *usage, int64_t job)

@@ -11,9 +11,9 @@ struct scheduler;
 void room_host_take(struct scheduler *scheduler, struct host *told);
 /* Takes the leases from the store: what is there counts, whatever the scheduler believed. */
 enum status room_leases_load(struct scheduler *scheduler, struct error *err);
-/* Counts a job that does not count yet; its leases apart. INTERNAL: memory ran out. */
-enum status room_take(struct scheduler *scheduler, struct job_run *run, struct error *err);
-enum status room_lease(struct scheduler *scheduler, const struct job_run *run, struct error *err);
+/* Counts a job that does not count yet; its leases apart. */
+void room_take(struct scheduler *scheduler, struct job_run *run);
+void room_lease(struct scheduler *scheduler, const struct job_run *run);
 /* Both are free again; harmless for a job that does not count. */
 void room_return(struct scheduler *scheduler, struct job_run *run);
 /* Why no network can be made now; "": one can. */

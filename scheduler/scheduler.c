@@ -371,7 +371,6 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 		.faults = options->faults,
 		.cut_off = options->cut_off,
 		.spares = &scheduler->spares,
-		.pass = &scheduler->pass,
 	};
 	scheduler->spares.keep_us = (int64_t)options->spare_network_ms * 1000;
 	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "not asked yet");
@@ -449,8 +448,7 @@ void scheduler_free(struct scheduler *scheduler)
 	jobs_free(scheduler);
 	room_deinit(&scheduler->room);
 	json_decref(scheduler->project_vcpus);
-	pass_clear(&scheduler->pass);
-	free(scheduler->pass.planned);
+	decisions_free(scheduler);
 	log_pump_free(scheduler->reconciler.pump);
 	pthread_cond_destroy(&scheduler->changed);
 	pthread_mutex_destroy(&scheduler->mutex);

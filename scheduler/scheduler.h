@@ -3,7 +3,7 @@
 /* scheduler/scheduler.h: the one thread that owns every job's way from QUEUED to its end.
  *
  * It is told what happened (a job was stored or cancelled, the engine did something, output was
- * stored, a time has come), looks at each job concerned and takes the next step of reconcile.h. */
+ * stored, a time has come), looks at each job concerned, and does what decide.h says. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

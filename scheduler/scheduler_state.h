@@ -4,9 +4,9 @@
 #include <pthread.h>
 
 #include "scheduler/clock_watch.h"
+#include "scheduler/execute.h"
 #include "scheduler/inbox.h"
 #include "scheduler/network_sight.h"
-#include "scheduler/pass.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/scheduler.h"
@@ -18,7 +18,7 @@ struct suggester;
 
 struct scheduler {
 	struct reconciler reconciler;
-	struct pass pass;
+	struct decisions decisions; /* of the present pass */
 	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
@@ -41,6 +41,7 @@ struct scheduler {
 	/* By the engine's clock, of the last loss and of the return; 0: none */
 	int64_t engine_lost_ns, engine_back_ns;
 	int64_t engine_lost_us; /* the loss, monotonic */
+	unsigned engine_loss;   /* how often it was lost that logs tell of: one that had just come back was not back */
 	int64_t engine_up_us;   /* monotonic: since when it is up, or was last */
 	unsigned listings;      /* how often it listed all that is ours */
 	bool clock_set_in_loss; /* or shortly before: the two above are of different clocks */

@@ -10,7 +10,6 @@
 #include "scheduler/logs/log_pump.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/scheduler_state.h"
-#include "scheduler/steps.h"
 #include "store/logs/logs.h"
 
 enum {
@@ -52,31 +51,23 @@ struct replica_run *sight_find(struct scheduler *scheduler, const struct replica
 	return replica && replica->key.restart == key->restart ? replica : NULL;
 }
 
-void sight_follow(struct scheduler *scheduler, struct job_run *run)
+void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
 	struct engine *engine = scheduler->reconciler.engine;
+	const struct replica_key *key = &replica->key;
+	struct log_position from;
+	struct error err AUTO_ERROR = { 0 };
 
-	for (size_t i = 0; i < run->replica_count; i++) {
-		struct replica_run *replica = &run->replicas[i];
-		const struct replica_key *key = &replica->key;
-		struct log_position from;
-		struct error err AUTO_ERROR = { 0 };
-
-		if (replica->output != OUTPUT_OPEN || order_is_pending(&replica->orders, ORDER_FOLLOW) ||
-		    (replica->seen != SEEN_RUNNING && replica->seen != SEEN_EXITED &&
-		     !order_was_given(&replica->orders, ORDER_FOLLOW)))
-			continue;
-		log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key);
-		if (log_position_get(scheduler->reconciler.store, key, &from, &err)) {
-			log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
-				  err.text ? err.text : "");
-			sight_hold(scheduler, run);
-			continue;
-		}
-		order_give(&replica->orders, ORDER_FOLLOW);
-		log_pump_offered(scheduler->reconciler.pump, key, &from);
-		engine->ops->follow_logs(engine, key, &from);
+	log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key);
+	if (log_position_get(scheduler->reconciler.store, key, &from, &err)) {
+		log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
+			  err.text ? err.text : "");
+		sight_hold(scheduler, run);
+		return;
 	}
+	order_give(&replica->orders, ORDER_FOLLOW);
+	log_pump_offered(scheduler->reconciler.pump, key, &from);
+	engine->ops->follow_logs(engine, key, &from);
 }
 
 static bool exit_is_kill(const struct replica_status *status)
@@ -117,8 +108,8 @@ static void tell_missing_lines(const struct scheduler *scheduler, struct job_run
 	    !is_of_loss(scheduler, status, LOSS_NOTICED_NS))
 		return;
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
-	job_run_say(
-		run, SEVERITY_WARNING,
+	notes_say(
+		&run->notes, SEVERITY_WARNING,
 		"The container engine was away when the replica %s ended: the last lines that it printed may be "
 		"missing.",
 		name);
@@ -133,7 +124,7 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 	const int64_t ago_us = (clock_outside_ns(clock) - status->finished_ns) / 1000;
 
 	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && !scheduler->clock_set_in_loss &&
-	       now_us - ago_us > job_deadline_us(run, clock_wall_us(clock), now_us);
+	       now_us - ago_us > job_run_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
 /* An exit status tells nothing by itself: a program may end with that of any signal. END_NONE: that cannot be told yet. */
@@ -209,16 +200,11 @@ void sight_removed(struct replica_run *replica)
 
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text)
 {
-	char *copy;
-
 	if (replica->end != END_NONE)
 		return;
-	copy = memory_strdup(text);
-	if (!copy)
-		return; /* it is asked for again, and refused again */
 	replica->end = end;
 	free(replica->refusal);
-	replica->refusal = copy;
+	replica->refusal = memory_strdup(text);
 }
 
 /* An engine that was killed forgets starts that its runtime still knows, and refuses them ever after: the next
@@ -240,11 +226,11 @@ void sight_paused(struct job_run *run, struct replica_run *replica, bool paused)
 	replica->paused = paused;
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
 	if (paused)
-		job_run_say(
-			run, SEVERITY_WARNING,
+		notes_say(
+			&run->notes, SEVERITY_WARNING,
 			"The container of the replica %s was paused from outside; it goes on when it is unpaused "
 			"(docker unpause).",
 			name);
 	else
-		job_run_say(run, SEVERITY_INFO, "The container of the replica %s goes on.", name);
+		notes_say(&run->notes, SEVERITY_INFO, "The container of the replica %s goes on.", name);
 }

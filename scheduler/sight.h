@@ -20,12 +20,12 @@ void sight_removed(struct replica_run *replica);
 void sight_paused(struct job_run *run, struct replica_run *replica, bool paused);
 /* What was in doubt is as it looks once its moment has passed, or when it decides nothing any more. */
 void sight_settle(struct job_run *run, int64_t now_us);
-/* No step of it for a moment. */
+/* Nothing is decided of it for a moment. */
 void sight_hold(struct scheduler *scheduler, struct job_run *run);
 /* The answer of the engine is lost, and with it what became of the order: the job is looked at anew. */
 void sight_lose(struct scheduler *scheduler, struct job_run *run);
 /* The engine would not have it; the first reason counts. */
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text);
 enum replica_end refusal_kind(enum status status);
-/* Reads the output of every replica that has some and is not being read. */
-void sight_follow(struct scheduler *scheduler, struct job_run *run);
+/* Reads the replica's output. */
+void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica);

@@ -291,7 +291,7 @@ unit_scheduler = \
 	tests/unit/scheduler/test_gcs_keep.c \
 	tests/unit/scheduler/test_queue.c \
 	tests/unit/scheduler/test_queue_words.c \
-	tests/unit/scheduler/test_reconcile.c \
+	tests/unit/scheduler/test_decide.c \
 	tests/unit/scheduler/test_restart.c \
 	tests/unit/scheduler/test_scheduler.c \
 	tests/unit/scheduler/test_spare_network.c \

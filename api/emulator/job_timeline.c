@@ -30,7 +30,8 @@ static const struct field event_fields[] = {
 	FIELD("time", TIMESTAMP, 0, "When it was stored."),
 	FIELD("kind", STRING, 0,
 	      "STATE (the job is in another state), DECIDED (its end is known, or that it is tried again), RETRIED (an attempt "
-	      "begins), REPLICA_ENDED or REPLICA_RESTARTED."),
+	      "begins), REPLICA_ENDED, REPLICA_RESTARTED or REPLICA_MADE (the container of one that was started anew is "
+	      "there)."),
 	FIELD("attempt", INT32, 0, "Which try of the whole job, from 1."),
 	FIELD("state", STRING, 0, "Of STATE and DECIDED: the job's state, now or to come."),
 	FIELD("replica", STRING, 0, "Which replica, as its log calls it."),
@@ -138,6 +139,9 @@ static void event_tell(const struct journal_row *row, const char *replica, struc
 		break;
 	case JOURNAL_RESTARTED:
 		text_printf(text, "%s is started anew", replica);
+		break;
+	case JOURNAL_MADE:
+		text_printf(text, "%s has its new container", replica);
 	}
 }
 
@@ -149,6 +153,7 @@ static const char *kind_name(enum journal_kind kind)
 		[JOURNAL_RETRIED] = "RETRIED",
 		[JOURNAL_ENDED] = "REPLICA_ENDED",
 		[JOURNAL_RESTARTED] = "REPLICA_RESTARTED",
+		[JOURNAL_MADE] = "REPLICA_MADE",
 	};
 
 	return names[kind];
@@ -202,7 +207,7 @@ static void replica_write(const struct journal *journal, const struct plan *plan
 		const struct journal_row *row = &journal->rows[i];
 
 		if (!row->of_replica || row->attempt != attempt || row->role != (int)role ||
-		    row->index != index)
+		    row->index != index || row->kind == JOURNAL_MADE)
 			continue;
 		if (row->restart > restarts)
 			restarts = row->restart;

@@ -8,6 +8,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "scheduler/decision.h"
 #include "scheduler/faults/fault_book.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
@@ -88,58 +89,42 @@ bool faults_alone(const struct job_run *run)
 	return true;
 }
 
-/* Of one that passes: how long it still lasts, whoever sets the wall clock meanwhile. */
-static int64_t left_us(const struct scheduler *scheduler, const struct fault_hit *hit)
-{
-	return hit->ends_us - clock_mono_us(scheduler->reconciler.clock);
-}
-
 /* One for good lasts until its rule is taken back, as others do that are not over by then. */
-static bool hit_lasts(const struct scheduler *scheduler, const struct fault_hit *hit)
+static bool hit_lasts(const struct fault_hit *hit, int64_t mono_us)
 {
-	struct fault_book *book = scheduler->reconciler.faults;
-
-	return book && fault_book_has(book, hit->fault) && (!hit->until_us || left_us(scheduler, hit) > 0);
+	return hit->stands && (!hit->until_us || hit->ends_us > mono_us);
 }
 
-bool faults_hold(const struct scheduler *scheduler, const struct job_run *run)
+bool faults_hold(const struct job_run *run, int64_t mono_us)
 {
 	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
 
-	return hit && hit->until_us && hit_lasts(scheduler, hit);
+	return hit && hit->until_us && hit_lasts(hit, mono_us);
 }
 
 /* ---- what was stored takes effect ---- */
 
-/* The time at which the run is looked at again, if nothing happens before. */
-static void look_again(struct scheduler *scheduler, struct job_run *run, int64_t wait_us)
+/* The run is looked at again at @at_us, if nothing happens before. */
+static void look_again(struct job_run *run, int64_t at_us)
 {
-	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
-
-	if (wait_us < INT64_MAX && (!run->fault_at_us || now_us + wait_us < run->fault_at_us))
-		run->fault_at_us = now_us + wait_us;
+	if (!run->fault_at_us || at_us < run->fault_at_us)
+		run->fault_at_us = at_us;
 }
 
-static void replica_strike(struct scheduler *scheduler, struct replica_run *replica,
-			   const struct fault_hit *hit)
+static void decide_kill(struct decision *decision, const struct job_run *run, unsigned index,
+			const struct fault_hit *hit, unsigned grace_s)
 {
-	struct engine *engine = scheduler->reconciler.engine;
+	const struct replica_run *replica = &run->replicas[index];
 
 	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
 	    order_is_pending(&replica->orders, ORDER_STOP))
 		return;
-	order_give(&replica->orders, ORDER_STOP);
-	engine->ops->stop_replica(engine, &replica->key,
-				  effects[hit->kind].graceful ? scheduler->reconciler.stop_grace_s : 0);
+	decision_order(decision, ORDER_STOP, index);
+	decision->orders[decision->order_count - 1].how = effects[hit->kind].graceful ? grace_s : 0;
 }
 
-/* Choice: ml's jobs get Vertex AI's words, too; none of ml's own are known. */
-static char *stockout_text(const struct job_run *run)
-{
-	return memory_printf(STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "");
-}
-
-/* Choice: one that does not pass fails the job at once. The service tries it up to three times more before, and says
+/* Choice: ml's jobs get Vertex AI's words, too; none of ml's own are known.
+ * Choice: one that does not pass fails the job at once. The service tries it up to three times more before, and says
  * neither when nor a word of it: each try would meet the same want, and nothing be seen of them but the time they take.
  * For one that passes there are `seconds`.
  * Source: https://cloud.google.com/vertex-ai/docs/training/understanding-training-service */
@@ -147,7 +132,7 @@ static void queued_strike(struct job_run *run, const struct fault_hit *hit)
 {
 	if (hit->until_us || run->fault || run->row->state != JOB_QUEUED)
 		return;
-	run->fault = stockout_text(run);
+	run->fault = memory_printf(STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "");
 	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
 }
 
@@ -180,10 +165,15 @@ static void replica_restore(struct engine *engine, const struct job_run *run, co
 							  .alias = alias });
 }
 
-static void link_ask(struct engine *engine, const struct job_run *run, const struct replica_run *replica,
-		     const struct fault_hit *hit)
+void faults_link(struct engine *engine, const struct job_run *run, struct replica_run *replica,
+		 const struct order *order)
 {
-	switch (replica->link) {
+	const enum link_wish wish = (enum link_wish)order->how;
+
+	if (replica->link != wish)
+		replica->throttle_failures = 0;
+	replica->link = wish;
+	switch (wish) {
 	case LINK_CUT:
 		replica_cut(engine, run, &replica->key);
 		break;
@@ -191,7 +181,7 @@ static void link_ask(struct engine *engine, const struct job_run *run, const str
 		replica_restore(engine, run, &replica->key);
 		break;
 	case LINK_SLOWED:
-		engine->ops->throttle_replica(engine, &replica->key, (unsigned)hit->bytes_per_s);
+		engine->ops->throttle_replica(engine, &replica->key, (unsigned)order->bytes_per_s);
 		break;
 	case LINK_HASTENED:
 		engine->ops->throttle_replica(engine, &replica->key, 0);
@@ -202,24 +192,21 @@ static void link_ask(struct engine *engine, const struct job_run *run, const str
 }
 
 /* How its network is to be: off or slow while a hit lasts. Asking again for what is so already is harmless. */
-static void network_strike(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
-			   const struct fault_hit *hit)
+static void decide_link(struct decision *decision, const struct job_run *run, unsigned index,
+			const struct fault_hit *hit, int64_t mono_us)
 {
-	const bool lasts = hit_lasts(scheduler, hit), slow = hit->kind == FAULT_SLOW_NETWORK;
+	const struct replica_run *replica = &run->replicas[index];
+	const bool lasts = hit_lasts(hit, mono_us), slow = hit->kind == FAULT_SLOW_NETWORK;
 	const enum link_wish wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
 				    : lasts ? LINK_CUT
 					    : LINK_RESTORED;
 
-	if (lasts && hit->until_us)
-		look_again(scheduler, run, left_us(scheduler, hit));
 	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
 	    (replica->link == wish && order_is_pending(&replica->orders, ORDER_LINK)))
 		return;
-	if (replica->link != wish)
-		replica->throttle_failures = 0;
-	replica->link = wish;
-	order_give(&replica->orders, ORDER_LINK);
-	link_ask(scheduler->reconciler.engine, run, replica, hit);
+	decision_order(decision, ORDER_LINK, index);
+	decision->orders[decision->order_count - 1].how = wish;
+	decision->orders[decision->order_count - 1].bytes_per_s = hit->bytes_per_s;
 }
 
 /* An engine that is busy may do it the next time. */
@@ -227,7 +214,7 @@ enum { THROTTLE_TRIES = 3 };
 
 static const char not_done[] = "fault-not-done";
 
-/* "The network of the replica master 0 is not slowed as was ordered" */
+/* "The network of the replica master 0 is not slowed as was ordered". */
 static char *throttle_sentence(const struct job_run *run, const struct replica_run *replica, bool slowed)
 {
 	char name[REPLICA_NAME_MAX];
@@ -266,24 +253,23 @@ bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, en
 	return false;
 }
 
-static void hits_strike(struct scheduler *scheduler, struct job_run *run)
+/* What stored hits do to the job itself, and whether they still last. */
+static void hits_strike(struct scheduler *scheduler, struct job_run *run, int64_t mono_us)
 {
-	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+	struct fault_book *book = scheduler->reconciler.faults;
+	const struct fault_hit *queued = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
 
-	if (hit)
-		queued_strike(run, hit);
+	for (size_t i = 0; i < run->hits_stored; i++) {
+		struct fault_hit *hit = &run->hits[i];
+
+		hit->stands = book && fault_book_has(book, hit->fault);
+		if (hit->until_us && hit_lasts(hit, mono_us))
+			look_again(run, hit->ends_us);
+	}
+	if (queued)
+		queued_strike(run, queued);
 	if (hit_of_stage(run, STAGE_PREPARING, run->hits_stored))
 		image_strike(run);
-	for (size_t i = 0; i < run->replica_count; i++) {
-		const struct replica_key *key = &run->replicas[i].key;
-
-		hit = hit_of_replica(run, STAGE_RUNNING, key, run->hits_stored);
-		if (hit)
-			replica_strike(scheduler, &run->replicas[i], hit);
-		hit = hit_of_replica(run, STAGE_NETWORK, key, run->hits_stored);
-		if (hit)
-			network_strike(scheduler, run, &run->replicas[i], hit);
-	}
 }
 
 /* ---- what hits now ---- */
@@ -345,14 +331,13 @@ static void hit_append(struct scheduler *scheduler, struct job_run *run, const s
 
 static void scene_look(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene)
 {
-	struct fault_book *book = scheduler->reconciler.faults;
 	struct fault_order order;
 	int64_t wait_us;
 
-	if (!fault_book_take(book, scene, &order, &wait_us))
-		look_again(scheduler, run, wait_us);
-	else
+	if (fault_book_take(scheduler->reconciler.faults, scene, &order, &wait_us))
 		hit_append(scheduler, run, scene, &order);
+	else if (wait_us < INT64_MAX)
+		look_again(run, clock_mono_us(scheduler->reconciler.clock) + wait_us);
 }
 
 /* How the tuning job is called that a trial is of. Both are under way, or neither is. */
@@ -414,16 +399,6 @@ static void rules_look(struct scheduler *scheduler, struct job_run *run)
 	replicas_look(scheduler, run, STAGE_RUNNING);
 }
 
-static void hits_plan(struct scheduler *scheduler, struct job_run *run)
-{
-	if (!pass_add(&scheduler->pass, run, run->row->state)) {
-		faults_settle(scheduler, run, false);
-		return;
-	}
-	for (size_t i = run->hits_stored; i < run->hit_count; i++)
-		job_run_say(run, SEVERITY_WARNING, "%s", run->hits[i].line);
-}
-
 /* How long a container runs that is seen for the first time: of one that ran before we did, from when its job ran, or, if it
  * is not the first, from when it was made. */
 static int64_t ran_us(const struct scheduler *scheduler, const struct job_run *run,
@@ -447,25 +422,41 @@ static void replicas_stamp(const struct scheduler *scheduler, struct job_run *ru
 	}
 }
 
-void faults_step(struct scheduler *scheduler, struct job_run *run)
+void faults_look(struct scheduler *scheduler, struct job_run *run)
 {
 	struct fault_book *book = scheduler->reconciler.faults;
-	const struct fault_hit *held;
 
 	run->fault_at_us = 0;
 	replicas_stamp(scheduler, run);
-	if (run->change_pending || run->row->verdict != JOB_STATE_UNSPECIFIED)
+	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return;
-	if (run->hits_stored)
-		hits_strike(scheduler, run);
-	held = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
-	if (held && faults_hold(scheduler, run))
-		look_again(scheduler, run, left_us(scheduler, held));
+	hits_strike(scheduler, run, clock_mono_us(scheduler->reconciler.clock));
 	/* Whose end is decided is not hit any more: it would be told, and nothing come of it. */
 	if (book && !fault_book_is_empty(book) && !job_run_is_decided(run))
 		rules_look(scheduler, run);
-	if (run->hit_count > run->hits_stored)
-		hits_plan(scheduler, run);
+}
+
+void faults_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+{
+	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
+		return;
+	for (unsigned i = 0; run->hits_stored && i < run->replica_count; i++) {
+		const struct replica_key *key = &run->replicas[i].key;
+		const struct fault_hit *hit = hit_of_replica(run, STAGE_RUNNING, key, run->hits_stored);
+
+		if (hit)
+			decide_kill(decision, run, i, hit, outlook->reconciler->stop_grace_s);
+		hit = hit_of_replica(run, STAGE_NETWORK, key, run->hits_stored);
+		if (hit)
+			decide_link(decision, run, i, hit, outlook->mono_us);
+	}
+	if (run->hit_count == run->hits_stored)
+		return;
+	decision_change(decision, run, run->row->state);
+	decision->change.hits = &run->hits[run->hits_stored];
+	decision->change.hit_count = run->hit_count - run->hits_stored;
+	for (size_t i = run->hits_stored; i < run->hit_count; i++)
+		notes_say(&decision->says, SEVERITY_WARNING, "%s", run->hits[i].line);
 }
 
 void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored)

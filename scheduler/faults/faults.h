@@ -9,12 +9,21 @@
 
 #include "daemon/base/error.h"
 
+struct decision;
+struct engine;
 struct job_run;
+struct order;
+struct outlook;
 struct replica_run;
 struct scheduler;
 
-/* Before the run's steps: lets stored hits take effect, and looks for rules that hit now. */
-void faults_step(struct scheduler *scheduler, struct job_run *run);
+/* Before anything is decided of the run: what stored hits do to the job itself, and which rules hit now. */
+void faults_look(struct scheduler *scheduler, struct job_run *run);
+/* Pure: what stored hits do to containers, and hits that are still to be stored. */
+void faults_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook);
+/* Asks the engine for ORDER_LINK. */
+void faults_link(struct engine *engine, const struct job_run *run, struct replica_run *replica,
+		 const struct order *order);
 /* The hits that wait were stored with a change, or were not: then they did not happen. */
 void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored);
 /* The container has ended. Whether that was ordered: the replica's end is filled as ordered then. */
@@ -26,7 +35,7 @@ bool faults_await_end(const struct job_run *run);
 bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,
 			    const char *reason);
 /* Whether the queue passes the job over: there is nothing to run it on, by order. */
-bool faults_hold(const struct scheduler *scheduler, const struct job_run *run);
+bool faults_hold(const struct job_run *run, int64_t mono_us);
 /* Whether no replica was lost but by order: nobody needs to wait for what the engine is up to. */
 bool faults_alone(const struct job_run *run);
 /* Takes up the stored hits of unfinished jobs. */

@@ -28,7 +28,6 @@ void assignment_free(struct assignment *assignment)
 	for (int role = 0; role < ROLE_COUNT; role++)
 		json_decref(assignment->devices[role]);
 	json_decref(assignment->differences);
-	json_decref(assignment->restarts);
 	free(assignment);
 }
 
@@ -58,9 +57,6 @@ char *assignment_to_text(const struct assignment *assignment)
 	if (assignment->network &&
 	    (json_object_set_new(object, "network", json_integer(assignment->network)) ||
 	     json_object_set_new(object, "network_turn", json_integer(assignment->network_turn))))
-		return NULL;
-	if (json_array_size(assignment->restarts) &&
-	    json_object_set(object, "restarts", assignment->restarts))
 		return NULL;
 	return json_dump_compact(object);
 }
@@ -161,7 +157,6 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 		return text_fault("differences", err);
 	json_decref(assignment->differences);
 	assignment->differences = json_incref(differences);
-	assignment->restarts = json_incref(json_object_get(object, "restarts"));
 	assignment->shared = json_true_at(object, "shared");
 	*ret_assignment = TAKE(assignment);
 	return STATUS_OK;

@@ -33,7 +33,6 @@ struct assignment {
 	/* difference.h: fitted sizes, pretended or shared GPUs. A field is told in the plan's words
 	 * ("pools.worker.machine_type", "pools.worker.accelerator_count"); each API family knows its own. */
 	json_t *differences;
-	json_t *restarts; /* an array, see restarts.h; NULL: none was written */
 };
 
 struct assignment *assignment_new(void);

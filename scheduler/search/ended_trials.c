@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/search/look.h"
@@ -36,37 +37,38 @@ static enum trial_outcome outcome_of(const struct stored_trial *stored)
 	}
 }
 
-static void absence_tell(struct look *look, const struct stored_trial *stored,
+static void absence_tell(struct notes *notes, const struct stored_trial *stored,
 			 const struct trial_metrics *metrics)
 {
 	struct text text AUTO_TEXT = { 0 };
 
 	trial_metrics_absence(metrics, &text);
-	job_run_say(look->run, SEVERITY_WARNING, "Trial %u has no value of its metric: %s", stored->number,
-		    text.data);
+	notes_say(notes, SEVERITY_WARNING, "Trial %u has no value of its metric: %s", stored->number,
+		  text.data);
 }
 
 /* The cloud's guide tells custom containers to report with its library; of event files it speaks for its own runtimes.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-hyperparameter-tuning (read 2026-11-22) */
-static void events_tell(struct look *look, const struct stored_trial *stored,
+static void events_tell(const struct look *look, struct notes *notes, const struct stored_trial *stored,
 			const struct trial_metrics *metrics)
 {
 	struct text text AUTO_TEXT = { 0 };
 
 	trial_metrics_caveat(metrics, &text);
 	if (text.length)
-		job_run_say(look->run, SEVERITY_WARNING, "The value of trial %u may not be its last.%s",
-			    stored->number, text.data);
+		notes_say(notes, SEVERITY_WARNING, "The value of trial %u may not be its last.%s",
+			  stored->number, text.data);
 	if (!look->completed && !look->run->plan->runtime_version && trial_metrics_from_events(metrics))
-		job_run_say(
-			look->run, SEVERITY_NOTICE,
+		notes_say(
+			notes, SEVERITY_NOTICE,
 			"The value of trial %u comes from TensorBoard's event files. The cloud reads those of jobs "
 			"with a runtimeVersion; custom containers are to report with cloudml-hypertune.",
 			stored->number);
 }
 
 /* What it measured into @ending, whose texts are the caller's. */
-static void measured_fill(struct look *look, const struct stored_trial *stored, struct trial_ending *ending)
+static void measured_fill(struct look *look, const struct stored_trial *stored, struct trial_ending *ending,
+			  struct notes *notes)
 {
 	struct trial_metrics *metrics = curve_of(look, stored);
 	const struct measurements *reported;
@@ -79,40 +81,32 @@ static void measured_fill(struct look *look, const struct stored_trial *stored, 
 		    &(struct trial){ .measurements = reported->all, .measurement_count = reported->count },
 		    &final)) {
 		ending->final = final_text(look->study, &final);
-		events_tell(look, stored, metrics);
+		events_tell(look, notes, stored, metrics);
 	} else if (ending->outcome == OUTCOME_COMPLETED) {
-		absence_tell(look, stored, metrics);
+		absence_tell(notes, stored, metrics);
 	}
 	ending->curve = reported->count ? trial_metrics_text(metrics) : NULL;
 }
 
 /* What is to be said of the end goes with it: it is said once, or not while the end is not stored. */
-static enum status end_store(struct look *look, struct trial_ending *ending, size_t note_mark,
-			     struct error *err)
-{
-	struct service_line *lines = job_run_lines(look->run, note_mark);
-	enum status rc;
-
-	ending->lines = lines;
-	ending->line_count = look->run->note_count - note_mark;
-	rc = trial_end(look->reconciler->store, ending, err);
-	free(lines);
-	return rc;
-}
-
 static enum status ended_store(struct look *look, const struct stored_trial *stored, struct error *err)
 {
-	const size_t note_mark = look->run->note_count;
 	struct trial_ending ending = { .job = look->run->row->id,
 				       .number = stored->number,
 				       .run = stored->run,
 				       .outcome = outcome_of(stored) };
+	struct notes notes AUTO_NOTES = { 0 };
+	struct service_line *lines;
 	enum status rc;
 
 	if (look->study)
-		measured_fill(look, stored, &ending);
-	rc = end_store(look, &ending, note_mark, err);
-	job_run_notes_cut(look->run, note_mark);
+		measured_fill(look, stored, &ending, &notes);
+	lines = memory_calloc(notes.count + 1, sizeof(*lines));
+	notes_write(&notes, lines);
+	ending.lines = lines;
+	ending.line_count = notes.count;
+	rc = trial_end(look->reconciler->store, &ending, err);
+	free(lines);
 	if (!rc && look->study)
 		curve_settle(look, stored);
 	free((char *)ending.final);

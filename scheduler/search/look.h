@@ -9,6 +9,7 @@
  *   trial_curves.c    what trials have reported, kept between looks and over restarts
  *   trial_stops.c     early stopping
  *   study_end.c       what ends the search besides the number of its trials */
+#include "scheduler/decision.h"
 #include "scheduler/search/earlier_trials.h"
 #include "scheduler/search/trial_metrics.h"
 #include "scheduler/tuning/study.h"
@@ -38,6 +39,8 @@ struct look {
 	struct scheduler *scheduler;
 	struct reconciler *reconciler;
 	struct job_run *run;
+	const struct outlook *outlook;
+	struct decision decision; /* what is due for the job itself */
 	struct tuner *tuner;
 	const struct study *study; /* NULL: it cannot be read */
 	struct trial_list list;

@@ -5,6 +5,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/decide.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/scheduler_state.h"
@@ -15,7 +16,6 @@
 #include "scheduler/search/trial_curves.h"
 #include "scheduler/search/trial_stops.h"
 #include "scheduler/search/tuner_state.h"
-#include "scheduler/steps.h"
 
 void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 {
@@ -113,12 +113,10 @@ static void next_look(struct look *look)
 
 static void next_while_wanted(struct look *look)
 {
-	const struct clock *clock = look->reconciler->clock;
-	const int64_t now_us = clock_mono_us(clock);
 	size_t wanted;
 
-	if (job_deadline_us(look->run, clock_wall_us(clock), now_us) <= now_us) {
-		step_expire(look->reconciler, look->run);
+	if (look->run->deadline_us <= look->outlook->mono_us) {
+		decide_expiry(&look->decision, look->run);
 		return;
 	}
 	if (state_follow(look))
@@ -162,19 +160,25 @@ static void look_act(struct look *look)
 		next_while_ending(look);
 }
 
-void tuner_step(struct scheduler *scheduler, struct job_run *run)
+struct decision search_decide(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook)
 {
-	struct look look = { .scheduler = scheduler, .reconciler = &scheduler->reconciler, .run = run };
+	struct look look = {
+		.scheduler = scheduler, .reconciler = &scheduler->reconciler, .run = run, .outlook = outlook
+	};
 	struct error err AUTO_ERROR = { 0 };
 
 	run->look_at_us = 0;
-	if (run->change_pending || !study_open(&look, &err))
-		return;
-	if (!look.study && run->row->verdict == JOB_STATE_UNSPECIFIED)
-		job_fault(&look, &err);
-	else if (look_open(&look, &err))
-		look_postpone(&look, "trials-unread", &err);
-	else
-		look_act(&look);
+	if (study_open(&look, &err)) {
+		if (!look.study && run->row->verdict == JOB_STATE_UNSPECIFIED)
+			job_fault(&look, &err);
+		else if (look_open(&look, &err))
+			look_postpone(&look, "trials-unread", &err);
+		else
+			look_act(&look);
+	}
 	look_close(&look);
+	if (!look.decision.stores && run->notes.count)
+		decision_change(&look.decision, run, run->row->state);
+	look.decision.wake_at_us = decide_wake_us(run, outlook);
+	return look.decision;
 }

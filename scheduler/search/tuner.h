@@ -21,9 +21,12 @@
  * Choice: without maxFailedTrials a job fails when its first finished trial has failed, or when more than half of
  * maxTrials have (and more than one). A trial whose own job was cancelled, by a client or by its limit of time, has reached
  * nothing, but has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
-struct job_run;
+#include "scheduler/decision.h"
+
 struct scheduler;
 
-void tuner_step(struct scheduler *scheduler, struct job_run *run);
+/* What is due for the tuning job. Trials are stored at once; what is decided of the job itself is returned. */
+struct decision search_decide(struct scheduler *scheduler, struct job_run *run,
+			      const struct outlook *outlook);
 /* The job of a trial has changed: its tuning job looks. Harmless for others. */
 void tuner_wake(struct scheduler *scheduler, const struct job_run *run);

@@ -6,32 +6,25 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "scheduler/decide.h"
 #include "scheduler/job_run.h"
-#include "scheduler/pass.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/plan/verdict.h"
-#include "scheduler/reconcile.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/search/look.h"
 #include "scheduler/search/trial_directory.h"
-#include "scheduler/steps.h"
 #include "store/logs/logs.h"
 
 /* ---- decisions ---- */
 
-static struct planned_change *decide(struct look *look, enum job_state verdict)
+static void decide(struct look *look, enum job_state verdict, enum status code)
 {
-	struct planned_change *planned = pass_add(look->reconciler->pass, look->run, look->run->row->state);
-
-	if (!planned)
-		return NULL;
-	planned->change.decides = true;
-	planned->change.verdict = verdict;
-	log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s", look->run->row->project,
-		  look->run->row->job_id, job_state_name(verdict));
-	return planned;
+	decision_change(&look->decision, look->run, look->run->row->state);
+	look->decision.change.decides = true;
+	look->decision.change.verdict = verdict;
+	look->decision.change.verdict_code = code;
 }
 
 static void parameters_write(struct text *text, const struct look *look, size_t index)
@@ -112,23 +105,19 @@ void job_fail(struct look *look)
 	struct error err AUTO_ERROR = { 0 };
 	struct text text AUTO_TEXT = { 0 };
 	AUTO(job) struct job *run = NULL;
-	struct planned_change *planned;
 
 	if (look_fill(look, &err) ||
 	    job_get_by_id(look->reconciler->store, look->list.trials[last].run, &run, &err)) {
 		look_postpone(look, "trials-unread", &err);
 		return;
 	}
-	planned = decide(look, JOB_FAILED);
-	if (!planned)
-		return;
+	decide(look, JOB_FAILED, (enum status)run->error_code);
 	if (look->run->plan->failed_trial_count || look->completed)
 		many_failures_write(&text, look, last);
 	else
 		first_failure_write(&text, look, last);
 	message_write(&text, run);
-	planned->verdict_message = text_take(&text);
-	planned->change.verdict_code = run->error_code;
+	look->decision.verdict_message = text_take(&text);
 }
 
 /* ---- following the trials ---- */
@@ -141,22 +130,18 @@ static int64_t earlier_of(int64_t a_us, int64_t b_us)
 
 static void prepare(struct look *look, int64_t started_us)
 {
-	struct planned_change *planned = pass_add(look->reconciler->pass, look->run, JOB_PREPARING);
 	AUTO(string) char *line = differences_line(look->run->plan->differences, NULL);
 
-	if (!planned)
-		return;
-	planned->change.started_us = started_us;
+	decision_change(&look->decision, look->run, JOB_PREPARING);
+	look->decision.change.started_us = started_us;
 	if (line)
-		job_run_say(look->run, SEVERITY_NOTICE, "%s", line);
+		notes_say(&look->decision.says, SEVERITY_NOTICE, "%s", line);
 }
 
 static void declare_running(struct look *look, int64_t running_us)
 {
-	struct planned_change *planned = pass_add(look->reconciler->pass, look->run, JOB_RUNNING);
-
-	if (planned)
-		planned->change.running_us = running_us;
+	decision_change(&look->decision, look->run, JOB_RUNNING);
+	look->decision.change.running_us = running_us;
 }
 
 bool state_follow(struct look *look)
@@ -179,31 +164,24 @@ bool state_follow(struct look *look)
 
 void job_fault(struct look *look, struct error *err)
 {
-	struct planned_change *planned = decide(look, JOB_FAILED);
-
-	if (planned)
-		planned->verdict_message = err->text ? TAKE(err->text) : NULL;
-	if (planned)
-		planned->change.verdict_code = STATUS_INTERNAL;
+	decide(look, JOB_FAILED, STATUS_INTERNAL);
+	look->decision.verdict_message = err->text ? TAKE(err->text) : NULL;
 }
 
 /* None is left, and none to come. One that had nothing to try was never admitted. */
 void job_succeed(struct look *look)
 {
-	const int64_t now_us = clock_wall_us(look->reconciler->clock);
-	struct planned_change *planned;
+	const int64_t now_us = look->outlook->wall_us;
 
 	if (look->run->row->state == JOB_QUEUED) {
 		prepare(look, now_us);
 		return;
 	}
-	planned = decide(look, JOB_SUCCEEDED);
-	if (!planned)
-		return;
-	job_run_say_all(look->run, SEVERITY_INFO, dialect_of(look->run->plan)->ending);
+	decide(look, JOB_SUCCEEDED, STATUS_OK);
+	notes_say_all(&look->decision.says, SEVERITY_INFO, dialect_of(look->run->plan)->ending);
 	/* It ran, though no trial did. */
 	if (!look->run->row->running_us)
-		planned->change.running_us = now_us;
+		look->decision.change.running_us = now_us;
 }
 
 /* ---- the end ---- */
@@ -228,28 +206,7 @@ void open_cancel(struct look *look)
 /* As for any job that has nothing in the engine. */
 void job_end(struct look *look)
 {
-	struct job_run *run = look->run;
-	const struct job_view view = {
-		.state = run->row->state,
-		.verdict = run->row->verdict,
-		.explained = run->row->verdict == JOB_SUCCEEDED || run->row->error_message,
-		.torn_down = run->row->torn_down,
-		.last_words_stored = run->last_words == OUTPUT_STORED,
-	};
-
-	for (size_t i = 0; !run->row->torn_down && i < look->list.count; i++)
+	for (size_t i = 0; !look->run->row->torn_down && i < look->list.count; i++)
 		trial_directory_remove(look->reconciler, look->list.trials[i].run);
-	switch (reconcile_next(&view)) {
-	case STEP_EXPLAIN:
-		step_explain(look->reconciler, run);
-		break;
-	case STEP_CLOSE:
-		step_close(look->reconciler, run);
-		break;
-	case STEP_FINISH:
-		step_finish(look->reconciler, run);
-		break;
-	default:
-		break;
-	}
+	decide_end(&look->decision, look->run, look->outlook);
 }

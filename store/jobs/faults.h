@@ -62,7 +62,8 @@ struct fault_hit {
 	int kind;
 	int exit_code;
 	int64_t until_us;    /* wall clock: when it is over; 0: it is not one that passes */
-	int64_t ends_us;     /* the same for who keeps it in memory, by the monotonic clock; not stored */
+	int64_t ends_us;     /* the same in memory, by the monotonic clock; not stored */
+	bool stands;         /* in memory: its rule was not taken back; not stored */
 	char *line;          /* what the log says of it */
 	int64_t bytes_per_s; /* of a slowed network; 0: of none */
 };

@@ -21,6 +21,7 @@ enum journal_kind {
 	JOURNAL_RETRIED = 3,   /* the attempt begins */
 	JOURNAL_ENDED = 4,     /* of a replica. cause: verdict.h's enum replica_end; number: exit code */
 	JOURNAL_RESTARTED = 5, /* of a replica: it is started anew, as @restart */
+	JOURNAL_MADE = 6,      /* of a replica that was started anew: its container is there */
 };
 
 /* Of JOURNAL_ENDED. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replicas that are lost one by one. */
 #include "scheduler/job_run.h"
-#include "scheduler/passes.h"
-#include "scheduler/scheduler_state.h"
+#include "store/jobs/journal.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 /* The replica of the next restart, or of the first one of the next attempt. */
@@ -159,22 +158,24 @@ static void a_restart_that_the_engine_refuses_fails_the_job(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 could not be started");
 }
 
-/* What is stored of the restarts: "worker 0: 2 unmade;". */
+/* What the journal has of the restarts: "worker 0: 2 unmade;". */
 static char *stored_restarts(struct bench *bench, int64_t id)
 {
+	struct journal journal AUTO_JOURNAL = { 0 };
 	struct text text AUTO_TEXT = { 0 };
-	AUTO(job) struct job *job = NULL;
-	AUTO(json) json_t *assignment = NULL;
-	json_t *entry;
-	size_t index;
+	const struct journal_row *last = NULL;
+	bool made = false;
 
-	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
-	assignment = json_loads(job->assignment, 0, NULL);
-	json_array_foreach(json_object_get(assignment, "restarts"), index, entry)
-		text_printf(&text, "%s %d: %d%s;", json_string_value(json_object_get(entry, "role")),
-			    (int)json_int_at(entry, "index", -1), (int)json_int_at(entry, "restart", -1),
-			    json_true_at(entry, "unmade") ? " unmade" : "");
-	text_puts(&text, "");
+	assert_int_equal(journal_read(bench->store, id, &journal, NULL), STATUS_OK);
+	for (size_t i = 0; i < journal.count; i++) {
+		if (journal.rows[i].kind == JOURNAL_RESTARTED)
+			last = &journal.rows[i];
+		made = journal.rows[i].kind == JOURNAL_MADE ||
+		       (made && journal.rows[i].kind != JOURNAL_RESTARTED);
+	}
+	if (last)
+		text_printf(&text, "%s %u: %u%s;", role_name((enum role)last->role), last->index,
+			    last->restart, made ? "" : " unmade");
 	return text_take(&text);
 }
 
@@ -206,7 +207,7 @@ static void witness_look(void *arg, const char *operation)
 	witness->stored = stored_restarts(witness->bench, witness->job);
 }
 
-/* Broken: step_restart() that renews the replica itself, before its change is stored: who died in between left a container
+/* Broken: decide_renewal() with the order to make it at once, before its change is stored: who died in between left a container
  * whose restart nobody was told of. */
 static void a_restart_is_stored_before_anything_is_made(void **state)
 {
@@ -229,7 +230,7 @@ static void a_restart_is_stored_before_anything_is_made(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: restarts_read() left out: the count began anew where the last container was removed as well, and what was ordered
+/* Broken: fact_read() without JOURNAL_RESTARTED: the count began anew where the last container was removed as well, and what was ordered
  * for the first ones happened again. */
 static void restarts_are_counted_across_daemons(void **state)
 {
@@ -256,7 +257,7 @@ static void restarts_are_counted_across_daemons(void **state)
 }
 
 /* The engine goes while the restart waits for its second try, and then the daemon does.
- * Broken: fold_unlisted() that does not ask for unmade: each took a container that never was for lost, and spent another of
+ * Broken: fold_unlisted() that does not ask for made: each took a container that never was for lost, and spent another of
  * five restarts. */
 static void a_restart_whose_container_never_was_is_not_spent(void **state)
 {
@@ -282,24 +283,6 @@ static void a_restart_whose_container_never_was_is_not_spent(void **state)
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 	assert_int_equal(count_in_log(bench, "never", "was lost and is restarted"), 1);
-}
-
-/* However long it took from the step that set the moment to the end of its pass. */
-static void a_restart_that_became_due_behind_a_step_is_not_missed(void **state)
-{
-	AUTO(plan) struct plan *plan = plan_new();
-	struct job row = { .state = JOB_RUNNING };
-	struct job_run run = { .row = &row, .plan = plan };
-	const struct scheduler scheduler = { .reconciler.clock = &system_clock };
-	const int64_t now_us = clock_mono_us(&system_clock);
-
-	(void)state;
-	assert_int_equal(run_wake_at_us(&scheduler, &run), INT64_MAX);
-	run.restart_at_us = now_us - 1;
-	run.stepped_at_us = now_us - 2;
-	assert_int_equal(run_wake_at_us(&scheduler, &run), run.restart_at_us);
-	run.stepped_at_us = now_us;
-	assert_int_equal(run_wake_at_us(&scheduler, &run), INT64_MAX);
 }
 
 /* The listing of an engine that is back is older than the container. Broken: fold_unlisted() that takes what is being made for
@@ -350,7 +333,6 @@ static int TEST_MAIN(void)
 		BENCH_TEST(a_restart_is_stored_before_anything_is_made),
 		BENCH_TEST(restarts_are_counted_across_daemons),
 		BENCH_TEST(a_restart_whose_container_never_was_is_not_spent),
-		cmocka_unit_test(a_restart_that_became_due_behind_a_step_is_not_missed),
 		BENCH_TEST(a_replica_that_was_asked_for_before_the_engine_went_and_came_is_not_forgotten),
 		BENCH_TEST(a_cancel_does_not_wait_for_a_restart),
 	};

@@ -18,7 +18,6 @@ static struct assignment *full_assignment(void)
 	assignment->devices[ROLE_WORKER] = json_pack("[[ss][]]", "1", "2");
 	assignment->shared = true;
 	difference_add(assignment->differences, DONE_OTHERWISE, "gpu-model", NULL, "Other.");
-	assignment->restarts = json_pack("[{s:s, s:i}]", "role", "worker", "restart", 2);
 	return assignment;
 }
 
@@ -40,7 +39,6 @@ static void an_assignment_survives_being_text(void **state)
 	}
 	assert_true(again->shared);
 	assert_true(json_equal(again->differences, assignment->differences));
-	assert_true(json_equal(again->restarts, assignment->restarts));
 }
 
 static void each_replica_has_its_own_devices(void **state)

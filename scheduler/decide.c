@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/decide.h"
+
+#include "daemon/base/memory.h"
+#include "scheduler/create.h"
+#include "scheduler/faults/faults.h"
+#include "scheduler/gateway_keep.h"
+#include "scheduler/job_run.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/reconciler.h"
+#include "store/jobs/journal.h"
+#include "store/logs/logs.h"
+
+/* ---- what is seen ---- */
+
+/* Its replicas at a glance. */
+struct glance {
+	unsigned seen[SIGHT_COUNT];
+	bool missing; /* some is not there, and did not end either */
+	bool unread;  /* output of some is not stored yet */
+};
+
+static struct glance glance_at(const struct job_run *run)
+{
+	struct glance glance = { 0 };
+
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		glance.seen[replica->seen]++;
+		glance.missing =
+			glance.missing || (replica->seen == SEEN_NOTHING && replica->end == END_NONE);
+		glance.unread = glance.unread || replica_is_unread(replica);
+	}
+	return glance;
+}
+
+/* It has left the queue: the engine may have something of it. */
+static bool is_touched(const struct job_run *run)
+{
+	return run->row->started_us && !plan_tunes(run->plan);
+}
+
+bool job_run_rests(const struct job_run *run, int64_t mono_us)
+{
+	return mono_us < run->hold_until_us || job_run_doubts(run);
+}
+
+/* What may have ended in time already, while the daemon or the engine was away. */
+static bool end_is_open(const struct job_run *run)
+{
+	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && !plan_tunes(run->plan);
+}
+
+/* When a limit of it passes. An end that was ordered, told and asked for comes before, however late it is seen. */
+static int64_t limit_us(const struct job_run *run)
+{
+	return faults_await_end(run) || end_is_open(run) ? INT64_MAX : run->deadline_us;
+}
+
+/* A lost replica waits a moment: if the engine is about to stop, the others are lost as well, and with them the attempt.
+ * INT64_MAX: none is lost. */
+static int64_t restart_us(const struct job_run *run, const struct outlook *outlook)
+{
+	if (!run->lost_at_us)
+		return INT64_MAX;
+	return run->lost_at_us +
+	       (faults_alone(run) ? 0 : (int64_t)outlook->reconciler->retry_pause_ms * 1000);
+}
+
+static void earlier(int64_t *at_us, int64_t other_us)
+{
+	if (other_us < *at_us)
+		*at_us = other_us;
+}
+
+int64_t decide_wake_us(const struct job_run *run, const struct outlook *outlook)
+{
+	const int64_t restart_at_us = restart_us(run, outlook);
+	int64_t at_us = INT64_MAX;
+
+	if (outlook->mono_us < run->hold_until_us)
+		return run->hold_until_us;
+	if (job_run_doubts(run))
+		return run->doubt_until_us;
+	if (run->row->verdict == JOB_STATE_UNSPECIFIED)
+		at_us = limit_us(run);
+	/* Later it waits for containers that are still to go. */
+	if (restart_at_us > outlook->mono_us)
+		earlier(&at_us, restart_at_us);
+	if (job_run_is_sighted(run) && run->gateway.retry_at_us > outlook->mono_us)
+		earlier(&at_us, run->gateway.retry_at_us);
+	if (run->look_at_us)
+		earlier(&at_us, run->look_at_us);
+	if (run->fault_at_us)
+		earlier(&at_us, run->fault_at_us);
+	return at_us;
+}
+
+/* ---- until it runs ---- */
+
+static void decide_fetch(struct decision *decision, const struct job_run *run)
+{
+	if (run->network == NETWORK_NONE)
+		decision_order(decision, ORDER_NETWORK, 0);
+	for (unsigned role = 0; role < ROLE_COUNT; role++)
+		if (run->plan->pools[role].count && !run->image_ids[role] &&
+		    !order_is_pending(&run->images, role))
+			decision_order(decision, ORDER_IMAGE, role);
+}
+
+static bool has_images(const struct job_run *run)
+{
+	for (int role = 0; role < ROLE_COUNT; role++)
+		if (run->plan->pools[role].count && !run->image_ids[role])
+			return false;
+	return true;
+}
+
+/* All before any is started: most bad requests fail here, before user code runs, and every name resolves from the first
+ * instruction on. */
+static void decide_create(struct decision *decision, const struct job_run *run)
+{
+	for (unsigned i = 0; i < run->replica_count; i++)
+		if (run->replicas[i].seen == SEEN_NOTHING && run->replicas[i].end == END_NONE)
+			decision_order(decision, ORDER_CREATE, i);
+}
+
+/* The log tells, once in an attempt, that the program is about to start. */
+static void decide_announcement(struct decision *decision, const struct job_run *run, enum job_state to)
+{
+	if (run->row->announced == run->row->attempt && to == run->row->state)
+		return;
+	decision_change(decision, run, to);
+	if (run->row->announced == run->row->attempt)
+		return;
+	decision->change.announces = true;
+	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->starting);
+}
+
+/* Side by side; the engine starts a few at a time. */
+static void decide_start(struct decision *decision, const struct job_run *run)
+{
+	for (int i = 0; i < ROLE_COUNT; i++)
+		for (unsigned at = 0; at < run->replica_count; at++)
+			if (run->replicas[at].key.role == role_start_order[i] &&
+			    run->replicas[at].seen == SEEN_CREATED)
+				decision_order(decision, ORDER_START, at);
+	decide_announcement(decision, run, run->row->state);
+}
+
+static void decide_running(struct decision *decision, const struct job_run *run,
+			   const struct outlook *outlook)
+{
+	if (run->row->state == JOB_RUNNING)
+		return;
+	decide_announcement(decision, run, JOB_RUNNING);
+	if (!run->row->running_us)
+		decision->change.running_us = outlook->wall_us;
+	notes_say(&decision->says, SEVERITY_INFO, "Job is running.");
+}
+
+/* Until all replicas are started: at first, and when one of them was lost. */
+static void decide_starting(struct decision *decision, const struct job_run *run,
+			    const struct outlook *outlook)
+{
+	const struct glance glance = glance_at(run);
+
+	if (glance.missing && (!has_images(run) || run->network != NETWORK_READY))
+		decide_fetch(decision, run);
+	else if (glance.missing && !gateway_is_awaited(outlook->reconciler, run))
+		decide_create(decision, run);
+	else if (glance.missing || glance.seen[SEEN_CREATING])
+		return;
+	else if (glance.seen[SEEN_CREATED])
+		decide_start(decision, run);
+	else if (!glance.seen[SEEN_STARTING])
+		decide_running(decision, run, outlook);
+}
+
+/* ---- replicas that were lost ---- */
+
+/* Nothing of it is still to be read, and its removal was not asked for. */
+static bool is_removable(const struct replica_run *replica)
+{
+	return !order_is_pending(&replica->orders, ORDER_REMOVE) &&
+	       (replica->seen == SEEN_CREATED ||
+		(replica->seen == SEEN_EXITED && !replica_is_unread(replica)));
+}
+
+static struct journal_row replica_row(const struct replica_run *replica, enum journal_kind kind)
+{
+	return (struct journal_row){ .kind = kind,
+				     .attempt = replica->key.attempt,
+				     .of_replica = true,
+				     .role = (int)replica->key.role,
+				     .index = replica->key.index,
+				     .restart = replica->key.restart };
+}
+
+static void note_end(struct decision *decision, const struct replica_run *replica, bool blamed)
+{
+	struct journal_row row = replica_row(replica, JOURNAL_ENDED);
+
+	row.time_us = replica->ended_us;
+	row.cause = (int)replica->end;
+	row.number = replica->exit_code;
+	row.flags = (blamed ? JOURNAL_BLAMED : 0) | (replica->out_of_memory ? JOURNAL_OUT_OF_MEMORY : 0) |
+		    (replica->of_itself ? JOURNAL_OF_ITSELF : 0) | (replica->ordered ? JOURNAL_ORDERED : 0);
+	decision_note(decision, &row);
+}
+
+static void decide_renewal(struct decision *decision, const struct job_run *run,
+			   const struct replica_run *replica)
+{
+	struct journal_row row = replica_row(replica, JOURNAL_RESTARTED);
+	char name[REPLICA_NAME_MAX];
+
+	row.restart++;
+	note_end(decision, replica, true);
+	decision_note(decision, &row);
+	decision_change(decision, run, run->row->state);
+	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
+	notes_say(&decision->says, SEVERITY_WARNING,
+		  "The replica %s was lost and is restarted (%u of %d times).", name, row.restart,
+		  REPLICA_RESTARTS_MAX);
+}
+
+/* Replicas that were lost are started anew, under the same names, while the others go on: what the service does when it moves
+ * a machine. Their containers and all they wrote must be gone first; nothing is made before the restart is stored and told.
+ * False: nothing can be done for them now. */
+static bool decide_restart(struct decision *decision, const struct job_run *run)
+{
+	for (unsigned i = 0; i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		if (!job_run_restarts(run, replica))
+			continue;
+		if (is_removable(replica))
+			decision_order(decision, ORDER_REMOVE, i);
+		else if (replica->seen == SEEN_NOTHING && !replica_is_unread(replica))
+			decide_renewal(decision, run, replica);
+	}
+	return !decision_is_empty(decision);
+}
+
+/* ---- what decides it ---- */
+
+/* Its program ran, though it ended before all of its replicas were seen to: while no daemon looked, say. Clients see no
+ * job succeed that never ran, and none fail by its own program before it did. */
+static bool ran_unseen(const struct job_run *run, enum job_state verdict)
+{
+	return run->row->state == JOB_PREPARING && (verdict == JOB_SUCCEEDED || job_run_began(run));
+}
+
+enum { EXIT_NO_PROGRAM = 127 };
+
+/* Users ask for it: what is missing is mostly an image's python, or arguments that its own entry point has swallowed.
+ * Choice: the service says nothing of the kind. */
+static void tell_missing_programs(struct decision *decision, const struct job_run *run,
+				  const struct outlook *outlook)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+		AUTO(string) char *line = NULL;
+		char name[REPLICA_NAME_MAX];
+
+		if (replica->end != END_EXIT || replica->exit_code != EXIT_NO_PROGRAM || replica->ordered)
+			continue;
+		line = replica_command_line(outlook->reconciler, run, &replica->key);
+		if (!line)
+			continue;
+		replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
+		notes_say(&decision->says, SEVERITY_WARNING,
+			  "Status %d says that the replica %s found no such program. It was started as: %s",
+			  EXIT_NO_PROGRAM, name, line);
+	}
+}
+
+/* What is known of the ends of replicas when they, and not a fault of the job itself, decide it. */
+static void note_ends(struct decision *decision, const struct job_run *run, enum job_state verdict)
+{
+	for (size_t i = 0; !run->fault && i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+		const bool bad = end_is_bad(replica->end, replica->exit_code);
+
+		if (replica->end != END_NONE && !job_run_restarts(run, replica))
+			note_end(decision, replica,
+				 verdict == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad);
+	}
+}
+
+/* Writes down what the exits of the replicas decide, before anything is torn down for it. False: they decide nothing. */
+static bool decide_verdict(struct decision *decision, const struct job_run *run,
+			   const struct outlook *outlook)
+{
+	const struct judgement judgement = job_run_judge(run);
+
+	if (judgement.verdict == JOB_STATE_UNSPECIFIED)
+		return false;
+	if (ran_unseen(run, judgement.verdict))
+		decide_running(decision, run, outlook);
+	else
+		decision_change(decision, run, run->row->state);
+	decision->change.decides = true;
+	decision->change.verdict = judgement.verdict;
+	decision->change.verdict_code = judgement.code;
+	decision->verdict_message = judgement.message;
+	note_ends(decision, run, judgement.verdict);
+	if (judgement.verdict == JOB_PREPARING)
+		notes_say(&decision->says, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
+			  judgement.message, run->row->attempt + 1);
+	if (judgement.verdict == JOB_FAILED)
+		tell_missing_programs(decision, run, outlook);
+	if (judgement.verdict == JOB_SUCCEEDED)
+		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
+	return true;
+}
+
+void decide_expiry(struct decision *decision, const struct job_run *run)
+{
+	const struct dialect *dialect = dialect_of(run->plan);
+	const bool ran = run->row->running_us != 0;
+	const int64_t passed_us = ran ? run->plan->max_running_us : run->plan->max_wait_us;
+
+	decision_change(decision, run, JOB_CANCELLING);
+	decision->change.decides = true;
+	decision->change.verdict = JOB_CANCELLED;
+	decision->change.verdict_code = STATUS_CANCELLED;
+	decision->verdict_message = memory_printf(
+		"The job was cancelled because it %s longer than its %s of %.15gs.", ran ? "ran" : "waited",
+		ran ? dialect->running_limit : dialect->wait_limit, (double)passed_us / 1e6);
+}
+
+static void decide_wanted(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+{
+	const bool queued = run->row->state == JOB_QUEUED, sighted = job_run_is_sighted(run);
+
+	/* What has happened by itself, or as it was ordered, comes before a limit that passed meanwhile. */
+	if ((queued || sighted) && decide_verdict(decision, run, outlook))
+		return;
+	if (limit_us(run) <= outlook->mono_us)
+		decide_expiry(decision, run);
+	else if (!queued && sighted &&
+		 (restart_us(run, outlook) > outlook->mono_us || !decide_restart(decision, run)))
+		decide_starting(decision, run, outlook);
+}
+
+/* ---- its end ---- */
+
+/* Choice: after the master has ended nobody waits for the others; a cancelled job gets its full grace. */
+enum { GRACE_AFTER_END_S = 5 };
+
+static void decide_stop(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+{
+	unsigned grace_s = outlook->reconciler->stop_grace_s;
+
+	if (run->row->verdict != JOB_CANCELLED && grace_s > GRACE_AFTER_END_S)
+		grace_s = GRACE_AFTER_END_S;
+	for (unsigned i = 0; i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		if ((replica->seen == SEEN_RUNNING || replica->seen == SEEN_STARTING) &&
+		    !order_is_pending(&replica->orders, ORDER_STOP)) {
+			decision_order(decision, ORDER_STOP, i);
+			decision->orders[decision->order_count - 1].how = grace_s;
+		} else if (is_removable(replica)) {
+			decision_order(decision, ORDER_REMOVE, i);
+		}
+	}
+}
+
+static bool is_explained(const struct job *row)
+{
+	return row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message;
+}
+
+/* Why a job failed or was cancelled is stored once all it wrote can be read. */
+static void decide_explanation(struct decision *decision, const struct job_run *run)
+{
+	decision_change(decision, run, run->row->state);
+	decision->change.error_code = run->row->verdict_code;
+	decision->explains = run->row->verdict == JOB_FAILED;
+	decision->error_message = memory_strdup(run->row->verdict_message ? run->row->verdict_message : "");
+	if (run->row->started_us)
+		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
+}
+
+/* Whether the engine is to blame. One that stops still takes requests for a while: what is started in it then is
+ * killed as well. */
+static bool was_lost(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if ((run->replicas[i].end == END_LOST && !run->replicas[i].ordered) ||
+		    run->replicas[i].end == END_BROKEN)
+			return true;
+	return false;
+}
+
+/* Nothing of the last attempt is left: the whole job begins again, under the same names. */
+static void decide_retry(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+{
+	const int64_t pause_us = (int64_t)outlook->reconciler->retry_pause_ms * 1000
+				 << (run->row->attempt - 1);
+
+	decision_change(decision, run, JOB_PREPARING);
+	decision->change.retries = true;
+	if (was_lost(run))
+		decision->hold_until_us = outlook->mono_us + pause_us;
+}
+
+static const char *last_words(enum job_state verdict)
+{
+	switch (verdict) {
+	case JOB_SUCCEEDED:
+		return "Job completed successfully.";
+	case JOB_CANCELLED:
+		return "Job cancelled.";
+	default:
+		return "Job failed.";
+	}
+}
+
+/* The last service lines of a job, written before its final state, so that they can be read once the end is seen. */
+static void decide_close(struct decision *decision, const struct job_run *run)
+{
+	decision_change(decision, run, run->row->state);
+	decision->change.tears_down = true;
+	if (run->row->started_us)
+		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ended);
+	notes_say(&decision->says, SEVERITY_INFO, "%s", last_words(run->row->verdict));
+}
+
+/* Containers and their output, until nothing of them is left. No program of the job runs any more when its network is left
+ * for the next one, or goes. */
+static void decide_stopping(struct decision *decision, const struct job_run *run,
+			    const struct outlook *outlook)
+{
+	const struct glance glance = glance_at(run);
+	const bool again = run->row->verdict == JOB_PREPARING;
+
+	decide_stop(decision, run, outlook);
+	if (decision->order_count || glance.seen[SEEN_CREATING] || glance.seen[SEEN_STARTING] ||
+	    glance.seen[SEEN_RUNNING] || glance.unread)
+		return;
+	if (!is_explained(run->row))
+		decide_explanation(decision, run);
+	else if (run->network != NETWORK_NONE && !again)
+		decision_order(decision, ORDER_LEAVE, 0);
+	else if (glance.seen[SEEN_NOTHING] < run->replica_count)
+		return;
+	else if (again)
+		decide_retry(decision, run, outlook);
+	else
+		decide_close(decision, run);
+}
+
+static void decide_closing(struct decision *decision, const struct job_run *run,
+			   const struct outlook *outlook)
+{
+	if (run->last_words == OUTPUT_OPEN)
+		decision_order(decision, ORDER_LAST_WORDS, 0);
+	if (is_touched(run) && run->network != NETWORK_NONE)
+		decision_order(decision, ORDER_LEAVE, 0);
+	if (decision->order_count || run->last_words != OUTPUT_STORED)
+		return;
+	decision_change(decision, run, run->row->verdict);
+	/* What was waited for since was the engine's clearing; a trial that follows may have begun meanwhile. */
+	decision->change.ended_us = run->over_us ? run->over_us : outlook->wall_us;
+}
+
+void decide_end(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+{
+	if (is_touched(run) && !job_run_is_sighted(run))
+		return;
+	if (run->row->torn_down)
+		decide_closing(decision, run, outlook);
+	else if (is_touched(run))
+		decide_stopping(decision, run, outlook);
+	else if (is_explained(run->row))
+		decide_close(decision, run);
+	else
+		decide_explanation(decision, run);
+}
+
+/* ---- beside its way ---- */
+
+static void tell_engine_loss(struct decision *decision, const struct job_run *run,
+			     const struct outlook *outlook)
+{
+	if (!outlook->engine_away || run->row->verdict != JOB_STATE_UNSPECIFIED ||
+	    (run->told_loss == outlook->engine_loss && run->told_loss_in == run->row->state))
+		return;
+	decision->told_loss = outlook->engine_loss;
+	notes_say(&decision->says, SEVERITY_WARNING, "Waiting for the container engine: %s",
+		  outlook->engine_away);
+}
+
+/* The output of every replica that has some and is not being read. */
+static void decide_following(struct decision *decision, const struct job_run *run)
+{
+	for (unsigned i = 0; job_run_is_sighted(run) && i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		if (replica->output == OUTPUT_OPEN && !order_is_pending(&replica->orders, ORDER_FOLLOW) &&
+		    (replica->seen == SEEN_RUNNING || replica->seen == SEEN_EXITED ||
+		     order_was_given(&replica->orders, ORDER_FOLLOW)))
+			decision_order(decision, ORDER_FOLLOW, i);
+	}
+}
+
+static void note_made(struct decision *decision, const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct journal_row row = replica_row(&run->replicas[i], JOURNAL_MADE);
+
+		if (!run->replicas[i].made && replica_is_made(&run->replicas[i]))
+			decision_note(decision, &row);
+	}
+}
+
+struct decision job_decide(const struct job_run *run, const struct outlook *outlook)
+{
+	struct decision decision = { .wake_at_us = decide_wake_us(run, outlook) };
+
+	if (job_run_rests(run, outlook->mono_us))
+		return decision;
+	tell_engine_loss(&decision, run, outlook);
+	note_made(&decision, run);
+	decide_following(&decision, run);
+	gateway_decide(&decision, run, outlook);
+	faults_decide(&decision, run, outlook);
+	if (decision_is_empty(&decision) && run->row->verdict == JOB_STATE_UNSPECIFIED)
+		decide_wanted(&decision, run, outlook);
+	else if (decision_is_empty(&decision))
+		decide_end(&decision, run, outlook);
+	if (!decision.stores &&
+	    (decision.says.count || decision.journal_count || run->notes.count || run->differs))
+		decision_change(&decision, run, run->row->state);
+	return decision;
+}

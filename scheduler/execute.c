@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/execute.h"
+
+#include <stdlib.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "scheduler/create.h"
+#include "scheduler/decision.h"
+#include "scheduler/faults/faults.h"
+#include "scheduler/gateway_keep.h"
+#include "scheduler/gcs_keep.h"
+#include "scheduler/job_run.h"
+#include "scheduler/plan/assignment.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/room.h"
+#include "scheduler/scheduler_state.h"
+#include "scheduler/sight.h"
+#include "scheduler/told_differences.h"
+#include "store/jobs/journal.h"
+#include "store/logs/logs.h"
+
+enum {
+	RETRY_AFTER_STORE_US = 1000000, /* when a commit failed */
+	TAIL_LINES = 200,               /* in which a traceback may begin */
+};
+
+void decisions_add(struct scheduler *scheduler, struct job_run *run, struct decision *decision)
+{
+	struct decisions *decisions = &scheduler->decisions;
+
+	if (decision_is_empty(decision)) {
+		decision_deinit(decision);
+		return;
+	}
+	decision->run = run;
+	decisions->items = memory_resize(decisions->items, decisions->count + 1, sizeof(*decisions->items));
+	decisions->items[decisions->count++] = *decision;
+}
+
+void decisions_free(struct scheduler *scheduler)
+{
+	struct decisions *decisions = &scheduler->decisions;
+
+	for (size_t i = 0; i < decisions->count; i++)
+		decision_deinit(&decisions->items[i]);
+	free(decisions->items);
+	*decisions = (struct decisions){ 0 };
+}
+
+/* ---- the change ---- */
+
+/* The first replica that failed the job by its own end; NULL: none did. */
+static const struct journal_row *culprit(const struct journal *journal, unsigned attempt)
+{
+	for (size_t i = 0; i < journal->count; i++) {
+		const struct journal_row *row = &journal->rows[i];
+
+		if (row->kind == JOURNAL_ENDED && row->attempt == attempt && row->cause == END_EXIT &&
+		    (row->flags & JOURNAL_BLAMED))
+			return row;
+	}
+	return NULL;
+}
+
+/* The end of what that replica wrote to stderr. NULL: it is not known. */
+static char *stderr_tail(const struct reconciler *reconciler, const struct job_run *run)
+{
+	struct journal journal AUTO_JOURNAL = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	char task[REPLICA_NAME_MAX] = "";
+	char *tail = NULL;
+	enum status rc = journal_read(reconciler->store, run->row->id, &journal, &err);
+	const struct journal_row *of = rc ? NULL : culprit(&journal, run->row->attempt);
+
+	if (of) {
+		replica_task_name(run->plan, (enum role)of->role, of->index, task);
+		rc = log_stderr_tail(reconciler->store, job_run_owner(run), run->plan->trial, task,
+				     TAIL_LINES, &tail, &err);
+	}
+	if (rc)
+		log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"", run->row->job_id,
+			  task, err.text ? err.text : "");
+	return tail;
+}
+
+static void explanation_complete(const struct reconciler *reconciler, struct decision *decision)
+{
+	const struct job_run *run = decision->run;
+	AUTO(string) char *reason = decision->error_message;
+	AUTO(string) char *tail = stderr_tail(reconciler, run);
+	struct notes ending = decision->says;
+
+	decision->error_message =
+		error_message_text(reason, tail, reconciler->project_number, run->plan->job_id);
+	decision->says = (struct notes){ 0 };
+	notes_say(&decision->says, SEVERITY_ERROR, "%s", decision->error_message);
+	for (size_t i = 0; i < ending.count; i++)
+		notes_say(&decision->says, ending.items[i].severity, "%s", ending.items[i].text);
+	notes_clear(&ending);
+}
+
+/* Everything that is stored with the change is stored with it, or not at all. */
+static void change_complete(const struct reconciler *reconciler, struct decision *decision)
+{
+	struct job_run *run = decision->run;
+	struct job_change *change = &decision->change;
+	struct service_line *lines;
+
+	if (decision->explains)
+		explanation_complete(reconciler, decision);
+	decision->assigns = (decision->assigns || run->differs) && run->assignment;
+	lines = memory_calloc(run->notes.count + decision->says.count + 1, sizeof(*lines));
+	notes_write(&decision->says, notes_write(&run->notes, lines));
+	change->lines = lines;
+	change->line_count = run->notes.count + decision->says.count;
+	change->error_message = decision->error_message;
+	change->verdict_message = decision->verdict_message;
+	change->assignment = decision->assigns ? assignment_to_text(run->assignment) : NULL;
+	change->leases = decision->leases;
+	change->lease_count = decision->lease_count;
+	change->journal = decision->journal;
+	change->journal_count = decision->journal_count;
+}
+
+static void change_discard(struct job_change *change)
+{
+	free((char *)change->assignment);
+	free((struct service_line *)change->lines);
+	change->assignment = NULL;
+	change->lines = NULL;
+}
+
+/* What is so from now on, because it is stored. */
+static void decision_settle(struct scheduler *scheduler, struct decision *decision)
+{
+	const struct job_change *change = &decision->change;
+	struct job_run *run = decision->run;
+
+	run->stale = true;
+	job_run_touch(run);
+	faults_settle(scheduler, run, change->applied);
+	if (!change->applied) {
+		differences_untell(run->told, decision->told);
+		return;
+	}
+	run->differs = run->differs && !decision->assigns;
+	notes_clear(&run->notes);
+	for (size_t i = 0; i < decision->journal_count; i++) {
+		const struct journal_row *row = &decision->journal[i];
+		struct replica_run *replica = job_run_replica(run, (enum role)row->role, row->index);
+
+		if (row->kind == JOURNAL_RESTARTED)
+			replica_renew(run, replica);
+		else if (row->kind == JOURNAL_MADE)
+			replica->made = true;
+	}
+	if (decision->told_loss) {
+		run->told_loss = decision->told_loss;
+		run->told_loss_in = change->to;
+	}
+	job_run_hold(run, decision->hold_until_us);
+	if (change->decides)
+		log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s attempt=%u",
+			  run->row->project, run->row->job_id, job_state_name(change->verdict),
+			  run->row->attempt);
+	if (job_state_is_final(change->to))
+		log_event(LOG_INFO, "job-ended", "project=%s job=%s state=%s", run->row->project,
+			  run->row->job_id, job_state_name(change->to));
+}
+
+static enum status changes_commit(struct scheduler *scheduler, struct decision *decisions, size_t count,
+				  struct error *err)
+{
+	struct job_change *changes = memory_calloc(count + 1, sizeof(*changes));
+	size_t stored = 0, at = 0;
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; i < count; i++)
+		if (decisions[i].stores)
+			changes[stored++] = decisions[i].change;
+	if (stored)
+		rc = job_apply(scheduler->reconciler.store, changes, stored, err);
+	for (size_t i = 0; i < count; i++)
+		if (decisions[i].stores)
+			decisions[i].change.applied = changes[at++].applied;
+	free(changes);
+	return rc;
+}
+
+static void change_refused(struct scheduler *scheduler, const struct decision *decision,
+			   const struct error *err)
+{
+	const struct job_run *run = decision->run;
+
+	log_event(LOG_ERROR, "change-unstored", "project=%s job=%s error=\"%s\"", run->row->project,
+		  run->row->job_id, err->text ? err->text : "");
+	job_run_hold(decision->run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US);
+}
+
+/* One that cannot be stored does not hold up the others. */
+static void changes_store(struct scheduler *scheduler)
+{
+	struct decision *items = scheduler->decisions.items;
+	const size_t count = scheduler->decisions.count;
+	struct error all AUTO_ERROR = { 0 };
+	bool refused = false;
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].stores)
+			change_complete(&scheduler->reconciler, &items[i]);
+	if (changes_commit(scheduler, items, count, &all))
+		for (size_t i = 0; i < count; i++) {
+			struct error err AUTO_ERROR = { 0 };
+
+			if (!items[i].stores || !changes_commit(scheduler, &items[i], 1, &err))
+				continue;
+			change_refused(scheduler, &items[i], &err);
+			refused = true;
+		}
+	for (size_t i = 0; i < count; i++) {
+		if (!items[i].stores)
+			continue;
+		change_discard(&items[i].change);
+		decision_settle(scheduler, &items[i]);
+	}
+	if (refused && room_leases_load(scheduler, &all))
+		log_event(LOG_ERROR, "leases-unread", "error=\"%s\"", all.text ? all.text : "");
+}
+
+/* ---- orders ---- */
+
+/* Learns when the last service lines of a closed job can be read. */
+static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
+{
+	struct inbox_event *inbox_event = inbox_event_new(INBOX_LAST_WORDS, run->row->id);
+	struct error err AUTO_ERROR = { 0 };
+
+	inbox_event->to = scheduler;
+	if (log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event, &err)) {
+		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
+		inbox_event_free(inbox_event);
+		sight_hold(scheduler, run);
+		return;
+	}
+	run->last_words = OUTPUT_ENDED;
+}
+
+static void replica_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order,
+			    const char *gcs)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+	struct replica_run *replica = &run->replicas[order->of];
+
+	if (order->verb < ORDERS_KEPT && order->verb != ORDER_FOLLOW)
+		order_give(&replica->orders, order->verb);
+	switch (order->verb) {
+	case ORDER_STOP:
+		engine->ops->stop_replica(engine, &replica->key, order->how);
+		break;
+	case ORDER_REMOVE:
+		engine->ops->remove_replica(engine, &replica->key);
+		break;
+	case ORDER_FOLLOW:
+		replica_follow(scheduler, run, replica);
+		break;
+	case ORDER_LINK:
+		faults_link(engine, run, replica, order);
+		break;
+	case ORDER_CREATE:
+		replica_create(&scheduler->reconciler, run, replica, gcs);
+		break;
+	default:
+		replica->seen = SEEN_STARTING;
+		engine->ops->start_replica(engine, &replica->key);
+		break;
+	}
+}
+
+static void order_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order,
+			  const char *gcs)
+{
+	struct reconciler *reconciler = &scheduler->reconciler;
+	struct engine *engine = reconciler->engine;
+
+	switch (order->verb) {
+	case ORDER_STOP:
+	case ORDER_REMOVE:
+	case ORDER_FOLLOW:
+	case ORDER_LINK:
+	case ORDER_CREATE:
+	case ORDER_START:
+		replica_execute(scheduler, run, order, gcs);
+		break;
+	case ORDER_IMAGE:
+		order_give(&run->images, order->of);
+		engine->ops->ensure_image(engine, run->plan->pools[order->of].image);
+		break;
+	case ORDER_NETWORK:
+		run->network = NETWORK_CREATING;
+		engine->ops->create_network(engine, job_run_network(run), (unsigned)run->replica_count);
+		break;
+	case ORDER_LEAVE:
+		gateway_leave(reconciler, run);
+		spare_network_leave(reconciler->spares, engine, run, clock_mono_us(reconciler->clock));
+		break;
+	case ORDER_GATEWAY_OPEN:
+		gateway_open(reconciler, run);
+		break;
+	case ORDER_GATEWAY_CLOSE:
+		gateway_leave(reconciler, run);
+		break;
+	case ORDER_LAST_WORDS:
+		last_words_ask(scheduler, run);
+		break;
+	}
+}
+
+/* Where replicas that are about to be made or started find Cloud Storage as files; NULL: nowhere. */
+static const char *files_of(struct scheduler *scheduler, const struct decision *decision)
+{
+	for (size_t i = 0; i < decision->order_count; i++)
+		if (decision->orders[i].verb == ORDER_CREATE || decision->orders[i].verb == ORDER_START)
+			return gcs_keep(&scheduler->reconciler, decision->run);
+	return NULL;
+}
+
+void decisions_execute(struct scheduler *scheduler)
+{
+	struct decisions *decisions = &scheduler->decisions;
+
+	changes_store(scheduler);
+	for (size_t i = 0; i < decisions->count; i++) {
+		const struct decision *decision = &decisions->items[i];
+		const bool stands = !decision->stores || decision->change.applied;
+		const char *gcs = stands ? files_of(scheduler, decision) : NULL;
+
+		for (size_t at = 0; stands && at < decision->order_count; at++)
+			order_execute(scheduler, decision->run, &decision->orders[at], gcs);
+		job_run_touch(decision->run);
+	}
+	decisions_free(scheduler);
+}
