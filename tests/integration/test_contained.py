@@ -30,6 +30,7 @@ def contained(engine, tmp_path):
         daemon.cancel_all()
         wait_until(lambda: not daemon.containers(), what="no container is left")
         wait_until(lambda: not daemon.joined(), what="the container is in no job's network")
+        daemon.stop()  # the network that it has left is being removed
     finally:
         for container in daemon.containers():
             engine.remove(container["Id"])
