@@ -273,7 +273,7 @@ void families_fill(struct families *families, const struct families_parts *parts
 {
 	const struct family others[] = {
 		{ "logging", logging_routes, &families->logging, logging_absent },
-		{ "console", console_routes, NULL, NULL },
+		{ "console", console_routes, NULL, .lenient_query = true },
 		{ "emulator", health_routes, &families->health, NULL },
 		{ "metrics", metrics_routes, &families->metrics, NULL },
 		{ "jobs", jobs_routes, &families->jobs, NULL },

@@ -78,6 +78,12 @@ def test_the_files_come_with_a_policy_and_are_not_sent_twice(yard, path):
     assert yard.get(TOP + "nosuch.js").status == 404
 
 
+# Broken: a family whose query is checked: a bookmark of a search was refused.
+def test_an_address_with_a_search_is_a_page(yard):
+    assert yard.get(TOP + "?q=resnet&state=FAILED").status == 200
+    assert yard.get(TOP + "jobs/some-project/1/log?trial=3").status == 200
+
+
 # ---- the pages ----
 
 @needs_browser
@@ -259,6 +265,37 @@ def test_queue_faults_and_requests(browser, narrow_yard):
     for job in (second, first):
         narrow_yard.cancel(job)
     narrow_yard.until(first, "CANCELLED")
+
+
+@needs_browser
+def test_objects_are_looked_at_and_deleted(browser, yard):
+    def store(name, data, kind):
+        assert yard.request("POST", "/upload/storage/v1/b/console-bucket/o", data, {"Content-Type": kind}, uploadType="media", name=name).status == 200
+
+    yard.until(yard.create(script("exit 0")), "SUCCEEDED")  # a project is known by its jobs
+    store("runs/1/metrics.json", b'{"loss": 0.5}', "application/json")
+    store("runs/1/page.html", HOSTILE.encode(), "text/html")
+    hostile_name = HOSTILE.partition("<script>")[0] + ".txt"
+    store(hostile_name, b"text", "text/plain")
+    opened(browser, yard, "storage")
+    browser.click("console-bucket", "a")
+    browser.until_says("runs/", ".tbody")
+    browser.click("runs/", "a")
+    browser.click("1/", "a")
+    browser.click("metrics.json", ".cell")
+    browser.until("document.querySelector('pre')?.textContent === '{\\n  \"loss\": 0.5\\n}'")
+    browser.click("page.html", ".cell")
+    browser.until_says(HOSTILE, "pre")
+    assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
+    pictures(browser, "storage")
+    browser.click("Delete", "main button")
+    browser.click("Delete", "dialog button")
+    browser.until("document.querySelectorAll('.trow').length === 1")
+    assert yard.get("/storage/v1/b/console-bucket/o/runs%2F1%2Fpage.html").status == 404
+    browser.value("history.back()")
+    browser.value("history.back()")
+    browser.until_says(hostile_name, ".tbody")
+    assert browser.value("document.querySelectorAll('main img, main script').length") == 0
 
 
 @needs_browser

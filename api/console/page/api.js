@@ -15,15 +15,16 @@ export class Refused extends Error {
 	}
 }
 
-async function send(method, path, body, signal) {
+// `body`: a Blob is sent as it is, any other value as JSON.
+export async function send(method, path, body, signal, more = {}) {
 	const token = sessionStorage.getItem("trainyard-token");
-	const headers = {Accept: "application/json"};
+	const whole = body instanceof Blob, headers = {Accept: "application/json", ...more};
 
 	if (token)
 		headers.Authorization = `Bearer ${token}`;
 	if (body !== undefined)
-		headers["Content-Type"] = "application/json";
-	const ask = () => fetch(path, {method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body)});
+		headers["Content-Type"] = whole ? body.type || "application/octet-stream" : "application/json";
+	const ask = () => fetch(path, {method, headers, signal, body: body === undefined || whole ? body : JSON.stringify(body)});
 	// Browsers break off all requests when a network comes or goes, as it does with each job. What changes nothing is asked again.
 	const answer = await ask().catch((problem) => (method === "GET" && !signal?.aborted ? ask() : Promise.reject(problem)));
 

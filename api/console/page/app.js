@@ -8,6 +8,7 @@ import {jobsPage} from "./jobs.js";
 import {logPage} from "./log.js";
 import {queuePage} from "./queue.js";
 import {requestsPage} from "./requests.js";
+import {storagePage} from "./storage.js";
 
 const TOP = "/_trainyard/console/";
 // The first row that fits is the page; `name`: it is in the header.
@@ -16,6 +17,7 @@ const PAGES = [
 	{at: /^jobs\/([^/]+)\/([^/]+)$/, page: jobPage},
 	{at: /^jobs\/([^/]+)\/([^/]+)\/log$/, page: logPage},
 	{at: /^queue$/, page: queuePage, name: "Queue", link: "queue"},
+	{at: /^storage$/, page: storagePage, name: "Storage", link: "storage"},
 	{at: /^faults$/, page: faultsPage, name: "Faults", link: "faults"},
 	{at: /^requests$/, page: requestsPage, name: "Requests", link: "requests"},
 ];
