@@ -40,7 +40,7 @@ static int64_t submit(struct bench *bench, const char *kind, unsigned number, in
 	int64_t id;
 
 	snprintf(job_id, sizeof(job_id), "%s_%u", kind, number);
-	id = job_submit(bench, job_id, 0, priority);
+	id = bench_submit(bench, job_id, 0, priority);
 	scheduler_wake(bench->scheduler, id);
 	return id;
 }
@@ -68,7 +68,7 @@ static void bench_run(unsigned waiting)
 	struct bench *bench;
 	int64_t blocker, last = 0, began_us, cpu_before_us, memory;
 
-	setup(&state);
+	bench_setup(&state);
 	bench = state;
 	daemon_stop(bench);
 	bench->capacity = (struct capacity){ .max_jobs = AT_ONCE, .max_containers = 64 };
@@ -97,7 +97,7 @@ static void bench_run(unsigned waiting)
 	       (double)(cpu_us() - cpu_before_us) / 1e3 / ENDS,
 	       waiting ? (long long)(memory / waiting) : 0LL);
 	fflush(stdout);
-	teardown(&state);
+	bench_teardown(&state);
 }
 
 int main(int argc, char **argv)
