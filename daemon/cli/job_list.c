@@ -64,7 +64,7 @@ static enum status page_ask(const struct invocation *invocation, struct client *
 	AUTO(json) json_t *answer = NULL;
 	enum status rc;
 
-	text_printf(&path, "/_trainyard/v1/jobs?pageSize=%u&filter=", size);
+	text_printf(&path, "/_trainyard/v1/jobs?prettyPrint=false&pageSize=%u&filter=", size);
 	text_percent(&path, filter, URL_UNRESERVED);
 	text_puts(&path, "&pageToken=");
 	text_percent(&path, *token ? *token : "", URL_UNRESERVED);
@@ -113,8 +113,9 @@ static enum status jobs_ask(const struct invocation *invocation, struct client *
 		struct text which AUTO_TEXT = { 0 };
 		AUTO(string) char *token = NULL;
 
-		text_printf(&which, "%s%s%s", filter, *filter && !all ? " AND " : "",
-			    all ? "" : halves[half]);
+		/* The state first: a row of another half is then passed over before its labels are read. */
+		text_printf(&which, "%s%s%s", all ? "" : halves[half], *filter && !all ? " AND " : "",
+			    filter);
 		do
 			rc = page_ask(invocation, client, which.data, half ? ENDED_SHOWN : PAGE_SIZE, &token,
 				      jobs, err);

@@ -32,6 +32,7 @@ struct layout {
 	size_t count;
 	unsigned widths[COLUMNS_MAX];
 	bool notes_below;
+	const char *sequences[STYLE_BOLD + 1]; /* by enum style; "" where the file takes none */
 };
 
 static bool is_empty(const struct table *table, const struct layout *layout, size_t column)
@@ -95,23 +96,23 @@ static void widths_fit(const struct table *table, struct layout *layout, unsigne
 		}
 }
 
-static void cell_write(struct text *text, const struct table_column *column, unsigned width, bool last,
-		       const struct table_cell *cell, FILE *file)
+static void cell_write(struct text *text, const struct layout *layout, const struct table_column *column,
+		       unsigned width, bool last, const struct table_cell *cell)
 {
 	const unsigned length = (unsigned)utf8_count(cell->text);
 	const unsigned pad = length < width ? width - length : 0;
 
 	if (column->right)
 		text_printf(text, "%*s", (int)pad, "");
-	text_puts(text, cell->style ? terminal_style(file, cell->style) : "");
+	text_puts(text, cell->style ? layout->sequences[cell->style] : "");
 	text_one_line(text, cell->text, width);
-	text_puts(text, cell->style ? terminal_style(file, STYLE_NONE) : "");
+	text_puts(text, cell->style ? layout->sequences[STYLE_NONE] : "");
 	if (!last)
 		text_printf(text, "%*s", (int)((column->right ? 0 : pad) + GAP), "");
 }
 
 static void row_write(struct text *text, const struct table *table, const struct layout *layout,
-		      const struct table_cell *cells, FILE *file)
+		      const struct table_cell *cells)
 {
 	size_t last = layout->count - 1;
 
@@ -119,12 +120,12 @@ static void row_write(struct text *text, const struct table *table, const struct
 		last--;
 	for (size_t i = 0; i <= last; i++)
 		if (layout->widths[i])
-			cell_write(text, &table->columns[i], layout->widths[i], i == last, &cells[i], file);
+			cell_write(text, layout, &table->columns[i], layout->widths[i], i == last, &cells[i]);
 	text_putc(text, '\n');
 	for (size_t i = last + 1; i < layout->count; i++)
 		if (layout->widths[i] && strcmp(cells[i].text, "-") != 0) {
 			text_printf(text, "%*s", 2 * GAP, "");
-			cell_write(text, &table->columns[i], layout->widths[i], true, &cells[i], file);
+			cell_write(text, layout, &table->columns[i], layout->widths[i], true, &cells[i]);
 			text_putc(text, '\n');
 		}
 }
@@ -135,6 +136,9 @@ void table_write(struct text *text, const struct table *table, FILE *file)
 	struct table titles AUTO_TABLE = { 0 };
 	const unsigned width = terminal_width(file);
 
+	/* Once: each look at the file is a system call. */
+	for (enum style style = STYLE_NONE; style <= STYLE_BOLD; style++)
+		layout.sequences[style] = terminal_style(file, style);
 	widths_measure(table, &layout);
 	if (width)
 		widths_fit(table, &layout, width);
@@ -143,7 +147,7 @@ void table_write(struct text *text, const struct table *table, FILE *file)
 		table_put(&titles,
 			  layout.notes_below && table->columns[i].notes ? "-" : table->columns[i].title,
 			  STYLE_DIM);
-	row_write(text, table, &layout, titles.cells, file);
+	row_write(text, table, &layout, titles.cells);
 	for (size_t row = 0; row + layout.count <= table->cell_count; row += layout.count)
-		row_write(text, table, &layout, &table->cells[row], file);
+		row_write(text, table, &layout, &table->cells[row]);
 }

@@ -4,7 +4,7 @@
 
     tests/bench/bench.py [--build DIR] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N] [ROW ...]
 
-Rows: start, exec, get, grpc, pages, one, sixteen, gap, logs, copies, large, objects, trials, suggest, search, tokens (default: all).
+Rows: start, exec, get, grpc, pages, jobs, one, sixteen, gap, logs, copies, large, objects, trials, suggest, search, tokens (default: all).
 Needs an engine that answers on DOCKER_HOST (or /var/run/docker.sock), `wrk`, `curl`, and a static busybox; tokens needs root.
 It asserts nothing: read the numbers."""
 import argparse
@@ -311,6 +311,20 @@ def bench_pages(options):
                 "ms", None, "10", "2")
 
 
+def bench_jobs(options):
+    """Against the same program's start and end. No job has the label: all are looked at."""
+    with tempfile.TemporaryDirectory() as state:
+        subprocess.run([options.build / "tests/bench/seed", state, "10000", "1000"], check=True)
+        with serving(state_dir=state) as daemon:
+            def timed(*words):
+                return median(timed_ms(daemon.binary, *words) for _ in range(options.rounds * 4))
+
+            floor, at = timed("version"), ["--endpoint", f"http://127.0.0.1:{daemon.port}"]
+            row("jobs, of 10,000", timed("jobs", *at), "ms", floor, "50 ms", "20 ms")
+            row("jobs --label, of 10,000", timed("jobs", "--label", "owner=none", *at), "ms", floor, "50 ms", "20 ms")
+            row("jobs --all, 10,000 rows", timed("jobs", "--all", *at), "ms", floor, "500 ms", "150 ms")
+
+
 def bench_one(options):
     raw, floor, ours = Raw(options.engine, options.image), [], []
     with serving(options.engine) as daemon:
@@ -605,7 +619,8 @@ def bench_search(options):
             row(f"search, {problem}", ours, "loss", floor, "below random", "0")
 
 
-ROWS = {"start": bench_start, "exec": bench_exec, "get": bench_get, "grpc": bench_grpc, "pages": bench_pages, "one": bench_one,
+ROWS = {"start": bench_start, "exec": bench_exec, "get": bench_get, "grpc": bench_grpc, "pages": bench_pages,
+        "jobs": bench_jobs, "one": bench_one,
         "sixteen": bench_sixteen, "gap": bench_gap,
         "logs": bench_logs, "copies": bench_copies, "large": bench_large, "objects": bench_objects,
         "trials": bench_trials, "suggest": bench_suggest, "search": bench_search, "tokens": bench_tokens}
