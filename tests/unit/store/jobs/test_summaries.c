@@ -131,6 +131,32 @@ static void a_summary_tells_what_a_job_is(void **state)
 	assert_string_equal(list.jobs[3].labels, "{\"team\":\"red\"}");
 }
 
+/* Broken: waits_read() that takes all jobs: one that has ended told of its wait. */
+static void an_ended_job_waits_for_nothing(void **state)
+{
+	BENCH(state);
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	struct service_line line = { SEVERITY_INFO, "The job is queued: it waits for GPUs." };
+	struct job waits = job_named("waits"), over = job_named("over"), *stored = NULL;
+	struct job_change change = {
+		.from = JOB_QUEUED, .to = JOB_FAILED, .ended_us = 1, .error_message = "the reason"
+	};
+
+	assert_int_equal(job_insert(bench->store, &waits, &line, 1, NULL, &bench->err), STATUS_OK);
+	bench->now_ns += 1000000;
+	assert_int_equal(job_insert(bench->store, &over, &line, 1, &stored, &bench->err), STATUS_OK);
+	change.job = stored->id;
+	job_free(stored);
+	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	assert_int_equal(summary_list_page(bench->store, NULL, NULL, 10, NULL, &list, &bench->err),
+			 STATUS_OK);
+	assert_int_equal(list.count, 2);
+	assert_null(list.jobs[0].waits_for);
+	assert_string_equal(list.jobs[0].error_message, "the reason");
+	assert_string_equal(list.jobs[1].waits_for, "The job is queued: it waits for GPUs.");
+}
+
 /* *ret_id: what is found, or "" with the error in bench->err. */
 static enum status found(struct bench *bench, const char *project, const char *reference, char ret_id[32])
 {
@@ -200,6 +226,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(all_kinds_are_one_list),
 		WITH_BENCH(a_summary_tells_what_a_job_is),
+		WITH_BENCH(an_ended_job_waits_for_nothing),
 		WITH_BENCH(a_job_is_found_by_whatever_it_is_called),
 		WITH_BENCH(what_was_deleted_is_not_there),
 	};
