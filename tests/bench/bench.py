@@ -4,7 +4,7 @@
 
     tests/bench/bench.py [--build DIR] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N] [ROW ...]
 
-Rows: start, exec, get, grpc, pages, jobs, one, sixteen, gap, logs, copies, large, objects, trials, suggest, search, tokens (default: all).
+Rows: start, exec, get, grpc, pages, jobs, follow, one, sixteen, gap, logs, copies, large, objects, trials, suggest, search, tokens (default: all).
 Needs an engine that answers on DOCKER_HOST (or /var/run/docker.sock), `wrk`, `curl`, and a static busybox; tokens needs root.
 It asserts nothing: read the numbers."""
 import argparse
@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import sqlite3
 import statistics
 import subprocess
@@ -325,6 +326,42 @@ def bench_jobs(options):
             row("jobs --all, 10,000 rows", timed("jobs", "--all", *at), "ms", floor, "500 ms", "150 ms")
 
 
+def bench_follow(options):
+    """A million lines of a hundred jobs that have ended: as followed logs, and by entries:list."""
+    with tempfile.TemporaryDirectory() as state:
+        subprocess.run([options.build / "tests/bench/seed", state, "100", "1000000"], check=True)
+        with serving(state_dir=state) as daemon:
+            connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+
+            def ask(method, path, body=None):
+                connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                text = answer.read()
+                assert answer.status == 200, text
+                return text
+
+            def listed(job):
+                count, body = 0, {"resourceNames": [f"projects/{PROJECT}"], "pageSize": 1000, "filter":
+                                  f'resource.type="ml_job" AND resource.labels.job_id="{job}"'}
+                while "pageToken" not in body or body["pageToken"]:
+                    page = ask("POST", "/v2/entries:list?prettyPrint=false", body)
+                    token = re.search(rb'"nextPageToken":"([^"]+)"', page)
+                    count, body["pageToken"] = count + page.count(b'"insertId":'), token and token[1].decode()
+                return count
+
+            def followed(job):
+                return ask("GET", f"/_trainyard/v1/jobs/{job}:log?follow=true").count(b"\n")
+
+            jobs = [job["jobId"] for job in json.loads(ask("GET", f"/v1/projects/{PROJECT}/jobs?pageSize=100"))["jobs"]]
+            spent = {listed: 0, followed: 0}
+            for job in jobs:  # in turns: what else the machine does slows both
+                for read in (listed, followed):
+                    began = time.monotonic()
+                    assert read(job) >= 10_000
+                    spent[read] += time.monotonic() - began
+            row("lines of followed logs, of entries:list", 1e6 / spent[followed], "lines/s", 1e6 / spent[listed], "0.9", "2")
+
+
 def bench_one(options):
     raw, floor, ours = Raw(options.engine, options.image), [], []
     with serving(options.engine) as daemon:
@@ -620,7 +657,7 @@ def bench_search(options):
 
 
 ROWS = {"start": bench_start, "exec": bench_exec, "get": bench_get, "grpc": bench_grpc, "pages": bench_pages,
-        "jobs": bench_jobs, "one": bench_one,
+        "jobs": bench_jobs, "follow": bench_follow, "one": bench_one,
         "sixteen": bench_sixteen, "gap": bench_gap,
         "logs": bench_logs, "copies": bench_copies, "large": bench_large, "objects": bench_objects,
         "trials": bench_trials, "suggest": bench_suggest, "search": bench_search, "tokens": bench_tokens}
