@@ -38,6 +38,7 @@ enum call_class {
 	CLASS_RENAME = 1 << 5,
 	CLASS_REMOVE = 1 << 6,
 	CLASS_LARGE = 1 << 7, /* malloc and its like of more than LARGE_BYTES */
+	CLASS_SMALL = 1 << 8, /* and of no more */
 };
 
 enum { LARGE_BYTES = 64 << 10 };
@@ -221,7 +222,7 @@ static bool memory_is_known(void)
 /* Whether what is asked for by the caller of the function that this is used in is refused. */
 #define MEMORY_MEETS(size)                                                                                   \
 	(!is_frail(__builtin_return_address(0)) &&                                                           \
-	 (meets(CLASS_MEMORY) || ((size) > LARGE_BYTES && meets(CLASS_LARGE))))
+	 (meets(CLASS_MEMORY) || meets((size) > LARGE_BYTES ? CLASS_LARGE : CLASS_SMALL)))
 
 void *malloc(size_t size)
 {

@@ -14,7 +14,7 @@ from .engine import NO_ENGINE
 SOURCE = pathlib.Path(__file__).parents[1] / "fault" / "shim.c"
 
 # As in shim.c.
-MEMORY, CREATE, WRITE, SYNC, SIZE, RENAME, REMOVE, LARGE = (1 << bit for bit in range(8))
+MEMORY, CREATE, WRITE, SYNC, SIZE, RENAME, REMOVE, LARGE, SMALL = (1 << bit for bit in range(9))
 FULL = CREATE | WRITE | SYNC | SIZE | RENAME  # what a full disk refuses
 KILL, TEAR = -1, -2
 FOREVER = 1 << 62
