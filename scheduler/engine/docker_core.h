@@ -80,7 +80,7 @@ struct link {
 /* A container that was sent a signal by way of the engine, and has not ended yet. */
 struct signalled {
 	struct signalled *next;
-	bool is_deadly; /* one of the signals was: docker_event */
+	uint64_t signals; /* their bits, as of docker_event */
 	struct replica_key key;
 };
 

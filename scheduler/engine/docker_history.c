@@ -2,13 +2,18 @@
 #include "scheduler/engine/docker_history.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/memory.h"
 
-enum past { PAST_UNKNOWN, PAST_STARTED, PAST_OTHER_SIGNAL, PAST_SIGNALLED };
+/* What the engine remembers of a container's present life. */
+struct past {
+	bool started;
+	uint64_t signals; /* as of docker_event */
+};
 
 void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64])
 {
@@ -19,23 +24,21 @@ void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_
 		 until_ns / 1000000000, until_ns % 1000000000, filter);
 }
 
-static void past_note(enum past *past, struct replica_status *replica, const struct docker_event *event)
+static void past_note(struct past *past, struct replica_status *replica, const struct docker_event *event)
 {
 	if (event->action == ACTION_START)
-		*past = PAST_STARTED;
-	else if (event->action == ACTION_KILL && event->is_deadly)
-		*past = PAST_SIGNALLED;
-	else if (event->action == ACTION_KILL && *past == PAST_STARTED)
-		*past = PAST_OTHER_SIGNAL;
+		*past = (struct past){ .started = true };
+	else if (event->action == ACTION_KILL)
+		past->signals |= event->signals;
 	if (event->action != ACTION_DIE || replica->sight != REPLICA_EXITED)
 		return;
-	if (*past == PAST_OTHER_SIGNAL)
-		*past = event->has_signal_label ? PAST_SIGNALLED : PAST_STARTED;
-	replica->witnessed = *past == PAST_STARTED;
-	replica->signalled = *past == PAST_SIGNALLED;
+	if (past->signals && event->has_signal_label)
+		past->signals = UINT64_MAX;
+	replica->signalled = docker_signals_end(past->signals, replica->exit_code);
+	replica->witnessed = past->started && !replica->signalled;
 }
 
-static void event_note(const struct docker_event *event, enum past *pasts, struct replica_status *replicas,
+static void event_note(const struct docker_event *event, struct past *pasts, struct replica_status *replicas,
 		       size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -45,7 +48,7 @@ static void event_note(const struct docker_event *event, enum past *pasts, struc
 
 void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count)
 {
-	enum past *pasts = memory_calloc(count ? count : 1, sizeof(*pasts));
+	struct past *pasts = memory_calloc(count ? count : 1, sizeof(*pasts));
 
 	while (length > 0) {
 		const char *newline = memchr(events, '\n', length);

@@ -575,6 +575,14 @@ static bool event_is_of_its_name(const json_t *attributes, const struct docker_e
 	return event->action == ACTION_RENAME || strcmp(name, own) == 0;
 }
 
+bool docker_signals_end(uint64_t signals, int exit_code)
+{
+	const int by = exit_code - 128; /* as shells and engines tell of an end by a signal */
+
+	return (signals & (UINT64_C(1) << SIGTERM | UINT64_C(1) << SIGKILL)) ||
+	       (by > 0 && by < 64 && (signals >> by & 1));
+}
+
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event)
 {
 	AUTO(json) json_t *event = docker_parse(line, length, JSON_OBJECT);
@@ -591,7 +599,7 @@ bool docker_event_read(const char *line, size_t length, struct docker_event *ret
 		return false;
 	snprintf(read.id, sizeof(read.id), "%s", id);
 	sent = json_int_at(attributes, "signal", 0);
-	read.is_deadly = !sent || sent == SIGTERM || sent == SIGKILL;
+	read.signals = sent > 0 && sent < 64 ? UINT64_C(1) << sent : UINT64_MAX;
 	read.has_signal_label = read.action != ACTION_KILL && json_object_get(attributes, "signal");
 	read.status.paused = read.action == ACTION_PAUSE;
 	read.status.sight = REPLICA_RUNNING;

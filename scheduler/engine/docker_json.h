@@ -94,11 +94,12 @@ struct docker_event {
 	enum docker_action action;
 	char id[80];
 	struct replica_status status; /* key; of a pause or its end also paused */
-	/* KILL: by SIGTERM, SIGKILL, or a signal that the engine does not name. Other signals end no program with 143 or 137, so
-	 * that a program which ends so after one of them has ended by itself. */
-	bool is_deadly;
-	/* The image has a label "signal", which the engine writes over its own word: is_deadly tells nothing. Not of a KILL,
+	uint64_t signals; /* KILL: the bit of its signal; all bits: the engine does not name one */
+	/* The image has a label "signal", which the engine writes over its own word: signals tells nothing. Not of a KILL,
 	 * which always has the word. */
 	bool has_signal_label;
 };
+/* Whether one of the signals that were sent may have ended a container: SIGTERM and SIGKILL, which end programs with any status,
+ * or one whose status it has. After another signal a program has ended by itself. */
+bool docker_signals_end(uint64_t signals, int exit_code);
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event);

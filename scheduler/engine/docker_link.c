@@ -65,22 +65,19 @@ static void become_up(struct docker *docker)
 	followers_reconnect(docker);
 }
 
-enum signals { SIGNALS_NONE, SIGNALS_OTHER, SIGNALS_DEADLY };
-
 /* What it was sent; that is forgotten then. */
-static enum signals signal_take(struct docker *docker, const struct replica_key *key)
+static uint64_t signals_take(struct docker *docker, const struct replica_key *key)
 {
-	enum signals signals;
-
 	struct signalled **at = &docker->signalled, *found;
+	uint64_t signals;
 
 	while (*at && !docker_key_equal(&(*at)->key, key))
 		at = &(*at)->next;
 	found = *at;
 	if (!found)
-		return SIGNALS_NONE;
+		return 0;
 	*at = found->next;
-	signals = found->is_deadly ? SIGNALS_DEADLY : SIGNALS_OTHER;
+	signals = found->signals;
 	free(found);
 	return signals;
 }
@@ -88,19 +85,19 @@ static enum signals signal_take(struct docker *docker, const struct replica_key 
 void link_signals_forget(struct docker *docker)
 {
 	while (docker->signalled)
-		signal_take(docker, &docker->signalled->key);
+		signals_take(docker, &docker->signalled->key);
 }
 
 /* The engine tells of each signal that it sends, before it tells of the end: a container that is stopped, killed or removed
  * from outside is told from one whose program ends with the same status by itself. */
 static void signal_note(struct docker *docker, const struct docker_event *event)
 {
-	const bool was_deadly = signal_take(docker, &event->status.key) == SIGNALS_DEADLY;
+	const uint64_t before = signals_take(docker, &event->status.key);
 	struct signalled *signalled;
 
 	signalled = memory_calloc(1, sizeof(*signalled));
 	signalled->key = event->status.key;
-	signalled->is_deadly = was_deadly || event->is_deadly;
+	signalled->signals = before | event->signals;
 	signalled->next = docker->signalled;
 	docker->signalled = signalled;
 }
@@ -108,7 +105,7 @@ static void signal_note(struct docker *docker, const struct docker_event *event)
 static void event_handle(struct docker *docker, const char *line, size_t length)
 {
 	struct docker_event event;
-	enum signals signals;
+	uint64_t signals;
 
 	if (!docker_event_read(line, length, &event))
 		return;
@@ -117,12 +114,12 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 		signal_note(docker, &event);
 		break;
 	case ACTION_DIE:
-		signals = signal_take(docker, &event.status.key);
+		signals = signals_take(docker, &event.status.key);
 		replica_died(docker, &event.status.key,
-			     signals == SIGNALS_DEADLY || (signals && event.has_signal_label));
+			     signals && event.has_signal_label ? UINT64_MAX : signals);
 		break;
 	case ACTION_DESTROY:
-		signal_take(docker, &event.status.key);
+		signals_take(docker, &event.status.key);
 		replica_destroyed(docker, &event.status.key);
 		break;
 	case ACTION_PAUSE:

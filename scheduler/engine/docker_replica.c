@@ -34,9 +34,9 @@ struct replica_task {
 	struct http_exchange *call; /* START: queued or under way */
 	bool stop_wanted;           /* START: it is not wanted any more, with: */
 	unsigned stop_grace_s;
-	bool announced; /* REMOVE: the event was faster than the answer */
-	bool died;      /* START: it has already exited */
-	bool signalled; /* START, EXIT: before that, by way of the engine */
+	bool announced;   /* REMOVE: the event was faster than the answer */
+	bool died;        /* START: it has already exited */
+	uint64_t signals; /* START, EXIT: sent before that, by way of the engine */
 };
 
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
@@ -181,11 +181,11 @@ static void exit_tell(struct docker *docker, const struct replica_status *status
 
 static void exit_inspect(void *arg);
 
-static void exit_look(struct docker *docker, const struct replica_key *key, bool signalled)
+static void exit_look(struct docker *docker, const struct replica_key *key, uint64_t signals)
 {
 	struct replica_task *task = task_new(docker, TASK_EXIT, key);
 
-	task->signalled = signalled;
+	task->signals = signals;
 	exit_inspect(task);
 }
 
@@ -199,7 +199,7 @@ static void start_succeed(struct replica_task *task)
 	emit_key(docker, ENGINE_REPLICA_STARTED, &over.key);
 	task_end(task);
 	if (over.died)
-		exit_look(docker, &over.key, over.signalled);
+		exit_look(docker, &over.key, over.signals);
 	else if (over.stop_wanted)
 		stop_send(docker, &over.key, over.stop_grace_s);
 }
@@ -505,8 +505,8 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	if (inspection_read(task, answer, &status, &outcome) && status.sight == REPLICA_EXITED) {
-		status.signalled = task->signalled;
-		status.witnessed = !task->signalled;
+		status.signalled = docker_signals_end(task->signals, status.exit_code);
+		status.witnessed = !status.signalled;
 		exit_tell(task->docker, &status);
 	} else if (answer->status || answer->code != 404) { /* gone: the event of that tells it */
 		if (++task->tries < EXIT_TRIES) {
@@ -523,15 +523,15 @@ static void exit_inspect(void *arg)
 	task_inspect(arg, exit_inspected);
 }
 
-void replica_died(struct docker *docker, const struct replica_key *key, bool signalled)
+void replica_died(struct docker *docker, const struct replica_key *key, uint64_t signals)
 {
 	struct replica_task *start = task_find(docker, TASK_START, key);
 
 	/* A short program ends before its start is answered; STARTED goes first all the same. */
 	if (start) {
 		start->died = true;
-		start->signalled = signalled;
+		start->signals = signals;
 	} else {
-		exit_look(docker, key, signalled);
+		exit_look(docker, key, signals);
 	}
 }

@@ -6,8 +6,8 @@
 void replica_start_run(struct docker *docker, struct command *command);
 void replica_stop_run(struct docker *docker, struct command *command);
 void replica_remove_run(struct docker *docker, struct command *command);
-/* The engine says so. @signalled: a signal that may have ended it was sent to it before. */
-void replica_died(struct docker *docker, const struct replica_key *key, bool signalled);
+/* The engine says so. @signals: the bits of those that were sent to it before, as of docker_event. */
+void replica_died(struct docker *docker, const struct replica_key *key, uint64_t signals);
 void replica_destroyed(struct docker *docker, const struct replica_key *key);
 /* Tells that a create or a start was refused. */
 void replica_refused(struct docker *docker, const struct replica_key *key, const struct outcome *outcome);

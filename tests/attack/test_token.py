@@ -37,7 +37,7 @@ def ask(daemon, method, path, body=None, headers=None):
 @pytest.mark.parametrize("headers", BAD, ids=str)
 def test_every_method_wants_the_token(locked, headers):
     with untouched(locked):
-        for method, path in [*published(), ("GET", "/v1/nothing"), ("GET", "/"), ("DELETE", "/healthz")]:
+        for method, path in [*published(), ("GET", "/v1/nothing"), ("DELETE", "/"), ("DELETE", "/healthz")]:
             answer = ask(locked, method, path, order_body(path, "locked") if method != "GET" else None, headers)
             assert answer.status == 401, (method, path, answer)
             assert answer.headers["WWW-Authenticate"].startswith("Bearer realm="), (method, path)
@@ -59,7 +59,7 @@ def test_the_token_lets_in(locked):
 def test_what_is_open_tells_nothing_of_anybody(locked):
     assert ask(locked, "GET", "/healthz").json == {"status": "ok"}
     assert "engine" in locked.get("/healthz").json
-    for path in ("/oauth2/v3/certs", "/discovery/v1/apis", "/$discovery/rest?version=v1"):
+    for path in ("/oauth2/v3/certs", "/discovery/v1/apis", "/$discovery/rest?version=v1", "/_trainyard/console/app.js"):
         assert ask(locked, "GET", path).status == 200
     assert ask(locked, "GET", "/tokeninfo?access_token=x").status == 400
     assert ask(locked, "POST", "/token", "grant_type=x").status == 400

@@ -60,6 +60,19 @@ static void only_one_that_saw_all_of_it_is_a_witness(void **state)
 	assert_false(is_witnessed(START DIE_MASTER, REPLICA_RUNNING));
 }
 
+/* Broken: docker_signals_end() that knows SIGTERM and SIGKILL alone: who ended a program by SIGUSR1 was the program itself. */
+static void a_signal_that_ended_it_is_told_by_the_status(void **state)
+{
+	(void)state;
+	assert_true(docker_signals_end(UINT64_C(1) << 10, 128 + 10));
+	assert_false(docker_signals_end(UINT64_C(1) << 10, 128 + 15));
+	assert_false(docker_signals_end(UINT64_C(1) << 10, 10));
+	assert_true(docker_signals_end(UINT64_C(1) << 15, 3));
+	assert_true(docker_signals_end(UINT64_MAX, 0));
+	assert_false(docker_signals_end(0, 137));
+	assert_false(docker_signals_end(UINT64_C(1) << 10, 255));
+}
+
 static void engine_with_an_exit(struct lab *lab, struct rule history)
 {
 	rule_set(lab, 0, history);
@@ -116,6 +129,7 @@ static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(only_one_that_saw_all_of_it_is_a_witness),
+		LAB_TEST(a_signal_that_ended_it_is_told_by_the_status),
 		LAB_TEST(the_past_is_asked_for_once_a_connection),
 		LAB_TEST(an_engine_that_tells_nothing_of_the_past_witnesses_nothing),
 	};
