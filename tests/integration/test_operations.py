@@ -209,7 +209,8 @@ def test_jobs_are_removed_after_their_time(new_daemon):
 
 def test_the_oldest_jobs_go_while_the_state_is_too_large(new_daemon):
     """Broken: a size that counts the pages that removals left free: all jobs went."""
-    daemon = new_daemon("--offline", "--max-state", "4M").start()
+    # A line of 1000 bytes has a page of 4 KiB and more: a job has 7 MiB.
+    daemon = new_daemon("--offline", "--max-state", "20M").start()
     line = "x" * 1000
     jobs = []
     for number in range(4):
@@ -218,7 +219,7 @@ def test_the_oldest_jobs_go_while_the_state_is_too_large(new_daemon):
 
     def missing():
         return [daemon.get(f"/v1/projects/{daemon.project}/jobs/{job_id}").status == 404 for job_id in jobs]
-    wait_until(lambda: missing()[0] and daemon.get("/healthz").json["retention"]["usedBytes"] < 4 << 20, 60)
+    wait_until(lambda: missing()[0] and daemon.get("/healthz").json["retention"]["usedBytes"] < 20 << 20, 60)
     gone = missing()
     assert gone[0] and not gone[3] and gone == sorted(gone, reverse=True)
     assert len(daemon.lines(jobs[3])) == 1500
