@@ -2,6 +2,7 @@
 #include "scheduler/engine/docker_history.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,14 @@ void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_
 	docker_label_filter(instance, NULL, filter);
 	snprintf(path, DOCKER_PATH_SIZE + 64, "/events?since=1&until=%" PRId64 ".%09" PRId64 "&filters=%s",
 		 until_ns / 1000000000, until_ns % 1000000000, filter);
+}
+
+bool docker_signals_end(uint64_t signals, int exit_code)
+{
+	const int by = exit_code - 128; /* as shells and engines tell of an end by a signal */
+
+	return (signals & (UINT64_C(1) << SIGTERM | UINT64_C(1) << SIGKILL)) ||
+	       (by > 0 && by < 64 && (signals >> by & 1));
 }
 
 static void past_note(struct past *past, struct replica_status *replica, const struct docker_event *event)

@@ -19,3 +19,7 @@ enum { DOCKER_HISTORY_MAX = 16 << 20 };
 void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64]);
 /* Marks those of @replicas whose end is witnessed by @events, one a line. */
 void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count);
+
+/* Whether one of the signals that were sent may have ended a container: SIGTERM and SIGKILL, which end programs with any status,
+ * or one whose status it has. After another signal a program has ended by itself. */
+bool docker_signals_end(uint64_t signals, int exit_code);

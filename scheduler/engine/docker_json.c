@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -573,14 +572,6 @@ static bool event_is_of_its_name(const json_t *attributes, const struct docker_e
 		return false;
 	docker_container_name(instance, &event->status.key, own);
 	return event->action == ACTION_RENAME || strcmp(name, own) == 0;
-}
-
-bool docker_signals_end(uint64_t signals, int exit_code)
-{
-	const int by = exit_code - 128; /* as shells and engines tell of an end by a signal */
-
-	return (signals & (UINT64_C(1) << SIGTERM | UINT64_C(1) << SIGKILL)) ||
-	       (by > 0 && by < 64 && (signals >> by & 1));
 }
 
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event)

@@ -99,7 +99,4 @@ struct docker_event {
 	 * which always has the word. */
 	bool has_signal_label;
 };
-/* Whether one of the signals that were sent may have ended a container: SIGTERM and SIGKILL, which end programs with any status,
- * or one whose status it has. After another signal a program has ended by itself. */
-bool docker_signals_end(uint64_t signals, int exit_code);
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event);

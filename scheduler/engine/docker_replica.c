@@ -10,6 +10,7 @@
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_given.h"
+#include "scheduler/engine/docker_history.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
 #include "scheduler/engine/docker_reports.h"

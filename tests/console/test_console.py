@@ -239,7 +239,7 @@ def test_queue_faults_and_requests(browser, narrow_yard):
     narrow_yard.until(first, "RUNNING")
     second = narrow_yard.create(script("exit 0"))
     opened(browser, narrow_yard, "queue")
-    browser.until_says("1 jobs wait")
+    browser.until_says("1 job waits")
     browser.until_says(second)
     pictures(browser, "queue")
     opened(browser, narrow_yard, "faults")

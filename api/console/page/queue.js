@@ -35,7 +35,7 @@ export function queuePage(main, {title}) {
 			devices.gpus.map((gpu) => el("tr", {}, el("td", {class: "mono"}, gpu.id), el("td", {}, gpu.holders?.length
 				? gpu.holders.map((holder, i) => [i ? ", " : "", link(holder), ` ${holder.replica ?? ""}`]) : el("span", {class: "soft"}, "nobody")))))
 			: el("p", {class: "soft"}, `This machine has none that the engine tells of; ${POLICIES[devices.policy] ?? ""}.`));
-		waits.replaceChildren(el("h2", {}, queue.waitingCount ? `${queue.waitingCount} jobs wait` : "No job waits"), queue.jobs?.length ? el("table", {class: "plain"},
+		waits.replaceChildren(el("h2", {}, queue.waitingCount ? `${queue.waitingCount} ${queue.waitingCount === 1 ? "job waits" : "jobs wait"}` : "No job waits"), queue.jobs?.length ? el("table", {class: "plain"},
 			el("tr", {}, ["Place", "Job", "Waits for", "Priority"].map((name, i) => el("th", {scope: "col", class: i === 3 ? "middle" : null}, name))),
 			queue.jobs.map((job) => el("tr", {}, el("td", {}, String(job.place ?? "")), el("td", {}, link(job)),
 				el("td", {}, job.startsNow ? "nothing: its turn comes at once" : job.reason ?? "its turn"), el("td", {class: "middle"}, String(job.priority ?? 0))))) : "");
