@@ -493,7 +493,7 @@ tests_crash_store_crash_SOURCES = \
 	tests/crash/store_crash.c
 
 # Measurements: `make bench`, with an engine and wrk.
-bench_helpers = tests/bench/bare_files tests/bench/bare_server tests/bench/bare_trials tests/bench/queue_bench tests/bench/seed \
+bench_helpers = tests/bench/bare_commits tests/bench/bare_files tests/bench/bare_server tests/bench/bare_trials tests/bench/queue_bench tests/bench/seed \
 	tests/bench/suggest_bench
 EXTRA_PROGRAMS += $(bench_helpers)
 CLEANFILES += $(bench_helpers)
@@ -505,6 +505,16 @@ EXTRA_DIST += \
 	tests/.clang-tidy \
 	tests/attack \
 	tests/bench/bench.py \
+	tests/bench/create.lua \
+	tests/bench/engine_floor.py \
+	tests/bench/measure.py \
+	tests/bench/rows_api.py \
+	tests/bench/rows_gateway.py \
+	tests/bench/rows_jobs.py \
+	tests/bench/rows_logs.py \
+	tests/bench/rows_search.py \
+	tests/bench/rows_start.py \
+	tests/bench/rows_storage.py \
 	tests/bench/search.py \
 	tests/check_calls \
 	tests/check_includes.sh \

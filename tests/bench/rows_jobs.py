@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs on the engine, from the create to the end, against the same calls without a daemon."""
+import concurrent.futures
+import json
+import time
+
+from engine_floor import MASTER_RUNS_S, TRIAL_RUNS_S, Raw
+from measure import bench, job_body, median, row, run_job, serving
+from support.engine import query
+from support.tuning import REPORTING, tuning_input
+
+TRIALS = 12
+
+
+@bench("one", engine=True)
+def bench_one(options):
+    raw, floor, ours = Raw(options.engine, options.image), [], []
+    with serving(options.engine) as daemon:
+        for i in range(options.rounds * 2):
+            floor.append(raw.one(i) * 1000)
+            ours.append(run_job(daemon, job_body(f"one_{i}", options.image, ["true"])) * 1000)
+    row("job of 1 replica, create to SUCCEEDED", median(ours), "ms", median(floor), 1.0, 0.6)
+
+
+@bench("sixteen", engine=True)
+def bench_sixteen(options):
+    raw, ours = Raw(options.engine, options.image), []
+    floors = {4: [], 16: []}
+    with serving(options.engine) as daemon:
+        for i in range(options.rounds):
+            for width, times in floors.items():
+                times.append(raw.many(f"{i}-{width}", 16, width) * 1000)
+            ours.append(run_job(daemon, job_body(f"sixteen_{i}", options.image, ["sleep", str(MASTER_RUNS_S)], 15)) * 1000)
+    row("job of 16 replicas", median(ours), "ms", min(median(times) for times in floors.values()), 0.95, 0.85)
+
+
+@bench("hundred", engine=True)
+def bench_hundred(options):
+    raw, ours, floors = Raw(options.engine, options.image), [], {8: [], 16: []}
+    with serving(options.engine) as daemon:
+        for i in range(max(options.rounds // 2, 1)):
+            for width, times in floors.items():
+                times.append(raw.many(f"hundred-{i}-{width}", 100, width) * 1000)
+            ours.append(run_job(daemon, job_body(f"hundred_{i}", options.image, ["sleep", str(MASTER_RUNS_S)], 99)) * 1000)
+    row("job of 100 replicas", median(ours), "ms", min(median(times) for times in floors.values()), 1.0, 0.9)
+
+
+@bench("fifty", engine=True)
+def bench_fifty(options):
+    """50 jobs of 2 replicas, handed in together, until the last has ended. The floor: as many sequences side by side as pay off."""
+    raw, ours, floors = Raw(options.engine, options.image), [], {4: [], 8: []}
+
+    def together(count, width, run):
+        began = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(width) as pool:
+            list(pool.map(run, range(count)))
+        return (time.monotonic() - began) * 1000
+
+    with serving(options.engine) as daemon:
+        for i in range(max(options.rounds // 2, 1)):
+            for width, times in floors.items():
+                times.append(together(50, width, lambda n: raw.many(f"fifty-{i}-{width}-{n}", 2, 2)))
+            ours.append(together(50, 50, lambda n: run_job(daemon, job_body(
+                f"fifty_{i}_{n}", options.image, ["sleep", str(MASTER_RUNS_S)], 1), look_every_s=0.1)))
+    row("50 jobs of 2 replicas", median(ours), "ms", min(median(times) for times in floors.values()), 1.0, 0.9)
+
+
+def gaps(engine, label, began_s, parallel):
+    """Milliseconds from the end of each container to the start of the one that takes its place, by the engine's clock."""
+    filters = {"type": ["container"], "event": ["start", "die"], "label": [label]}
+    answer = engine.call("GET", "/events?" + query(since=f"{began_s:.9f}", until=f"{time.time():.9f}", filters=filters))
+    events = [json.loads(line) for line in answer.splitlines()]
+    starts, ends = (sorted(e["timeNano"] for e in events if e["Action"] == action) for action in ("start", "die"))
+    assert len(starts) == TRIALS, len(starts)
+    return [(start - end) / 1e6 for start, end in zip(starts[parallel:], ends)]
+
+
+@bench("gap", engine=True)
+def bench_gap(options):
+    raw = Raw(options.engine, options.image)
+    for parallel in (1, 4):
+        floors, ours = {"new networks": [], "kept ones": []}, []
+        with serving(options.engine) as daemon:
+            label = f"trainyard.instance={daemon.read_instance()}"
+            for i in range(max(options.rounds // 2, 1)):
+                for keep, floor in enumerate(floors.values()):
+                    began = time.time()
+                    raw.trials(f"ty-bench-gap-{parallel}-{i}-{keep}", TRIALS, parallel, bool(keep))
+                    floor += gaps(options.engine, "trainyard.bench", began, parallel)
+                began = time.time()
+                run_job(daemon, {"jobId": f"gap_{i}", "trainingInput": tuning_input(
+                    f"{REPORTING}; sleep {TRIAL_RUNS_S}", image=options.image, algorithm="RANDOM_SEARCH", maxTrials=TRIALS,
+                    maxParallelTrials=parallel)}, look_every_s=0.1)
+                ours += gaps(options.engine, label, began, parallel)
+        for name, floor in floors.items():
+            row(f"gap of trials, {parallel} at once, beyond {name}", median(ours) - median(floor), "ms", None, 60, 20)
