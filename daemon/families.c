@@ -83,7 +83,9 @@ static enum status room_of(void *arg, const char *project, struct room *ret_room
 {
 	const struct machinery *machinery = arg;
 
-	return scheduler_room(machinery->scheduler, project, ret_room, err);
+	(void)err;
+	*ret_room = scheduler_room(machinery->scheduler, project);
+	return STATUS_OK;
 }
 
 static enum status inspect_image(void *arg, const char *image, const json_t *command, const json_t *args,

@@ -213,7 +213,7 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 	enum status rc = inventory_parse(config->gpus, &options.inventory, err);
 
 	if (!rc)
-		rc = scheduler_new(&options, &wiring->machinery.scheduler, err);
+		wiring->machinery.scheduler = scheduler_new(&options);
 	inventory_deinit(&options.inventory);
 	return rc;
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/create.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "daemon/base/memory.h"
 #include "scheduler/gateway.h"
 #include "scheduler/job_run.h"
 #include "scheduler/launcher/launcher.h"
@@ -28,25 +24,26 @@ enum { PIDS_LIMIT = 32768 };
 /* Every replica's name in every replica's /etc/hosts: they hold while a peer is down or not up yet. */
 static json_t *hosts_of(const struct job_run *run)
 {
-	AUTO(json) json_t *hosts = json_array();
+	json_t *hosts = json_array();
 	char name[REPLICA_NAME_MAX], address[16];
 
 	if (!replicas_have_names(run->plan))
-		return TAKE(hosts);
+		return hosts;
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_key *key = &run->replicas[i].key;
 
 		replica_address_name(run->plan, key->role, key->index, name);
 		job_run_address(run, key->role, key->index, address);
-		if (json_array_append_new(hosts, json_sprintf("%s:%s", name, address)))
-			return NULL;
+		json_array_append_new(hosts, json_sprintf("%s:%s", name, address));
 	}
-	return TAKE(hosts);
+	return hosts;
 }
 
-static bool mount_add(json_t *mounts, const char *path, const char *place)
+/* @path NULL: there is none. */
+static void mount_add(json_t *mounts, const char *path, const char *place)
 {
-	return json_array_append_new(mounts, json_sprintf("%s:%s", path, place)) == 0;
+	if (path)
+		json_array_append_new(mounts, json_sprintf("%s:%s", path, place));
 }
 
 /* A trial's first replica has a directory to report to: only its reports count. */
@@ -55,9 +52,8 @@ static enum status metrics_mount(const struct reconciler *reconciler, const stru
 {
 	AUTO(string) char *directory = trial_directory_make(reconciler, run, err);
 
-	if (!directory)
-		return STATUS_INTERNAL;
-	return mount_add(mounts, directory, METRIC_DIRECTORY) ? STATUS_OK : error_no_memory(err);
+	mount_add(mounts, directory, METRIC_DIRECTORY);
+	return directory ? STATUS_OK : STATUS_INTERNAL;
 }
 
 /* The others have one of which nobody hears, as the same program runs in all of them. */
@@ -80,11 +76,10 @@ static enum status mounts_make(const struct reconciler *reconciler, const struct
 	const char *trusted = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.ca_bundle : NULL;
 	AUTO(json) json_t *mounts = json_array();
 
-	if (!mounts || (reconciler->adc && !mount_add(mounts, reconciler->adc, ADC_PLACE ":ro")) ||
-	    (wheels && !mount_add(mounts, wheels, LAUNCHER_WHEELS ":ro")) ||
-	    (trusted && !mount_add(mounts, trusted, GATEWAY_TRUSTED ":ro")) ||
-	    (gcs && !mount_add(mounts, gcs, GCS_PLACE)))
-		return error_no_memory(err);
+	mount_add(mounts, reconciler->adc, ADC_PLACE ":ro");
+	mount_add(mounts, wheels, LAUNCHER_WHEELS ":ro");
+	mount_add(mounts, trusted, GATEWAY_TRUSTED ":ro");
+	mount_add(mounts, gcs, GCS_PLACE);
 	if (run->plan->trial && role == ROLE_MASTER) {
 		enum status rc = metrics_mount(reconciler, run, mounts, err);
 
@@ -95,18 +90,17 @@ static enum status mounts_make(const struct reconciler *reconciler, const struct
 	return STATUS_OK;
 }
 
-/* What it is told beside its dialect's variables. False when memory ran out. */
-static bool surroundings_tell(const struct reconciler *reconciler, const struct job_run *run,
+/* What it is told beside its dialect's variables. */
+static void surroundings_tell(const struct reconciler *reconciler, const struct job_run *run,
 			      json_t *environment, json_t *hosts)
 {
 	const struct gateway_run *gateway = &run->gateway;
 
-	if (reconciler->adc &&
-	    json_array_append_new(environment, json_string("GOOGLE_APPLICATION_CREDENTIALS=" ADC_PLACE)))
-		return false;
-	return gateway->seen != GATEWAY_OPEN ||
-	       gateway_environment(run->plan, run->network_status.reach.address, &gateway->place, environment,
-				   hosts);
+	if (reconciler->adc)
+		json_array_append_new(environment, json_string("GOOGLE_APPLICATION_CREDENTIALS=" ADC_PLACE));
+	if (gateway->seen == GATEWAY_OPEN)
+		gateway_environment(run->plan, run->network_status.reach.address, &gateway->place,
+				    environment, hosts);
 }
 
 static enum status environment_make(const struct reconciler *reconciler, const struct job_run *run,
@@ -115,9 +109,10 @@ static enum status environment_make(const struct reconciler *reconciler, const s
 {
 	enum status rc = replica_environment(run->plan, key->role, key->index, ret_environment, err);
 
-	if (!rc && !surroundings_tell(reconciler, run, *ret_environment, hosts))
-		rc = error_no_memory(err);
-	return rc ? rc : replica_environment_extend(run->plan, key->role, *ret_environment, err);
+	if (rc)
+		return rc;
+	surroundings_tell(reconciler, run, *ret_environment, hosts);
+	return replica_environment_extend(run->plan, key->role, *ret_environment, err);
 }
 
 /* What a container runs: the launcher, or what its pool says. */
@@ -168,9 +163,8 @@ void replica_create(const struct reconciler *reconciler, struct job_run *run, st
 	AUTO(json) json_t *environment = NULL, *hosts = hosts_of(run), *mounts = NULL;
 	AUTO(json) json_t *command = NULL, *args = NULL;
 	struct error err AUTO_ERROR = { 0 };
+	enum status rc = mounts_make(reconciler, run, replica->key.role, gcs, &mounts, &err);
 
-	enum status rc = hosts ? mounts_make(reconciler, run, replica->key.role, gcs, &mounts, &err)
-			       : error_no_memory(&err);
 	if (!rc)
 		rc = environment_make(reconciler, run, &replica->key, hosts, &environment, &err);
 	if (!rc)

@@ -10,7 +10,7 @@ struct replica_run;
  * refused. */
 void replica_create(const struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
 		    const char *gcs);
-/* What the replica was started with, command_line_text(). NULL: the launcher was, which tells its commands itself; or memory
- * ran out. The caller frees. */
+/* What the replica was started with, command_line_text(). NULL: the launcher was, which tells its commands itself, or it
+ * cannot be described. The caller frees. */
 char *replica_command_line(const struct reconciler *reconciler, const struct job_run *run,
 			   const struct replica_key *key);

@@ -154,19 +154,13 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 static void on_logs_ended(struct scheduler *scheduler, struct replica_run *replica)
 {
 	struct inbox_event *inbox_event;
-	struct error err AUTO_ERROR = { 0 };
 
 	if (replica->output != OUTPUT_OPEN)
 		return;
 	inbox_event = inbox_event_new(INBOX_LOGS_STORED, replica->key.job);
 	inbox_event->key = replica->key;
 	inbox_event->to = scheduler;
-	if (log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event, &err)) {
-		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
-		replica->orders.epoch++; /* the end is asked for again */
-		inbox_event_free(inbox_event);
-		return;
-	}
+	log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event);
 	replica->output = OUTPUT_ENDED;
 }
 

@@ -235,15 +235,9 @@ static void changes_store(struct scheduler *scheduler)
 static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
 {
 	struct inbox_event *inbox_event = inbox_event_new(INBOX_LAST_WORDS, run->row->id);
-	struct error err AUTO_ERROR = { 0 };
 
 	inbox_event->to = scheduler;
-	if (log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event, &err)) {
-		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
-		inbox_event_free(inbox_event);
-		sight_hold(scheduler, run);
-		return;
-	}
+	log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event);
 	run->last_words = OUTPUT_ENDED;
 }
 

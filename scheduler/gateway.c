@@ -177,7 +177,7 @@ static json_t *variable_make(const struct variable *variable, const char *addres
 }
 
 /* Once, however often it is asked for. */
-static bool host_append(json_t *hosts, const char *name, const char *region, const char *address)
+static void host_append(json_t *hosts, const char *name, const char *region, const char *address)
 {
 	const char *mark = strstr(name, "%s");
 	AUTO(json)
@@ -188,43 +188,37 @@ static bool host_append(json_t *hosts, const char *name, const char *region, con
 
 	json_array_foreach(hosts, i, other) {
 		if (json_equal(host, other))
-			return true;
+			return;
 	}
-	return json_array_append(hosts, host) == 0;
+	json_array_append(hosts, host);
 }
 
-static bool hosts_append(json_t *hosts, const struct plan *plan, const char *address,
+static void hosts_append(json_t *hosts, const struct plan *plan, const char *address,
 			 const struct gateway_place *place)
 {
 	const char *region = plan->region ? plan->region : "us-central1";
 
 	for (size_t i = 0; i < COUNT_OF(metadata_names); i++)
-		if (!host_append(hosts, metadata_names[i], region, address))
-			return false;
+		host_append(hosts, metadata_names[i], region, address);
 	for (size_t i = 0; place->ca_bundle && place->served[i]; i++)
-		if (!host_append(hosts, place->served[i], region, address))
-			return false;
+		host_append(hosts, place->served[i], region, address);
 	for (size_t i = 0; i < COUNT_OF(cloud_names); i++) {
 		if (!place->cut_off && !(place->watched && cloud_names[i].watched))
 			continue;
-		if (!host_append(hosts, cloud_names[i].name, region, address))
-			return false;
+		host_append(hosts, cloud_names[i].name, region, address);
 		for (size_t other = 0; cloud_names[i].everywhere && place->regions && place->regions[other]; other++)
-			if (!host_append(hosts, cloud_names[i].name, place->regions[other], address))
-				return false;
+			host_append(hosts, cloud_names[i].name, place->regions[other], address);
 	}
-	return true;
 }
 
-bool gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_place *place,
+void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_place *place,
 			 json_t *environment, json_t *hosts)
 {
 	char text[16];
 
 	address_print(address, text);
 	for (size_t i = 0; i < COUNT_OF(variables); i++)
-		if ((variables[i].told != TRUSTED || place->ca_bundle) &&
-		    json_array_append_new(environment, variable_make(&variables[i], text, place)))
-			return false;
-	return hosts_append(hosts, plan, text, place);
+		if (variables[i].told != TRUSTED || place->ca_bundle)
+			json_array_append_new(environment, variable_make(&variables[i], text, place));
+	hosts_append(hosts, plan, text, place);
 }

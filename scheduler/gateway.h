@@ -61,6 +61,6 @@ bool gateway_watches(const char *host, const char *region, const char *const *re
 bool gateway_knows(const char *host, const char *region, const char *const *regions);
 
 /* What every replica is told beside its dialect's environment: where storage and metadata are. Pure.
- * Appends "NAME=value" to @environment and "name:address" to @hosts; false when memory ran out. */
-bool gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_place *place,
+ * Appends "NAME=value" to @environment and "name:address" to @hosts. */
+void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_place *place,
 			 json_t *environment, json_t *hosts);

@@ -37,7 +37,7 @@ struct inbox_event *inbox_event_of_engine(const struct engine_event *event)
 	copy->networks = array_copy(event->networks, event->network_count, sizeof(*event->networks));
 	copy->host = event->host ? &inbox_event->host : NULL;
 	if (event->host)
-		host_copy(event->host, &inbox_event->host, NULL);
+		inbox_event->host = host_copy(event->host);
 	return inbox_event;
 }
 

@@ -253,7 +253,7 @@ static void let_in(struct walk *walk, struct job_run *run)
 	decision_change(&decision, run, JOB_PREPARING);
 	decision.assigns = true;
 	decision.change.started_us = clock_wall_us(scheduler->reconciler.clock);
-	assignment_leases(run->assignment, run->row->id, &decision.leases, &decision.lease_count, NULL);
+	decision.leases = assignment_leases(run->assignment, run->row->id, &decision.lease_count);
 	differences_tell(&decision, run);
 	notes_say_all(&decision.says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
 	decisions_add(scheduler, run, &decision);

@@ -97,10 +97,9 @@ void room_take(struct scheduler *scheduler, struct job_run *run)
 void room_lease(struct scheduler *scheduler, const struct job_run *run)
 {
 	struct usage *usage = &scheduler->room.usage;
-	struct lease *leases = NULL;
-	size_t count = 0;
+	size_t count;
+	struct lease *leases = assignment_leases(run->assignment, run->row->id, &count);
 
-	assignment_leases(run->assignment, run->row->id, &leases, &count, NULL);
 	if (!count)
 		return;
 	pthread_mutex_lock(&scheduler->mutex);
@@ -154,47 +153,29 @@ struct room room_for(const struct scheduler *scheduler, const char *project)
 	return room;
 }
 
-/* @ret_usage has the sums already. */
-static enum status leases_copy(const struct usage *usage, struct usage *ret_usage, struct error *err)
+static struct lease *leases_copy(const struct usage *usage)
 {
-	if (!usage->lease_count)
-		return STATUS_OK;
-	ret_usage->leases = calloc(usage->lease_count, sizeof(*ret_usage->leases));
-	if (!ret_usage->leases)
-		return error_no_memory(err);
+	struct lease *leases =
+		usage->lease_count ? memory_calloc(usage->lease_count, sizeof(*leases)) : NULL;
+
 	for (size_t i = 0; i < usage->lease_count; i++) {
-		ret_usage->leases[i] = usage->leases[i];
-		ret_usage->leases[i].device = strdup(usage->leases[i].device);
-		ret_usage->lease_count++;
-		if (!ret_usage->leases[i].device)
-			return error_no_memory(err);
+		leases[i] = usage->leases[i];
+		leases[i].device = memory_strdup(usage->leases[i].device);
 	}
-	return STATUS_OK;
+	return leases;
 }
 
-enum status scheduler_room(struct scheduler *scheduler, const char *project, struct room *ret_room,
-			   struct error *err)
+struct room scheduler_room(struct scheduler *scheduler, const char *project)
 {
-	struct room copy AUTO_ROOM = { 0 };
-	struct room now;
-	enum status rc;
+	struct room copy;
 
 	pthread_mutex_lock(&scheduler->mutex);
-	now = room_for(scheduler, project);
-	copy = now;
-	copy.capacity.host = (struct host){ 0 };
-	copy.usage.leases = NULL;
-	copy.usage.lease_count = 0;
+	copy = room_for(scheduler, project);
 	if (!scheduler->engine_answers)
 		snprintf(copy.engine_lack, sizeof(copy.engine_lack),
 			 "The container engine does not answer: %s", scheduler->engine_text);
-	rc = host_copy(&now.capacity.host, &copy.capacity.host, err);
-	if (!rc)
-		rc = leases_copy(&now.usage, &copy.usage, err);
+	copy.capacity.host = host_copy(&copy.capacity.host);
+	copy.usage.leases = leases_copy(&copy.usage);
 	pthread_mutex_unlock(&scheduler->mutex);
-	if (rc)
-		return rc;
-	*ret_room = copy;
-	copy = (struct room){ 0 };
-	return STATUS_OK;
+	return copy;
 }

@@ -318,43 +318,27 @@ static void on_suggested(void *arg, int64_t job)
 	scheduler_post(arg, inbox_event_new(INBOX_SUGGESTED, job));
 }
 
-/* NULL stays NULL. False when memory ran out. */
-static bool text_copy(const char *text, char **ret_copy)
-{
-	*ret_copy = text ? strdup(text) : NULL;
-	return !text || *ret_copy;
-}
-
-static bool texts_init(struct scheduler *scheduler, const struct scheduler_options *options)
-{
-	return text_copy(options->project_number, &scheduler->project_number) &&
-	       text_copy(options->trials_dir, &scheduler->trials_dir) &&
-	       text_copy(options->adc, &scheduler->adc) && text_copy(options->wheels, &scheduler->wheels);
-}
-
-static bool room_init(struct scheduler *scheduler, const struct scheduler_options *options)
+static void room_init(struct scheduler *scheduler, const struct scheduler_options *options)
 {
 	const struct inventory *inventory = &options->inventory;
 	const struct host given = { .devices = inventory->devices, .device_count = inventory->device_count };
 
 	scheduler->room.capacity = options->capacity;
-	scheduler->room.capacity.host = (struct host){ 0 };
 	scheduler->devices_automatic = inventory->automatic;
 	scheduler->project_vcpus = json_object();
-	return scheduler->project_vcpus && !host_copy(&given, &scheduler->room.capacity.host, NULL);
+	scheduler->room.capacity.host = host_copy(&given);
 }
 
-enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
-			  struct error *err)
+struct scheduler *scheduler_new(const struct scheduler_options *options)
 {
-	struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
+	struct scheduler *scheduler = memory_calloc(1, sizeof(*scheduler));
 	pthread_condattr_t attributes;
-	bool complete;
 
-	if (!scheduler)
-		return error_no_memory(err);
 	scheduler->last = &scheduler->first;
-	complete = texts_init(scheduler, options);
+	scheduler->project_number = memory_strdup(options->project_number);
+	scheduler->trials_dir = memory_strdup(options->trials_dir);
+	scheduler->adc = memory_strdup(options->adc);
+	scheduler->wheels = memory_strdup(options->wheels);
 	scheduler->reconciler = (struct reconciler){
 		.store = options->store,
 		.clock = options->clock,
@@ -381,12 +365,8 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	pthread_mutex_init(&scheduler->mutex, NULL);
 	suggester_new(options->suggest ? options->suggest : study_suggest, on_suggested, scheduler,
 		      &scheduler->suggester);
-	if (!scheduler->reconciler.pump || !complete || !room_init(scheduler, options)) {
-		scheduler_free(scheduler);
-		return error_no_memory(err);
-	}
-	*ret_scheduler = scheduler;
-	return STATUS_OK;
+	room_init(scheduler, options);
+	return scheduler;
 }
 
 enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine, struct error *err)

@@ -45,8 +45,7 @@ struct scheduler_options {
 	unsigned spare_network_ms;
 };
 
-enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
-			  struct error *err);
+struct scheduler *scheduler_new(const struct scheduler_options *options);
 /* What the engine is opened with. */
 struct engine_sink scheduler_sink(struct scheduler *scheduler);
 /* Takes up all unfinished jobs and starts the thread; the engine may be down. */
@@ -70,9 +69,8 @@ bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms);
 bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size);
 /* Whether it answers, and the scheduler has since taken in which containers and networks it has: jobs go on. Thread: any. */
 bool scheduler_engine_ready(struct scheduler *scheduler);
-/* A copy of what may be used and what is used now, as @project sees it. Thread: any. */
-enum status scheduler_room(struct scheduler *scheduler, const char *project, struct room *ret_room,
-			   struct error *err);
+/* A copy of what may be used and what is used now, as @project sees it; room_deinit(). Thread: any. */
+struct room scheduler_room(struct scheduler *scheduler, const char *project);
 /* Ends the threads; what a tuning job tries next may be thought out to the end before, of a batch one. Jobs go on in the
  * engine and are taken up at the next start. Close the engine between stop and free: its events go nowhere after stop. */
 void scheduler_stop(struct scheduler *scheduler);

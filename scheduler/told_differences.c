@@ -12,7 +12,7 @@
 
 json_t *differences_untold(json_t *told, json_t *differences)
 {
-	AUTO(json) json_t *fresh = json_array();
+	json_t *fresh = json_array();
 	json_t *difference;
 	size_t index;
 
@@ -24,12 +24,10 @@ json_t *differences_untold(json_t *told, json_t *differences)
 		differences_count(told, code ? code : "", text ? text : "", &has);
 		if (has)
 			continue;
-		if (!fresh || json_array_append(fresh, difference) || json_array_append(told, difference)) {
-			differences_untell(told, fresh);
-			return NULL;
-		}
+		json_array_append(fresh, difference);
+		json_array_append(told, difference);
 	}
-	return TAKE(fresh);
+	return fresh;
 }
 
 void differences_untell(json_t *told, const json_t *fresh)
@@ -55,14 +53,14 @@ static void one_recall(struct store *store, int64_t trial, json_t *told)
 static json_t *told_recall(struct store *store, int64_t owner)
 {
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };
-	AUTO(json) json_t *told = json_array();
+	json_t *told = json_array();
 
-	if (!told || trial_list_read(store, owner, &list, NULL))
-		return TAKE(told);
+	if (trial_list_read(store, owner, &list, NULL))
+		return told;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.trials[i].started_us)
 			one_recall(store, list.trials[i].run, told);
-	return TAKE(told);
+	return told;
 }
 
 void told_share(struct scheduler *scheduler, struct job_run *run)

@@ -7,7 +7,7 @@
 struct job_run;
 struct scheduler;
 
-/* Those that are not among @told, where they are put: a list of its own. NULL when memory ran out: none is put there. */
+/* Those that are not among @told, where they are put: a list of its own. */
 json_t *differences_untold(json_t *told, json_t *differences);
 /* Takes those of such a list away again: they were not told after all. NULL: there is none. */
 void differences_untell(json_t *told, const json_t *fresh);

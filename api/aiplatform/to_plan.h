@@ -22,7 +22,7 @@ struct plan_names {
  *
  * @ret_plan  the caller owns it, plan_free()
  * Outcomes: INVALID_ARGUMENT for a job that the rules would not have passed; FAILED_PRECONDITION when the image map
- * makes no image of one; INTERNAL without memory. */
+ * makes no image of one. */
 enum status custom_job_to_plan(const json_t *job, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);

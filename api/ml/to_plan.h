@@ -15,7 +15,6 @@ struct plan;
  * @cluster_id  ten lowercase hexadecimal digits, one for each job; the caller draws them
  * @ret_plan    the caller owns it, plan_free()
  * Outcomes: INVALID_ARGUMENT for a job that the rules would not have passed; FAILED_PRECONDITION when the
- * image map makes no image of one, or nothing has an image of a runtime version that lenient rules took; INTERNAL
- * without memory. */
+ * image map makes no image of one, or nothing has an image of a runtime version that lenient rules took. */
 enum status job_to_plan(const char *project, const json_t *job, const char *cluster_id,
 			const struct ml_settings *settings, struct plan **ret_plan, struct error *err);

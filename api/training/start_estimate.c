@@ -37,16 +37,13 @@ static void waits_behind(const struct training_context *context, struct start_es
 }
 
 /* Takes what the job takes out of the room. */
-static enum status room_take(struct room *room, const struct plan *plan, const struct assignment *assignment,
-			     struct error *err)
+static void room_take(struct room *room, const struct plan *plan, const struct assignment *assignment)
 {
 	struct usage *usage = &room->usage;
-	struct lease *leases = NULL, *all;
-	size_t count = 0;
-	enum status rc = assignment_leases(assignment, 0, &leases, &count, err);
+	struct lease *all;
+	size_t count;
+	struct lease *leases = assignment_leases(assignment, 0, &count);
 
-	if (rc)
-		return rc;
 	all = count ? memory_resize(usage->leases, usage->lease_count + count, sizeof(*all)) : usage->leases;
 	usage->leases = all;
 	for (size_t i = 0; i < count; i++)
@@ -54,7 +51,6 @@ static enum status room_take(struct room *room, const struct plan *plan, const s
 	usage->lease_count += count;
 	free(leases);
 	plan_usage_add(plan, assignment, usage);
-	return STATUS_OK;
 }
 
 /* One look at a job that waits before ours. */
@@ -89,7 +85,7 @@ static bool holds_up(const struct sighting *sighting, const struct plan *other, 
 }
 
 /* The other job takes its room, or is what ours waits behind, or does not matter. */
-static enum status look_at(const struct sighting *sighting, const struct job *job, struct error *err)
+static void look_at(const struct sighting *sighting, const struct job *job)
 {
 	AUTO(plan) struct plan *other = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
@@ -99,9 +95,9 @@ static enum status look_at(const struct sighting *sighting, const struct job *jo
 	bool is_ours;
 
 	if (plan_from_text(job->plan, &other, NULL))
-		return STATUS_OK; /* it is about to fail */
+		return; /* it is about to fail */
 	if (plan_tunes(other))
-		return STATUS_OK; /* its trials wait, and not the tuning job */
+		return; /* its trials wait, and not the tuning job */
 	is_ours = strcmp(other->project, sighting->plan->project) == 0;
 	if (!is_ours)
 		seen.capacity.project_vcpus = 0; /* the usage that is known is that of our project */
@@ -109,15 +105,14 @@ static enum status look_at(const struct sighting *sighting, const struct job *jo
 	case STATUS_OK:
 		if (is_ours)
 			sighting->room->usage.project_vcpus += plan_vcpus(other);
-		return room_take(sighting->room, other, assignment, err);
+		room_take(sighting->room, other, assignment);
+		break;
 	case STATUS_RESOURCE_EXHAUSTED:
-		if (holds_up(sighting, other, shortage)) {
+		if (holds_up(sighting, other, shortage))
 			waits_behind(sighting->context, sighting->start_estimate, job, shortage, cause.text);
-			return STATUS_OK;
-		}
-		return STATUS_OK;
+		break;
 	default:
-		return STATUS_OK; /* likewise */
+		break; /* likewise */
 	}
 }
 
@@ -165,8 +160,8 @@ static enum status queue_look(const struct sighting *sighting, struct error *err
 	if (!rc && count > WAITING_MAX)
 		waits_behind(context, sighting->start_estimate, jobs[count - 1], SHORTAGE_ROOM,
 			     "Many jobs wait before it.");
-	for (size_t i = 0; i < count && !rc && !sighting->start_estimate->text; i++)
-		rc = look_at(sighting, jobs[i], err);
+	for (size_t i = 0; i < count && !sighting->start_estimate->text; i++)
+		look_at(sighting, jobs[i]);
 	free(jobs);
 	return rc;
 }

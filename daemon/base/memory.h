@@ -43,16 +43,3 @@ bool memory_holds_json(size_t length);
 
 /* Writes the line and ends the process with status 1. For libraries that report that their own memory ran out. */
 void memory_exhausted(size_t size) __attribute__((noreturn, cold));
-
-/* Earlier names: nothing calls them for long. */
-static inline void memory_note_failure(void) {}
-static inline void memory_watch_begin(void) {}
-static inline bool memory_watch_failed(void)
-{
-	return false;
-}
-static inline bool memory_watch_end(void)
-{
-	return false;
-}
-#define memory_json_read json_loadb

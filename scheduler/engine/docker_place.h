@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* Each of @mounts, "/of/the/host:/in/the/container[:ro]", as the engine wants it told: one that its machine does not have
- * is refused then, where a bind ("Binds") would have it made, as an empty directory. NULL without memory. */
+ * is refused then, where a bind ("Binds") would have it made, as an empty directory. NULL: one has no place. */
 json_t *docker_mounts_make(const json_t *mounts);
 /* Whether the engine's words of a refused create say that. */
 bool docker_place_is_missing(const char *words);

@@ -11,7 +11,7 @@ extern const struct embedded_file launcher_files[];
 static json_t *arguments_make(const struct plan *plan, enum role role, const json_t *module_args)
 {
 	const struct pool *pool = &plan->pools[role];
-	AUTO(json) json_t *args = launcher_options(plan);
+	json_t *args = launcher_options(plan);
 	const json_t *uri;
 	size_t i;
 
@@ -20,19 +20,15 @@ static json_t *arguments_make(const struct plan *plan, enum role role, const jso
 	json_array_append_new(args, json_sprintf("--wheels=%s", LAUNCHER_WHEELS));
 	json_array_foreach(pool->package_uris, i, uri)
 		json_array_append_new(args, json_sprintf("--package=%s", json_string_value(uri)));
-	if (json_array_append_new(args, json_string("--")) ||
-	    (module_args && json_array_extend(args, (json_t *)module_args)))
-		return NULL;
-	return TAKE(args);
+	json_array_append_new(args, json_string("--"));
+	if (module_args)
+		json_array_extend(args, (json_t *)module_args);
+	return args;
 }
 
 void launcher_command(const struct plan *plan, enum role role, const json_t *module_args,
 		      json_t **ret_command, json_t **ret_args)
 {
-	AUTO(json)
-	json_t *command = json_pack("[s, s, s]", plan->pools[role].python, "-c", launcher_files[0].data);
-	AUTO(json) json_t *args = arguments_make(plan, role, module_args);
-
-	*ret_command = TAKE(command);
-	*ret_args = TAKE(args);
+	*ret_command = json_pack("[s, s, s]", plan->pools[role].python, "-c", launcher_files[0].data);
+	*ret_args = arguments_make(plan, role, module_args);
 }

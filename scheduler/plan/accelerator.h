@@ -32,7 +32,7 @@ const char *accelerator_name(enum accelerator accelerator);
 const char *accelerator_short_name(const char *type);
 
 /* "Quota failure for project P. The request for 2 K80 accelerators exceeds the allowed maximum of 0 A100, 0 K80,
- * … accelerators." NULL when memory ran out; the caller frees.
+ * … accelerators." The caller frees.
  * Choice: "unlimited K80" where there is no maximum, so that all types are named as the service does.
  * Source: what the service answers to a create beyond the quota, as transcripts of real jobs have it */
 char *accelerator_quota_text(const char *project, const char *type, unsigned count,

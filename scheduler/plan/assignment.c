@@ -6,19 +6,15 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/difference.h"
 
 struct assignment *assignment_new(void)
 {
-	struct assignment *assignment = calloc(1, sizeof(*assignment));
+	struct assignment *assignment = memory_calloc(1, sizeof(*assignment));
 
-	if (!assignment)
-		return NULL;
 	assignment->differences = json_array();
-	if (assignment->differences)
-		return assignment;
-	free(assignment);
-	return NULL;
+	return assignment;
 }
 
 void assignment_free(struct assignment *assignment)
@@ -44,20 +40,18 @@ char *assignment_to_text(const struct assignment *assignment)
 	json_t *object = json_pack("{s:o, s:o, s:b, s:O}", "limits", limits, "devices", devices, "shared",
 				   assignment->shared, "differences", assignment->differences);
 
-	if (!object)
-		return NULL;
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		const char *name = role_name((enum role)role);
 		json_t *lists = assignment->devices[role];
 
-		if (json_object_set_new(limits, name, limits_write(&assignment->limits[role])) ||
-		    (lists && json_object_set(devices, name, lists)))
-			return NULL;
+		json_object_set_new(limits, name, limits_write(&assignment->limits[role]));
+		if (lists)
+			json_object_set(devices, name, lists);
 	}
-	if (assignment->network &&
-	    (json_object_set_new(object, "network", json_integer(assignment->network)) ||
-	     json_object_set_new(object, "network_turn", json_integer(assignment->network_turn))))
-		return NULL;
+	if (assignment->network) {
+		json_object_set_new(object, "network", json_integer(assignment->network));
+		json_object_set_new(object, "network_turn", json_integer(assignment->network_turn));
+	}
 	return json_dump_compact(object);
 }
 
@@ -145,8 +139,6 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 	if (rc)
 		return rc;
 	assignment = assignment_new();
-	if (!assignment)
-		return error_no_memory(err);
 	rc = pools_read(object, assignment, err);
 	if (!rc)
 		rc = network_read(object, assignment, err);
@@ -177,52 +169,36 @@ static size_t lease_count(const struct assignment *assignment)
 	return count;
 }
 
-/* Appends those of one replica. False when memory ran out. */
-static bool leases_append(const json_t *ids, const struct lease *like, struct lease *leases, size_t *count)
+/* Appends those of one replica. */
+static void leases_append(const json_t *ids, const struct lease *like, struct lease *leases, size_t *count)
 {
 	size_t index;
 	const json_t *id;
 
 	json_array_foreach((json_t *)ids, index, id) {
-		struct lease *lease = &leases[*count];
+		struct lease *lease = &leases[(*count)++];
 
 		*lease = *like;
-		lease->device = strdup(json_string_value(id));
-		if (!lease->device)
-			return false;
-		++*count;
+		lease->device = memory_strdup(json_string_value(id));
 	}
-	return true;
 }
 
-enum status assignment_leases(const struct assignment *assignment, int64_t job, struct lease **ret_leases,
-			      size_t *ret_count, struct error *err)
+struct lease *assignment_leases(const struct assignment *assignment, int64_t job, size_t *ret_count)
 {
-	size_t total = lease_count(assignment), count = 0;
-	struct lease *leases;
+	const size_t total = lease_count(assignment);
+	struct lease *leases = total ? memory_calloc(total, sizeof(*leases)) : NULL;
+	size_t count = 0;
 
-	if (total == 0) {
-		*ret_leases = NULL;
-		*ret_count = 0;
-		return STATUS_OK;
-	}
-	leases = calloc(total, sizeof(*leases));
-	if (!leases)
-		return error_no_memory(err);
 	for (unsigned role = 0; role < ROLE_COUNT; role++) {
 		for (unsigned i = 0; i < json_array_size(assignment->devices[role]); i++) {
 			struct lease like = {
 				.job = job, .role = role, .replica = i, .shared = assignment->shared
 			};
 
-			if (!leases_append(assignment_devices(assignment, (enum role)role, i), &like, leases,
-					   &count)) {
-				leases_free(leases, count);
-				return error_no_memory(err);
-			}
+			leases_append(assignment_devices(assignment, (enum role)role, i), &like, leases,
+				      &count);
 		}
 	}
-	*ret_leases = leases;
 	*ret_count = count;
-	return STATUS_OK;
+	return leases;
 }

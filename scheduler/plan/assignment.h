@@ -43,6 +43,5 @@ char *assignment_to_text(const struct assignment *assignment);
 enum status assignment_from_text(const char *text, struct assignment **ret_assignment, struct error *err);
 /* The ids of one replica: array of strings, borrowed; NULL: none. */
 const json_t *assignment_devices(const struct assignment *assignment, enum role role, unsigned index);
-/* As leases of @job; the array and its texts are the caller's (leases_free). *ret_count 0 and NULL without any. */
-enum status assignment_leases(const struct assignment *assignment, int64_t job, struct lease **ret_leases,
-			      size_t *ret_count, struct error *err);
+/* As leases of @job; the array and its texts are the caller's (leases_free). NULL without any. */
+struct lease *assignment_leases(const struct assignment *assignment, int64_t job, size_t *ret_count);

@@ -20,7 +20,7 @@ static void text_cut(struct text *text)
 {
 	size_t length = COMMAND_LINE_MAX;
 
-	if (text->failed || text->length <= length)
+	if (text->length <= length)
 		return;
 	while ((text->data[length] & 0xc0) == 0x80)
 		length--;

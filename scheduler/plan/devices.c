@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/accelerator.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
@@ -43,8 +44,6 @@ static enum status quota_fault(const struct plan *plan, const char *type, unsign
 		if (!accelerator_is_tpu(accelerator_name((enum accelerator)i)))
 			maxima[i] = there;
 	text = accelerator_quota_text(plan->project, type, type_count(plan, type), maxima);
-	if (!text)
-		return error_no_memory(err);
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
 }
 
@@ -109,9 +108,9 @@ static void use_add(struct device_use *use, const struct lease *lease)
 static struct device_use *uses_of(const struct room *room)
 {
 	const struct host *host = &room->capacity.host;
-	struct device_use *uses = calloc(host->device_count, sizeof(*uses));
+	struct device_use *uses = memory_calloc(host->device_count, sizeof(*uses));
 
-	for (size_t i = 0; uses && i < room->usage.lease_count; i++) {
+	for (size_t i = 0; i < room->usage.lease_count; i++) {
 		const struct lease *lease = &room->usage.leases[i];
 		bool named = has_device(host, lease->device);
 
@@ -168,33 +167,28 @@ static const char *device_take(struct choice *choice)
 	return choice->host->devices[best - choice->uses];
 }
 
-/* NULL when memory ran out. */
+/* There are enough. */
 static json_t *replica_devices(struct choice *choice, unsigned count)
 {
-	AUTO(json) json_t *ids = json_array();
+	json_t *ids = json_array();
 
 	choice->replica++;
-	for (unsigned i = 0; i < count; i++) {
-		const char *id = device_take(choice);
-
-		if (!id || json_array_append_new(ids, json_string(id)))
-			return NULL;
-	}
-	return TAKE(ids);
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(ids, json_string(device_take(choice)));
+	return ids;
 }
 
 static json_t *pool_devices(struct choice *choice, const struct pool *pool, unsigned each)
 {
-	AUTO(json) json_t *lists = json_array();
+	json_t *lists = json_array();
 
 	for (unsigned i = 0; i < pool->count; i++)
-		if (json_array_append_new(lists, replica_devices(choice, each)))
-			return NULL;
-	return TAKE(lists);
+		json_array_append_new(lists, replica_devices(choice, each));
+	return lists;
 }
 
 /* Once for the pools that asked for as many. */
-static bool fewer_add(json_t *differences, const struct plan *plan, enum role role, unsigned each)
+static void fewer_add(json_t *differences, const struct plan *plan, enum role role, unsigned each)
 {
 	const unsigned wanted = pool_gpu_count(&plan->pools[role]);
 	char field[64], pools[POOLS_TEXT_SIZE];
@@ -204,28 +198,27 @@ static bool fewer_add(json_t *differences, const struct plan *plan, enum role ro
 		if (pool_gpu_count(&plan->pools[other]) == wanted)
 			roles |= 1U << other;
 	if (roles & ((1U << role) - 1))
-		return true;
+		return;
 	snprintf(field, sizeof(field), "pools.%s.accelerator_count", role_name(role));
-	return difference_add(differences, DONE_OTHERWISE, "gpu-fewer", field,
-			      "%s ha%s %u GPU%s here; %u were asked for.", pools_text(plan, roles, pools),
-			      roles == 1U << role ? "s" : "ve", each, each == 1 ? "" : "s", wanted);
+	difference_add(differences, DONE_OTHERWISE, "gpu-fewer", field,
+		       "%s ha%s %u GPU%s here; %u were asked for.", pools_text(plan, roles, pools),
+		       roles == 1U << role ? "s" : "ve", each, each == 1 ? "" : "s", wanted);
 }
 
-static bool attached_add(json_t *differences, const struct choice *choice, unsigned wanted)
+static void attached_add(json_t *differences, const struct choice *choice, unsigned wanted)
 {
 	const size_t there = choice->host->device_count;
 
-	if (!difference_add(differences, DONE_OTHERWISE, "gpu-model", NULL,
-			    "The GPUs are this host's own: the accelerator type is only a label here."))
-		return false;
-	return !choice->doubled ||
-	       difference_add(differences, DONE_OTHERWISE, "gpu-shared", NULL,
-			      "The job asked for %u GPU%s; several replicas share this host's %zu.", wanted,
-			      wanted == 1 ? "" : "s", there);
+	difference_add(differences, DONE_OTHERWISE, "gpu-model", NULL,
+		       "The GPUs are this host's own: the accelerator type is only a label here.");
+	if (choice->doubled)
+		difference_add(differences, DONE_OTHERWISE, "gpu-shared", NULL,
+			       "The job asked for %u GPU%s; several replicas share this host's %zu.", wanted,
+			       wanted == 1 ? "" : "s", there);
 }
 
-/* The devices are enough: only memory can run out. */
-static bool devices_fill(const struct plan *plan, struct choice *choice, struct assignment *assignment)
+/* The devices are enough. */
+static void devices_fill(const struct plan *plan, struct choice *choice, struct assignment *assignment)
 {
 	const unsigned there = (unsigned)choice->host->device_count;
 
@@ -238,11 +231,10 @@ static bool devices_fill(const struct plan *plan, struct choice *choice, struct 
 		if (!wanted)
 			continue;
 		assignment->devices[role] = pool_devices(choice, pool, each);
-		if (!assignment->devices[role] ||
-		    (each < wanted && !fewer_add(assignment->differences, plan, (enum role)role, each)))
-			return false;
+		if (each < wanted)
+			fewer_add(assignment->differences, plan, (enum role)role, each);
 	}
-	return attached_add(assignment->differences, choice, plan_accelerator_count(plan));
+	attached_add(assignment->differences, choice, plan_accelerator_count(plan));
 }
 
 /* How many devices must be open for the job to be placed. */
@@ -268,20 +260,18 @@ enum status devices_place(const struct plan *plan, const struct room *room, stru
 
 	if (!wanted)
 		return STATUS_OK;
-	if (wanted > host->device_count && !choice.sharing)
-		return difference_add(
-			       assignment->differences, WITHOUT_EFFECT, "gpu-pretended", NULL,
+	if (wanted > host->device_count && !choice.sharing) {
+		difference_add(assignment->differences, WITHOUT_EFFECT, "gpu-pretended", NULL,
 			       "The job asked for %u GPU%s and this host has %zu: it runs without any.",
-			       wanted, wanted == 1 ? "" : "s", host->device_count)
-			       ? STATUS_OK
-			       : error_no_memory(err);
+			       wanted, wanted == 1 ? "" : "s", host->device_count);
+		return STATUS_OK;
+	}
 	uses = uses_of(room);
 	choice.uses = uses;
-	if (!uses)
-		return error_no_memory(err);
 	if (open_count(&choice) < open_wanted(plan, &choice))
 		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
 				 "The job wants %u GPUs; %u of this host's %zu are free now.", wanted,
 				 open_count(&choice), host->device_count);
-	return devices_fill(plan, &choice, assignment) ? STATUS_OK : error_no_memory(err);
+	devices_fill(plan, &choice, assignment);
+	return STATUS_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/plan/dialect_parts.h"
 #include "scheduler/plan/expansion.h"
@@ -83,15 +84,14 @@ bool replicas_have_names(const struct plan *plan)
 
 json_t *pool_addresses(const struct plan *plan, enum role role)
 {
-	AUTO(json) json_t *addresses = json_array();
+	json_t *addresses = json_array();
 	char name[REPLICA_NAME_MAX];
 
 	for (unsigned i = 0; i < plan->pools[role].count; i++) {
 		replica_address_name(plan, role, i, name);
-		if (json_array_append_new(addresses, json_sprintf("%s:%d", name, CLUSTER_PORT)))
-			return NULL;
+		json_array_append_new(addresses, json_sprintf("%s:%d", name, CLUSTER_PORT));
 	}
-	return TAKE(addresses);
+	return addresses;
 }
 
 json_t *task_make(const char *type, unsigned index)
@@ -99,17 +99,18 @@ json_t *task_make(const char *type, unsigned index)
 	return json_pack("{s:s, s:I}", "type", type, "index", (json_int_t)index);
 }
 
-bool task_add_trial(json_t *task, const struct plan *plan)
+void task_add_trial(json_t *task, const struct plan *plan)
 {
-	return !plan->trial || json_object_set_new(task, "trial", json_sprintf("%u", plan->trial)) == 0;
+	if (plan->trial)
+		json_object_set_new(task, "trial", json_sprintf("%u", plan->trial));
 }
 
-bool task_add_cloud(json_t *task, const struct plan *plan)
+void task_add_cloud(json_t *task, const struct plan *plan)
 {
 	char id[17];
 
 	hash_hex(plan->cluster_id, id, 8);
-	return json_object_set_new(task, "cloud", json_sprintf("w%s-ml", id)) == 0;
+	json_object_set_new(task, "cloud", json_sprintf("w%s-ml", id));
 }
 
 /* ---- the environment ---- */
@@ -124,12 +125,9 @@ static enum status too_long(const char *name, size_t length, struct error *err)
 
 enum status variable_add(json_t *environment, const char *name, const char *value, struct error *err)
 {
-	if (!value)
-		return error_no_memory(err);
 	if (strlen(name) + 1 + strlen(value) + 1 > ENVIRONMENT_MAX)
 		return too_long(name, strlen(value), err);
-	if (json_array_append_new(environment, json_sprintf("%s=%s", name, value)))
-		return error_no_memory(err);
+	json_array_append_new(environment, json_sprintf("%s=%s", name, value));
 	return STATUS_OK;
 }
 
@@ -169,8 +167,7 @@ enum status replica_environment(const struct plan *plan, enum role role, unsigne
 				json_t **ret_environment, struct error *err)
 {
 	AUTO(json) json_t *environment = json_array();
-	enum status rc = environment ? dialect_of(plan)->environment(plan, role, index, environment, err)
-				     : error_no_memory(err);
+	enum status rc = dialect_of(plan)->environment(plan, role, index, environment, err);
 
 	if (!rc)
 		*ret_environment = TAKE(environment);
@@ -206,8 +203,6 @@ static enum status word_expand(struct expanding *expanding, const char *name, co
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
 				 "%s is too long with its variables filled in: %d bytes are possible.", name,
 				 ENVIRONMENT_MAX);
-	if (ret_text->failed)
-		return error_no_memory(err);
 	expanding->bytes += ret_text->length + 1;
 	if (expanding->bytes > PROGRAM_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
@@ -227,16 +222,15 @@ enum status replica_environment_extend(const struct plan *plan, enum role role, 
 
 	json_array_foreach(plan->pools[role].env, i, variable) {
 		const char *word = json_string_value(variable);
-		AUTO(string) char *name = strndup(word, strcspn(word, "="));
+		AUTO(string) char *name = memory_strndup(word, strcspn(word, "="));
 		enum status rc;
 
 		if (is_reserved(expanding.dialect, word))
 			continue;
-		rc = word_expand(&expanding, name ? name : "a variable", word, &text, err);
+		rc = word_expand(&expanding, name, word, &text, err);
 		if (rc)
 			return rc;
-		if (!environment_set(environment, text.data))
-			return error_no_memory(err);
+		environment_set(environment, text.data);
 	}
 	return STATUS_OK;
 }
@@ -249,15 +243,12 @@ static enum status words_expand(struct expanding *expanding, const json_t *words
 	const json_t *word;
 	size_t i;
 
-	if (words && !expanded)
-		return error_no_memory(err);
 	json_array_foreach(words, i, word) {
 		enum status rc = word_expand(expanding, "An argument", json_string_value(word), &text, err);
 
 		if (rc)
 			return rc;
-		if (json_array_append_new(expanded, json_string(text.data ? text.data : "")))
-			return error_no_memory(err);
+		json_array_append_new(expanded, json_string(text.data));
 	}
 	*ret_words = TAKE(expanded);
 	return STATUS_OK;
@@ -282,12 +273,11 @@ enum status replica_command(const struct plan *plan, enum role role, const json_
 
 json_t *launcher_options(const struct plan *plan)
 {
-	AUTO(json) json_t *options = json_array();
+	json_t *options = json_array();
 
 	for (const char *const *word = dialect_of(plan)->launcher_words; *word; word++)
-		if (json_array_append_new(options, json_string(*word)))
-			return NULL;
-	return TAKE(options);
+		json_array_append_new(options, json_string(*word));
+	return options;
 }
 
 const char *pools_text(const struct plan *plan, unsigned roles, char ret_text[POOLS_TEXT_SIZE])
@@ -311,9 +301,5 @@ const char *pools_text(const struct plan *plan, unsigned roles, char ret_text[PO
 
 char *service_agent_email(const char *dialect, const char *project_number)
 {
-	char *email = NULL;
-
-	return asprintf(&email, "service-%s@%s", project_number, dialect_named(dialect)->service_agent) < 0
-		       ? NULL
-		       : email;
+	return memory_printf("service-%s@%s", project_number, dialect_named(dialect)->service_agent);
 }

@@ -36,7 +36,7 @@ struct dialect {
 	/* What programs are told. */
 	enum status (*environment)(const struct plan *plan, enum role role, unsigned index,
 				   json_t *environment, struct error *err);
-	/* The value of CLUSTER_SPEC, and of TF_CONFIG; the caller frees. NULL when memory ran out. */
+	/* The value of CLUSTER_SPEC, and of TF_CONFIG; the caller frees. */
 	char *(*cluster_spec)(const struct plan *plan, enum role role, unsigned index);
 	char *(*tf_config)(const struct plan *plan, enum role role, unsigned index);
 	const char *const *reserved;       /* variables that a client's own do not replace; ends with NULL */
@@ -91,12 +91,12 @@ enum status replica_environment_extend(const struct plan *plan, enum role role, 
 enum status replica_command(const struct plan *plan, enum role role, const json_t *environment,
 			    json_t **ret_command, json_t **ret_args, struct error *err);
 
-/* Options that the launcher is given in each replica. NULL when memory ran out. */
+/* Options that the launcher is given in each replica. */
 json_t *launcher_options(const struct plan *plan);
 
 /* "The master, each worker and each parameter server": what of @roles, a bit each, begins a sentence. */
 const char *pools_text(const struct plan *plan, unsigned roles, char ret_text[POOLS_TEXT_SIZE]);
 /* The e-mail address of the service agent that programs go by when their job names no account, of the dialect of that
- * name. The caller frees; NULL when memory ran out.
+ * name. The caller frees.
  * Source: https://cloud.google.com/ai-platform/training/docs/custom-service-account (read 2026-11-22) */
 char *service_agent_email(const char *dialect, const char *project_number);

@@ -22,7 +22,7 @@ static const char *pool_key(const struct plan *plan, enum role role)
 }
 
 /* The job's text with the characters that the service escapes for the sake of HTML. They are inside of strings only,
- * and there is none of them left in what was escaped before. NULL when memory ran out. */
+ * and there is none of them left in what was escaped before. */
 static char *job_text(const struct plan *plan)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -37,7 +37,7 @@ static char *job_text(const struct plan *plan)
 	return text_take(&text);
 }
 
-/* Takes @cluster and @task. NULL when memory ran out. */
+/* Takes @cluster and @task. */
 static json_t *specification_make(const struct plan *plan, json_t *cluster, json_t *task)
 {
 	AUTO(string) char *job = job_text(plan);
@@ -49,13 +49,13 @@ static json_t *specification_make(const struct plan *plan, json_t *cluster, json
 /* All pools that there are, evaluators too. */
 static json_t *cluster_make(const struct plan *plan)
 {
-	AUTO(json) json_t *cluster = json_object();
+	json_t *cluster = json_object();
 
 	for (int role = 0; role < ROLE_COUNT; role++)
-		if (plan->pools[role].count && json_object_set_new(cluster, pool_key(plan, (enum role)role),
-								   pool_addresses(plan, (enum role)role)))
-			return NULL;
-	return TAKE(cluster);
+		if (plan->pools[role].count)
+			json_object_set_new(cluster, pool_key(plan, (enum role)role),
+					    pool_addresses(plan, (enum role)role));
+	return cluster;
 }
 
 static char *cluster_spec(const struct plan *plan, enum role role, unsigned index)
@@ -63,24 +63,23 @@ static char *cluster_spec(const struct plan *plan, enum role role, unsigned inde
 	AUTO(json) json_t *task = task_make(pool_key(plan, role), index);
 	AUTO(json) json_t *whole = NULL;
 
-	if (!task_add_trial(task, plan))
-		return NULL;
+	task_add_trial(task, plan);
 	whole = specification_make(plan, cluster_make(plan), TAKE(task));
-	if (is_distributed(plan) && json_object_set_new(whole, "open_ports", json_pack("[i]", MEETING_PORT)))
-		return NULL;
+	if (is_distributed(plan))
+		json_object_set_new(whole, "open_ports", json_pack("[i]", MEETING_PORT));
 	return json_dump_compact(whole);
 }
 
 /* Evaluators are never part of it. */
 static json_t *tensorflow_cluster_make(const struct plan *plan)
 {
-	AUTO(json) json_t *cluster = json_object();
+	json_t *cluster = json_object();
 
 	for (int role = 0; role < ROLE_EVALUATOR; role++)
-		if (plan->pools[role].count && json_object_set_new(cluster, tensorflow_names[role],
-								   pool_addresses(plan, (enum role)role)))
-			return NULL;
-	return TAKE(cluster);
+		if (plan->pools[role].count)
+			json_object_set_new(cluster, tensorflow_names[role],
+					    pool_addresses(plan, (enum role)role));
+	return cluster;
 }
 
 static char *tf_config(const struct plan *plan, enum role role, unsigned index)
@@ -88,8 +87,8 @@ static char *tf_config(const struct plan *plan, enum role role, unsigned index)
 	AUTO(json) json_t *task = task_make(tensorflow_names[role], index);
 	AUTO(json) json_t *whole = NULL;
 
-	if (!task_add_trial(task, plan) || !task_add_cloud(task, plan))
-		return NULL;
+	task_add_trial(task, plan);
+	task_add_cloud(task, plan);
 	whole = specification_make(plan, tensorflow_cluster_make(plan), TAKE(task));
 	return json_dump_compact(whole);
 }
@@ -112,7 +111,7 @@ static enum status directories_add(json_t *environment, const struct plan *plan,
 		struct text place AUTO_TEXT = { 0 };
 
 		text_printf(&place, "%s%s%s/", plan->job_dir, slash, directories[i].below);
-		rc = variable_add(environment, directories[i].name, place.failed ? NULL : place.data, err);
+		rc = variable_add(environment, directories[i].name, place.data, err);
 	}
 	return rc;
 }

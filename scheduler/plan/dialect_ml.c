@@ -27,9 +27,9 @@ static char *specification_text(const struct plan *plan, enum role role, unsigne
 	AUTO(json) json_t *task = task_make(role == ROLE_MASTER ? master_name : role_name(role), index);
 	AUTO(json) json_t *whole = NULL;
 
-	if ((names_cloud && plan_replica_count(plan) > 1 && !task_add_cloud(task, plan)) ||
-	    !task_add_trial(task, plan))
-		return NULL;
+	if (names_cloud && plan_replica_count(plan) > 1)
+		task_add_cloud(task, plan);
+	task_add_trial(task, plan);
 	/* "job" is text here, not an object: so it was seen in custom containers. */
 	whole = json_pack("{s:O, s:s, s:O, s:s}", "cluster", cluster, "environment", "cloud", "task", task,
 			  "job", plan->input);

@@ -16,10 +16,10 @@ void hash_hex(const char *name, char *ret_hex, size_t bytes);
 json_t *pool_addresses(const struct plan *plan, enum role role);
 /* {"type", "index"}, to which "trial" and "cloud" are added where they apply. */
 json_t *task_make(const char *type, unsigned index);
-bool task_add_trial(json_t *task, const struct plan *plan);
-bool task_add_cloud(json_t *task, const struct plan *plan);
+void task_add_trial(json_t *task, const struct plan *plan);
+void task_add_cloud(json_t *task, const struct plan *plan);
 
-/* Appends "NAME=value". INVALID_ARGUMENT: it is too long for a program. Out of memory when @value is NULL. */
+/* Appends "NAME=value". INVALID_ARGUMENT: it is too long for a program. */
 enum status variable_add(json_t *environment, const char *name, const char *value, struct error *err);
 /* Where a trial reports to, and which it is. */
 enum status trial_variables_add(json_t *environment, const struct plan *plan, struct error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 static const char *const kind_names[] = {
 	[DONE_OTHERWISE] = "DONE_OTHERWISE",
@@ -48,7 +49,7 @@ static json_t *alike_find(json_t *list, const char *kind, const char *code, cons
 	return NULL;
 }
 
-static bool field_add(json_t *difference, const char *field)
+static void field_add(json_t *difference, const char *field)
 {
 	json_t *fields = json_object_get(difference, "fields");
 	const json_t *listed;
@@ -56,37 +57,32 @@ static bool field_add(json_t *difference, const char *field)
 
 	if (!fields) {
 		fields = json_pack("[O]", json_object_get(difference, "field"));
-		if (!fields || json_object_set_new(difference, "fields", fields))
-			return false;
+		json_object_set_new(difference, "fields", fields);
 	}
 	json_array_foreach(fields, index, listed)
 		if (is_same(json_string_value(listed), field))
-			return true;
-	return json_array_append_new(fields, json_string(field)) == 0;
+			return;
+	json_array_append_new(fields, json_string(field));
 }
 
-bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
+void difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
 		    const char *format, ...)
 {
 	AUTO(string) char *text = NULL;
 	json_t *alike;
 	va_list args;
-	int length;
 
 	if (is_listed(list, code, field))
-		return true;
+		return;
 	va_start(args, format);
-	length = vasprintf(&text, format, args);
+	text = memory_vprintf(format, args);
 	va_end(args);
-	if (length < 0) {
-		text = NULL;
-		return false;
-	}
 	alike = field ? alike_find(list, kind_names[kind], code, text) : NULL;
 	if (alike)
-		return field_add(alike, field);
-	return json_array_append_new(list, json_pack("{s:s, s:s, s:s*, s:s}", "kind", kind_names[kind],
-						     "code", code, "field", field, "text", text)) == 0;
+		field_add(alike, field);
+	else
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s*, s:s}", "kind", kind_names[kind],
+						      "code", code, "field", field, "text", text));
 }
 
 size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has)
@@ -119,18 +115,19 @@ bool differences_begin(const json_t *list, const char *code, const char *beginni
 	return false;
 }
 
-bool difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text)
+void difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text)
 {
-	return json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", kind_names[kind], "code",
-						     code, "text", text)) == 0;
+	json_array_append_new(
+		list, json_pack("{s:s, s:s, s:s}", "kind", kind_names[kind], "code", code, "text", text));
 }
 
-bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text)
+void difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text)
 {
 	bool has;
 
 	differences_count(list, code, text, &has);
-	return has || difference_append(list, kind, code, text);
+	if (!has)
+		difference_append(list, kind, code, text);
 }
 
 static bool kind_is_known(const char *name)

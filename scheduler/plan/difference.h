@@ -16,21 +16,21 @@ enum difference_kind {
 	IN_DOUBT_IN_CLOUD, /* it may fail there, and cannot be checked here: "IN_DOUBT_IN_CLOUD" */
 };
 
-/* False when memory ran out. A second one with the same code and field is not added; of one with the same
- * code and text, the field is. @field may be NULL. */
-bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
+/* A second one with the same code and field is not added; of one with the same code and text, the field is. @field may be
+ * NULL. */
+void difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
 		    const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* The same for a difference that is there once for each thing that it is about: one with the same code and another
  * text is added beside it. */
-bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text);
+void difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text);
 /* Adds one, whatever there is. */
-bool difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text);
+void difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text);
 /* How many of @list have @code; *ret_has: whether one of them has @text. */
 size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has);
 /* Whether one of @list has @code and a text that begins like this. */
 bool differences_begin(const json_t *list, const char *code, const char *beginning);
 /* Whether @list is one as described above. */
 bool differences_valid(const json_t *list);
-/* The texts in one line, for the log: "Unlike in the cloud: … …"; NULL when there is none or memory ran out.
- * @second may be NULL. The caller frees. */
+/* The texts in one line, for the log: "Unlike in the cloud: … …"; NULL when there is none. @second may be NULL.
+ * The caller frees. */
 char *differences_line(const json_t *first, const json_t *second);

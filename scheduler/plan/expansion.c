@@ -59,11 +59,12 @@ bool text_expand(const char *word, const json_t *environment, size_t limit, stru
 	return true;
 }
 
-bool environment_set(json_t *environment, const char *variable)
+void environment_set(json_t *environment, const char *variable)
 {
 	size_t at;
 
 	if (variable_find(environment, variable, strcspn(variable, "="), &at))
-		return json_array_set_new(environment, at, json_string(variable)) == 0;
-	return json_array_append_new(environment, json_string(variable)) == 0;
+		json_array_set_new(environment, at, json_string(variable));
+	else
+		json_array_append_new(environment, json_string(variable));
 }

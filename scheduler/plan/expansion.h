@@ -15,8 +15,8 @@
 #include "daemon/base/text.h"
 
 /* Appends @word to @ret_text, expanded over @environment: an array of "NAME=value", the last of a name counts.
- * False when it would reach @limit bytes, its NUL included. When memory runs out the text has failed. */
+ * False when it would reach @limit bytes, its NUL included. */
 bool text_expand(const char *word, const json_t *environment, size_t limit, struct text *ret_text);
 
-/* Puts "NAME=value" in the place of the variable of that name, or at the end. False when memory ran out. */
-bool environment_set(json_t *environment, const char *variable);
+/* Puts "NAME=value" in the place of the variable of that name, or at the end. */
+void environment_set(json_t *environment, const char *variable);

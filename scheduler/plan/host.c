@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 enum { DEVICES_MAX = 1024, DEVICE_ID_BYTES_MAX = 255 };
 
 static void devices_free(char **devices, size_t count)
@@ -20,22 +22,14 @@ void host_deinit(struct host *host)
 	*host = (struct host){ 0 };
 }
 
-enum status host_copy(const struct host *from, struct host *ret_host, struct error *err)
+struct host host_copy(const struct host *from)
 {
-	struct host copy = { .known = from->known, .cpus = from->cpus, .memory_bytes = from->memory_bytes };
+	struct host copy = *from;
 
-	copy.devices = from->device_count ? calloc(from->device_count, sizeof(*copy.devices)) : NULL;
-	if (from->device_count && !copy.devices)
-		return error_no_memory(err);
-	for (; copy.device_count < from->device_count; copy.device_count++) {
-		copy.devices[copy.device_count] = strdup(from->devices[copy.device_count]);
-		if (!copy.devices[copy.device_count]) {
-			host_deinit(&copy);
-			return error_no_memory(err);
-		}
-	}
-	*ret_host = copy;
-	return STATUS_OK;
+	copy.devices = from->device_count ? memory_calloc(from->device_count, sizeof(*copy.devices)) : NULL;
+	for (size_t i = 0; i < from->device_count; i++)
+		copy.devices[i] = memory_strdup(from->devices[i]);
+	return copy;
 }
 
 void inventory_deinit(struct inventory *inventory)
@@ -75,13 +69,11 @@ static bool holds(const struct inventory *inventory, const char *id)
 	return false;
 }
 
-/* Takes @id over, which is NULL when memory ran out. */
+/* Takes @id over. */
 static enum status device_add(struct inventory *inventory, char *id, struct error *err)
 {
 	enum status rc = STATUS_OK;
 
-	if (!id)
-		return error_no_memory(err);
 	if (holds(inventory, id))
 		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "GPU %s is named twice", id);
 	else if (inventory->device_count == DEVICES_MAX)
@@ -107,7 +99,7 @@ static enum status number_parse(const char *text, struct inventory *inventory, s
 		enum status rc;
 
 		snprintf(id, sizeof(id), "%u", i);
-		rc = device_add(inventory, strdup(id), err);
+		rc = device_add(inventory, memory_strdup(id), err);
 		if (rc)
 			return rc;
 	}
@@ -123,7 +115,7 @@ static enum status ids_parse(const char *text, struct inventory *inventory, stru
 		if (!is_device_id(id, length))
 			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "no such GPU: \"%.*s\"",
 					 length < 64 ? (int)length : 64, id);
-		rc = device_add(inventory, strndup(id, length), err);
+		rc = device_add(inventory, memory_strndup(id, length), err);
 		if (rc || !id[length])
 			return rc;
 		id += length + 1;
@@ -139,9 +131,7 @@ enum status inventory_parse(const char *text, struct inventory *ret_inventory, s
 		*ret_inventory = inventory;
 		return STATUS_OK;
 	}
-	inventory.devices = calloc(DEVICES_MAX, sizeof(*inventory.devices));
-	if (!inventory.devices)
-		return error_no_memory(err);
+	inventory.devices = memory_calloc(DEVICES_MAX, sizeof(*inventory.devices));
 	rc = is_number(text) ? number_parse(text, &inventory, err) : ids_parse(text, &inventory, err);
 	if (rc) {
 		inventory_deinit(&inventory);

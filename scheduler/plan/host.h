@@ -17,7 +17,7 @@ struct host {
 };
 
 void host_deinit(struct host *host);
-enum status host_copy(const struct host *from, struct host *ret_host, struct error *err);
+struct host host_copy(const struct host *from);
 
 /* What --gpus says: which GPUs there are to give away. */
 struct inventory {

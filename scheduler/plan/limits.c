@@ -55,7 +55,7 @@ static unsigned roles_alike(const struct plan *plan, enum role role)
 	return roles;
 }
 
-static bool fitted_add(json_t *differences, const struct plan *plan, enum role role,
+static void fitted_add(json_t *differences, const struct plan *plan, enum role role,
 		       const struct machine *machine, const struct limits *limits)
 {
 	const unsigned roles = roles_alike(plan, role);
@@ -63,29 +63,28 @@ static bool fitted_add(json_t *differences, const struct plan *plan, enum role r
 	unsigned vcpus = (unsigned)(limits->nano_cpus / NANO_PER_CPU);
 
 	if (roles & ((1U << role) - 1))
-		return true;
-	return difference_add(differences, DONE_OTHERWISE, "machine-fitted", field_text(role, field),
-			      "%s ha%s %u vCPU%s and %s GiB of memory at most here; %s has %u and %s.",
-			      pools_text(plan, roles, pools), roles == 1U << role ? "s" : "ve", vcpus,
-			      vcpus == 1 ? "" : "s", gib_text(limits->memory_bytes, memory),
-			      plan->pools[role].machine_type, machine->vcpus,
-			      gib_text(machine->memory_mib * MIB, cloud_memory));
+		return;
+	difference_add(differences, DONE_OTHERWISE, "machine-fitted", field_text(role, field),
+		       "%s ha%s %u vCPU%s and %s GiB of memory at most here; %s has %u and %s.",
+		       pools_text(plan, roles, pools), roles == 1U << role ? "s" : "ve", vcpus,
+		       vcpus == 1 ? "" : "s", gib_text(limits->memory_bytes, memory),
+		       plan->pools[role].machine_type, machine->vcpus,
+		       gib_text(machine->memory_mib * MIB, cloud_memory));
 }
 
-static bool unknown_add(json_t *differences, const struct plan *plan, enum role role)
+static void unknown_add(json_t *differences, const struct plan *plan, enum role role)
 {
 	const unsigned roles = roles_alike(plan, role);
 	char field[64], pools[POOLS_TEXT_SIZE];
 
 	if (roles & ((1U << role) - 1))
-		return true;
-	return difference_add(differences, DONE_OTHERWISE, "machine-unknown", field_text(role, field),
-			      "%s run%s without limits: the size of %s is not known.",
-			      pools_text(plan, roles, pools), roles == 1U << role ? "s" : "",
-			      plan->pools[role].machine_type);
+		return;
+	difference_add(differences, DONE_OTHERWISE, "machine-unknown", field_text(role, field),
+		       "%s run%s without limits: the size of %s is not known.", pools_text(plan, roles, pools),
+		       roles == 1U << role ? "s" : "", plan->pools[role].machine_type);
 }
 
-static bool pool_fit(const struct plan *plan, enum role role, const struct capacity *capacity,
+static void pool_fit(const struct plan *plan, enum role role, const struct capacity *capacity,
 		     struct assignment *assignment)
 {
 	const struct pool *pool = &plan->pools[role];
@@ -95,9 +94,11 @@ static bool pool_fit(const struct plan *plan, enum role role, const struct capac
 
 	limits->shm_bytes = shm_of(capacity->host.memory_bytes);
 	if (capacity->fit == FIT_NONE || !pool->machine_type)
-		return true;
-	if (!machine_find(pool->machine_type, &machine) || !machine.vcpus || !machine.memory_mib)
-		return unknown_add(assignment->differences, plan, role);
+		return;
+	if (!machine_find(pool->machine_type, &machine) || !machine.vcpus || !machine.memory_mib) {
+		unknown_add(assignment->differences, plan, role);
+		return;
+	}
 	nano_cpus = machine.vcpus * NANO_PER_CPU;
 	memory_bytes = machine.memory_mib * MIB;
 	*limits = (struct limits){ .nano_cpus = nano_cpus, .memory_bytes = memory_bytes };
@@ -106,21 +107,17 @@ static bool pool_fit(const struct plan *plan, enum role role, const struct capac
 		limits->memory_bytes = bounded(memory_bytes, capacity->host.memory_bytes / 10 * 9);
 	}
 	limits->shm_bytes = shm_of(limits->memory_bytes);
-	if (limits->nano_cpus == nano_cpus && limits->memory_bytes == memory_bytes)
-		return true;
-	return fitted_add(assignment->differences, plan, role, &machine, limits);
+	if (limits->nano_cpus != nano_cpus || limits->memory_bytes != memory_bytes)
+		fitted_add(assignment->differences, plan, role, &machine, limits);
 }
 
-enum status limits_fit(const struct plan *plan, const struct capacity *capacity,
-		       struct assignment *assignment, struct error *err)
+void limits_fit(const struct plan *plan, const struct capacity *capacity, struct assignment *assignment)
 {
 	for (int role = 0; role < ROLE_COUNT; role++)
-		if (plan->pools[role].count && !pool_fit(plan, (enum role)role, capacity, assignment))
-			return error_no_memory(err);
-	if (capacity->fit == FIT_NONE &&
-	    !difference_add(assignment->differences, DONE_OTHERWISE, "machine-unlimited", NULL,
-			    "Machine types set no limits here: each replica may use all %u CPUs of the host.",
-			    capacity->host.cpus))
-		return error_no_memory(err);
-	return STATUS_OK;
+		if (plan->pools[role].count)
+			pool_fit(plan, (enum role)role, capacity, assignment);
+	if (capacity->fit == FIT_NONE)
+		difference_add(assignment->differences, DONE_OTHERWISE, "machine-unlimited", NULL,
+			       "Machine types set no limits here: each replica may use all %u CPUs of the host.",
+			       capacity->host.cpus);
 }

@@ -3,16 +3,13 @@
 /* scheduler/plan/limits.h: how the size of a machine type becomes the limits of a container. Pure. Thread: any. */
 #include <stdint.h>
 
-#include "daemon/base/error.h"
-
 struct assignment;
 struct capacity;
 struct plan;
 
 /* Fills the limits of each pool of @plan as capacity->fit wants them, and adds what differs from the cloud. A
  * machine type whose size is not known sets none. */
-enum status limits_fit(const struct plan *plan, const struct capacity *capacity,
-		       struct assignment *assignment, struct error *err);
+void limits_fit(const struct plan *plan, const struct capacity *capacity, struct assignment *assignment);
 
 enum { GIB_TEXT_SIZE = 32 };
 /* "14.4", "15"; returns @ret_text. */

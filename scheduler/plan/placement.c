@@ -266,11 +266,7 @@ enum status placement_find(const struct plan *plan, const struct room *room,
 					 ? room->engine_lack
 					 : "The container engine has not told yet what its host has.");
 	assignment = assignment_new();
-	if (!assignment)
-		return error_no_memory(err);
-	rc = limits_fit(plan, &room->capacity, assignment, err);
-	if (rc)
-		return rc;
+	limits_fit(plan, &room->capacity, assignment);
 	placement.assignment = assignment;
 	sizes_add(plan, assignment, &placement.wanted);
 	rc = run_checks(&placement, checks + CHECKS_WITHOUT_HOST,

@@ -122,15 +122,10 @@ bool role_parse(const char *name, enum role *ret_role)
 
 struct plan *plan_new(void)
 {
-	struct plan *plan = calloc(1, sizeof(*plan));
+	struct plan *plan = memory_calloc(1, sizeof(*plan));
 
-	if (!plan)
-		return NULL;
 	plan->differences = json_array();
-	if (plan->differences)
-		return plan;
-	free(plan);
-	return NULL;
+	return plan;
 }
 
 static void members_free(void *owner, const struct member *member)
@@ -171,8 +166,6 @@ struct plan *plan_copy(const struct plan *plan)
 {
 	struct plan *copy = memory_calloc(1, sizeof(*copy));
 
-	if (!copy)
-		return NULL;
 	*copy = *plan;
 	members_copy(copy, plan_members);
 	for (int role = 0; role < ROLE_COUNT; role++)
@@ -182,7 +175,7 @@ struct plan *plan_copy(const struct plan *plan)
 
 void plan_text_set(char **text, const char *value)
 {
-	char *copy = value ? memory_strdup(value) : NULL;
+	char *copy = memory_strdup(value);
 
 	free(*text);
 	*text = copy;
@@ -386,8 +379,6 @@ enum status plan_from_text(const char *text, struct plan **ret_plan, struct erro
 	if (rc)
 		return rc;
 	plan = plan_new();
-	if (!plan)
-		return error_no_memory(err);
 	rc = members_read(object, plan_members, plan, err);
 	if (!rc)
 		rc = pools_read(json_object_get(object, "pools"), plan, err);

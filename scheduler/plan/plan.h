@@ -73,7 +73,7 @@ struct plan *plan_new(void);
 void plan_free(struct plan *plan);
 DEFINE_AUTO(plan, struct plan *, plan_free)
 
-/* A plan of its own. NULL: memory ran out. */
+/* A plan of its own. */
 struct plan *plan_copy(const struct plan *plan);
 /* Puts a copy of @value, which may be NULL, in the place of a text or a list of a plan or of one of its pools. */
 void plan_text_set(char **text, const char *value);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/tuning/study.h"
 
@@ -33,50 +34,42 @@ static json_t *flag_make(const struct parameter *parameter, double value)
 
 	text_printf(&text, "--%s=", parameter->name);
 	parameter_value_write(&text, parameter, value);
-	return text.failed ? NULL : json_string(text.data);
+	return json_string(text.data);
 }
 
-static bool flags_add(json_t *args, const struct study *study, const double *values)
+static void flags_add(json_t *args, const struct study *study, const double *values)
 {
 	for (size_t i = 0; i < study->parameter_count; i++)
-		if (!isnan(values[i]) &&
-		    json_array_append_new(args, flag_make(&study->parameters[i], values[i])))
-			return false;
-	return true;
+		if (!isnan(values[i]))
+			json_array_append_new(args, flag_make(&study->parameters[i], values[i]));
 }
 
 /* The service's own arguments come last. */
-static bool pool_args_make(const struct plan *plan, struct pool *pool, const struct study *study,
+static void pool_args_make(const struct plan *plan, struct pool *pool, const struct study *study,
 			   const double *values)
 {
-	AUTO(json) json_t *args = pool->args ? json_copy(pool->args) : json_array();
+	json_t *args = pool->args ? json_copy(pool->args) : json_array();
 	const char *job_dir_flag = dialect_of(plan)->job_dir_flag;
 
-	if (!args || !flags_add(args, study, values))
-		return false;
-	if (plan->job_dir && job_dir_flag &&
-	    (json_array_append_new(args, json_string(job_dir_flag)) ||
-	     json_array_append_new(args, json_string(plan->job_dir))))
-		return false;
+	flags_add(args, study, values);
+	if (plan->job_dir && job_dir_flag) {
+		json_array_append_new(args, json_string(job_dir_flag));
+		json_array_append_new(args, json_string(plan->job_dir));
+	}
 	json_decref(pool->args);
-	pool->args = TAKE(args);
-	return true;
+	pool->args = args;
 }
 
 /* Replicas of different trials must not be taken for each other. */
-static bool cluster_id_make(struct plan *plan)
+static void cluster_id_make(struct plan *plan)
 {
+	AUTO(string) char *name = memory_printf("%s-%u", plan->cluster_id, plan->trial);
 	unsigned char hash[crypto_generichash_BYTES];
 	char id[11];
-	AUTO(string) char *name = NULL;
 
-	if (asprintf(&name, "%s-%u", plan->cluster_id, plan->trial) < 0)
-		return false;
 	crypto_generichash(hash, sizeof(hash), (const unsigned char *)name, strlen(name), NULL, 0);
 	sodium_bin2hex(id, sizeof(id), hash, 5);
-	free(plan->cluster_id);
-	plan->cluster_id = strdup(id);
-	return plan->cluster_id;
+	plan_text_set(&plan->cluster_id, id);
 }
 
 void trial_job_dir_write(struct text *text, const char *job_dir, unsigned number)
@@ -86,39 +79,33 @@ void trial_job_dir_write(struct text *text, const char *job_dir, unsigned number
 	text_printf(text, "%s%s%u", job_dir, length && job_dir[length - 1] == '/' ? "" : "/", number);
 }
 
-static bool job_dir_make(struct plan *plan)
+static void job_dir_make(struct plan *plan)
 {
 	struct text job_dir AUTO_TEXT = { 0 };
 
 	if (!plan->job_dir)
-		return true;
+		return;
 	trial_job_dir_write(&job_dir, plan->job_dir, plan->trial);
 	text_puts(&job_dir, dialect_of(plan)->trial_dir_end);
 	free(plan->job_dir);
 	plan->job_dir = text_take(&job_dir);
-	return plan->job_dir;
 }
 
 /* A trial is told of the metrics; the rest is the job's, and may be long. */
-static bool search_cut(struct plan *plan)
+static void search_cut(struct plan *plan)
 {
 	json_t *metrics = json_object_get(plan->search, "metrics");
 	json_t *search = json_pack("{s:O}", "metrics", metrics);
 
-	if (!search)
-		return false;
 	json_decref(plan->search);
 	plan->search = search;
-	return true;
 }
 
-enum status trial_plan_make(const struct plan *job, const struct study *study, unsigned number,
-			    const double *values, struct plan **ret_plan, struct error *err)
+struct plan *trial_plan_make(const struct plan *job, const struct study *study, unsigned number,
+			     const double *values)
 {
-	AUTO(plan) struct plan *plan = plan_copy(job);
+	struct plan *plan = plan_copy(job);
 
-	if (!plan)
-		return error_no_memory(err);
 	plan->trial = number;
 	if (!plan->limits_each_trial)
 		plan->max_running_us = plan->max_wait_us = 0; /* the job's */
@@ -127,23 +114,22 @@ enum status trial_plan_make(const struct plan *job, const struct study *study, u
 	json_decref(plan->study_limits);
 	plan->resumed_jobs = plan->study_limits = NULL;
 	plan->objects_since = 0;
-	if (!search_cut(plan) || !cluster_id_make(plan) || !job_dir_make(plan))
-		return error_no_memory(err);
+	search_cut(plan);
+	cluster_id_make(plan);
+	job_dir_make(plan);
 	for (int role = 0; role < ROLE_COUNT; role++)
-		if (plan->pools[role].count && !pool_args_make(plan, &plan->pools[role], study, values))
-			return error_no_memory(err);
-	*ret_plan = TAKE(plan);
-	return STATUS_OK;
+		if (plan->pools[role].count)
+			pool_args_make(plan, &plan->pools[role], study, values);
+	return plan;
 }
 
 json_t *trial_values_to_json(const struct study *study, const double *values)
 {
-	AUTO(json) json_t *list = json_array();
+	json_t *list = json_array();
 
-	for (size_t i = 0; list && i < study->parameter_count; i++)
-		if (json_array_append_new(list, isnan(values[i]) ? json_null() : json_real(values[i])))
-			return NULL;
-	return TAKE(list);
+	for (size_t i = 0; i < study->parameter_count; i++)
+		json_array_append_new(list, isnan(values[i]) ? json_null() : json_real(values[i]));
+	return list;
 }
 
 enum status trial_values_from_text(const struct study *study, const char *text, double *ret_values,

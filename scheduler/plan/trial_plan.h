@@ -22,10 +22,10 @@ void parameter_value_write(struct text *text, const struct parameter *parameter,
  * Choice: each has one of its own, as Google's samples write checkpoints straight into it. */
 void trial_job_dir_write(struct text *text, const char *job_dir, unsigned number);
 
-/* The plan of trial @number: the job's, with a cluster and a job directory of its own, and behind the client's arguments
+/* The plan of trial @number, which is the caller's: the job's, with a cluster and a job directory of its own, and behind the client's arguments
  * one --NAME=VALUE for each active parameter. @values: one for each of the study's parameters. */
-enum status trial_plan_make(const struct plan *job, const struct study *study, unsigned number,
-			    const double *values, struct plan **ret_plan, struct error *err);
+struct plan *trial_plan_make(const struct plan *job, const struct study *study, unsigned number,
+			     const double *values);
 
 /* Values as the store keeps them, and back into @ret_values. */
 json_t *trial_values_to_json(const struct study *study, const double *values);

@@ -118,7 +118,7 @@ static struct judgement judge_bad(const struct plan *plan, const struct replica_
 		text_printf(&text, STOCKOUT_SENTENCE " ", plan->region ? plan->region : "");
 	else if (internal)
 		text_puts(&text, dialect_of(plan)->internal_error);
-	text_puts(&text, sentences.failed ? "" : sentences.data);
+	text_puts(&text, sentences.data);
 	return (struct judgement){
 		.verdict = again ? JOB_PREPARING : JOB_FAILED,
 		.message = text_take(&text),

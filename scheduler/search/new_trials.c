@@ -70,23 +70,19 @@ static void batch_init(struct batch *batch, size_t count)
 	batch->count = count;
 }
 
-static enum status batch_fill(const struct look *look, const struct suggestion *suggestion,
-			      struct batch *batch, struct error *err)
+static void batch_fill(const struct look *look, const struct suggestion *suggestion, struct batch *batch)
 {
-	enum status rc = STATUS_OK;
-
-	for (size_t i = 0; !rc && i < batch->count; i++) {
+	for (size_t i = 0; i < batch->count; i++) {
 		const unsigned number = suggestion->first + (unsigned)i;
 		AUTO(json) json_t *values = trial_values_to_json(look->study, suggestion->values[i]);
 
-		rc = trial_run_make(look->run->row, look->run->plan, look->study, number,
-				    suggestion->values[i], &batch->runs[i], err);
+		batch->runs[i] = trial_run_make(look->run->row, look->run->plan, look->study, number,
+						suggestion->values[i]);
 		batch->starts[i] = (struct trial_start){ .number = number,
 							 .known = suggestion->known,
 							 .parameters = json_dump_compact(values),
 							 .run = &batch->runs[i] };
 	}
-	return rc;
 }
 
 /* The scheduler takes up what was stored, as if it had been told by a client. */
@@ -101,11 +97,11 @@ static void arrivals_add(struct scheduler *scheduler, const struct batch *batch)
 static enum status trials_store(struct look *look, const struct suggestion *suggestion, struct error *err)
 {
 	struct batch batch = { 0 };
-	enum status rc;
+	enum status rc = STATUS_OK;
 
 	batch_init(&batch, suggestion->count);
-	rc = batch_fill(look, suggestion, &batch, err);
-	if (!rc && batch.count)
+	batch_fill(look, suggestion, &batch);
+	if (batch.count)
 		rc = trials_start(look->reconciler->store, look->run->row->id, batch.starts, batch.count,
 				  err);
 	if (!rc)

@@ -27,19 +27,16 @@ static void resource_fill(const struct job *owner, unsigned number, struct plan 
 	run->display_name = memory_printf("%s-trial-%u", owner->display_name, number);
 }
 
-enum status trial_run_make(const struct job *owner, const struct plan *plan, const struct study *study,
-			   unsigned number, const double *values, struct job *ret_run, struct error *err)
+struct job trial_run_make(const struct job *owner, const struct plan *plan, const struct study *study,
+			  unsigned number, const double *values)
 {
-	AUTO(plan) struct plan *own = NULL;
+	AUTO(plan) struct plan *own = trial_plan_make(plan, study, number, values);
 	struct job run = { .priority = owner->priority,
 			   .ml_units_per_hour = owner->ml_units_per_hour,
 			   .web_access = owner->web_access,
 			   .parent = owner->id,
 			   .trial = number };
-	enum status rc = trial_plan_make(plan, study, number, values, &own, err);
 
-	if (rc)
-		return rc;
 	if (owner->kind == KIND_TUNING)
 		resource_fill(owner, number, own, &run);
 	else
@@ -47,6 +44,5 @@ enum status trial_run_make(const struct job *owner, const struct plan *plan, con
 	run.project = memory_strdup(owner->project);
 	run.input = memory_strdup("{}");
 	run.plan = plan_to_text(own);
-	*ret_run = run;
-	return STATUS_OK;
+	return run;
 }

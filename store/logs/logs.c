@@ -22,13 +22,11 @@ void log_on_room(struct store *store, void (*hook)(void *arg), void *arg)
 	logs_writer_on_room(store->logs, hook, arg);
 }
 
-enum status log_barrier(struct store *store, void (*done)(void *arg), void *arg, struct error *err)
+void log_barrier(struct store *store, void (*done)(void *arg), void *arg)
 {
 	struct log_item barrier = { .kind = ITEM_BARRIER, .done = done, .arg = arg };
 
-	(void)err;
 	logs_writer_barrier(store->logs, &barrier);
-	return STATUS_OK;
 }
 
 /* One who waits in log_flush(), on its stack. */

@@ -52,7 +52,7 @@ bool log_offer(struct store *store, const struct log_record *record);
 void log_on_room(struct store *store, void (*hook)(void *arg), void *arg);
 /* Calls @done(@arg) on the log writer's thread once everything offered before this call can be read
  * (service lines of earlier job_apply() calls included). */
-enum status log_barrier(struct store *store, void (*done)(void *arg), void *arg, struct error *err);
+void log_barrier(struct store *store, void (*done)(void *arg), void *arg);
 /* Waits for that instead. */
 enum status log_flush(struct store *store, struct error *err);
 

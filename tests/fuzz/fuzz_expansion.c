@@ -27,7 +27,7 @@ static void environment_try(const json_t *environment)
 	size_t index;
 
 	json_array_foreach((json_t *)environment, index, variable)
-		expect(environment_set(own, json_string_value(variable)));
+		environment_set(own, json_string_value(variable));
 	expect(json_array_size(own) <= 2 * json_array_size(environment));
 }
 

@@ -49,25 +49,24 @@ void daemon_start(struct bench *bench)
 	assert_int_equal(inventory_parse(bench->gpus, &inventory, NULL), STATUS_OK);
 	assert_int_equal(store_open(bench->directory, &bench->clock.clock, &bench->store, NULL), STATUS_OK);
 	assert_int_equal(fault_book_open(bench->store, 0, &bench->faults, NULL), STATUS_OK);
-	assert_int_equal(
-		scheduler_new(&(struct scheduler_options){ .store = bench->store,
-							   .clock = &bench->clock.clock,
-							   .project_number = "42",
-							   .stop_grace_s = 1,
-							   .retry_pause_ms = 1,
-							   .capacity = bench->capacity,
-							   .inventory = inventory,
-							   .trials_dir = bench->trials_dir,
-							   .gateway = bench->gateway,
-							   .gcs = bench->gcs,
-							   .adc = bench->adc,
-							   .wheels = bench->wheels,
-							   .faults = bench->faults,
-							   .cut_off = bench->cut_off,
-							   .suggest = bench->suggest,
-							   .spare_network_ms = bench->spare_network_ms },
-			      &bench->scheduler, NULL),
-		STATUS_OK);
+	bench->scheduler = scheduler_new(&(struct scheduler_options){
+		.store = bench->store,
+		.clock = &bench->clock.clock,
+		.project_number = "42",
+		.stop_grace_s = 1,
+		.retry_pause_ms = 1,
+		.capacity = bench->capacity,
+		.inventory = inventory,
+		.trials_dir = bench->trials_dir,
+		.gateway = bench->gateway,
+		.gcs = bench->gcs,
+		.adc = bench->adc,
+		.wheels = bench->wheels,
+		.faults = bench->faults,
+		.cut_off = bench->cut_off,
+		.suggest = bench->suggest,
+		.spare_network_ms = bench->spare_network_ms,
+	});
 	inventory_deinit(&inventory);
 	sink = scheduler_sink(bench->scheduler);
 	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL),

@@ -37,7 +37,7 @@ static void tell(struct surroundings *given, const struct gateway_place *place)
 	AUTO(plan) struct plan *plan = plan_new();
 
 	plan->region = strdup("europe-west4");
-	assert_true(gateway_environment(plan, ADDRESS, place, given->environment, given->hosts));
+	gateway_environment(plan, ADDRESS, place, given->environment, given->hosts);
 }
 
 static bool has(const json_t *list, const char *wanted)

@@ -67,9 +67,8 @@ static void room_await(struct bench *bench, const char *project, const char *exp
 	char text[128] = "";
 
 	for (int i = 0; i < WAIT_MS; i++) {
-		struct room room AUTO_ROOM = { 0 };
+		struct room room AUTO_ROOM = scheduler_room(bench->scheduler, project);
 
-		assert_int_equal(scheduler_room(bench->scheduler, project, &room, NULL), STATUS_OK);
 		snprintf(text, sizeof(text), "%u jobs, %u containers, %lld cpus, %u of project, %zu leases",
 			 room.usage.jobs, room.usage.containers,
 			 (long long)(room.usage.nano_cpus / 1000000000), room.usage.project_vcpus,

@@ -12,12 +12,12 @@ static void a_difference_is_added_once_for_a_code_and_field(void **state)
 	AUTO(string) char *text = NULL;
 
 	(void)state;
-	assert_true(difference_add(list, DONE_OTHERWISE, "a-b", "x.y", "It has %u.", 2u));
-	assert_true(difference_add(list, WITHOUT_EFFECT, "a-b", NULL, "None."));
-	assert_true(difference_add(list, REFUSED_BY_CLOUD, "c", NULL, "Refused."));
-	assert_true(difference_add(list, IN_DOUBT_IN_CLOUD, "c", "x.y", "In doubt."));
-	assert_true(difference_add(list, DONE_OTHERWISE, "a-b", "x.y", "Again."));
-	assert_true(difference_add(list, DONE_OTHERWISE, "a-b", NULL, "Again."));
+	difference_add(list, DONE_OTHERWISE, "a-b", "x.y", "It has %u.", 2u);
+	difference_add(list, WITHOUT_EFFECT, "a-b", NULL, "None.");
+	difference_add(list, REFUSED_BY_CLOUD, "c", NULL, "Refused.");
+	difference_add(list, IN_DOUBT_IN_CLOUD, "c", "x.y", "In doubt.");
+	difference_add(list, DONE_OTHERWISE, "a-b", "x.y", "Again.");
+	difference_add(list, DONE_OTHERWISE, "a-b", NULL, "Again.");
 	text = json_dump_compact(list);
 	assert_string_equal(
 		text, "[{\"kind\":\"DONE_OTHERWISE\",\"code\":\"a-b\",\"field\":\"x.y\",\"text\":\"It has "
@@ -38,12 +38,12 @@ static void a_sentence_about_several_fields_is_there_once(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		assert_true(difference_add(list, WITHOUT_EFFECT, "disk", "pools[0].disk", "It has none."));
-		assert_true(difference_add(list, WITHOUT_EFFECT, "disk", "pools[1].disk", "It has none."));
-		assert_true(difference_add(list, WITHOUT_EFFECT, "disk", "pools[2].disk", "It has none."));
+		difference_add(list, WITHOUT_EFFECT, "disk", "pools[0].disk", "It has none.");
+		difference_add(list, WITHOUT_EFFECT, "disk", "pools[1].disk", "It has none.");
+		difference_add(list, WITHOUT_EFFECT, "disk", "pools[2].disk", "It has none.");
 	}
-	assert_true(difference_add(list, WITHOUT_EFFECT, "image", "pools[0].image", "It has none."));
-	assert_true(difference_add(list, DONE_OTHERWISE, "image", "pools[1].image", "It has none."));
+	difference_add(list, WITHOUT_EFFECT, "image", "pools[0].image", "It has none.");
+	difference_add(list, DONE_OTHERWISE, "image", "pools[1].image", "It has none.");
 	text = json_dump_compact(list);
 	line = differences_line(list, NULL);
 	assert_string_equal(

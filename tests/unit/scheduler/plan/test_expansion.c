@@ -84,9 +84,9 @@ static void a_variable_takes_the_place_of_its_name(void **state)
 	AUTO(json) json_t *environment = json_pack("[s, s]", "A=1", "AB=2");
 
 	(void)state;
-	assert_true(environment_set(environment, "A=3"));
-	assert_true(environment_set(environment, "C=4"));
-	assert_true(environment_set(environment, "C=$(D)"));
+	environment_set(environment, "A=3");
+	environment_set(environment, "C=4");
+	environment_set(environment, "C=$(D)");
 	{
 		AUTO(json) json_t *expected = json_pack("[s, s, s]", "A=3", "AB=2", "C=$(D)");
 

@@ -52,9 +52,8 @@ static struct plan *tuning_plan(const char *job_dir)
 static struct plan *trial_of(const char *job_dir, unsigned number, const double *values)
 {
 	AUTO(plan) struct plan *job = tuning_plan(job_dir);
-	struct plan *plan = NULL;
+	struct plan *plan = trial_plan_make(job, &study, number, values);
 
-	assert_int_equal(trial_plan_make(job, &study, number, values, &plan, NULL), STATUS_OK);
 	assert_true(plan_tunes(job));
 	assert_false(plan_tunes(plan));
 	return plan;
@@ -93,7 +92,7 @@ static void only_one_dialect_passes_the_directory(void **state)
 
 	free(job->dialect);
 	job->dialect = strdup("aiplatform");
-	assert_int_equal(trial_plan_make(job, &study, 3, values, &plan, NULL), STATUS_OK);
+	plan = trial_plan_make(job, &study, 3, values);
 	assert_args(plan, ROLE_WORKER, "[\"--rate=0.5\",\"--layers=1\",\"--optimizer=sgd\"]");
 	assert_string_equal(plan->job_dir, "gs://b/d/3/");
 }
