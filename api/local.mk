@@ -50,6 +50,8 @@ libtrainyard_a_SOURCES += \
 	api/console/console.c \
 	api/console/console.h \
 	api/console/console_files.h \
+	api/console/session.c \
+	api/console/session.h \
 	api/emulator/clock.c \
 	api/emulator/clock.h \
 	api/emulator/discovery.c \

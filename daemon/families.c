@@ -275,7 +275,7 @@ void families_fill(struct families *families, const struct families_parts *parts
 {
 	const struct family others[] = {
 		{ "logging", logging_routes, &families->logging, logging_absent },
-		{ "console", console_routes, NULL, .lenient_query = true },
+		{ "console", console_routes, parts->console_sessions, .lenient_query = true },
 		{ "emulator", health_routes, &families->health, NULL },
 		{ "metrics", metrics_routes, &families->metrics, NULL },
 		{ "jobs", jobs_routes, &families->jobs, NULL },

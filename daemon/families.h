@@ -19,6 +19,7 @@
 #include "api/training/runtime_map.h"
 
 struct config;
+struct console_sessions;
 struct engine;
 struct front;
 struct retention;
@@ -42,6 +43,7 @@ struct families_parts {
 	struct objects *objects; /* NULL: another emulator of storage is used */
 	struct signing_key *signing_key;
 	struct shell_sessions *shell_sessions;
+	struct console_sessions *console_sessions; /* NULL: no token is asked for */
 	const struct image_map *images;
 	const struct runtime_map *runtimes;
 	const struct quota_limits *quota; /* NULL: none */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/console/session.h"
 #include "api/http/ledger.h"
 #include "daemon/base/chance.h"
 #include "daemon/base/clock.h"
@@ -66,6 +67,7 @@ struct wiring {
 	struct quota_counter *counter;
 	struct objects *objects; /* NULL: another emulator of storage is used */
 	struct shell_sessions *shell_sessions;
+	struct console_sessions *console_sessions; /* NULL: no token is asked for */
 	struct ledger *ledger;
 	struct fault_book *fault_book;
 	struct faults_context faults;
@@ -87,6 +89,7 @@ static enum status families_open(struct wiring *wiring, struct error *err)
 		.objects = wiring->objects,
 		.signing_key = wiring->signing_key,
 		.shell_sessions = wiring->shell_sessions,
+		.console_sessions = wiring->console_sessions,
 		.images = &wiring->images,
 		.runtimes = &wiring->runtimes,
 		.quota = config->quota ? &wiring->quota : NULL,
@@ -236,6 +239,8 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	const struct config *config = wiring->config;
 
 	wiring->shell_sessions = shell_sessions_new();
+	if (wiring->token)
+		wiring->console_sessions = console_sessions_new(&system_clock);
 	wiring->ledger = ledger_new();
 	wiring->signing_key = signing_key_new(wiring->state_dir);
 	wiring->authority = authority_new(wiring->state_dir, "ca", "googleapis.com");
@@ -325,6 +330,8 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.refused_network = wiring->config->networks,
 			.caller =
 				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
+			.session = { CONSOLE_API, wiring->console_sessions ? console_session_check : NULL,
+				     wiring->console_sessions },
 			.ledger = wiring->ledger,
 			.head_limit_ms = HEAD_LIMIT_MS,
 			.address_limit = ADDRESS_LIMIT,
@@ -425,6 +432,7 @@ static void parts_close(struct wiring *wiring)
 	emulator_clock_free(wiring->emulator_clock);
 	fault_book_free(wiring->fault_book);
 	shell_sessions_free(wiring->shell_sessions);
+	console_sessions_free(wiring->console_sessions);
 	ledger_free(wiring->ledger);
 	signing_key_free(wiring->signing_key);
 	authority_free(wiring->authority);

@@ -124,6 +124,7 @@ $(unit_api_training:.c=): tests/unit/api/training/run$(EXEEXT)
 unit_tests += $(unit_api_training:.c=)
 check_PROGRAMS += tests/unit/api/run
 unit_api = \
+	tests/unit/api/console/test_session.c \
 	tests/unit/api/emulator/test_discovery.c \
 	tests/unit/api/emulator/test_fault_gate.c \
 	tests/unit/api/emulator/test_web_shell.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/console/console_files.h"
+#include "api/console/session.h"
 #include "daemon/base/text.h"
 
 #define PAGE "/_trainyard/console/"
@@ -106,11 +107,14 @@ static enum status top_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Open: the files are the same for everybody, and hold nothing of a job. */
+/* The files are open: they are the same for everybody, and hold nothing of a job. */
 const struct route console_routes[] = {
 	{ .method = "GET", .path = "/", .handler = top_get, .open = true },
 	{ .method = "GET", .path = "/_trainyard/console", .handler = slash_add, .open = true },
 	{ .method = "GET", .path = PAGE, .handler = page_get, .open = true },
 	{ .method = "GET", .path = PAGE "{path=**}", .handler = page_get, .open = true },
+	{ .method = "POST", .path = PAGE "session", .handler = console_session_begin, .open = true },
+	{ .method = "DELETE", .path = PAGE "session", .handler = console_session_end, .open = true },
+	{ .method = "POST", .path = PAGE "ticket", .handler = console_ticket_make },
 	{ .method = NULL },
 };

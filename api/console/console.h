@@ -4,5 +4,6 @@
  * APIs. */
 #include "api/http/http.h"
 
-/* "/", which leads browsers to the page, and all below /_trainyard/console/. No context. */
+/* "/", which leads browsers to the page, and all below /_trainyard/console/. Their context: struct console_sessions
+ * (session.h); NULL: the daemon asks for no token. */
 extern const struct route console_routes[];

@@ -243,12 +243,23 @@ static enum status row_find(struct exchange *exchange, struct error *err)
 	return rc ? rc : request_guard_type(exchange, err);
 }
 
+/* The target without the way in that browsers take. */
+static const char *target_own(struct exchange *exchange)
+{
+	const char *under = exchange->rules->session.under;
+	const size_t length = under ? strlen(under) : 0;
+
+	exchange->by_browser =
+		under && strncmp(exchange->raw, under, length) == 0 && exchange->raw[length] == '/';
+	return exchange->raw + (exchange->by_browser ? length : 0);
+}
+
 /* All that can be said before the body came. */
 static enum status begin_checked(struct exchange *exchange, const char *method, struct error *err)
 {
 	enum status rc;
 
-	rc = target_parse(exchange->raw, &exchange->target, err);
+	rc = target_parse(target_own(exchange), &exchange->target, err);
 	if (rc)
 		return rc;
 	rc = query_parse(exchange->target.query, strlen(exchange->target.query), &exchange->query, err);

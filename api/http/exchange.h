@@ -38,6 +38,7 @@ struct exchange_rules {
 	const atomic_bool *closing; /* the listener is about to close */
 	const atomic_bool *cutting; /* its wait is over: streams are cut */
 	struct caller_rule caller;
+	struct session_rule session;
 	unsigned idle_timeout_s;
 	bool secure;           /* clients come by TLS */
 	int64_t owner;         /* of the work on requests (daemon/base/work.h) */
@@ -63,6 +64,7 @@ struct exchange {
 	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
 	bool known;                /* who asks is: he has said so, or nobody has to */
+	bool by_browser;           /* it came below rules->session.under */
 	struct exchange *outer;    /* whose part it is; NULL: nobody's */
 	bool has_turn;             /* it holds rules->large_bodies */
 	struct exchange *gave_way; /* while it waits: which of the two gave up its turn */

@@ -231,6 +231,14 @@ struct caller_rule {
 	void *arg;
 };
 
+/* A browser's way in. A request below @under is the same as without it, but that check() may let it in, too, by its headers
+ * Cookie and X-Trainyard-Session; NULL when absent. Thread: any. */
+struct session_rule {
+	const char *under; /* "/_trainyard/console/api"; NULL: there is no such way in */
+	bool (*check)(void *arg, const char *cookies, const char *proof); /* NULL: it lets nobody in */
+	void *arg;
+};
+
 /* A way in for requests that do not come by HTTP/1: who speaks another protocol makes them. They meet the same guard,
  * limits and families as a listener's. Its families must be without rows that stream. */
 struct door;
@@ -337,6 +345,7 @@ struct listener_options {
 	/* Clients of this IPv4 network are refused with 403 ("10.213.0.0/16"); NULL: nobody is. */
 	const char *refused_network;
 	struct caller_rule caller; /* asked of each request but those of open rows */
+	struct session_rule session;
 	int64_t owner;             /* of the work on its requests (daemon/base/work.h) */
 	struct ledger *ledger;     /* where requests are counted (ledger.h); NULL: nowhere */
 	/* A server's key and certificate, PEM. Such a listener speaks TLS and listens nowhere: connections are brought to

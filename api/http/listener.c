@@ -378,6 +378,7 @@ static struct listener *listener_new(const struct listener_options *options)
 		.closing = &listener->stopping,
 		.cutting = &listener->cutting,
 		.caller = options->caller,
+		.session = options->session,
 		.idle_timeout_s = options->idle_timeout_s ? options->idle_timeout_s : IDLE_TIMEOUT_S,
 		.secure = options->tls_key != NULL,
 		.owner = options->owner,

@@ -24,6 +24,15 @@ enum status request_guard_origin(const struct exchange *exchange, struct error *
 	return rc;
 }
 
+static bool session_fits(const struct exchange *exchange)
+{
+	const struct session_rule *session = &exchange->rules->session;
+
+	return exchange->by_browser && session->check &&
+	       session->check(session->arg, head_find(&exchange->head, "Cookie"),
+			      head_find(&exchange->head, "X-Trainyard-Session"));
+}
+
 enum status request_guard_caller(struct exchange *exchange, struct error *err)
 {
 	const struct caller_rule *caller = &exchange->rules->caller;
@@ -32,8 +41,10 @@ enum status request_guard_caller(struct exchange *exchange, struct error *err)
 
 	if (exchange->inner || !caller->check)
 		return STATUS_OK;
-	rc = caller->check(caller->arg, header(exchange, HEADER_AUTHORIZATION),
-			   head_find(&exchange->head, "X-Goog-Api-Key"), open ? NULL : err);
+	rc = session_fits(exchange)
+		     ? STATUS_OK
+		     : caller->check(caller->arg, header(exchange, HEADER_AUTHORIZATION),
+				     head_find(&exchange->head, "X-Goog-Api-Key"), open ? NULL : err);
 	exchange->known = rc == STATUS_OK;
 	exchange->call.anonymous = !exchange->known;
 	return open ? STATUS_OK : rc;

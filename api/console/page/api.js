@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the daemon, by the same public API that scripts have.
 
-// A link may bring the daemon's token behind "#token=": it stays in this tab, and leaves the address bar.
-const brought = new URLSearchParams(location.hash.slice(1)).get("token");
-if (brought) {
-	sessionStorage.setItem("trainyard-token", brought);
-	history.replaceState(null, "", location.pathname + location.search);
-}
+// A session is a cookie that no script reads, and this proof, which is sent with each request. The token itself is kept nowhere.
+const PROOF = "trainyard-session", SESSION = "/_trainyard/console/session", BEHIND = "/_trainyard/console/api";
 
 export class Refused extends Error {
 	constructor(status, message) {
@@ -15,25 +11,58 @@ export class Refused extends Error {
 	}
 }
 
-// `body`: a Blob is sent as it is, any other value as JSON.
-export async function send(method, path, body, signal, more = {}) {
-	const token = sessionStorage.getItem("trainyard-token");
-	const whole = body instanceof Blob, headers = {Accept: "application/json", ...more};
-
-	if (token)
-		headers.Authorization = `Bearer ${token}`;
-	if (body !== undefined)
-		headers["Content-Type"] = whole ? body.type || "application/octet-stream" : "application/json";
-	const ask = () => fetch(path, {method, headers, signal, body: body === undefined || whole ? body : JSON.stringify(body)});
-	// Browsers break off all requests when a network comes or goes, as it does with each job. What changes nothing is asked again.
-	const answer = await ask().catch((problem) => (method === "GET" && !signal?.aborted ? ask() : Promise.reject(problem)));
-
+async function checked(answer) {
 	if (!answer.ok) {
 		const told = await answer.json().catch(() => ({}));
 
 		throw new Refused(answer.status, told.error?.message ?? `HTTP status ${answer.status}`);
 	}
 	return answer;
+}
+
+export const signedIn = () => Boolean(localStorage.getItem(PROOF));
+
+// headers: the token as Authorization, or a ticket.
+async function sessionBegin(headers) {
+	const {proof} = await (await checked(await fetch(SESSION, {method: "POST", headers}))).json();
+
+	if (proof)
+		localStorage.setItem(PROOF, proof);
+}
+
+export const signIn = (token) => sessionBegin({Authorization: `Bearer ${token}`});
+
+export async function signOut() {
+	localStorage.removeItem(PROOF);
+	await fetch(SESSION, {method: "DELETE"});
+}
+
+// A link may bring the token or a ticket for it behind "#". It leaves the address bar before anything else happens.
+export let refusal = ""; // why what the link brought was not taken
+const brought = new URLSearchParams(location.hash.slice(1)), token = brought.get("token"), ticket = brought.get("ticket");
+if (token || ticket) {
+	history.replaceState(null, "", location.pathname + location.search);
+	await sessionBegin(token ? {Authorization: `Bearer ${token}`} : {"X-Trainyard-Ticket": ticket}).catch((problem) => { refusal = problem.message; });
+}
+
+// `body`: a Blob is sent as it is, any other value as JSON.
+export async function send(method, path, body, signal, more = {}) {
+	const proof = localStorage.getItem(PROOF);
+	const whole = body instanceof Blob, headers = {Accept: "application/json", ...more};
+
+	if (proof)
+		headers["X-Trainyard-Session"] = proof;
+	if (body !== undefined)
+		headers["Content-Type"] = whole ? body.type || "application/octet-stream" : "application/json";
+	const ask = () => fetch((proof ? BEHIND : "") + path, {method, headers, signal, body: body === undefined || whole ? body : JSON.stringify(body)});
+	// Browsers break off all requests when a network comes or goes, as it does with each job. What changes nothing is asked again.
+	const answer = await ask().catch((problem) => (method === "GET" && !signal?.aborted ? ask() : Promise.reject(problem)));
+
+	if (answer.status === 401) { // the frame asks for the token, in the place of the page that asked
+		dispatchEvent(new Event("trainyard-unknown"));
+		return new Promise(() => {});
+	}
+	return checked(answer);
 }
 
 export async function call(method, path, body, signal) {

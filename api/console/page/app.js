@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of all pages: which page an address is, the header, and the keys.
-import {every, get} from "./api.js";
+import {every, get, signOut, signedIn} from "./api.js";
 import {el, note} from "./dom.js";
 import {faultsPage} from "./faults.js";
 import {jobPage} from "./job.js";
@@ -8,6 +8,7 @@ import {jobsPage} from "./jobs.js";
 import {logPage} from "./log.js";
 import {queuePage} from "./queue.js";
 import {requestsPage} from "./requests.js";
+import {signInPage} from "./signin.js";
 import {storagePage} from "./storage.js";
 
 const TOP = "/_trainyard/console/";
@@ -23,7 +24,7 @@ const PAGES = [
 ];
 const KEYS = [["/", "search"], ["j k", "down, up"], ["Enter", "open"], ["g", "all jobs"], ["f", "follow the log"], ["e", "first error of the log"], ["?", "these keys"]];
 
-const main = document.getElementById("main");
+const main = document.getElementById("main"), leave = document.getElementById("leave");
 let current = null;
 
 function show() {
@@ -31,6 +32,7 @@ function show() {
 	const found = PAGES.find((each) => each.at.test(path));
 
 	current?.close();
+	leave.hidden = !signedIn();
 	document.getElementById("nav").replaceChildren(...PAGES.filter((each) => each.name).map((each) =>
 		el("a", {href: TOP + each.link, "aria-current": each === found ? "page" : null}, each.name)));
 	if (!found) {
@@ -60,6 +62,15 @@ function help() {
 }
 
 addEventListener("popstate", show);
+// Pages that go on asking say it again and again.
+addEventListener("trainyard-unknown", () => {
+	if (current?.asks)
+		return;
+	current?.close();
+	leave.hidden = true;
+	current = {...signInPage(main, {title, done: show}), asks: true};
+});
+leave.addEventListener("click", () => signOut().then(show, (problem) => note(problem.message, true)));
 addEventListener("click", (event) => {
 	const link = event.target.closest("a[href]");
 

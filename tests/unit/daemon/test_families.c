@@ -32,6 +32,8 @@ static const struct {
 	{ "GET", "/_trainyard/console", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/console/", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/console/{path=**}", true, PAGE_TYPES_NONE },
+	{ "POST", "/_trainyard/console/session", true, PAGE_TYPES_NONE },
+	{ "DELETE", "/_trainyard/console/session", true, PAGE_TYPES_NONE },
 	{ "POST", "/token", true, PAGE_TYPES_ALL },
 	{ "GET", "/oauth2/v3/certs", true, PAGE_TYPES_NONE },
 	{ "GET", "/tokeninfo", true, PAGE_TYPES_NONE },
