@@ -121,6 +121,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/table.h \
 	daemon/cli/terminal.c \
 	daemon/cli/terminal.h \
+	daemon/cli/ui.c \
+	daemon/cli/ui.h \
 	daemon/cli/verb.h \
 	daemon/cli/verb_rows.c \
 	daemon/cli/verbs.c \

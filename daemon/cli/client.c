@@ -27,6 +27,8 @@ enum {
 	HTTP_RESUME_INCOMPLETE = 308 /* of a resumable upload: more bytes are to come */
 };
 
+#define AUTHORIZATION "Authorization: Bearer "
+
 struct client {
 	CURL *curl;
 	struct curl_slist *headers; /* Content-Type and, if there is a token, Authorization */
@@ -86,7 +88,7 @@ static void token_add(struct client *client, const char *token)
 {
 	if (!token)
 		return;
-	client->authorization = memory_printf("Authorization: Bearer %s", token);
+	client->authorization = memory_printf(AUTHORIZATION "%s", token);
 	client->headers = curl_slist_append(client->headers, client->authorization);
 	client->has_token = true;
 }
@@ -131,7 +133,7 @@ static enum status token_read(const char *path, char **ret_authorization, struct
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "the token in %s cannot be read: %s",
 				 path, file ? "it is empty" : strerror(errno));
 	token[strcspn(token, "\r\n")] = '\0';
-	*ret_authorization = memory_printf("Authorization: Bearer %s", token);
+	*ret_authorization = memory_printf(AUTHORIZATION "%s", token);
 	return STATUS_OK;
 }
 
@@ -184,6 +186,11 @@ const char *client_endpoint(const struct client *client)
 bool client_has_token(const struct client *client)
 {
 	return client->has_token;
+}
+
+const char *client_token(const struct client *client)
+{
+	return client->authorization ? client->authorization + strlen(AUTHORIZATION) : NULL;
 }
 
 void client_limit(struct client *client, int64_t limit_us)

@@ -29,6 +29,8 @@ void client_close(struct client *client);
 DEFINE_AUTO(client, struct client *, client_close)
 const char *client_endpoint(const struct client *client);
 bool client_has_token(const struct client *client);
+/* NULL: there is none. */
+const char *client_token(const struct client *client);
 /* How long each later client_call() may take; 60 s unless this is called. */
 void client_limit(struct client *client, int64_t limit_us);
 

@@ -24,6 +24,7 @@
 #include "daemon/cli/reset.h"
 #include "daemon/cli/shell.h"
 #include "daemon/cli/study.h"
+#include "daemon/cli/ui.h"
 #include "daemon/cli/verb.h"
 #include "daemon/env.h"
 #include "daemon/gcs/gcs_mount.h"
@@ -415,6 +416,18 @@ const struct verb verbs[] = {
 	  .calls = true,
 	  .lists = true,
 	  .run = requests_main },
+	{ .name = "ui",
+	  .words = "[JOB]",
+	  .summary = "open the console in the browser",
+	  .detail =
+		  "Opens the daemon's page, or that of JOB. Where the daemon asks for a token the link brings a ticket,\n"
+		  "which is good once and for five minutes. Where there is no browser the link is printed, with the token\n"
+		  "in it.\n"
+		  "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS({ .name = "print", .help = "print the link and open nothing" }, PROJECT_OPTION),
+	  .calls = true,
+	  .most = 1,
+	  .run = ui_main },
 	{ .name = "reset",
 	  .words = "",
 	  .summary = "stop all jobs and remove all state",
