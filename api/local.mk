@@ -47,9 +47,6 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/to_study.h \
 	api/aiplatform/version_routes.inc \
 	api/aiplatform/tuning_trials_render.c \
-	api/console/console.c \
-	api/console/console.h \
-	api/console/console_files.h \
 	api/console/session.c \
 	api/console/session.h \
 	api/emulator/clock.c \
@@ -339,3 +336,9 @@ libtrainyard_a_SOURCES += \
 	api/training/start_estimate.h \
 	api/training/study_answer.c \
 	api/training/study_answer.h
+if HAVE_CONSOLE
+libtrainyard_a_SOURCES += \
+	api/console/console.c \
+	api/console/console.h \
+	api/console/console_files.h
+endif

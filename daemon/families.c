@@ -275,7 +275,9 @@ void families_fill(struct families *families, const struct families_parts *parts
 {
 	const struct family others[] = {
 		{ "logging", logging_routes, &families->logging, logging_absent },
+#ifdef HAVE_CONSOLE
 		{ "console", console_routes, parts->console_sessions, .lenient_query = true },
+#endif
 		{ "emulator", health_routes, &families->health, NULL },
 		{ "metrics", metrics_routes, &families->metrics, NULL },
 		{ "jobs", jobs_routes, &families->jobs, NULL },

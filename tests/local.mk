@@ -124,7 +124,6 @@ $(unit_api_training:.c=): tests/unit/api/training/run$(EXEEXT)
 unit_tests += $(unit_api_training:.c=)
 check_PROGRAMS += tests/unit/api/run
 unit_api = \
-	tests/unit/api/console/test_session.c \
 	tests/unit/api/emulator/test_discovery.c \
 	tests/unit/api/emulator/test_fault_gate.c \
 	tests/unit/api/emulator/test_web_shell.c \
@@ -144,6 +143,9 @@ unit_api = \
 	tests/unit/api/metadata/test_metadata.c
 if HAVE_GRPC
 unit_api += tests/unit/api/grpc/test_session.c
+endif
+if HAVE_CONSOLE
+unit_api += tests/unit/api/console/test_session.c
 endif
 tests_unit_api_run_SOURCES = tests/unit/main.c $(unit_api)
 $(unit_api:.c=): tests/unit/api/run$(EXEEXT)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trainyard ui`: which link it opens or prints. What the page does with it: tests/console."""
+import http.server
 import os
 import subprocess
+import threading
 
 import pytest
 
@@ -77,3 +79,26 @@ def test_failures_are_told(locked, tmp_path, new_daemon):
     assert done.returncode == 3 and "no daemon answers" in done.stderr
     done = subprocess.run([program(), "ui", "--endpoint", "unix:/nowhere"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "no browser opens" in done.stderr and done.stderr.count("\n") == 1
+
+
+class WithoutConsole(http.server.BaseHTTPRequestHandler):
+    """Answers as a program that ./configure --without-console has built."""
+    def do_POST(self):
+        body = b'{"error": {"code": 404, "message": "Method not found: POST /_trainyard/console/ticket.", "status": "NOT_FOUND"}}'
+        self.send_response(404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_daemon_without_the_console_is_told_of():
+    server = http.server.HTTPServer(("127.0.0.1", 0), WithoutConsole)
+    thread = threading.Thread(target=server.handle_request)
+    thread.start()
+    done = subprocess.run([program(), "ui", "--endpoint", f"http://127.0.0.1:{server.server_port}"], capture_output=True, text=True, timeout=60)
+    thread.join()
+    server.server_close()
+    assert done.returncode == 1 and "was built without the console" in done.stderr

@@ -28,12 +28,14 @@ static const struct {
 	{ "GET", "/_trainyard/shell/{token}/output", true, PAGE_TYPES_NONE },
 	{ "POST", "/_trainyard/shell/{token}/input", true, PAGE_TYPES_ALL },
 	{ "POST", "/_trainyard/shell/{token}/resize", true, PAGE_TYPES_ALL },
+#ifdef HAVE_CONSOLE
 	{ "GET", "/", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/console", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/console/", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/console/{path=**}", true, PAGE_TYPES_NONE },
 	{ "POST", "/_trainyard/console/session", true, PAGE_TYPES_NONE },
 	{ "DELETE", "/_trainyard/console/session", true, PAGE_TYPES_NONE },
+#endif
 	{ "POST", "/token", true, PAGE_TYPES_ALL },
 	{ "GET", "/oauth2/v3/certs", true, PAGE_TYPES_NONE },
 	{ "GET", "/tokeninfo", true, PAGE_TYPES_NONE },
