@@ -3,15 +3,21 @@
 
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <zlib.h>
 
 #include "api/console/console_files.h"
 #include "api/console/session.h"
+#include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 #define PAGE "/_trainyard/console/"
 
-enum { HTTP_SEE_OTHER = 303, HTTP_NOT_MODIFIED = 304, HTTP_PERMANENT_REDIRECT = 308, HASH_BYTES = 16 };
+enum { HTTP_SEE_OTHER = 303, HTTP_NOT_MODIFIED = 304, HTTP_PERMANENT_REDIRECT = 308 };
+enum { HASH_BYTES = 16, ETAG_SIZE = 2 * HASH_BYTES + 8 /* quotes, "-gzip" and a NUL */ };
 
 /* Nothing but what the page needs, and from where it came.
  * Source: https://www.w3.org/TR/CSP3/ */
@@ -23,6 +29,7 @@ static const struct {
 	  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
 	{ "Referrer-Policy", "no-referrer" },
 	{ "Cache-Control", "no-cache" },
+	{ "Vary", "Accept-Encoding" },
 	{ "Cross-Origin-Opener-Policy", "same-origin" },
 	{ "Cross-Origin-Resource-Policy", "same-origin" },
 };
@@ -52,28 +59,78 @@ static const struct embedded_file *file_find(const char *name)
 	return NULL;
 }
 
-static void etag_write(const struct embedded_file *file, char etag[2 * HASH_BYTES + 3])
+/* Whether @accepted, an Accept-Encoding header, takes gzip: by its name or by "*", unless with a weight of 0.
+ * Source: RFC 9110 section 12.5.3 */
+static bool gzip_is_accepted(const char *accepted)
+{
+	static const char *const names[] = { "gzip", "x-gzip", "*" };
+	bool found = false;
+
+	while (*accepted) {
+		const char *coding = accepted + strspn(accepted, ", \t"), *weight;
+		const size_t length = strcspn(coding, ","), name = strcspn(coding, ",; \t");
+
+		accepted = coding + length;
+		weight = memchr(coding, ';', length);
+		weight = weight ? strcasestr(weight, "q=") : NULL;
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (name == strlen(names[i]) && strncasecmp(coding, names[i], name) == 0) {
+				found = !weight || weight > accepted || strtod(weight + 2, NULL) > 0;
+				if (i < 2)
+					return found;
+			}
+	}
+	return found;
+}
+
+/* Each form has its own. */
+static void etag_write(const struct embedded_file *file, bool packed, char etag[ETAG_SIZE])
 {
 	unsigned char hash[HASH_BYTES];
 	char digits[2 * HASH_BYTES + 1];
 
 	crypto_generichash(hash, sizeof(hash), (const unsigned char *)file->data, file->bytes, NULL, 0);
 	sodium_bin2hex(digits, sizeof(digits), hash, sizeof(hash));
-	snprintf(etag, 2 * HASH_BYTES + 3, "\"%s\"", digits);
+	snprintf(etag, ETAG_SIZE, "\"%s%s\"", digits, packed ? "-gzip" : "");
 }
 
-static void file_answer(struct call *call, const struct embedded_file *file)
+static enum status unpacked_append(struct text *answer, const struct embedded_file *file, struct error *err)
 {
-	char etag[2 * HASH_BYTES + 3];
+	AUTO(string) char *unpacked = memory_alloc(file->unpacked_bytes);
+	z_stream stream = { .next_in = (Bytef *)file->data,
+			    .avail_in = (unsigned)file->bytes,
+			    .next_out = (unsigned char *)unpacked,
+			    .avail_out = (unsigned)file->unpacked_bytes };
+	int end = inflateInit2(&stream, 16 + MAX_WBITS); /* 16: gzip */
 
-	etag_write(file, etag);
+	if (end == Z_OK) {
+		end = inflate(&stream, Z_FINISH);
+		inflateEnd(&stream);
+	}
+	if (end != Z_STREAM_END)
+		return error_set(err, STATUS_INTERNAL, NULL, "%s cannot be unpacked", file->name);
+	text_append(answer, unpacked, file->unpacked_bytes);
+	return STATUS_OK;
+}
+
+static enum status file_answer(struct call *call, const struct embedded_file *file, struct error *err)
+{
+	const bool packed = gzip_is_accepted(call_header(call, "Accept-Encoding"));
+	char etag[ETAG_SIZE];
+
+	etag_write(file, packed, etag);
 	call->content_type = file_type(file->name);
 	call_header_add(call, "ETag", etag);
 	page_headers_add(call);
-	if (strcmp(call_header(call, "If-None-Match"), etag) == 0)
+	if (strstr(call_header(call, "If-None-Match"), etag)) {
 		call->http_status = HTTP_NOT_MODIFIED;
-	else
-		text_append(&call->answer, file->data, file->bytes);
+		return STATUS_OK;
+	}
+	if (!packed)
+		return unpacked_append(&call->answer, file, err);
+	call_header_add(call, "Content-Encoding", "gzip");
+	text_append(&call->answer, file->data, file->bytes);
+	return STATUS_OK;
 }
 
 /* The page has addresses of its own, such as jobs/my_job, which are the same file. */
@@ -84,8 +141,7 @@ static enum status page_get(struct call *call, struct error *err)
 
 	if (path && !file && strchr(path, '.') && !strchr(path, '/'))
 		return error_set(err, STATUS_NOT_FOUND, NULL, "The console has no file %.100s.", path);
-	file_answer(call, file ? file : file_find("index.html"));
-	return STATUS_OK;
+	return file_answer(call, file ? file : file_find("index.html"), err);
 }
 
 static enum status slash_add(struct call *call, struct error *err)

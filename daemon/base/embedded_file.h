@@ -8,4 +8,5 @@ struct embedded_file {
 	const char *name; /* "page.js"; NULL: the array ends here */
 	const char *data;
 	size_t bytes; /* of data, without the NUL that follows */
+	size_t unpacked_bytes; /* data is gzip, of so many bytes; 0: data is the file as it is */
 };
