@@ -128,6 +128,8 @@ static void configure_once(void)
 	sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	/* No room for pages ahead of their use: of a connection that reads little, most of 20 pages would stay empty. */
+	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
 static enum status settings_apply(struct connection *connection, struct error *err)

@@ -78,7 +78,10 @@ static const char *method_of(const struct exchange *exchange)
 /* Copies as much as there is room for, as one line that drives no terminal. */
 static void text_keep(char *to, size_t size, const char *from)
 {
-	snprintf(to, size, "%s", from ? from : "");
+	const size_t length = from ? strnlen(from, size - 1) : 0;
+
+	memcpy(to, from ? from : "", length);
+	to[length] = '\0';
 	text_make_harmless(to);
 }
 
@@ -87,14 +90,13 @@ static void path_keep(struct ledger_entry *entry, const struct exchange *exchang
 {
 	static const char shells[] = "_trainyard/shell/";
 	const char *path = exchange->target.path ? exchange->target.path : "";
-	char whole[LEDGER_PATH_BYTES];
 
 	if (entry->route && entry->route->open)
 		path = entry->route->path + 1;
 	else if (strncmp(path, shells, strlen(shells)) == 0)
 		path = shells;
-	snprintf(whole, sizeof(whole), "/%s", path);
-	text_keep(entry->path, sizeof(entry->path), whole);
+	entry->path[0] = '/';
+	text_keep(entry->path + 1, sizeof(entry->path) - 1, path);
 }
 
 static void entry_fill(struct ledger_entry *entry, const struct exchange *exchange)

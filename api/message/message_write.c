@@ -13,7 +13,8 @@ static const struct field *row_find(struct writer *writer, const char *name)
 {
 	const struct field *field = writer->next;
 
-	while (field->name && strcmp(field->name, name) != 0)
+	/* Equal literals are one for the linker. */
+	while (field->name && field->name != name && strcmp(field->name, name) != 0)
 		field++;
 	if (!field->name)
 		for (field = writer->message->fields; field->name && strcmp(field->name, name) != 0;)
@@ -45,11 +46,11 @@ static const struct field *begin(struct writer *writer, const char *name)
 	if (field) {
 		text_putc(writer->text, '"');
 		text_puts(writer->text, name);
-		text_putc(writer->text, '"');
+		text_append(writer->text, "\":", 2);
 	} else {
 		text_json(writer->text, name, strlen(name));
+		text_putc(writer->text, ':');
 	}
-	text_putc(writer->text, ':');
 	return field;
 }
 

@@ -74,7 +74,12 @@ void text_puts(struct text *text, const char *string)
 
 void text_putc(struct text *text, char c)
 {
-	text_append(text, &c, 1);
+	if (text->length + 1 >= text->size && !text_reserve(text, 1))
+		return;
+	if (text->failed)
+		return;
+	text->data[text->length++] = c;
+	text->data[text->length] = '\0';
 }
 
 /* Formats into what room there is, and again only when that was too little. */
@@ -152,6 +157,16 @@ char *text_take(struct text *text)
 	return data;
 }
 
+/* How many bytes at @s are printable ASCII: most of what is written is nothing else. */
+static size_t printable_length(const unsigned char *s, size_t left)
+{
+	size_t length = 0;
+
+	while (length < left && s[length] >= 0x20 && s[length] < 0x7f)
+		length++;
+	return length;
+}
+
 /* The length of the UTF-8 sequence at @s, or 0 when it is none.
  * Source: Unicode 15, table 3-7 (well-formed byte sequences). */
 static size_t utf8_step(const unsigned char *s, size_t left)
@@ -208,7 +223,7 @@ bool utf8_valid(const char *data, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)data;
 
-	for (size_t i = 0; i < length;) {
+	for (size_t i = printable_length(s, length); i < length;) {
 		size_t step = utf8_step(s + i, length - i);
 
 		if (!step)
@@ -239,13 +254,23 @@ static void text_json_special(struct text *text, unsigned char c)
 		text_printf(text, "\\u%04x", c);
 }
 
+/* How many bytes at @s stand in a JSON string as they are, and are ASCII. */
+static size_t json_plain_length(const unsigned char *s, size_t left)
+{
+	size_t length = 0;
+
+	while (length < left && s[length] >= 0x20 && s[length] < 0x7f && s[length] != '"' && s[length] != '\\')
+		length++;
+	return length;
+}
+
 void text_json(struct text *text, const char *string, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)string;
 	size_t plain = 0; /* where the run that needs no escape began */
 
 	text_putc(text, '"');
-	for (size_t i = 0; i < length;) {
+	for (size_t i = json_plain_length(s, length); i < length;) {
 		size_t step = s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] == 0x7f
 				      ? 0
 				      : utf8_step(s + i, length - i);
@@ -255,6 +280,7 @@ void text_json(struct text *text, const char *string, size_t length)
 
 		if (step && !is_c1) {
 			i += step;
+			i += json_plain_length(s + i, length - i);
 			continue;
 		}
 		text_append(text, s + plain, i - plain);
@@ -518,9 +544,11 @@ char *name_to_snake(const char *camel)
 
 void text_make_harmless(char *text)
 {
-	const bool letters = utf8_valid(text, strlen(text));
+	const size_t length = strlen(text);
+	const size_t plain = printable_length((const unsigned char *)text, length);
+	const bool letters = plain == length || utf8_valid(text, length);
 
-	for (unsigned char *c = (unsigned char *)text; *c; c++) {
+	for (unsigned char *c = (unsigned char *)text + plain; *c; c++) {
 		if (*c < 0x20 || *c == 0x7f || (*c >= 0x80 && !letters))
 			*c = ' ';
 		else if (*c == 0xc2 && c[1] < 0xa0)
