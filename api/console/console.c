@@ -20,13 +20,14 @@ enum { HTTP_SEE_OTHER = 303, HTTP_NOT_MODIFIED = 304, HTTP_PERMANENT_REDIRECT = 
 enum { HASH_BYTES = 16, ETAG_SIZE = 2 * HASH_BYTES + 8 /* quotes, "-gzip" and a NUL */ };
 
 /* Nothing but what the page needs, and from where it came.
- * Source: https://www.w3.org/TR/CSP3/ */
+ * Trusted types: a browser that knows them refuses each assignment of markup, such as innerHTML, whatever it holds.
+ * Source: https://www.w3.org/TR/CSP3/, https://www.w3.org/TR/trusted-types/ */
 static const struct {
 	const char *name, *value;
 } page_headers[] = {
 	{ "Content-Security-Policy",
 	  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-	  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+	  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'" },
 	{ "Referrer-Policy", "no-referrer" },
 	{ "Cache-Control", "no-cache" },
 	{ "Vary", "Accept-Encoding" },

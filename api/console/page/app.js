@@ -27,9 +27,18 @@ const KEYS = [["/", "search"], ["j k", "down, up"], ["Enter", "open"], ["g", "al
 const main = document.getElementById("main"), leave = document.getElementById("leave");
 let current = null;
 
+// The words of an address, decoded once: "%2541" is "%41". NULL: they cannot be decoded.
+function wordsOf(found, path) {
+	try {
+		return path.match(found.at).slice(1).map(decodeURIComponent);
+	} catch {
+		return null;
+	}
+}
+
 function show() {
-	const path = decodeURI(location.pathname.slice(TOP.length));
-	const found = PAGES.find((each) => each.at.test(path));
+	const path = location.pathname.slice(TOP.length);
+	const page = PAGES.find((each) => each.at.test(path)), words = page && wordsOf(page, path), found = words && page;
 
 	current?.close();
 	leave.hidden = !signedIn();
@@ -40,7 +49,7 @@ function show() {
 		current = {close: () => {}, keys: {}};
 		return;
 	}
-	current = found.page(main, {go, title, words: path.match(found.at).slice(1).map(decodeURIComponent)});
+	current = found.page(main, {go, title, words});
 }
 
 function title(text) {

@@ -244,7 +244,7 @@ export function logPage(main, {title, words: [project, id]}) {
 	if (line)
 		view.goTo(Number(line[1]) - 1);
 	title(`Log of ${id}`);
-	const name = el("a", {href: `/_trainyard/console/jobs/${project}/${id}`}, id);
+	const name = el("a", {href: `/_trainyard/console/jobs/${encodeURIComponent(project)}/${encodeURIComponent(id)}`}, id);
 
 	get(jobPath({id, project})).then((job) => {
 		name.textContent = job.displayName ?? id;
