@@ -163,8 +163,8 @@ static void cookie_set(struct call *call, const char *value, int64_t life_s)
 	text_puts(&cookie, COOKIE_PREFIX);
 	for (port = port ? port + 1 : ""; isdigit((unsigned char)*port); port++)
 		text_putc(&cookie, *port);
-	text_printf(&cookie, "=%s; Path=/_trainyard/console/; Max-Age=%lld; HttpOnly; SameSite=Strict%s", value,
-		    (long long)life_s, call->secure ? "; Secure" : "");
+	text_printf(&cookie, "=%s; Path=/_trainyard/console/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
+		    value, (long long)life_s, call->secure ? "; Secure" : "");
 	call_header_add(call, "Set-Cookie", cookie.data);
 	call_header_add(call, "Cache-Control", "no-store");
 }

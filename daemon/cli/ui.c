@@ -101,8 +101,8 @@ static void job_page_write(struct text *text, const json_t *job)
 	text_percent(text, id ? id : "", URL_UNRESERVED);
 }
 
-static int link_show(const struct invocation *invocation, const struct client *client, const struct text *page,
-		     const char *ticket)
+static int link_show(const struct invocation *invocation, const struct client *client,
+		     const struct text *page, const char *ticket)
 {
 	const char *token = ticket ? client_token(client) : NULL;
 	struct text link AUTO_TEXT = { 0 };
@@ -132,9 +132,10 @@ int ui_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	if (config_listen_path(client_endpoint(client))) {
-		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
-			  "the daemon serves at %s, which no browser opens: start it with --listen 127.0.0.1:8090",
-			  client_endpoint(client));
+		error_set(
+			&err, STATUS_INVALID_ARGUMENT, NULL,
+			"the daemon serves at %s, which no browser opens: start it with --listen 127.0.0.1:8090",
+			client_endpoint(client));
 		return main_usage_error("ui ", &err);
 	}
 	exit_code = ticket_ask(client, &ticket);

@@ -40,8 +40,9 @@ static int listener_setup(void **state)
 	(void)state;
 	now_us = 1;
 	sessions = console_sessions_new(&stopped);
-	families[0] =
-		(struct family){ .name = "console", .routes = console_routes, .context = sessions, .lenient_query = true };
+	families[0] = (struct family){
+		.name = "console", .routes = console_routes, .context = sessions, .lenient_query = true
+	};
 	return listener_begin((struct listener_options){
 		.families = families,
 		.caller = { .check = caller_check },
@@ -118,8 +119,10 @@ TEST(a_session_is_a_cookie_with_its_proof_for_twelve_hours)
 TEST(the_cookie_is_for_the_page_alone)
 {
 	(void)state_;
-	answers("POST " SESSION KNOWN "\r\n", OK_, "; Path=/_trainyard/console/; Max-Age=43200; HttpOnly; SameSite=Strict\r\n");
-	answers("POST /_trainyard/console/session HTTP/1.1\r\nHost: localhost:8090\r\n" KNOWN "\r\n", OK_, "Set-Cookie: trainyard-8090=");
+	answers("POST " SESSION KNOWN "\r\n", OK_,
+		"; Path=/_trainyard/console/; Max-Age=43200; HttpOnly; SameSite=Strict\r\n");
+	answers("POST /_trainyard/console/session HTTP/1.1\r\nHost: localhost:8090\r\n" KNOWN "\r\n", OK_,
+		"Set-Cookie: trainyard-8090=");
 	answers("POST " SESSION KNOWN "\r\n", OK_, "Cache-Control: no-store\r\n");
 }
 
@@ -130,7 +133,8 @@ TEST(a_session_is_begun_with_the_token_or_with_a_ticket_once_within_five_minutes
 
 	(void)state_;
 	answers("POST " SESSION "\r\n", "HTTP/1.1 401 ", "does not take this token");
-	answers("POST " SESSION "Authorization: Bearer bad\r\n\r\n", "HTTP/1.1 401 ", "does not take this token");
+	answers("POST " SESSION "Authorization: Bearer bad\r\n\r\n", "HTTP/1.1 401 ",
+		"does not take this token");
 	answers("POST " SESSION "X-Trainyard-Ticket: 0123\r\n\r\n", "HTTP/1.1 401 ", "used before");
 	answers("POST " TICKET "\r\n", "HTTP/1.1 401 ", "It is not known.");
 	for (int wait_us = 0; wait_us <= 1; wait_us++) {
@@ -184,8 +188,9 @@ TEST(the_oldest_of_many_sessions_gives_way)
 TEST(a_session_counts_below_the_consoles_own_path_alone)
 {
 	struct known known = begin("POST " SESSION KNOWN "\r\n");
-	AUTO(string) char *head =
-		memory_printf(HOST "Cookie: %s\r\nX-Trainyard-Session: %s\r\n\r\n", known.cookie, known.proof);
+	AUTO(string)
+	char *head = memory_printf(HOST "Cookie: %s\r\nX-Trainyard-Session: %s\r\n\r\n", known.cookie,
+				   known.proof);
 	static const struct {
 		const char *target, *status;
 	} rows[] = {
@@ -194,7 +199,8 @@ TEST(a_session_counts_below_the_consoles_own_path_alone)
 		{ "/_trainyard/console/apis/_trainyard/console/ticket", "HTTP/1.1 401 " },
 		{ "/_trainyard/console/ap%69/_trainyard/console/ticket", "HTTP/1.1 401 " },
 		{ "/_trainyard/console/api", "HTTP/1.1 401 " },
-		{ "/_trainyard/console/api/_trainyard/console/api/_trainyard/console/ticket", "HTTP/1.1 405 " },
+		{ "/_trainyard/console/api/_trainyard/console/api/_trainyard/console/ticket",
+		  "HTTP/1.1 405 " },
 	};
 
 	(void)state_;
