@@ -8,6 +8,7 @@ from support.daemon import script
 from support.engine import IMAGE
 from support.verbs import verb
 from support.vertex import Vertex, custom_job
+from support.wait import wait_until
 from test_console import HOSTILE, TOP, browser, needs_browser, nothing_is_complained_of, opened  # noqa: F401
 
 # Names of parameters are flags, without blanks and "=".
@@ -112,3 +113,36 @@ def test_the_policy_holds(browser, yard):
     assert framed in (None, "TypeError", "SecurityError", ""), framed
     browser.open("about:blank")
     browser.events = []  # all of it was to be refused
+
+
+def asked(yard):
+    """How often the browser has asked, as far as it has its answer."""
+    told = yard.get("/_trainyard/v1/requests").data.decode().splitlines()
+    return sum("Mozilla/" in json.loads(line).get("userAgent", "") for line in told), any(":log" in line and "Mozilla/" in line for line in told)
+
+
+def hide(browser, hidden):
+    browser.value("(() => { Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s}); "
+                  "document.dispatchEvent(new Event('visibilitychange')); })()" % json.dumps(hidden))
+
+
+# Broken: #look() that does not end the reading; every() that does not look at document.hidden; `onward` without skip, or without cursor.
+def test_a_tab_in_the_background_asks_nothing_and_misses_nothing(browser, new_daemon):
+    daemon = new_daemon().start()
+    job = daemon.create(script("i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done; until [ -e /released ]; do sleep 0.05; done; "
+                               "while [ $i -lt 340 ]; do echo line $i; i=$((i+1)); sleep 0.1; done"))
+    opened(browser, daemon, f"jobs/{daemon.project}/{job}/log")
+    browser.until_says("line 299", ".lines")
+    hide(browser, True)
+    wait_until(lambda: asked(daemon)[1], 20, "the request for the log ends")
+    browser.value("new Promise((resolve) => setTimeout(resolve))")
+    before = asked(daemon)[0]
+    daemon.release(job)
+    daemon.until(job, "SUCCEEDED")
+    assert asked(daemon)[0] <= before + 1  # one may have been under way
+    assert "line 300" not in browser.value("document.querySelector('.lines').innerText")
+    hide(browser, False)
+    browser.until_says("line 339", ".lines")
+    texts = browser.value("(() => { const seen = new Map(), lines = document.querySelector('.lines'); for (let top = 0; top < lines.scrollHeight; top += 300) { lines.scrollTop = top; "
+                          "lines.dispatchEvent(new Event('scroll')); for (const each of lines.querySelectorAll('.line')) seen.set(each.dataset.line, each.lastChild.textContent); } return [...seen.values()]; })()")
+    assert [text for text in texts if text.startswith("line ")] == [f"line {i}" for i in range(340)]

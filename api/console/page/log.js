@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log of a job: any number of lines, of which only those that are seen are in the document.
 import {parts, plain} from "./ansi.js";
-import {get, lines} from "./api.js";
+import {Refused, get, lines} from "./api.js";
 import {el, note} from "./dom.js";
 import {jobPath} from "./job.js";
 
@@ -25,42 +25,76 @@ export class LogView {
 		this.following = follow;
 		this.top = 0; // where the view was when it was scrolled last
 		this.frame = 0;
-		this.ended = new AbortController();
+		this.cursor = null; // where the log is read on, and how many lines have come since
+		this.behind = 0;
+		this.whole = false; // the job has ended, and all of its log is here
+		this.closed = false;
+		this.reading = null; // ends the request that reads it
+		this.shown = () => this.#look();
 		this.space = el("div");
 		this.node = el("div", {class: "lines", tabindex: 0, role: "log", "aria-label": "Log", "aria-live": "off", on: {scroll: () => this.#scrolled()}}, this.space);
 		this.resized = new ResizeObserver(() => this.#later());
 		this.resized.observe(this.node);
-		this.#read();
+		document.addEventListener("visibilitychange", this.shown);
+		this.#look();
 	}
 
 	close() {
-		this.ended.abort();
+		this.closed = true;
+		document.removeEventListener("visibilitychange", this.shown);
+		clearTimeout(this.retry);
+		this.reading?.abort();
 		this.resized.disconnect();
 		cancelAnimationFrame(this.frame);
 	}
 
-	async #read() {
-		try {
-			for await (const batch of lines(`${jobPath(this.job, ":log")}&follow=true`, this.ended.signal))
-				this.#take(batch);
-			this.whole = true;
-			this.changed();
-		} catch (problem) {
-			if (this.ended.signal.aborted)
-				return;
-			note(`The log broke off: ${problem.message}`, true);
-			setTimeout(() => this.ended.signal.aborted || this.#again(), RETRY_MS);
-		}
+	// A tab in the background reads nothing. The log goes on where it was left, by the last cursor and the lines since.
+	#look() {
+		clearTimeout(this.retry);
+		if (document.hidden)
+			this.reading?.abort();
+		else if (!this.closed && !this.whole && (!this.reading || this.reading.signal.aborted))
+			this.#read();
 	}
 
-	#again() {
+	async #read() {
+		const reading = this.reading = new AbortController();
+		const onward = this.cursor === null ? "" : `&cursor=${encodeURIComponent(this.cursor)}&skip=${this.behind}`;
+
+		try {
+			for await (const batch of lines(`${jobPath(this.job, ":log")}&follow=true&cursors=true${onward}`, reading.signal))
+				if (this.reading === reading) // else it was read on meanwhile, from before these lines
+					this.#take(batch);
+		} catch (problem) {
+			if (reading.signal.aborted)
+				return;
+			note(`The log broke off: ${problem.message}`, true);
+			if (problem instanceof Refused && problem.status === 404)
+				this.whole = true;
+			else if (problem instanceof Refused) // no such cursor any more
+				this.#clear();
+		}
+		reading.abort();
+		this.changed();
+		if (!this.whole)
+			this.retry = setTimeout(() => this.#look(), RETRY_MS);
+	}
+
+	#clear() {
 		this.lines = [];
+		this.cursor = null;
 		this.filter(this.fits, this.mark);
-		this.#read();
 	}
 
 	#take(batch) {
 		for (const entry of batch) {
+			if (entry.cursor !== undefined || entry.end) {
+				this.whole = Boolean(entry.end);
+				this.cursor = entry.cursor ?? this.cursor;
+				this.behind = entry.skip ?? 0;
+				continue;
+			}
+			this.behind++;
 			this.replicas.add(entry.replica);
 			if (entry.trial)
 				this.trials.add(entry.trial);
