@@ -68,6 +68,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/job_shell.h \
 	api/emulator/job_timeline.c \
 	api/emulator/job_timeline.h \
+	api/emulator/job_text.c \
+	api/emulator/job_text.h \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
 	api/emulator/jobs_find.c \

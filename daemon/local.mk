@@ -43,6 +43,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/wire.h \
 	daemon/base/work.c \
 	daemon/base/work.h \
+	daemon/base/yaml.c \
+	daemon/base/yaml.h \
 	daemon/clean.c \
 	daemon/clean.h \
 	daemon/cli/ask.c \
@@ -126,8 +128,6 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/verb.h \
 	daemon/cli/verb_rows.c \
 	daemon/cli/verbs.c \
-	daemon/cli/yaml.c \
-	daemon/cli/yaml.h \
 	daemon/gateway/called_names.c \
 	daemon/gateway/called_names.h \
 	daemon/gateway/cloud_address.c \

@@ -48,7 +48,7 @@ gnutls/       ^(store/keys|api/grpc)/|^daemon/gateway/forward[.]c$
 nghttp2/      ^api/grpc/
 expat.h       ^api/storage/
 nlopt.h       ^scheduler/tuning/
-yaml.h        ^daemon/cli/yaml[.]c$
+yaml.h        ^daemon/base/yaml[.]c$
 '
 
 # shellcheck disable=SC2016  # a program of awk

@@ -126,6 +126,7 @@ check_PROGRAMS += tests/unit/api/run
 unit_api = \
 	tests/unit/api/emulator/test_discovery.c \
 	tests/unit/api/emulator/test_fault_gate.c \
+	tests/unit/api/emulator/test_job_text.c \
 	tests/unit/api/emulator/test_web_shell.c \
 	tests/unit/api/grpc/test_rpc.c \
 	tests/unit/api/logging/test_entry_list.c \
@@ -155,7 +156,6 @@ check_PROGRAMS += tests/unit/daemon/run
 unit_daemon = \
 	tests/unit/daemon/cli/test_invocation.c \
 	tests/unit/daemon/cli/test_plot.c \
-	tests/unit/daemon/cli/test_yaml.c \
 	tests/unit/daemon/gateway/test_forward.c \
 	tests/unit/daemon/gateway/test_host_filter.c \
 	tests/unit/daemon/gateway/test_host_routes.c \
@@ -188,7 +188,8 @@ unit_daemon = \
 	tests/unit/daemon/test_text.c \
 	tests/unit/daemon/test_token.c \
 	tests/unit/daemon/test_tree.c \
-	tests/unit/daemon/test_work.c
+	tests/unit/daemon/test_work.c \
+	tests/unit/daemon/test_yaml.c
 tests_unit_daemon_run_SOURCES = tests/unit/main.c $(unit_daemon)
 $(unit_daemon:.c=): tests/unit/daemon/run$(EXEEXT)
 	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/daemon/run$(EXEEXT) $@

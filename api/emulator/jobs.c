@@ -6,6 +6,7 @@
 #include "api/emulator/job_log.h"
 #include "api/emulator/job_shell.h"
 #include "api/emulator/job_timeline.h"
+#include "api/emulator/job_text.h"
 #include "api/emulator/queue.h"
 #include "api/emulator/requests.h"
 #include "api/emulator/reset.h"
@@ -211,6 +212,14 @@ const struct route jobs_routes[] = {
 	  .query = &job_timeline_query,
 	  .doc = METHOD_DOC_NAMED("jobs.timeline", NULL, job_timeline_message,
 				  "Tells what became of a job and its replicas, and when.") },
+	{ .method = "POST",
+	  .path = JOBS ":read",
+	  .handler = job_read_answer,
+	  .body = &job_text_message,
+	  .body_root = "",
+	  .doc = METHOD_DOC_NAMED("jobs.read", NULL, job_read_message,
+				  "Reads YAML or JSON that describes a job, as gcloud takes it, and gives "
+				  "the body that creates the job.") },
 	{ .method = "POST",
 	  .path = JOBS "/{job}:shell",
 	  .handler = job_shell_open,

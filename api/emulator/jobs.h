@@ -4,6 +4,7 @@
  *
  *   GET /_trainyard/v1/jobs         ?project=, ?filter=, ?pageSize=, ?pageToken=: newest first
  *   GET /_trainyard/v1/jobs/{job}   ?project=: the one job that an id, a display name, the beginning of either or "@last" means
+ *   POST /_trainyard/v1/jobs:read   a text that describes a job: job_text.h
  *   GET /_trainyard/v1/jobs/{job}:log   its log: job_log.h
  *   GET /_trainyard/v1/jobs/{job}:timeline   what became of it: job_timeline.h
  *   POST /_trainyard/v1/jobs/{job}:shell   a program in a replica: job_shell.h

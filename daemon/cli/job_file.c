@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/emulator/job_text.h"
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_create.h"
 #include "daemon/cli/terminal.h"
-#include "daemon/cli/yaml.h"
 #include "daemon/main.h"
 
 enum { FILE_BYTES_MAX = 10 << 20, PIECE = 65536 };
@@ -43,60 +43,7 @@ static enum status file_read(const char *path, struct text *text, struct error *
 	return STATUS_OK;
 }
 
-/* JSON begins with a brace, and is read as such: YAML's own reading of it refuses tabs. */
-static enum status document_read(const char *path, json_t **ret_value, struct error *err)
-{
-	struct text text AUTO_TEXT = { 0 };
-	struct error cause AUTO_ERROR = { 0 };
-	json_error_t problem;
-	enum status rc = file_read(path, &text, err);
-
-	if (rc)
-		return rc;
-	text_puts(&text, "");
-	if (text.data[strspn(text.data, " \t\r\n")] == '{') {
-		*ret_value = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, &problem);
-		if (!*ret_value)
-			error_set(&cause, STATUS_INVALID_ARGUMENT, NULL, "line %d: %s", problem.line,
-				  problem.text);
-	} else {
-		yaml_read(text.data, text.length, ret_value, &cause);
-	}
-	if (!*ret_value)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, cause.text);
-	return STATUS_OK;
-}
-
 /* ---- which job it is ---- */
-
-static const struct job_form {
-	const char *member, *snake; /* what tells it */
-	const char *collection;
-	const char *name; /* what the job is called by */
-	const char *
-		inside; /* the file is what this member holds: gcloud's --config of custom jobs; NULL: all of the job */
-} forms[] = {
-	{ "trainingInput", "training_input", "jobs", "jobId", NULL },
-	{ "jobSpec", "job_spec", "customJobs", "displayName", NULL },
-	{ "workerPoolSpecs", "worker_pool_specs", "customJobs", "displayName", "jobSpec" },
-	{ "studySpec", "study_spec", "hyperparameterTuningJobs", "displayName", NULL },
-	{ "trainingTaskDefinition", "training_task_definition", "trainingPipelines", "displayName", NULL },
-};
-
-static const struct job_form *form_of(const json_t *document)
-{
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-		if (json_object_get(document, forms[i].member) || json_object_get(document, forms[i].snake))
-			return &forms[i];
-	return NULL;
-}
-
-static bool has(const json_t *object, const char *camel)
-{
-	AUTO(string) char *snake = name_to_snake(camel);
-
-	return json_object_get(object, camel) || json_object_get(object, snake);
-}
 
 /* Of letters that both APIs take: the file's name, and when. */
 static char *name_draw(const char *path)
@@ -116,51 +63,26 @@ static char *name_draw(const char *path)
 	return name;
 }
 
-/* What gcloud takes from its flags where the file does not say it. */
-static void rest_fill(const struct invocation *invocation, const struct job_form *form, json_t *body)
-{
-	const char *name = invocation_value(invocation, "name");
-	AUTO(string) char *drawn = name_draw(invocation_value(invocation, "file"));
-	json_t *input = json_object_get(body, "trainingInput");
-
-	if (name || !has(body, form->name)) {
-		AUTO(string) char *snake = name_to_snake(form->name);
-
-		json_object_del(body, snake);
-		json_object_set_new(body, form->name, json_string(name ? name : drawn));
-	}
-	if (!input)
-		input = json_object_get(body, "training_input");
-	if (json_is_object(input) && !has(input, "region"))
-		json_object_set_new(input, "region", json_string(submit_region(invocation)));
-	if (strcmp(form->collection, "hyperparameterTuningJobs") != 0)
-		return;
-	if (!has(body, "maxTrialCount"))
-		json_object_set_new(body, "maxTrialCount", json_integer(1));
-	if (!has(body, "parallelTrialCount"))
-		json_object_set_new(body, "parallelTrialCount", json_integer(1));
-}
-
-static enum status body_read(const struct invocation *invocation, const struct job_form **ret_form,
-			     json_t **ret_body, struct error *err)
+static enum status body_read(const struct invocation *invocation, struct job_text *ret_job, struct error *err)
 {
 	const char *path = invocation_value(invocation, "file");
-	AUTO(json) json_t *document = NULL;
-	const struct job_form *form;
-	enum status rc = path ? document_read(path, &document, err)
+	struct text text AUTO_TEXT = { 0 };
+	struct error cause AUTO_ERROR = { 0 };
+	enum status rc = path ? file_read(path, &text, err)
 			      : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "which file? submit -f FILE");
 
 	if (rc)
 		return rc;
-	form = form_of(document);
-	if (!form)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "%s is no job: it has none of trainingInput, jobSpec, workerPoolSpecs, "
-				 "studySpec and trainingTaskDefinition",
-				 path);
-	*ret_body = form->inside ? json_pack("{s:O}", form->inside, document) : json_incref(document);
-	*ret_form = form;
-	rest_fill(invocation, form, *ret_body);
+	text_puts(&text, "");
+	rc = job_text_read(text.data, text.length, invocation_value(invocation, "name"),
+			   submit_region(invocation), ret_job, &cause);
+	if (rc)
+		return error_set(err, rc, NULL, "%s: %s", path, cause.text);
+	if (!job_text_has_name(ret_job)) {
+		AUTO(string) char *drawn = name_draw(path);
+
+		json_object_set_new(ret_job->body, ret_job->name_field, json_string(drawn));
+	}
 	return STATUS_OK;
 }
 
@@ -218,11 +140,10 @@ static void plan_print(const json_t *plan)
 	}
 }
 
-static int plan_show(const struct invocation *invocation, struct client *client, const struct job_form *form,
-		     const json_t *body)
+static int plan_show(const struct invocation *invocation, struct client *client, const struct job_text *job)
 {
 	AUTO(string) char *project = submit_project(invocation);
-	const bool vertex = strcmp(form->collection, "jobs") != 0;
+	const bool vertex = strcmp(job->collection, "jobs") != 0;
 	struct error err AUTO_ERROR = { 0 };
 	struct text path AUTO_TEXT = { 0 };
 	AUTO(json) json_t *plan = NULL;
@@ -233,8 +154,8 @@ static int plan_show(const struct invocation *invocation, struct client *client,
 		text_puts(&path, "/locations/");
 		text_percent(&path, submit_region(invocation), URL_UNRESERVED);
 	}
-	text_printf(&path, "/%s:plan", form->collection);
-	if (client_call(client, "POST", path.data, body, &plan, &err))
+	text_printf(&path, "/%s:plan", job->collection);
+	if (client_call(client, "POST", path.data, job->body, &plan, &err))
 		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
 	plan_print(plan);
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
@@ -244,25 +165,24 @@ int submit_main(struct invocation *invocation)
 {
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(client) struct client *client = NULL;
-	AUTO(json) json_t *body = NULL;
+	struct job_text text AUTO_JOB_TEXT = { 0 };
 	AUTO(string) char *project = NULL;
 	AUTO(json) json_t *job = NULL;
-	const struct job_form *form = NULL;
 	int exit_code;
 
-	if (body_read(invocation, &form, &body, &err))
+	if (body_read(invocation, &text, &err))
 		return main_usage_error("submit ", &err);
 	exit_code = ask_open(invocation, &client);
 	if (exit_code)
 		return exit_code;
 	if (invocation_flag(invocation, "plan"))
-		return plan_show(invocation, client, form, body);
+		return plan_show(invocation, client, &text);
 	project = submit_project(invocation);
 	exit_code = job_submit(client,
-			       &(struct submission){ .collection = form->collection,
+			       &(struct submission){ .collection = text.collection,
 						     .project = project,
 						     .region = submit_region(invocation),
-						     .body = body },
+						     .body = text.body },
 			       &job);
 	return exit_code ? exit_code : job_attend(invocation, client, job);
 }

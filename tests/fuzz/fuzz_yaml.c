@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "daemon/cli/yaml.h"
+#include "daemon/base/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -343,6 +343,19 @@ def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
     assert f"  {IMAGE} on n1-standard-4: " in planned and "Unlike in the cloud" in planned and "n1-standard-4 has 4" in planned
 
 
+def test_a_page_has_the_same_text_read(yard):
+    """What `submit` reads of a file, the daemon reads of a call: a script needs no YAML."""
+    for family, text in AS_GCLOUD_TAKES_IT.items():
+        told = yard.post(f"{JOBS}:read", {"text": text, "name": "from_a_page"}).json
+        assert told["collection"] == family and told["body"][told["nameField"]] == "from_a_page"
+        place = f"projects/{yard.project}" + ("" if family == "jobs" else "/locations/us-central1")
+        assert yard.post(f"/_trainyard/v1/{place}/{family}:plan", told["body"]).json["replicas"][0]["image"] == IMAGE
+    for body, message in (({"text": "a: 1\n b: 2"}, "The text: line 2: "), ({"text": "{"}, "The text: line 1: "), ({"text": "a: 1"}, "it is no job: it has none of"),
+                          ({}, "There is no text"), ({"text": 1}, "Invalid value at 'text'"), ({"yaml": ""}, "Unknown name \"yaml\"")):
+        answer = yard.post(f"{JOBS}:read", body)
+        assert (answer.status, answer.error["status"]) == (400, "INVALID_ARGUMENT") and message in answer.error["message"], answer
+
+
 def test_submit_takes_whole_jobs_as_json(yard, tmp_path):
     for body in (custom_job("echo whole"), pipeline("echo whole")):
         file = tmp_path / "job.json"

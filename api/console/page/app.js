@@ -22,7 +22,7 @@ const PAGES = [
 	{at: /^faults$/, page: faultsPage, name: "Faults", link: "faults"},
 	{at: /^requests$/, page: requestsPage, name: "Requests", link: "requests"},
 ];
-const KEYS = [["/", "search"], ["j k", "down, up"], ["Enter", "open"], ["g", "all jobs"], ["f", "follow the log"], ["e", "first error of the log"], ["?", "these keys"]];
+const KEYS = [["/", "search"], ["j k", "down, up"], ["Enter", "open"], ["g", "all jobs"], ["n", "submit a job"], ["f", "follow the log"], ["e", "first error of the log"], ["?", "these keys"]];
 
 const main = document.getElementById("main"), leave = document.getElementById("leave");
 let current = null;

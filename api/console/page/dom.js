@@ -30,6 +30,10 @@ export function note(text, bad = false) {
 	setTimeout(() => shown.remove(), bad ? 12000 : 4000);
 }
 
+export function copyButton(text) {
+	return el("button", {on: {click: () => navigator.clipboard.writeText(text).then(() => note("Copied"), (problem) => note(problem.message, true))}}, "Copy");
+}
+
 // Asks before something that cannot be taken back. Resolves to whether it is to be done.
 export function confirmed(question, action) {
 	return new Promise((resolve) => {

@@ -4,7 +4,9 @@ import {call, every, get} from "./api.js";
 import {ago, confirmed, duration, el, localTime, note, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
 import {LogView} from "./log.js";
+import {nameField, namedAnew, sentBody} from "./sent.js";
 import {StudyView} from "./study.js";
+import {submitDialog} from "./submit.js";
 import {Timeline} from "./timeline.js";
 
 const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];
@@ -13,21 +15,13 @@ const LOOK_MS = 1500;
 // The project "-": whichever it is of.
 export const jobPath = (job, verb = "") => `/_trainyard/v1/jobs/${encodeURIComponent(job.short ?? job.id)}${verb}?${job.project === "-" ? "" : `project=${encodeURIComponent(job.project)}`}`;
 
-function named(name) {
-	const now = new Date(), two = (number) => String(number).padStart(2, "0");
-
-	return `${name.slice(0, 80)}_${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}_${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
-}
-
-// The same job once more; what the service added to it is left out by the service itself.
+// The same job once more, under a name of its own.
 async function rerun(job) {
-	const body = await get(`/v1/${job.name}`), ml = job.family === "jobs";
-	const member = ml ? "jobId" : "displayName";
+	const body = sentBody(job.family, await get(`/v1/${job.name}`)), member = nameField(job.family);
 
-	delete body.etag;
-	body[member] = named(body[member] ?? "job");
+	body[member] = namedAnew(body[member] ?? "job");
 	const made = await call("POST", `/v1/${job.name.slice(0, job.name.lastIndexOf("/"))}`, body);
-	return ml ? made.jobId : made.name.split("/").pop();
+	return made.jobId ?? made.name.split("/").pop();
 }
 
 function replicaEnd(replica) {
@@ -70,11 +64,19 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		}
 	}
 
+	async function change() {
+		const body = sentBody(job.family, await get(`/v1/${job.name}`)), member = nameField(job.family);
+
+		body[member] = namedAnew(body[member] ?? "job");
+		submitDialog(go, {title: `Change and run ${job.displayName ?? job.id}`, text: JSON.stringify(body, null, 2), project: job.project, location: job.location});
+	}
+
 	function actions() {
 		const name = job.displayName ?? job.id;
 
 		return el("div", {class: "row actions"},
 			el("button", {on: {click: () => act(async () => go(`jobs/${project}/${await rerun(job)}`), `${name} is submitted again`)}}, "Run again"),
+			el("button", {on: {click: () => change().catch((problem) => note(problem.message, true))}}, "Change and run"),
 			ENDED.includes(job.state) || job.state === "CANCELLING" ? null
 				: el("button", {class: "danger", on: {click: () => act(() => call("POST", `/v1/${job.name}:cancel`, {}), `${name} is cancelled`)}}, "Cancel"),
 			job.family !== "jobs" && ENDED.includes(job.state) ? el("button", {class: "danger", on: {click: async () => {

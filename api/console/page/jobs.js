@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of all jobs.
-import {every, get} from "./api.js";
-import {ago, duration, el, note, stateMark} from "./dom.js";
+import {call, every, get} from "./api.js";
+import {ago, confirmed, copyButton, duration, el, note, stateMark} from "./dom.js";
 import {jobPath} from "./job.js";
+import {submitDialog} from "./submit.js";
 import {Table} from "./table.js";
 
 const STATES = ["QUEUED", "PREPARING", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"];
@@ -69,7 +70,7 @@ const started = (job) => Date.parse(job.startTime ?? "") || 0;
 const lasted = (job) => (started(job) ? (Date.parse(job.endTime ?? "") || Date.now()) - started(job) : -1);
 const firstLine = (text) => (text ?? "").split("\n").find((line) => line.trim()) ?? "";
 
-const COLUMNS = [
+const columns = (cancel) => [
 	{title: "State", key: "state", width: "108px", cell: (job) => stateMark(job.state), sort: (job) => STATES.indexOf(job.state)},
 	{title: "Job", key: "name", width: "minmax(80px, 2fr)", sort: (job) => (job.displayName ?? job.short).toLowerCase(), cell: (job) => [
 		el("a", {href: `/_trainyard/console/jobs/${job.project}/${job.short}`}, job.displayName ?? job.short),
@@ -79,6 +80,8 @@ const COLUMNS = [
 	{title: "Ran for", key: "duration", width: "80px", class: "middle", number: true, cell: (job) => (lasted(job) < 0 ? "" : duration(lasted(job))), sort: lasted},
 	{title: "Replicas", key: "replicas", width: "64px", class: "wide", number: true, cell: (job) => String(job.replicaCount ?? ""), sort: (job) => job.replicaCount ?? 0},
 	{title: "GPUs", key: "gpus", width: "48px", class: "wide", number: true, cell: (job) => String(job.gpuCount ?? ""), sort: (job) => job.gpuCount ?? 0},
+	{title: "", label: "What can be done", key: "do", width: "72px", class: "middle", number: true, sort: () => 0, cell: (job) => (OPEN.includes(job.state) && job.state !== "CANCELLING"
+		? el("button", {class: "danger small", "aria-label": `Cancel ${job.displayName ?? job.short}`, on: {click: () => cancel(job)}}, "Cancel") : "")},
 ];
 
 const FIRST = `trainyard run my-image:1 -- --epochs=3
@@ -95,11 +98,27 @@ export function jobsPage(main, {go, title}) {
 	const family = el("select", {"aria-label": "Kind", on: {change: () => { wanted.family = family.value; show(); }}},
 		el("option", {value: ""}, "All kinds"), Object.entries(FAMILIES).map(([value, name]) => el("option", {value, selected: value === wanted.family}, name)));
 	const count = el("span", {class: "soft small", role: "status"});
-	const table = new Table(COLUMNS, {label: "Jobs", sorted: {key: "age", down: true}, open: (job) => go(`jobs/${job.project}/${job.short}`)});
+	const table = new Table(columns(cancel), {label: "Jobs", sorted: {key: "age", down: true}, open: (job) => go(`jobs/${job.project}/${job.short}`)});
 	const empty = el("div", {class: "card empty", hidden: true}, el("h1", {}, "No jobs yet"),
 		el("p", {class: "soft"}, "Run an image, or lead gcloud and Google's libraries here:"), el("pre", {}, FIRST), el("p", {},
-			el("button", {on: {click: () => navigator.clipboard.writeText(FIRST).then(() => note("Copied"))}}, "Copy")));
-	let frame = 0;
+			copyButton(FIRST)));
+	let frame = 0, dialog = null;
+
+	async function cancel(job) {
+		const name = job.displayName ?? job.short;
+
+		if (!await confirmed(`Cancel ${name}?`, "Cancel the job"))
+			return;
+		await call("POST", `/v1/${job.name}:cancel`, {}).then(() => note(`${name} is cancelled`), (problem) => note(problem.message, true));
+		await jobs.look().catch(() => null);
+	}
+
+	// The project that was used last is the one that is meant.
+	function submit() {
+		const all = [...jobs.byName.values()].sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
+
+		dialog = submitDialog(go, {project: all[0]?.project, location: all.find((job) => job.location)?.location, projects: [...new Set(all.map((job) => job.project))]});
+	}
 
 	function show() {
 		const every = [...jobs.byName.values()], words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -121,12 +140,23 @@ export function jobsPage(main, {go, title}) {
 	const jobs = new Jobs(() => { cancelAnimationFrame(frame); frame = requestAnimationFrame(show); });
 
 	title("Jobs");
-	main.replaceChildren(el("div", {class: "row"}, search, family, chips, el("span", {class: "grow"}), count), empty, table.node);
+	main.replaceChildren(el("div", {class: "row"}, search, family, chips, el("span", {class: "grow"}), count, el("button", {on: {click: submit}}, "Submit a job")), empty, table.node);
+	// A file that is dropped on the page is one to submit.
+	const over = (event) => { if (!document.querySelector("dialog[open]")) event.preventDefault(); };
+	const drop = (event) => {
+		if (document.querySelector("dialog[open]") || !event.dataTransfer.files.length)
+			return;
+		event.preventDefault();
+		submit();
+		dialog.take(event.dataTransfer.files[0]);
+	};
+	addEventListener("dragover", over);
+	addEventListener("drop", drop);
 	const stop = every(LOOK_MS, () => jobs.look().then(() => show(), (problem) => note(problem.message, true)));
 	const clock = setInterval(() => table.refresh(), 1000);
 
 	return {
-		close: () => { stop(); clearInterval(clock); cancelAnimationFrame(frame); table.close(); },
-		keys: {"/": () => search.focus(), j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()},
+		close: () => { stop(); clearInterval(clock); cancelAnimationFrame(frame); table.close(); removeEventListener("dragover", over); removeEventListener("drop", drop); },
+		keys: {"/": () => search.focus(), n: submit, j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()},
 	};
 }

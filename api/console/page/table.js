@@ -4,7 +4,7 @@ import {el} from "./dom.js";
 
 const ROW = 48, BESIDE = 6; // pixels; rows kept above and below the view
 
-// columns: [{title, key, width, class, number, cell(row), sort(row)}]. open(row): Enter, or a click. Rows have an id.
+// columns: [{title, key, width, class, number, cell(row), sort(row)}]; without a title: {label}, and no sorting. open(row): Enter, or a click. Rows have an id.
 export class Table {
 	constructor(columns, {label, open, sorted}) {
 		this.columns = columns;
@@ -34,8 +34,8 @@ export class Table {
 			this.set(this.all);
 		};
 
-		return el("div", {class: `${column.class ?? ""} ${column.number ? "number" : ""}`, role: "columnheader"},
-			el("button", {on: {click: turn}}, column.title));
+		return el("div", {class: `${column.class ?? ""} ${column.number ? "number" : ""}`, role: "columnheader", "aria-label": column.title ? null : column.label},
+			column.title ? el("button", {on: {click: turn}}, column.title) : null);
 	}
 
 	// Columns that the width has no room for are taken away by the style sheet.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/yaml.h"
+#include "daemon/base/yaml.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/yaml.h: YAML as JSON. Thread: any. */
+/* daemon/base/yaml.h: YAML as JSON. Thread: any. */
 #include <jansson.h>
 #include <stddef.h>
 
