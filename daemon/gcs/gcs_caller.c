@@ -104,8 +104,8 @@ static bool has_no_route(pid_t caller)
 	return lines < 2;
 }
 
-/* Of one that has no route. Whose network it is may not be looked at by who is neither root nor the same user: it is
- * another than ours if ours has a route. */
+/* For a process with an empty route table. Only root or the same user may look at its network namespace; for others, its
+ * network is taken to be another one if this process has a route. */
 static bool has_own_network(pid_t caller)
 {
 	struct stat own, its;

@@ -184,7 +184,8 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
-/* curl asks about once a second at least. While bytes move, whoever has sent them is let go on, unless he was killed. */
+/* curl calls this at least once a second. While bytes move, the caller's thread gives its place to others, and the transfer
+ * goes on unless the calling process was killed. */
 static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
 {
 	struct request *request = arg;
@@ -210,9 +211,9 @@ static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_o
 	return request->problem != 0;
 }
 
-/* A request whose options are not all set would be another one: DELETE would be GET, and the daemon would be looked for
- * in the network, by its name. The path is an option of its own, as curl leaves a URL's query out where it has no memory
- * for it (7.88, lib/url.c). */
+/* A request without one of its options would be another request: DELETE would be GET, and curl would look for the daemon
+ * in the network, by its name. The path is an option of its own, because curl (7.88, lib/url.c) leaves out a URL's query if
+ * it has no memory for it. */
 #define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
 
 static bool options_set(const struct gcs_client *client, CURL *handle, struct request *request,

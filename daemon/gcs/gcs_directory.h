@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_directory.h: a directory that a program has open: what is stored (gcs_index.h), then the names of
- * files that are being written and are no objects yet. Thread: any, for who has locked it. */
+/* daemon/gcs/gcs_directory.h: a directory that a program has open: the stored names (gcs_index.h), then the names of
+ * files that are being written and are no objects yet. Thread: any that holds the directory's lock. */
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_door.h: where file systems that serve this state directory reach the daemon's storage: a socket in
- * the state directory, for its owner alone. It is there from the daemon's start, whoever mounted what: the file
- * systems of an earlier daemon's jobs come to this one with what they have to store. */
+/* daemon/gcs/gcs_door.h: the socket by which file systems that serve this state directory reach the daemon's storage. It
+ * is in the state directory, open to its owner alone, and exists from the daemon's start: file systems that an earlier
+ * daemon mounted store by way of the daemon that runs now. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
@@ -16,7 +16,7 @@ struct call_gate;
 struct family;
 struct gcs_door;
 
-/* Serves @families (ends with a NULL name, lives as long as the door), whose calls @gate is asked about (NULL: none).
+/* Serves @families (ends with a NULL name, lives as long as the door). @gate is asked about each call (NULL: no gate).
  * Only the one daemon of a state directory may call it. */
 enum status gcs_door_open(const char *state_dir, const struct family *families, const struct call_gate *gate,
 			  struct gcs_door **ret_door, struct error *err);

@@ -65,8 +65,9 @@ static bool device_of(int mount, unsigned *ret_major, unsigned *ret_minor)
 	return found;
 }
 
-/* The kernel reads 128 KiB ahead unless it is told otherwise, which takes root. The file system is not asked for its
- * device: we would wait for ourselves, and who is killed while he does never ends. */
+/* The kernel reads 128 KiB ahead by default; changing that takes root. The device number comes from /proc: a stat() of the
+ * mounted directory would be a request to this same process, and a process that is killed while it waits for itself never
+ * ends. */
 static void read_ahead_raise(const char *place)
 {
 	const int fd = open(place, O_PATH | O_CLOEXEC);
@@ -107,7 +108,7 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 		return error_set(
 			err, STATUS_UNAVAILABLE, NULL, "the file system cannot be mounted at %s%s", place,
 			geteuid() == 0 ? ""
-				       : "; who is not root needs fusermount3, and user_allow_other in "
+				       : "; without root, it needs fusermount3, and user_allow_other in "
 					 "/etc/fuse.conf");
 	}
 	system->session = fuse_get_session(system->fuse);
@@ -124,9 +125,10 @@ static void refuse(const struct gcs_file_system *system, const struct fuse_in_he
 		fuse_session_exit(system->session); /* as libfuse: it is gone */
 }
 
-/* Who opens something without a network waits before libfuse is told, which locks the path of what is opened, and of all
- * above, until that is answered: whoever removes or renames it would wait for that, having the directory locked, and
- * whoever looks it up would wait for him. False: he is told that it is not to be. */
+/* An open by a container without a network waits here, before libfuse sees it: libfuse locks the path of the opened file and
+ * of all directories above until the open is answered, so that a removal or a rename would wait for that lock with the
+ * kernel's lock of the directory held, and each lookup would wait for the removal. False: the wait ended with an error, which
+ * was answered. */
 static bool opening_may_begin(const struct gcs_file_system *system, const struct fuse_in_header *in)
 {
 	struct gcs_call call;

@@ -2,19 +2,19 @@
 #pragma once
 /* daemon/gcs/gcs_file_system.h: the file system of Cloud Storage, mounted and served.
  *
- * Choices, where gcsfuse's and libfuse's ways leave some: everybody may do everything (0777, root's), as Vertex AI's
- * containers run as any user; changes of mode and owner are taken and forgotten; times of files and symbolic links are kept
- * as gcsfuse keeps them (gcs_notes.h); hard links and special files are refused with EPERM; that a name is there the kernel
- * believes for a second.
+ * Choices, where gcsfuse and libfuse leave one: all users may do everything (mode 0777, owner root), because Vertex AI's
+ * containers run as any user; changes of mode and owner succeed and are forgotten; times of files and symbolic links are kept
+ * as gcsfuse keeps them (gcs_notes.h); hard links and special files are refused with EPERM; the kernel caches the existence
+ * of a name for a second.
  *
- * Who has no network (gcs_caller.h) waits where the kernel keeps nobody else waiting with him: all containers' files are
- * one file system to it. While somebody looks a name up, or changes names, it locks the directory for all; while bytes
- * are read, it locks the pages that they come to, which all who have the file open share. So files and directories that
- * are opened, and files that are stored, wait (gcs_wait.h); changes of names end at once with EIO; that a name is there
- * is told, as gcsfuse's cache of names does for a while, and what is open is read on. It is the same with ordered faults:
- * opening, listing and storing are tried again for long, changes of names briefly. Two things do keep others waiting:
- * fsync, those that write the same file, which the kernel has locked; and opening what an ordered error is about, those
- * that remove or rename it, for a few seconds, as libfuse has locked its path.
+ * A call from a container without a network (gcs_caller.h) waits only where it keeps no other container waiting: to the
+ * kernel, the files of all containers are one file system. During a lookup or a change of names the kernel locks the directory
+ * for all; during a read it locks the pages, which all openers of the file share. Therefore opening files and directories, and
+ * storing files, wait (gcs_wait.h); changes of names fail at once with EIO; lookups are answered, as gcsfuse's own cache
+ * of names does for a while; open files can be read on. Ordered faults work alike: opening, listing and storing are tried
+ * again for long, changes of names only briefly. Two calls do keep others waiting: fsync delays other writers of the same
+ * file, which the kernel has locked; and an open that an ordered error is about delays a removal or rename of that file
+ * for a few seconds, because libfuse has locked its path.
  * Sources: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md,
  * https://libfuse.github.io/doxygen/structfuse__operations.html (read 2026-11-22) */
 #include <stdbool.h>

@@ -245,7 +245,7 @@ static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_pa
 	return NULL;
 }
 
-/* The same bytes, opened to be changed, are one file, whoever changes them first. */
+/* Handles that change the same bytes share one node, however many callers open them. */
 static void handle_name(struct gcs_handle *handle, pid_t caller)
 {
 	struct gcs_files *files = handle->files;

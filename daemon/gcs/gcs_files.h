@@ -2,14 +2,14 @@
 #pragma once
 /* daemon/gcs/gcs_files.h: files that are open, and how they become objects.
  *
- * A file that is only read is read from the object's bytes as they were when it was opened. The first change copies
- * them into a file of its own without a name in the state directory; what is written goes there, and the whole of it
- * becomes the object at flush (each close), at fsync, and at the last close for what a mapping wrote after that. The
- * last one wins; nothing is ever half visible to others.
+ * A file that is only read has the object's bytes as they were when it was opened. The first change copies them into an
+ * unnamed file in the state directory. Writes go to that file, and all of it becomes the object at flush (each close), at
+ * fsync, and at the last close if a mapping wrote after that. The last store wins; other readers see the old object or the
+ * new one, never a part.
  *
- * Who opens a name that is open with changes, or opens one to write which is open to be written, in the same container
- * shares these changes, as programs of one node do in the cloud; other containers see what is stored. Who opens a name
- * to write it anew has a file of his own.
+ * Two opens in the same container share the changes if the name is open with changes, or is open for writing and is
+ * opened for writing again, as programs of one node do in the cloud; other containers see the stored object. An open that
+ * truncates has a file of its own.
  * Source: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md (read 2026-11-22)
  *
  * Thread: any. Results are 0 or a negative errno. */
@@ -48,7 +48,7 @@ int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call);
 /* Whether a flush, and a close, has something to store; whether a change has to wait for a copy or for a flush. */
 bool gcs_handle_is_unsaved(const struct gcs_handle *handle);
 bool gcs_handle_is_busy(const struct gcs_handle *handle);
-/* Of one that changes: gcs_node_of() whoever opened it. */
+/* For a handle that changes its file: gcs_node_of() the process that opened it. */
 uint64_t gcs_handle_node(const struct gcs_handle *handle);
 /* The program was killed before its flush began. */
 void gcs_handle_give_up(struct gcs_handle *handle);

@@ -21,22 +21,22 @@ struct gcs_file {
 	struct gcs_file *next;
 	char *bucket, *object;
 	unsigned handles;
-	uint64_t node;           /* gcs_node_of() whoever opened it: nobody else sees its changes */
+	uint64_t node;           /* gcs_node_of() the process that opened it: other nodes do not see its changes */
 	bool is_named;           /* in its chain: what it becomes is stored under its name */
 	int64_t base_generation; /* of what its changes, if any, are made to; 0: nothing */
-	/* Changed under its own, which is taken before that of all, by gcs_file_lock(). A flush holds it for as long as
-	 * it takes, so who only looks reads them without it. */
+	/* Writes hold the file's own lock, which is taken before the lock of all files, by gcs_file_lock(). A flush holds it for
+	 * as long as it takes, so readers do without it. */
 	pthread_mutex_t lock;
 	int changed_fd; /* atomic; -1: it is as it is stored; otherwise it stays open until the end */
 	bool is_dirty;  /* atomic */
 	int64_t given_up_us; /* atomic; when a program that was killed no longer waited for its storing; 0: none did */
 	unsigned
-		hurried; /* atomic; how many changes of its name wait for its lock: who stores it makes way */
+		hurried; /* atomic; how many changes of its name wait for its lock: a thread that stores it gives way */
 	bool is_cut_off; /* atomic; its container had no network when it was to be stored, and was told so */
 	int64_t until_us; /* atomic; until then all together wait to store what it is now; 0: nobody has yet */
 	int64_t generation;     /* as which the changed bytes were stored; 0: not yet */
 	int64_t modified_ns;    /* atomic; 0: as its object says */
-	struct gcs_node *owner; /* unless it is only read; whose share of the disk it has */
+	struct gcs_node *owner; /* whose share of the disk the file takes; NULL: it is only read */
 	int64_t reserved_bytes; /* under the owner's lock */
 };
 
@@ -77,8 +77,8 @@ struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, cons
 void gcs_file_leave(struct gcs_files *files, struct gcs_file *file);
 /* Where it is to be stored now; false: nowhere, it was removed. */
 bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path);
-/* Waits for its own lock (gcs_wait.h); if it hurries, who is storing makes way, and begins again when it is free. 0: it
- * is held. */
+/* Waits for the file's own lock (gcs_wait.h). In a hurry, a thread that is storing the file gives way and starts again when
+ * the lock is free. Returns 0 with the lock held. */
 int gcs_file_lock(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call);
 /* Stores what is not stored. Its own lock is held. */
 int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call);

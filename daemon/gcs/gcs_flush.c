@@ -27,7 +27,7 @@ bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct
 	return is_named;
 }
 
-/* Of whoever has it, for all that come with the same bytes to store. */
+/* Calls that store the same bytes have the same number, whatever process they come from. */
 static struct gcs_call call_about(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	struct gcs_call shared = *call;
@@ -93,7 +93,7 @@ int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct 
 
 /* ---- of a handle ---- */
 
-/* A network is waited for before its lock is had: whoever writes meanwhile does not wait as well. */
+/* Waits for the network before it takes the file's lock, so that writers do not wait as well. */
 static int flush_wait(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	const struct gcs_call own = call_about(files, file, call);
@@ -108,7 +108,7 @@ static int flush_wait(struct gcs_files *files, struct gcs_file *file, const stru
 	return problem;
 }
 
-/* Whoever changes its name meanwhile goes first, and it is stored as what it is called then. */
+/* A change of the file's name goes first; the file is then stored under its new name. */
 static int flush_try(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	int problem;

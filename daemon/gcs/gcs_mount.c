@@ -56,7 +56,7 @@ static enum status lock_take(struct mount *mount, struct error *err)
 	return STATUS_OK;
 }
 
-/* Who has the lock has the place: what is mounted there is of one that was killed. */
+/* The holder of the lock owns the mount point: a mount that is there belongs to a process that was killed. */
 static enum status place_make(const struct mount *mount, struct error *err)
 {
 	if (!gcs_place_clear(mount->place))
@@ -130,7 +130,7 @@ static void mount_close(struct mount *mount)
 
 /* ---- its life ---- */
 
-/* Waits for the end of who started it; then only containers keep the file system. */
+/* Waits until the daemon that started this process ends; after that, only containers keep the file system alive. */
 static void *watch_main(void *arg)
 {
 	struct mount *mount = arg;

@@ -57,7 +57,7 @@ static void names_move(struct gcs_files *files, uint64_t node, const char *bucke
 	pthread_mutex_unlock(&files->lock);
 }
 
-/* Whoever stores it between the copy and the removal has it copied again. */
+/* If the object is stored again between the copy and the removal, it is copied again. */
 static int object_move(const struct gcs_files *files, const struct gcs_call *call, const char *bucket,
 		       const char *object, const char *to_bucket, const char *to_object)
 {

@@ -2,14 +2,14 @@
 #pragma once
 /* daemon/gcs/gcs_path.h: what a path of the file system names in Cloud Storage. Pure.
  *
- *   /gcs                     what containers have at /gcs: a directory of all buckets, which does not tell them
+ *   /gcs                     the directory of all buckets, whose names it does not list
  *   /gcs/BUCKET              a bucket
- *   /gcs/BUCKET/a/b          the object a/b, or all objects whose names begin with a/b/
+ *   /gcs/BUCKET/a/b          the object a/b, or all objects with the prefix a/b/
  *
- * Objects whose names are no paths cannot be reached, and are not listed: those with empty parts (a//b, /a), with
- * parts that are "." or "..", or longer than 255 bytes. One that ends in a slash is a directory that is told to be
- * there. Where there are both the object a and objects below a/, the directory has the name, and the object has it
- * with a line end behind it, which no object's name holds. Source:
+ * Objects that no path can name are neither reachable nor listed: those with empty parts (a//b, /a), with parts that are
+ * "." or "..", or with parts longer than 255 bytes. An object whose name ends in a slash makes an empty directory visible.
+ * Where there are both the object a and objects below a/, the directory has the name a, and the object has that name with
+ * a line feed behind it, which no object's name contains. Source:
  * https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md (read 2026-11-22) */
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +43,5 @@ bool gcs_path_join(const struct gcs_path *directory, const char *name, struct gc
 /* Whether a part of an object's name, between slashes, can be a name in a directory. */
 bool gcs_segment_is_name(const char *segment, size_t length);
 
-/* The media type of an object whose name ends so; never NULL. */
+/* The media type of @object by the ending of its name; never NULL. */
 const char *gcs_content_type(const char *object);

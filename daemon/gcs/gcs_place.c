@@ -17,7 +17,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 
-/* Who is not root has it done by the program that may. */
+/* Without root, fusermount3 unmounts. */
 void gcs_place_leave(const char *place)
 {
 	const char *const arguments[] = { "fusermount3", "-u", "-z", "-q", place, NULL };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_place.h: STATE/mount/gcs, where the file system is mounted (gcs_mount.h), and how it is left.
- * Thread: any; of two who do this at a time, one does it. */
+/* daemon/gcs/gcs_place.h: STATE/mount/gcs, where the file system is mounted (gcs_mount.h), and how it is unmounted.
+ * Thread: any; if two threads unmount at a time, one of them does it. */
 #include <stdbool.h>
 
-/* In the state directory. The file system itself refuses nobody, for a job's programs are of any user: who may come to
- * it is said by the directory above, which is its owner's alone. */
+/* In the state directory. The file system itself refuses no user, because a job's programs run as any user. The directory
+ * above it, which only its owner may enter, restricts access. */
 #define GCS_ABOVE "mount"
 #define GCS_MOUNT GCS_ABOVE "/gcs"
 
-/* Whoever holds it serves the place. */
+/* The process that holds this lock serves the mount point. */
 #define GCS_LOCK "gcs.lock"
 
-/* Takes the newest mount away from there; whoever uses it keeps it. */
+/* Unmounts the newest mount there, lazily: programs that use it keep it. */
 void gcs_place_leave(const char *place);
 /* Takes away what is mounted there, which nobody serves. False: a dead mount stays. */
 bool gcs_place_clear(const char *place);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_remains.h: what /gcs has left of a state directory whose daemon is gone: the process that serves the
- * files (gcs_mount.h), which ends by itself with the last container that has them, and their mount. */
+/* daemon/gcs/gcs_remains.h: what /gcs left behind in the state directory of a daemon that is gone: the process that serves the
+ * files (gcs_mount.h), which ends by itself with the last container that uses them, and its mount. */
 #include <stdbool.h>
 
 struct gcs_remains_report {

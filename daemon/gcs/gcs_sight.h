@@ -3,8 +3,8 @@
 /* daemon/gcs/gcs_sight.h: whether the engine sees what is mounted here. */
 #include "daemon/base/error.h"
 
-/* Looks for the file system of @directory among the mounts of the process that serves the engine's socket: one that
- * runs in another container, or was started apart from others' mounts, has not got it, and one on another machine is
- * no process of this one at all. Where its mounts may not be looked at (who is not root), it is believed to see what
- * we see. UNAVAILABLE: it does not. */
+/* Looks for the file system of @directory among the mounts of the process that serves the engine's socket. An engine in
+ * another container or mount namespace does not have it, and an engine on another machine is no process of this one.
+ * Without root, the engine's mounts may be unreadable: then the engine is taken to see the same mounts as this process.
+ * UNAVAILABLE: the engine does not see it. */
 enum status gcs_sight_check(const char *engine, const char *directory, struct error *err);

@@ -16,7 +16,7 @@ enum { SMALL_BYTES = 4096, LOOK_S = 1 };
 struct gcs_turns {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;      /* something is kept, or it is stopped */
-	uint64_t running[GCS_TURNS]; /* the containers whose calls run */
+	uint64_t running[GCS_TURNS]; /* containers with a running call, one entry for each call */
 	size_t running_count;
 	struct gcs_held *first, **last;
 	uint64_t last_number;
@@ -183,7 +183,7 @@ static struct glance *glances_take(struct gcs_turns *turns, size_t *ret_count)
 	return glances;
 }
 
-/* One whose caller ends anyway is waited for as long as other waits of such a caller. */
+/* A call of an exiting process waits as long as its other waits. */
 static bool is_abandoned(const struct glance *glance)
 {
 	const int64_t lasted_us = clock_mono_us(&system_clock) - glance->since_us;

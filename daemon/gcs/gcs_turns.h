@@ -42,11 +42,11 @@ void gcs_turns_free(struct gcs_turns *turns);
 
 enum gcs_turn gcs_turns_take(struct gcs_turns *turns, uint64_t node, pid_t caller, const void *bytes,
 			     size_t length);
-/* Ends one of a container's calls. The next whose turn it is, which has begun, the caller's to free(); NULL: none. */
+/* Ends one of a container's calls. Returns the next call to run, already begun, the caller's to free(); NULL: none. */
 struct gcs_held *gcs_turns_pass(struct gcs_turns *turns, uint64_t node);
 
 /* Waits until something is kept, and a second. False: gcs_turns_stop() was called. */
 bool gcs_turns_wait(struct gcs_turns *turns);
-/* All that are kept and whose callers no longer wait, linked, the caller's to free(). */
+/* All kept calls whose processes no longer wait, as a list, the caller's to free(). */
 struct gcs_held *gcs_turns_abandoned(struct gcs_turns *turns);
 void gcs_turns_stop(struct gcs_turns *turns);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_wait.h: who waits for the daemon, for a network or for another's storing, and for how long: all of
- * the file system's waiting.
+/* daemon/gcs/gcs_wait.h: all waiting of the file system: for the daemon, for a network, and for another thread that stores
+ * the same file, with the limits of each.
  *
- * A call holds one of the threads that serve the file system until it is answered, so at most GCS_PLACES wait at a time
- * for what may be ordered, and GCS_PLACES_ALONE, with them, for a daemon: one that finds no place ends with EIO, and the
- * other threads serve those that have nothing to wait for. A place is needed
- *   at once              while the caller's container has no network (gcs_caller.h); for the pause before a request
- *                        that was answered with an error, or not at all, is repeated; and, for one that ends, for a
+ * A call holds one of the threads that serve the file system until it is answered. So at most GCS_PLACES calls wait at a time
+ * for what a user can order, and GCS_PLACES_ALONE, with those, for a daemon. A call that finds no place fails with EIO, and
+ * the other threads serve calls that need not wait. A call needs a place
+ *   at once              while the caller's container has no network (gcs_caller.h); for the pause before it repeats a
+ *                        request that was answered with an error, or not at all; and, for a process that exits, for a
  *                        file that another call is storing;
- *   after GCS_BRIEFLY_S  while no daemon is there; for a file that another call is storing; and, as long as there are
- *                        rules of faults (gcs_door.h), for an answer. The time to store bytes comes on top: a big file
- *                        on a busy disk is not what waits for an order. Without rules, an answer is taken to be
- *                        on its way, and needs no place.
+ *   after GCS_BRIEFLY_S  while no daemon runs; for a file that another call is storing; and, as long as there are fault
+ *                        rules (gcs_door.h), for an answer. The time to store bytes is added: a big file on a busy disk
+ *                        does not wait for an ordered fault. Without rules, an answer counts as being on its way, and needs
+ *                        no place.
  *
- * A place is given back as soon as bytes move for longer than a moment. That time is no waiting, and is counted nowhere.
+ * A call gives its place back when bytes have moved for longer than a moment. That time counts as no waiting.
  *
- * Who waits gives up with EIO after GCS_PATIENCE_S, and with EINTR as soon as he is killed, also while bytes move: whoever
- * is in a system call of ours cannot die before its answer. One that ends, and closes thereby what it left open, can no
- * longer be killed, and gives up after GCS_ENDING_S, or, when it was killed, after a second (gcs_node.h). What one has to
- * store is waited for that long in all, by however many that flush it (gcs_files.h). What one that was killed has left is
- * stored at its last close, for which nobody waits, within GCS_LEFT_S, or not at all.
+ * A waiting call fails with EIO after GCS_PATIENCE_S, and with EINTR as soon as its process is killed, also while bytes
+ * move: a process inside one of our system calls cannot die before the answer. An exiting process, which closes what it left
+ * open, can no longer be killed; its calls give up after GCS_ENDING_S, or after a second if it was killed (gcs_node.h). The
+ * limit for storing a file is shared by all calls that flush it (gcs_files.h). What a killed process left is stored at the
+ * file's last close, for which no process waits, within GCS_LEFT_S, or not at all.
  *
- * What is being stored makes way for a change of its name, for which the kernel has locked a directory for all, and is
- * stored anew after that.
+ * A store of a file gives way to a change of its name, for which the kernel has locked a directory for all, and starts
+ * again after that.
  *
  * One that hurries, because the kernel has locked a directory or a file for it, and keeps all others out of that, gives
  * up after GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without
@@ -93,7 +93,7 @@ void gcs_wait_end(struct gcs_wait *wait);
 
 /* Whether there are rules of faults: calls may be made to fail, or to last. */
 bool gcs_waits_have_rules(const struct gcs_waits *waits);
-/* When who begins now gives up. */
+/* When a wait that begins now gives up. */
 int64_t gcs_waits_until_us(const struct gcs_waits *waits);
 
 /* Of a change of names: before libfuse is told of it, and after. */
