@@ -161,7 +161,7 @@ static int list_main(const struct clean *clean)
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* ---- whose things ---- */
+/* ---- the instance ---- */
 
 /* What was named, else the state directory's; that one counts where it is the instance's. *ret_any false: there is
  * neither. */
@@ -239,7 +239,7 @@ static bool trial_clean(struct clean *clean, const char *place, const char *name
 	return !problem;
 }
 
-/* Of trials whose containers are gone. The daemon removes them itself, but for what a program made to be root's alone. */
+/* Directories of trials without a container. The daemon removes them itself, except for files that a program made root's own. */
 static bool trials_clean(struct clean *clean)
 {
 	AUTO(string) char *place = memory_printf("%s/trials", clean->state_dir);

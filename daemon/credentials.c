@@ -18,7 +18,7 @@
 
 enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384 };
 
-/* "trainyard@my-project.iam.gserviceaccount.com": who programs outside containers are. A project of a domain,
+/* "trainyard@my-project.iam.gserviceaccount.com": the account that programs outside containers use. A project of a domain,
  * "example.com:project", has that domain behind its name.
  * Source: https://cloud.google.com/iam/docs/service-account-overview (read 2026-11-22) */
 static void email_write(struct text *text, const char *project)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/credentials.h: the file that client libraries outside containers find their credentials in: a service
- * account's, whose tokens come from this emulator.
+/* daemon/credentials.h: the credentials file of client libraries outside containers: a service account with tokens that this
+ * emulator issues.
  * Source: https://google.aip.dev/auth/4112 (read 2026-11-22) */
 #include <stdint.h>
 

@@ -35,7 +35,7 @@ struct machinery {
 	struct retention *retention; /* NULL: all jobs are kept */
 };
 
-/* Of whoever fills them; all of it outlives them. */
+/* Owned by the caller; all of it outlives the families. */
 struct families_parts {
 	const struct config *config;
 	const struct clock *clock;

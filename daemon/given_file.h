@@ -5,7 +5,7 @@
 
 enum given_kind { GIVEN_FILE, GIVEN_DIRECTORY };
 
-/* Where @path really is: absolute, without links; the caller frees. @option: whose value it is, for the error.
+/* The absolute path of @path without links; the caller frees. @option: the option with this value, for the error.
  * INVALID_ARGUMENT: it is not there, of another kind, cannot be read, or has a ':', which engines take for an end. */
 enum status given_file_find(const char *option, const char *path, enum given_kind kind, char **ret_path,
 			    struct error *err);

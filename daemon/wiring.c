@@ -38,7 +38,7 @@
 
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
 
-/* Whoever submits one job after the other takes over the last one's network. */
+/* A client that submits one job after the other gets the network of the job before. */
 enum { SPARE_NETWORK_MS = 2000 };
 /* Choice: half a minute for a head, and a quarter of the listener's places for one address. */
 enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
@@ -153,7 +153,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 			.tenant_project = config->tenant_project,
 			.storage = wiring->families.storage,
 			.storage_endpoint = config->storage_endpoint,
-			/* Whoever gives credentials of their own wants all other names as they are. */
+			/* With credentials of the user's own, all other names lead to the cloud. */
 			.authority = config->adc && !wiring->routes.count ? NULL : wiring->authority,
 			.names_alone = config->adc != NULL,
 			.routes = &wiring->routes,
@@ -449,7 +449,7 @@ static void parts_close(struct wiring *wiring)
 	free(wiring);
 }
 
-/* Whoever reaches the API runs containers, and so is as good as root. */
+/* A client that reaches the API runs containers, and so is as good as root. */
 static enum status addresses_check(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;

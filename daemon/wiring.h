@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/wiring.h: the parts of the running daemon and who knows whom.
+/* daemon/wiring.h: the parts of the running daemon and their references to each other.
  *
  * store <- scheduler <-> engine, store <- families <- listener. Opened in that order, closed in the
  * reverse one. Thread: the first. */

@@ -17,10 +17,10 @@
 #define GATEWAY_TRUSTED "/trainyard/ca.crt"
 
 struct gateway_request {
-	int64_t job, log_owner;  /* the latter: the job whose log its entries go to, a trial's tuning job */
+	int64_t job, log_owner;  /* the latter: entries go to the log of this job; for a trial, its tuning job */
 	const struct plan *plan; /* borrowed for the call */
 	uint32_t address;        /* to bind to, host byte order */
-	const char *device;      /* only who comes in by it is served, if it is not "": network_reach */
+	const char *device;      /* serves only clients that come in by it; "": all. See network_reach */
 	uint32_t first_replica;  /* host byte order; replicas have first_replica + ordinal */
 	/* The port that containers were told; 0: none was yet, any will do. */
 	uint16_t port;

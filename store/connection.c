@@ -93,8 +93,8 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 			 "%s: %s (SQLite %d)", doing, sqlite3_errmsg(db), code);
 }
 
-/* SQLite's own, which know the size of a piece. What it needs beyond SQLITE_SMALL_BYTES is for rows whose size a client
- * chose: then the statement fails (SQLITE_NOMEM). */
+/* SQLite's own functions, which know the size of an allocation. Allocations beyond SQLITE_SMALL_BYTES are for rows of a size
+ * that a client chose: there the statement fails (SQLITE_NOMEM). */
 static sqlite3_mem_methods sqlite_memory;
 enum { SQLITE_SMALL_BYTES = 64 << 10 };
 

@@ -32,9 +32,9 @@ struct connection {
 /* Opens @path; a writer makes the file and brings it to the newest schema. */
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err);
-/* For who could not read or write what he needs of a database to open it: which file that is, in the system's words where
- * they are known, which are what a user can act on. Fills *err and returns @status, his failure; one that is none of the
- * medium stays as it is. */
+/* Completes the error of a read or write of a database that failed while it was opened: names the file, in the system's words
+ * where they are known, which a user can act on. Fills *err and returns @status; an error that is none of the storage medium
+ * stays as it is. */
 enum status connection_open_fail(struct connection *connection, enum status status, struct error *err);
 void connection_close(struct connection *connection);
 DEFINE_AUTO(connection, struct connection *, connection_close)
@@ -48,9 +48,9 @@ enum status connection_prepare(struct connection *connection, const char *sql, s
 			       struct error *err);
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err);
 
-/* A writer's transaction. A statement that finds no room may take all of it back, and tell so only to who
- * asks for what it read: what is written afterwards fails until the transaction is begun anew, rather than be stored by
- * itself, and so does the commit. */
+/* A writer's transaction. A statement that finds no room may roll all of it back, and SQLite reports that only if asked.
+ * Then each later write fails until the transaction is begun anew, instead of being committed by itself, and so does the
+ * commit. */
 enum status transaction_begin(struct connection *connection, struct error *err);
 enum status transaction_commit(struct connection *connection, struct error *err);
 /* Harmless where there is none. If this fails, transaction_begin() tries it again. */

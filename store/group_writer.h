@@ -35,7 +35,7 @@ struct group_change {
 struct group_hooks {
 	/* The transaction has begun, no change has run. */
 	void (*begun)(void *arg);
-	/* It is committed, nobody is answered. Those of @first whose status is OK are part of it. */
+	/* The transaction is committed, and no caller was answered yet. Changes in @first with status OK are part of it. */
 	void (*committed)(void *arg, const struct group_change *first);
 	void *arg;
 };

@@ -8,7 +8,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/work.h"
 
-/* LOOK_US: how often one who waits looks whether his work is still waited for. */
+/* LOOK_US: how often a waiting caller checks whether its work is still wanted. */
 enum { STEPS_BETWEEN_LOOKS = 5000, LOOK_US = 100 * 1000 };
 
 static __thread bool goes_first;
@@ -89,7 +89,7 @@ static bool idle_take(struct reader_pool *pool, struct connection **ret_connecti
 	return taken;
 }
 
-/* SQLite asks every so often; a query whose answer comes too late, or for nobody, ends. */
+/* SQLite calls this regularly; a query ends if its time is up or its client is gone. */
 static int time_is_up(void *arg)
 {
 	const struct reader_pool *pool = ((struct connection *)arg)->pool;
@@ -98,7 +98,7 @@ static int time_is_up(void *arg)
 	       clock_mono_us(&system_clock) > ((struct connection *)arg)->deadline_us;
 }
 
-/* With the lock held. Those who wait may not all take what is free now. */
+/* Gives a reader back, with the lock held. Not every waiting caller may take the free one: all are woken. */
 static void loan_end(struct reader_pool *pool, int64_t owner)
 {
 	unsigned i = 0;
@@ -142,7 +142,7 @@ enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, s
 	return STATUS_OK;
 }
 
-/* One whose transaction could not be ended would see for ever what was there when that began. */
+/* A connection with a transaction that could not be ended would read the same old snapshot for ever. */
 static bool is_at_rest(struct connection *connection)
 {
 	return sqlite3_get_autocommit(connection->db) || !connection_exec(connection, "ROLLBACK", NULL);

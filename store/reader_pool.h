@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/reader_pool.h: read-only connections to one file, opened when first needed, lent one at a
- * time. Who finds none free waits; a few are kept for threads that are not to. A job's requests (work_owner()) get a share,
- * and all jobs together not all of them, so that what some jobs ask keeps no one else waiting. Thread: any. */
+ * time. A caller waits if none is free; a few are reserved for threads that must not wait. A job's requests (work_owner()) get
+ * a share, and all jobs together less than all, so that the queries of some jobs keep no other client waiting. Thread: any. */
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -14,7 +14,7 @@ enum {
 	READER_SHARE = 4,  /* of READER_LIMIT, for each owner of work but the daemon's own clients */
 	READER_OWNED = 12, /* and for all such owners together */
 	READER_TIME_US =
-		10 * 1000000, /* a loan ends its queries after that, and who waits for one gives up */
+		10 * 1000000, /* a loan ends its queries after that, and a caller that waits for one gives up */
 	READER_REST_US =
 		20 * 1000000, /* what nobody has borrowed for so long gives back the pages it has read */
 };

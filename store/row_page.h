@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/row_page.h: which rows stand on one page of what is shown newest first: jobs, resources, operations.
+/* store/row_page.h: the rows of one page of a list that begins with the newest: jobs, resources, operations.
  *
- * Found by the indexes alone where the filter allows; whoever asks reads those rows then, so that nothing but a page's
- * own rows is ever read whole. Thread: any; one page is one thread's. */
+ * They are found by the indexes alone where the filter allows; the caller then reads those rows, so that no row outside the
+ * page is read whole. Thread: any; one page is one thread's. */
 #include "store/connection.h"
 #include "store/filter/filter_interval.h"
 #include "store/filter/filter_sql.h"
@@ -42,7 +42,7 @@ struct row_page {
 void row_page_deinit(struct row_page *page);
 #define AUTO_ROW_PAGE __attribute__((cleanup(row_page_deinit)))
 
-/* Readies a page whose first members are filled. @filter: the filter's text, to which tokens are bound, or NULL;
+/* Prepares a page; its first members are filled. @filter: the filter's text, to which tokens are bound, or NULL;
  * @token: NULL or "" for the first page. INVALID_ARGUMENT: field page_token. */
 enum status row_page_begin(struct row_page *page, const struct page_key *key, const char *filter,
 			   const char *token, struct error *err);

@@ -12,7 +12,7 @@
 enum status small_file_read(const char *path, size_t bytes_max, struct text *ret_content, struct error *err);
 
 enum placing {
-	PLACE_FIRST, /* another's that is already there stays: who comes second takes that one */
+	PLACE_FIRST, /* an existing file stays: the second writer takes that one */
 	PLACE_NEW,   /* in the place of what was there */
 };
 
@@ -20,7 +20,7 @@ enum placing {
 enum status small_file_place(const char *path, const struct text *content, mode_t mode, enum placing placing,
 			     struct error *err);
 
-/* Removes from @directory what writers have left who were killed; who still writes keeps his. */
+/* Removes from @directory the temporary files of writers that were killed; a running writer keeps its own. */
 void small_files_sweep(const char *directory);
 
 enum { SMALL_FILE_SUFFIX_SIZE = 18 };

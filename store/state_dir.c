@@ -82,8 +82,8 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	return STATUS_OK;
 }
 
-/* Of a process whose descriptors this user may not see. The kernel tells the holder and the inode of each lock, and of the
- * device a number that is not always stat()'s.
+/* For a process with descriptors that this user may not see. The kernel names the holder and the inode of each lock, and for
+ * the device a number that is not always stat()'s.
  * Source: https://man7.org/linux/man-pages/man5/proc_locks.5.html (read 2026-11-26) */
 static bool process_has_locked(pid_t pid, const struct stat *wanted)
 {
@@ -157,18 +157,18 @@ static enum status directory_check(const char *dir, const struct stat *about, st
 	if (is_anothers(about))
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, NULL,
-			"the state directory %s belongs to user %u, who can read and replace the keys in it",
+			"the state directory %s belongs to user %u, which can read and replace the keys in it",
 			dir, (unsigned)about->st_uid);
 	if (about->st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "the state directory %s has mode %03o: other users can replace the keys in "
-				 "it; try chmod go-w, and read whose the files in it are",
+				 "it; try chmod go-w, and check the owners of the files in it",
 				 dir, about->st_mode & 0777U);
 	return STATUS_OK;
 }
 
-/* One that somebody else put there while he could, or can write to. The mode of a link is nobody's; a mount whose daemon
- * is gone is not his. */
+/* Refuses a file that another user owns or can write to. A link has no mode; a mount of a daemon that is gone does not count
+ * as its owner's. */
 static enum status file_check(int dir_fd, const char *dir, const char *name, struct error *err)
 {
 	struct stat about;
@@ -213,7 +213,7 @@ static enum status keys_directory_check(const char *dir, struct error *err)
 	return rc ? rc : files_check(dir, err);
 }
 
-/* Who may rename what is in @above. A group of one's own is no others'. */
+/* Checks that no other user may rename what is in @above. A group with this user as its only member is no other user. */
 static enum status above_check(const char *dir, const char *above, struct error *err)
 {
 	struct stat about;
@@ -223,7 +223,7 @@ static enum status above_check(const char *dir, const char *above, struct error 
 	if (is_anothers(&about))
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, NULL,
-			"the state directory %s is below %s of user %u, who can put another in its place",
+			"the state directory %s is below %s of user %u, which can put another in its place",
 			dir, above, (unsigned)about.st_uid);
 	if (!(about.st_mode & S_ISVTX) &&
 	    (about.st_mode & S_IWOTH ||
@@ -332,7 +332,7 @@ static enum status instance_select(sqlite3 *database, char ret_instance[STATE_IN
 	return STATUS_OK;
 }
 
-/* Not by a store's connection, whose statements want the newest schema, and a writer's would make it. */
+/* Does not open a store's connection: its statements need the newest schema, and a writer's would migrate to it. */
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;

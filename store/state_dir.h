@@ -17,11 +17,11 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
 /* *ret_pid: the process that holds it; 0: there is none. FAILED_PRECONDITION: this user may not look. */
 enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err);
 
-/* Whether nobody but this user and root can put other files in the place of its own, or has done so: whose the directory
- * is, what is in it and in the directories of certificates, and the directories above it (of which those that are
- * sticky may be others' to write), and their modes. One that is not there is made below the nearest that is.
- * It says so of the directory that @dir leads to: where a link may lead elsewhere later, give realpath()'s.
- * FAILED_PRECONDITION: somebody can, or it cannot be looked at. */
+/* Checks that only this user and root can replace the state directory's files, or have done so: the owners and modes of the
+ * directory, of its files, of the directories of certificates, and of the directories above it (of which those with the
+ * sticky bit may be writable to others). A directory that does not exist would be made below its nearest existing ancestor.
+ * The answer holds for the directory that @dir leads to: where a link may lead elsewhere later, give realpath()'s.
+ * FAILED_PRECONDITION: another user can, or it cannot be checked. */
 enum status state_dir_check_owner(const char *dir, struct error *err);
 
 /* Makes it where it is not there; *ret_dir, the caller's, is absolute and without links: what was looked at is what is

@@ -165,7 +165,7 @@ static void transaction_committed(void *arg, const struct group_change *first)
 	writer->deleted = writer->reached > writer->deleted ? writer->reached : writer->deleted;
 	for (const struct group_change *change = first; change; change = change->next)
 		adds_lines |= !change->status && ((const struct state_change *)change->arg)->scope.adds_lines;
-	/* Lines first: who waits for the logs after its change has returned finds them there. */
+	/* Lines first: a caller that reads the logs after its change has returned finds them there. */
 	if (adds_lines || writer->is_behind)
 		outbox_hand_over(writer);
 	intents_announce(writer, first);

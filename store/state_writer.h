@@ -2,8 +2,8 @@
 #pragma once
 /* store/state_writer.h: the one thread that writes state.db.
  *
- * A group_writer.h whose transactions are committed with an fsync, and which hands service lines to the
- * logs and jobs with something new to do to the scheduler. */
+ * A group_writer.h that commits its transactions with an fsync, hands service lines to the logs, and tells the scheduler of
+ * jobs with something new to do. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,7 +36,7 @@ void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg,
 /* Runs @run(@arg) and returns once its outcome is durable. UNAVAILABLE when too many wait already. */
 enum status state_writer_change(struct state_writer *writer, change_run run, void *arg, struct error *err);
 
-/* Grows with every commit, before anyone who waits for it is answered. Thread: any. */
+/* Grows with every commit, before a waiting caller is answered. Thread: any. */
 uint64_t state_writer_generation(struct state_writer *writer);
 
 /* Adds a line of task "service" to the change's transaction. */

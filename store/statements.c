@@ -15,7 +15,7 @@
 	" assignment, ml_units_per_hour, coalesce(parent, 0), trial,"                                                 \
 	" kind, location, display_name, updated_us, error_code, verdict_code, web_access"
 
-/* Who goes first, of clients' own jobs: those of higher priority, then those of the same who came earlier. */
+/* The order of clients' own jobs: higher priority first, then the earlier one. */
 #define JOB_POSITION                                                                                         \
 	" CASE state WHEN 1 THEN 1"                                                                          \
 	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.parent IS NULL"               \
@@ -55,7 +55,7 @@
 	TABLE ".project = model.project AND " TABLE ".location = model.location AND " TABLE                  \
 	      ".model_id = model.model_id"
 
-/* Of how far a container's stream was read: what is further, or of another container of the replica (-1: unknown whose). */
+/* How far a container's stream was read: the larger position, or that of another container of the replica (-1: unknown). */
 #define REACH_PUT_COLUMN(STREAM, COLUMN)                                                                     \
 	" " STREAM COLUMN " = CASE WHEN restart NOT IN (-1, excluded.restart)"                               \
 	" OR (excluded." STREAM "_ns, excluded." STREAM "_behind, excluded." STREAM "_parts)"                \
@@ -255,7 +255,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[MODEL_INSERT] = { ON(STATE_WRITER),
 			   "INSERT INTO model (pipeline, project, location, model_id, input, artifact_uri)"
 			   " VALUES (:pipeline, :project, :location, :model_id, :input, :artifact_uri)" },
-	/* Whose name it is: 1 a model's that is there, 0 one's that may still come, no row: nobody's. */
+	/* The owner of the name: 1 an existing model, 0 a model that may still come, no row: none. */
 	[MODEL_CLAIM] = { ON(STATE_WRITER),
 			  "SELECT model.version > 0 FROM " MODEL_JOIN
 			  " CROSS JOIN job ON job.id = pipeline.job"
@@ -411,7 +411,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			    " WHERE bucket = :bucket AND name = :name" },
 	[OBJECT_DELETE] = { ON(OBJECTS_WRITER),
 			    "DELETE FROM object WHERE bucket = :bucket AND name = :name" },
-	/* Who needs the file: 1 an object, 2 a session that goes on or an assembly, no row: nobody. */
+	/* The user of the file: 1 an object, 2 a session that goes on or an assembly, no row: none. */
 	[BLOB_USE] = { ON_OBJECTS, "SELECT * FROM (SELECT 1 FROM object WHERE blob = :blob LIMIT 1)"
 				   " UNION ALL SELECT 2 FROM session WHERE blob = :blob AND answer IS NULL"
 				   " UNION ALL SELECT 2 FROM part WHERE blob = :blob" },

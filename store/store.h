@@ -36,8 +36,8 @@ const char *store_instance(const struct store *store);
 /* Which opening of this state directory it is, from 1: no two are the same. */
 uint64_t store_start(const struct store *store);
 
-/* 32 random bytes of this state directory, made once: a key for what is to stay good after a restart. Whoever
- * uses it hashes a word of its own along. */
+/* 32 random bytes of this state directory, made once: a key for what is to stay valid after a restart. Each
+ * use hashes a word of its own along. */
 const unsigned char *store_secret(const struct store *store);
 /* What the page tokens of this state directory are made with. */
 const struct page_key *store_page_key(const struct store *store);

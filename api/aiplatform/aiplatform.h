@@ -19,7 +19,7 @@ struct writer;
 struct aiplatform_context {
 	struct training_context training; /* first: handlers of both families find it there */
 	struct aiplatform_settings settings;
-	const char *version; /* "v1" or "v1beta1": whose messages' names operations carry */
+	const char *version; /* "v1" or "v1beta1": operations carry the message names of this version */
 };
 
 extern const struct discovery_api aiplatform_api, aiplatform_beta_api;
@@ -63,7 +63,7 @@ enum { AIPLATFORM_PAGE_DEFAULT = 100, AIPLATFORM_PAGE_MAX = 1000 };
 /* Choice: what a job says that a client has cancelled. */
 #define RESOURCE_CANCELLED "The job was cancelled by the user."
 
-/* The resource of the call's path, whose {name} for its id is @param; NULL: all of the kind. Borrows from the call. */
+/* The resource that the call's path names, with @param as the {name} of its id; NULL: all of the kind. Borrows from the call. */
 struct resource resource_of_call(const struct call *call, enum job_kind kind, const char *param);
 /* INVALID_ARGUMENT: the path names no project that could be, or no region (with lenient validation: nothing that could
  * be one). */

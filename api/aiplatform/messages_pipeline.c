@@ -52,7 +52,7 @@ static const struct message timestamp_split = { OF("TimestampSplit"), timestamp_
 
 static const struct field stratified_split_fields[] = {
 	FRACTION_ROWS,
-	FIELD(4, "key", STRING, REQUIRED, "The column whose values are shared out evenly."),
+	FIELD(4, "key", STRING, REQUIRED, "The column to distribute evenly over the splits."),
 	END_OF_FIELDS,
 };
 static const struct message stratified_split = { OF("StratifiedSplit"), stratified_split_fields,

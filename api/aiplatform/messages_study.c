@@ -140,7 +140,7 @@ static const struct field decay_curve_fields[] = {
 };
 static const struct message decay_curve = { OF("StudySpec.DecayCurveAutomatedStoppingSpec"),
 					    decay_curve_fields,
-					    "Stops trials whose curve will hardly end best." };
+					    "Stops trials that will hardly become the best." };
 
 static const struct field median_fields[] = {
 	FIELD(1, "useElapsedDuration", BOOL, 0, "Goes by elapsed time, not by steps."),

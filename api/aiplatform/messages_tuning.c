@@ -49,7 +49,7 @@ static const struct field trial_fields[] = {
 	MESSAGE(6, "measurements", aiplatform_measurement, REPEATED | OUT, "Its reports, by step."),
 	FIELD(7, "startTime", TIMESTAMP, OUT, "When it was started."),
 	FIELD(8, "endTime", TIMESTAMP, OUT, "When it was over."),
-	FIELD(9, "clientId", STRING, OUT, "Who asked for it."),
+	FIELD(9, "clientId", STRING, OUT, "The client that asked for it."),
 	FIELD(10, "infeasibleReason", STRING, OUT, "Why it reached nothing."),
 	FIELD(11, "customJob", STRING, OUT, "The name of its CustomJob."),
 	FIELD(12, "webAccessUris", STRING, MAP | OUT, "Addresses of its shells, by replica."),

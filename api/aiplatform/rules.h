@@ -2,11 +2,11 @@
 #pragma once
 /* api/aiplatform/rules.h: what resources must be beyond their fields' types: Vertex AI's own checks.
  *
- * All violations that are found are in *err: one INVALID_ARGUMENT whose text is the service's list,
+ * All violations that are found are in *err: one INVALID_ARGUMENT with the service's list as its text,
  * "List of found errors:\t1.Field: job_spec.…; Message: …\t2.Field: …", with the violations beside it. What the service
- * would take and trainyard does not run is said, in the same shape, only when nothing else is wrong.
+ * would take and trainyard does not run is reported, in the same shape, only if nothing else is wrong.
  *
- * Pure: takes values, returns a verdict. Thread: any.
+ * Pure: takes values, returns an outcome. Thread: any.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec and its neighbours; the sentences of
  * real answers as issues of the public clients quote them, others are ours. */
 #include <jansson.h>

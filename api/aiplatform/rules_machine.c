@@ -105,7 +105,7 @@ static void check_accelerators(struct findings *findings, const json_t *spec, co
 			     (long long)count);
 }
 
-/* Machines whose TPU a topology tells; the others have none. */
+/* Machines with a TPU that the topology describes; the others have none. */
 static void check_topology(struct findings *findings, const json_t *spec, const struct machine *machine)
 {
 	const char *topology = json_text_at(spec, "tpuTopology");

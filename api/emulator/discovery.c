@@ -206,7 +206,7 @@ static const struct field document_fields[] = {
 static const struct message document_answer = { .full_name = "discovery#restDescription",
 						.fields = document_fields };
 
-/* Open: as the cloud's, which clients read before they know who they are. */
+/* Open: as the cloud's documents, which clients read before they authenticate. */
 const struct route discovery_routes[] = {
 	{ .method = "GET",
 	  .path = "/$discovery/rest",

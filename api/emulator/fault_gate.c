@@ -103,7 +103,8 @@ static void called_find(const struct faults_context *context, const struct call 
 	called->display_name = copy(json_text_at(call->body, "displayName"));
 }
 
-/* What is late waits until it is due, which a step of the clock makes it as well. Who gave up gets nothing done. */
+/* A delayed call waits until it is due; a step of the clock makes it due as well. A call that its client has given up does
+ * nothing. */
 static enum status due_await(const struct faults_context *context, const struct call *call,
 			     const struct fault_order *order, bool *ret_cut, struct error *err)
 {

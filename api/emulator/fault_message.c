@@ -47,7 +47,7 @@ static const struct field fault_fields[] = {
 	  .enum_type = &kind_type,
 	  .help = "What happens." },
 	FIELD("project", STRING, FIELD_PRESENCE,
-	      "Whose jobs or calls: a project's id; * and ? are wildcards."),
+	      "Only jobs or calls of this project (its id); * and ? are wildcards."),
 	FIELD("job", STRING, FIELD_PRESENCE,
 	      "Which job, by id, number or display name; * and ? are wildcards."),
 	ONE_OF("who", "role", STRING, "Which replicas: master, worker, ps or evaluator."),

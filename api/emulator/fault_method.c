@@ -14,7 +14,7 @@
 /* What the paths of calls that are the emulator's own begin with, whichever family they are of. */
 static const char own[] = "/_trainyard/";
 
-/* The families whose calls may be hit, and what their methods' names begin with. */
+/* The families with calls that a fault may be about, and the beginnings of their methods' names. */
 static const struct {
 	const char *family, *api;
 } apis[] = {

@@ -17,8 +17,8 @@ struct faults_context {
 	struct store *store;
 	struct fault_book *book;
 	const struct clock *clock;               /* that late answers go by */
-	const char *project_id, *project_number; /* of the project whose number is known */
-	const struct family *families;           /* whose calls rules may be about; ends with a NULL name */
+	const char *project_id, *project_number; /* of the project with a known number */
+	const struct family *families;           /* rules may be about their calls; ends with a NULL name */
 };
 
 /* Its context is a struct faults_context. */

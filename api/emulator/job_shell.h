@@ -8,9 +8,9 @@
  *
  * For every job that runs, whether or not it has enableWebAccess: the routes ask for the token as all others do.
  *
- * The answer is frames: a byte, three zero bytes, a length in four bytes, highest first, and so many bytes. The byte is 0 of
- * the first frame (the session takes input from now on), 1 of stdout and of a terminal, 2 of stderr, and 3 of the last frame,
- * whose bytes are the exit code in decimal digits; without it the program was not seen to end. */
+ * The answer is frames: a byte, three zero bytes, a length in four bytes, highest first, and so many bytes. The byte is 0 in
+ * the first frame (the session takes input from now on), 1 for stdout and for a terminal, 2 for stderr, and 3 in the last
+ * frame, which holds the exit code in decimal digits; without it the program was not seen to end. */
 #include "api/http/http.h"
 
 enum { SHELL_FRAME_HEADER_BYTES = 8 };

@@ -39,7 +39,7 @@ enum status jobs_trial_find(struct store *store, int64_t trial, struct job **job
 		return rc;
 	if (!trial)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "trial",
-				 "it is a tuning job, whose trials have the replicas: which trial?");
+				 "it is a tuning job; its trials have the replicas: which trial?");
 	if (trial < 1 || (size_t)trial > list.count)
 		return error_set(err, STATUS_NOT_FOUND, "trial",
 				 "the job has no trial %" PRId64 "; it has begun %zu", trial, list.count);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/shell_session.h: the terminals that are open now, each known by its replica and an id of its
- * client's choice. In memory only. Thread: any.
+/* api/emulator/shell_session.h: the terminals that are open now, each known by its replica and an id that its
+ * client chose. In memory only. Thread: any.
  *
- * The request that streams a session's output owns it: it begins, starts, reads and ends it. Others find it by
- * name, hold it while they type, and release it; who lets go last closes the terminal. */
+ * The request that streams a session's output owns it: it begins, starts, reads and ends it. Other requests find it by
+ * name, hold it while they send input, and release it; the last release closes the terminal. */
 #include "api/emulator/shell_terminal.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
@@ -27,7 +27,7 @@ enum status shell_session_begin(struct shell_sessions *sessions, const struct re
 void shell_session_start(struct shell_session *session, struct shell_terminal *terminal);
 /* As the terminal's own read; once it is over nobody finds the session any more. Only by the owner. */
 ssize_t shell_session_read(struct shell_session *session, char *buffer, size_t size, unsigned timeout_ms);
-/* Nobody finds it any more; who types learns that it is over. Gives up the owner's hold. */
+/* The session can no longer be found; a request that sends input gets an error. Gives up the owner's hold. */
 void shell_session_end(struct shell_session *session);
 DEFINE_AUTO(session_owner, struct shell_session *, shell_session_end)
 

@@ -94,7 +94,7 @@ static bool job_offers_shell(const struct job *job)
 	return job->state == JOB_RUNNING && job->web_access;
 }
 
-/* Whoever asks learns no more than that there is none. */
+/* The answer for a shell that does not exist and for one that the client may not use is the same. */
 static enum status refuse(struct error *err)
 {
 	return error_set(err, STATUS_NOT_FOUND, NULL,
@@ -369,8 +369,8 @@ static const struct message sized_query = { .full_name = "trainyard.ShellOutput"
 
 #define AT "/_trainyard/shell/{token}"
 
-/* Open, to any type as well: a browser has nothing but the address, which only those learn who may read the job; no
- * other page knows it. */
+/* Open, also for any content type: a browser has nothing but the address, which only a client that may read the job
+ * learns; no other page knows it. */
 const struct route web_shell_routes[] = {
 	{ "GET", AT, slash_add, NULL, NULL, NULL, NULL, .open = true },
 	{ "GET", AT "/", file_get, NULL, NULL, NULL, NULL, .open = true },

@@ -2,8 +2,8 @@
 #pragma once
 /* api/emulator/web_shell.h: the interactive shell of a replica, in a web browser or with curl.
  *
- * A job with enableWebAccess has, while it runs, one address for each replica. Who knows it may run programs in
- * that replica; nobody else can make it up: its last part is a keyed hash of the rest.
+ * A job with enableWebAccess has, while it runs, one address for each replica. A client that knows it may run programs in
+ * that replica; it cannot be guessed: its last part is a keyed hash of the rest.
  *
  *     GET  ADDRESS                                         the page with a terminal
  *     GET  ADDRESS output?session=ID[&columns=&rows=]      opens a shell; what it prints, until it ends

@@ -28,7 +28,7 @@ struct connection {
 	unsigned char key[ADDRESS_KEY_BYTES]; /* all zeros: not counted */
 	bool cut;                             /* with the lock held */
 	atomic_int phase;
-	atomic_bool unknown;         /* its client has to say who he is, and has not */
+	atomic_bool unknown;         /* its client must authenticate, and has not done so */
 	_Atomic int64_t since_us;    /* when it came into the phase; monotonic */
 	_Atomic int64_t deadline_us; /* likewise; 0: none */
 	int64_t patience_us;         /* left for the body; its thread's */
@@ -79,7 +79,7 @@ static void connection_cut(struct connections *connections, struct connection *c
 	log_event(LOG_DEBUG, "connection-cut", "reason=%s", why);
 }
 
-/* Cuts who is late; when the next one will be, INT64_MAX: never. */
+/* Cuts connections that are late. Returns when the next one will be; INT64_MAX: never. */
 static int64_t late_cut(struct connections *connections)
 {
 	const int64_t now = now_us();
@@ -98,8 +98,8 @@ static int64_t late_cut(struct connections *connections)
 	return next;
 }
 
-/* Not so when it is us who have not read yet what is there: but the body of one who is not known is of no use, and his
- * answer waits for him alone. */
+/* True if the client has yet to send something. Bytes that arrived and were not read yet count as sent; but the body of a
+ * client that has not authenticated is of no use, and only that client waits for the answer. */
 static bool is_awaited(const struct connection *connection)
 {
 	const int phase = atomic_load(&connection->phase);
@@ -110,7 +110,8 @@ static bool is_awaited(const struct connection *connection)
 	return !connection->cut && (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
 }
 
-/* Who is waited for loses nothing that he could not send again. The newest could not send anything yet. */
+/* Cuts the connection that has been awaited longest: its client can send the head again. The newest connection had no time to
+ * send anything yet. */
 static void room_make(struct connections *connections)
 {
 	struct connection *oldest = NULL;
@@ -130,7 +131,7 @@ static struct timespec timespec_of(int64_t us)
 	return (struct timespec){ .tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000 };
 }
 
-/* No deadline is set that is nearer than head_ms: who looks again after that time misses none. */
+/* No deadline is set that is nearer than head_ms, so a look after that time misses none. */
 static void *reaper_main(void *arg)
 {
 	struct connections *connections = arg;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/connections.h: who is connected to a listener, and for how long he may keep it waiting.
+/* api/http/connections.h: the connections of a listener, and for how long each may keep it waiting.
  *
- * libmicrohttpd knows an idle time alone, which each byte begins anew: a byte a second held a connection for ever. Here
- * a head has one deadline as a whole, and a body must come at BODY_BYTES_PER_S at least, measured over the idle time; what
- * handlers take themselves does not count. A connection that is late is shut down, in its head with a 408 before. When
- * nearly all places are taken, each new one takes that of who is waited for longest, for the first head or the next, or,
- * where clients have to say who they are, of who has not and is at anything else.
- * No deadline: an answer that its client reads slowly has libmicrohttpd's idle time only. */
+ * libmicrohttpd only knows an idle time, which begins anew with each byte: a client that sent a byte a second held a
+ * connection for ever. Here a head has one deadline as a whole, and a body must arrive at BODY_BYTES_PER_S at least, measured
+ * over the idle time; the time that handlers take does not count. A late connection is shut down; one that is late with its head
+ * gets a 408 first. When nearly all places are taken, each new connection takes the place of the one that has been awaited
+ * longest, for its first head or the next one, or, where clients must authenticate, of one that has not and does anything
+ * else. No deadline: an answer that its client reads slowly has libmicrohttpd's idle time only. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,13 +46,13 @@ void connections_drain(struct connections *connections);
 
 /* Whether one more from @address may come: it begins next. Thread: any. */
 bool connections_admit(struct connections *connections, const struct sockaddr *address, size_t size);
-/* A connection whose first head is awaited. @fd must stay open until connection_end(). */
+/* A connection that has sent no head yet. @fd must stay open until connection_end(). */
 struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address);
 void connection_end(struct connections *connections, struct connection *connection);
 
 /* ---- thread: the connection's ---- */
 void connection_head_begins(struct connection *connection); /* its first line is there */
-/* Whether its client has said who he is, or nobody has to. */
+/* Whether its client has authenticated, or need not. */
 void connection_known(struct connection *connection, bool known);
 void connection_body_begins(struct connection *connection); /* its head is there */
 /* Around what is done with @bytes of the body. */

@@ -20,7 +20,7 @@
 /* A client that sends this much past every limit is cut off rather than listened to. */
 enum { SWALLOW_MAX_BYTES = 64 << 20 };
 
-/* Choice: how long a request may take whose client has ended its side. */
+/* Choice: how long a request may take after its client has shut down its side of the connection. */
 enum { HALF_CLOSED_US = 10 * 1000000 };
 
 struct exchange *exchange_new(const char *raw_target)
@@ -202,7 +202,7 @@ static bool is_streamed(const struct exchange *exchange)
 static enum status refuse_inner(struct error *err)
 {
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "A request whose content is streamed cannot be a part of a batch.");
+			 "A request with streamed content cannot be a part of a batch.");
 }
 
 /* Everything but the body is there, so that a handler reads its call alike before and after it. */

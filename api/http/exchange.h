@@ -26,7 +26,7 @@ struct exchange_rules {
 	const struct call_gate *gate; /* NULL: none */
 	struct guard guard;
 	size_t body_limit_bytes;
-	size_t unknown_body_limit_bytes; /* of open rows, from who has not said who he is and has to */
+	size_t unknown_body_limit_bytes; /* of open rows, for clients that must authenticate and have not */
 	atomic_size_t *bodies;           /* the pool that bodies are held out of; NULL: none */
 	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take up to a hundred times its size, and each
 	 * connection may send one. */
@@ -63,9 +63,9 @@ struct exchange {
 	int client_fd;      /* likewise: the client's socket; 0: none is known */
 	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
-	bool known;                /* who asks is: he has said so, or nobody has to */
+	bool known;                /* the client has authenticated, or need not */
 	bool by_browser;           /* it came below rules->session.under */
-	struct exchange *outer;    /* whose part it is; NULL: nobody's */
+	struct exchange *outer;    /* the batch that it is a part of; NULL: none */
 	bool has_turn;             /* it holds rules->large_bodies */
 	struct exchange *gave_way; /* while it waits: which of the two gave up its turn */
 	bool stopped;              /* by the gate, or given up: the error is none of the family's */

@@ -19,7 +19,7 @@ struct guard {
 	const char *address;            /* what the listener is bound to, without brackets */
 	const char *const *hosts;       /* further names; ends with NULL; may be NULL */
 	bool any_host;                  /* guard_check() refuses nothing */
-	struct guard_network {          /* whose clients guard_peer_check() refuses */
+	struct guard_network {          /* guard_peer_check() refuses clients from it */
 		uint32_t address, mask; /* host byte order; both 0: nobody's */
 	} refused;
 };

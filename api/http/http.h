@@ -56,11 +56,11 @@ struct route {
 	const struct message *body; /* NULL: no body is read; &raw_body: it is taken as it is */
 	const char *body_root; /* the request field the body is bound to ("job"), "" for the request itself */
 	const struct method_doc *doc; /* NULL: the method is in no discovery document */
-	/* Of a row whose body is streamed (body is NULL then): called with the head, query checked, before any of
+	/* For a row with a streamed body (body is NULL then): called with the head, query checked, before any of
 	 * the body; sets call->intake or fails. No limit of the listener's holds for such a body but its idle time. */
 	call_handler begin;
-	/* Answers whoever asks, where others must be known: it tells nothing of anybody, or its own path or body proves
-	 * who asks. */
+	/* Answers clients that have not authenticated, where others must: the answer is about no user, or the row's own path or
+	 * body proves the client's identity. */
 	bool open;
 	/* What a row takes that changes something, where a browser may be the client. */
 	enum page_types page_types;
@@ -90,7 +90,7 @@ struct method_doc {
 #define METHOD_DOC(RESOURCE, RESPONSE, HELP)                                                                 \
 	(&(const struct method_doc){ .resource = (RESOURCE), .response = &(RESPONSE), .help = (HELP) })
 
-/* Of an API whose paths are not resource names. */
+/* For an API with paths that are no resource names. */
 #define METHOD_DOC_NAMED(ID, REQUEST, RESPONSE, HELP)                                                        \
 	(&(const struct method_doc){                                                                         \
 		.id = (ID), .request = (REQUEST), .response = &(RESPONSE), .help = (HELP) })
@@ -110,7 +110,7 @@ struct family {
 	/* What all its rows' paths begin with, whole segments: others are passed over at once. NULL: they differ. */
 	const char *under;
 	bool lenient_query; /* parameters that no row knows are passed over */
-	/* A parameter without a value is none, but a text whose presence the row asks for ("?uploads"). */
+	/* A parameter without a value counts as absent, except a text that the row only asks the presence of ("?uploads"). */
 	bool blank_is_absent;
 	/* What its rows' paths begin with and its clients leave out ("/storage/v1"); rows that begin otherwise are
 	 * none of its own. NULL: nothing. */
@@ -134,10 +134,10 @@ enum { STREAM_END = 0, STREAM_CUT = -1, STREAM_QUIET = -2 };
  *
  * read() is not called before the piece it gave last was sent: a client that reads slowly slows it down, and
  * one that takes nothing for the idle timeout is cut off. HEAD reads nothing. close() is called once, whatever
- * happens, if read is set: the end, a client that left, a handler that failed after all, the listener closing.
+ * happens, if read is set: at the end, when the client left, when the handler failed after all, or when the listener closes.
  *
- * Who has nothing to give returns STREAM_QUIET within a second, and is asked again for as long as the client
- * stays, be it for days: between two calls the listener looks whether it left (or ended its side, which is the
+ * A stream that has nothing to give yet returns STREAM_QUIET within a second, and is asked again for as long as the client
+ * stays, be it for days. Between two calls the listener checks whether the client left (or shut down its side, which is the
  * same here), and whether its own wait is over. A stream without an end of its own asks call_closing() as well
  * and ends itself then. */
 struct answer_stream {
@@ -160,7 +160,7 @@ struct call {
 	const char *user_agent; /* "" when absent */
 	const char *host;       /* the Host header, as sent */
 	bool secure;            /* it came by TLS */
-	bool anonymous;         /* of an open row: who asks did not say who he is, and others have to */
+	bool anonymous;         /* an open row's: the client did not authenticate, and elsewhere must */
 	json_t *query;          /* canonical query message; {} when the row has none */
 	json_t *body;           /* canonical body message, NULL when the row has none */
 	const char *raw;        /* of a row with raw_body; ends with a NUL that raw_bytes does not count */
@@ -198,8 +198,8 @@ void call_headers_each(const struct call *call, void (*seen)(void *arg, const ch
 		       void *arg);
 /* Whether the listener is about to close. Thread: any, while the call lives. */
 bool call_closing(const struct call *call);
-/* Whether the client has left, or ended its side, which is the same here: who waits long before an answer asks now and
- * then. False where that cannot be told. Thread: the connection's. */
+/* True if the client has left, or shut down its side, which is the same here. A handler that waits long before it answers
+ * asks now and then. False where that cannot be told. Thread: the connection's. */
 bool call_client_gone(const struct call *call);
 
 /* Before a gate waits: others with large bodies need not wait for it. The call's query and body go; the call has both
@@ -224,8 +224,8 @@ void inner_answer_deinit(struct inner_answer *answer);
 enum status call_inner(struct call *outer, const char *method, const char *target, const char *head_text,
 		       const char *body, size_t body_bytes, struct inner_answer *answer, struct error *err);
 
-/* Who may come in. check() gets the headers Authorization and X-Goog-Api-Key, NULL when absent. UNAUTHENTICATED: this one
- * may not. Thread: any. NULL: everybody may. */
+/* Authentication. check() gets the headers Authorization and X-Goog-Api-Key, NULL when absent. UNAUTHENTICATED: refused.
+ * Thread: any. NULL: every client may enter. */
 struct caller_rule {
 	enum status (*check)(void *arg, const char *authorization, const char *api_key, struct error *err);
 	void *arg;
@@ -239,8 +239,8 @@ struct session_rule {
 	void *arg;
 };
 
-/* A way in for requests that do not come by HTTP/1: who speaks another protocol makes them. They meet the same guard,
- * limits and families as a listener's. Its families must be without rows that stream. */
+/* Makes requests for clients of another protocol than HTTP/1. They meet the same guard, limits and families as a
+ * listener's. Its families must be without rows that stream. */
 struct door;
 
 struct ledger;
@@ -325,15 +325,15 @@ struct listener_options {
 	/* 0: 75; every byte received or sent starts it anew. What a handler or a stream takes to come up with
 	 * something does not count. */
 	unsigned idle_timeout_s;
-	/* 0: nobody is hurried. Else how long the whole head of a request may take, and how long a body may come at less
-	 * than 240 bytes a second (counted as a time that grows to idle_timeout_s while more comes). Who is late is cut
-	 * off; and who waits for a head, when places run out. */
+	/* 0: no deadlines. Else how long the whole head of a request may take, and how long a body may arrive at less
+	 * than 240 bytes a second (counted as a time that grows to idle_timeout_s while more arrives). A late connection is cut
+	 * off, and so is one that waits for a head when places run out. */
 	unsigned head_limit_ms;
 	unsigned address_limit; /* connections of one address but this machine's own; 0: no limit */
 	/* Names that a Host header may carry besides localhost, *.localhost, 127.0.0.0/8, ::1 and the
 	 * address itself; ends with NULL; may be NULL. With a wildcard address any IP literal will do. */
 	const char *const *hosts;
-	bool any_host; /* the Host header is not looked at, nor whose page sent the request: no browser gets here */
+	bool any_host; /* neither Host nor Origin is checked: no browser can reach this listener */
 	/* The network device that clients must come in by (SO_BINDTODEVICE), or NULL. Without it every container of
 	 * the machine reaches an address of the host. This machine's own programs do so all the same: to the kernel
 	 * they come in by the device that has the address. */

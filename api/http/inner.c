@@ -98,7 +98,7 @@ static void head_inherit(const struct inner_head *inner, struct head *head)
 	}
 }
 
-/* What is no header makes the head malformed, which is then told to whom it concerns. */
+/* A line that is no header makes the head malformed; the request then fails with the error for that. */
 static void head_read(struct inner_head *inner, const char *text, struct head *ret_head)
 {
 	struct head head = { .find = inner_find, .find_arg = inner };

@@ -29,7 +29,7 @@ struct ledger_entry {
 	bool cut;      /* the connection was closed without an answer */
 	uint32_t peer; /* as call->peer */
 	char path
-		[LEDGER_PATH_BYTES]; /* decoded; of an open row the row's own, since a path may be what proves who asks */
+		[LEDGER_PATH_BYTES]; /* decoded; for an open row the row's own path, since the requested one may be a secret */
 	char agent[LEDGER_AGENT_BYTES];   /* User-Agent; "": none */
 	char reason[LEDGER_REASON_BYTES]; /* why it was refused; "": it was not */
 };

@@ -43,9 +43,9 @@ struct listener {
 	uint32_t first_peer, peer_count;
 	struct path_socket path_socket; /* of a listener at a path */
 
-	/* Each request counts itself, then looks whether the listener stops; who stops it says so, then looks at
-	 * the count: so one of the two sees the other, and no lock is shared by requests. */
-	atomic_uint under_way; /* requests whose handling began and whose answer is not yet sent */
+	/* A request counts itself, then checks whether the listener stops; a stop sets its flag, then checks the count: so one
+	 * of the two sees the other, and requests share no lock. */
+	atomic_uint under_way; /* requests that are being handled, until their answer is sent */
 	atomic_bool stopping;
 	atomic_bool cutting; /* nobody waits for what is still under way */
 
@@ -232,7 +232,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 			      atomic_load(&listener->stopping) || head_says_coding(&exchange->head));
 }
 
-/* Also comes for requests whose head was never understood. */
+/* Also called for a request with a head that could not be parsed. */
 static void on_completed(void *arg, struct MHD_Connection *connection, void **held,
 			 enum MHD_RequestTerminationCode why)
 {
@@ -551,7 +551,7 @@ void listener_close(struct listener *listener, unsigned wait_ms)
 	if (!listener)
 		return;
 	quiet = MHD_quiesce_daemon(listener->daemon);
-	path_socket_close(&listener->path_socket); /* whoever comes next may have the path */
+	path_socket_close(&listener->path_socket); /* the next listener may have the path */
 	wait_idle(listener, wait_ms);
 	atomic_store(&listener->cutting, true);
 	/* Whatever libmicrohttpd refuses itself while it is told to stop (a broken chunk, a long head), it takes its own

@@ -37,7 +37,7 @@ struct target {
  * to deinit. */
 enum status target_parse(const char *raw, struct target *ret_target, struct error *err);
 void target_deinit(struct target *target);
-/* Refuses a path with dot segments (INVALID_ARGUMENT) and one too deep (NOT_FOUND): for who found no row for it. */
+/* Refuses a path with dot segments (INVALID_ARGUMENT) and one too deep (NOT_FOUND). Call it after routing found no row. */
 enum status target_check_plain(const struct target *target, struct error *err);
 
 struct query_pair {

@@ -8,8 +8,8 @@
 
 /* The peer's address, Host, Origin and Sec-Fetch-Site. Outcome: PERMISSION_DENIED. */
 enum status request_guard_origin(const struct exchange *exchange, struct error *err);
-/* The credentials; comes before it is said whether there is such a row: who may not come in does not learn that, either.
- * Sets call.anonymous. Outcome: what the caller's rule says. */
+/* Checks the credentials, before the answer shows whether there is such a row: a client that is refused does not learn that.
+ * Sets call.anonymous. Errors: the caller rule's. */
 enum status request_guard_caller(struct exchange *exchange, struct error *err);
 /* Refuses what a page can have sent without anybody being asked, and without an Origin by a browser of before 2020.
  * Sets the refusal. Outcome: INVALID_ARGUMENT. */

@@ -6,6 +6,6 @@
 
 struct exchange;
 
-/* Queues the answer and takes its text. @last: the connection is closed behind it. HEAD is a GET whose
- * body libmicrohttpd keeps back. */
+/* Queues the answer and takes its text. @last: the connection is closed behind it. HEAD is a GET that libmicrohttpd sends
+ * without its body. */
 enum MHD_Result response_queue(struct MHD_Connection *connection, struct exchange *exchange, bool last);

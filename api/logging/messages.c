@@ -28,7 +28,7 @@
 
 static const struct enum_value severities[] = {
 	{ "DEFAULT", 0, "No severity was given." },
-	{ "DEBUG", 100, "Of use to who searches for faults." },
+	{ "DEBUG", 100, "Details for debugging." },
 	{ "INFO", 200, "What happens from day to day." },
 	{ "NOTICE", 300, "Normal, but worth knowing." },
 	{ "WARNING", 400, "May lead to trouble." },
@@ -72,7 +72,7 @@ static const struct message http_request = { "google.logging.type.HttpRequest", 
 
 static const struct field operation_fields[] = {
 	PLAIN(1, "id", FIELD_STRING, "Entries of one operation share it."),
-	PLAIN(2, "producer", FIELD_STRING, "Who made the id."),
+	PLAIN(2, "producer", FIELD_STRING, "The program that made the id."),
 	PLAIN(3, "first", FIELD_BOOL, "The operation's first entry."),
 	PLAIN(4, "last", FIELD_BOOL, "The operation's last entry."),
 	END,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/logging/resource_name.h: the names by which requests say whose logs they mean. Pure. */
+/* api/logging/resource_name.h: the names of projects, and of others, that requests about logs carry. Pure. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"

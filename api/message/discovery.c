@@ -36,7 +36,7 @@ static const struct field parameter_fields[] = {
 	{ "oauth_token", FIELD_STRING, 0, NULL, NULL, "An OAuth access token; accepted, not looked at." },
 	{ "prettyPrint", FIELD_BOOL, 0, NULL, NULL, "Whether the answer has line breaks." },
 	{ "quotaUser", FIELD_STRING, 0, NULL, NULL,
-	  "Whose quota to count the call for; not looked at: calls count for their project." },
+	  "Ignored: calls count for the quota of their project." },
 	{ "uploadType", FIELD_STRING, 0, NULL, NULL,
 	  "The older way to send media; accepted, not looked at." },
 	{ "upload_protocol", FIELD_STRING, 0, NULL, NULL, "The way to send media; accepted, not looked at." },

@@ -26,7 +26,7 @@ static const struct {
 	[FIELD_ENUM] = { "string", NULL },
 };
 
-/* Where the name of the message begins: behind the package, whose words are small. */
+/* Where the name of the message begins: behind the package, which has words in small letters. */
 static const char *behind_package(const char *full_name)
 {
 	const char *dot;

@@ -112,7 +112,7 @@ enum status message_read_query(const struct message *message, const json_t *pair
 			       struct error *err);
 /* Whether a query parameter @name is a field of @message, or one inside of such. */
 bool message_query_knows(const struct message *message, const char *name);
-/* Whether a query parameter @name says something without a value: a text whose presence is told. */
+/* Whether a query parameter @name has a meaning without a value: a text with field presence. */
 bool message_query_marks(const struct message *message, const char *name);
 
 /* A copy of a canonical value with snake_case names, as the service repeats a job's input to its replicas. */

@@ -14,7 +14,7 @@
 /* One writing. */
 struct binary {
 	const struct message *const *any;
-	const char *wrong; /* the field whose value is of another type; NULL: none */
+	const char *wrong; /* the field that has a value of another type; NULL: none */
 };
 
 static void message_encode(struct binary *binary, const struct message *message, const json_t *value,

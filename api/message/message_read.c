@@ -105,7 +105,7 @@ static void refuse_map(struct reader *reader, const struct message *owner, const
 	reader_refuse_value(reader, type, value);
 }
 
-/* The value of an entry of a map, whose value null leaves unset. */
+/* The value of an entry of a map. The value null leaves a map unset. */
 static json_t *read_entry(struct reader *reader, const struct field *field, const json_t *value,
 			  size_t parent_length)
 {

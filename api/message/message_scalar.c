@@ -304,7 +304,7 @@ static json_t *read_mask(const struct field *field, const json_t *value)
 	return json_string(canonical.data);
 }
 
-/* The types whose refusal shows the value itself. */
+/* Types that show the refused value itself in their error. */
 static json_t *read_plain(const struct field *field, const json_t *value)
 {
 	switch (field->type) {

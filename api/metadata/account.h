@@ -14,8 +14,8 @@ struct signing_key;
 
 enum { TOKEN_LIFE_S = 3599, TOKEN_REST_S = 300 };
 
-/* When a token that is asked for at @now_s expires: who asks again gets the same one, until it has but five minutes
- * left. Nothing is kept for that: time is cut into pieces of 55 minutes.
+/* When a token that is asked for at @now_s expires: another request gets the same token until five minutes before that.
+ * No token is stored for it: time is cut into pieces of 55 minutes.
  * Source: https://cloud.google.com/compute/docs/access/authenticate-workloads#applications (tokens are cached until
  * five minutes before they expire; read 2026-11-22) */
 int64_t token_expiry(int64_t now_s);

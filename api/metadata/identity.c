@@ -50,7 +50,7 @@ static const char *form_find(const struct query *form, const char *name)
 	return NULL;
 }
 
-/* The endpoint itself by any of its names: who builds an assertion may take Google's own for granted. */
+/* The endpoint itself by any of its names, Google's own among them: clients build assertions for that. */
 static bool audience_fits(const struct call *call, const char *audience)
 {
 	static const char *const names[] = { "https://oauth2.googleapis.com/token",
@@ -297,8 +297,8 @@ static const struct field token_fields[] = {
 };
 static const struct message token_query = { .full_name = "trainyard.TokenInfo", .fields = token_fields };
 
-/* Open: who asks has an assertion that is signed, a token to read, or a question about a public key. Forms are what
- * these take. Source: RFC 7523 (4); https://cloud.google.com/docs/authentication/token-types (tokeninfo) */
+/* Open: the client has a signed assertion, a token to be read, or a question about a public key. All of them are sent as
+ * forms. Source: RFC 7523 (4); https://cloud.google.com/docs/authentication/token-types (tokeninfo) */
 const struct route identity_routes[] = {
 	{ "POST", "/token", token_post, NULL, &raw_body, NULL, NULL, .open = true,
 	  .page_types = PAGE_TYPES_ALL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The metadata server's side of HTTP: who may ask, in which form it is answered, and how long one waits for a change. */
+/* The metadata server's side of HTTP: which requests are answered, in which form, and how long a wait for a change lasts. */
 #include "api/metadata/metadata.h"
 
 #include <limits.h>
@@ -102,8 +102,8 @@ static bool flavor_given(const struct call *call)
 
 /* ---- waiting for a change ------------------------------------------------------------------------------- */
 
-/* Nothing that a replica is told changes while it runs: whoever waits for a change gets what there is when the time
- * that he set is over, and without such a time waits for as long as he likes. */
+/* None of a replica's values changes while it runs: a request that waits for a change is answered with the present value at
+ * its own timeout, and without one waits until its client leaves. */
 struct waiting {
 	struct call *call;
 	const struct clock *clock;
@@ -473,7 +473,7 @@ static const struct field query_fields[] = {
 	  .type = FIELD_STRING,
 	  .help = "what the value last was: no wait if it is another" },
 	{ .name = "scopes", .type = FIELD_STRING, .help = "of an access token, separated by commas" },
-	{ .name = "audience", .type = FIELD_STRING, .help = "whom an identity token is for" },
+	{ .name = "audience", .type = FIELD_STRING, .help = "the audience of an identity token" },
 	{ .name = "format", .type = FIELD_STRING, .help = "full: an identity token tells of the instance" },
 	{ .name = "licenses", .type = FIELD_STRING, .help = "true: and of its licenses" },
 	{ .name = NULL },

@@ -29,8 +29,8 @@ struct metadata_context {
 	const char *project_id;     /* the emulator's project: what clients are pointed to */
 	const char *project_number; /* "123456789012" */
 	const char *region;         /* of the job */
-	const char *email;          /* whom its programs go by */
-	/* Who asks, told from where: false: none of the job's replicas has this address. Thread: any. */
+	const char *email;          /* the account that its programs use */
+	/* Finds the replica by its address. False: none of the job's replicas has this address. Thread: any. */
 	bool (*find)(void *arg, uint32_t peer, struct metadata_instance *ret_instance);
 	void *arg;
 };

@@ -87,7 +87,7 @@ static const struct metadata_row {
 	const char *path;
 	enum node_kind kind;
 	const char *text; /* the value itself… */
-	value_put write;  /* …or who writes it */
+	value_put write;  /* …or the function that writes it */
 } rows[] = {
 	{ "", NODE_DIRECTORY, NULL, NULL },
 	{ "instance/", NODE_DIRECTORY, NULL, NULL },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/builtin.h: the service's built-in algorithms: jobs whose image is one of its own.
+/* api/ml/builtin.h: the service's built-in algorithms: jobs with one of its own images.
  *
  * Pure. Thread: any.
  * Source: https://cloud.google.com/ai-platform/training/docs/algorithms */

@@ -11,7 +11,7 @@ static const struct enum_value job_state_values[] = {
 	{ "SUCCEEDED", 4, "The program ended well." },
 	{ "FAILED", 5, "The program or its start failed; errorMessage says why." },
 	{ "CANCELLING", 6, "Told to end; replicas are being stopped." },
-	{ "CANCELLED", 7, "Ended because it was told to; errorMessage says by whom." },
+	{ "CANCELLED", 7, "Cancelled; errorMessage says by which call." },
 	END_OF_VALUES,
 };
 const struct enum_type ml_job_state = { "google.cloud.ml.v1.Job.State", job_state_values };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may do what with a job: the messages of IAM that ml.googleapis.com takes and gives.
+/* Access to a job: the messages of IAM that ml.googleapis.com takes and gives.
  * Source: https://github.com/googleapis/googleapis/blob/master/google/iam/v1/policy.proto (order of the fields) */
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"
@@ -19,13 +19,13 @@ static const struct field binding_fields[] = {
 	FIELD("role", STRING, REQUIRED,
 	      "What is granted: roles/NAME, projects/P/roles/NAME or organizations/N/roles/NAME."),
 	FIELD("members", STRING, REPEATED | REQUIRED,
-	      "Who is granted it: allUsers, allAuthenticatedUsers, user:MAIL, serviceAccount:MAIL, group:MAIL, "
+	      "The members that have it: allUsers, allAuthenticatedUsers, user:MAIL, serviceAccount:MAIL, group:MAIL, "
 	      "domain:NAME, principal://… or principalSet://…, and what was deleted of these."),
 	MESSAGE("condition", condition, 0, "Grants the role only while this holds; with version 3 only."),
 	END_OF_FIELDS,
 };
 static const struct message binding = { "google.iam.v1.Binding", binding_fields,
-					"A role and who is granted it." };
+					"A role and its members." };
 
 static const struct enum_value log_type_values[] = {
 	{ "LOG_TYPE_UNSPECIFIED", 0, "Refused: a type has to be given." },
@@ -38,7 +38,7 @@ static const struct enum_type log_type = { "google.iam.v1.AuditLogConfig.LogType
 
 static const struct field audit_log_config_fields[] = {
 	ENUM("logType", log_type, REQUIRED, "Which calls to write down."),
-	FIELD("exemptedMembers", STRING, REPEATED, "Whose calls not to; named like members of a binding."),
+	FIELD("exemptedMembers", STRING, REPEATED, "Calls of these are not logged; named like members of a binding."),
 	END_OF_FIELDS,
 };
 static const struct message audit_log_config = { "google.iam.v1.AuditLogConfig", audit_log_config_fields,
@@ -66,7 +66,7 @@ static const struct field policy_fields[] = {
 };
 const struct message ml_policy = {
 	"google.iam.v1.Policy", policy_fields,
-	"Who may do what with a job. It is kept and repeated; trainyard lets everybody do "
+	"Access to a job. It is kept and repeated; trainyard lets everybody do "
 	"everything whatever it says."
 };
 

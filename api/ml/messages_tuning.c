@@ -64,7 +64,7 @@ static const struct field hyperparameter_spec_fields[] = {
 	FIELD("maxFailedTrials", INT32, 0, "The job fails when so many trials have; 0: the service decides."),
 	FIELD("hyperparameterMetricTag", STRING, 0,
 	      "The metric to optimize; training/hptuning/metric unless given."),
-	FIELD("resumePreviousJobId", STRING, 0, "An earlier tuning job whose trials are learned from."),
+	FIELD("resumePreviousJobId", STRING, 0, "An earlier tuning job; its trials are learned from."),
 	FIELD("enableTrialEarlyStopping", BOOL, 0, "Stop trials that cannot win."),
 	ENUM("algorithm", algorithm, 0, "How parameters are chosen; Bayesian unless given."),
 	END_OF_FIELDS,

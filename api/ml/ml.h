@@ -49,6 +49,6 @@ enum status job_possible(const struct call *call, const struct plan *plan, struc
 void job_render(struct call *call, const struct job *job);
 /* The member jobs of a page. */
 void jobs_render(struct call *call, const struct job *jobs, size_t count, struct writer *page);
-/* Appends the Policy that is kept as @policy (without etag and version) as a caller sees it who understands
+/* Appends the Policy that is kept as @policy (without etag and version) for a caller that understands
  * policies up to @version. */
 void policy_render(struct text *text, const json_t *policy, const char *etag, int64_t version);

@@ -73,7 +73,7 @@ static bool is_deleted_account(const char *text)
 	       strspn(uid + 5, "0123456789") == strlen(uid + 5);
 }
 
-/* Those whose prefix ends in nothing stand alone. */
+/* Kinds with a prefix that ends in nothing stand alone. */
 static const struct member_kind {
 	const char *prefix;
 	bool (*rest_valid)(const char *rest); /* NULL: nothing follows */
@@ -162,7 +162,7 @@ static void check_role(struct error *err, const char *role, const char *path)
 			  RULES_SHOWN_BYTES, role);
 	else if (strstr(role, "_withcond_"))
 		error_add(err, STATUS_INVALID_ARGUMENT, field,
-			  "'%.*s' stands for a role whose condition was left out. Read the policy with "
+			  "'%.*s' stands for a role with a condition that was left out. Read the policy with "
 			  "options.requestedPolicyVersion=3 before changing it.",
 			  RULES_SHOWN_BYTES, role);
 }

@@ -15,7 +15,7 @@ enum { POLICY_PRINCIPALS_MAX = 1500, POLICY_GROUPS_MAX = 250, POLICY_BYTES_MAX =
 /* Checks a canonical Policy. All violations that are found are in *err, with paths from "policy". */
 enum status policy_rules_check(const json_t *policy, struct error *err);
 
-/* True for "allUsers", "user:me@example.com" and the other ways to name who is granted something. */
+/* True for "allUsers", "user:me@example.com" and the other ways to name a member. */
 bool policy_member_valid(const char *member);
 /* True when a binding of the policy has a condition. */
 bool policy_has_conditions(const json_t *policy);

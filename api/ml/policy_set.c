@@ -61,7 +61,7 @@ static json_t *policy_merge(const struct setting *setting, const json_t *present
 			 json_object_get(audits_of, "auditConfigs"));
 }
 
-/* Who changes a policy that has conditions must show that it knows of them; without an etag it may be
+/* A change of a policy with conditions must show that the caller knows of them; without an etag the policy may be
  * overwritten. Source: https://cloud.google.com/iam/docs/reference/rest/v1/Policy */
 static enum status version_check(const struct setting *setting, const json_t *present, struct error *err)
 {
@@ -70,7 +70,7 @@ static enum status version_check(const struct setting *setting, const json_t *pr
 		return STATUS_OK;
 	return error_set(
 		err, STATUS_INVALID_ARGUMENT, "policy.version",
-		"The present policy has conditions: whoever changes it must say that its version is 3.");
+		"The present policy has conditions: a change must say that its version is 3.");
 }
 
 static enum status policy_write(const struct setting *setting, const json_t *merged, const char *etag,

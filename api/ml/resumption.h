@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/resumption.h: the tuning jobs whose trials another one learns from. */
+/* api/ml/resumption.h: the earlier tuning jobs that another one learns from. */
 #include "daemon/base/error.h"
 
 struct ml_context;

@@ -6,7 +6,7 @@
 #include "api/ml/ml.h"
 #include "api/training/study_answer.h"
 
-/* The revision is that of the public document whose fields the tables have. */
+/* The revision is that of the public document with the same fields. */
 const struct discovery_api ml_api = {
 	.name = "ml",
 	.version = "v1",

@@ -21,8 +21,8 @@
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Scheduling (7 days) */
 #define MAX_RUNNING_DEFAULT_US (604800 * INT64_C(1000000))
 
-/* Whose command and arguments a role takes: its own, or, with the master's image and nothing of its
- * own, the master's too. Choice: otherwise a job of two roles with one command could not work. */
+/* The config that a role takes its command and arguments from: its own, or, with the master's image and nothing of its
+ * own, the master's. Choice: otherwise a job of two roles with one command could not work. */
 static const json_t *command_config(const json_t *input, const json_t *own)
 {
 	if (json_text_at(own, "imageUri") || json_object_get(own, "containerCommand") ||

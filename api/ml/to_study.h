@@ -8,6 +8,6 @@
 
 struct study;
 
-/* @spec: a HyperparameterSpec whose rules were checked. A limit of the library's own is INVALID_ARGUMENT. */
+/* @spec: a HyperparameterSpec that passed the rules. A limit of the library's own is INVALID_ARGUMENT. */
 enum status hyperparameters_to_study(const json_t *spec, uint64_t seed, struct study **ret_study,
 				     struct error *err);

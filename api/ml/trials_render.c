@@ -198,7 +198,7 @@ static void job_begin(struct page *page)
 			  err.text ? err.text : "");
 }
 
-/* The best first, those without a value last. Source: outputs of finished jobs, whose first trial is the best one. */
+/* The best first, those without a value last. Source: outputs of finished jobs, which begin with the best trial. */
 static int compare_values(const void *left, const void *right)
 {
 	const struct shown *a = left, *b = right;

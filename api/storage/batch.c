@@ -26,7 +26,7 @@ static void batch_deinit(struct batch *batch)
 	text_deinit(&batch->part);
 }
 
-/* No line of an answer begins with it: answers are JSON, whose strings hold no line ends. */
+/* No line of an answer begins with it: answers are JSON, and JSON strings hold no line ends. */
 #define BOUNDARY "batch_trainyard_9dPzVTSeYWkXqN2s"
 
 static const char *reason_phrase(unsigned http_status)

@@ -15,7 +15,7 @@ const char *location_type(const char *location);
  * INVALID_ARGUMENT: none is named. */
 enum status project_read(const struct call *call, const char **ret_project, struct error *err);
 
-/* 304 to who reads, 412, or *ret_unchanged false. */
+/* Fails with 304 for a read, with 412 for others; or sets *ret_unchanged to false. */
 enum status bucket_conditions_judge(struct call *call, const struct bucket *bucket, bool *ret_unchanged,
 				    struct error *err);
 struct conditions bucket_conditions_read(const struct call *call);

@@ -176,8 +176,8 @@ void media_identity_say(struct call *call, enum media_dialect dialect, const str
 	say_number(call, "x-goog-stored-content-length", object->size_bytes);
 }
 
-/* To a browser all of these are at the API's own address. What a job has stored must not become a page of it, and so
- * order jobs in the name of who looks at it: with this its origin is none. Scripts run, as those of reports do.
+/* To a browser, objects are at the API's own address. A page that a job has stored must not submit jobs in the name of the
+ * user that looks at it: with this header its origin is opaque. Scripts run, as those of reports do.
  * Source: https://www.w3.org/TR/CSP3/ (sandbox) */
 static const char no_page_of_ours[] = "sandbox allow-scripts";
 

@@ -134,11 +134,11 @@ static const struct field policy_fields[] = {
 	PLAIN("resourceId", FIELD_STRING, "projects/_/buckets/BUCKET."),
 	PLAIN("version", FIELD_INT32, "1."),
 	PLAIN("etag", FIELD_STRING, "Another one after every change."),
-	LIST("bindings", FIELD_STRUCT, "Who may do what."),
+	LIST("bindings", FIELD_STRUCT, "Roles and their members."),
 	END,
 };
 const struct message storage_policy = { "google.storage.v1.Policy", policy_fields,
-					"Who may do what with a bucket: everyone everything." };
+					"Access to a bucket: everyone may do everything." };
 
 static const struct field permissions_fields[] = {
 	KIND("storage#testIamPermissionsResponse."),
@@ -154,7 +154,7 @@ static const struct field account_fields[] = {
 	END,
 };
 const struct message storage_service_account = { "google.storage.v1.ServiceAccount", account_fields,
-						 "Whom Cloud Storage itself goes by." };
+						 "The account that Cloud Storage itself uses." };
 
 static const struct field items_fields[] = {
 	PLAIN("kind", FIELD_STRING, "What is listed."),
@@ -198,7 +198,7 @@ const struct message storage_bucket_insert_query = { "google.storage.v1.InsertBu
 						     insert_query_fields, "Where the bucket goes." };
 
 static const struct field list_query_fields[] = {
-	{ "project", FIELD_STRING, FIELD_REQUIRED, NULL, NULL, "Project whose buckets are listed." },
+	{ "project", FIELD_STRING, FIELD_REQUIRED, NULL, NULL, "Lists the buckets of this project." },
 	PLAIN("prefix", FIELD_STRING, "Only names that begin so."),
 	SET("maxResults", FIELD_INT64, "Most buckets in an answer: 1000 unless told, and at most."),
 	PLAIN("pageToken", FIELD_STRING, "nextPageToken of the answer before."),

@@ -168,7 +168,7 @@ static const struct field list_query_fields[] = {
 	PLAIN("delimiter", FIELD_STRING,
 	      "Names that have it behind the prefix are told once, up to it, as prefixes."),
 	PLAIN("includeTrailingDelimiter", FIELD_BOOL,
-	      "Objects whose names end with the delimiter are items as well."),
+	      "Objects with the delimiter at the end of their names are items as well."),
 	PLAIN("includeFoldersAsPrefixes", FIELD_BOOL, "Accepted: there are no managed folders."),
 	PLAIN("startOffset", FIELD_STRING, "Only names that are equal to this or behind it."),
 	PLAIN("endOffset", FIELD_STRING, "Only names that are before this."),

@@ -25,8 +25,8 @@ struct multipart {
 	struct multipart_sink sink;
 	enum place place;
 	enum status failed;
-	/* "\r\n--boundary", or without the CR. Its first byte is nowhere else in it: whoever finds that it does not
-	 * go on need look no further back than the byte at hand. */
+	/* "\r\n--boundary", or without the CR. Its first byte is nowhere else in it: when a match breaks off, the search goes on
+	 * at the current byte. */
 	char delimiter[BOUNDARY_MAX_BYTES + 5];
 	size_t delimiter_length;
 	size_t matched;                /* so much of it stood last in what came */

@@ -101,7 +101,7 @@ enum status objects_rewrite(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* The source goes once the copy is there; who replaced or deleted it meanwhile was faster, and has no say. */
+/* Deletes the source after the copy was made; if it was replaced or deleted meanwhile, that stands. */
 static enum status source_delete(const struct call *call, const struct object *source, struct error *err)
 {
 	const struct storage_context *context = call->context;

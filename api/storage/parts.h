@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/parts.h: what the methods of this room share: who asks, conditions, resources, errors.
+/* api/storage/parts.h: what the methods of this room share: the caller's project, conditions, resources, errors.
  * Handlers are called as the API calls its methods (objects.list: objects_list), the store's functions in the
  * singular. Thread: any, for every function here. */
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 struct storage_context;
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 /* Every handler, and every begin of a row that has one, asks this first. Our own access tokens must be good, and of
  * this gateway's job; other tokens and none at all are let in: an emulator has no one to ask about them.
@@ -90,7 +90,7 @@ void object_etag(const struct object *object, char ret_etag[ETAG_SIZE]);
 enum status error_parameter(struct error *err, const char *reason, const char *parameter, const char *format,
 			    ...) __attribute__((format(printf, 4, 5)));
 
-/* ---- methods whose rows are in routes.c and whose code is about bytes: upload*, download*, batch* ---- */
+/* ---- methods in routes.c that move bytes: upload*, download*, batch* ---- */
 
 enum status objects_insert_begin(struct call *call,
 				 struct error *err); /* POST /upload/…/o, /resumable/upload/…/o */

@@ -20,7 +20,8 @@ static enum status answered(struct call *call, struct error *err)
 	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
 }
 
-/* The service has no conditions here. Choice: who asks for one is told, and does not overwrite what it meant to keep. */
+/* The service has no conditions here. Choice: a request with one is refused, so that it overwrites nothing that the client
+ * meant to keep. */
 static enum status conditions_refuse(const struct call *call, struct error *err)
 {
 	static const char *const headers[] = { "x-goog-if-generation-match",

@@ -9,7 +9,7 @@
 enum status session_started_answer(struct call *call, const struct object_target *target, const char *path,
 				   unsigned http_status, struct error *err);
 
-/* One request of a session, whose id the query has as upload_id: bytes, or the question how many have come.
+/* One request of a session, named by upload_id in the query: bytes, or the question how many have arrived.
  * The handler's answer is 308 while bytes are missing. With all of them it is the object, which @finished writes
  * into the answer. NOT_FOUND: no such session of this bucket. */
 typedef enum status (*object_answerer)(struct call *call, const struct object *object, struct error *err);

@@ -4,7 +4,7 @@
 #include "api/storage/parts.h"
 #include "api/storage/storage.h"
 
-/* The revision is that of the public document whose fields the tables have. */
+/* The revision is that of the public document with the same fields. */
 const struct discovery_api storage_api = {
 	.name = "storage",
 	.version = "v1",
@@ -25,7 +25,7 @@ const struct discovery_api storage_api = {
 #define COPY_FROM(VERB)                                                                                      \
 	"/storage/v1/b/{sourceBucket}/o/{sourceObject}/" VERB "/b/{destinationBucket}/o/{destinationObject}"
 
-/* A row without a body, one with a body that its handler reads, and one whose body goes by while it comes. */
+/* Rows without a body, with a body that the handler reads whole, and with a body that is handled while it arrives. */
 #define PLAIN(METHOD, PATH, HANDLER, QUERY, ID, RESPONSE, HELP)                                              \
 	{                                                                                                    \
 		.method = (METHOD), .path = (PATH), .handler = (HANDLER), .query = &(QUERY),                 \
@@ -59,7 +59,7 @@ const struct route storage_routes[] = {
 	PLAIN("GET", BUCKET "/storageLayout", buckets_layout_get, storage_bucket_query,
 	      "buckets.getStorageLayout", storage_bucket_layout, "Tells how a bucket is laid out."),
 	PLAIN("GET", BUCKET "/iam", buckets_policy_get, storage_bucket_query, "buckets.getIamPolicy",
-	      storage_policy, "Tells who may do what."),
+	      storage_policy, "Tells the access to a bucket."),
 	PLAIN("GET", BUCKET "/iam/testPermissions", buckets_permissions_test, storage_permissions_query,
 	      "buckets.testIamPermissions", storage_permissions, "Tells what the caller may do."),
 	PLAIN("GET", BUCKET "/managedFolders", empty_list, storage_bucket_query, "managedFolders.list",
@@ -67,10 +67,10 @@ const struct route storage_routes[] = {
 	PLAIN("GET", BUCKET "/notificationConfigs", empty_list, storage_bucket_query, "notifications.list",
 	      storage_notification_list, "Lists notifications: there are none."),
 	PLAIN("GET", BUCKET "/acl", empty_list, storage_bucket_query, "bucketAccessControls.list",
-	      storage_access_control_list, "Lists who may use a bucket: everyone, without a list."),
+	      storage_access_control_list, "Lists the users of a bucket: everyone, without a list."),
 	PLAIN("GET", BUCKET "/defaultObjectAcl", empty_list, storage_bucket_query,
 	      "defaultObjectAccessControls.list", storage_access_control_list,
-	      "Lists who may use new objects: everyone, without a list."),
+	      "Lists the users of new objects: everyone, without a list."),
 
 	PLAIN("GET", BUCKET "/o", objects_list, storage_object_list_query, "objects.list",
 	      storage_object_list, "Lists objects by name."),
@@ -89,7 +89,7 @@ const struct route storage_routes[] = {
 	PLAIN("DELETE", OBJECT, objects_delete, storage_object_write_query, "objects.delete",
 	      storage_no_fields, "Deletes an object for good."),
 	PLAIN("GET", OBJECT "/acl", empty_list, storage_object_get_query, "objectAccessControls.list",
-	      storage_access_control_list, "Lists who may use an object: everyone, without a list."),
+	      storage_access_control_list, "Lists the users of an object: everyone, without a list."),
 	BODY("POST", OBJECT "/compose", objects_compose, storage_compose_query, "objects.compose",
 	     storage_compose_request, storage_object, "Joins objects of a bucket."),
 	BODY("POST", COPY_FROM("copyTo"), objects_copy, storage_object_copy_query, "objects.copy",
@@ -101,7 +101,7 @@ const struct route storage_routes[] = {
 	     "Gives an object another name."),
 	PLAIN("GET", "/storage/v1/projects/{projectId}/serviceAccount", service_account_get,
 	      storage_permissions_query, "projects.serviceAccount.get", storage_service_account,
-	      "Tells whom Cloud Storage itself goes by."),
+	      "Tells the account that Cloud Storage itself uses."),
 
 	MEDIA("POST", "/upload/storage/v1/b/{bucket}/o", objects_insert_begin, objects_insert),
 	MEDIA("PUT", "/upload/storage/v1/b/{bucket}/o", objects_resume_begin, objects_resume),

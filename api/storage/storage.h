@@ -10,16 +10,16 @@ struct store;
 
 struct storage_context {
 	struct objects *objects;
-	const struct store *store; /* whose access tokens are looked at */
+	const struct store *store; /* checks access tokens */
 	const struct clock *clock;
 	const char *project_id, *project_number;
 	bool auto_buckets; /* buckets are made on first use */
-	/* Where a public object of a bucket that is not here may be, "https://HOST": who asks for it by TLS and without
-	 * credentials is sent there; NULL: nobody is. */
+	/* Where a public object of a bucket that is not here may be, "https://HOST": a request by TLS and without
+	 * credentials is redirected there; NULL: none is. */
 	const char *elsewhere;
 	int64_t job; /* a gateway's: tokens of other jobs are refused with 401; 0: the public listener's */
 	const char *
-		job_project; /* a gateway's: whose buckets are meant where a request names no project; NULL: it has to */
+		job_project; /* a gateway's: the project of requests that name none; NULL: they must name one */
 };
 
 /* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status,

@@ -32,7 +32,7 @@ struct checksums {
 enum status checksums_read(const struct call *call, struct checksums *ret_checksums, struct error *err);
 void checksums_target(const struct checksums *checksums, struct object_target *target);
 
-/* An intake whose bytes go to an upload that has begun: the upload is the intake's from here on, even if the call
+/* An intake of bytes for an upload that has begun: the upload is the intake's from here on, even if the call
  * fails. upload_intake_finish() makes the object; to be called from the handler. */
 enum status upload_intake_begin(struct call *call, const struct object_target *target, struct error *err);
 enum status upload_intake_finish(struct call *call, struct object *ret_object, struct error *err);

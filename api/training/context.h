@@ -20,7 +20,7 @@ struct training_context {
 	const struct clock *clock;
 	const struct quota_limits *quota;        /* NULL: nothing is limited */
 	struct quota_counter *counter;           /* of calls; NULL: they are not counted */
-	const char *project_id, *project_number; /* of the project whose number is known; paths take either */
+	const char *project_id, *project_number; /* of the project with a known number; paths take either */
 	/* What this machine can run now, as @project sees it; NULL: not known. */
 	enum status (*room)(void *arg, const char *project, struct room *ret_room, struct error *err);
 	void *room_arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/quota.h: the service's quotas, for those who want to meet them before the cloud does.
+/* api/training/quota.h: the service's quotas, for users that want to meet them before the cloud does.
  *
  * Source: https://cloud.google.com/ml-engine/quotas */
 #include <limits.h>
@@ -59,8 +59,8 @@ enum quota_metric {
 /* Counts one call of @project at @now_us of a clock that does not jump.
  *
  * RESOURCE_EXHAUSTED: the limit of this window was reached before; @consumer is how the text names the project
- * ("project_number:1"). The projects that called last are remembered; when there are too many of them the one
- * whose window is the oldest begins anew. */
+ * ("project_number:1"). The projects that called last are remembered; if there are too many of them the one
+ * with the oldest window begins anew. */
 enum status quota_count(struct quota_counter *counter, const struct quota_limits *limits,
 			enum quota_metric metric, const char *project, const char *consumer, int64_t now_us,
 			struct error *err);

@@ -12,7 +12,7 @@
 #include "store/jobs/jobs.h"
 #include "store/jobs/trials.h"
 
-/* Choice: trials whose replicas are told. */
+/* Choice: how many trials are shown with their replicas. */
 enum { TRIALS_TOLD_MAX = 100 };
 
 static enum status assignment_read(const struct job *job, struct assignment **ret_assignment,

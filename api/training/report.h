@@ -12,9 +12,9 @@ struct job;
 struct plan;
 struct training_context;
 
-/* {"name", "state", "attempt", "differences", "commandLines", "replicas"} of @job, whose plan this is; of one that tunes, in
- * the place of the last two, "trials", which have them each, the newest first, and "trialCount". One that is queued has
- * "start", as start_estimate.h tells it. A job that was not let in yet has no limits, no devices, and the differences of its
+/* {"name", "state", "attempt", "differences", "commandLines", "replicas"} of @job with this plan; for a tuning job, instead of
+ * the last two, "trials", which have them each, the newest first, and "trialCount". A queued job has "start", as
+ * start_estimate.h says. A job that was not admitted yet has no limits, no devices, and the differences of its
  * request alone. @ret_report is the caller's. */
 enum status report_make(const struct training_context *context, const struct job *job,
 			const struct plan *plan, pool_field_namer namer, json_t **ret_report,

@@ -131,7 +131,7 @@ static bool goes_before(const struct job *other, const struct sighting *sighting
 			     : other->priority >= sighting->plan->priority;
 }
 
-/* Those that wait and whose turn is before that of ours, in their order. */
+/* The waiting jobs that have their turn before this one, in their order. */
 static void queue_before(const struct sighting *sighting, const struct job_list *list,
 			 const struct job ***ret_jobs, size_t *ret_count)
 {

@@ -27,7 +27,7 @@ struct start_estimate {
 void start_estimate_deinit(struct start_estimate *start_estimate);
 #define AUTO_OUTLOOK __attribute__((cleanup(start_estimate_deinit)))
 
-/* Of @job, which is queued and whose plan this is; NULL: of one that were created now.
+/* For @job, which is queued and has this plan; NULL: for a job that were created now.
  * Reads the queue from the store, and nothing of what a client sent but the plan. Thread: any.
  * FAILED_PRECONDITION: this machine can never run the job, in words for the client. */
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,

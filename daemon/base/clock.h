@@ -8,7 +8,7 @@ struct clock {
 	int64_t (*wall_ns)(void *arg); /* since 1970, UTC; may jump */
 	int64_t (*mono_us)(void *arg); /* never goes back; for waiting */
 	void *arg;
-	/* How far wall_ns is from the system's, whose clock engines and other programs have; NULL: it is that. Where
+	/* How far wall_ns is ahead of the system's clock, which engines and other programs use; NULL: it is the same. When
 	 * it changes, mono_us has gone on by as much. */
 	int64_t (*ahead_ns)(void *arg);
 };

@@ -51,7 +51,7 @@ int device_socket_accept(int door, bool *ret_open)
 	return fd;
 }
 
-bool device_socket_poll(const char *who, struct pollfd *polled, size_t count, int timeout_ms)
+bool device_socket_poll(const char *server, struct pollfd *polled, size_t count, int timeout_ms)
 {
 	if (poll(polled, count, timeout_ms) >= 0)
 		return true;
@@ -59,7 +59,7 @@ bool device_socket_poll(const char *who, struct pollfd *polled, size_t count, in
 		polled[i].revents = 0;
 	if (errno == EINTR)
 		return true;
-	log_event(LOG_ERROR, "poll-failed", "server=%s descriptors=%zu error=\"%s\"", who, count,
+	log_event(LOG_ERROR, "poll-failed", "server=%s descriptors=%zu error=\"%s\"", server, count,
 		  strerror(errno));
 	return false;
 }

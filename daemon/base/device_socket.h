@@ -18,18 +18,18 @@ enum status device_socket_open(const char *device, uint32_t address, uint16_t po
  * may be watched on: false where descriptors or memory lack, and poll() would report the same client again at once. */
 int device_socket_accept(int door, bool *ret_open);
 
-/* Who is served: so many addresses from this one on (host byte order); a count of 0: everybody. The device alone keeps
+/* The clients that are served: so many addresses from this one on (host byte order); a count of 0: all. The device alone keeps
  * out no program of this machine, which to the kernel comes in by the device that has the address. */
 struct device_peers {
 	uint32_t first, count;
 };
 
-/* The same, and -1 for one who is not served: he finds the connection closed. */
+/* The same, and -1 for a client that is not served; its connection is closed. */
 int device_socket_accept_peer(int door, const struct device_peers *peers, struct sockaddr_in *ret_peer,
 			      bool *ret_open);
-/* poll(). False: it failed, and not for a signal; the log names the server, @who, whose thread is to end: the next call
+/* poll(). False: it failed, and not because of a signal; the log names @server, and its thread must end: the next call
  * would fail as well, at once. */
-bool device_socket_poll(const char *who, struct pollfd *polled, size_t count, int timeout_ms);
+bool device_socket_poll(const char *server, struct pollfd *polled, size_t count, int timeout_ms);
 /* For how long it is left alone then. */
 enum { DEVICE_SOCKET_PAUSE_MS = 100 };
 /* The port that it listens on. */

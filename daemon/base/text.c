@@ -447,7 +447,7 @@ static bool clock_part_read(const char **at, bool strict, struct tm *day, int64_
 	return day->tm_hour <= 23 && day->tm_min <= 59 && day->tm_sec <= 59;
 }
 
-/* Years whose nanoseconds fit 64 bits: 1678 to 2261. */
+/* Years with nanoseconds that fit 64 bits: 1678 to 2261. */
 enum { YEAR_MIN = 1678, YEAR_MAX = 2261 };
 
 static bool time_parse_as(const char *at, bool strict, int64_t *ret_wall_ns)

@@ -51,12 +51,12 @@ void text_time_micros(struct text *text, int64_t wall_us);
 /* "2026-11-20T21:29:51.000000001Z": always nine digits; clients compare these as text. */
 void text_time_nanos(struct text *text, int64_t wall_ns);
 
-/* Whole years whose nanoseconds fit 64 bits. */
+/* Whole years with nanoseconds that fit 64 bits. */
 #define TIME_FIRST_S INT64_C(-9214560000) /* when 1678 begins… */
 #define TIME_END_S   INT64_C(9214646400)  /* …and when 2262 does */
 /* RFC 3339 with Z or a numeric offset, a date alone, or a date-time without zone (taken as UTC).
- * False when @string is none of these. Years from 1 to 9999 are taken; what is before 1678 or after 2261, whose
- * nanoseconds have no room, is INT64_MIN or INT64_MAX: before, or after, everything. */
+ * False when @string is none of these. Years from 1 to 9999 are taken; a time before 1678 or after 2261, which does not fit
+ * 64 bits of nanoseconds, is INT64_MIN or INT64_MAX: before, or after, everything. */
 bool time_parse(const char *string, int64_t *ret_wall_ns);
 /* Only what protobuf's JSON takes: RFC 3339 with a zone. */
 bool time_parse_strict(const char *string, int64_t *ret_wall_ns);

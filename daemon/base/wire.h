@@ -29,7 +29,7 @@ struct wire_field {
 /* The next field; false at the end, and where @wire is broken (groups are: no message read here has any). */
 bool wire_next(struct wire *wire, struct wire_field *field);
 
-/* The next element of a packed field whose elements are of @type; false likewise. */
+/* The next element of a packed field with elements of @type; false likewise. */
 bool wire_next_packed(struct wire *wire, enum wire_type type, uint64_t *ret_value);
 
 static inline size_t wire_left(const struct wire *wire)

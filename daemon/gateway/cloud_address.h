@@ -10,5 +10,5 @@
 /* Harmless when it is so already. The rule goes when its device has gone, with one of the next calls: nothing listens there
  * before a gateway does. UNAVAILABLE: it takes CAP_NET_ADMIN, and a kernel with policy routing. Thread: any. */
 enum status cloud_address_lead(const char *device, struct error *err);
-/* Removes rules whose devices have gone; whatever fails is tried again the next time. Thread: any. */
+/* Removes rules for devices that are gone; a failure is tried again the next time. Thread: any. */
 void cloud_address_sweep(void);

@@ -148,7 +148,7 @@ static void client_admit(struct host_filter *host_filter, bool *ret_open)
 	client->until_us = clock_mono_us(&system_clock) + (int64_t)host_filter->options.patience_ms * 1000;
 }
 
-/* How long poll() may wait: for who says nothing, and for a door that is left alone. */
+/* How long poll() may wait: until a silent connection is late, or until a listener that failed is tried again. */
 static int patience_ms(const struct host_filter *host_filter, bool open)
 {
 	int64_t now_us = clock_mono_us(&system_clock);

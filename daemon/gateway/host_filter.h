@@ -36,7 +36,7 @@ struct host_filter_options {
 	/* True: the host of @hello is served here, and the connection, of which nothing was read, is taken over. NULL: none is. Thread:
 	 * the filter's, as below. Must not block. */
 	bool (*serve)(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer);
-	/* Somebody was turned away who called @host; "": one who did not say whom. NULL: nobody cares. */
+	/* Reports a connection to @host that was refused; "": it named no host. NULL: refusals are not reported. */
 	void (*tried)(void *arg, const char *host);
 	void *arg;
 };

@@ -261,7 +261,7 @@ static enum status listener_start(struct job_gateway *gateway, const char *addre
 		ret_listener, err);
 }
 
-/* Storage that is elsewhere is at the port after the gateway's: who knows one knows both. */
+/* Storage that is elsewhere is at the port after the gateway's, so that one port gives the other. */
 static enum status relay_start(struct job_gateway *gateway, struct error *err)
 {
 	struct relay_options options = gateway->owner->relay;

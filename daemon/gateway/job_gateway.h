@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/gateway/job_gateway.h: the gateways of scheduler/gateway.h: for each job one HTTP listener on its network's own
- * address, for whom comes in by its bridge alone, with the families of metadata and storage and no other.
+ * address, for clients that come in by its bridge, with the families of metadata and storage and no other.
  *
  * At ports 443 and 80, calls of the cloud's hosts by name are answered as called_names.h says.
- * What is asked of storage.googleapis.com without credentials and is in no bucket here leads on to the cloud.
+ * A request to storage.googleapis.com without credentials, for a bucket that is not here, leads on to the cloud.
  *
  * Port 80 is taken where it can be (as root), and is then the only one: old libraries look nowhere else. Otherwise any
- * port. A listener that nobody speaks to is one thread that sleeps in poll(). */
+ * port. A listener without a connection is one thread that sleeps in poll(). */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,11 +35,11 @@ struct gateways_options {
 	 * own job's number. NULL: storage is elsewhere, or there is none. */
 	const struct family *storage; /* ends with a NULL name */
 	const char *storage_endpoint; /* "http://HOST:PORT" to which storage is handed on; NULL: none */
-	/* Job networks have no way to the outside: who calls the cloud is turned away and told of. */
+	/* Job networks have no way to the outside: calls of the cloud are refused and reported. */
 	bool cut_off;
-	/* Who signs for the own names of Cloud Logging and of storage that is served here, which then lead to the gateway,
-	 * where it can have port 443: for programs that cannot be told of another address (TensorFlow, google-cloud-logging).
-	 * NULL: they are left alone. */
+	/* Signs certificates for the own names of Cloud Logging and of storage that is served here. Those names then lead to the
+	 * gateway, where it can have port 443: for programs that cannot be given another address (TensorFlow,
+	 * google-cloud-logging). NULL: those names lead to the cloud. */
 	struct authority *authority;
 	bool names_alone; /* those of Logging and storage do not lead here: routes alone */
 	/* Names that lead elsewhere, and what this daemon serves to callers of those that lead to it: by REST, and by gRPC. */

@@ -36,7 +36,7 @@ struct gcs_file {
 	int64_t until_us; /* atomic; until then all together wait to store what it is now; 0: nobody has yet */
 	int64_t generation;     /* as which the changed bytes were stored; 0: not yet */
 	int64_t modified_ns;    /* atomic; 0: as its object says */
-	struct gcs_node *owner; /* whose share of the disk the file takes; NULL: it is only read */
+	struct gcs_node *owner; /* its share of the disk holds the file; NULL: the file is only read */
 	int64_t reserved_bytes; /* under the owner's lock */
 };
 

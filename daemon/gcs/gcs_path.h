@@ -2,14 +2,14 @@
 #pragma once
 /* daemon/gcs/gcs_path.h: what a path of the file system names in Cloud Storage. Pure.
  *
- *   /gcs                     the directory of all buckets, whose names it does not list
+ *   /gcs                     the directory of all buckets; it lists no names
  *   /gcs/BUCKET              a bucket
  *   /gcs/BUCKET/a/b          the object a/b, or all objects with the prefix a/b/
  *
  * Objects that no path can name are neither reachable nor listed: those with empty parts (a//b, /a), with parts that are
- * "." or "..", or with parts longer than 255 bytes. An object whose name ends in a slash makes an empty directory visible.
- * Where there are both the object a and objects below a/, the directory has the name a, and the object has that name with
- * a line feed behind it, which no object's name contains. Source:
+ * "." or "..", or with parts longer than 255 bytes. An object with a slash at the end of its name makes an empty directory
+ * visible. Where there are both the object a and objects below a/, the directory has the name a, and the object has that name
+ * with a line feed behind it, which no object's name contains. Source:
  * https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md (read 2026-11-22) */
 #include <stdbool.h>
 #include <stddef.h>

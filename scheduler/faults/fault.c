@@ -30,7 +30,7 @@ enum {
 #define BYTES_PER_S_MIN 2000
 #define BYTES_PER_S_MAX INT64_C(4000000000)
 
-/* What a rule may say besides who and how often. */
+/* The settings of a rule besides its target and its count. */
 enum {
 	SAYS_REPLICA = 1 << 0, /* role, pool, replica */
 	SAYS_JOB = 1 << 1,     /* trial, attempt */

@@ -36,9 +36,9 @@ enum fault_kind {
 enum fault_stage {
 	STAGE_QUEUED = 0,
 	STAGE_PREPARING = 1,
-	STAGE_RUNNING = 2, /* a container, whose end is ordered */
+	STAGE_RUNNING = 2, /* ends a container */
 	STAGE_CALL = 3,
-	STAGE_NETWORK = 4, /* a container, whose network is */
+	STAGE_NETWORK = 4, /* acts on a container's network */
 };
 
 /* How a pattern is read, as those of log filters are: by characters, with lines that are no UTF-8 taken as far as they are. */

@@ -12,7 +12,7 @@
 #include "scheduler/plan/dialect.h"
 #include "store/logs/logs.h"
 
-/* A replica whose output is read: what its entries share. */
+/* A replica with output to read: the fields that its entries share. */
 struct outlet {
 	struct replica_key key;
 	struct log_source *source;

@@ -20,8 +20,8 @@ void log_pump_free(struct log_pump *pump);
  * Pure. */
 struct log_source *replica_log_source(const struct plan *plan, int64_t owner, enum role role, unsigned index);
 
-/* Makes the pump know a replica of @plan, whose lines belong to the log of job @owner (a trial's: to its tuning
- * job's); before its output is followed. Harmless when known. Thread: any. */
+/* Adds a replica of @plan to the pump; its lines go to the log of job @owner (for a trial: its tuning job). To be called
+ * before its output is followed. Harmless when it was added. Thread: any. */
 void log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
 		   const struct replica_key *key);
 /* Forgets all replicas of a job. Thread: any. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/plan/dialect.h: how a job is spoken of, and to: the names of its replicas, what their programs are told of
- * who they are and who their peers are, and the sentences of logs and errors. One row for each family of the API;
+/* scheduler/plan/dialect.h: the words of each API family: the names of a job's replicas, the variables by which their programs
+ * learn their own role and their peers, and the sentences of logs and errors. One row for each family of the API;
  * nothing outside of dialect*.c asks which one it is.
  *
  * Pure. Thread: any.
@@ -57,7 +57,7 @@ struct dialect {
 	unsigned internal_attempts; /* how often it is tried in all when the engine breaks inside */
 	const char *running_limit, *wait_limit; /* fields that limit how long it runs, and waits */
 
-	const char *service_agent; /* whose name programs go by, behind "service-NUMBER@" */
+	const char *service_agent; /* the account of programs by default, behind "service-NUMBER@" */
 };
 
 /* That of the plan; "ml" for a plan that could not be read. Never NULL. */

@@ -116,10 +116,10 @@ static enum status directories_add(json_t *environment, const struct plan *plan,
 	return rc;
 }
 
-/* PyTorch Lightning takes the ranks for those of nodes only where there is this variable; without it each node is the first.
- * Source: https://github.com/cellarium-ai/cellarium-ml/issues/56, whose jobs it took for Kubeflow's, and
+/* PyTorch Lightning takes the ranks as ranks of nodes only if this variable is set; without it each node takes itself for the
+ * first. Source: https://github.com/cellarium-ai/cellarium-ml/issues/56, where it took a job for Kubeflow's, and
  * https://github.com/Lightning-AI/pytorch-lightning/issues/13374 (read 2026-11-22)
- * Choice: an address at which nobody listens, and none of the other variables of Kubernetes: with KUBERNETES_SERVICE_HOST
+ * Choice: an address without a listener, and none of the other variables of Kubernetes: with KUBERNETES_SERVICE_HOST
  * libraries would look for its API. */
 #define KUBERNETES_PORT "tcp://127.0.0.1:443"
 

@@ -8,7 +8,7 @@ struct capacity;
 struct plan;
 
 /* Fills the limits of each pool of @plan as capacity->fit wants them, and adds what differs from the cloud. A
- * machine type whose size is not known sets none. */
+ * machine type of unknown size sets none. */
 void limits_fit(const struct plan *plan, const struct capacity *capacity, struct assignment *assignment);
 
 enum { GIB_TEXT_SIZE = 32 };

@@ -29,8 +29,8 @@ static const struct {
 	{ "a2-", 0.031611, 0.004237 },     { "m1-", 0.0348, 0.0051 },
 };
 
-/* What one card, or one core of a TPU, costs in an hour. Derived: K80, P100 and V100 from the legacy types, TPU_V2
- * from BASIC_TPU, whose TPU has eight cores. Not checked against a page: the others, at what Compute Engine and
+/* The price of one card, or of one core of a TPU, for an hour. Derived: K80, P100 and V100 from the legacy types, TPU_V2
+ * from BASIC_TPU, which has a TPU of eight cores. Not checked against a page: the others, at what Compute Engine and
  * Cloud TPU asked. */
 static const struct {
 	const char *type;

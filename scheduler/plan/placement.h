@@ -94,10 +94,10 @@ enum status placement_find(const struct plan *plan, const struct room *room,
 			   struct assignment **ret_assignment, enum shortage *ret_shortage,
 			   struct error *err);
 
-/* Whether a job gets GPUs when its turn comes, rather than does without: it does not overtake who waits for some. */
+/* Whether a job gets GPUs when its turn comes, rather than does without: then it does not overtake jobs that wait for some. */
 bool placement_wants_devices(const struct plan *plan, const struct capacity *capacity);
 /* Adds what a job takes of the room: jobs, containers, and the limits in @assignment (NULL: none). The caller
  * adds the project's vCPUs for jobs of the project in question, and the leases. */
 void plan_usage_add(const struct plan *plan, const struct assignment *assignment, struct usage *usage);
-/* In the cloud's sizes; a machine type whose size is not known counts 0. */
+/* In the cloud's sizes; a machine type of unknown size counts 0. */
 unsigned plan_vcpus(const struct plan *plan);

@@ -46,10 +46,10 @@ struct plan {
 	char *job_dir; /* gs://…, where programs write to: what they are told of it is the dialect's; or NULL */
 	char *tpu_config; /* what the master's TPU_CONFIG says: JSON text; NULL: it has none */
 	char *input;      /* the submitted input as programs read it back from their environment: JSON text */
-	char *service_account; /* whose name the job's programs go by; NULL: the service agent's */
+	char *service_account; /* the account that the job's programs use; NULL: the service agent's */
 	char *runtime_version; /* "2.11": its image runs; NULL: custom containers do */
 	json_t *search; /* of a tuning job: struct study as JSON (scheduler/tuning/study.h); its pools are a trial's */
-	json_t *resumed_jobs; /* of a tuning job: ids of the jobs whose trials it learns from, oldest first; or NULL */
+	json_t *resumed_jobs; /* of a tuning job: ids of the jobs with trials to learn from, oldest first; or NULL */
 	unsigned trial_count, parallel_trial_count; /* of a tuning job: how many at most, how many at once */
 	json_t *study_limits; /* of a tuning job: what else ends its search (study_limits.h); or NULL */
 	int64_t objects_since; /* of a tuning job: generation from which on objects are of its time; 0: not known */

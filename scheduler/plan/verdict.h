@@ -11,7 +11,7 @@
  *   failed inside itself (of the latter the dialect says how often)
  * A job that never retries is not tried again once it ran, for any of these reasons.
  * Choice: of crashes by signal, too. The service's field (disableRetries) speaks of internal errors alone; but the page
- * of exit codes counts these crashes, like those, as what may pass by itself, and who forbids retries so that a run is
+ * of exit codes counts these crashes, like those, as what may pass by itself, and a user that forbids retries so that a run is
  * never repeated on half-written outputs would not have it repeated for a crash either.
  * A replica that is lost alone is restarted first (job_run.h); but with preemptible machines that counts as a lack of
  * resources, for which the whole job begins again, up to 6 times.

@@ -2,8 +2,8 @@
 #pragma once
 /* scheduler/tuning/event.h: one event of TensorBoard's, a protobuf message, and the scalars in it.
  *
- * A summary's value is a scalar when it is a simple_value, or a tensor of one element whose plugin is "scalars" or
- * not named: writers name the plugin with a tag's first value only.
+ * A summary's value is a scalar when it is a simple_value, or a tensor of one element with the plugin "scalars" or
+ * none: writers name the plugin with a tag's first value only.
  * Source: tensorflow/core/util/event.proto, tensorflow/core/framework/{summary,tensor,tensor_shape,types}.proto and
  * tensorboard/{data_compat,dataclass_compat}.py in https://github.com/tensorflow (read 2026-11-22) */
 #include <stddef.h>

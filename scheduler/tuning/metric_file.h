@@ -3,8 +3,8 @@
 /* scheduler/tuning/metric_file.h: the file in which training code reports metrics by way of cloudml-hypertune.
  *
  * Lines of JSON: {"checkpoint_path": "", "global_step": "1000", "timestamp": 1546300800.123, "TAG": "0.93", "trial":
- * "1"}. The library truncates the file and writes it again with its last 100 reports, at each report: one who reads
- * meanwhile finds it empty, or cut in the middle of a line. Others append, or write numbers instead of strings.
+ * "1"}. The library truncates the file and writes it again with its last 100 reports, at each report: a reader that comes
+ * meanwhile finds it empty, or cut in the middle of a line. Other programs append, or write numbers instead of strings.
  * Source: https://github.com/GoogleCloudPlatform/cloudml-hypertune/blob/master/hypertune/hypertune.py (read 2026-11-22)
  *
  * Pure: the caller reads the file, again and again, each time with one call of read(2) (what is put together from

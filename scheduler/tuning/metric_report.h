@@ -44,8 +44,8 @@ void metric_report_init(struct metric_report *report, const struct metric *metri
 			double started_s);
 void metric_report_deinit(struct metric_report *report);
 
-/* For one who begins again after a restart, with files that are read from their beginning: @last is the last of
- * the measurements that were kept, by step and then elapsed time. What is not later is not given again. */
+/* Continues after a restart, with files that are read from their beginning: @last is the last of
+ * the measurements that were kept, by step and then elapsed time. Only later ones are given again. */
 void metric_report_resume(struct metric_report *report, const struct measurement *last);
 
 /* Forgets the measurements (they were taken out), and nothing else. */

@@ -49,7 +49,7 @@ struct job {
 	int verdict_code; /* its error_code */
 	unsigned attempt;
 	bool torn_down;
-	unsigned announced; /* the attempt whose start the log was told of; 0: none */
+	unsigned announced; /* the attempt that the log reports as started; 0: none */
 
 	/* Of a job that runs a trial: the tuning job; 0: a client's own. Clients see such jobs if they are KIND_CUSTOM. */
 	int64_t parent;

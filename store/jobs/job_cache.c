@@ -19,7 +19,7 @@ void job_cache_deinit(struct job_cache *cache)
 	}
 }
 
-/* Who fills one slot on purpose only slows down itself: no key is needed. */
+/* No secret key is needed: a client that fills one slot on purpose only slows down its own jobs. */
 static struct job_cache_slot *slot_of(struct job_cache *cache, const char *job_id)
 {
 	static const unsigned char key[crypto_shorthash_KEYBYTES] = "trainyard cache";

@@ -10,7 +10,7 @@
 #include "store/state_writer.h"
 #include "store/store_parts.h"
 
-enum { NO_JOB = 0 /* whose entries are clients' own */ };
+enum { NO_JOB = 0 /* for entries that clients wrote themselves */ };
 
 enum status job_purge_next(struct store *store, int64_t before_us, int64_t *ret_job, struct error *err)
 {

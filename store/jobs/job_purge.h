@@ -10,7 +10,7 @@
 
 struct store;
 
-/* The job whose end is the oldest of those that ended before @before_us; *ret_job 0: there is none. A job is left out while
+/* The job that ended first of those that ended before @before_us; *ret_job 0: there is none. A job is left out while
  * its containers or its last log lines are under way, and while a model is registered that it made. */
 enum status job_purge_next(struct store *store, int64_t before_us, int64_t *ret_job, struct error *err);
 /* Removes such a job. Its log goes first, in slices that let other entries be stored between them; the rows of the job and its

@@ -48,7 +48,7 @@ enum status job_set_labels(struct store *store, const char *project, const char 
 			   const char *etag, struct job **ret_job, struct error *err);
 
 /* Wants the job cancelled: QUEUED, PREPARING and RUNNING become CANCELLING with the verdict CANCELLED
- * and @message; a job that has ended, or whose end is decided, stays as it is, successfully.
+ * and @message; a job that has ended, or has its end decided, stays as it is, successfully.
  * Wakes the scheduler. NOT_FOUND as in job_get(). */
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
 		       struct error *err);

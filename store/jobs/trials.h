@@ -2,7 +2,7 @@
 #pragma once
 /* store/jobs/trials.h: the trials of tuning jobs, and the jobs that run them.
  *
- * A trial is run by a job of its own, whose parent is the tuning job: it is admitted, started, watched, restarted and
+ * A trial is run by a job of its own with the tuning job as its parent: it is admitted, started, watched, restarted and
  * cleared like any other, and shown to clients if it is a KIND_CUSTOM. Its log lines are the tuning job's, labelled with its number. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/keys/access_token.h: the emulator's own access tokens, which say by themselves who they were given to.
+/* store/keys/access_token.h: the emulator's own access tokens. A token contains the identity that it was given to.
  *
- * "ya29.ty-" and base64url of what is below, sealed with a key made of the state directory's secret: good after a
- * restart, worthless on another machine, and nothing to be kept. The same fields always give the same text, so
- * that who asks twice gets one token. Pure but for the secret. Thread: any. */
+ * "ya29.ty-" and base64url of the fields below, sealed with a key made of the state directory's secret: valid after a
+ * restart, invalid on another machine, and stored nowhere. The same fields always give the same text, so that a client that
+ * asks twice gets one token. Pure but for the secret. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -72,7 +72,7 @@ void authority_free(struct authority *authority)
 
 /* ---- certificates ---- */
 
-/* What both kinds have: @name of whom, good for how long, and whose key. */
+/* The fields of both kinds of certificate: the subject @name, the validity, the public key. */
 static int certificate_begin(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *name,
 			     int64_t now_s, int years)
 {
@@ -170,7 +170,7 @@ static bool certificate_read(const char *path, gnutls_x509_privkey_t key, int64_
 	       gnutls_x509_crt_get_activation_time(certificate) <= now_s;
 }
 
-/* Whoever makes one of the same key makes one that is as good. */
+/* Two processes that make a certificate of the same key make equally good ones. */
 static enum status certificate_make(const struct authority *authority, gnutls_x509_privkey_t key,
 				    int64_t now_s, gnutls_x509_crt_t *ret_certificate, struct error *err)
 {

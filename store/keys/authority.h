@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/keys/authority.h: a certificate authority of a state directory: STATE/NAME.key (PKCS #8, mode 0600) and
- * STATE/NAME.crt, made when they are first needed. It is good for one domain and names below it only (name constraints:
- * who steals the key can pass for nobody else). GnuTLS does the work. "ca" is for the names of Cloud Storage inside job
+ * STATE/NAME.crt, made when they are first needed. It is valid for one domain and names below it only (name constraints: a
+ * thief of the key can impersonate no other host). GnuTLS does the work. "ca" is for the names of Cloud Storage inside job
  * networks, "local-ca" for this machine's clients of gRPC.
  *
  * Two programs that make it at once agree on one. Thread: any; a lock inside. */

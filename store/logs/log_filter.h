@@ -22,8 +22,8 @@ enum status log_filter_init(struct log_filter *filter, const char *text, int64_t
 void log_filter_deinit(struct log_filter *filter);
 #define AUTO_LOG_FILTER __attribute__((cleanup(log_filter_deinit)))
 
-/* The job that the filter asks for runs trial @trial of tuning job @owner, whose log its lines are in: they fit as well.
- * Once, where there is a job_label. Texts are kept by reference. */
+/* The job that the filter names runs trial @trial of tuning job @owner, and its lines are in the tuning job's log: those lines
+ * match as well. Call it once, where there is a job_label. Texts are kept by reference. */
 void log_filter_add_trial(struct log_filter *filter, const char *owner, const char *trial);
 
 /* A condition over the tables entry AS e and source AS s, joined. @of_jobs: only entries of the jobs

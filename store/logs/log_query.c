@@ -73,8 +73,8 @@ static enum status jobs_read(sqlite3_stmt *rows, struct query *query, unsigned *
 	}
 }
 
-/* Finds the jobs whose entries carry the label that the filter asks for. Few: each is a leg. None:
- * *ret_none. Too many (clients may write anything): along time. */
+/* Finds the jobs with entries that carry the label of the filter. A few: each is a leg. None:
+ * *ret_none. Too many (clients may write any label): the index by time is read. */
 static enum status jobs_find(struct connection *connection, struct query *query, bool *ret_none,
 			     struct error *err)
 {
@@ -285,7 +285,7 @@ static enum status query_run(struct connection *connection, struct query *query,
 	return rows_give(rows, query->asked->page_size, row, arg, &query->mark, ret_more, err);
 }
 
-/* Lines of a trial that is a job of its own are its tuning job's: who asks for that job finds them as well. */
+/* Lines of a trial that is a job of its own are stored as its tuning job's: a query for the trial's job finds them as well. */
 static enum status trial_find(struct store *store, struct query *query, struct error *err)
 {
 	const char *label = query->filter.job_label;

@@ -18,7 +18,7 @@ struct log_source {
 	unsigned references; /* atomic */
 	int64_t job;
 	char *project, *log_name, *resource_type, *resource_labels, *labels; /* labels: "{}" when none */
-	uint64_t known_by; /* whose numbering `row` is of; 0: nobody's */
+	uint64_t known_by; /* the store that numbered `row`; 0: none */
 	int64_t row;       /* id in table source */
 };
 

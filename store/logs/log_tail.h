@@ -39,9 +39,9 @@ struct tail_line {
 	const char *task, *trial; /* of the replica; trial: NULL: none */
 };
 
-/* Gives what is new, a page at most. *ret_count: 0: there is nothing now. New entries of a job whose program dates them are
- * looked for among all of its entries, and so in no more than a tenth of the time unless @last_read: the reader needs to
- * know that there is nothing more. */
+/* Returns new entries, a page at most. *ret_count 0: there are none now. In a job with a program that dates its own entries,
+ * new ones are looked for among all of its entries, and so in no more than a tenth of the time unless @last_read: the reader
+ * needs to know that nothing more will come. */
 enum status log_tail_read(struct log_tail *tail, bool last_read,
 			  void (*take)(void *arg, const struct tail_line *line), void *arg,
 			  unsigned *ret_count, struct error *err);

@@ -29,7 +29,7 @@ void log_barrier(struct store *store, void (*done)(void *arg), void *arg)
 	logs_writer_barrier(store->logs, &barrier);
 }
 
-/* One who waits in log_flush(), on its stack. */
+/* A caller that waits in log_flush(), on its stack. */
 struct flush {
 	pthread_mutex_t lock;
 	pthread_cond_t settled;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/logs/logs.h: log entries: taken in by batches, read by pages.
+/* store/logs/logs.h: log entries: written in batches, read by pages.
  *
  * Within one job entries are stored with times that never go back (a smaller one is raised to the
  * last) and with growing insert ids, because readers page by (timestamp, insertId) as text and never
  * look behind. Entries that programs date themselves, and those from clients (entries:write), keep the times they came
- * with, and raise no other's: who reads along misses those that come behind where it stands, as in the service. */
+ * with, and raise no other's: a reader that follows misses entries dated before its position, as in the service. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -98,10 +98,10 @@ struct log_entry {
  *
  * The reader's margin: gcloud's log streaming asks only for entries older than five seconds, and stops at
  * the first quiet moment after the job's end, which would hide the last lines of a job. An ascending query
- * whose filter is a conjunction that names one resource.labels.job_id, has a lower bound on timestamp and
- * an upper one between 4 and 12 seconds before now_ns, or before the reader's own present, is answered up to the present instead: this store's
- * entries of a job never come late, so nothing can be missed or doubled by it. Those of a program that dates them itself
- * may: of such a job it is the present only once the job has ended.
+ * with a filter that is a conjunction, names one resource.labels.job_id, has a lower bound on timestamp and
+ * an upper one between 4 and 12 seconds before now_ns, or before the reader's own present, is answered up to the present
+ * instead: this store's entries of a job never come late, so nothing can be missed or doubled by it. Entries that a program
+ * dates itself may come late: for such a job it is the present only once the job has ended.
  * INVALID_ARGUMENT: a filter that cannot be parsed (text says where), a foreign or broken token. */
 enum status log_query_run(struct store *store, const struct log_query *query,
 			  void (*row)(void *arg, const struct log_entry *entry), void *arg,

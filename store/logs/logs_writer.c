@@ -203,7 +203,7 @@ static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 	return goes_on;
 }
 
-/* Tells those who wait at a barrier; the impatient alone when @status is a failure. */
+/* Answers the callers at a barrier; after a failure, only those that asked for an answer at once. */
 static void barriers_call(const struct log_queue *queue, enum status status)
 {
 	struct log_cursor cursor = { 0 };
@@ -218,7 +218,7 @@ static void barriers_call(const struct log_queue *queue, enum status status)
 	}
 }
 
-/* Those who came while a batch cannot be stored do not wait for it either. */
+/* Answers callers that came to the barrier while a batch cannot be stored: they do not wait for it either. */
 static void newcomers_settle(struct logs_writer *writer, enum status status)
 {
 	pthread_mutex_lock(&writer->lock);
@@ -310,7 +310,7 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-/* Reads whose logs the file holds; writes it into a new one. */
+/* Reads the instance that the file's logs belong to; writes it into a new file. */
 static enum status owner_check(struct connection *connection, const char *instance, bool *ret_ours,
 			       struct error *err)
 {

@@ -3,8 +3,8 @@
 /* store/objects/assemblies.h: uploads in parts, which the XML API calls multipart uploads; part of store/objects/objects.h.
  *
  * Parts come in any order, several at once, under numbers of the client's; one that comes again replaces the one
- * before. A part is kept, also over kill -9, once it is finished, and nobody sees it among the objects; at the end
- * those that the client names become one object, whose checksum is made of theirs. An assembly is kept for a week.
+ * before. A finished part is kept, also over kill -9, and is not visible among the objects; at the end
+ * the parts that the client names become one object, and the object's checksum is made of theirs. An assembly is kept for a week.
  * Source: https://cloud.google.com/storage/docs/multipart-uploads (read 2026-11-22)
  *
  * NOT_FOUND: the bucket, or "The requested upload was not found.": no such assembly of this object, or it has ended.

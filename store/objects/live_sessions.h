@@ -16,7 +16,7 @@ struct live_session {
 	bool ended;          /* likewise: no longer in the list, freed with the last reference */
 	int64_t created_us;
 	pthread_mutex_t lock; /* of all below */
-	uint64_t turn;        /* whose upload may write: the last one that was begun */
+	uint64_t turn;        /* the upload that may write: the last one that was begun */
 	bool is_known;        /* the sink is set up */
 	bool has_object;      /* the file is an object's now */
 	struct sink sink;

@@ -44,14 +44,14 @@ enum status objects_new(const struct objects_options *options, struct objects **
 			struct error *err);
 /* Opens what is otherwise opened on first use, so that a process that only reads finds it. */
 enum status objects_prepare(struct objects *objects, struct error *err);
-/* Sweeps what an earlier process has left: uploads that were cut off, work on files that was not done, sessions that
- * are too old. Where nothing was ever stored nothing is made; what fails is told in the log, and again to who uses it. */
+/* Removes what an earlier process has left: interrupted uploads, unfinished work on files, expired sessions. Makes nothing in
+ * a state directory without objects. A failure is logged, and returned to the next caller that uses the store. */
 void objects_recover(struct objects *objects);
 /* Ends what is being written and closes. No call may be under way. NULL is harmless. */
 void objects_free(struct objects *objects);
 
-/* How many changes were made since this process began: whoever reads the number before he looks, and finds the same
- * one later, has missed nothing. 0 before the first change. */
+/* How many changes were made since this process began. A caller that reads the number, looks, and later finds the same
+ * number has missed nothing. 0 before the first change. */
 uint64_t objects_change_count(const struct objects *objects);
 /* What is made from now on has this generation or a later one, whatever the clock says, and though power be lost. Waits
  * for the disk. 0: that cannot be told now. */
@@ -73,7 +73,7 @@ struct conditions {
 enum condition_outcome {
 	CONDITIONS_HOLD,
 	CONDITIONS_FAILED,   /* 412 */
-	CONDITIONS_UNCHANGED /* some ...NotMatch is what is not: 304 to one who reads, 412 to one who writes */
+	CONDITIONS_UNCHANGED /* a ...NotMatch condition matches: 304 for a read, 412 for a write */
 };
 
 /* Pure. @generation 0: there is none. */

@@ -249,7 +249,7 @@ enum status session_get(struct objects *objects, const char *id, struct session 
 	return STATUS_OK;
 }
 
-/* Opens the sink for who goes on at @position. One that was at rest rests again after a failure: nobody would close it.
+/* Opens the sink to go on at @position. A sink that was at rest rests again after a failure: no caller would close it.
  * The session is held. */
 static enum status sink_open_at(struct sink *sink, int64_t position, struct error *err)
 {

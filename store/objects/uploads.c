@@ -83,7 +83,7 @@ enum status upload_begin(struct objects *objects, const struct object_target *ta
 	return STATUS_OK;
 }
 
-/* The sink, held against those who take the session over. */
+/* The sink, locked against callers that take the session over. */
 static struct sink *sink_hold(struct upload *upload)
 {
 	if (!upload->session)
@@ -252,7 +252,7 @@ static enum status upload_commit(struct upload *upload, struct sink *sink, struc
 	return STATUS_OK;
 }
 
-/* A session whose bytes or conditions are wrong, or whose bucket is gone, cannot come to anything. */
+/* A session with wrong bytes, with conditions that fail, or with a bucket that is gone cannot become an object. */
 static bool is_final(enum status status)
 {
 	return status == STATUS_INVALID_ARGUMENT || status == STATUS_FAILED_PRECONDITION ||

@@ -26,7 +26,7 @@ enum status target_look(struct objects *objects, const struct object_target *tar
 /* INVALID_ARGUMENT in Cloud Storage's words when the bytes are not what was said. */
 enum status crc32c_check(const struct wish *wish, uint32_t crc32c, struct error *err);
 
-/* Of an upload with a sink of its own whose bytes are complete: what they come to. INVALID_ARGUMENT as above. */
+/* The checksums of an upload with a sink of its own that has all its bytes. INVALID_ARGUMENT as above. */
 enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struct error *err);
 
 struct upload {
