@@ -189,7 +189,6 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 		sight_removed(replica);
 		break;
 	case ENGINE_REPLICA_PAUSED:
-		replica->pause_doubted_in = 0;
 		sight_paused(run, replica, status->paused);
 		break;
 	case ENGINE_REPLICA_FAILED:

@@ -63,8 +63,9 @@ struct replica_run {
 	enum link_wish link;
 	unsigned throttle_failures; /* in a row */
 	bool paused;                /* somebody has frozen it */
-	/* The listing (struct scheduler) that lacked it, and the one that said otherwise of the pause; 0: none. */
-	unsigned missing_in, pause_doubted_in;
+	unsigned missing_in;        /* the listing (struct scheduler) that lacked it; 0: none */
+	/* Monotonic: since when listings say otherwise of the pause; 0: they do not. */
+	int64_t pause_doubted_us;
 	bool ordered;          /* it ended by a rule of faults.h */
 	int64_t made_us;       /* wall: when the container was made that ran before we did; 0: it did not */
 	int64_t running_at_us; /* monotonic: first seen running; 0: not yet */

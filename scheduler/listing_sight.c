@@ -7,20 +7,23 @@
 #include "scheduler/scheduler_state.h"
 #include "scheduler/sight.h"
 
-/* Docker tells of a pause and of its end before its list knows (seen of 20.10): later listings than the
- * first count when two in a row say so. */
+enum { PAUSE_DOUBT_US = 3000000 };
+
+/* Docker tells of a pause and of its end before its list knows (seen of 20.10), and a loaded one sends several listings
+ * that are older than what it told: a later listing than the first counts when all have said so for a while. */
 static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			      bool paused)
 {
-	const bool told_twice =
-		replica->pause_doubted_in && replica->pause_doubted_in == scheduler->listings - 1;
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
 
-	if (!job_run_is_sighted(run) || replica->paused == paused || told_twice) {
+	if (!job_run_is_sighted(run) || replica->paused == paused ||
+	    (replica->pause_doubted_us && now_us - replica->pause_doubted_us >= PAUSE_DOUBT_US)) {
 		sight_paused(run, replica, paused);
 		return;
 	}
-	replica->pause_doubted_in = scheduler->listings;
-	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+	if (!replica->pause_doubted_us)
+		replica->pause_doubted_us = now_us;
+	listing_want(scheduler, replica->pause_doubted_us + PAUSE_DOUBT_US);
 }
 
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
@@ -69,7 +72,7 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 		return;
 	}
 	replica->missing_in = scheduler->listings;
-	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+	listing_want(scheduler, clock_mono_us(scheduler->reconciler.clock));
 }
 
 static const struct replica_status *listed(const struct engine_event *event, const struct replica_key *key)

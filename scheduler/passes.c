@@ -119,6 +119,15 @@ static bool runs_pass(struct scheduler *scheduler)
 	return scheduler->wakes.first;
 }
 
+static void listing_ask(struct scheduler *scheduler)
+{
+	if (!scheduler->list_at_us ||
+	    scheduler->list_at_us > clock_mono_us(scheduler->reconciler.clock))
+		return;
+	scheduler->list_at_us = 0;
+	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+}
+
 void scheduler_reconcile(struct scheduler *scheduler)
 {
 	const struct reconciler *reconciler = &scheduler->reconciler;
@@ -129,6 +138,7 @@ void scheduler_reconcile(struct scheduler *scheduler)
 		continue;
 	spare_networks_remove(&scheduler->spares, reconciler->engine, scheduler->starting,
 			      clock_mono_us(reconciler->clock));
+	listing_ask(scheduler);
 }
 
 /* @other_us: 0: none. */
@@ -139,9 +149,10 @@ static int64_t earlier_us(int64_t at_us, int64_t other_us)
 
 int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
-	const int64_t spares_us = spare_networks_deadline_us(&scheduler->spares, scheduler->starting);
+	int64_t at_us = earlier_us(wakes_first_us(&scheduler->wakes),
+				   spare_networks_deadline_us(&scheduler->spares, scheduler->starting));
 
-	return earlier_us(
-		earlier_us(earlier_us(wakes_first_us(&scheduler->wakes), spares_us), scheduler->load_at_us),
-		scheduler->network_look.again_us);
+	at_us = earlier_us(at_us, scheduler->load_at_us);
+	at_us = earlier_us(at_us, scheduler->list_at_us);
+	return earlier_us(at_us, scheduler->network_look.again_us);
 }

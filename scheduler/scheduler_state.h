@@ -52,6 +52,7 @@ struct scheduler {
 	/* Why the engine last had no block for a network; "": the last that was asked for had one at once */
 	char network_lack[LACK_TEXT_SIZE];
 	int64_t load_at_us; /* monotonic: when to read the jobs once more, one of which could not be; 0: all were */
+	int64_t list_at_us; /* monotonic: when to ask the engine for a listing; 0: nobody wants one. listing_want() */
 
 	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
 	struct room room;

@@ -35,7 +35,13 @@ void sight_lose(struct scheduler *scheduler, struct job_run *run)
 	run->sight++;
 	run->network = NETWORK_NONE;
 	sight_hold(scheduler, run);
-	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+	listing_want(scheduler, clock_mono_us(scheduler->reconciler.clock));
+}
+
+void listing_want(struct scheduler *scheduler, int64_t at_us)
+{
+	if (!scheduler->list_at_us || at_us < scheduler->list_at_us)
+		scheduler->list_at_us = at_us;
 }
 
 struct replica_run *sight_find(struct scheduler *scheduler, const struct replica_key *key,
@@ -221,6 +227,7 @@ void sight_paused(struct job_run *run, struct replica_run *replica, bool paused)
 {
 	char name[REPLICA_NAME_MAX];
 
+	replica->pause_doubted_us = 0;
 	if (replica->paused == paused)
 		return;
 	replica->paused = paused;
