@@ -3,11 +3,15 @@
 
 #include <string.h>
 
+#include "api/emulator/faults.h"
 #include "api/emulator/jobs.h"
 #include "api/message/message_write.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
+#include "scheduler/faults/fault_book.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/verdict.h"
+#include "store/jobs/faults.h"
 #include "store/jobs/journal.h"
 #include "store/jobs/summaries.h"
 
@@ -64,6 +68,22 @@ static const struct field replica_fields[] = {
 static const struct message replica_message = { "trainyard.TimelineReplica", replica_fields,
 						"What became of a replica.", .is_own = true };
 
+static const struct field fault_fields[] = {
+	FIELD("rule", INT64, 0, "The number of the rule that ordered it."),
+	FIELD("fault", STRING, 0, "Which kind of fault, as rules name it: preempt, cutNetwork …"),
+	FIELD("replica", STRING, 0, "Which replica was hit; absent where it is the whole job."),
+	FIELD("attempt", INT32, 0, "In which try of the whole job, from 1."),
+	FIELD("restart", INT32, 0, "How often the replica had been started anew alone; absent of 0."),
+	FIELD("lasts", BOOL, 0,
+	      "Of slowNetwork and cutNetwork: the rule still holds, and its time is not over."),
+	FIELD("endTime", TIMESTAMP, 0, "When its time is over; absent where it has no end."),
+	FIELD("bytesPerSecond", INT64, 0, "Of slowNetwork."),
+	FIELD("text", STRING, 0, "The same in words."),
+	{ .name = NULL },
+};
+static const struct message fault_hit_message = { "trainyard.TimelineFault", fault_fields,
+						  "A fault that hit a job.", .is_own = true };
+
 static const struct field timeline_fields[] = {
 	FIELD("attempt", INT32, 0, "Which try of the whole job is the last, from 1."),
 	{ .name = "events",
@@ -76,6 +96,11 @@ static const struct field timeline_fields[] = {
 	  .flags = FIELD_REPEATED,
 	  .message = &replica_message,
 	  .help = "All of the job's; none of a tuning job." },
+	{ .name = "faults",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &fault_hit_message,
+	  .help = "What rules of faults did to the job." },
 	{ .name = NULL },
 };
 const struct message job_timeline_message = { "trainyard.Timeline", timeline_fields,
@@ -240,9 +265,49 @@ static void rows_sort(struct journal *journal)
 	}
 }
 
-static void timeline_write(const struct journal *journal, const struct plan *plan, unsigned attempt,
-			   struct text *text)
+static void fault_write(const struct jobs_context *context, const struct plan *plan,
+			const struct fault_hit *hit, struct writer *answer)
 {
+	const bool of_network = hit->stage == STAGE_NETWORK;
+	char replica[REPLICA_NAME_MAX];
+
+	member_int(answer, "rule", hit->fault);
+	member_text(answer, "fault", fault_kind_name((enum fault_kind)hit->kind));
+	if (of_network || hit->stage == STAGE_RUNNING) {
+		replica_task_name(plan, (enum role)hit->key.role, hit->key.index, replica);
+		member_text(answer, "replica", replica);
+	}
+	member_int(answer, "attempt", hit->key.attempt);
+	if (hit->key.restart)
+		member_int(answer, "restart", hit->key.restart);
+	if (of_network && context->faults && fault_book_has(context->faults->book, hit->fault) &&
+	    (!hit->until_us || clock_wall_us(context->faults->clock) < hit->until_us))
+		member_bool(answer, "lasts", true);
+	member_time(answer, "endTime", hit->until_us, TIME_MICROSECONDS);
+	if (hit->bytes_per_s)
+		member_int(answer, "bytesPerSecond", hit->bytes_per_s);
+	member_text(answer, "text", hit->line);
+}
+
+struct told {
+	const struct jobs_context *context;
+	const struct job *job;
+	const struct plan *plan;
+	struct journal journal;
+	struct fault_hit_list hits; /* of the job, and of its trials */
+};
+
+static void told_deinit(struct told *told)
+{
+	journal_deinit(&told->journal);
+	fault_hit_list_deinit(&told->hits);
+}
+
+static void timeline_write(const struct told *told, struct text *text)
+{
+	const struct journal *journal = &told->journal;
+	const struct plan *plan = told->plan;
+	const unsigned attempt = told->job->attempt;
 	struct writer answer = message_open(text, &job_timeline_message), list;
 
 	member_int(&answer, "attempt", attempt);
@@ -263,6 +328,17 @@ static void timeline_write(const struct journal *journal, const struct plan *pla
 			message_close(&replica);
 		}
 	message_close(&list);
+	list = member_list(&answer, "faults");
+	for (size_t i = 0; i < told->hits.count; i++) {
+		struct writer fault;
+
+		if (told->hits.hits[i].key.job != told->job->id)
+			continue;
+		fault = element_message(&list);
+		fault_write(told->context, plan, &told->hits.hits[i], &fault);
+		message_close(&fault);
+	}
+	message_close(&list);
 	message_close(&answer);
 }
 
@@ -270,9 +346,9 @@ enum status job_timeline_answer(struct call *call, struct error *err)
 {
 	const struct jobs_context *context = call->context;
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
-	struct journal journal AUTO_JOURNAL = { 0 };
 	AUTO(job) struct job *job = NULL;
 	AUTO(plan) struct plan *plan = NULL;
+	struct told told __attribute__((cleanup(told_deinit))) = { .context = context };
 	const int64_t trial = json_int_at(call->query, "trial", 0);
 	enum status rc = jobs_find(call, &list, err);
 
@@ -283,10 +359,14 @@ enum status job_timeline_answer(struct call *call, struct error *err)
 	if (!rc)
 		rc = plan_from_text(job->plan, &plan, err);
 	if (!rc)
-		rc = journal_read(context->store, job->id, &journal, err);
+		rc = journal_read(context->store, job->id, &told.journal, err);
+	if (!rc)
+		rc = fault_hits_of_job(context->store, job->id, &told.hits, err);
 	if (rc)
 		return rc;
-	rows_sort(&journal);
-	timeline_write(&journal, plan, job->attempt, &call->answer);
+	told.job = job;
+	told.plan = plan;
+	rows_sort(&told.journal);
+	timeline_write(&told, &call->answer);
 	return STATUS_OK;
 }

@@ -20,23 +20,6 @@
  * of all, so the answer grows with the square of their number. The first of each pool is always there. */
 enum { REPLICAS_BYTES_MAX = 16 << 20 };
 
-/* {"NAME": "value"} of an array of "NAME=value". Of two of one name the last counts, in the place of the first. */
-static json_t *environment_json(const json_t *environment)
-{
-	json_t *object = json_object();
-	const json_t *variable;
-	size_t i;
-
-	json_array_foreach(environment, i, variable) {
-		const char *text = json_string_value(variable);
-		const char *equals = strchr(text, '=');
-		AUTO(string) char *name = memory_strndup(text, (size_t)(equals - text));
-
-		json_object_set_new(object, name, json_string(equals + 1));
-	}
-	return object;
-}
-
 /* Whether the replica is known to get no GPU: then its environment says so, in the engine's words (engine.h). */
 static bool gets_no_device(const struct plan *plan, const struct start_estimate *start_estimate,
 			   enum role role, unsigned index)
@@ -52,7 +35,6 @@ static enum status replica_write(struct writer *list, const struct plan *plan,
 				 const struct start_estimate *start_estimate, enum role role, unsigned index,
 				 struct error *err)
 {
-	char host_name[REPLICA_NAME_MAX], address_name[REPLICA_NAME_MAX];
 	struct program program AUTO_PROGRAM = { 0 };
 	AUTO(json) json_t *known = NULL;
 	AUTO(json) json_t *environment = NULL;
@@ -61,16 +43,12 @@ static enum status replica_write(struct writer *list, const struct plan *plan,
 
 	if (rc)
 		return rc;
-	replica_host_name(plan, role, index, host_name);
-	replica_address_name(plan, role, index, address_name);
 	known = replica_json(plan, start_estimate->assignment, role, index);
-	environment = environment_json(program.environment);
+	environment = program_environment(&program);
 	if (gets_no_device(plan, start_estimate, role, index))
 		json_object_set_new(environment, "NVIDIA_VISIBLE_DEVICES", json_string("void"));
 	answer = element_message(list);
 	members_value(&answer, known, NULL);
-	member_text(&answer, "hostName", host_name);
-	member_text(&answer, "addressName", address_name);
 	member_value(&answer, "packageUris", plan->pools[role].package_uris);
 	member_value(&answer, "command", program.command);
 	member_value(&answer, "args", program.args);

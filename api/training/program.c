@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/training/program.h"
 
+#include <string.h>
+
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/command_line.h"
 #include "scheduler/plan/dialect.h"
 
@@ -37,8 +40,27 @@ void program_deinit(struct program *program)
 	json_decref(program->args);
 }
 
-static enum status command_line_add(json_t *lines, const struct plan *plan, enum role role, struct error *err)
+/* Of two of one name the last counts, in the place of the first. */
+json_t *program_environment(const struct program *program)
 {
+	json_t *object = json_object();
+	const json_t *variable;
+	size_t i;
+
+	json_array_foreach(program->environment, i, variable) {
+		const char *text = json_string_value(variable);
+		const char *equals = strchr(text, '=');
+		AUTO(string) char *name = memory_strndup(text, (size_t)(equals - text));
+
+		json_object_set_new(object, name, json_string(equals + 1));
+	}
+	return object;
+}
+
+static enum status pool_add(json_t *lines, json_t *environments, const struct plan *plan, enum role role,
+			    struct error *err)
+{
+	const char *pool = dialect_of(plan)->pools[role];
 	struct program program AUTO_PROGRAM = { 0 };
 	AUTO(string) char *line = NULL;
 	enum status rc = program_make(plan, role, 0, &program, err);
@@ -46,19 +68,28 @@ static enum status command_line_add(json_t *lines, const struct plan *plan, enum
 	if (rc)
 		return rc;
 	line = command_line_text(plan->pools[role].image, program.command, program.args);
-	json_object_set_new(lines, dialect_of(plan)->pools[role], json_string(line));
+	json_object_set_new(lines, pool, json_string(line));
+	json_object_set_new(environments, pool, program_environment(&program));
 	return STATUS_OK;
 }
 
-enum status command_lines_make(const struct plan *plan, json_t **ret_lines, struct error *err)
+enum status programs_make(const struct plan *plan, struct programs *ret_programs, struct error *err)
 {
-	AUTO(json) json_t *lines = json_object();
+	struct programs programs AUTO_PROGRAMS = { json_object(), json_object() };
 	enum status rc = STATUS_OK;
 
 	for (int role = 0; !rc && role < ROLE_COUNT; role++)
 		if (plan->pools[role].count)
-			rc = command_line_add(lines, plan, (enum role)role, err);
-	if (!rc)
-		*ret_lines = TAKE(lines);
-	return rc;
+			rc = pool_add(programs.command_lines, programs.environments, plan, (enum role)role, err);
+	if (rc)
+		return rc;
+	*ret_programs = programs;
+	programs = (struct programs){ NULL, NULL };
+	return STATUS_OK;
+}
+
+void programs_deinit(struct programs *programs)
+{
+	json_decref(programs->command_lines);
+	json_decref(programs->environments);
 }

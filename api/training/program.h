@@ -19,6 +19,14 @@ enum status program_make(const struct plan *plan, enum role role, unsigned index
 void program_deinit(struct program *program);
 #define AUTO_PROGRAM __attribute__((cleanup(program_deinit)))
 
-/* {"POOL": "docker run …"}: for each pool of @plan what its first replica runs, as scheduler/plan/command_line.h writes it.
- * @ret_lines is the caller's. */
-enum status command_lines_make(const struct plan *plan, json_t **ret_lines, struct error *err);
+/* {"NAME": "value"}: its environment. The caller's. */
+json_t *program_environment(const struct program *program);
+
+/* For each pool of a plan what its first replica is given. */
+struct programs {
+	json_t *command_lines; /* {"POOL": "docker run …"}: scheduler/plan/command_line.h */
+	json_t *environments;  /* {"POOL": {"NAME": "value"}} */
+};
+enum status programs_make(const struct plan *plan, struct programs *ret_programs, struct error *err);
+void programs_deinit(struct programs *programs);
+#define AUTO_PROGRAMS __attribute__((cleanup(programs_deinit)))

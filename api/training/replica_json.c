@@ -41,10 +41,13 @@ json_t *replica_json(const struct plan *plan, const struct assignment *assignmen
 {
 	const struct pool *pool = &plan->pools[role];
 	AUTO(json) json_t *object = NULL;
-	char name[REPLICA_NAME_MAX];
+	char name[REPLICA_NAME_MAX], host_name[REPLICA_NAME_MAX], address_name[REPLICA_NAME_MAX];
 
 	replica_task_name(plan, role, index, name);
-	object = json_pack("{s:s, s:s, s:s*, s:s*, s:s*}", "name", name, "image", pool->image, "cloudImage",
+	replica_host_name(plan, role, index, host_name);
+	replica_address_name(plan, role, index, address_name);
+	object = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*, s:s*}", "name", name, "hostName", host_name,
+			   "addressName", address_name, "image", pool->image, "cloudImage",
 			   pool->cloud_image, "machineType", pool->machine_type, "acceleratorType",
 			   pool->accelerator_type);
 	member_add(object, "acceleratorCount", pool->accelerator_count > 0,

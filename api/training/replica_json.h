@@ -10,10 +10,11 @@
 
 struct assignment;
 
-/* {"name", "image", "cloudImage", "machineType", "acceleratorType", "acceleratorCount", "limits", "devices"}: what
- * does not apply is absent. The name is the one in log entries ("worker-replica-0", "workerpool1-0"); image is what runs,
- * cloudImage what the client named, if that is another; limits are {"vcpus", "memoryBytes", "shmBytes"}, each
- * absent where nothing is limited. Without an assignment (NULL) there are neither limits nor devices. */
+/* {"name", "hostName", "addressName", "image", "cloudImage", "machineType", "acceleratorType", "acceleratorCount",
+ * "limits", "devices"}: what does not apply is absent. The name is the one in log entries ("worker-replica-0",
+ * "workerpool1-0"), hostName the container's own, addressName the one that peers resolve; image is what runs, cloudImage
+ * what the client named, if that is another; limits are {"vcpus", "memoryBytes", "shmBytes"}, each absent where nothing is
+ * limited. Without an assignment (NULL) there are neither limits nor devices. */
 json_t *replica_json(const struct plan *plan, const struct assignment *assignment, enum role role,
 		     unsigned index);
 

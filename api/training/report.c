@@ -37,7 +37,7 @@ static enum status trial_json(const struct training_context *context, const stru
 	AUTO(plan) struct plan *plan = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
 	AUTO(json) json_t *replicas = NULL;
-	AUTO(json) json_t *lines = NULL;
+	struct programs programs AUTO_PROGRAMS = { NULL, NULL };
 	AUTO(string) char *name = NULL;
 	enum status rc = job_get_by_id(context->store, trial->run, &run, err);
 
@@ -46,14 +46,14 @@ static enum status trial_json(const struct training_context *context, const stru
 	if (!rc)
 		rc = assignment_read(run, &assignment, err);
 	if (!rc)
-		rc = command_lines_make(plan, &lines, err);
+		rc = programs_make(plan, &programs, err);
 	if (rc)
 		return rc;
 	name = run->kind == KIND_TRAINING ? NULL : job_name(context, run);
 	replicas = replicas_json(plan, assignment);
 	*ret_object = json_pack("{s:i, s:s*, s:s, s:I, s:O, s:O}", "trialId", (int)trial->number, "customJob",
 				name, "state", job_state_told(run), "attempt", (json_int_t)run->attempt,
-				"commandLines", lines, "replicas", replicas);
+				"commandLines", programs.command_lines, "replicas", replicas);
 	return STATUS_OK;
 }
 
@@ -82,12 +82,13 @@ static enum status trials_add(const struct training_context *context, const stru
 static enum status replicas_add(const struct plan *plan, const struct assignment *assignment, json_t *report,
 				struct error *err)
 {
-	AUTO(json) json_t *lines = NULL;
-	enum status rc = command_lines_make(plan, &lines, err);
+	struct programs programs AUTO_PROGRAMS = { NULL, NULL };
+	enum status rc = programs_make(plan, &programs, err);
 
 	if (rc)
 		return rc;
-	json_object_set(report, "commandLines", lines);
+	json_object_set(report, "commandLines", programs.command_lines);
+	json_object_set(report, "environments", programs.environments);
 	json_object_set_new(report, "replicas", replicas_json(plan, assignment));
 	return STATUS_OK;
 }

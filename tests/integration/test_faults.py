@@ -135,8 +135,13 @@ def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
         says("up", worker=1)
         # Broken: network_strike() asks for nothing.
         says("up down")
+        hit, = daemon.get(f"/_trainyard/v1/jobs/{job_id}:timeline").json["faults"]
+        assert (hit["rule"], hit["fault"], hit["replica"], hit["attempt"], hit["lasts"]) == (str(number), "cutNetwork", "worker-replica-0", 1, True)
         assert daemon.post("/_trainyard/v1/clock", {"advance": "3600s"}).status == 200
         says("up down up")
+        # Broken: fault_write() by the real clock.
+        hit, = daemon.get(f"/_trainyard/v1/jobs/{job_id}:timeline").json["faults"]
+        assert "lasts" not in hit and hit["endTime"]
         assert daemon.job(job_id)["state"] == "RUNNING"
         other = daemon.lines(job_id, "worker-replica-1")
         assert other[other.index("up"):] == ["up"], other

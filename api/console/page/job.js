@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one job: why it is as it is, what happened when, what it runs, and its log.
 import {call, every, get} from "./api.js";
-import {ago, confirmed, duration, el, localTime, note, stateMark} from "./dom.js";
+import {clusterView} from "./cluster.js";
+import {ago, confirmed, copyButton, duration, el, localTime, note, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
 import {LogView} from "./log.js";
-import {nameField, namedAnew, sentBody} from "./sent.js";
+import {nameField, namedAnew, resent, sentBody} from "./sent.js";
+import {storageAddress} from "./storage.js";
 import {StudyView} from "./study.js";
 import {submitDialog} from "./submit.js";
 import {Timeline} from "./timeline.js";
@@ -24,35 +26,67 @@ async function rerun(job) {
 	return made.jobId ?? made.name.split("/").pop();
 }
 
-function replicaEnd(replica) {
-	if (!replica.ended)
-		return "";
-	if (replica.outOfMemory)
-		return "out of memory";
-	return replica.end === "EXIT" ? `exit code ${replica.exitCode}` : {LOST: "lost", REFUSED: "refused by the engine", BROKEN: "could not start"}[replica.end] ?? replica.end;
-}
-
 function facts(pairs) {
 	return el("dl", {class: "facts"}, pairs.filter(([, value]) => value !== undefined && value !== "" && value !== null)
 		.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+const SECRET = /SECRET|TOKEN|PASSW|CREDENTIAL|(API|ACCESS|PRIVATE)_?KEY/i;
+
+// A value is not read over a shoulder: that of a secret's name only after a click.
+function variable([name, value]) {
+	const shown = el("span", {}, value);
+	const hidden = SECRET.test(name) && value ? el("button", {class: "small", "aria-label": `Show ${name}`, on: {click: () => hidden.replaceWith(shown)}}, "••••••••") : null;
+
+	return [el("dt", {class: "mono"}, name), el("dd", {class: "mono"}, hidden ?? shown)];
+}
+
+// Each text of a JSON value that is a place in storage, with the name of what has it.
+function places(value, name = "") {
+	if (typeof value === "string")
+		return value.startsWith("gs://") ? [[name, value]] : [];
+	return value && typeof value === "object" ? Object.entries(value).flatMap(([member, each]) => places(each, Array.isArray(value) ? name : member)) : [];
+}
+
+// Its folder: an object is shown in the one that has it.
+function placeLink(address) {
+	const [bucket, ...path] = address.slice("gs://".length).split("/"), last = path.at(-1) ?? "";
+	const folder = last.includes(".") ? path.slice(0, -1).map((each) => `${each}/`).join("") : path.filter(Boolean).map((each) => `${each}/`).join("");
+
+	return el("a", {href: storageAddress(bucket, folder)}, address);
+}
+
+// The text of one client at a time, chosen by its tab.
+function resentView(texts) {
+	const text = el("pre", {}), copy = el("span");
+	const tabs = texts.map(([name, each]) => el("button", {"aria-pressed": "false", on: {click: () => choose(name, each)}}, name));
+
+	function choose(name, each) {
+		tabs.forEach((tab) => tab.setAttribute("aria-pressed", String(tab.textContent === name)));
+		text.textContent = each;
+		copy.replaceChildren(copyButton(each));
+	}
+	choose(...texts[0]);
+	return [el("div", {class: "row"}, el("div", {class: "chips"}, tabs), el("span", {class: "grow"}), copy), text];
 }
 
 export function jobPage(main, {go, title, words: [project, id]}) {
 	const key = {id, project};
 	const head = el("div", {class: "card"}), why = el("div", {class: "card why", hidden: true});
 	const times = el("div", {class: "card"}, el("h2", {}, "What happened")), replicas = el("div", {class: "card", hidden: true});
+	const variables = el("details", {class: "card", hidden: true}), stored = el("div", {class: "card", hidden: true});
 	const about = el("div", {class: "card"}), runs = el("div", {class: "card", hidden: true}), unlike = el("div", {class: "card", hidden: true});
-	const sent = el("details", {class: "card"}, el("summary", {}, "As JSON"));
+	const sent = el("details", {class: "card"}, el("summary", {}, "As it was sent"));
 	const timeline = new Timeline();
 	const log = new LogView(key, {follow: true});
-	let job = null, shown = "", asked = false, study = null;
+	let job = null, shown = "", asked = false, study = null, known = null, timed = null;
 
 	times.append(timeline.node);
 	log.node.style.flex = "none";
 	log.node.style.height = "360px";
 	title(id);
-	main.replaceChildren(head, why, times, el("div", {class: "cards"}, replicas, about, runs, unlike),
-		el("div", {class: "row"}, el("h2", {}, "Log"), el("span", {class: "grow"}), el("a", {href: `/_trainyard/console/jobs/${project}/${id}/log`}, "Whole page")), log.node, sent);
+	main.replaceChildren(head, why, times, replicas, el("div", {class: "cards"}, about, stored, runs, unlike),
+		el("div", {class: "row"}, el("h2", {}, "Log"), el("span", {class: "grow"}), el("a", {href: `/_trainyard/console/jobs/${project}/${id}/log`}, "Whole page")), log.node, variables, sent);
 
 	async function act(what, done) {
 		try {
@@ -100,12 +134,19 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		if (!told)
 			return;
 		timeline.set(job, told);
-		replicas.hidden = !told.replicas?.length;
-		replicas.replaceChildren(el("h2", {}, "Replicas"), el("table", {class: "plain"},
-			el("tr", {}, ["Replica", "How it ended", "Restarts"].map((name) => el("th", {scope: "col"}, name))),
-			(told.replicas ?? []).map((replica) => el("tr", {}, el("td", {class: "mono"}, replica.replica),
-				el("td", {}, replicaEnd(replica) || (ENDED.includes(job.state) ? "stopped with the job" : "has not ended"), replica.blamed ? el("strong", {}, " (to blame)") : null),
-				el("td", {}, String(replica.restarts ?? 0))))));
+		timed = told;
+		cluster();
+	}
+
+	function cluster() {
+		replicas.hidden = !timed?.replicas?.length;
+		replicas.replaceChildren(el("h2", {}, "Replicas"), ...replicas.hidden ? [] : clusterView(job, timed, known));
+	}
+
+	function environment(pools) {
+		variables.hidden = !Object.keys(pools).length;
+		variables.replaceChildren(el("summary", {}, "Environment"), ...Object.entries(pools).flatMap(([pool, values]) => [
+			el("h3", {class: "soft small"}, `${pool}, its first replica`), el("dl", {class: "facts"}, Object.entries(values).map(variable))]));
 	}
 
 	// What does not change while the job runs, asked for again when its state has changed.
@@ -115,6 +156,12 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 
 		runs.hidden = !Object.keys(report?.commandLines ?? {}).length;
 		runs.replaceChildren(el("h2", {}, "What it runs"), ...Object.entries(report?.commandLines ?? {}).flatMap(([pool, line]) => [el("div", {class: "soft small"}, pool), el("pre", {}, line)]));
+		known = report?.replicas ?? null;
+		cluster();
+		environment(report?.environments ?? {});
+		const found = new Map([...places(whole), ...Object.values(report?.environments ?? {}).flatMap((each) => places(each))].map(([name, address]) => [address, name]));
+		stored.hidden = !found.size;
+		stored.replaceChildren(el("h2", {}, "In storage"), facts([...found].map(([address, name]) => [name, placeLink(address)])));
 		unlike.hidden = !report?.differences?.length;
 		unlike.replaceChildren(el("h2", {}, "Unlike in the cloud"), el("ul", {class: "plainlist"}, (report?.differences ?? []).map((each) => el("li", {}, each.text))));
 		if (!study && (whole?.studySpec || whole?.trainingInput?.hyperparameters)) {
@@ -122,7 +169,10 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 			times.after(study.node);
 			await study.look().catch(() => null);
 		}
-		sent.replaceChildren(el("summary", {}, "As JSON"), el("pre", {}, JSON.stringify(whole, null, 2) ?? ""));
+		sent.hidden = !whole;
+		if (whole)
+			sent.replaceChildren(el("summary", {}, "As it was sent, for each client"), ...resentView([...resent(job.family, sentBody(job.family, whole), job.project, job.location, window.location.origin),
+				["The whole job", `${JSON.stringify(whole, null, 2)}\n`]]));
 	}
 
 	async function look() {

@@ -25,3 +25,49 @@ export function namedAnew(name) {
 
 // Where jobs of a family are created, below /v1/.
 export const parentOf = (family, project, location) => `projects/${project}${family === "jobs" ? "" : `/locations/${location}`}`;
+
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const python = (value) => JSON.stringify(value);
+const labels = (body) => (body.labels ? ` --labels=${quoted(Object.entries(body.labels).map(([name, value]) => `${name}=${value}`).join(","))}` : "");
+const file = (value) => `cat >job.json <<'END'\n${JSON.stringify(value, null, 2)}\nEND\n`;
+
+// What gcloud takes as --config, and the command; null: gcloud has none.
+function gcloud(family, body, project, location) {
+	const flags = `--project=${quoted(project)} --region=${quoted(family === "jobs" ? body.trainingInput?.region ?? "us-central1" : location)}`;
+	const called = ` --display-name=${quoted(body.displayName ?? "")}${labels(body)} --config=job.json`;
+	const commands = {
+		jobs: () => [{trainingInput: body.trainingInput}, `gcloud ai-platform jobs submit training ${quoted(body.jobId)} ${flags}${labels(body)} --config=job.json`],
+		customJobs: () => [body.jobSpec, `gcloud ai custom-jobs create ${flags}${called}`],
+		hyperparameterTuningJobs: () => [{studySpec: body.studySpec, trialJobSpec: body.trialJobSpec},
+			`gcloud ai hp-tuning-jobs create ${flags} --max-trial-count=${body.maxTrialCount} --parallel-trial-count=${body.parallelTrialCount}${called}`],
+	};
+	const [config, command] = commands[family]?.() ?? [];
+
+	return command ? `eval "$(trainyard env)"\n${file(config)}${command}\n` : null;
+}
+
+const KINDS = {customJobs: ["create_custom_job", "custom_job", "CustomJob"], hyperparameterTuningJobs: ["create_hyperparameter_tuning_job", "hyperparameter_tuning_job", "HyperparameterTuningJob"],
+	trainingPipelines: ["create_training_pipeline", "training_pipeline", "TrainingPipeline"]};
+
+function pythonText(family, body, parent, origin) {
+	const text = `BODY = r'''\n${JSON.stringify(body, null, 2).replaceAll("'", "\\u0027")}\n'''`;
+
+	if (family === "jobs")
+		return `import json\n\nfrom google.auth.credentials import AnonymousCredentials\nfrom googleapiclient.discovery import build\n\n${text}\n`
+			+ `ml = build("ml", "v1", credentials=AnonymousCredentials(), client_options={"api_endpoint": ${python(`${origin}/`)}})\n`
+			+ `print(ml.projects().jobs().create(parent=${python(parent)}, body=json.loads(BODY)).execute())\n`;
+	const [method, member, type] = KINDS[family], client = family === "trainingPipelines" ? "PipelineServiceClient" : "JobServiceClient";
+
+	return `from google.auth.credentials import AnonymousCredentials\nfrom google.cloud import aiplatform_v1\n\n${text}\n`
+		+ `client = aiplatform_v1.${client}(transport="rest", credentials=AnonymousCredentials(), client_options={"api_endpoint": ${python(origin)}})\n`
+		+ `print(client.${method}(parent=${python(parent)}, ${member}=aiplatform_v1.${type}.from_json(BODY)).name)\n`;
+}
+
+// [[client, text]…]: how each client would send @body again.
+export function resent(family, body, project, location, origin) {
+	const parent = parentOf(family, project, location);
+
+	return [["JSON", `${JSON.stringify(body, null, 2)}\n`], ["gcloud", gcloud(family, body, project, location)],
+		["curl", `curl ${quoted(`${origin}/v1/${parent}/${family}`)} -H 'Content-Type: application/json' -d @- <<'END'\n${JSON.stringify(body, null, 2)}\nEND\n`],
+		["Python", pythonText(family, body, parent, origin)]].filter(([, text]) => text);
+}

@@ -201,6 +201,8 @@ static void a_report_tells_what_the_request_tells_and_what_the_machine_does(void
 	AUTO(json) json_t *queued = NULL;
 	AUTO(json) json_t *let_in = NULL;
 	const char *id;
+	const char *address;
+	json_t *replica;
 
 	if (!created)
 		fail_msg("%s", bench->err.text);
@@ -212,6 +214,11 @@ static void a_report_tells_what_the_request_tells_and_what_the_machine_does(void
 		json_object_get(queued, "differences"),
 		"[{'kind':'WITHOUT_EFFECT','code':'vpc-network','field':'jobSpec.network','text':'The "
 		"VPC network has no effect: replicas share a network of their own.'}]");
+	replica = json_array_get(json_object_get(queued, "replicas"), 0);
+	address = json_text_at(replica, "addressName");
+	assert_int_equal(strncmp(json_text_at(replica, "hostName"), address, strlen(address)), 0);
+	json_object_del(replica, "hostName");
+	json_object_del(replica, "addressName");
 	assert_json_text(json_object_get(queued, "replicas"),
 			 "[{'name':'workerpool0-0','image':'gcr.io/p/i:1','machineType':'n1-standard-4'}]");
 	assert_null(json_object_get(queued, "consumedMLUnits"));

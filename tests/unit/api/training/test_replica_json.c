@@ -12,7 +12,8 @@ static void a_replica_that_was_not_let_in_has_neither_limits_nor_devices(void **
 
 	(void)state;
 	assert_json_text(told,
-			 "{'name':'worker-replica-0','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
+			 "{'name':'worker-replica-0','hostName':'cmle-training-worker-ab12cd34ef-0-4a341',"
+			 "'addressName':'cmle-training-worker-ab12cd34ef-0','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
 			 "'acceleratorType':'NVIDIA_TESLA_T4','acceleratorCount':2}");
 }
 
@@ -28,7 +29,8 @@ static void what_does_not_apply_is_absent(void **state)
 	plan->pools[ROLE_MASTER].cloud_image = strdup("gcr.io/theirs");
 	told = replica_json(plan, assignment, ROLE_MASTER, 0);
 	assert_json_text(told,
-			 "{'name':'master-replica-0','image':'gcr.io/p/i:1','cloudImage':'gcr.io/theirs',"
+			 "{'name':'master-replica-0','hostName':'cmle-training-master-ab12cd34ef-0-93093',"
+			 "'addressName':'cmle-training-master-ab12cd34ef-0','image':'gcr.io/p/i:1','cloudImage':'gcr.io/theirs',"
 			 "'limits':{}}");
 }
 
@@ -43,7 +45,8 @@ static void limits_and_devices_are_those_of_the_replica(void **state)
 	assignment->devices[ROLE_WORKER] = json_of("[['0'],['GPU-1']]");
 	told = replica_json(plan, assignment, ROLE_WORKER, 1);
 	assert_json_text(told,
-			 "{'name':'worker-replica-1','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
+			 "{'name':'worker-replica-1','hostName':'cmle-training-worker-ab12cd34ef-1-3ff83',"
+			 "'addressName':'cmle-training-worker-ab12cd34ef-1','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
 			 "'acceleratorType':'NVIDIA_TESLA_T4','acceleratorCount':1,"
 			 "'limits':{'vcpus':1.5,'memoryBytes':1073741824,'shmBytes':536870912},"
 			 "'devices':['GPU-1']}");
