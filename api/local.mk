@@ -70,6 +70,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/job_timeline.h \
 	api/emulator/job_text.c \
 	api/emulator/job_text.h \
+	api/emulator/job_watch.c \
+	api/emulator/job_watch.h \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
 	api/emulator/jobs_find.c \

@@ -26,6 +26,8 @@ libtrainyard_a_SOURCES += \
 	store/filter/time_zone.h \
 	store/group_writer.c \
 	store/group_writer.h \
+	store/job_changes.c \
+	store/job_changes.h \
 	store/jobs/faults.c \
 	store/jobs/faults.h \
 	store/jobs/job.c \

@@ -4,16 +4,26 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "store/group_writer.h"
+#include "store/job_changes.h"
 #include "store/jobs/job_state.h"
 #include "store/logs/logs_writer.h"
+
+/* Jobs whose rows a transaction changed. */
+struct touched_jobs {
+	size_t count; /* more than fit: they are not known */
+	int64_t jobs[JOB_CHANGES_KEPT];
+};
 
 struct state_writer {
 	struct connection *connection; /* the group's, used on its thread */
 	struct logs_writer *logs;
+	struct job_changes *changes;
+	struct touched_jobs touched; /* the thread's own */
 	struct group_writer *group;
 	pthread_mutex_t lock; /* of the hook */
 	void (*wake)(void *arg, int64_t job);
@@ -33,6 +43,39 @@ struct state_change {
 	change_run run;
 	void *arg;
 };
+
+static void touched_add(struct touched_jobs *touched, int64_t job)
+{
+	if (touched->count && touched->count <= JOB_CHANGES_KEPT && touched->jobs[touched->count - 1] == job)
+		return;
+	if (touched->count < JOB_CHANGES_KEPT)
+		touched->jobs[touched->count] = job;
+	if (touched->count <= JOB_CHANGES_KEPT)
+		touched->count++;
+}
+
+/* SQLite calls it for each row; a change that is taken back was noted then, which is harmless. */
+static void on_row(void *arg, int operation, const char *database, const char *table, sqlite3_int64 row)
+{
+	(void)operation;
+	(void)database;
+	if (strcmp(table, "job") == 0)
+		touched_add(arg, row);
+}
+
+void job_touch(struct change_scope *scope, int64_t job)
+{
+	touched_add(scope->touched, job);
+}
+
+static void touched_tell(struct state_writer *writer)
+{
+	if (writer->touched.count > JOB_CHANGES_KEPT)
+		job_changes_lose(writer->changes);
+	else
+		for (size_t i = 0; i < writer->touched.count; i++)
+			job_changes_add(writer->changes, writer->touched.jobs[i]);
+}
 
 enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line,
 		       struct error *err)
@@ -127,7 +170,8 @@ static enum status state_change_run(struct connection *connection, int64_t now_n
 
 	change->scope = (struct change_scope){ .connection = connection,
 					       .now_ns = now_ns,
-					       .no_more_jobs = &change->writer->no_more_jobs };
+					       .no_more_jobs = &change->writer->no_more_jobs,
+					       .touched = &change->writer->touched };
 	return change->run(&change->scope, change->arg, err);
 }
 
@@ -135,6 +179,7 @@ static void transaction_begun(void *arg)
 {
 	struct state_writer *writer = arg;
 
+	writer->touched.count = 0;
 	writer->reached = logs_writer_reached(writer->logs);
 	outbox_trim(writer, writer->reached);
 }
@@ -168,6 +213,7 @@ static void transaction_committed(void *arg, const struct group_change *first)
 	/* Lines first: a caller that reads the logs after its change has returned finds them there. */
 	if (adds_lines || writer->is_behind)
 		outbox_hand_over(writer);
+	touched_tell(writer);
 	intents_announce(writer, first);
 }
 
@@ -192,15 +238,18 @@ void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg,
 }
 
 enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
-			      const struct clock *clock, struct state_writer **ret_writer, struct error *err)
+			      struct job_changes *changes, const struct clock *clock,
+			      struct state_writer **ret_writer, struct error *err)
 {
 	struct state_writer *writer = memory_calloc(1, sizeof(*writer));
 	enum status rc;
 
 	writer->connection = connection;
 	writer->logs = logs;
+	writer->changes = changes;
 	writer->handed = logs_writer_reached(logs);
 	pthread_mutex_init(&writer->lock, NULL);
+	sqlite3_update_hook(connection->db, on_row, &writer->touched);
 	outbox_hand_over(writer); /* before anybody can wait for the logs */
 	rc = group_writer_open(connection, clock, "state",
 			       &(struct group_hooks){ transaction_begun, transaction_committed, writer },

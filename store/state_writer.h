@@ -11,6 +11,7 @@
 #include "daemon/base/error.h"
 #include "store/connection.h"
 
+struct job_changes;
 struct logs_writer;
 struct state_writer;
 
@@ -20,15 +21,18 @@ struct change_scope {
 	int64_t now_ns;
 	int64_t woken;   /* set by the change: the job for which the scheduler has something new to do */
 	bool adds_lines; /* set by outbox_add() */
-	bool *no_more_jobs; /* the writer's: set by jobs_end() */
+	bool *no_more_jobs;           /* the writer's: set by jobs_end() */
+	struct touched_jobs *touched; /* the writer's: job_touch() adds to it */
 };
 
 typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct error *err);
 
 /* Takes over @connection when it succeeds. Service lines go to @logs after each commit; those that
- * @logs does not hold yet are handed over again first. */
+ * @logs does not hold yet are handed over again first. Each commit tells @changes of the jobs whose rows it changed; it
+ * outlives the writer. */
 enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
-			      const struct clock *clock, struct state_writer **ret_writer, struct error *err);
+			      struct job_changes *changes, const struct clock *clock,
+			      struct state_writer **ret_writer, struct error *err);
 /* Does what waits, and ends. */
 void state_writer_close(struct state_writer *writer);
 void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg, int64_t job), void *arg);
@@ -38,6 +42,9 @@ enum status state_writer_change(struct state_writer *writer, change_run run, voi
 
 /* Grows with every commit, before a waiting caller is answered. Thread: any. */
 uint64_t state_writer_generation(struct state_writer *writer);
+
+/* For a change to what clients see of a job that is not one of the job's row, which is noticed by itself. */
+void job_touch(struct change_scope *scope, int64_t job);
 
 /* Adds a line of task "service" to the change's transaction. */
 enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line,

@@ -141,6 +141,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  "  FROM json_each(plan, '$.pools') WHERE (value ->> '$.accelerator_type') NOT LIKE 'TPU%')"
 			  " FROM job LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
 			  " WHERE job.id = :id" },
+	[JOB_NOT_TRIALS] = { ON(STATE_READER),
+			     "SELECT value FROM json_each(:jobs) WHERE NOT EXISTS"
+			     " (SELECT 1 FROM job WHERE job.id = value AND parent IS NOT NULL)" },
 	/* From indexes alone: a row for each job. A pipeline's job counts as the pipeline. */
 	[JOB_STATES] = { ON(STATE_READER),
 			 "SELECT CASE WHEN pipeline.id IS NULL THEN kind ELSE 3 END, state FROM job"

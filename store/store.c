@@ -11,6 +11,7 @@
 
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "store/job_changes.h"
 #include "store/logs/logs_writer.h"
 #include "store/state_dir.h"
 #include "store/state_writer.h"
@@ -105,9 +106,9 @@ static enum status files_open(struct store *store, const char *state_path, const
 	rc = identity_load(store, state, err);
 	if (rc)
 		return connection_open_fail(state, rc, err);
-	rc = logs_writer_open(logs_path, store->instance, store->clock, &store->logs, err);
+	rc = logs_writer_open(logs_path, store->instance, store->changes, store->clock, &store->logs, err);
 	if (!rc)
-		rc = state_writer_open(state, store->logs, store->clock, &store->state, err);
+		rc = state_writer_open(state, store->logs, store->changes, store->clock, &store->state, err);
 	if (rc)
 		return rc;
 	state = NULL; /* the state writer's now */
@@ -127,6 +128,7 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 	store->clock = clock;
 	store->lock_fd = -1;
 	job_cache_init(&store->jobs);
+	store->changes = job_changes_new();
 	if (sodium_init() < 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
 	rc = state_dir_make(state_dir, err);
@@ -161,6 +163,7 @@ void store_close(struct store *store)
 	reader_pool_deinit(&store->logs_readers);
 	state_writer_close(store->state); /* its last lines still go to the logs */
 	logs_writer_close(store->logs);
+	job_changes_free(store->changes);
 	if (store->lock_fd >= 0)
 		close(store->lock_fd);
 	free(store);
@@ -184,6 +187,11 @@ const unsigned char *store_secret(const struct store *store)
 const struct page_key *store_page_key(const struct store *store)
 {
 	return &store->page_key;
+}
+
+struct job_changes *store_job_changes(struct store *store)
+{
+	return store->changes;
 }
 
 void store_on_intent(struct store *store, void (*wake)(void *arg, int64_t job), void *arg)

@@ -17,6 +17,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
 
+struct job_changes;
 struct page_key;
 struct store;
 
@@ -41,6 +42,9 @@ uint64_t store_start(const struct store *store);
 const unsigned char *store_secret(const struct store *store);
 /* What the page tokens of this state directory are made with. */
 const struct page_key *store_page_key(const struct store *store);
+
+/* Which jobs changed since the store was opened. */
+struct job_changes *store_job_changes(struct store *store);
 
 /* Called, on the state writer's thread, after a commit that changed what the scheduler must do
  * (a job was created, cancelled), once for each such job. At most one hook; set before requests are served. */

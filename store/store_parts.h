@@ -6,6 +6,7 @@
 #include "store/page_token.h"
 #include "store/reader_pool.h"
 
+struct job_changes;
 struct logs_writer;
 struct state_writer;
 
@@ -18,6 +19,7 @@ struct store {
 	unsigned char secret[32];
 	struct reader_pool state_readers, logs_readers;
 	struct job_cache jobs;
+	struct job_changes *changes;
 	struct logs_writer *logs;
 	struct state_writer *state;
 };

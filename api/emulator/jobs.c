@@ -7,6 +7,7 @@
 #include "api/emulator/job_shell.h"
 #include "api/emulator/job_timeline.h"
 #include "api/emulator/job_text.h"
+#include "api/emulator/job_watch.h"
 #include "api/emulator/queue.h"
 #include "api/emulator/requests.h"
 #include "api/emulator/reset.h"
@@ -68,8 +69,7 @@ static const struct field job_fields[] = {
 	FIELD("labels", STRING, FIELD_MAP, "The client's own marks."),
 	{ .name = NULL },
 };
-static const struct message job_message = { "trainyard.Job", job_fields, "A job of any family.",
-					    .is_own = true };
+const struct message listed_job_message = { "trainyard.Job", job_fields, "A job of any family.", .is_own = true };
 
 static const struct field list_fields[] = {
 	FIELD("project", STRING, 0, "Only jobs of the project with this id."),
@@ -87,7 +87,7 @@ static const struct field list_response_fields[] = {
 	{ .name = "jobs",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_REPEATED,
-	  .message = &job_message,
+	  .message = &listed_job_message,
 	  .help = "The jobs, newest first." },
 	FIELD("nextPageToken", STRING, 0, "Asks for the next page; absent on the last."),
 	{ .name = NULL },
@@ -113,8 +113,7 @@ static void reason_render(const struct job_summary *job, struct writer *answer)
 	member_text(answer, "reason", reason);
 }
 
-static void job_render(const struct jobs_context *context, const struct job_summary *job,
-		       struct writer *answer)
+void listed_job_render(const struct jobs_context *context, const struct job_summary *job, struct writer *answer)
 {
 	struct text name AUTO_TEXT = { 0 };
 	const char *id = job->pipeline_id ? job->pipeline_id : job->job_id;
@@ -160,7 +159,7 @@ static enum status job_list(struct call *call, struct error *err)
 	for (size_t i = 0; i < list.count; i++) {
 		struct writer job = element_message(&jobs);
 
-		job_render(context, &list.jobs[i], &job);
+		listed_job_render(context, &list.jobs[i], &job);
 		message_close(&job);
 	}
 	message_close(&jobs);
@@ -177,8 +176,8 @@ static enum status job_answer(struct call *call, struct error *err)
 
 	if (rc)
 		return rc;
-	answer = message_open(&call->answer, &job_message);
-	job_render(call->context, &list.jobs[0], &answer);
+	answer = message_open(&call->answer, &listed_job_message);
+	listed_job_render(call->context, &list.jobs[0], &answer);
 	message_close(&answer);
 	return STATUS_OK;
 }
@@ -193,10 +192,17 @@ const struct route jobs_routes[] = {
 	  .doc = METHOD_DOC_NAMED("jobs.list", NULL, list_response,
 				  "Lists jobs of all families and locations, newest first, page by page.") },
 	{ .method = "GET",
+	  .path = JOBS ":watch",
+	  .handler = job_watch_stream,
+	  .query = &job_watch_query,
+	  .doc = METHOD_DOC_NAMED("jobs.watch", NULL, job_watch_line,
+				  "Lists jobs of all families and locations, one JSON object a line, and goes on "
+				  "with each that changes.") },
+	{ .method = "GET",
 	  .path = JOBS "/{job}",
 	  .handler = job_answer,
 	  .query = &get_query,
-	  .doc = METHOD_DOC_NAMED("jobs.get", NULL, job_message,
+	  .doc = METHOD_DOC_NAMED("jobs.get", NULL, listed_job_message,
 				  "Tells of the one job that an id, a display name, the beginning of "
 				  "either or @last means.") },
 	{ .method = "GET",

@@ -5,6 +5,7 @@
  *   GET /_trainyard/v1/jobs         ?project=, ?filter=, ?pageSize=, ?pageToken=: newest first
  *   GET /_trainyard/v1/jobs/{job}   ?project=: the one job that an id, a display name, the beginning of either or "@last" means
  *   POST /_trainyard/v1/jobs:read   a text that describes a job: job_text.h
+ *   GET /_trainyard/v1/jobs:watch   ?project=, ?filter=, ?position=: the same, and each again when it changes: job_watch.h
  *   GET /_trainyard/v1/jobs/{job}:log   its log: job_log.h
  *   GET /_trainyard/v1/jobs/{job}:timeline   what became of it: job_timeline.h
  *   POST /_trainyard/v1/jobs/{job}:shell   a program in a replica: job_shell.h
@@ -14,12 +15,14 @@
 
 struct discovery_api;
 struct job;
+struct job_summary;
 struct faults_context;
 struct ledger;
 struct store;
 struct summary_list;
 struct training_context;
 struct web_shell_context;
+struct writer;
 
 extern const struct discovery_api emulator_api;
 
@@ -33,6 +36,9 @@ struct jobs_context {
 
 /* Its context is a struct jobs_context. */
 extern const struct route jobs_routes[];
+/* A job as the list has it. */
+extern const struct message listed_job_message;
+void listed_job_render(const struct jobs_context *context, const struct job_summary *job, struct writer *answer);
 /* The id of the project that the call is limited to; NULL: none. */
 const char *jobs_project(const struct call *call);
 /* Puts the job that runs a trial in the place of the tuning job. INVALID_ARGUMENT: @trial is 0; NOT_FOUND. */

@@ -216,6 +216,8 @@ static enum status deletion_run(struct change_scope *scope, void *arg, struct er
 		rc = deletable_check(&pipeline, err);
 	if (!rc)
 		rc = row_hide(scope, pipeline.id, err);
+	if (!rc)
+		job_touch(scope, pipeline.job->id);
 	return rc ? rc
 		  : operation_row_insert(scope, pipeline.project, pipeline.location, "trainingPipelines",
 					 pipeline.pipeline_id, &deletion->operation, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/jobs/summaries.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -218,6 +219,65 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 
 	if (!rc)
 		rc = row_page_begin(&page, &store->page_key, filter, page_token, err);
+	if (!rc)
+		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
+	list.jobs = items.made;
+	list.count = items.count;
+	if (!rc && any_waits(&list))
+		rc = waits_read(store, &list, err);
+	if (rc)
+		return rc;
+	*ret_list = list;
+	list = (struct summary_list){ 0 };
+	return STATUS_OK;
+}
+
+/* ---- some jobs ---- */
+
+/* @numbers: "[1,2]". */
+static enum status trials_drop(struct store *store, const char *numbers, int64_t *jobs, size_t *count,
+			       struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, JOB_NOT_TRIALS);
+	bind_text(rows, ":jobs", numbers);
+	*count = 0;
+	while (statement_next(rows, &rc, err))
+		jobs[(*count)++] = sqlite3_column_int64(rows, 0);
+	return rc;
+}
+
+/* The pluses keep the search on the numbers. */
+#define CHOSEN                                                                                               \
+	"job WHERE id IN (SELECT value FROM json_each(:jobs)) AND +parent IS NULL"                           \
+	" AND (+deleted = 0 OR " OF_PIPELINE("1") ")"
+
+enum status summary_list_some(struct store *store, const char *project, const char *filter, int64_t *jobs,
+			      size_t *count, struct summary_list *ret_list, struct error *err)
+{
+	struct text numbers AUTO_TEXT = { 0 };
+	struct row_page page AUTO_ROW_PAGE = { .from = project ? CHOSEN " AND +project = :project" : CHOSEN,
+					       .size = ROW_PAGE_MAX };
+	struct row_items items = { .size = sizeof(struct job_summary), .read = summary_read };
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	enum status rc = filter_make(filter, &page, err);
+
+	text_putc(&numbers, '[');
+	for (size_t i = 0; i < *count; i++)
+		text_printf(&numbers, "%s%" PRId64, i ? "," : "", jobs[i]);
+	text_putc(&numbers, ']');
+	page.bound[0].name = ":jobs";
+	page.bound[0].value = numbers.data;
+	page.bound[1].name = project ? ":project" : NULL;
+	page.bound[1].value = project;
+	if (!rc)
+		rc = trials_drop(store, numbers.data, jobs, count, err);
+	if (!rc)
+		rc = row_page_begin(&page, &store->page_key, filter, NULL, err);
 	if (!rc)
 		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
 	list.jobs = items.made;

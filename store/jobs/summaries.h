@@ -47,6 +47,11 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
 			      struct error *err);
 
+/* Of the jobs with these numbers, at most ROW_PAGE_MAX, those that the list with that project and filter has; each once. The
+ * numbers of trials' jobs, which the list never has, leave @jobs. */
+enum status summary_list_some(struct store *store, const char *project, const char *filter, int64_t *jobs,
+			      size_t *count, struct summary_list *ret_list, struct error *err);
+
 enum { SUMMARIES_FOUND = 10 };
 
 /* The job that @reference means: "@last" is the newest; else an id (of a job or a pipeline), else a display name, else how

@@ -11,7 +11,9 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/tally.h"
 #include "daemon/base/text.h"
+#include "store/job_changes.h"
 #include "store/logs/log_batch.h"
+#include "store/logs/log_source.h"
 
 enum {
 	QUEUE_BYTES_MAX = 16 * 1024 * 1024,
@@ -24,6 +26,7 @@ enum {
 
 struct logs_writer {
 	const struct clock *clock;
+	struct job_changes *changes;
 	struct log_batch batch; /* the thread's */
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -295,6 +298,17 @@ static void batch_finish(struct logs_writer *writer)
 		room(arg);
 }
 
+/* Once they can be read. */
+static void lines_tell(struct logs_writer *writer, const struct log_queue *queue)
+{
+	struct log_cursor cursor = { 0 };
+	const struct log_item *item;
+
+	while ((item = log_queue_next(queue, &cursor)))
+		if (item->kind == ITEM_LINE)
+			job_changes_add(writer->changes, item->record.source->job);
+}
+
 static void *writer_main(void *arg)
 {
 	struct logs_writer *writer = arg;
@@ -304,6 +318,7 @@ static void *writer_main(void *arg)
 		if (queue.count > 0)
 			batch_store(writer, &queue);
 		batch_finish(writer);
+		lines_tell(writer, &queue);
 		barriers_call(&queue, STATUS_OK);
 		log_queue_deinit(&queue);
 	}
@@ -380,8 +395,8 @@ static void conditions_init(struct logs_writer *writer)
 
 DEFINE_AUTO(writer_memory, struct logs_writer *, free)
 
-enum status logs_writer_open(const char *path, const char *instance, const struct clock *clock,
-			     struct logs_writer **ret_writer, struct error *err)
+enum status logs_writer_open(const char *path, const char *instance, struct job_changes *changes,
+			     const struct clock *clock, struct logs_writer **ret_writer, struct error *err)
 {
 	AUTO(writer_memory) struct logs_writer *memory = memory_calloc(1, sizeof(*memory));
 	struct logs_writer *writer = memory;
@@ -395,6 +410,7 @@ enum status logs_writer_open(const char *path, const char *instance, const struc
 	if (rc)
 		return connection_open_fail(connection, rc, err);
 	writer->clock = clock;
+	writer->changes = changes;
 	writer->reached = writer->batch.reached;
 	conditions_init(writer);
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0)

@@ -12,12 +12,14 @@
 #include "daemon/base/error.h"
 #include "store/logs/log_queue.h"
 
+struct job_changes;
 struct logs_writer;
 
 /* Opens the file and starts the thread. A file that belongs to another state.db (@instance) is set
- * aside under another name. */
-enum status logs_writer_open(const char *path, const char *instance, const struct clock *clock,
-			     struct logs_writer **ret_writer, struct error *err);
+ * aside under another name. A line of the service that was stored tells @changes of its job: such a line may say what the
+ * job waits for. @changes outlives the writer. */
+enum status logs_writer_open(const char *path, const char *instance, struct job_changes *changes,
+			     const struct clock *clock, struct logs_writer **ret_writer, struct error *err);
 void logs_writer_close(struct logs_writer *writer);
 
 /* False: full, or no memory for a record of more than 64 KiB; on_room() tells when to try again. */

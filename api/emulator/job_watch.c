@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/job_watch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/emulator/jobs.h"
+#include "api/emulator/line_stream.h"
+#include "api/message/message_write.h"
+#include "daemon/base/memory.h"
+#include "store/job_changes.h"
+#include "store/jobs/summaries.h"
+#include "store/store.h"
+
+enum { LOOK_US = 500000, PAGE_SIZE = 250, INSTANCE_LENGTH = 8 };
+
+#define FIELD(NAME, TYPE, HELP)                                                                              \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_##TYPE, .help = (HELP)                                         \
+	}
+
+static const struct field query_fields[] = {
+	FIELD("project", STRING, "Only jobs of the project with this id."),
+	FIELD("filter", STRING, "Which jobs, as in the list."),
+	FIELD("position", STRING,
+	      "Goes on behind that position of an earlier answer to the same request. Empty: begins with all jobs."),
+	{ .name = NULL },
+};
+const struct message job_watch_query = { "trainyard.WatchJobsRequest", query_fields,
+					 "Which jobs, and from where on.", .is_own = true };
+
+static const struct field line_fields[] = {
+	FIELD("all", BOOL, "All jobs follow: what was told before is to be forgotten."),
+	FIELD("uid", STRING, "Names the job in this stream."),
+	{ .name = "job",
+	  .type = FIELD_MESSAGE,
+	  .message = &listed_job_message,
+	  .help = "The job as it is now; it may come again unchanged." },
+	FIELD("removed", BOOL,
+	      "There is no such job any more, or it is none of those asked for; it may never have been told."),
+	FIELD("position", STRING, "All up to here was told: a later request may go on behind it."),
+	{ .name = NULL },
+};
+const struct message job_watch_line = { "trainyard.JobChange", line_fields, "A job that changed.",
+					.is_own = true };
+
+struct watch {
+	const struct call *call;
+	const struct jobs_context *context;
+	struct job_changes *changes;
+	char *project, *filter; /* project: NULL: all */
+	bool begins;            /* all jobs are to be told */
+	char *token;            /* of the next page of them; NULL: the first, or none */
+	uint64_t reached;       /* all up to this change was told, or will be by the pages to come */
+};
+
+static void watch_close(void *arg)
+{
+	struct watch *watch = arg;
+
+	free(watch->project);
+	free(watch->filter);
+	free(watch->token);
+	free(watch);
+}
+
+/* ---- positions ---- */
+
+static void position_render(const struct watch *watch, struct text *text)
+{
+	struct writer line = message_open(text, &job_watch_line);
+	const struct store *store = watch->context->store;
+
+	member_printf(&line, "position", "%s.%" PRIu64 ".%" PRIu64, store_instance(store), store_start(store),
+		      watch->reached);
+	message_close(&line);
+	text_putc(text, '\n');
+}
+
+/* One of another start of the daemon leaves the watch at its beginning. */
+static enum status position_read(struct watch *watch, const char *position, struct error *err)
+{
+	char instance[INSTANCE_LENGTH + 1], rest;
+	uint64_t start, reached;
+
+	watch->begins = true;
+	if (!position || !*position)
+		return STATUS_OK;
+	if (sscanf(position, "%8[a-z0-9].%19" SCNu64 ".%19" SCNu64 "%c", instance, &start, &reached, &rest) !=
+	    3)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "position",
+				 "This is no position in the changes of jobs.");
+	if (strcmp(instance, store_instance(watch->context->store)) != 0 ||
+	    start != store_start(watch->context->store))
+		return STATUS_OK;
+	watch->begins = false;
+	watch->reached = reached;
+	return STATUS_OK;
+}
+
+/* ---- lines ---- */
+
+static void job_line_render(const struct watch *watch, const struct job_summary *job, struct text *text)
+{
+	struct writer line = message_open(text, &job_watch_line), value;
+
+	member_printf(&line, "uid", "%" PRId64, job->id);
+	value = member_message(&line, "job");
+	listed_job_render(watch->context, job, &value);
+	message_close(&value);
+	message_close(&line);
+	text_putc(text, '\n');
+}
+
+static void removal_render(int64_t uid, struct text *text)
+{
+	struct writer line = message_open(text, &job_watch_line);
+
+	member_printf(&line, "uid", "%" PRId64, uid);
+	member_bool(&line, "removed", true);
+	message_close(&line);
+	text_putc(text, '\n');
+}
+
+/* A page of all jobs. What changes while they are told comes again behind them. */
+static enum status page_render(struct watch *watch, struct text *text, struct error *err)
+{
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	const uint64_t last = job_changes_last(watch->changes);
+	enum status rc = summary_list_page(watch->context->store, watch->project, watch->filter, PAGE_SIZE,
+					   watch->token, &list, err);
+
+	if (rc)
+		return rc;
+	if (!watch->token) {
+		struct writer line = message_open(text, &job_watch_line);
+
+		member_bool(&line, "all", true);
+		message_close(&line);
+		text_putc(text, '\n');
+		watch->reached = last;
+	}
+	for (size_t i = 0; i < list.count; i++)
+		job_line_render(watch, &list.jobs[i], text);
+	free(watch->token);
+	watch->token = TAKE(list.next_page_token);
+	watch->begins = watch->token != NULL;
+	if (!watch->begins)
+		position_render(watch, text);
+	return STATUS_OK;
+}
+
+static bool is_among(const struct summary_list *list, int64_t id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].id == id)
+			return true;
+	return false;
+}
+
+/* The jobs that changed as they are now. */
+static enum status changes_render(struct watch *watch, int64_t *jobs, size_t count, struct text *text,
+				  struct error *err)
+{
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	enum status rc = summary_list_some(watch->context->store, watch->project, watch->filter, jobs, &count,
+					   &list, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < list.count; i++)
+		job_line_render(watch, &list.jobs[i], text);
+	for (size_t i = 0; i < count; i++)
+		if (!is_among(&list, jobs[i]))
+			removal_render(jobs[i], text);
+	if (text->length)
+		position_render(watch, text);
+	return STATUS_OK;
+}
+
+static enum status watch_more(void *arg, struct text *text, ssize_t *ret_over, struct error *err)
+{
+	struct watch *watch = arg;
+	int64_t jobs[JOB_CHANGES_KEPT];
+	uint64_t last = 0;
+	size_t count = 0;
+
+	if (call_closing(watch->call)) {
+		*ret_over = STREAM_END;
+		return STATUS_OK;
+	}
+	if (watch->begins)
+		return page_render(watch, text, err);
+	if (!job_changes_read(watch->changes, watch->reached, jobs, &count, &last)) {
+		watch->begins = true;
+		return STATUS_OK;
+	}
+	if (!count) {
+		if (!job_changes_await(watch->changes, watch->reached, LOOK_US))
+			*ret_over = STREAM_QUIET;
+		return STATUS_OK;
+	}
+	watch->reached = last;
+	return changes_render(watch, jobs, count, text, err);
+}
+
+enum status job_watch_stream(struct call *call, struct error *err)
+{
+	const struct jobs_context *context = call->context;
+	const char *project = jobs_project(call), *filter = call_query(call, "filter");
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	struct watch wanted = { .call = call,
+				.context = context,
+				.changes = store_job_changes(context->store) };
+	struct watch *watch;
+	enum status rc = position_read(&wanted, call_query(call, "position"), err);
+
+	if (!rc) /* whether the filter is one */
+		rc = summary_list_page(context->store, project, filter, 1, NULL, &list, err);
+	if (rc)
+		return rc;
+	watch = memory_calloc(1, sizeof(*watch));
+	*watch = wanted;
+	watch->project = memory_strdup(project);
+	watch->filter = memory_strdup(filter);
+	line_stream_begin(call, &(struct line_source){ watch_more, watch_close, watch });
+	return STATUS_OK;
+}
