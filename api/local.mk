@@ -64,12 +64,14 @@ libtrainyard_a_SOURCES += \
 	api/emulator/health.h \
 	api/emulator/job_log.c \
 	api/emulator/job_log.h \
+	api/emulator/job_scalars.c \
+	api/emulator/job_scalars.h \
 	api/emulator/job_shell.c \
 	api/emulator/job_shell.h \
-	api/emulator/job_timeline.c \
-	api/emulator/job_timeline.h \
 	api/emulator/job_text.c \
 	api/emulator/job_text.h \
+	api/emulator/job_timeline.c \
+	api/emulator/job_timeline.h \
 	api/emulator/job_watch.c \
 	api/emulator/job_watch.h \
 	api/emulator/jobs.c \

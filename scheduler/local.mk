@@ -153,6 +153,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/tuning/metric_report.c \
 	scheduler/tuning/metric_report.h \
 	scheduler/tuning/optimizer.h \
+	scheduler/tuning/scalars.c \
+	scheduler/tuning/scalars.h \
 	scheduler/tuning/search.c \
 	scheduler/tuning/space.c \
 	scheduler/tuning/space.h \

@@ -32,7 +32,7 @@ rules="
 ^api/logging/         ^api/logging/ ^api/grpc/rpc[.]h$ $family
 ^api/storage/         ^api/storage/ $family
 ^api/metadata/        ^api/metadata/ $family
-^api/emulator/        ^api/emulator/ ^api/training/(context|job_name|quota|start_estimate)[.]h$ ^scheduler/faults/(fault|fault_book)[.]h$ $family
+^api/emulator/        ^api/emulator/ ^api/training/(context|job_name|quota|start_estimate)[.]h$ ^scheduler/faults/(fault|fault_book)[.]h$ ^scheduler/tuning/(event_file|scalars)[.]h$ $family
 "
 [ "${1:-}" != --table ] || { printf '%s\n' "$rules" && exit 0; }
 

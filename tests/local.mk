@@ -269,6 +269,7 @@ unit_scheduler_search = \
 	tests/unit/scheduler/tuning/test_measurements.c \
 	tests/unit/scheduler/tuning/test_metric_file.c \
 	tests/unit/scheduler/tuning/test_metric_report.c \
+	tests/unit/scheduler/tuning/test_scalars.c \
 	tests/unit/scheduler/tuning/test_search.c \
 	tests/unit/scheduler/tuning/test_space.c \
 	tests/unit/scheduler/tuning/test_stopping.c \

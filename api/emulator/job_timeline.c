@@ -27,8 +27,8 @@ static const struct field query_fields[] = {
 	FIELD("trial", INT32, 0, "The job that runs this trial of a tuning job."),
 	{ .name = NULL },
 };
-const struct message job_timeline_query = { "trainyard.TimelineRequest", query_fields, "The job of the timeline.",
-					    .is_own = true };
+const struct message job_timeline_query = { "trainyard.TimelineRequest", query_fields,
+					    "The job of the timeline.", .is_own = true };
 
 static const struct field event_fields[] = {
 	FIELD("time", TIMESTAMP, 0, "When it was stored."),

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "api/emulator/job_log.h"
+#include "api/emulator/job_scalars.h"
 #include "api/emulator/job_shell.h"
-#include "api/emulator/job_timeline.h"
 #include "api/emulator/job_text.h"
+#include "api/emulator/job_timeline.h"
 #include "api/emulator/job_watch.h"
 #include "api/emulator/queue.h"
 #include "api/emulator/requests.h"
@@ -218,6 +219,12 @@ const struct route jobs_routes[] = {
 	  .query = &job_timeline_query,
 	  .doc = METHOD_DOC_NAMED("jobs.timeline", NULL, job_timeline_message,
 				  "Tells what became of a job and its replicas, and when.") },
+	{ .method = "GET",
+	  .path = JOBS "/{job}:scalars",
+	  .handler = job_scalars_answer,
+	  .query = &job_scalars_query,
+	  .doc = METHOD_DOC_NAMED("jobs.scalars", NULL, job_scalars_message,
+				  "Reads the scalars that a job wrote for TensorBoard, as curves.") },
 	{ .method = "POST",
 	  .path = JOBS ":read",
 	  .handler = job_read_answer,

@@ -165,8 +165,7 @@ static enum status plan_write(struct text *text, const struct training_context *
 	units_write(&answer, plan, telling->units_per_hour);
 	duration_write(&answer, dialect->running_limit, plan->max_running_us);
 	duration_write(&answer, dialect->wait_limit, plan->max_wait_us);
-	member_value_new(&answer, "differences",
-			 differences_of(context, plan, start_estimate, telling));
+	member_value_new(&answer, "differences", differences_of(context, plan, start_estimate, telling));
 	member_value_new(&answer, "hosts", hosts_json(plan));
 	rc = replicas_write(&answer, plan, start_estimate, err);
 	message_close(&answer);

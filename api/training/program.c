@@ -80,7 +80,8 @@ enum status programs_make(const struct plan *plan, struct programs *ret_programs
 
 	for (int role = 0; !rc && role < ROLE_COUNT; role++)
 		if (plan->pools[role].count)
-			rc = pool_add(programs.command_lines, programs.environments, plan, (enum role)role, err);
+			rc = pool_add(programs.command_lines, programs.environments, plan, (enum role)role,
+				      err);
 	if (rc)
 		return rc;
 	*ret_programs = programs;

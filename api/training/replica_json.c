@@ -47,9 +47,8 @@ json_t *replica_json(const struct plan *plan, const struct assignment *assignmen
 	replica_host_name(plan, role, index, host_name);
 	replica_address_name(plan, role, index, address_name);
 	object = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*, s:s*}", "name", name, "hostName", host_name,
-			   "addressName", address_name, "image", pool->image, "cloudImage",
-			   pool->cloud_image, "machineType", pool->machine_type, "acceleratorType",
-			   pool->accelerator_type);
+			   "addressName", address_name, "image", pool->image, "cloudImage", pool->cloud_image,
+			   "machineType", pool->machine_type, "acceleratorType", pool->accelerator_type);
 	member_add(object, "acceleratorCount", pool->accelerator_count > 0,
 		   json_integer(pool->accelerator_count));
 	if (assignment)

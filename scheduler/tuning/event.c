@@ -212,7 +212,7 @@ static bool metadata_is_scalars(struct wire *wire)
 }
 
 /* One value of a summary. False: malformed. */
-static bool value_take(struct metric_report *report, struct measurement *measurement, struct wire wire)
+static bool value_read(const struct event_taker *taker, void *arg, struct wire wire)
 {
 	struct wire tag = { 0 };
 	struct wire_field field;
@@ -237,18 +237,16 @@ static bool value_take(struct metric_report *report, struct measurement *measure
 	if (!tag.at)
 		return true;
 	is_scalar &= is_scalars;
-	if (is_scalar || metric_report_wants(report, (const char *)tag.at, wire_left(&tag)))
-		metric_report_value(report, measurement, (const char *)tag.at, wire_left(&tag),
-				    is_scalar ? value : NAN);
+	taker->value(arg, (const char *)tag.at, wire_left(&tag), is_scalar, is_scalar ? value : NAN);
 	return true;
 }
 
-static bool summary_take(struct metric_report *report, struct measurement *measurement, struct wire wire)
+static bool summary_read(const struct event_taker *taker, void *arg, struct wire wire)
 {
 	struct wire_field field;
 
 	while (wire_next(&wire, &field))
-		if (is_bytes(&field, SUMMARY_VALUE) && !value_take(report, measurement, field.bytes))
+		if (is_bytes(&field, SUMMARY_VALUE) && !value_read(taker, arg, field.bytes))
 			return false;
 	return !wire.is_broken;
 }
@@ -284,24 +282,52 @@ enum event_kind event_kind(const uint8_t *data, size_t length)
 	return wire.is_broken ? EVENT_MALFORMED : kind;
 }
 
-void event_take(struct metric_report *report, const uint8_t *data, size_t length)
+bool event_read(const uint8_t *data, size_t length, const struct event_taker *taker, void *arg)
 {
 	struct wire wire = { .at = data, .end = data + length };
 	const struct wire whole = wire;
-	struct measurement measurement;
 	struct wire_field field;
 	double time_s;
 	int64_t step;
 
-	if (!moment_read(whole, &time_s, &step)) {
-		report->is_broken = true;
-		return;
-	}
-	measurement = metric_report_start(report, step, time_s);
+	if (!moment_read(whole, &time_s, &step))
+		return false;
+	taker->begin(arg, step, time_s);
 	while (wire_next(&wire, &field))
-		if (is_bytes(&field, EVENT_SUMMARY) && !summary_take(report, &measurement, field.bytes)) {
-			report->is_broken = true;
-			return;
-		}
-	metric_report_add(report, &measurement);
+		if (is_bytes(&field, EVENT_SUMMARY) && !summary_read(taker, arg, field.bytes))
+			return false;
+	return true;
+}
+
+/* ---- into a report ---- */
+
+struct reporting {
+	struct metric_report *report;
+	struct measurement measurement;
+};
+
+static void report_begin(void *arg, int64_t step, double time_s)
+{
+	struct reporting *reporting = arg;
+
+	reporting->measurement = metric_report_start(reporting->report, step, time_s);
+}
+
+static void report_value(void *arg, const char *tag, size_t tag_length, bool is_scalar, double value)
+{
+	struct reporting *reporting = arg;
+
+	if (is_scalar || metric_report_wants(reporting->report, tag, tag_length))
+		metric_report_value(reporting->report, &reporting->measurement, tag, tag_length, value);
+}
+
+void event_take(struct metric_report *report, const uint8_t *data, size_t length)
+{
+	static const struct event_taker taker = { report_begin, report_value };
+	struct reporting reporting = { .report = report };
+
+	if (event_read(data, length, &taker, &reporting))
+		metric_report_add(report, &reporting.measurement);
+	else
+		report->is_broken = true;
 }

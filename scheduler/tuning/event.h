@@ -6,6 +6,7 @@
  * none: writers name the plugin with a tag's first value only.
  * Source: tensorflow/core/util/event.proto, tensorflow/core/framework/{summary,tensor,tensor_shape,types}.proto and
  * tensorboard/{data_compat,dataclass_compat}.py in https://github.com/tensorflow (read 2026-11-22) */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,18 @@ enum event_kind {
 };
 
 enum event_kind event_kind(const uint8_t *data, size_t length);
+
+/* Takes the scalars of an event. */
+struct event_taker {
+	/* Once, before the values. @time_s: since 1970; any double. */
+	void (*begin)(void *arg, int64_t step, double time_s);
+	/* @tag: borrowed, not terminated, any bytes. @is_scalar: false: the value under this tag is something else, and
+	 * @value is NaN. */
+	void (*value)(void *arg, const char *tag, size_t tag_length, bool is_scalar, double value);
+};
+
+/* Gives what a whole event has to @taker. False: the event is malformed, and some of its values may have been given. */
+bool event_read(const uint8_t *data, size_t length, const struct event_taker *taker, void *arg);
 
 /* Adds the scalars of the wanted tags to @report, as one measurement; nothing of a malformed event. */
 void event_take(struct metric_report *report, const uint8_t *data, size_t length);

@@ -85,14 +85,14 @@ static bool names_version(const struct event_file *file)
 	       event_kind((const uint8_t *)file->data.data, file->data.length) == EVENT_VERSION;
 }
 
-static enum status record_end(struct event_file *file, struct metric_report *report)
+static enum status record_end(struct event_file *file, event_record_taker take, void *arg)
 {
 	if (number_at(file->edge, EVENT_FOOTER_BYTES) != crc_mask(file->crc))
 		return file_break(file, "has data with a wrong checksum");
 	if (file->whole_bytes == 0 && !names_version(file))
 		return file_break(file, "does not name the version of an event file");
 	if (file->data.length)
-		event_take(report, (const uint8_t *)file->data.data, file->data.length);
+		take(arg, (const uint8_t *)file->data.data, file->data.length);
 	if (file->data.size > BUFFER_KEPT_BYTES)
 		text_deinit(&file->data);
 	file->whole_bytes = file->offset;
@@ -100,7 +100,7 @@ static enum status record_end(struct event_file *file, struct metric_report *rep
 	return STATUS_OK;
 }
 
-static enum status part_end(struct event_file *file, struct metric_report *report)
+static enum status part_end(struct event_file *file, event_record_taker take, void *arg)
 {
 	switch (file->part) {
 	case EVENT_FILE_HEADER:
@@ -109,7 +109,7 @@ static enum status part_end(struct event_file *file, struct metric_report *repor
 		part_begin(file, EVENT_FILE_FOOTER);
 		return STATUS_OK;
 	case EVENT_FILE_FOOTER:
-		return record_end(file, report);
+		return record_end(file, take, arg);
 	}
 	return STATUS_OK;
 }
@@ -128,7 +128,7 @@ static void part_take(struct event_file *file, const uint8_t *bytes, size_t leng
 	file->offset += (int64_t)length;
 }
 
-enum status event_file_feed(struct event_file *file, struct metric_report *report, int64_t offset,
+enum status event_file_read(struct event_file *file, event_record_taker take, void *arg, int64_t offset,
 			    const void *bytes, size_t length, struct error *err)
 {
 	const uint8_t *at = bytes;
@@ -148,10 +148,23 @@ enum status event_file_feed(struct event_file *file, struct metric_report *repor
 		at += piece;
 		length -= piece;
 		if (file->part_bytes == part_size(file))
-			rc = part_end(file, report);
+			rc = part_end(file, take, arg);
 	}
-	if (!file->breakage)
-		return rc;
-	report->is_broken = true;
-	return breakage_say(file, err);
+	return file->breakage ? breakage_say(file, err) : rc;
+}
+
+static void report_take(void *arg, const uint8_t *data, size_t length)
+{
+	event_take(arg, data, length);
+}
+
+enum status event_file_feed(struct event_file *file, struct metric_report *report, int64_t offset,
+			    const void *bytes, size_t length, struct error *err)
+{
+	const bool was_broken = file->breakage != NULL;
+	const enum status rc = event_file_read(file, report_take, report, offset, bytes, length, err);
+
+	if (file->breakage && !was_broken)
+		report->is_broken = true;
+	return rc;
 }

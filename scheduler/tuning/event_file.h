@@ -45,11 +45,17 @@ struct event_file {
 void event_file_init(struct event_file *file, int64_t offset);
 void event_file_deinit(struct event_file *file);
 
-/* Takes @length bytes that stand at @offset of the file, and adds what they complete to @report. A record that is not
- * whole yet waits for the next piece.
+/* Takes the data of a record that is whole and short enough. */
+typedef void (*event_record_taker)(void *arg, const uint8_t *data, size_t length);
+
+/* Takes @length bytes that stand at @offset of the file, and gives @take the records that they complete. A record that is
+ * not whole yet waits for the next piece.
  *
  * Outcomes: OUT_OF_RANGE: @offset is not file->offset (the file was replaced, or a piece left out): nothing taken;
  *           DATA_LOSS: a record is broken, or the file is none of TensorBoard's: what came before it was taken, and
  *           nothing more ever will be; the text says where and why. */
+enum status event_file_read(struct event_file *file, event_record_taker take, void *arg, int64_t offset,
+			    const void *bytes, size_t length, struct error *err);
+/* The same; the measurements are added to @report, which notes a broken record. */
 enum status event_file_feed(struct event_file *file, struct metric_report *report, int64_t offset,
 			    const void *bytes, size_t length, struct error *err);

@@ -12,6 +12,8 @@ import pytest
 from support.browser import Browser, chromium
 from support.daemon import ROOT, UNTIL_RELEASED, distributed, program, script
 from support.engine import IMAGE
+from support.event_files import event, simple, version
+from support.storage import Storage
 from support.verbs import verb
 from support.vertex import Vertex, custom_job
 
@@ -374,6 +376,66 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     assert browser.value(f"[...document.querySelectorAll('.line .who')].every((each) => each.textContent.startsWith('{number}/'))")
 
 
+def event_file(tag, values, first=0):
+    began = 1_700_000_000.0
+    return version(began) + b"".join(event(began + 10 * (first + i), first + i, simple(tag, value)) for i, value in enumerate(values))
+
+
+def ran(yard, bucket, name, files):
+    """A job that is over, and event files in its directory."""
+    body = custom_job("exit 0", name=name)
+    body["jobSpec"]["baseOutputDirectory"] = {"outputUriPrefix": f"gs://{bucket}/{name}"}
+    job = Vertex(yard).create(body)["name"]
+    for path, data in files.items():
+        assert Storage(yard, bucket).put(f"{name}/logs/{path}", data).status == 200
+    Vertex(yard).until(job, "JOB_STATE_SUCCEEDED")
+    return f"{yard.project}/{job.rpartition('/')[2]}"
+
+
+def lines_of(browser, tag):
+    """The points of each curve of a plot, by run, in pixels."""
+    drawn = browser.value("[...document.querySelectorAll('[data-tag=%s] path.line')].map((each) => [each.dataset.run, each.getAttribute('d')])" % json.dumps(tag))
+    return [(run, [tuple(map(float, point.split())) for point in re.split("[ML]", path)[1:]]) for run, path in drawn]
+
+
+def assert_straight(points, values):
+    """The points are at these (x, y) times a scale of each axis: Broken: plotDraw() that scales each curve alone."""
+    (x0, y0), (x1, y1) = points[0], points[-1]
+    (u0, v0), (u1, v1) = values[0], values[-1]
+    for (x, y), (u, v) in zip(points, values, strict=True):
+        assert abs(x - (x0 + (u - u0) / (u1 - u0) * (x1 - x0))) < 0.2 and abs(y - (y0 + (v - v0) / (v1 - v0) * (y1 - y0))) < 0.2
+
+
+@needs_browser
+def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
+    loss = [8.0, 4.0, 2.0, 1.0, 0.5]
+    bucket = yard.new_id("curves").replace("_", "-")
+    first = ran(yard, bucket, "curve-one", {"train/events.out.tfevents.1": event_file("loss", loss), "eval/events.out.tfevents.1": event_file("loss", [6.0, 3.0]),
+                                            "train/events.out.tfevents.2": event_file(HOSTILE, [1.0, 2.0])})
+    second = ran(yard, bucket, "curve-two", {"train/events.out.tfevents.1": event_file("loss", [9.0, 7.0, 5.0])})
+    opened(browser, yard, f"metrics?jobs={first}")
+    browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 2")
+    assert [run for run, _ in lines_of(browser, "loss")] == ["logs/eval", "logs/train"]
+    assert_straight(dict(lines_of(browser, "loss"))["logs/train"], list(enumerate(loss)))
+    assert browser.texts("h2")[:2] == [HOSTILE, "loss"] and browser.value("document.querySelectorAll('main img, main script').length") == 0
+    browser.value("(() => { const add = document.querySelector('select[aria-label=\"Add a job\"]'); add.value = %s; add.dispatchEvent(new Event('change')); })()" % json.dumps(second))
+    browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 3")
+    assert "curve-two" in " ".join(browser.texts(".legend li")) and second.split("/")[1] in browser.value("decodeURIComponent(location.search)")
+    # All on one scale: the second job's curve goes through its own values there.
+    (_, train), (_, other) = lines_of(browser, "loss")[1:]
+    assert_straight(train[:1] + other[1:], [(0, 8.0), (1, 7.0), (2, 5.0)])
+    # TensorBoard's smoothing, by its formula.
+    browser.value("(() => { const smooth = document.querySelector('input[type=range]'); smooth.value = 0.5; smooth.dispatchEvent(new Event('input')); })()")
+    browser.until("document.querySelectorAll('[data-tag=loss] path.raw').length === 3")
+    last, smooth = 0.0, []
+    for i, value in enumerate(loss):
+        last = last / 2 + value / 2
+        smooth.append((i, last / (1 - 0.5 ** (i + 1))))
+    assert_straight(lines_of(browser, "loss")[1][1], smooth)
+    assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
+    pictures(browser, "metrics")
+
+
 @needs_browser
 def test_queue_faults_and_requests(browser, narrow_yard):
     first = narrow_yard.create(script("echo up; while :; do sleep 0.1; done"))
@@ -509,7 +571,7 @@ def test_names_and_contrast(browser, yard, dark):
     yard.until(job_id, "FAILED")
     browser.look(1280, 800, dark)
     for path, words in (("", job_id), (f"jobs/{yard.project}/{job_id}", "non-zero"), (f"jobs/{yard.project}/{job_id}/log", "error"),
-                        ("queue", "This machine"), ("faults", "The daemon's clock"), ("requests", "requests")):
+                        ("metrics", "Choose the jobs"), ("queue", "This machine"), ("faults", "The daemon's clock"), ("requests", "requests")):
         opened(browser, yard, path)
         browser.until_says(words)
         assert browser.value(NAMELESS) == []

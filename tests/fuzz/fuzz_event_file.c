@@ -3,7 +3,8 @@
  * records whose checksums are right; read in one piece, and in pieces as the first byte says.
  *
  * What must hold beside not crashing: both give the same measurements and stop at the same record; a reader that
- * begins where another's whole records end takes no more; values are finite. */
+ * begins where another's whole records end takes no more; values are finite. The same for curves (scalars.h), whose steps
+ * never go back, and which have as few points as was asked for. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "scheduler/tuning/event_file.h"
 #include "scheduler/tuning/metric_report.h"
+#include "scheduler/tuning/scalars.h"
 #include "tests/support/event_writing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -78,6 +80,50 @@ static void readings_compare(const struct reading *a, const struct reading *b)
 			      sizeof(*a->report.measurements)) == 0);
 }
 
+/* ---- curves ---- */
+
+static void curve_check(const struct scalar_curve *curve, size_t points_max)
+{
+	expect(curve->point_count <= points_max && curve->point_count <= curve->whole_count);
+	expect(curve->point_count + curve->not_finite_count > 0);
+	expect(strlen(curve->tag) == curve->tag_length && curve->tag_length <= SCALAR_TAG_BYTES_MAX);
+	for (size_t i = 0; i < curve->point_count; i++) {
+		expect(isfinite(curve->points[i].value) && isfinite(curve->points[i].time_s));
+		expect(!i || curve->points[i - 1].step <= curve->points[i].step);
+	}
+}
+
+static void scalars_read(struct scalars *scalars, const struct text *text, size_t points_max, size_t step)
+{
+	struct event_file file;
+
+	scalars_init(scalars, points_max);
+	event_file_init(&file, 0);
+	for (size_t at = 0, length; at < text->length; at += length) {
+		length = text->length - at < step ? text->length - at : step;
+		if (event_file_read(&file, scalars_take, scalars, (int64_t)at, text->data + at, length, NULL))
+			break;
+	}
+	event_file_deinit(&file);
+}
+
+static void curves_check(const struct text *text, uint8_t first)
+{
+	struct scalars whole AUTO_SCALARS = { 0 }, pieces AUTO_SCALARS = { 0 };
+	const size_t points_max = SCALAR_POINTS_MIN + first % 8;
+
+	scalars_read(&whole, text, points_max, text->length);
+	scalars_read(&pieces, text, points_max, 1 + first / 2);
+	expect(whole.curve_count == pieces.curve_count && whole.curve_count <= SCALAR_CURVES_MAX);
+	for (size_t i = 0; i < whole.curve_count; i++) {
+		const struct scalar_curve *a = &whole.curves[i], *b = &pieces.curves[i];
+
+		curve_check(a, points_max);
+		expect(a->point_count == b->point_count && a->whole_count == b->whole_count);
+		expect(memcmp(a->points, b->points, a->point_count * sizeof(*a->points)) == 0);
+	}
+}
+
 static void records_write(struct text *text, const uint8_t *data, size_t size)
 {
 	version_write(text);
@@ -106,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text_read(&pieces, &text, 0, 1 + data[0] / 2);
 	readings_compare(&whole, &pieces);
 	values_check(&whole.report);
+	curves_check(&text, data[0]);
 	if (whole.file.whole_bytes > 0) {
 		text_read(&rest, &text, (size_t)whole.file.whole_bytes, text.length);
 		expect(rest.rc == whole.rc && rest.report.measurement_count == 0);

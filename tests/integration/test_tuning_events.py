@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from support.daemon import UNTIL_RELEASED, shell_config
+from support.daemon import UNTIL_RELEASED, script, shell_config
 from support.event_files import event, simple, tensor, version
 from support.storage import Storage
 from support.wait import wait_until
@@ -99,3 +99,33 @@ def test_event_files_with_another_emulator_are_not_read(new_daemon):
     assert final_of(daemon.until(job_id, "SUCCEEDED")) == [None]
     assert any("Event files below gs://events-elsewhere/out/1 were not looked for: they are with another emulator of "
                "storage (--storage-endpoint)." in line for line in notes(daemon, job_id, "WARNING"))
+
+
+def test_a_job_s_scalars_are_told_as_curves(yard):
+    """Broken: object_take() that gives up at the first broken file."""
+    bucket = yard.new_id("scalars").replace("_", "-")
+    store = Storage(yard, bucket)
+    config = dict(region="us-central1", masterConfig=shell_config("trainyard-test:1", "exit 0"), jobDir=f"gs://{bucket}/out")
+    job_id = yard.create(config)
+    path = f"/_trainyard/v1/jobs/{job_id}:scalars"
+    assert yard.get(path).json == {"directory": f"gs://{bucket}/out", "fileCount": 0}
+    whole = curve(tensor, "loss", 5) + event(1.7e9, 6, simple("rate", float("nan")), simple("rate", 0.25))
+    for name, data in {"out/a/events.out.tfevents.1": curve(simple, "loss", 3)[:-9] + b"\0" * 9, "out/b/events.out.tfevents.1": whole,
+                       "out/events.out.tfevents.1": b"no event file at all, but long enough", "outer/events.out.tfevents.1": whole,
+                       "out/b/events.out.tfevents.2": curve(simple, "loss", 4)[:-3]}.items():
+        assert store.put(name, data).status == 200
+    told = yard.get(path).json
+    assert told["fileCount"] == 4 and len(told["remarks"]) == 1 and "a/events.out.tfevents.1: the record at byte" in told["remarks"][0]
+    found = {(each.get("run"), each["tag"]): each for each in told["curves"]}
+    assert list(found) == [("a", "loss"), ("b", "loss"), ("b", "rate")]
+    assert found["a", "loss"]["steps"] == [1, 2] and found["a", "loss"]["values"] == [0.125, 0.25]
+    # The second file of a run begins again at step 1: what the first had is given up. Its last record is not whole.
+    assert (found["b", "loss"]["steps"], found["b", "loss"]["valueCount"]) == ([1, 2, 3], "3")
+    assert (found["b", "rate"]["values"], found["b", "rate"]["notFiniteCount"]) == ([0.25], "1")
+    assert found["b", "loss"]["seconds"][1] - found["b", "loss"]["seconds"][0] == pytest.approx(1, abs=1e-3)
+    assert yard.get(path, points=2).json["curves"][1]["steps"] == [1, 3]
+    for points in (1, 2001, -1):
+        answer = yard.get(path, points=points)
+        assert (answer.status, answer.error["status"]) == (400, "INVALID_ARGUMENT") and "2 to 2000 points" in answer.error["message"]
+    assert yard.get("/_trainyard/v1/jobs/nosuch:scalars").status == 404
+    assert yard.get(f"/_trainyard/v1/jobs/{yard.create(script('exit 0'))}:scalars").json == {"fileCount": 0}

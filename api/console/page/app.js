@@ -6,6 +6,7 @@ import {faultsPage} from "./faults.js";
 import {jobPage} from "./job.js";
 import {jobsPage} from "./jobs.js";
 import {logPage} from "./log.js";
+import {metricsPage} from "./metrics.js";
 import {queuePage} from "./queue.js";
 import {requestsPage} from "./requests.js";
 import {signInPage} from "./signin.js";
@@ -17,6 +18,7 @@ const PAGES = [
 	{at: /^$/, page: jobsPage, name: "Jobs", link: ""},
 	{at: /^jobs\/([^/]+)\/([^/]+)$/, page: jobPage},
 	{at: /^jobs\/([^/]+)\/([^/]+)\/log$/, page: logPage},
+	{at: /^metrics$/, page: metricsPage, name: "Metrics", link: "metrics"},
 	{at: /^queue$/, page: queuePage, name: "Queue", link: "queue"},
 	{at: /^storage$/, page: storagePage, name: "Storage", link: "storage"},
 	{at: /^faults$/, page: faultsPage, name: "Faults", link: "faults"},

@@ -109,6 +109,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		const name = job.displayName ?? job.id;
 
 		return el("div", {class: "row actions"},
+			el("a", {class: "button", href: `/_trainyard/console/metrics?${new URLSearchParams({jobs: `${job.project}/${job.id}`})}`}, "Metrics"),
 			el("button", {on: {click: () => act(async () => go(`jobs/${project}/${await rerun(job)}`), `${name} is submitted again`)}}, "Run again"),
 			el("button", {on: {click: () => change().catch((problem) => note(problem.message, true))}}, "Change and run"),
 			ENDED.includes(job.state) || job.state === "CANCELLING" ? null

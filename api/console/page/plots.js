@@ -20,7 +20,7 @@ export function ticks({domain: [from, to], log}, count = 5) {
 		return powers.length > 1 ? powers : [from, to];
 	}
 	const rough = (to - from) / count, unit = 10 ** Math.floor(Math.log10(rough || 1));
-	const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough) ?? unit;
+	const step = [1, 2, 2.5, 5, 10].map((each) => each * unit).find((each) => each >= rough) ?? unit;
 	const found = [];
 
 	for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i++)
@@ -31,14 +31,15 @@ export function ticks({domain: [from, to], log}, count = 5) {
 // Four digits that count.
 export const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : String(value));
 
-export function axes(x, y, {left, top, right, bottom}, names) {
+// @told: the words of a value of x.
+export function axes(x, y, {left, top, right, bottom}, names, told = short) {
 	return [
 		...ticks(y, 4).map((value) => [svg("line", {class: "grid", x1: left, x2: right, y1: y(value), y2: y(value)}),
 			svg("text", {x: left - 8, y: y(value) + 4, "text-anchor": "end"}, short(value))]).flat(),
-		...ticks(x, 6).map((value) => svg("text", {x: x(value), y: bottom + 16, "text-anchor": "middle"}, short(value))),
+		...ticks(x, 6).map((value) => svg("text", {x: x(value), y: bottom + 16, "text-anchor": "middle"}, told(value))),
 		svg("text", {x: left, y: top - 8}, names.y), svg("text", {x: right, y: bottom + 32, "text-anchor": "end"}, names.x)];
 }
 
 export const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
-export const extent = (values) => [Math.min(...values), Math.max(...values)];
+export const extent = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);

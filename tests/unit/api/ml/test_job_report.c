@@ -28,8 +28,9 @@ static void assert_environments(json_t *told, const char *const *roles)
 	json_t *environments = json_object_get(told, "environments");
 
 	for (; *roles; roles++) {
-		AUTO(json) json_t *spec = json_loads(
-			json_text_at(json_object_get(environments, *roles), "CLUSTER_SPEC"), 0, NULL);
+		AUTO(json)
+		json_t *spec = json_loads(json_text_at(json_object_get(environments, *roles), "CLUSTER_SPEC"),
+					  0, NULL);
 
 		assert_string_equal(json_text_at(json_object_get(spec, "task"), "type"), *roles);
 		json_object_del(environments, *roles);

@@ -11,10 +11,11 @@ static void a_replica_that_was_not_let_in_has_neither_limits_nor_devices(void **
 	AUTO(json) json_t *told = replica_json(plan, NULL, ROLE_WORKER, 0);
 
 	(void)state;
-	assert_json_text(told,
-			 "{'name':'worker-replica-0','hostName':'cmle-training-worker-ab12cd34ef-0-4a341',"
-			 "'addressName':'cmle-training-worker-ab12cd34ef-0','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
-			 "'acceleratorType':'NVIDIA_TESLA_T4','acceleratorCount':2}");
+	assert_json_text(
+		told,
+		"{'name':'worker-replica-0','hostName':'cmle-training-worker-ab12cd34ef-0-4a341',"
+		"'addressName':'cmle-training-worker-ab12cd34ef-0','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
+		"'acceleratorType':'NVIDIA_TESLA_T4','acceleratorCount':2}");
 }
 
 static void what_does_not_apply_is_absent(void **state)
@@ -28,10 +29,11 @@ static void what_does_not_apply_is_absent(void **state)
 	plan->pools[ROLE_MASTER].machine_type = NULL;
 	plan->pools[ROLE_MASTER].cloud_image = strdup("gcr.io/theirs");
 	told = replica_json(plan, assignment, ROLE_MASTER, 0);
-	assert_json_text(told,
-			 "{'name':'master-replica-0','hostName':'cmle-training-master-ab12cd34ef-0-93093',"
-			 "'addressName':'cmle-training-master-ab12cd34ef-0','image':'gcr.io/p/i:1','cloudImage':'gcr.io/theirs',"
-			 "'limits':{}}");
+	assert_json_text(
+		told,
+		"{'name':'master-replica-0','hostName':'cmle-training-master-ab12cd34ef-0-93093',"
+		"'addressName':'cmle-training-master-ab12cd34ef-0','image':'gcr.io/p/i:1','cloudImage':'gcr.io/theirs',"
+		"'limits':{}}");
 }
 
 static void limits_and_devices_are_those_of_the_replica(void **state)
@@ -44,12 +46,13 @@ static void limits_and_devices_are_those_of_the_replica(void **state)
 	assignment->limits[ROLE_WORKER] = (struct limits){ 1500000000, 1 << 30, 1 << 29 };
 	assignment->devices[ROLE_WORKER] = json_of("[['0'],['GPU-1']]");
 	told = replica_json(plan, assignment, ROLE_WORKER, 1);
-	assert_json_text(told,
-			 "{'name':'worker-replica-1','hostName':'cmle-training-worker-ab12cd34ef-1-3ff83',"
-			 "'addressName':'cmle-training-worker-ab12cd34ef-1','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
-			 "'acceleratorType':'NVIDIA_TESLA_T4','acceleratorCount':1,"
-			 "'limits':{'vcpus':1.5,'memoryBytes':1073741824,'shmBytes':536870912},"
-			 "'devices':['GPU-1']}");
+	assert_json_text(
+		told,
+		"{'name':'worker-replica-1','hostName':'cmle-training-worker-ab12cd34ef-1-3ff83',"
+		"'addressName':'cmle-training-worker-ab12cd34ef-1','image':'gcr.io/p/i:1','machineType':'n1-standard-4',"
+		"'acceleratorType':'NVIDIA_TESLA_T4','acceleratorCount':1,"
+		"'limits':{'vcpus':1.5,'memoryBytes':1073741824,'shmBytes':536870912},"
+		"'devices':['GPU-1']}");
 }
 
 static void pools_are_told_as_what_was_asked_for(void **state)
@@ -83,8 +86,7 @@ static void pools_are_told_as_what_was_asked_for(void **state)
 		AUTO(json) json_t *told = NULL;
 		const char *field;
 
-		difference_add(assignment->differences, DONE_OTHERWISE, "code", rows[i].field,
-					   "So it is.");
+		difference_add(assignment->differences, DONE_OTHERWISE, "code", rows[i].field, "So it is.");
 		told = differences_json(plan, assignment, input, ml_pool_field);
 		assert_int_equal(json_array_size(told), 1);
 		assert_true(differences_valid(told));
