@@ -127,19 +127,9 @@ char *state_dir_default(bool root, const char *xdg_state_home, const char *home)
 	return path ? path : path_below(home, ".local/state/trainyard");
 }
 
-char *engine_default(const char *docker_host)
-{
-	return memory_strdup(docker_host && *docker_host ? docker_host : "unix:///var/run/docker.sock");
-}
-
 static char *compute_state_dir(void)
 {
 	return state_dir_default(geteuid() == 0, getenv("XDG_STATE_HOME"), getenv("HOME"));
-}
-
-static char *compute_engine(void)
-{
-	return engine_default(getenv("DOCKER_HOST"));
 }
 
 static char *compute_docker_config(void)
@@ -231,12 +221,12 @@ const struct config_item config_items[] = {
 	     "a name such as trainyard.example", "a host name that requests may come by; may be repeated"),
 	PATH("state-dir", "TRAINYARD_STATE_DIR", state_dir, ALL, "DIR", "a directory",
 	     "where all state is kept", .compute = compute_state_dir, .group = "State and engine"),
-	TEXT("engine", "TRAINYARD_ENGINE", engine, CONFIG_SERVE | CONFIG_CLEAN, "unix:///PATH", engine_valid,
-	     "unix:///PATH of at most 107 bytes", "the container engine's socket", .compute = compute_engine,
-	     .compute_from = "DOCKER_HOST",
-	     .advice =
-		     "the engine is reached by a unix socket only: give --engine, such as unix:///var/run/docker.sock, "
-		     "or bring another machine's here: ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST"),
+	TEXT("engine", "TRAINYARD_ENGINE", engine, CONFIG_SERVE | CONFIG_CLEAN, "URL", engine_valid,
+	     "unix:///PATH of at most 107 bytes, tcp://HOST:PORT, ssh://USER@HOST or context://NAME",
+	     "where the container engine is: unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST, or context://NAME of "
+	     "Docker's contexts",
+	     .compute = engine_url_default, .compute_from = "DOCKER_HOST or DOCKER_CONTEXT",
+	     .advice = "give --engine, such as unix:///var/run/docker.sock"),
 	PATH("docker-config", "TRAINYARD_DOCKER_CONFIG", docker_config, CONFIG_SERVE, "DIR", "a directory",
 	     "where the registries' credentials are (config.json)", .compute = compute_docker_config),
 	TEXT("networks", "TRAINYARD_NETWORKS", networks, CONFIG_SERVE, "CIDR", networks_valid,

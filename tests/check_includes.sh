@@ -44,7 +44,7 @@ fuse3/        ^daemon/gcs/gcs_operations[.]h$
 microhttpd.h  ^api/http/
 openssl/      ^store/objects/
 isa-l/        ^daemon/base/crc32c[.]c$
-gnutls/       ^(store/keys|api/grpc)/|^daemon/gateway/forward[.]c$
+gnutls/       ^(store/keys|api/grpc)/|^daemon/gateway/forward[.]c$|^scheduler/engine/docker_wire[.][ch]$
 nghttp2/      ^api/grpc/
 expat.h       ^api/storage/
 nlopt.h       ^scheduler/tuning/

@@ -6,13 +6,13 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
-#include "daemon/cli/client.h"
 #include "daemon/cli/doctor_checks.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
+#include "scheduler/engine/engine.h"
 
-enum { NAME_WIDTH = 11, MARK_WIDTH = 6, ENGINE_US = 10000000 };
+enum { NAME_WIDTH = 11, MARK_WIDTH = 6 };
 
 static const char *const verdict_names[] = {
 	[VERDICT_GOOD] = "good", [VERDICT_NOTE] = "note", [VERDICT_BAD] = "bad"
@@ -22,26 +22,11 @@ static const char *const verdict_names[] = {
 
 static void engine_ask(struct doctor *doctor)
 {
-	const char *path = strstr(doctor->config->engine, "unix://")
-				   ? doctor->config->engine + strlen("unix://")
-				   : doctor->config->engine;
-	AUTO(string) char *endpoint = memory_printf("unix:%s", path);
-	AUTO(client) struct client *client = NULL;
-	AUTO(json) json_t *version = NULL;
+	const char *engine = doctor->config->engine;
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = client_open(endpoint, NULL, &client, &err);
 
-	if (!rc) {
-		client_limit(client, ENGINE_US);
-		rc = client_call(client, "GET", "/info", NULL, &doctor->engine, &err);
-	}
-	if (rc)
-		doctor->engine_fault =
-			memory_strdup(client && client_is_late(client)        ? "it does not answer in time"
-				      : client && client_is_unreached(client) ? "nothing answers there"
-									      : main_words(&err));
-	else if (client_call(client, "GET", "/version", NULL, &version, NULL) == STATUS_OK)
-		json_object_update_missing(doctor->engine, version);
+	if (engine_kind_of(engine)->describe(engine, &doctor->engine, &err))
+		doctor->engine_fault = memory_strdup(main_words(&err));
 }
 
 static void doctor_deinit(struct doctor *doctor)

@@ -56,7 +56,7 @@ static void advise(struct finding *finding, const char *format, ...)
 
 static void engine_check(const struct doctor *doctor, struct finding *finding)
 {
-	const char *engine = doctor->config->engine, *path = engine + strlen("unix://");
+	const char *place = json_text_at(doctor->engine, "Place");
 	const json_t *parts = json_object_get(doctor->engine, "Components");
 	const char *name = json_text_at(json_array_get(parts, 0), "Name");
 	const char *version = json_text_at(doctor->engine, "Version");
@@ -66,20 +66,12 @@ static void engine_check(const struct doctor *doctor, struct finding *finding)
 		size_tell(&memory, json_int_at(doctor->engine, "MemTotal", 0));
 		find(finding, VERDICT_GOOD, "%s %s at %s, %lld CPUs, %s",
 		     name && strstr(name, "Podman") ? "Podman" : "Docker Engine", version ? version : "",
-		     engine, (long long)json_int_at(doctor->engine, "NCPU", 0), memory.data);
+		     place ? place : "", (long long)json_int_at(doctor->engine, "NCPU", 0), memory.data);
 		return;
 	}
-	find(finding, VERDICT_BAD, "%s: %s", engine, doctor->engine_fault);
-	if (access(path, F_OK) != 0)
-		advise(finding,
-		       "Install Docker Engine and start it (systemctl start docker), or name another socket "
-		       "with --engine or DOCKER_HOST.");
-	else if (access(path, R_OK | W_OK) != 0)
-		advise(finding,
-		       "This user may not use it: sudo usermod -aG docker \"$USER\", and log in again.");
-	else
-		advise(finding, "Start it (systemctl start docker), or name another socket with --engine or "
-				"DOCKER_HOST.");
+	find(finding, VERDICT_BAD, "%s", doctor->engine_fault);
+	advise(finding, "Install Docker Engine and start it (systemctl start docker), or name another engine with "
+			"--engine, DOCKER_HOST or a context of Docker's (docker context use).");
 }
 
 static void limits_check(const struct doctor *doctor, struct finding *finding)

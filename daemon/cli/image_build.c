@@ -13,6 +13,7 @@
 #include "daemon/base/text.h"
 #include "daemon/cli/pack.h"
 #include "daemon/cli/terminal.h"
+#include "scheduler/engine/docker_endpoint.h"
 #include "store/objects/glob.h"
 
 enum { LINE_BYTES_MAX = 1 << 20, LAST_LINES = 20, STEP_WIDTH = 100, CONNECT_MS = 5000 };
@@ -200,15 +201,21 @@ static size_t context_give(char *data, size_t size, size_t count, void *arg)
 static enum status request_send(const char *engine, struct building *building, int64_t bytes, long *ret_code,
 				struct error *err)
 {
-	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/x-tar");
-	CURL *curl = curl_easy_init();
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	char problem[ENDPOINT_PROBLEM_SIZE] = "";
 	struct text url AUTO_TEXT = { 0 };
 	CURLcode code = CURLE_FAILED_INIT;
+	struct curl_slist *headers;
+	CURL *curl;
+	enum status rc = endpoint_open(engine, &endpoint, err);
 
-	text_puts(&url, "http://engine/build?rm=1&forcerm=1&t=");
+	if (rc)
+		return rc;
+	headers = curl_slist_append(NULL, "Content-Type: application/x-tar");
+	curl = curl_easy_init();
+	text_printf(&url, "%s/build?rm=1&forcerm=1&t=", endpoint_base(endpoint));
 	text_percent(&url, building->tag, URL_UNRESERVED);
-	if (curl && headers) {
-		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, engine + strlen("unix://"));
+	if (curl && headers && endpoint_configure(endpoint, curl)) {
 		curl_easy_setopt(curl, CURLOPT_URL, url.data);
 		curl_easy_setopt(curl, CURLOPT_POST, 1L);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
@@ -222,13 +229,14 @@ static enum status request_send(const char *engine, struct building *building, i
 		code = curl_easy_perform(curl);
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, ret_code);
 	}
+	endpoint_problem(endpoint, problem);
 	curl_slist_free_all(headers);
 	curl_easy_cleanup(curl);
 	/* An engine that refuses may close before it has read all. */
 	return code == CURLE_OK || *ret_code >= 400
 		       ? STATUS_OK
-		       : error_set(err, STATUS_UNAVAILABLE, NULL, "the engine at %s: %s", engine,
-				   curl_easy_strerror(code));
+		       : error_set(err, STATUS_UNAVAILABLE, NULL, "the engine at %s: %s", endpoint_name(endpoint),
+				   problem[0] ? problem : curl_easy_strerror(code));
 }
 
 static enum status failure_tell(const struct building *building, long code, struct error *err)

@@ -19,13 +19,13 @@
 #include "scheduler/engine/docker_attachment.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_create.h"
+#include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_image.h"
 #include "scheduler/engine/docker_inspection.h"
 #include "scheduler/engine/docker_link.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
 #include "scheduler/engine/docker_network.h"
-#include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/docker_reports.h"
 #include "scheduler/engine/docker_terminal.h"
@@ -213,7 +213,7 @@ static enum status op_put_files(struct engine *engine, const struct replica_key 
 
 	docker_container_name(docker->instance, key, container);
 	return rc ? rc
-		  : docker_put_files(&(struct archive_place){ docker->socket_path, version, container },
+		  : docker_put_files(&(struct archive_place){ docker->endpoint, version, container },
 				     files, count, err);
 }
 
@@ -226,7 +226,7 @@ static enum status op_get_files(struct engine *engine, const struct replica_key 
 
 	docker_container_name(docker->instance, key, container);
 	return rc ? rc
-		  : docker_get_files(&(struct archive_place){ docker->socket_path, version, container }, path,
+		  : docker_get_files(&(struct archive_place){ docker->endpoint, version, container }, path,
 				     bytes_max, sink, err);
 }
 
@@ -239,7 +239,7 @@ static enum status op_inspect_image(struct engine *engine, const char *image, co
 	enum status rc = version_find(docker, version, err);
 
 	return rc ? rc
-		  : docker_inspect_image(&(struct inspection){ .socket_path = docker->socket_path,
+		  : docker_inspect_image(&(struct inspection){ .endpoint = docker->endpoint,
 							       .api_version = version,
 							       .instance = docker->instance,
 							       .image = image,
@@ -261,7 +261,7 @@ static enum status op_open_terminal(struct engine *engine, const struct replica_
 	if (rc)
 		return rc;
 	docker_container_name(docker->instance, key, container);
-	return docker_terminal_open(&(struct terminal_place){ .socket_path = docker->socket_path,
+	return docker_terminal_open(&(struct terminal_place){ .endpoint = docker->endpoint,
 							      .api_version = version,
 							      .container = container,
 							      .patience_ms = TERMINAL_PATIENCE_MS },
@@ -290,7 +290,7 @@ static void docker_free(struct docker *docker)
 	host_deinit(&docker->link.host);
 	free(docker->instance);
 	free(docker->docker_config);
-	free(docker->socket_path);
+	endpoint_close(docker->endpoint);
 	free(docker->state_dir);
 	free(docker->reports_dir);
 	free(docker);
@@ -389,10 +389,11 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->commands_end = &docker->commands;
 	docker->instance = memory_strdup(options->instance);
 	docker->docker_config = memory_strdup(options->registry_config);
-	docker->socket_path = memory_strdup(docker_socket_path(options->url));
 	docker->state_dir = memory_strdup(options->state_dir);
 	docker->reports_dir = memory_strdup(options->reports_dir);
-	rc = http_new(docker->socket_path, &docker->http, err);
+	rc = endpoint_open(options->url, &docker->endpoint, err);
+	if (!rc)
+		rc = http_new(docker->endpoint, &docker->http, err);
 	if (rc)
 		return rc;
 	http_set_limit(docker->http, LANE_START, 2 * (unsigned)get_nprocs());

@@ -257,7 +257,7 @@ static enum status call_run(const struct archive_place *place, const char *path,
 {
 	char encoded[QUERY_SIZE], whole[QUERY_SIZE + DOCKER_PATH_SIZE];
 	AUTO(http) struct http *http = NULL;
-	enum status rc = http_new(place->socket_path, &http, err);
+	enum status rc = http_new(place->endpoint, &http, err);
 
 	if (rc)
 		return rc;

@@ -36,8 +36,11 @@ bool archive_take(struct archive *archive, const char *data, size_t length);
 /* After the last piece. False: likewise, or it ends in the middle of a file. */
 bool archive_end(struct archive *archive);
 
+struct endpoint;
+
 struct archive_place {
-	const char *socket_path, *api_version, *container;
+	struct endpoint *endpoint;
+	const char *api_version, *container;
 };
 
 /* As engine_ops.put_files and engine_ops.get_files. */

@@ -9,10 +9,10 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_orphans.h"
-#include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/docker_self.h"
 
 /* What is busy is so for a moment: rounds without any success end it. */
@@ -54,7 +54,11 @@ static void exchanges_await(struct cleaning *cleaning)
 
 static enum status engine_connect(const char *url, struct cleaning *cleaning, struct error *err)
 {
-	enum status rc = http_new(docker_socket_path(url), &cleaning->http, err);
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	enum status rc = endpoint_open(url, &endpoint, err);
+
+	if (!rc)
+		rc = http_new(endpoint, &cleaning->http, err);
 
 	/* Engines do few of them at a time. */
 	if (!rc)

@@ -25,6 +25,7 @@ enum { DOCKER_SELF_SIZE = 65 };
 enum { BACKOFF_FIRST_US = 200 * MILLISECOND_US, BACKOFF_MOST_US = 5 * SECOND_US };
 
 struct docker;
+struct endpoint;
 
 /* What another thread asks for. */
 struct command {
@@ -104,7 +105,7 @@ struct docker {
 	struct engine engine; /* first */
 	struct engine_sink sink;
 	char *instance, *docker_config;
-	char *socket_path;
+	struct endpoint *endpoint;
 	char *state_dir, *reports_dir; /* as engine_options has them */
 	struct subnet pool;
 	bool offline, internal;

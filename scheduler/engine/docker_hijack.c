@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_endpoint.h"
 
 struct hijack {
 	int fd;
@@ -78,32 +78,28 @@ static bool send_until(int fd, const char *data, size_t length, int64_t until_us
 
 /* ---- asking ---- */
 
-/* While an engine's queue of new connections is full, connect() waits as long as a send may. */
+/* For *err, which is set to @status: says why nothing came, where the connection was carried and could not be made. */
+static enum status silence_explain(const struct hijack_request *request, enum status status,
+				   struct error *err)
+{
+	char problem[ENDPOINT_PROBLEM_SIZE];
+
+	endpoint_problem(request->endpoint, problem);
+	return problem[0] ? error_set(err, STATUS_UNAVAILABLE, NULL, "cannot reach the engine at %s: %s",
+				      endpoint_name(request->endpoint), problem)
+			  : status;
+}
+
 static enum status connect_to(const struct hijack_request *request, int *ret_fd, struct error *err)
 {
-	struct timeval patience = { .tv_sec = request->patience_ms / 1000,
-				    .tv_usec = request->patience_ms % 1000 * 1000L };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd, problem = 0;
+	const int fd = endpoint_connect(request->endpoint, request->patience_ms);
 
-	if (strlen(request->socket_path) >= sizeof(address.sun_path))
-		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "cannot reach the engine at unix://%s: the path is too long",
-				 request->socket_path);
-	memcpy(address.sun_path, request->socket_path, strlen(request->socket_path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0 ||
-	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
-		problem = errno;
-	if (!problem) {
-		*ret_fd = fd;
-		return STATUS_OK;
-	}
-	if (fd >= 0)
-		close(fd);
-	return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot reach the engine at unix://%s: %s",
-			 request->socket_path,
-			 problem == EAGAIN ? "it takes no connection" : strerrordesc_np(problem));
+	if (fd < 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot reach the engine at %s: %s",
+				 endpoint_name(request->endpoint),
+				 errno == EAGAIN ? "it takes no connection" : strerrordesc_np(errno));
+	*ret_fd = fd;
+	return STATUS_OK;
 }
 
 /* Plain questions are HTTP/1.0, so that their answers are not chunked and end with the connection. */
@@ -120,7 +116,10 @@ static enum status request_send(int fd, const struct hijack_request *request, bo
 		text_puts(&head, "Content-Type: application/json\r\n");
 	text_printf(&head, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
 	if (!send_until(fd, head.data, head.length, until_us))
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "the engine does not take the question");
+		return silence_explain(request,
+				       error_set(err, STATUS_UNAVAILABLE, NULL,
+						 "the engine does not take the question"),
+				       err);
 	return STATUS_OK;
 }
 
@@ -145,7 +144,8 @@ static enum status receive(int fd, char *buffer, size_t size, int64_t until_us, 
 }
 
 /* Reads to the end of the head, which becomes a string of its own; what is behind it is left ahead. */
-static enum status head_read(struct hijack *hijack, int64_t until_us, unsigned *ret_code, struct error *err)
+static enum status head_read(const struct hijack_request *request, struct hijack *hijack, int64_t until_us,
+			     unsigned *ret_code, struct error *err)
 {
 	char *end = NULL;
 	size_t got;
@@ -159,10 +159,13 @@ static enum status head_read(struct hijack *hijack, int64_t until_us, unsigned *
 		rc = receive(hijack->fd, hijack->ahead + hijack->length, HIJACK_HEAD_MAX - hijack->length,
 			     until_us, &got, err);
 		if (rc)
-			return rc;
+			return silence_explain(request, rc, err);
 		if (got == 0)
-			return error_set(err, STATUS_UNAVAILABLE, NULL,
-					 "the engine closed the connection without an answer");
+			return silence_explain(
+				request,
+				error_set(err, STATUS_UNAVAILABLE, NULL,
+					  "the engine closed the connection without an answer"),
+				err);
 		hijack->length += got;
 		end = memmem(hijack->ahead, hijack->length, "\r\n\r\n", 4);
 	}
@@ -210,7 +213,8 @@ static enum status body_read(struct hijack *hijack, int64_t until_us, struct tex
 static enum status exchange(const struct hijack_request *request, bool upgrade, struct hijack **ret_hijack,
 			    unsigned *ret_code, struct text *body, struct error *err)
 {
-	int64_t until_us = after_us(request->patience_ms);
+	int64_t until_us =
+		after_us(request->patience_ms + 1000 * endpoint_patience_s(request->endpoint));
 	AUTO(hijack) struct hijack *hijack = memory_alloc(sizeof(*hijack));
 	enum status rc;
 
@@ -220,7 +224,7 @@ static enum status exchange(const struct hijack_request *request, bool upgrade, 
 	if (!rc)
 		rc = request_send(hijack->fd, request, upgrade, until_us, err);
 	if (!rc)
-		rc = head_read(hijack, until_us, ret_code, err);
+		rc = head_read(request, hijack, until_us, ret_code, err);
 	if (rc)
 		return rc;
 	if (upgrade && (*ret_code == 101 || *ret_code == 200))

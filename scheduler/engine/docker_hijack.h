@@ -4,7 +4,7 @@
  * are waited for, and those that turn the connection into a plain stream of bytes ("hijacked").
  *
  * Choice: a plain socket. A hijacked stream is read and written by two threads at once, which curl's handles
- * do not allow; of curl only the connect would be left, and that is two lines on a unix socket.
+ * do not allow; of curl only the connect would be left, and endpoint_connect() has that.
  *
  * Thread: any, each connection for itself. One thread may read a stream while another writes to it. */
 #include <stdbool.h>
@@ -16,11 +16,14 @@
 
 enum { HIJACK_HEAD_MAX = 16 * 1024, HIJACK_BODY_MAX = 1024 * 1024 };
 
+struct endpoint;
+
 struct hijack_request {
-	const char *socket_path;
+	struct endpoint *endpoint;
 	const char *method, *path; /* path with version and query */
 	const char *body;          /* JSON, or NULL */
-	unsigned patience_ms; /* for all of it: connecting, asking, the whole answer or a stream's head */
+	unsigned patience_ms; /* for all of it: connecting, asking, the whole answer or a stream's head; and
+			       * endpoint_patience_s() */
 };
 
 /* Asks and reads the whole answer; @body is set to what it holds, whatever the code. UNAVAILABLE: no engine

@@ -13,6 +13,7 @@
 
 #include "daemon/base/tally.h"
 #include "daemon/base/text.h"
+#include "scheduler/engine/docker_endpoint.h"
 
 /* What curl keeps of connections for later no lane bounds: by itself four for each that it runs. Choice: a few, those that
  * run among them; another one costs little on a unix socket. */
@@ -20,7 +21,8 @@ enum {
 	CONNECT_TIMEOUT_MS = 2000,
 	STREAM_BUFFER_BYTES = 64 * 1024,
 	CONNECTIONS_KEPT = 16,
-	FAILED_WAIT_MS = 100
+	FAILED_WAIT_MS = 100,
+	PROBLEM_BYTES = CURL_ERROR_SIZE + ENDPOINT_PROBLEM_SIZE + 256
 };
 
 static const unsigned lane_limits[LANE_COUNT] = {
@@ -52,14 +54,14 @@ struct lane {
 
 struct http {
 	CURLM *multi;
-	char *socket_path;
+	struct endpoint *endpoint;
 	char version[16];
 	struct lane lanes[LANE_COUNT];
 	struct http_exchange *running;
 	bool any_over; /* some are cancelled or broken */
 };
 
-enum status http_new(const char *socket_path, struct http **ret_http, struct error *err)
+enum status http_new(struct endpoint *endpoint, struct http **ret_http, struct error *err)
 {
 	struct http *http;
 
@@ -68,7 +70,7 @@ enum status http_new(const char *socket_path, struct http **ret_http, struct err
 		return error_set(err, STATUS_INTERNAL, NULL, "libcurl cannot be initialised");
 	http = memory_calloc(1, sizeof(*http));
 	http->multi = curl_multi_init();
-	http->socket_path = memory_strdup(socket_path);
+	http->endpoint = endpoint_hold(endpoint);
 	for (int i = 0; i < LANE_COUNT; i++)
 		http->lanes[i].limit = lane_limits[i];
 	if (!http->multi ||
@@ -85,7 +87,7 @@ void http_free(struct http *http)
 	if (!http)
 		return;
 	curl_multi_cleanup(http->multi);
-	free(http->socket_path);
+	endpoint_close(http->endpoint);
 	free(http);
 	curl_global_cleanup();
 }
@@ -216,6 +218,9 @@ static bool easy_configure(struct http_exchange *exchange, const struct http_req
 {
 	CURL *easy = exchange->easy;
 	const bool posts = strcmp(request->method, "POST") == 0, gets = strcmp(request->method, "GET") == 0;
+	struct endpoint *endpoint = exchange->http->endpoint;
+	const unsigned patience_s = endpoint_patience_s(endpoint);
+	const long timeout_ms = request->timeout_s ? ((long)request->timeout_s + patience_s) * 1000 : 0;
 
 	if ((posts || exchange->body) && !(SET(POSTFIELDS, exchange->body ? exchange->body : "") &&
 					   SET(POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes)))
@@ -228,12 +233,12 @@ static bool easy_configure(struct http_exchange *exchange, const struct http_req
 		return false;
 	if (strcmp(request->method, "HEAD") == 0 && !SET(NOBODY, 1L)) /* else it waits for the body */
 		return false;
-	return SET(UNIX_SOCKET_PATH, exchange->http->socket_path) && SET(URL, "http://docker/") &&
+	return endpoint_configure(endpoint, easy) && SET(URL, endpoint_base(endpoint)) &&
 	       SET(REQUEST_TARGET, exchange->target) &&
 	       SET(CUSTOMREQUEST, posts || gets ? NULL : request->method) && SET(PROTOCOLS_STR, "http") &&
-	       SET(PROXY, "") && SET(NOSIGNAL, 1L) && SET(FOLLOWLOCATION, 0L) &&
+	       SET(NOSIGNAL, 1L) && SET(FOLLOWLOCATION, 0L) &&
 	       SET(CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS) &&
-	       SET(TIMEOUT_MS, (long)request->timeout_s * 1000) && SET(ERRORBUFFER, exchange->problem) &&
+	       SET(TIMEOUT_MS, timeout_ms) && SET(ERRORBUFFER, exchange->problem) &&
 	       SET(HTTPHEADER, exchange->headers) && SET(HEADERFUNCTION, on_header) &&
 	       SET(HEADERDATA, exchange) && SET(WRITEFUNCTION, on_data) && SET(WRITEDATA, exchange) &&
 	       SET(PRIVATE, exchange);
@@ -351,14 +356,32 @@ static void exchange_end(struct http_exchange *exchange, struct http_answer answ
 	exchange_free(exchange);
 }
 
+/* The carrier of a connection has ended it because there was none to the engine. */
+static bool was_unreachable(const struct http_exchange *exchange, CURLcode result,
+			    char why[ENDPOINT_PROBLEM_SIZE])
+{
+	why[0] = '\0';
+	if (result == CURLE_GOT_NOTHING || result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR ||
+	    result == CURLE_OPERATION_TIMEDOUT)
+		endpoint_problem(exchange->http->endpoint, why);
+	return why[0] != '\0';
+}
+
 /* What curl's code means for us; the text is written to @problem. */
 static struct http_answer answer_of(struct http_exchange *exchange, CURLcode result, char *problem,
 				    size_t size)
 {
 	struct http_answer answer = { .status = STATUS_UNAVAILABLE, .problem = problem };
 	const char *words = exchange->problem[0] ? exchange->problem : curl_easy_strerror(result);
+	char why[ENDPOINT_PROBLEM_SIZE];
 	long os_error = 0;
 
+	if (was_unreachable(exchange, result, why)) {
+		snprintf(problem, size, "cannot reach the engine at %s: %s",
+			 endpoint_name(exchange->http->endpoint), why);
+		answer.unreachable = true;
+		return answer;
+	}
 	switch (result) {
 	case CURLE_OK:
 		if (!memory_holds_json(exchange->collected.length)) {
@@ -373,12 +396,15 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 		}
 		answer.status = STATUS_OK;
 		problem[0] = '\0';
+		if (endpoint_patience_s(exchange->http->endpoint))
+			endpoint_problem_set(exchange->http->endpoint, "");
 		break;
 	case CURLE_COULDNT_RESOLVE_HOST: /* a path too long for a socket address, too */
 	case CURLE_COULDNT_CONNECT:
 		curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &os_error);
-		snprintf(problem, size, "cannot reach the engine at unix://%s: %s",
-			 exchange->http->socket_path, os_error ? strerrordesc_np((int)os_error) : words);
+		snprintf(problem, size, "cannot reach the engine at %s: %s",
+			 endpoint_name(exchange->http->endpoint),
+			 os_error ? strerrordesc_np((int)os_error) : words);
 		answer.unreachable = true;
 		break;
 	case CURLE_OPERATION_TIMEDOUT:
@@ -409,7 +435,7 @@ static void finished_collect(struct http *http)
 	while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
 		struct http_exchange *exchange = NULL;
 		struct http_answer answer;
-		char problem[CURL_ERROR_SIZE + 256];
+		char problem[PROBLEM_BYTES];
 		CURLcode result = message->data.result;
 
 		if (message->msg != CURLMSG_DONE)
@@ -460,7 +486,7 @@ static void over_drop(struct http *http)
 		return;
 	http->any_over = false;
 	for (struct http_exchange *exchange = http->running; exchange; exchange = next) {
-		char problem[CURL_ERROR_SIZE + 256];
+		char problem[PROBLEM_BYTES];
 		struct http_answer answer;
 
 		next = exchange->next;

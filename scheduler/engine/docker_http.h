@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_http.h: HTTP over a unix socket, many exchanges at once on one thread.
+/* scheduler/engine/docker_http.h: HTTP over connections to an engine, many exchanges at once on one thread.
  *
  * An exchange is queued in a lane; each lane lets so many of its exchanges run at a time. Every
  * function belongs to the engine's thread, but http_wakeup(). All may be called anywhere on that
@@ -11,6 +11,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
 
+struct endpoint;
 struct http;
 struct http_exchange;
 
@@ -50,7 +51,7 @@ struct http_request {
 	const char *body_header;   /* of such a body: its "Content-Type: …" */
 	const char *registry_auth; /* value of X-Registry-Auth, or NULL; wiped afterwards */
 	enum http_lane lane;
-	unsigned timeout_s;   /* 0: none */
+	unsigned timeout_s;   /* 0: none; endpoint_patience_s() are added */
 	bool without_version; /* the path is used as it is */
 	size_t body_max; /* of a body that is collected: a longer one fails the exchange; 0: HTTP_BODY_MAX */
 	/* Headers of a good answer are here. NULL: not told. */
@@ -71,7 +72,8 @@ enum { HTTP_BODY_MAX = 64 << 20 };
  * would stop all jobs for good. */
 enum { DOCKER_LISTING_MAX = 512 << 20 };
 
-enum status http_new(const char *socket_path, struct http **ret_http, struct error *err);
+/* Holds @endpoint. */
+enum status http_new(struct endpoint *endpoint, struct http **ret_http, struct error *err);
 /* Every exchange must have ended: http_fail_all(). */
 void http_free(struct http *http);
 DEFINE_AUTO(http, struct http *, http_free)

@@ -8,63 +8,15 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "scheduler/engine/docker_ask.h"
 #include "scheduler/engine/docker_credentials.h"
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
 
-enum { TIMEOUT_S = 3, PLACES_MOST = 32 };
+enum { PLACES_MOST = 32 };
 
 /* What a shell looks through where an image names nothing. Source: docker's default of PATH */
 static const char usual_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-struct reply {
-	bool came;
-	enum status status; /* OK also of an answer that refuses */
-	unsigned code;
-	json_t *value; /* NULL: it is no object */
-	char text[DOCKER_TEXT_SIZE];
-};
-
-static void reply_deinit(struct reply *reply)
-{
-	json_decref(reply->value);
-}
-#define AUTO_REPLY __attribute__((cleanup(reply_deinit)))
-
-static void replied(void *arg, const struct http_answer *answer)
-{
-	struct reply *reply = arg;
-
-	reply->came = true;
-	reply->status = answer->status;
-	reply->code = answer->code;
-	reply->value = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-	if (answer->status)
-		snprintf(reply->text, sizeof(reply->text), "%s", answer->problem);
-	else
-		docker_message(answer->body, answer->body_length, reply->text);
-}
-
-static struct reply ask(struct http *http, const char *method, const char *path, const char *body)
-{
-	struct reply reply = { 0 };
-
-	http_start(http, &(struct http_request){ .method = method,
-						 .path = path,
-						 .body = body,
-						 .timeout_s = TIMEOUT_S,
-						 .done = replied,
-						 .arg = &reply });
-	for (http_move(http); !reply.came; http_move(http))
-		http_wait(http, TIMEOUT_S * 1000);
-	return reply;
-}
-
-static enum status failure_of(const struct reply *reply, struct error *err)
-{
-	return error_set(err, reply->status ? reply->status : docker_code_status(reply->code), NULL, "%s",
-			 reply->text);
-}
 
 /* ---- which program ---- */
 
@@ -105,7 +57,7 @@ static bool has_path(struct http *http, const char *container, const char *path)
 
 	docker_query_encode(path, encoded, sizeof(encoded));
 	snprintf(whole, sizeof(whole), "/containers/%.64s/archive?path=%s", container, encoded);
-	struct reply reply AUTO_REPLY = ask(http, "HEAD", whole, NULL);
+	struct reply reply AUTO_REPLY = docker_ask(http, "HEAD", whole, NULL);
 
 	return reply.status || reply.code != 404;
 }
@@ -142,18 +94,18 @@ static enum status program_look(const struct inspection *inspection, struct http
 		json_pack("{s:s, s:[s], s:[], s:b, s:{s:s}}", "Image", inspection->image, "Entrypoint", "/",
 			  "Cmd", "NetworkDisabled", 1, "Labels", "trainyard.instance", inspection->instance);
 	AUTO(string) char *text = body ? json_dump_compact(body) : NULL;
-	struct reply made AUTO_REPLY = text ? ask(http, "POST", "/containers/create", text)
+	struct reply made AUTO_REPLY = text ? docker_ask(http, "POST", "/containers/create", text)
 					    : (struct reply){ .status = STATUS_INVALID_ARGUMENT };
 	const char *id = json_text_at(made.value, "Id");
 	char path[DOCKER_PATH_SIZE];
 
 	if (made.status || made.code >= 300 || !id)
-		return failure_of(&made, err);
+		return reply_failure(&made, err);
 	facts->lacks_program = !has_program(http, id, config, facts->program);
 	snprintf(path, sizeof(path), "/containers/%.64s?v=1&force=1", id);
-	struct reply removed AUTO_REPLY = ask(http, "DELETE", path, NULL);
+	struct reply removed AUTO_REPLY = docker_ask(http, "DELETE", path, NULL);
 
-	return removed.status ? failure_of(&removed, err) : STATUS_OK;
+	return removed.status ? reply_failure(&removed, err) : STATUS_OK;
 }
 
 static void facts_read(const struct inspection *inspection, const json_t *image, struct image_facts *facts)
@@ -177,16 +129,16 @@ enum status docker_inspect_image(const struct inspection *inspection, struct ima
 
 	*ret_facts = (struct image_facts){ 0 };
 	if (!rc)
-		rc = http_new(inspection->socket_path, &http, err);
+		rc = http_new(inspection->endpoint, &http, err);
 	if (rc)
 		return rc;
 	http_set_version(http, inspection->api_version);
 	docker_query_encode(inspection->image, name, sizeof(name));
 	snprintf(path, sizeof(path), "/images/%s/json", name);
-	struct reply image AUTO_REPLY = ask(http, "GET", path, NULL);
+	struct reply image AUTO_REPLY = docker_ask(http, "GET", path, NULL);
 
 	if (image.status || image.code != 200 || !image.value)
-		return failure_of(&image, err);
+		return reply_failure(&image, err);
 	facts_read(inspection, image.value, ret_facts);
 	return inspection->with_program && ret_facts->program[0]
 		       ? program_look(inspection, http, json_object_get(image.value, "Config"), ret_facts,

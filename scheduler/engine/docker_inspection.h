@@ -8,9 +8,12 @@
 #include "daemon/base/error.h"
 #include "scheduler/engine/engine.h"
 
+struct endpoint;
+
 /* Which image, and which question. Borrowed. */
 struct inspection {
-	const char *socket_path, *api_version, *instance;
+	struct endpoint *endpoint;
+	const char *api_version, *instance;
 	const char *image;
 	const json_t *command, *args; /* NULL: the image's own */
 	bool with_program;

@@ -14,21 +14,13 @@
 #include <unistd.h>
 
 #include "daemon/base/text.h"
+#include "scheduler/engine/docker_ask.h"
+#include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_hijack.h"
 
-static const char scheme[] = "unix://";
+enum { PING_PATIENCE_MS = 5000 };
 
-bool docker_url_valid(const char *url)
-{
-	const struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-	return strncmp(url, scheme, strlen(scheme)) == 0 && *docker_socket_path(url) == '/' &&
-	       strlen(docker_socket_path(url)) < sizeof(address.sun_path);
-}
-
-const char *docker_socket_path(const char *url)
-{
-	return url + strlen(scheme);
-}
+#define OLDEST_VERSION "1.40"
 
 static int socket_call(const char *path)
 {
@@ -109,9 +101,8 @@ static void help_write(struct text *text, const char *path, int problem)
 	}
 }
 
-enum status docker_reach(const char *url, struct error *err)
+static enum status socket_reach(const char *path, struct error *err)
 {
-	const char *path = docker_socket_path(url);
 	const int problem = socket_call(path);
 	struct text help AUTO_TEXT = { 0 };
 
@@ -120,4 +111,64 @@ enum status docker_reach(const char *url, struct error *err)
 	help_write(&help, path, problem);
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot reach the engine at unix://%s: %s%s", path,
 			 strerrordesc_np(problem), help.length ? help.data : "");
+}
+
+/* By the smallest question: that ssh and TLS have come to an engine shows by an answer only. */
+static enum status far_reach(struct endpoint *endpoint, struct error *err)
+{
+	const struct hijack_request request = {
+		.endpoint = endpoint, .method = "GET", .path = "/_ping", .patience_ms = PING_PATIENCE_MS
+	};
+	const bool is_plain = endpoint_place(endpoint)->kind == ENDPOINT_TCP;
+	struct text body AUTO_TEXT = { 0 };
+	unsigned code = 0;
+	char words[DOCKER_TEXT_SIZE];
+	enum status rc = hijack_ask(&request, &code, &body, err);
+
+	if (rc || code == 200)
+		return rc;
+	docker_message(body.length ? body.data : "", body.length, words);
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "the engine at %s refuses the connection: HTTP %u: %s%s",
+			 endpoint_name(endpoint), code, words,
+			 is_plain && code == 400
+				 ? "; for TLS set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the directory of "
+				   "ca.pem, cert.pem and key.pem"
+				 : "");
+}
+
+enum status docker_reach(const char *url, struct error *err)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	const struct endpoint_place *place;
+	enum status rc = endpoint_open(url, &endpoint, err);
+
+	if (rc)
+		return rc;
+	place = endpoint_place(endpoint);
+	return place->kind == ENDPOINT_UNIX ? socket_reach(place->path, err) : far_reach(endpoint, err);
+}
+
+enum status docker_describe(const char *url, json_t **ret_facts, struct error *err)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	AUTO(http) struct http *http = NULL;
+	enum status rc = docker_reach(url, err);
+
+	if (!rc)
+		rc = endpoint_open(url, &endpoint, err);
+	if (!rc)
+		rc = http_new(endpoint, &http, err);
+	if (rc)
+		return rc;
+	http_set_version(http, OLDEST_VERSION);
+	struct reply info AUTO_REPLY = docker_ask(http, "GET", "/info", NULL);
+
+	if (info.status || info.code != 200 || !info.value)
+		return reply_failure(&info, err);
+	struct reply version AUTO_REPLY = docker_ask(http, "GET", "/version", NULL);
+
+	json_object_update_missing(info.value, version.value);
+	json_object_set_new(info.value, "Place", json_string(endpoint_name(endpoint)));
+	*ret_facts = TAKE(info.value);
+	return STATUS_OK;
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_reach.h: the socket of Docker that a URL names, and whether a process listens there. */
-#include <stdbool.h>
+/* scheduler/engine/docker_reach.h: whether an engine of Docker's API can be reached, and what it says of itself. */
+#include <jansson.h>
 
 #include "daemon/base/error.h"
 
-/* "unix:///PATH" with a path that a socket can have. */
-bool docker_url_valid(const char *url);
-/* The path of a valid URL, borrowed. */
-const char *docker_socket_path(const char *url);
-
-/* As engine_kind.reach. */
+/* As engine_kind.reach and engine_kind.describe. */
 enum status docker_reach(const char *url, struct error *err);
+enum status docker_describe(const char *url, json_t **ret_facts, struct error *err);

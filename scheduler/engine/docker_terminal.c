@@ -11,6 +11,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_hijack.h"
 #include "scheduler/engine/docker_json.h"
 
@@ -32,7 +33,8 @@ enum {
 
 struct docker_terminal {
 	struct terminal terminal; /* first */
-	char *socket_path, *container;
+	struct endpoint *endpoint;
+	char *container;
 	char api_version[16];
 	enum terminal_kind kind;
 	unsigned patience_ms;
@@ -45,7 +47,7 @@ struct docker_terminal {
 static void terminal_free(struct docker_terminal *terminal)
 {
 	hijack_close(terminal->hijack);
-	free(terminal->socket_path);
+	endpoint_close(terminal->endpoint);
 	free(terminal->container);
 	free(terminal);
 }
@@ -62,7 +64,7 @@ static struct docker_terminal *of(struct terminal *terminal)
 static struct hijack_request request_of(const struct docker_terminal *terminal, const char *method,
 					const char *path, const char *body)
 {
-	return (struct hijack_request){ .socket_path = terminal->socket_path,
+	return (struct hijack_request){ .endpoint = terminal->endpoint,
 					.method = method,
 					.path = path,
 					.body = body,
@@ -377,7 +379,7 @@ enum status docker_terminal_open(const struct terminal_place *place, const json_
 	terminal->terminal.ops = &ops;
 	terminal->kind = kind;
 	terminal->patience_ms = place->patience_ms;
-	terminal->socket_path = memory_strdup(place->socket_path);
+	terminal->endpoint = endpoint_hold(place->endpoint);
 	terminal->container = memory_strdup(place->container);
 	snprintf(terminal->api_version, sizeof(terminal->api_version), "%s", place->api_version);
 	mark_make(terminal);

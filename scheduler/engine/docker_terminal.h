@@ -18,9 +18,12 @@
 #include "daemon/base/error.h"
 #include "scheduler/engine/engine.h"
 
+struct endpoint;
+
 /* Where it is opened. Strings are borrowed for the call only. */
 struct terminal_place {
-	const char *socket_path, *api_version, *container;
+	struct endpoint *endpoint;
+	const char *api_version, *container;
 	unsigned patience_ms; /* for each of the few questions that it takes */
 };
 

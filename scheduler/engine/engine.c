@@ -3,10 +3,11 @@
 
 #include "scheduler/engine/docker.h"
 #include "scheduler/engine/docker_clean.h"
+#include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_reach.h"
 
 static const struct engine_kind kinds[] = {
-	{ docker_url_valid, docker_open, docker_reach, docker_list, docker_sweep },
+	{ endpoint_url_valid, docker_open, docker_reach, docker_describe, docker_list, docker_sweep },
 };
 
 const struct engine_kind *engine_kind_of(const char *url)
@@ -15,4 +16,9 @@ const struct engine_kind *engine_kind_of(const char *url)
 		if (kinds[i].url_valid(url))
 			return &kinds[i];
 	return NULL;
+}
+
+char *engine_url_default(void)
+{
+	return endpoint_default();
 }

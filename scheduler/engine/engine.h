@@ -315,9 +315,13 @@ struct engine_kind {
 	 * INVALID_ARGUMENT in one line: an option cannot be used. */
 	enum status (*open)(const struct engine_options *options, const struct engine_sink *sink,
 			    struct engine **ret_engine, struct error *err);
-	/* Connects, and waits for nothing else: whether an engine answers there shows later.
+	/* Connects to a unix socket, and waits for nothing else: whether an engine answers there shows later; one that is
+	 * reached over a network answers a question.
 	 * UNAVAILABLE: not there, not running, or this user may not use it; the text says which, and what helps. */
 	enum status (*reach)(const char *url, struct error *err);
+	/* Members of what it says of itself: "ServerVersion", "MemTotal" and others of Docker's /info and /version, and "Place":
+	 * where it is, for people. The caller frees them. UNAVAILABLE: as reach, or no answer. */
+	enum status (*describe)(const char *url, json_t **ret_facts, struct error *err);
 	/* What @instance has in the engine, or with NULL any instance. The list is sorted. UNAVAILABLE: no answer. */
 	enum status (*list)(const char *url, const char *instance, struct orphans *ret_list,
 			    struct error *err);
@@ -331,3 +335,6 @@ struct engine_kind {
 
 /* The engine that is reached by @url, such as "unix:///var/run/docker.sock"; NULL: none is. */
 const struct engine_kind *engine_kind_of(const char *url);
+/* The URL that the user's other tools have for their engine, by DOCKER_HOST or a context of Docker's; else the usual socket's.
+ * The caller frees it. */
+char *engine_url_default(void);

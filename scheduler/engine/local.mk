@@ -4,10 +4,16 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker.h \
 	scheduler/engine/docker_archive.c \
 	scheduler/engine/docker_archive.h \
+	scheduler/engine/docker_ask.c \
+	scheduler/engine/docker_ask.h \
 	scheduler/engine/docker_attachment.c \
 	scheduler/engine/docker_attachment.h \
+	scheduler/engine/docker_carrier.c \
+	scheduler/engine/docker_carrier.h \
 	scheduler/engine/docker_clean.c \
 	scheduler/engine/docker_clean.h \
+	scheduler/engine/docker_context.c \
+	scheduler/engine/docker_context.h \
 	scheduler/engine/docker_core.c \
 	scheduler/engine/docker_core.h \
 	scheduler/engine/docker_create.c \
@@ -16,6 +22,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_credentials.h \
 	scheduler/engine/docker_emit.c \
 	scheduler/engine/docker_emit.h \
+	scheduler/engine/docker_endpoint.c \
+	scheduler/engine/docker_endpoint.h \
 	scheduler/engine/docker_frames.c \
 	scheduler/engine/docker_frames.h \
 	scheduler/engine/docker_given.c \
@@ -60,12 +68,16 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_reports.h \
 	scheduler/engine/docker_self.c \
 	scheduler/engine/docker_self.h \
+	scheduler/engine/docker_ssh.c \
+	scheduler/engine/docker_ssh.h \
 	scheduler/engine/docker_subnet.c \
 	scheduler/engine/docker_subnet.h \
 	scheduler/engine/docker_terminal.c \
 	scheduler/engine/docker_terminal.h \
 	scheduler/engine/docker_throttle.c \
 	scheduler/engine/docker_throttle.h \
+	scheduler/engine/docker_wire.c \
+	scheduler/engine/docker_wire.h \
 	scheduler/engine/engine.c \
 	scheduler/engine/engine.h \
 	scheduler/engine/nvidia_gpus.c \

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_hijack.h"
 
 enum { PATIENCE_MS = 10000 };
@@ -22,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The engine: one connection after the other. */
 static struct {
 	struct sockaddr_un address;
+	struct endpoint *endpoint;
 	int fd;
 	const uint8_t *answer; /* set before each question */
 	size_t length;
@@ -65,18 +67,22 @@ static void *engine_main(void *arg)
 
 static void engine_end(void)
 {
+	endpoint_close(engine.endpoint);
 	unlink(engine.address.sun_path);
 }
 
 static void engine_start(void)
 {
 	pthread_t thread;
+	char url[sizeof(engine.address.sun_path) + 16];
 
 	engine.address.sun_family = AF_UNIX;
 	snprintf(engine.address.sun_path, sizeof(engine.address.sun_path), "/tmp/trainyard-fuzz-hijack-%d",
 		 (int)getpid());
 	unlink(engine.address.sun_path);
 	engine.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	snprintf(url, sizeof(url), "unix://%s", engine.address.sun_path);
+	expect(endpoint_open(url, &engine.endpoint, NULL) == STATUS_OK);
 	sem_init(&engine.served, 0, 0);
 	expect(engine.fd >= 0 &&
 	       bind(engine.fd, (const struct sockaddr *)&engine.address, sizeof(engine.address)) == 0 &&
@@ -105,15 +111,15 @@ static void stream_check(struct hijack *hijack, const uint8_t *data, size_t size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct hijack_request request = { .socket_path = engine.address.sun_path,
+	if (!engine.fd)
+		engine_start();
+	const struct hijack_request request = { .endpoint = engine.endpoint,
 						.method = "GET",
 						.path = "/x",
 						.patience_ms = PATIENCE_MS };
 	struct text body AUTO_TEXT = { 0 };
 	unsigned code = 0;
 
-	if (!engine.fd)
-		engine_start();
 	engine.answer = data;
 	engine.length = size;
 	for (int upgrade = 0; upgrade < 2; upgrade++) {

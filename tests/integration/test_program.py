@@ -41,7 +41,7 @@ def test_every_option_is_told_once_in_the_docs_and_once_in_the_manual():
 
 
 @pytest.mark.parametrize("words", [[], ["frobnicate"], ["serve", "--listen", "nowhere"], ["serve", "--no-such-option"],
-                                   ["serve", "--engine", "tcp://127.0.0.1:1"], ["serve", "--config", "/no/such/file"],
+                                   ["serve", "--engine", "http://127.0.0.1:1"], ["serve", "--config", "/no/such/file"],
                                    ["serve", "--stop-grace", "soon"], ["env", "--shell", "csh"], ["version", "more"]])
 def test_wrong_usage_is_one_line_and_exit_code_2(words, tmp_path):
     result = run(*words, env={"XDG_STATE_HOME": str(tmp_path), "TRAINYARD_STATE_DIR": str(tmp_path)})

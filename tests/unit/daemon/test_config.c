@@ -36,6 +36,8 @@ static int environment_clear(void **state)
 	for (const struct config_item *item = config_items; item->name; item++)
 		unsetenv(item->environment);
 	unsetenv("DOCKER_HOST");
+	unsetenv("DOCKER_CONTEXT");
+	setenv("DOCKER_CONFIG", "/nonexistent", 1);
 	unsetenv("DOCKER_CONFIG");
 	setenv("HOME", "/home/someone", 1);
 	return 0;
@@ -252,12 +254,12 @@ TEST(a_name_that_is_nearly_one_is_told_with_that_one)
 TEST(what_docker_host_says_matters_only_where_it_is_used)
 {
 	static const char told[] =
-		"DOCKER_HOST: \"ssh://me@host\" is not unix:///PATH of at most 107 bytes; the engine";
+		"DOCKER_HOST or DOCKER_CONTEXT: \"npipe:////./pipe/x\" is not unix:///PATH of at most 107 bytes, tcp";
 	struct config config AUTO_CONFIG = { 0 }, env AUTO_CONFIG = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state_;
-	setenv("DOCKER_HOST", "ssh://me@host", 1);
+	setenv("DOCKER_HOST", "npipe:////./pipe/x", 1);
 	assert_int_equal(config_read(&config, CONFIG_SERVE, ARGUMENTS("--engine", "unix:///a"), NULL),
 			 STATUS_OK);
 	assert_string_equal(config.engine, "unix:///a");
@@ -352,7 +354,9 @@ TEST(each_text_is_checked_by_its_own_rule)
 		    "unix:/12345678901234567890123456789012345678901234567890123456789012345678901234567890123456"
 		    "7890123456789012345678" } },
 		{ "grpc", { "127.0.0.1:0" }, { "unix:/run/a", "" } },
-		{ "engine", { "unix:///a" }, { "tcp://x:1", "/var/run/docker.sock", "unix://x", "unix://" } },
+		{ "engine",
+		  { "unix:///a", "tcp://x:1", "ssh://me@x", "context://ci" },
+		  { "tcp://", "/var/run/docker.sock", "unix://x", "unix://" } },
 		{ "project",
 		  { "p", "my-project-1", "example.com:p" },
 		  { "1p", "P", "a_b", "a-", "a/b", "a b", "" } },
@@ -418,19 +422,6 @@ TEST(the_state_directory_is_where_xdg_says)
 	state_dir_is(false, "x", "/h", "/h/.local/state/trainyard");
 	state_dir_is(false, "", "/h", "/h/.local/state/trainyard");
 	state_dir_is(false, NULL, NULL, NULL);
-}
-
-/* One that cannot be used is refused when it is opened, not silently replaced by another engine. */
-TEST(the_engine_is_docker_host)
-{
-	AUTO(string) char *own = engine_default("unix:///run/user/1/docker.sock");
-	AUTO(string) char *other = engine_default("tcp://1.2.3.4:2375");
-	AUTO(string) char *none = engine_default("");
-
-	(void)state_;
-	assert_string_equal(own, "unix:///run/user/1/docker.sock");
-	assert_string_equal(other, "tcp://1.2.3.4:2375");
-	assert_string_equal(none, "unix:///var/run/docker.sock");
 }
 
 TEST(an_address_becomes_a_url_that_clients_reach)
@@ -503,7 +494,6 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(each_text_is_checked_by_its_own_rule),
 		cmocka_unit_test(a_variable_is_named_after_its_option),
 		cmocka_unit_test(the_state_directory_is_where_xdg_says),
-		cmocka_unit_test(the_engine_is_docker_host),
 		cmocka_unit_test(an_address_becomes_a_url_that_clients_reach),
 		cmocka_unit_test(an_address_that_others_reach_is_told_from_those_that_they_do_not),
 		cmocka_unit_test(help_shows_every_option_of_its_command),

@@ -32,7 +32,7 @@ static void options_are_checked(void **state)
 
 static void an_engine_is_chosen_by_its_url(void **state)
 {
-	static const char *const wrong[] = { "", "unix://", "tcp://127.0.0.1:2375", "unix://relative",
+	static const char *const wrong[] = { "", "unix://", "http://127.0.0.1:2375", "unix://relative",
 					     "/var/run/docker.sock" };
 	char longest[200];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker_http.c: each kind of call, and a taker of a stream that refuses a piece. */
+#include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"
 
 #include <curl/curl.h>
@@ -15,16 +16,20 @@ enum { ANSWER_BYTES = 40000, WAIT_MS = 10 };
 /* ---- the engine ---- */
 
 static char socket_path[64];
+static struct endpoint *endpoint;
 
 static int engine_open(void **state)
 {
 	static char answer[100 + ANSWER_BYTES];
+	char url[80];
 	const int head =
 		snprintf(answer, sizeof(answer),
 			 "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: %d\r\n\r\n", ANSWER_BYTES);
 
 	(void)state;
 	snprintf(socket_path, sizeof(socket_path), "/tmp/ty-test-http-%d.sock", (int)getpid());
+	snprintf(url, sizeof(url), "unix://%s", socket_path);
+	assert_int_equal(endpoint_open(url, &endpoint, NULL), STATUS_OK);
 	asked_server_open(socket_path, answer, (size_t)head + ANSWER_BYTES);
 	return 0;
 }
@@ -33,6 +38,7 @@ static int engine_close(void **state)
 {
 	(void)state;
 	asked_server_close();
+	endpoint_close(endpoint);
 	return 0;
 }
 
@@ -97,7 +103,7 @@ static void a_stream_ends_with_what_was_refused_after_a_pause(void **state)
 	struct http *http;
 
 	(void)state;
-	assert_int_equal(http_new(socket_path, &http, NULL), STATUS_OK);
+	assert_int_equal(http_new(endpoint, &http, NULL), STATUS_OK);
 	exchange_do(http, (struct http_request){ .method = "GET", .path = "/logs", .lane = LANE_FOLLOW },
 		    &taker);
 	assert_int_equal(taker.ends, 1);
@@ -136,7 +142,7 @@ static void call_check(const struct call *call)
 	struct http *http = NULL;
 	const char *asked;
 
-	assert_int_equal(http_new(socket_path, &http, NULL), STATUS_OK);
+	assert_int_equal(http_new(endpoint, &http, NULL), STATUS_OK);
 	http_set_version(http, "1.41");
 	exchange_do(http, call->request, &taker);
 	http_move(http);

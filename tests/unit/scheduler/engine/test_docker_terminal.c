@@ -17,6 +17,8 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
+#include "daemon/base/memory.h"
+#include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_hijack.h"
 #include "scheduler/engine/docker_terminal.h"
 #include "tests/unit/testing.h"
@@ -36,6 +38,7 @@ struct rule {
 
 struct lab {
 	char path[64];
+	struct endpoint *endpoint;
 	int listener;
 	pthread_t thread, connections[CONNECTIONS_MAX];
 	size_t connection_count;
@@ -203,6 +206,15 @@ static int listener_open(const char *path, int backlog)
 	return fd;
 }
 
+static struct endpoint *endpoint_at(const char *path)
+{
+	AUTO(string) char *url = memory_printf("unix://%s", path);
+	struct endpoint *endpoint = NULL;
+
+	assert_int_equal(endpoint_open(url, &endpoint, NULL), STATUS_OK);
+	return endpoint;
+}
+
 static int setup(void **state)
 {
 	struct lab *lab = calloc(1, sizeof(*lab));
@@ -210,6 +222,7 @@ static int setup(void **state)
 	snprintf(lab->path, sizeof(lab->path), "/tmp/ty-test-terminal-%d.sock", (int)getpid());
 	pthread_mutex_init(&lab->lock, NULL);
 	pthread_cond_init(&lab->changed, NULL);
+	lab->endpoint = endpoint_at(lab->path);
 	lab->listener = listener_open(lab->path, 64);
 	assert_int_equal(pthread_create(&lab->thread, NULL, lab_main, lab), 0);
 	*state = lab;
@@ -230,6 +243,7 @@ static int teardown(void **state)
 		pthread_join(lab->connections[i], NULL);
 	close(lab->listener);
 	unlink(lab->path);
+	endpoint_close(lab->endpoint);
 	text_deinit(&lab->requests);
 	text_deinit(&lab->typed);
 	free(lab);
@@ -277,7 +291,7 @@ static enum status open_within(struct lab *lab, unsigned patience_ms, struct ter
 {
 	AUTO(json) json_t *command = json_pack("[ss]", "/bin/sh", "-l");
 
-	return docker_terminal_open(&(struct terminal_place){ lab->path, "1.41", "c1", patience_ms }, command,
+	return docker_terminal_open(&(struct terminal_place){ lab->endpoint, "1.41", "c1", patience_ms }, command,
 				    TERMINAL_SCREEN, ret_terminal, err);
 }
 
@@ -583,19 +597,15 @@ static void a_connection_that_is_cut_anywhere_in_a_head_is_told(void **state)
 static void an_engine_that_is_not_there_is_unavailable(void **state)
 {
 	struct lab *lab = *state;
-	char path[sizeof(lab->path)], longer[200];
+	char path[sizeof(lab->path)];
 	int listener, fillers[64];
 	size_t count = 0;
 
 	AUTO(json) json_t *command = json_pack("[s]", "sh");
-	struct terminal_place place = { "/nonexistent/docker.sock", "1.41", "c1", SHORT_MS };
+	AUTO(endpoint) struct endpoint *none = endpoint_at("/nonexistent/docker.sock");
+	struct terminal_place place = { none, "1.41", "c1", SHORT_MS };
 	struct terminal *terminal = NULL;
 
-	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
-			 STATUS_UNAVAILABLE);
-	memset(longer, 'x', sizeof(longer) - 1);
-	longer[sizeof(longer) - 1] = '\0';
-	place.socket_path = longer;
 	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
 			 STATUS_UNAVAILABLE);
 	/* One whose queue is full, and that takes nobody out of it. */
@@ -609,7 +619,8 @@ static void an_engine_that_is_not_there_is_unavailable(void **state)
 		if (connect(fillers[count++], (struct sockaddr *)&address, sizeof(address)) != 0)
 			break;
 	} while (count < COUNT_OF(fillers));
-	place.socket_path = path;
+	AUTO(endpoint) struct endpoint *full = endpoint_at(path);
+	place.endpoint = full;
 	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
 			 STATUS_UNAVAILABLE);
 	while (count > 0)
@@ -716,7 +727,7 @@ static void one_thread_reads_while_another_writes(void **state)
 static void a_stream_that_takes_nothing_is_given_up(void **state)
 {
 	struct lab *lab = *state;
-	struct hijack_request request = { lab->path, "POST", "/exec/abc/start", "{}", PATIENCE_MS };
+	struct hijack_request request = { lab->endpoint, "POST", "/exec/abc/start", "{}", PATIENCE_MS };
 	struct text body AUTO_TEXT = { 0 };
 	struct hijack *hijack = NULL;
 	char *much = calloc(1, 8 * MUCH);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_carrier.h: carries one connection to an engine that is not at a unix socket: a thread of its own
+ * connects, by TCP, TLS or the program ssh, and moves bytes both ways until either side has ended. */
+struct endpoint;
+
+/* Starts the thread, which owns @near then and holds the endpoint. Returns 0 or an errno: no thread then, and @near is the
+ * caller's still. Thread: any. */
+int carrier_start(struct endpoint *endpoint, int near);
+/* The same for the first connection of this process to @listener, a unix socket. */
+int carrier_start_listening(struct endpoint *endpoint, int listener);

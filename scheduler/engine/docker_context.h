@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_context.h: contexts of Docker's client: named engines, kept below its configuration directory.
+ *
+ *   config.json                                 "currentContext": the one in use
+ *   contexts/meta/SHA256-OF-NAME/meta.json      "Endpoints": {"docker": {"Host": URL, "SkipTLSVerify": false}}
+ *   contexts/tls/SHA256-OF-NAME/docker/         ca.pem, cert.pem, key.pem
+ *
+ * Source: https://docs.docker.com/engine/manage-resources/contexts/ and files made by Docker 20.10 (read 2026-11-26).
+ * Thread: any. */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+
+struct context {
+	char *url;          /* "tcp://build:2376" */
+	char *certificates; /* the directory of its TLS files; NULL: it has none */
+	bool skips_verify;  /* the engine's certificate may be anything */
+};
+
+void context_deinit(struct context *context);
+#define AUTO_CONTEXT __attribute__((cleanup(context_deinit)))
+
+/* $DOCKER_CONFIG, or ~/.docker; NULL: neither is known. The caller frees it. */
+char *docker_config_directory(void);
+bool context_name_valid(const char *name);
+/* The context in use, by DOCKER_CONTEXT or config.json; NULL: the default one, which is no context of files. The caller
+ * frees it. */
+char *context_current(void);
+/* FAILED_PRECONDITION: there is none of that name, it cannot be read, or it names no Docker engine. */
+enum status context_read(const char *name, struct context *ret_context, struct error *err);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source: https://www.gnutls.org/manual (read 2026-11-26) */
+#include "scheduler/engine/docker_wire.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
+
+enum { CONNECT_US = 10 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
+
+/* What is on the way to a connection. */
+struct opening {
+	const struct endpoint_place *place;
+	struct wire *wire;
+	int near;
+	int64_t until_us;
+	char *problem;
+	size_t problem_size;
+};
+
+static bool refuse(const struct opening *opening, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static bool refuse(const struct opening *opening, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(opening->problem, opening->problem_size, format, values);
+	va_end(values);
+	return false;
+}
+
+/* 0: ready. ETIMEDOUT, or ECANCELED: the caller has closed its end. */
+static int await(const struct opening *opening, short events)
+{
+	for (;;) {
+		const int64_t left_us = opening->until_us - clock_mono_us(&system_clock);
+		struct pollfd polled[] = { { opening->wire->fd, events, 0 }, { opening->near, 0, 0 } };
+		int ready;
+
+		if (left_us <= 0)
+			return ETIMEDOUT;
+		ready = poll(polled, 2, (int)(left_us / US_PER_MS) + 1);
+		if (polled[1].revents & (POLLHUP | POLLERR))
+			return ECANCELED;
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return errno;
+	}
+}
+
+/* ---- TCP ---- */
+
+static int address_connect(const struct opening *opening, const struct addrinfo *address)
+{
+	const int on = 1, idle_s = IDLE_S;
+	struct wire *wire = opening->wire;
+	int problem = 0;
+	socklen_t size = sizeof(problem);
+
+	wire->fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (wire->fd < 0)
+		return errno;
+	if (connect(wire->fd, address->ai_addr, address->ai_addrlen) != 0)
+		problem = errno;
+	if (problem == EINPROGRESS) {
+		problem = await(opening, POLLOUT);
+		if (!problem && getsockopt(wire->fd, SOL_SOCKET, SO_ERROR, &problem, &size) != 0)
+			problem = errno;
+	}
+	if (problem) {
+		close(wire->fd);
+		wire->fd = -1;
+		return problem;
+	}
+	/* A stream of events may be still for days: a machine that has gone is to be noticed. */
+	setsockopt(wire->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(wire->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	return 0;
+}
+
+static const char *refusal_hint(int problem)
+{
+	switch (problem) {
+	case ECONNREFUSED:
+		return ": no engine listens there; `dockerd -H tcp://…` makes one listen, with TLS on port 2376";
+	case ETIMEDOUT:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return ": is that machine on, and does its firewall let this one in?";
+	default:
+		return "";
+	}
+}
+
+static bool tcp_open(const struct opening *opening)
+{
+	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+	struct addrinfo *addresses = NULL;
+	const int code = getaddrinfo(opening->place->host, opening->place->port, &wanted, &addresses);
+	int problem = EADDRNOTAVAIL;
+
+	if (code)
+		return refuse(opening, "no address is known for the host %s: %s", opening->place->host,
+			      code == EAI_SYSTEM ? strerrordesc_np(errno) : gai_strerror(code));
+	for (const struct addrinfo *address = addresses; address && problem && problem != ECANCELED;
+	     address = address->ai_next)
+		problem = address_connect(opening, address);
+	freeaddrinfo(addresses);
+	return !problem || refuse(opening, "%s%s", strerrordesc_np(problem), refusal_hint(problem));
+}
+
+/* ---- TLS ---- */
+
+static char *file_of(const struct endpoint_place *place, const char *name)
+{
+	AUTO(string)
+	char *path = place->certificates ? memory_printf("%s/%s", place->certificates, name) : NULL;
+
+	return path && access(path, F_OK) == 0 ? TAKE(path) : NULL;
+}
+
+/* As Docker's client: a file that is missing is not used; without ca.pem the system's authorities are trusted. */
+static bool credentials_load(const struct opening *opening)
+{
+	AUTO(string) char *authority = file_of(opening->place, "ca.pem");
+	AUTO(string) char *certificate = file_of(opening->place, "cert.pem");
+	AUTO(string) char *key = file_of(opening->place, "key.pem");
+	struct wire *wire = opening->wire;
+	int code = gnutls_certificate_allocate_credentials(&wire->credentials);
+
+	if (code < 0) {
+		wire->credentials = NULL;
+		return refuse(opening, "TLS: %s", gnutls_strerror(code));
+	}
+	if (opening->place->verifies) {
+		code = authority ? gnutls_certificate_set_x509_trust_file(wire->credentials, authority,
+									  GNUTLS_X509_FMT_PEM)
+				 : gnutls_certificate_set_x509_system_trust(wire->credentials);
+		if (code < 0)
+			return refuse(opening, "TLS: %s cannot be used: %s",
+				      authority ? authority : "the system's list of authorities",
+				      gnutls_strerror(code));
+	}
+	if (!certificate || !key)
+		return true;
+	code = gnutls_certificate_set_x509_key_file(wire->credentials, certificate, key, GNUTLS_X509_FMT_PEM);
+	return code >= 0 || refuse(opening, "TLS: %s and %s cannot be used: %s", certificate, key,
+				   gnutls_strerror(code));
+}
+
+/* Why a certificate is not trusted, in GnuTLS's words. */
+static bool distrust_tell(const struct opening *opening)
+{
+	gnutls_datum_t words = { 0 };
+	const unsigned found = gnutls_session_get_verify_cert_status(opening->wire->tls);
+
+	gnutls_certificate_verification_status_print(found, GNUTLS_CRT_X509, &words, 0);
+	refuse(opening,
+	       "the engine's certificate is not trusted for the host %s: %sDOCKER_CERT_PATH names the directory "
+	       "of ca.pem (now: %s)",
+	       opening->place->host, words.data ? (const char *)words.data : "",
+	       opening->place->certificates ? opening->place->certificates : "none");
+	gnutls_free(words.data);
+	return false;
+}
+
+static bool handshake(const struct opening *opening)
+{
+	gnutls_session_t tls = opening->wire->tls;
+	int code, problem;
+
+	while ((code = gnutls_handshake(tls)) < 0) {
+		if (code == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR)
+			return distrust_tell(opening);
+		if (code == GNUTLS_E_UNEXPECTED_PACKET_LENGTH || code == GNUTLS_E_UNEXPECTED_PACKET ||
+		    code == GNUTLS_E_UNSUPPORTED_VERSION_PACKET)
+			return refuse(opening, "it does not speak TLS there: unset DOCKER_TLS_VERIFY and "
+					       "DOCKER_CERT_PATH, or name the port of TLS (2376)");
+		if (gnutls_error_is_fatal(code))
+			return refuse(opening, "TLS: %s", gnutls_strerror(code));
+		problem = code == GNUTLS_E_AGAIN
+				  ? await(opening, gnutls_record_get_direction(tls) ? POLLOUT : POLLIN)
+				  : 0;
+		if (problem)
+			return refuse(opening, "TLS: %s", strerrordesc_np(problem));
+	}
+	return true;
+}
+
+static bool tls_open(const struct opening *opening)
+{
+	const char *host = opening->place->host;
+	struct wire *wire = opening->wire;
+	struct in6_addr address;
+	int code;
+
+	if (!credentials_load(opening))
+		return false;
+	code = gnutls_init(&wire->tls, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
+	if (code < 0) {
+		wire->tls = NULL;
+		return refuse(opening, "TLS: %s", gnutls_strerror(code));
+	}
+	gnutls_transport_set_int(wire->tls, wire->fd);
+	code = gnutls_set_default_priority(wire->tls);
+	if (code >= 0)
+		code = gnutls_credentials_set(wire->tls, GNUTLS_CRD_CERTIFICATE, wire->credentials);
+	if (code >= 0 && inet_pton(AF_INET, host, &address) != 1 && inet_pton(AF_INET6, host, &address) != 1)
+		code = gnutls_server_name_set(wire->tls, GNUTLS_NAME_DNS, host, strlen(host));
+	if (code < 0)
+		return refuse(opening, "TLS: %s", gnutls_strerror(code));
+	if (opening->place->verifies)
+		gnutls_session_set_verify_cert(wire->tls, host, 0);
+	return handshake(opening);
+}
+
+/* ---- life ---- */
+
+bool wire_open(const struct endpoint_place *place, int near, struct wire *ret_wire, char *problem,
+	       size_t problem_size)
+{
+	const struct opening opening = { .place = place,
+					 .wire = ret_wire,
+					 .near = near,
+					 .until_us = clock_mono_us(&system_clock) + CONNECT_US,
+					 .problem = problem,
+					 .problem_size = problem_size };
+
+	*ret_wire = (struct wire){ .fd = -1 };
+	return tcp_open(&opening) && (place->kind != ENDPOINT_TLS || tls_open(&opening));
+}
+
+void wire_close(struct wire *wire)
+{
+	if (wire->tls)
+		gnutls_deinit(wire->tls);
+	if (wire->credentials)
+		gnutls_certificate_free_credentials(wire->credentials);
+	if (wire->fd >= 0)
+		close(wire->fd);
+}
+
+/* ---- bytes ---- */
+
+static ssize_t result_of(const struct wire *wire, ssize_t result)
+{
+	if (result >= 0)
+		return result;
+	if (!wire->tls)
+		return errno == EAGAIN || errno == EINTR ? WIRE_AGAIN : WIRE_BROKEN;
+	return gnutls_error_is_fatal((int)result) || result == GNUTLS_E_REHANDSHAKE ? WIRE_BROKEN : WIRE_AGAIN;
+}
+
+/* An engine that does not take the client's certificate says so after the handshake, by an alert. */
+static void break_tell(struct wire *wire, ssize_t result, char *problem, size_t problem_size)
+{
+	if (wire->tls && result == GNUTLS_E_FATAL_ALERT_RECEIVED)
+		snprintf(problem, problem_size,
+			 "the engine refuses the connection: TLS: %s; DOCKER_CERT_PATH names the directory of "
+			 "cert.pem and key.pem, which its authority has to have signed",
+			 gnutls_alert_get_name(gnutls_alert_get(wire->tls)));
+	else
+		snprintf(problem, problem_size, "%s",
+			 wire->tls ? gnutls_strerror((int)result) : strerrordesc_np(errno));
+}
+
+ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, size_t problem_size)
+{
+	const ssize_t result = wire->tls ? gnutls_record_recv(wire->tls, data, size)
+					 : recv(wire->fd, data, size, 0);
+	const ssize_t told = result_of(wire, result);
+
+	/* Go's servers end without the alert that TLS wants. */
+	if (wire->tls && result == GNUTLS_E_PREMATURE_TERMINATION)
+		return 0;
+	if (told == WIRE_BROKEN)
+		break_tell(wire, result, problem, problem_size);
+	return told;
+}
+
+ssize_t wire_send(struct wire *wire, const char *data, size_t length)
+{
+	return result_of(wire, wire->tls ? gnutls_record_send(wire->tls, data, length)
+					 : send(wire->fd, data, length, MSG_NOSIGNAL));
+}
+
+void wire_end_sending(struct wire *wire)
+{
+	if (wire->tls)
+		gnutls_bye(wire->tls, GNUTLS_SHUT_WR);
+	else
+		shutdown(wire->fd, SHUT_WR);
+}
+
+bool wire_holds_bytes(const struct wire *wire)
+{
+	return wire->tls && gnutls_record_check_pending(wire->tls) > 0;
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine as on another machine: its network is apart from the machine's, and it listens by TCP with TLS."""
+import os
+import pathlib
+import subprocess
+
+from support.engine import PrivateEngine, lib
+
+TLS_PORT, PLAIN_PORT = 2376, 2375
+# Of the block for tests between networks (RFC 2544); the third number is of this process.
+NEAR, FAR = (f"198.18.{os.getpid() % 250}.{last}" for last in (1, 2))
+
+
+def openssl(*words):
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=60)
+
+
+def authority_make(directory, name):
+    """ca.pem, and ca-key.pem that signs by it."""
+    directory.mkdir(parents=True)
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", 1, "-subj", f"/CN={name}",
+            "-keyout", directory / "ca-key.pem", "-out", directory / "ca.pem")
+
+
+def certificate_make(authority, directory, name, *more):
+    """cert.pem and key.pem in the directory, signed by the authority, whose ca.pem is there too."""
+    directory.mkdir(parents=True, exist_ok=True)
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
+            "-keyout", directory / "key.pem", "-out", directory / "request.pem")
+    (directory / "more.cnf").write_text("\n".join(more))
+    openssl("x509", "-req", "-in", directory / "request.pem", "-CA", authority / "ca.pem", "-CAkey", authority / "ca-key.pem",
+            "-CAcreateserial", "-days", 1, "-extfile", directory / "more.cnf", "-out", directory / "cert.pem")
+    (directory / "ca.pem").write_bytes((authority / "ca.pem").read_bytes())
+    return directory
+
+
+class FarEngine(PrivateEngine):
+    """Tests have its socket all the same, as `path`; `host` is where a client finds it, with the files of `certificates`."""
+
+    def __init__(self):
+        super().__init__()
+        top = pathlib.Path(self.top)
+        self.authority = top / "authority"
+        authority_make(self.authority, "test authority")
+        server = certificate_make(self.authority, top / "server", "engine", f"subjectAltName=IP:{FAR},DNS:engine.test",
+                                  "extendedKeyUsage=serverAuth")
+        self.certificates = certificate_make(self.authority, top / "client", "client", "extendedKeyUsage=clientAuth")
+        self.configure(tlsverify=True, tlscacert=str(server / "ca.pem"), tlscert=str(server / "cert.pem"),
+                       tlskey=str(server / "key.pem"))
+        pathlib.Path(self.directory, "hosts").write_text(f"tcp://0.0.0.0:{TLS_PORT}\n")
+
+    @property
+    def host(self):
+        return f"tcp://{FAR}:{TLS_PORT}"
+
+    @property
+    def variables(self):
+        """As Docker's clients have them."""
+        return {"DOCKER_HOST": self.host, "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(self.certificates)}
+
+    def start(self):
+        super().start()
+        pid, link = pathlib.Path(self.directory, "dockerd.pid").read_text().strip(), f"ty{os.getpid()}"
+        lib("as_root", "sh", "-ec", 'ip link add "$1" type veth peer name far netns "$2"; ip address add "$3/30" dev "$1"; '
+            'ip link set "$1" up; nsenter --net --target "$2" sh -ec "ip address add $4/30 dev far; ip link set far up"',
+            "sh", link, pid, NEAR, FAR)
