@@ -199,16 +199,22 @@ static struct journal_row replica_row(const struct replica_run *replica, enum jo
 				     .restart = replica->key.restart };
 }
 
-static void note_end(struct decision *decision, const struct replica_run *replica, bool blamed)
+static void note_end(struct decision *decision, const struct replica_run *replica)
 {
 	struct journal_row row = replica_row(replica, JOURNAL_ENDED);
 
 	row.time_us = replica->ended_us;
 	row.cause = (int)replica->end;
 	row.number = replica->exit_code;
-	row.flags = (blamed ? JOURNAL_BLAMED : 0) | (replica->out_of_memory ? JOURNAL_OUT_OF_MEMORY : 0) |
+	row.flags = (replica->out_of_memory ? JOURNAL_OUT_OF_MEMORY : 0) |
 		    (replica->of_itself ? JOURNAL_OF_ITSELF : 0) | (replica->ordered ? JOURNAL_ORDERED : 0);
 	decision_note(decision, &row);
+}
+
+/* One that the engine has words for is stored with the verdict, which repeats them. */
+static bool end_is_plain(const struct replica_run *replica)
+{
+	return replica->end == END_EXIT || replica->end == END_LOST;
 }
 
 static void decide_renewal(struct decision *decision, const struct job_run *run,
@@ -218,7 +224,6 @@ static void decide_renewal(struct decision *decision, const struct job_run *run,
 	char name[REPLICA_NAME_MAX];
 
 	row.restart++;
-	note_end(decision, replica, true);
 	decision_note(decision, &row);
 	decision_change(decision, run, run->row->state);
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
@@ -278,16 +283,27 @@ static void tell_missing_programs(struct decision *decision, const struct job_ru
 	}
 }
 
-/* What is known of the ends of replicas when they, and not a fault of the job itself, decide it. */
-static void note_ends(struct decision *decision, const struct job_run *run, enum job_state verdict)
+static bool is_to_blame(const struct job_run *run, const struct replica_run *replica, enum job_state verdict)
+{
+	const bool bad = end_is_bad(replica->end, replica->exit_code);
+
+	if (replica->end == END_NONE || job_run_restarts(run, replica))
+		return false;
+	return verdict == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad;
+}
+
+/* Which ends decide the job, unless a fault of the job itself does. */
+static void note_blame(struct decision *decision, const struct job_run *run, enum job_state verdict)
 {
 	for (size_t i = 0; !run->fault && i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
-		const bool bad = end_is_bad(replica->end, replica->exit_code);
+		const struct journal_row row = replica_row(replica, JOURNAL_BLAME);
 
-		if (replica->end != END_NONE && !job_run_restarts(run, replica))
-			note_end(decision, replica,
-				 verdict == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad);
+		if (!is_to_blame(run, replica, verdict))
+			continue;
+		if (replica->journaled < JOURNALED_END && !end_is_plain(replica))
+			note_end(decision, replica);
+		decision_note(decision, &row);
 	}
 }
 
@@ -307,7 +323,7 @@ static bool decide_verdict(struct decision *decision, const struct job_run *run,
 	decision->change.verdict = judgement.verdict;
 	decision->change.verdict_code = judgement.code;
 	decision->verdict_message = judgement.message;
-	note_ends(decision, run, judgement.verdict);
+	note_blame(decision, run, judgement.verdict);
 	if (judgement.verdict == JOB_PREPARING)
 		notes_say(&decision->says, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
 			  judgement.message, run->row->attempt + 1);
@@ -376,12 +392,22 @@ static bool is_explained(const struct job *row)
 	return row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message;
 }
 
+/* The first replica that failed the job by its own end; NULL: none did. */
+static const struct replica_run *culprit(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (run->replicas[i].end == END_EXIT && run->replicas[i].journaled == JOURNALED_BLAME)
+			return &run->replicas[i];
+	return NULL;
+}
+
 /* Why a job failed or was cancelled is stored once all it wrote can be read. */
 static void decide_explanation(struct decision *decision, const struct job_run *run)
 {
 	decision_change(decision, run, run->row->state);
 	decision->change.error_code = run->row->verdict_code;
 	decision->explains = run->row->verdict == JOB_FAILED;
+	decision->culprit = decision->explains ? culprit(run) : NULL;
 	decision->error_message = memory_strdup(run->row->verdict_message ? run->row->verdict_message : "");
 	if (run->row->started_us)
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
@@ -510,13 +536,17 @@ static void decide_following(struct decision *decision, const struct job_run *ru
 	}
 }
 
-static void note_made(struct decision *decision, const struct job_run *run)
+/* What became of its replicas is a fact from then on. */
+static void note_replicas(struct decision *decision, const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
-		const struct journal_row row = replica_row(&run->replicas[i], JOURNAL_MADE);
+		const struct replica_run *replica = &run->replicas[i];
+		const struct journal_row made = replica_row(replica, JOURNAL_MADE);
 
-		if (!run->replicas[i].made && replica_is_made(&run->replicas[i]))
-			decision_note(decision, &row);
+		if (replica->journaled < JOURNALED_MADE && replica_is_made(replica))
+			decision_note(decision, &made);
+		if (replica->journaled < JOURNALED_END && end_is_plain(replica))
+			note_end(decision, replica);
 	}
 }
 
@@ -527,7 +557,7 @@ struct decision job_decide(const struct job_run *run, const struct outlook *outl
 	if (job_run_rests(run, outlook->mono_us))
 		return decision;
 	tell_engine_loss(&decision, run, outlook);
-	note_made(&decision, run);
+	note_replicas(&decision, run);
 	decide_following(&decision, run);
 	gateway_decide(&decision, run, outlook);
 	faults_decide(&decision, run, outlook);

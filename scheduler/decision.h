@@ -15,6 +15,7 @@ struct job_run;
 struct journal_row;
 struct lease;
 struct reconciler;
+struct replica_run;
 
 /* What is known beside the job itself when something is decided of it. */
 struct outlook {
@@ -28,7 +29,8 @@ struct decision {
 	struct job_run *run; /* filled by decisions_add() */
 	bool stores;         /* the change is to be made, even if only lines go with it */
 	bool assigns;        /* it stores the assignment as it stands */
-	bool explains; /* its errorMessage ends with what the replica that failed wrote, which is read before the commit */
+	bool explains; /* its errorMessage ends with what @culprit wrote to stderr, which is read before the commit */
+	const struct replica_run *culprit; /* of the run; NULL: none */
 	struct job_change change; /* numbers; its texts and lists are these: */
 	char *error_message, *verdict_message;
 	struct notes says;

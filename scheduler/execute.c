@@ -51,35 +51,19 @@ void decisions_free(struct scheduler *scheduler)
 
 /* ---- the change ---- */
 
-/* The first replica that failed the job by its own end; NULL: none did. */
-static const struct journal_row *culprit(const struct journal *journal, unsigned attempt)
+/* The end of what the replica to blame wrote to stderr. NULL: it is not known. */
+static char *stderr_tail(const struct reconciler *reconciler, const struct decision *decision)
 {
-	for (size_t i = 0; i < journal->count; i++) {
-		const struct journal_row *row = &journal->rows[i];
-
-		if (row->kind == JOURNAL_ENDED && row->attempt == attempt && row->cause == END_EXIT &&
-		    (row->flags & JOURNAL_BLAMED))
-			return row;
-	}
-	return NULL;
-}
-
-/* The end of what that replica wrote to stderr. NULL: it is not known. */
-static char *stderr_tail(const struct reconciler *reconciler, const struct job_run *run)
-{
-	struct journal journal AUTO_JOURNAL = { 0 };
+	const struct job_run *run = decision->run;
 	struct error err AUTO_ERROR = { 0 };
-	char task[REPLICA_NAME_MAX] = "";
+	char task[REPLICA_NAME_MAX];
 	char *tail = NULL;
-	enum status rc = journal_read(reconciler->store, run->row->id, &journal, &err);
-	const struct journal_row *of = rc ? NULL : culprit(&journal, run->row->attempt);
 
-	if (of) {
-		replica_task_name(run->plan, (enum role)of->role, of->index, task);
-		rc = log_stderr_tail(reconciler->store, job_run_owner(run), run->plan->trial, task,
-				     TAIL_LINES, &tail, &err);
-	}
-	if (rc)
+	if (!decision->culprit)
+		return NULL;
+	replica_task_name(run->plan, decision->culprit->key.role, decision->culprit->key.index, task);
+	if (log_stderr_tail(reconciler->store, job_run_owner(run), run->plan->trial, task, TAIL_LINES, &tail,
+			    &err))
 		log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"", run->row->job_id,
 			  task, err.text ? err.text : "");
 	return tail;
@@ -89,7 +73,7 @@ static void explanation_complete(const struct reconciler *reconciler, struct dec
 {
 	const struct job_run *run = decision->run;
 	AUTO(string) char *reason = decision->error_message;
-	AUTO(string) char *tail = stderr_tail(reconciler, run);
+	AUTO(string) char *tail = stderr_tail(reconciler, decision);
 	struct notes ending = decision->says;
 
 	decision->error_message =
@@ -153,8 +137,10 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 
 		if (row->kind == JOURNAL_RESTARTED)
 			replica_renew(run, replica);
-		else if (row->kind == JOURNAL_MADE)
-			replica->made = true;
+		else
+			replica->journaled = row->kind == JOURNAL_MADE	  ? JOURNALED_MADE
+					     : row->kind == JOURNAL_ENDED ? JOURNALED_END
+									  : JOURNALED_BLAME;
 	}
 	if (decision->told_loss) {
 		run->told_loss = decision->told_loss;

@@ -54,7 +54,8 @@ void job_run_free(struct job_run *run)
 
 static struct replica_run replica_new(const struct replica_key *key)
 {
-	return (struct replica_run){ .key = *key, .made = !key->restart };
+	return (struct replica_run){ .key = *key,
+				     .journaled = key->restart ? JOURNALED_NOTHING : JOURNALED_MADE };
 }
 
 static void replicas_make(struct job_run *run)
@@ -97,8 +98,9 @@ static void fact_read(struct job_run *run, const struct journal_row *row)
 		replica->key.restart = row->restart;
 		*replica = replica_new(&replica->key);
 	} else if (row->kind == JOURNAL_MADE) {
-		replica->made = true;
+		replica->journaled = JOURNALED_MADE;
 	} else if (row->kind == JOURNAL_ENDED) {
+		replica->journaled = row->flags & JOURNAL_BLAMED ? JOURNALED_BLAME : JOURNALED_END;
 		replica->end = (enum replica_end)row->cause;
 		replica->exit_code = (int)row->number;
 		replica->out_of_memory = row->flags & JOURNAL_OUT_OF_MEMORY;

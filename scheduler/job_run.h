@@ -48,10 +48,18 @@ _Static_assert((int)ROLE_COUNT <= (int)ORDERS_KEPT, "an epoch for each role");
 /* What was last asked of the engine for its network. */
 enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTENED };
 
+/* What the journal says of a replica; each comes after the one before. */
+enum journaled {
+	JOURNALED_NOTHING,
+	JOURNALED_MADE, /* its container was there; of one that was never started anew, always */
+	JOURNALED_END,
+	JOURNALED_BLAME, /* its end is a reason for the job's outcome */
+};
+
 struct replica_run {
 	struct replica_key key;
 	enum sight seen;
-	bool made; /* stored: its container was there; of one that was never started anew, always */
+	enum journaled journaled;
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
 	bool out_of_memory;

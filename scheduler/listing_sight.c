@@ -60,7 +60,7 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 		return;
 	if (!job_run_is_sighted(run)) {
 		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
-		    replica->end == END_NONE && replica->made)
+		    replica->end == END_NONE && replica->journaled >= JOURNALED_MADE)
 			replica->end = END_LOST;
 		sight_removed(replica);
 		return;

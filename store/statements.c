@@ -320,6 +320,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 			     " SELECT :job, coalesce(max(seq), 0) + 1, :time, :kind,"
 			     " coalesce(nullif(:attempt, 0), (SELECT attempt FROM job WHERE id = :job)), :role, :index, :restart,"
 			     " :cause, :number, :flags FROM journal WHERE job = :job" },
+	[JOURNAL_BLAME_SET] = { ON(STATE_WRITER),
+				"UPDATE journal SET flags = flags | :blamed WHERE job = :job AND kind = :ended"
+				" AND attempt = :attempt AND role = :role AND idx = :index AND restart = :restart" },
 	[JOURNAL] = { ON(STATE_READER),
 		      "SELECT time_us, kind, attempt, role, idx, restart, cause, number, flags"
 		      " FROM journal WHERE job = :job ORDER BY seq" },

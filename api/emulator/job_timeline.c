@@ -167,6 +167,9 @@ static void event_tell(const struct journal_row *row, const char *replica, struc
 		break;
 	case JOURNAL_MADE:
 		text_printf(text, "%s has its new container", replica);
+		break;
+	case JOURNAL_BLAME: /* has no row of its own */
+		break;
 	}
 }
 

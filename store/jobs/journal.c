@@ -51,6 +51,26 @@ enum status journal_read(struct store *store, int64_t job, struct journal *ret_j
 	return STATUS_OK;
 }
 
+static void replica_bind(sqlite3_stmt *statement, const struct journal_row *row)
+{
+	bind_int(statement, ":role", row->role);
+	bind_int(statement, ":index", row->index);
+	bind_int(statement, ":restart", row->restart);
+}
+
+static enum status replica_blame(struct change_scope *scope, int64_t job, const struct journal_row *row,
+				 struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *blame = connection_statement(scope->connection, JOURNAL_BLAME_SET);
+
+	bind_int(blame, ":job", job);
+	bind_int(blame, ":attempt", row->attempt);
+	bind_int(blame, ":ended", JOURNAL_ENDED);
+	bind_int(blame, ":blamed", JOURNAL_BLAMED);
+	replica_bind(blame, row);
+	return statement_run(blame, err);
+}
+
 static enum status row_add(struct change_scope *scope, int64_t job, const struct journal_row *row,
 			   struct error *err)
 {
@@ -60,11 +80,8 @@ static enum status row_add(struct change_scope *scope, int64_t job, const struct
 	bind_int(insert, ":time", row->time_us ? row->time_us : scope->now_ns / 1000);
 	bind_int(insert, ":kind", row->kind);
 	bind_int(insert, ":attempt", row->attempt);
-	if (row->of_replica) {
-		bind_int(insert, ":role", row->role);
-		bind_int(insert, ":index", row->index);
-		bind_int(insert, ":restart", row->restart);
-	}
+	if (row->of_replica)
+		replica_bind(insert, row);
 	bind_int(insert, ":cause", row->cause);
 	bind_int(insert, ":number", row->number);
 	bind_int(insert, ":flags", row->flags);
@@ -77,7 +94,8 @@ enum status journal_add(struct change_scope *scope, int64_t job, const struct jo
 	enum status rc = STATUS_OK;
 
 	for (size_t i = 0; !rc && i < count; i++)
-		rc = row_add(scope, job, &rows[i], err);
+		rc = rows[i].kind == JOURNAL_BLAME ? replica_blame(scope, job, &rows[i], err)
+						   : row_add(scope, job, &rows[i], err);
 	return rc;
 }
 

@@ -22,6 +22,8 @@ enum journal_kind {
 	JOURNAL_ENDED = 4,     /* of a replica. cause: verdict.h's enum replica_end; number: exit code */
 	JOURNAL_RESTARTED = 5, /* of a replica: it is started anew, as @restart */
 	JOURNAL_MADE = 6,      /* of a replica that was started anew: its container is there */
+	JOURNAL_BLAME = 7, /* of a replica: its end, stored before, is a reason for the decision that is stored with this; it
+			    * becomes JOURNAL_BLAMED of that row, and no row of its own */
 };
 
 /* Of JOURNAL_ENDED. */
@@ -29,7 +31,7 @@ enum journal_flag {
 	JOURNAL_OUT_OF_MEMORY = 1,
 	JOURNAL_OF_ITSELF = 2, /* no signal was sent to it */
 	JOURNAL_ORDERED = 4,   /* by a rule of ordered faults */
-	JOURNAL_BLAMED = 8,    /* its end is a reason for the decision that was stored with it */
+	JOURNAL_BLAMED = 8,    /* its end is a reason for the job's outcome: JOURNAL_BLAME */
 };
 
 struct journal_row {

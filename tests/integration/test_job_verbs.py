@@ -395,6 +395,15 @@ def test_the_replica_to_blame_is_named_with_its_lines(yard):
     failing = yard.create(distributed(UNTIL_RELEASED, "case $TF_CONFIG in *'\"index\": 1'*|*'\"index\":1'*) " + UNTIL_RELEASED
                                       + "; echo I am it >&2; exit 5;; esac; echo not me", workers=2))
     yard.container(failing, "worker-0", "exited")
+
+    def end_of_worker_0():
+        replicas = yard.get(f"{JOBS}/{failing}:timeline").json["replicas"]
+        return next(r for r in replicas if r["replica"] == "worker-replica-0").get("exitCode")
+
+    # Broken: ends that are stored with the verdict alone.
+    wait_until(lambda: end_of_worker_0() == 0, 30, "the end of worker 0 is told while the job runs")
+    row = [row for row in verb(yard, "describe", failing).splitlines() if row.startswith("worker-replica-0")][0]
+    assert "exited with 0" in row
     yard.release(failing, "worker-1")
     verb(yard, "wait", failing, code=1)
     told = yard.get(f"{JOBS}/{failing}:timeline").json

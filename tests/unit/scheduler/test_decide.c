@@ -30,6 +30,7 @@ struct facts {
 	enum output last_words;
 	int64_t deadline_s, lost_s, held_s;
 	bool lost_told, faulty, differs;
+	enum journaled journaled[2]; /* NOTHING: with a verdict its end, else that it is made */
 };
 
 struct row {
@@ -111,7 +112,7 @@ static const struct row rows[] = {
 	    .announced = true,
 	    .seen = { SEEN_RUNNING },
 	    .end = { 0, END_EXIT } },
-	  "RUNNING says 1;",
+	  "RUNNING ended 1; says 1;",
 	  0 },
 	{ "succeeded before all were seen to run",
 	  { .state = JOB_PREPARING,
@@ -119,7 +120,7 @@ static const struct row rows[] = {
 	    .announced = true,
 	    .seen = { SEEN_EXITED, SEEN_STARTING },
 	    .end = { END_EXIT } },
-	  "RUNNING decides SUCCEEDED; ended 0 blamed; says 2;",
+	  "RUNNING decides SUCCEEDED; ended 0; blamed 0; says 2;",
 	  0 },
 	{ "runs", { .state = JOB_RUNNING, FOLLOWED, .seen = UP, .deadline_s = 120 }, "", 120 },
 	{ "runs too long",
@@ -129,12 +130,43 @@ static const struct row rows[] = {
 	/* Broken: expiry before the verdict: what was ordered to end was told, and the job cancelled for its limit. */
 	{ "ended as its limit passed",
 	  { .state = JOB_RUNNING, FOLLOWED, .seen = ENDED, .end = { END_EXIT }, .deadline_s = 100 },
-	  "RUNNING decides SUCCEEDED; ended 0 blamed; says 1;",
+	  "RUNNING decides SUCCEEDED; ended 0; blamed 0; says 1;",
 	  100 },
 	/* Broken: limit_us() without end_is_open(): what had ended in time was cancelled. */
 	{ "runs too long, engine away",
 	  { .state = JOB_RUNNING, .away = true, .lost_told = true, .seen = UP, .deadline_s = 100 },
 	  "",
+	  0 },
+	/* Broken: ends that are stored with the verdict alone: of a worker that had ended nothing was told for hours. */
+	{ "a worker ended, the master goes on",
+	  { .state = JOB_RUNNING,
+	    FOLLOWED,
+	    .seen = { SEEN_RUNNING, SEEN_EXITED },
+	    .end = { 0, END_EXIT },
+	    .deadline_s = 120 },
+	  "RUNNING ended 1;",
+	  120 },
+	{ "a worker ended, which was stored",
+	  { .state = JOB_RUNNING,
+	    FOLLOWED,
+	    .seen = { SEEN_RUNNING, SEEN_EXITED },
+	    .end = { 0, END_EXIT },
+	    .journaled = { 0, JOURNALED_END } },
+	  "",
+	  0 },
+	{ "fails by an end that was stored",
+	  { .state = JOB_RUNNING,
+	    FOLLOWED,
+	    .seen = { SEEN_EXITED, SEEN_RUNNING },
+	    .end = { END_EXIT },
+	    .exit_code = { 1 },
+	    .journaled = { JOURNALED_END } },
+	  "RUNNING decides FAILED; blamed 0;",
+	  0 },
+	/* Broken: note_blame() without note_end(): what the engine refused was in no journal. */
+	{ "refused",
+	  { .state = JOB_PREPARING, .fetched = true, .seen = { SEEN_CREATED }, .end = { 0, END_REFUSED } },
+	  "PREPARING decides FAILED; ended 1; blamed 1;",
 	  0 },
 	{ "fails",
 	  { .state = JOB_RUNNING,
@@ -142,11 +174,11 @@ static const struct row rows[] = {
 	    .seen = { SEEN_EXITED, SEEN_RUNNING },
 	    .end = { END_EXIT },
 	    .exit_code = { 1 } },
-	  "RUNNING decides FAILED; ended 0 blamed;",
+	  "RUNNING decides FAILED; ended 0; blamed 0;",
 	  0 },
 	{ "one lost a moment ago",
 	  { .state = JOB_RUNNING, FOLLOWED, .seen = UP, .end = { 0, END_LOST }, .lost_s = 99 },
-	  "",
+	  "RUNNING ended 1;",
 	  109 },
 	/* Broken: decide_wake_us() with what was due already: looked at again and again. */
 	{ "one lost, its container still there and unread",
@@ -155,7 +187,7 @@ static const struct row rows[] = {
 	    .seen = { SEEN_RUNNING, SEEN_EXITED },
 	    .end = { 0, END_LOST },
 	    .lost_s = 90 },
-	  "",
+	  "RUNNING ended 1;",
 	  0 },
 	{ "one lost, its container still there",
 	  { .state = JOB_RUNNING,
@@ -163,11 +195,11 @@ static const struct row rows[] = {
 	    .seen = { SEEN_RUNNING, SEEN_EXITED },
 	    .end = { 0, END_LOST },
 	    .lost_s = 90 },
-	  "remove 1;",
+	  "remove 1; RUNNING ended 1;",
 	  0 },
 	{ "one lost and gone",
 	  { .state = JOB_RUNNING, READ, .seen = { SEEN_RUNNING }, .end = { 0, END_LOST }, .lost_s = 90 },
-	  "RUNNING ended 1 blamed; restarted 1 as 1; says 1;",
+	  "RUNNING ended 1; restarted 1 as 1; says 1;",
 	  0 },
 	{ "a difference is not stored",
 	  { .state = JOB_RUNNING, FOLLOWED, .seen = UP, .differs = true },
@@ -201,6 +233,27 @@ static const struct row rows[] = {
 	    .read = true,
 	    .seen = ENDED },
 	  "RUNNING explains says 1;",
+	  0 },
+	{ "failed by its worker, not explained",
+	  { .state = JOB_RUNNING,
+	    .verdict = JOB_FAILED,
+	    .given = GIVEN(ORDER_REMOVE),
+	    .read = true,
+	    .seen = ENDED,
+	    .end = { END_EXIT, END_EXIT },
+	    .exit_code = { 143, 1 },
+	    .journaled = { 0, JOURNALED_BLAME } },
+	  "RUNNING explains by 1 says 1;",
+	  0 },
+	{ "stopped with the job",
+	  { .state = JOB_RUNNING,
+	    .verdict = JOB_SUCCEEDED,
+	    READ,
+	    .seen = ENDED,
+	    .end = { END_EXIT, END_EXIT },
+	    .exit_code = { 0, 143 },
+	    .journaled = { JOURNALED_BLAME, JOURNALED_MADE } },
+	  "remove 0; remove 1; RUNNING ended 1;",
 	  0 },
 	{ "going",
 	  { .state = JOB_RUNNING,
@@ -329,6 +382,8 @@ static char *decision_text(const struct decision *decision)
 		text_puts(&text, " closes");
 	if (decision->explains)
 		text_puts(&text, " explains");
+	if (decision->culprit)
+		text_printf(&text, " by %d", (int)decision->culprit->key.role);
 	if (decision->hold_until_us)
 		text_printf(&text, ", rests until %d", (int)(decision->hold_until_us / S));
 	for (size_t i = 0; i < decision->journal_count; i++) {
@@ -337,8 +392,11 @@ static char *decision_text(const struct decision *decision)
 		if (row->kind == JOURNAL_RESTARTED)
 			text_printf(&text, " restarted %d as %u;", row->role, row->restart);
 		else
-			text_printf(&text, " %s %d%s;", row->kind == JOURNAL_MADE ? "made" : "ended",
-				    row->role, row->flags & JOURNAL_BLAMED ? " blamed" : "");
+			text_printf(&text, " %s %d;",
+				    row->kind == JOURNAL_MADE	 ? "made"
+				    : row->kind == JOURNAL_ENDED ? "ended"
+								 : "blamed",
+				    row->role);
 	}
 	if (decision->says.count)
 		text_printf(&text, " says %zu", decision->says.count);
@@ -412,7 +470,9 @@ static bool row_holds(const struct row *row)
 	for (unsigned i = 0; i < 2; i++) {
 		replicas[i] = (struct replica_run){ .key = { 1, 1, (enum role)i, 0, 0 },
 						    .seen = facts->seen[i],
-						    .made = true,
+						    .journaled = facts->journaled[i] ? facts->journaled[i]
+								 : facts->verdict    ? JOURNALED_END
+										     : JOURNALED_MADE,
 						    .end = facts->end[i],
 						    .exit_code = facts->exit_code[i],
 						    .output = facts->read ? OUTPUT_STORED : OUTPUT_OPEN };

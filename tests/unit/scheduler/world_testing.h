@@ -383,6 +383,18 @@ static void change_check(const struct job_change *change)
 		VIOLATE("job %d is tried for ever", (int)row->id);
 }
 
+static struct journal_row *end_find(struct client_job *job, const struct journal_row *of)
+{
+	for (size_t i = 0; i < job->journal_count; i++) {
+		struct journal_row *row = &job->journal[i];
+
+		if (row->kind == JOURNAL_ENDED && row->attempt == of->attempt && row->role == of->role &&
+		    row->index == of->index && row->restart == of->restart)
+			return row;
+	}
+	return NULL;
+}
+
 /* A row that tells of a replica's end is true. */
 static void journal_check(const struct job_change *change, const struct journal_row *row)
 {
@@ -394,17 +406,36 @@ static void journal_check(const struct job_change *change, const struct journal_
 		return;
 	if (row->cause == END_LOST && (!container || !client_job(change->job)->troubled))
 		VIOLATE("the journal says that %s was lost", key_text(&key));
-	if (row->cause == END_EXIT && (row->flags & JOURNAL_BLAMED) &&
-	    (!container || (container->truth != BY_ITSELF && container->truth != KILLED_OUTSIDE) ||
-	     container->status.exit_code != row->number))
+	if (row->cause == END_EXIT && (!container || container->status.exit_code != row->number))
 		VIOLATE("the journal says that %s ended with %d", key_text(&key), (int)row->number);
+	if (end_find(client_job(change->job), row))
+		VIOLATE("the journal has the end of %s twice", key_text(&key));
+}
+
+static void journal_blame(struct client_job *job, const struct journal_row *row)
+{
+	const struct replica_key key = { job->row.id, row->attempt, (enum role)row->role, row->index,
+					 row->restart };
+	const struct container *container = container_find(&key);
+	struct journal_row *end = end_find(job, row);
+
+	if (!end) {
+		VIOLATE("the journal blames %s and does not have its end", key_text(&key));
+		return;
+	}
+	end->flags |= JOURNAL_BLAMED;
+	if (end->cause == END_EXIT &&
+	    (!container || (container->truth != BY_ITSELF && container->truth != KILLED_OUTSIDE)))
+		VIOLATE("the journal blames %s for what it did not do", key_text(&key));
 }
 
 static void journal_append(struct client_job *job, const struct job_change *change)
 {
 	for (size_t i = 0; i < change->journal_count; i++) {
 		journal_check(change, &change->journal[i]);
-		if (job->journal_count == JOURNAL_MAX)
+		if (change->journal[i].kind == JOURNAL_BLAME)
+			journal_blame(job, &change->journal[i]);
+		else if (job->journal_count == JOURNAL_MAX)
 			VIOLATE("the journal of job %d has no end", (int)job->row.id);
 		else
 			job->journal[job->journal_count++] = change->journal[i];

@@ -250,18 +250,31 @@ static void the_journal_tells_each_change_once(void **state)
 						.restart = 1,
 						.cause = 1,
 						.number = 139,
-						.flags = JOURNAL_OF_ITSELF | JOURNAL_BLAMED };
+						.flags = JOURNAL_OF_ITSELF },
+					blame[] = { { .kind = JOURNAL_BLAME,
+						      .attempt = 1,
+						      .of_replica = true,
+						      .role = 2,
+						      .index = 3,
+						      .restart = 1 },
+						    /* Of another start. */
+						    { .kind = JOURNAL_BLAME,
+						      .attempt = 1,
+						      .of_replica = true,
+						      .role = 2,
+						      .index = 3 } };
 	BENCH(state);
 	struct job_change changes[] = {
 		{ .from = JOB_QUEUED, .to = JOB_PREPARING },
+		{ .from = JOB_PREPARING, .to = JOB_PREPARING, .journal = &end, .journal_count = 1 },
 		{ .from = JOB_PREPARING,
 		  .to = JOB_PREPARING,
 		  .decides = true,
 		  .verdict = JOB_PREPARING,
 		  .verdict_message = "again",
 		  .verdict_code = 13,
-		  .journal = &end,
-		  .journal_count = 1 },
+		  .journal = blame,
+		  .journal_count = COUNT_OF(blame) },
 		{ .from = JOB_RUNNING, .to = JOB_RUNNING, .journal = &end, .journal_count = 1 }, /* late */
 		{ .from = JOB_PREPARING, .to = JOB_PREPARING, .retries = true },
 	};
