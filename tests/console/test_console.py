@@ -369,9 +369,25 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     browser.until_says(f"{sum(value == best for value in values.values())} of 5 trials")
     browser.until_says("What matters")
     pictures(browser, "search")
-    # A trial leads to its part of the log.
+    # Each slice has each trial where the API's numbers say.
+    drawn = browser.value("[...document.querySelectorAll('svg[aria-label=\"accuracy over x\"] circle')].map((each) => [each.dataset.trial, each.cx.baseVal.value, each.cy.baseVal.value])")
+    assert len(drawn) == 5
+    by_x = sorted((trial["parameters"]["x"], trial["objectiveValue"], *next(found[1:] for found in drawn if found[0] == str(trial["trialId"]))) for trial in study["trials"])
+    if by_x[0][0] != by_x[-1][0]:
+        assert_straight([place[2:] for place in by_x], [place[:2] for place in by_x])
+    # A trial leads to its own page, and from there to its part of the log.
     browser.value("document.querySelector('a[href*=\"trial=\"]').click()")
-    number = browser.texts("select[aria-label=Trial] option:checked")[0].removeprefix("Trial ")
+    number = browser.value("new URLSearchParams(location.search).get('trial')")
+    browser.until_says(f"{name}, trial {number}", "h1")
+    browser.until("document.querySelector('.state.SUCCEEDED') !== null")
+    browser.until_says("--x=", "main")
+    browser.until("document.querySelectorAll('.replica').length === 1")
+    assert "to blame" not in browser.texts(".replica")[0]  # it ended well
+    browser.until("document.querySelectorAll('.line .who').length > 0")
+    assert browser.value(f"[...document.querySelectorAll('.line .who')].every((each) => each.textContent.startsWith('{number}/'))")
+    pictures(browser, "trial")
+    browser.click("Whole page", "a")
+    browser.until(f"document.querySelector('select[aria-label=Trial]')?.value === '{number}'")
     browser.until("document.querySelectorAll('.line .who').length > 0")
     assert browser.value(f"[...document.querySelectorAll('.line .who')].every((each) => each.textContent.startsWith('{number}/'))")
 

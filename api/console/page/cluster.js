@@ -40,7 +40,7 @@ function box(replica, known, told, job) {
 	const limits = known?.limits ?? {};
 
 	return el("li", {class: `replica ${link}`, "data-replica": replica.replica},
-		el("div", {class: "row"}, el("strong", {class: "mono"}, replica.replica), el("span", {class: `state ${mark}`}, words), replica.blamed ? el("strong", {}, "(to blame)") : null),
+		el("div", {class: "row"}, el("strong", {class: "mono"}, replica.replica), el("span", {class: `state ${mark}`}, words), replica.blamed && mark === "FAILED" ? el("strong", {}, "(to blame)") : null),
 		known?.addressName ? el("div", {class: "mono soft", title: "The name by which the others reach it"}, known.addressName) : null,
 		el("div", {class: "soft small"}, [known?.machineType, limits.vcpus && `${limits.vcpus} vCPUs`, limits.memoryBytes && bytes(limits.memoryBytes),
 			known?.devices?.length ? `GPU ${known.devices.join(", ")}` : known?.acceleratorType && `${known.acceleratorCount} ${known.acceleratorType}`].filter(Boolean).join(" · ")),

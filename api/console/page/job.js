@@ -70,8 +70,19 @@ function resentView(texts) {
 	return [el("div", {class: "row"}, el("div", {class: "chips"}, tabs), el("span", {class: "grow"}), copy), text];
 }
 
+// A trial of a search as a job of its own: what its timeline and the search's report tell of it.
+function trialJob(search, trial, told) {
+	const states = (told.events ?? []).filter((event) => event.kind === "STATE"), state = states.at(-1)?.state ?? "QUEUED", ended = ENDED.includes(state);
+	const blamed = (told.events ?? []).filter((event) => event.blamed).map((event) => event.text);
+
+	return {...search, state, displayName: `${search.displayName ?? search.id}, trial ${trial}`, createTime: told.events?.[0]?.time ?? search.createTime,
+		startTime: states.find((event) => event.state !== "QUEUED")?.time, endTime: ended ? states.at(-1).time : undefined, reason: state === "FAILED" ? blamed.join("\n") : undefined};
+}
+
+// With ?trial=, the page of a search is that of one of its trials.
 export function jobPage(main, {go, title, words: [project, id]}) {
-	const key = {id, project};
+	const key = {id, project}, trial = new URLSearchParams(location.search).get("trial");
+	const top = `/_trainyard/console/jobs/${encodeURIComponent(project)}/${encodeURIComponent(id)}`;
 	const head = el("div", {class: "card"}), why = el("div", {class: "card why", hidden: true});
 	const times = el("div", {class: "card"}, el("h2", {}, "What happened")), replicas = el("div", {class: "card", hidden: true});
 	const variables = el("details", {class: "card", hidden: true}), stored = el("div", {class: "card", hidden: true});
@@ -81,12 +92,14 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	const log = new LogView(key, {follow: true});
 	let job = null, shown = "", asked = false, study = null, known = null, timed = null;
 
+	if (trial)
+		log.filter((line) => line.trial === trial);
 	times.append(timeline.node);
 	log.node.style.flex = "none";
 	log.node.style.height = "360px";
 	title(id);
 	main.replaceChildren(head, why, times, replicas, el("div", {class: "cards"}, about, stored, runs, unlike),
-		el("div", {class: "row"}, el("h2", {}, "Log"), el("span", {class: "grow"}), el("a", {href: `/_trainyard/console/jobs/${project}/${id}/log`}, "Whole page")), log.node, variables, sent);
+		el("div", {class: "row"}, el("h2", {}, "Log"), el("span", {class: "grow"}), el("a", {href: `${top}/log${trial ? `?trial=${encodeURIComponent(trial)}` : ""}`}, "Whole page")), log.node, variables, sent);
 
 	async function act(what, done) {
 		try {
@@ -106,6 +119,8 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	}
 
 	function actions() {
+		if (trial)
+			return el("div", {class: "row actions"}, el("a", {class: "button", href: top}, "The search"));
 		const name = job.displayName ?? job.id;
 
 		return el("div", {class: "row actions"},
@@ -155,9 +170,10 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		const place = job.family === "jobs" ? `projects/${job.project}/jobs/${job.id}` : job.name;
 		const [report, whole] = await Promise.all([get(`/_trainyard/v1/${place}/report`).catch(() => null), get(`/v1/${job.name}`).catch(() => null)]);
 
-		runs.hidden = !Object.keys(report?.commandLines ?? {}).length;
-		runs.replaceChildren(el("h2", {}, "What it runs"), ...Object.entries(report?.commandLines ?? {}).flatMap(([pool, line]) => [el("div", {class: "soft small"}, pool), el("pre", {}, line)]));
-		known = report?.replicas ?? null;
+		const mine = trial ? report?.trials?.find((each) => String(each.trialId) === trial) : report;
+		runs.hidden = !Object.keys(mine?.commandLines ?? {}).length;
+		runs.replaceChildren(el("h2", {}, "What it runs"), ...Object.entries(mine?.commandLines ?? {}).flatMap(([pool, line]) => [el("div", {class: "soft small"}, pool), el("pre", {}, line)]));
+		known = mine?.replicas ?? null;
 		cluster();
 		environment(report?.environments ?? {});
 		const found = new Map([...places(whole), ...Object.values(report?.environments ?? {}).flatMap((each) => places(each))].map(([name, address]) => [address, name]));
@@ -165,12 +181,14 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		stored.replaceChildren(el("h2", {}, "In storage"), facts([...found].map(([address, name]) => [name, placeLink(address)])));
 		unlike.hidden = !report?.differences?.length;
 		unlike.replaceChildren(el("h2", {}, "Unlike in the cloud"), el("ul", {class: "plainlist"}, (report?.differences ?? []).map((each) => el("li", {}, each.text))));
+		sent.hidden = Boolean(trial) || !whole;
+		if (trial)
+			return;
 		if (!study && (whole?.studySpec || whole?.trainingInput?.hyperparameters)) {
 			study = new StudyView(job);
 			times.after(study.node);
 			await study.look().catch(() => null);
 		}
-		sent.hidden = !whole;
 		if (whole)
 			sent.replaceChildren(el("summary", {}, "As it was sent, for each client"), ...resentView([...resent(job.family, sentBody(job.family, whole), job.project, job.location, window.location.origin),
 				["The whole job", `${JSON.stringify(whole, null, 2)}\n`]]));
@@ -181,12 +199,12 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 
 		if (found.id !== id)
 			throw new Error(`There is no job ${id}.`);
-		const told = await get(jobPath(key, ":timeline")).catch(() => null);
-		const changed = JSON.stringify([found, told]);
+		const told = await (trial ? get(`${jobPath(key, ":timeline")}&trial=${encodeURIComponent(trial)}`) : get(jobPath(key, ":timeline")).catch(() => null));
+		const changed = JSON.stringify([found, told]), now = trial ? trialJob(found, trial, told) : found;
 
-		if (job?.state !== found.state)
+		if (job?.state !== now.state)
 			asked = false;
-		job = found;
+		job = now;
 		title(job.displayName ?? job.id);
 		if (changed !== shown || !ENDED.includes(job.state))
 			draw(told);

@@ -5,7 +5,7 @@ import {el, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
 import {axes, extent, path, scale, short} from "./plots.js";
 
-const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40};
+const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, SLICES_MOST = 12;
 
 const better = (study) => (study.metrics[0].minimized ? (a, b) => a < b : (a, b) => a > b);
 const measured = (trials) => trials.filter((trial) => typeof trial.objectiveValue === "number");
@@ -28,6 +28,15 @@ function plot(name, draw) {
 	return {card, redraw, close: () => resized.disconnect()};
 }
 
+// Of the values that a parameter may have; categories have places of their own, and are the scale's words.
+function parameterScale(parameter, range) {
+	if (!parameter.categories)
+		return scale([parameter.minimum ?? Math.min(...(parameter.values ?? [0])), parameter.maximum ?? Math.max(...(parameter.values ?? [1]))], range, parameter.scale === "log");
+	const place = scale([0, Math.max(1, parameter.categories.length - 1)], range);
+
+	return Object.assign((value) => place(parameter.categories.indexOf(value)), {domain: [0, 1], words: parameter.categories});
+}
+
 const hint = (trial, study) => svg("title", {}, [`Trial ${trial.trialId}: ${trial.objectiveValue === undefined ? trial.state : short(trial.objectiveValue)}`,
 	...study.parameters.map(({name}) => (name in trial.parameters ? `${name} ${short(trial.parameters[name])}` : ""))].filter(Boolean).join("\n"));
 
@@ -38,7 +47,7 @@ export class StudyView {
 		this.ranges = new Map(); // of the parallel coordinates: what of an axis is chosen
 		this.plots = [plot("Best so far", (box) => this.#best(box)), plot("Learning curves", (box) => this.#curves(box)),
 			plot("Parameters", (box, node) => this.#parallel(box, node))];
-		this.log = `/_trainyard/console/jobs/${job.project}/${job.id}/log?trial=`;
+		this.page = `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`;
 		this.matters = el("div", {class: "card"});
 		this.table = el("div", {class: "card"});
 		this.node.append(...this.plots.map((each) => each.card), this.matters, this.table);
@@ -56,6 +65,11 @@ export class StudyView {
 			return;
 		this.text = text;
 		this.told = told;
+		if (!this.slices) {
+			this.slices = told.study.parameters.slice(0, SLICES_MOST).map((parameter) => plot(`${told.study.metrics[0].name} over ${parameter.name}`, (box) => this.#slice(parameter, box)));
+			this.table.before(...this.slices.map((each) => each.card));
+			this.plots.push(...this.slices);
+		}
 		this.matters.replaceChildren(...mattersCard(told));
 		this.#draw();
 	}
@@ -78,7 +92,7 @@ export class StudyView {
 
 		if (!done.length)
 			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
-		const wins = better(study), believed = trials.filter((trial) => trial.belief);
+		const wins = better(study), believed = trials.filter((trial) => trial.belief).sort((a, b) => a.trialId - b.trialId);
 		const x = scale([1, Math.max(2, ...trials.map((trial) => trial.trialId))], [left + 8, right]);
 		const y = scale(extent([...done.map((trial) => trial.objectiveValue), ...believed.flatMap(({belief: {mean, deviation}}) => [mean - deviation, mean + deviation])]), [bottom, top]);
 		const steps = [];
@@ -91,10 +105,28 @@ export class StudyView {
 			steps.push([x(trial.trialId), y(best)]);
 		}
 		return [axes(x, y, {left, top, right, bottom}, {x: "trial", y: study.metrics[0].name}),
+			believed.length > 1 ? [svg("path", {class: "area", d: `${path([...believed.map(({trialId, belief: {mean, deviation}}) => [x(trialId), y(mean + deviation)]),
+				...[...believed].reverse().map(({trialId, belief: {mean, deviation}}) => [x(trialId), y(mean - deviation)])])}Z`}, svg("title", {}, "What the model believes: its mean, and one standard deviation to each side")),
+			svg("path", {class: "believed", d: path(believed.map(({trialId, belief: {mean}}) => [x(trialId), y(mean)]))})] : null,
 			believed.map(({trialId, belief: {mean, deviation}}) => svg("line", {class: "band", x1: x(trialId), x2: x(trialId), y1: y(mean - deviation), y2: y(mean + deviation)})),
 			svg("path", {class: "best", d: path(steps)}),
 			done.map((trial) => svg("circle", {class: this.#chosen(trial) ? "dot" : "dot faint", cx: x(trial.trialId), cy: y(trial.objectiveValue), r: 4}, hint(trial, study))),
 			trials.filter((trial) => trial.outcome === "INFEASIBLE").map((trial) => svg("text", {class: "cross", x: x(trial.trialId), y: bottom, "text-anchor": "middle"}, "×", hint(trial, study)))];
+	}
+
+	// What of the metric came at which value of one parameter.
+	#slice(parameter, {left, top, right, bottom}) {
+		const {study, trials} = this.told, done = measured(trials).filter((trial) => trial.parameters[parameter.name] !== undefined);
+
+		if (!done.length)
+			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
+		const x = parameterScale(parameter, [left + 8, right - 8]), y = scale(extent(done.map((trial) => trial.objectiveValue)), [bottom, top]);
+
+		return [x.words ? [axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}).filter((node) => node.getAttribute("text-anchor") !== "middle"),
+			x.words.map((word) => svg("text", {x: x(word), y: bottom + 16, "text-anchor": "middle"}, short(word)))]
+			: axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}),
+		done.map((trial) => svg("circle", {class: `slice ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`, "data-trial": trial.trialId,
+			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: 4}, hint(trial, study)))];
 	}
 
 	#curves({left, top, right, bottom}) {
@@ -118,9 +150,7 @@ export class StudyView {
 			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
 		const names = [...study.parameters.map(({name}) => name), study.metrics[0].name];
 		const at = scale([0, names.length - 1], [left, right - 24]);
-		const ys = study.parameters.map((parameter) => parameter.categories
-			? Object.assign((value) => scale([0, Math.max(1, parameter.categories.length - 1)], [bottom, top])(parameter.categories.indexOf(value)), {domain: null, words: parameter.categories})
-			: scale([parameter.minimum ?? Math.min(...(parameter.values ?? [0])), parameter.maximum ?? Math.max(...(parameter.values ?? [1]))], [bottom, top], parameter.scale === "log"));
+		const ys = study.parameters.map((parameter) => parameterScale(parameter, [bottom, top]));
 
 		ys.push(scale(extent(done.map((trial) => trial.objectiveValue)), [bottom, top]));
 		this.places = new Map(names.map((name, i) => [name, (trial) => {
@@ -167,7 +197,7 @@ export class StudyView {
 
 		this.table.replaceChildren(el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
 			el("div", {class: "scrolls"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
-				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.log}${trial.trialId}`, title: "Its log"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
+				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.page}?trial=${trial.trialId}`, title: "Its page"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
 					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, (trial.outcome ?? trial.state).toLowerCase()),
 					names.map((name) => el("td", {class: "mono"}, name in trial.parameters ? short(trial.parameters[name]) : "")))))));
 	}
