@@ -101,7 +101,7 @@ export class LogView {
 			// A message of several lines is several rows, of which the first has the time.
 			(entry.message ?? "").split("\n").forEach((text, i) => {
 				if (i === 0 || text)
-					this.lines.push({time: i ? "" : entry.time, severity: entry.severity, replica: entry.replica, trial: entry.trial, text});
+					this.lines.push({time: i ? "" : entry.time, when: entry.time, severity: entry.severity, replica: entry.replica, trial: entry.trial, text});
 			});
 		}
 		this.#later();
@@ -163,7 +163,7 @@ export class LogView {
 	#row(number, top) {
 		const line = this.lines[number];
 		const row = el("div", {class: `line ${line.severity} ${line.replica === "service" ? "service" : ""} ${number === this.at ? "at" : ""}`, "data-line": number,
-			on: {click: () => { this.at = number; history.replaceState(null, "", `#L${number + 1}`); this.#draw(); }}},
+			on: {click: () => { this.at = number; history.replaceState(null, "", `${location.pathname}${location.search}#L${number + 1}`); this.#draw(); }}},
 			el("time", {}, line.time ? new Date(line.time).toLocaleTimeString(undefined, {hour12: false}) + line.time.slice(19, 23) : " ".repeat(12)),
 			el("span", {class: "who"}, line.trial ? `${line.trial}/${line.replica}` : line.replica),
 			el("span", {}, parts(line.text).map((part) => el("span", {class: part.classes.join(" ") || null}, this.#marked(part.text)))));
@@ -222,14 +222,24 @@ function pattern(text, regular) {
 	return text ? new RegExp(regular ? text : text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi") : null;
 }
 
+// What an input of a date and a time shows of "2026-01-31T12:00:00Z".
+function localOf(time) {
+	const date = new Date(time ?? NaN), two = (number) => String(number).padStart(2, "0");
+
+	return Number.isNaN(date.getTime()) ? "" : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}T${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
 export function logPage(main, {title, words: [project, id]}) {
+	const address = new URLSearchParams(location.search);
 	const count = el("span", {class: "soft small", role: "status"});
-	const search = el("input", {type: "search", placeholder: "Search   /", "aria-label": "Search the log", on: {input: () => refilter()}});
-	const regular = el("button", {"aria-pressed": "false", title: "As a regular expression", on: {click: () => { regular.setAttribute("aria-pressed", regular.getAttribute("aria-pressed") === "false"); refilter(); }}}, ".*");
+	const search = el("input", {type: "search", placeholder: "Search   /", "aria-label": "Search the log", value: address.get("q") ?? "", on: {input: () => refilter()}});
+	const regular = el("button", {"aria-pressed": String(address.get("regex") === "1"), title: "As a regular expression", on: {click: () => { regular.setAttribute("aria-pressed", regular.getAttribute("aria-pressed") === "false"); refilter(); }}}, ".*");
 	const trial = el("select", {"aria-label": "Trial", hidden: true, on: {change: () => refilter()}}, el("option", {value: ""}, "All trials"));
 	const replica = el("select", {"aria-label": "Replica", on: {change: () => refilter()}}, el("option", {value: ""}, "All replicas"));
 	const severity = el("select", {"aria-label": "Severity", on: {change: () => refilter()}},
-		[["", "All severities"], ["warn", "Warnings and errors"], ["bad", "Errors"]].map(([value, name]) => el("option", {value}, name)));
+		[["", "All severities"], ["warn", "Warnings and errors"], ["bad", "Errors"]].map(([value, name]) => el("option", {value, selected: value === address.get("severity")}, name)));
+	const moment = (label, name) => el("input", {type: "datetime-local", step: 1, "aria-label": label, title: label, value: localOf(address.get(name)), on: {change: () => refilter()}});
+	const from = moment("From", "from"), until = moment("Until", "until");
 	const follow = el("button", {"aria-pressed": "true", on: {click: () => view.follow(!view.following)}}, "Follow");
 	const view = new LogView({id, project}, {changed});
 	const line = /^#L(\d+)$/.exec(location.hash);
@@ -258,7 +268,13 @@ export function logPage(main, {title, words: [project, id]}) {
 			search.reportValidity();
 			return;
 		}
-		view.filter((each) => (!trial.value || each.trial === trial.value) && (!replica.value || each.replica === replica.value) && (!levels || levels.includes(each.severity)) &&
+		// Times of entries are texts of one form, which compare as times do: as far as seconds.
+		const [first, last] = [from, until].map((input) => (input.value ? new Date(input.value).toISOString().slice(0, 19) : ""));
+		const kept = new URLSearchParams(Object.entries({q: search.value, regex: mark && regular.getAttribute("aria-pressed") === "true" ? "1" : "", trial: trial.value, replica: replica.value,
+			severity: severity.value, from: first && `${first}Z`, until: last && `${last}Z`}).filter(([, value]) => value));
+
+		history.replaceState(null, "", location.pathname + (kept.size ? `?${kept}` : "") + location.hash);
+		view.filter((each) => (!first || each.when.slice(0, 19) >= first) && (!last || each.when.slice(0, 19) <= last) && (!trial.value || each.trial === trial.value) && (!replica.value || each.replica === replica.value) && (!levels || levels.includes(each.severity)) &&
 			(!mark || plain(each.text).search(mark) >= 0), mark);
 	}
 
@@ -270,11 +286,11 @@ export function logPage(main, {title, words: [project, id]}) {
 	}
 
 	view.node.classList.add("fills");
-	const wanted = new URLSearchParams(location.search).get("trial");
-	if (wanted) {
-		trial.append(el("option", {value: wanted, selected: true}, `Trial ${wanted}`));
+	for (const [select, name, words] of [[trial, "trial", "Trial "], [replica, "replica", ""]])
+		if (address.get(name))
+			select.append(el("option", {value: address.get(name), selected: true}, words + address.get(name)));
+	if (address.size)
 		refilter();
-	}
 	if (line)
 		view.goTo(Number(line[1]) - 1);
 	title(`Log of ${id}`);
@@ -285,7 +301,7 @@ export function logPage(main, {title, words: [project, id]}) {
 		title(`Log of ${name.textContent}`);
 	}, (problem) => note(problem.message, true));
 	main.replaceChildren(el("div", {class: "row"}, el("h1", {}, name), el("span", {class: "soft"}, "log")),
-		el("div", {class: "row"}, search, regular, trial, replica, severity, el("button", {on: {click: () => view.firstError()}}, "First error"), follow,
+		el("div", {class: "row"}, search, regular, trial, replica, severity, el("label", {class: "row soft small"}, "from", from), el("label", {class: "row soft small"}, "until", until), el("button", {on: {click: () => view.firstError()}}, "First error"), follow,
 			el("button", {on: {click: download}}, "Download"), el("span", {class: "grow"}), count), view.node);
 	return {close: () => view.close(), keys: {"/": () => search.focus(), f: () => view.follow(!view.following), e: () => view.firstError()}};
 }
