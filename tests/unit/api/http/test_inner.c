@@ -274,6 +274,7 @@ TEST(the_wait_for_a_turn_ends_with_the_client_and_with_the_listener)
 	atomic_store(&outer.closing, false);
 	assert_int_equal(exchange->http_status, 503);
 	assert_false(exchange->cut);
+	assert_true(exchange->stopped); /* no failure of this program's, which would be logged */
 	pthread_mutex_unlock(&outer.large_bodies);
 }
 
