@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/statements.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #define ON(role)   (1u << (role))
@@ -54,6 +55,10 @@
 #define SAME_MODEL(TABLE)                                                                                    \
 	TABLE ".project = model.project AND " TABLE ".location = model.location AND " TABLE                  \
 	      ".model_id = model.model_id"
+
+#define ENTRY_ROW   "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#define ENTRY_ROW_4 ENTRY_ROW "," ENTRY_ROW "," ENTRY_ROW "," ENTRY_ROW
+static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 
 /* How far a container's stream was read: the larger position, or that of another container of the replica (-1: unknown). */
 #define REACH_PUT_COLUMN(STREAM, COLUMN)                                                                     \
@@ -362,10 +367,12 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[REPLICA_POSITION_PURGE] = { ON(LOGS_WRITER), "DELETE FROM replica_position WHERE job = :job" },
 	[DATED_JOB_PURGE] = { ON(LOGS_WRITER), "DELETE FROM dated_job WHERE job = :job" },
 	[SOURCE_PURGE] = { ON(LOGS_WRITER), "DELETE FROM source WHERE job = :job" },
-	[ENTRY_INSERT] = { ON(LOGS_WRITER),
+	[ENTRY_INSERT] = { ON(LOGS_WRITER), /* by place: enum entry_parameter in store/logs/log_batch.c */
 			   "INSERT INTO entry (job, ts, insert_id, source, severity, kind, stream, received_ns, extra, payload)"
-			   " VALUES (:job, :ts, :insert_id, :source, :severity, :kind, :stream, :received, :extra, :payload)"
-			   " ON CONFLICT DO NOTHING" },
+			   " VALUES " ENTRY_ROW " ON CONFLICT DO NOTHING" },
+	[ENTRIES_INSERT] = { ON(LOGS_WRITER),
+			     "INSERT INTO entry (job, ts, insert_id, source, severity, kind, stream, received_ns, extra, payload)"
+			     " VALUES " ENTRY_ROW_4 "," ENTRY_ROW_4 "," ENTRY_ROW_4 "," ENTRY_ROW_4 " ON CONFLICT DO NOTHING" },
 	[ENTRY_LAST] = { ON(LOGS_WRITER), "SELECT ts, typeof(insert_id) = 'text' FROM entry WHERE job = :job"
 					  " ORDER BY ts DESC, insert_id DESC LIMIT 1" },
 	/* Bounded: a replica that runs already may have written any number of lines since. */

@@ -13,6 +13,8 @@ enum connection_role {
 	CONNECTION_ROLE_COUNT
 };
 
+enum { ENTRIES_AT_ONCE = 16 };
+
 enum statement_id {
 	/* state.db */
 	STATE_META_GET,
@@ -108,6 +110,7 @@ enum statement_id {
 	SOURCE_BY_ID,
 	SOURCE_NAMES,
 	ENTRY_INSERT,
+	ENTRIES_INSERT, /* ENTRIES_AT_ONCE rows */
 	ENTRY_LAST,
 	ENTRY_LAST_OF_SERVICE,
 	DATED_JOB_GET,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <sqlite3.h>
 
+#include "store/statements.h"
 #include "tests/unit/store/store_testing.h"
 
 #define SECOND INT64_C(1000000000)
@@ -61,6 +63,38 @@ static void an_insert_id_from_outside_never_hides_an_entry(void **state)
 	assert_int_equal(logs_ask(bench, "", true, 10, NULL, &gathering), STATUS_OK);
 	assert_string_equal(gathering.text.data, "5|4|3|2|1");
 	text_deinit(&gathering.text);
+}
+
+/* Two whole groups of rows, in each of which one cannot be stored, and some rows more. Broken: rows_store() that gives up its
+ * group with its first failure. */
+static void a_record_that_cannot_be_stored_costs_no_other(void **state)
+{
+	BENCH(state);
+	struct log_source *source = task_source(job_add(bench, "a"), "a", "master-replica-0");
+	struct text expected AUTO_TEXT = { 0 };
+	sqlite3 *db = NULL;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/logs.db", bench->dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db,
+				      "CREATE TRIGGER no_bad BEFORE INSERT ON entry WHEN new.payload = 'bad'"
+				      " BEGIN SELECT raise(ABORT, 'bad'); END",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	for (int i = 0; i < 2 * ENTRIES_AT_ONCE + 5; i++) {
+		const bool is_bad = i % ENTRIES_AT_ONCE == 7;
+		char payload[16];
+
+		snprintf(payload, sizeof(payload), is_bad ? "bad" : "%d", i);
+		if (!is_bad)
+			text_printf(&expected, "%s%s", i ? "|" : "", payload);
+		line_add(bench, source, START_NS + i, SEVERITY_INFO, payload);
+	}
+	log_source_unref(source);
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	sqlite3_close(db);
+	assert_logs(bench, "", expected.data);
 }
 
 static void what_clients_write_keeps_its_time(void **state)
@@ -539,6 +573,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(severities_have_names),
 		WITH_BENCH(times_of_a_job_never_go_back),
 		WITH_BENCH(an_insert_id_from_outside_never_hides_an_entry),
+		WITH_BENCH(a_record_that_cannot_be_stored_costs_no_other),
 		WITH_BENCH(what_clients_write_keeps_its_time),
 		WITH_BENCH(every_page_size_gives_the_same_entries),
 		WITH_BENCH(a_page_ends_before_it_is_too_large),
