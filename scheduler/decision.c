@@ -5,6 +5,7 @@
 
 #include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
+#include "scheduler/plan/assignment.h"
 #include "store/jobs/journal.h"
 #include "store/jobs/leases.h"
 
@@ -41,6 +42,7 @@ void decision_deinit(struct decision *decision)
 	free(decision->verdict_message);
 	notes_clear(&decision->says);
 	free(decision->journal);
+	assignment_free(decision->assignment);
 	leases_free(decision->leases, decision->lease_count);
 	json_decref(decision->told);
 	free(decision->orders);

@@ -12,6 +12,7 @@
 #include "scheduler/gateway_keep.h"
 #include "scheduler/gcs_keep.h"
 #include "scheduler/job_run.h"
+#include "scheduler/network_sight.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/room.h"
@@ -90,18 +91,20 @@ static void change_complete(const struct reconciler *reconciler, struct decision
 {
 	struct job_run *run = decision->run;
 	struct job_change *change = &decision->change;
+	const struct assignment *assignment = decision->assignment;
 	struct service_line *lines;
 
 	if (decision->explains)
 		explanation_complete(reconciler, decision);
-	decision->assigns = (decision->assigns || run->differs) && run->assignment;
+	if (!assignment && run->differs)
+		assignment = run->assignment;
 	lines = memory_calloc(run->notes.count + decision->says.count + 1, sizeof(*lines));
 	notes_write(&decision->says, notes_write(&run->notes, lines));
 	change->lines = lines;
 	change->line_count = run->notes.count + decision->says.count;
 	change->error_message = decision->error_message;
 	change->verdict_message = decision->verdict_message;
-	change->assignment = decision->assigns ? assignment_to_text(run->assignment) : NULL;
+	change->assignment = assignment ? assignment_to_text(assignment) : NULL;
 	change->leases = decision->leases;
 	change->lease_count = decision->lease_count;
 	change->journal = decision->journal;
@@ -116,6 +119,17 @@ static void change_discard(struct job_change *change)
 	change->lines = NULL;
 }
 
+static void run_admitted(struct scheduler *scheduler, struct decision *decision)
+{
+	struct job_run *run = decision->run;
+
+	run->assignment = TAKE(decision->assignment);
+	room_take(scheduler, run);
+	room_lease(scheduler, run);
+	network_enter(scheduler, run);
+	differences_told(run->told, decision->told);
+}
+
 /* What is so from now on, because it is stored. */
 static void decision_settle(struct scheduler *scheduler, struct decision *decision)
 {
@@ -125,11 +139,11 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 	run->stale = true;
 	job_run_touch(run);
 	faults_settle(scheduler, run, change->applied);
-	if (!change->applied) {
-		differences_untell(run->told, decision->told);
+	if (!change->applied)
 		return;
-	}
-	run->differs = run->differs && !decision->assigns;
+	if (decision->assignment)
+		run_admitted(scheduler, decision);
+	run->differs = run->differs && !change->assignment;
 	notes_clear(&run->notes);
 	for (size_t i = 0; i < decision->journal_count; i++) {
 		const struct journal_row *row = &decision->journal[i];
@@ -141,6 +155,10 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 			replica->journaled = row->kind == JOURNAL_MADE	  ? JOURNALED_MADE
 					     : row->kind == JOURNAL_ENDED ? JOURNALED_END
 									  : JOURNALED_BLAME;
+	}
+	if (decision->told_wait_us) {
+		run->told_wait = decision->told_wait;
+		run->told_wait_us[decision->told_wait] = decision->told_wait_us;
 	}
 	if (decision->told_loss) {
 		run->told_loss = decision->told_loss;
@@ -208,8 +226,8 @@ static void changes_store(struct scheduler *scheduler)
 	for (size_t i = 0; i < count; i++) {
 		if (!items[i].stores)
 			continue;
-		change_discard(&items[i].change);
 		decision_settle(scheduler, &items[i]);
+		change_discard(&items[i].change);
 	}
 	if (refused && room_leases_load(scheduler, &all))
 		log_event(LOG_ERROR, "leases-unread", "error=\"%s\"", all.text ? all.text : "");

@@ -73,7 +73,7 @@ static void replicas_make(struct job_run *run)
 								   .index = i });
 }
 
-static void assignment_unfold(struct job_run *run)
+void job_run_assign(struct job_run *run)
 {
 	struct error err AUTO_ERROR = { 0 };
 
@@ -121,7 +121,7 @@ void job_run_unfold(struct job_run *run, const struct journal *journal)
 		run->fault = memory_strdup("Internal error: the job's plan cannot be read.");
 		run->fault_code = STATUS_INTERNAL;
 	}
-	assignment_unfold(run);
+	job_run_assign(run);
 	replicas_make(run);
 	for (size_t i = 0; i < journal->count; i++)
 		fact_read(run, &journal->rows[i]);

@@ -128,7 +128,6 @@ struct job_run {
 	struct tuner *tuner;         /* of a tuning job, once it was looked at */
 	int64_t look_at_us;          /* monotonic: when it looks at its trials again; 0: when told */
 	bool queued;                 /* waits in the scheduler's queue */
-	bool lacks_host;             /* for GPUs that the host has not */
 	bool counted;                /* takes part of the scheduler's room */
 	bool stale;                  /* the stored row may say more than ours */
 	enum output last_words;      /* its last service lines; ENDED: they were written */
@@ -155,6 +154,8 @@ DEFINE_AUTO(job_run, struct job_run *, job_run_free)
 /* Reads the plan and the assignment of the row and makes its replicas, all unseen, with the restarts and the ends that its
  * journal tells of. A plan or an assignment that cannot be read is the run's fault: it fails. */
 void job_run_unfold(struct job_run *run, const struct journal *journal);
+/* Takes the assignment from the row. One that cannot be read is the run's fault. */
+void job_run_assign(struct job_run *run);
 /* Makes the replicas of the row's attempt, of which nothing is known. The network, the images and an open gateway stay. */
 void job_run_begin_attempt(struct job_run *run);
 /* It is stored that the replica is started anew, under the same names. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
+	scheduler/admission.c \
+	scheduler/admission.h \
 	scheduler/clock_watch.c \
 	scheduler/clock_watch.h \
 	scheduler/cloud_tried.c \

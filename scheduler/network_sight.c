@@ -100,30 +100,30 @@ static bool awaits_network(const struct job_run *run)
 	       run->network != NETWORK_READY && !plan_tunes(run->plan);
 }
 
-bool network_grant(struct scheduler *scheduler, const struct job_run *run, int64_t now_us)
+void network_look(struct scheduler *scheduler, unsigned replicas)
 {
 	struct network_look *look = &scheduler->network_look;
 
-	if (spare_networks_fit(&scheduler->spares, run->replica_count))
-		return true;
-	if (!look->asked && look->free && look->replicas >= run->replica_count && now_us < look->until_us) {
-		look->free--;
-		return true;
-	}
-	network_look(scheduler, run, now_us);
-	return false;
-}
-
-void network_look(struct scheduler *scheduler, const struct job_run *run, int64_t now_us)
-{
-	struct network_look *look = &scheduler->network_look;
-
-	if (look->asked || look->again_us > now_us)
-		return;
 	look->asked = true;
 	look->again_us = 0;
-	look->replicas = (unsigned)run->replica_count;
-	scheduler->reconciler.engine->ops->look_for_networks(scheduler->reconciler.engine, look->replicas);
+	look->replicas = replicas;
+	scheduler->reconciler.engine->ops->look_for_networks(scheduler->reconciler.engine, replicas);
+}
+
+void network_enter(struct scheduler *scheduler, struct job_run *run)
+{
+	struct network_look *look = &scheduler->network_look;
+	const int64_t network = run->assignment ? run->assignment->network : 0;
+	struct spare_network taken;
+
+	if (!network)
+		look->free -= look->free != 0;
+	if (!network || !spare_network_take(&scheduler->spares, network, &taken))
+		return;
+	run->network = NETWORK_READY;
+	run->network_status = taken.status;
+	log_event(LOG_DEBUG, "network-taken", "job=%s network=%lld turn=%u", run->row->job_id,
+		  (long long)network, run->assignment->network_turn);
 }
 
 static unsigned awaiting_count(const struct scheduler *scheduler)

@@ -25,11 +25,10 @@ void networks_find(struct scheduler *scheduler, const struct engine_event *listi
 void networks_compare(struct scheduler *scheduler, const struct engine_event *listing);
 /* A network was made, was not, or was removed. */
 void network_update(struct scheduler *scheduler, const struct engine_event *event);
-/* Whether @run, which is about to leave the queue, can have a network. False: the answer is awaited, or the queue asks
- * again: it is stirred then. */
-bool network_grant(struct scheduler *scheduler, const struct job_run *run, int64_t now_us);
-/* Asks whether there is a block for @run, unless that is known or asked already. */
-void network_look(struct scheduler *scheduler, const struct job_run *run, int64_t now_us);
+/* Asks whether there is a block that holds @replicas. The queue is stirred when that is known. */
+void network_look(struct scheduler *scheduler, unsigned replicas);
+/* @run was let in: it takes the spare network that its assignment says, or one of the free blocks is its own. */
+void network_enter(struct scheduler *scheduler, struct job_run *run);
 void networks_told(struct scheduler *scheduler, const struct engine_event *event);
 /* Whether the queue waits for a network, as the jobs that were let in stand now: none is let in while one of those asks
  * for its own. */

@@ -7,7 +7,9 @@
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/jobs.h"
+#include "scheduler/network_sight.h"
 #include "scheduler/queue.h"
+#include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/tuner.h"
 #include "scheduler/sight.h"
@@ -50,6 +52,14 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	decisions_add(scheduler, run, &decision);
 }
 
+/* It was let in by a commit that was not answered. */
+static void run_take_up(struct scheduler *scheduler, struct job_run *run)
+{
+	job_run_assign(run);
+	room_take(scheduler, run);
+	network_enter(scheduler, run);
+}
+
 /* False when the row cannot be read now: nothing may be decided from the old one. */
 static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 {
@@ -70,8 +80,8 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	job_table_note(scheduler, run);
 	tuner_wake(scheduler, run);
 	queue_update(scheduler, run);
-	if (run->counted && !run->row->started_us)
-		queue_retract(scheduler, run);
+	if (!run->counted && run->row->started_us && !plan_tunes(run->plan))
+		run_take_up(scheduler, run);
 	if (run->replica_count && run->replicas[0].key.attempt != run->row->attempt)
 		job_run_begin_attempt(run);
 	return true;

@@ -11,8 +11,6 @@ void queue_update(struct scheduler *scheduler, struct job_run *run);
 void queue_leave(struct scheduler *scheduler, struct job_run *run);
 /* The host is another: all look at it anew. */
 void queue_reconsider(struct scheduler *scheduler);
-/* It was not let in after all: gives back what was put aside for it. */
-void queue_retract(struct scheduler *scheduler, struct job_run *run);
-/* Lets in who has room, by priority and age. @now_us is when the pass began, in which all whose time had come were
+/* Executes what admission.h decides of them: the first that have room are let in, by priority and age. @now_us is when the pass began, in which all whose time had come were
  * served: a later one lets in again whose change was refused and whose row was not read since. */
 void queue_serve(struct scheduler *scheduler, int64_t now_us);

@@ -145,7 +145,7 @@ void room_network_lack(struct scheduler *scheduler, const char *text)
 	scheduler->queue_stirred = true;
 }
 
-struct room room_for(const struct scheduler *scheduler, const char *project)
+static struct room room_for(const struct scheduler *scheduler, const char *project)
 {
 	struct room room = scheduler->room;
 

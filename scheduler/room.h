@@ -18,5 +18,3 @@ void room_lease(struct scheduler *scheduler, const struct job_run *run);
 void room_return(struct scheduler *scheduler, struct job_run *run);
 /* Why no network can be made now; "": one can. */
 void room_network_lack(struct scheduler *scheduler, const char *text);
-/* As @project sees it; borrowed, until something is taken or returned. */
-struct room room_for(const struct scheduler *scheduler, const char *project);

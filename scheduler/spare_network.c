@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "daemon/base/log.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 
@@ -70,32 +69,23 @@ static size_t best_fit(const struct spare_networks *spares, size_t address_count
 	return best;
 }
 
-bool spare_networks_fit(const struct spare_networks *spares, size_t address_count)
+const struct spare_network *spare_network_fit(const struct spare_networks *spares, size_t address_count)
 {
-	return best_fit(spares, address_count) < spares->count;
+	const size_t best = best_fit(spares, address_count);
+
+	return best < spares->count ? &spares->items[best] : NULL;
 }
 
-void spare_network_take(struct spare_networks *spares, struct job_run *run)
+bool spare_network_take(struct spare_networks *spares, int64_t network, struct spare_network *ret_taken)
 {
-	const size_t best = best_fit(spares, run->replica_count);
-
-	run->left_network_in = 0; /* it is let in anew: on this one, or on its own */
-	if (best == spares->count)
-		return;
-	run->network = NETWORK_READY;
-	run->network_status = spares->items[best].status;
-	run->assignment->network = spares->items[best].status.job;
-	run->assignment->network_turn = spares->items[best].turn + 1;
-	log_event(LOG_DEBUG, "network-taken", "job=%s network=%lld turn=%u", run->row->job_id,
-		  (long long)run->assignment->network, run->assignment->network_turn);
-	item_drop(spares, best);
-}
-
-void spare_network_return(struct spare_networks *spares, struct engine *engine, struct job_run *run,
-			  int64_t now_us)
-{
-	if (run->assignment && run->assignment->network)
-		spare_network_leave(spares, engine, run, now_us);
+	for (size_t i = 0; i < spares->count; i++) {
+		if (spares->items[i].status.job != network)
+			continue;
+		*ret_taken = spares->items[i];
+		item_drop(spares, i);
+		return true;
+	}
+	return false;
 }
 
 static int64_t kept_until_us(const struct spare_networks *spares, const struct spare_network *item,

@@ -38,12 +38,10 @@ struct spare_networks {
 /* What @run is on becomes spare; without room the oldest goes. One that is still being made goes when it is there. */
 void spare_network_leave(struct spare_networks *spares, struct engine *engine, struct job_run *run,
 			 int64_t now_us);
-bool spare_networks_fit(const struct spare_networks *spares, size_t address_count);
-/* Gives @run, which is about to be let in, the smallest spare network that holds its replicas, if there is one. */
-void spare_network_take(struct spare_networks *spares, struct job_run *run);
-/* It was not let in. */
-void spare_network_return(struct spare_networks *spares, struct engine *engine, struct job_run *run,
-			  int64_t now_us);
+/* The smallest that holds so many replicas; NULL: none does. Until the next change. */
+const struct spare_network *spare_network_fit(const struct spare_networks *spares, size_t address_count);
+/* A job is on it now. False: it is not there. */
+bool spare_network_take(struct spare_networks *spares, int64_t network, struct spare_network *ret_taken);
 /* Removes those that were kept long enough; while jobs @start, who wait for the engine, somewhat longer. */
 void spare_networks_remove(struct spare_networks *spares, struct engine *engine, bool start, int64_t now_us);
 /* Removes all. False when none is spare, nor on its way out: there is no address to be won. */

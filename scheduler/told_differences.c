@@ -10,7 +10,7 @@
 #include "store/jobs/jobs.h"
 #include "store/jobs/trials.h"
 
-json_t *differences_untold(json_t *told, json_t *differences)
+json_t *differences_untold(const json_t *told, json_t *differences)
 {
 	json_t *fresh = json_array();
 	json_t *difference;
@@ -19,34 +19,32 @@ json_t *differences_untold(json_t *told, json_t *differences)
 	json_array_foreach(differences, index, difference) {
 		const char *code = json_string_value(json_object_get(difference, "code"));
 		const char *text = json_string_value(json_object_get(difference, "text"));
-		bool has = false;
+		bool has = false, again = false;
 
 		differences_count(told, code ? code : "", text ? text : "", &has);
-		if (has)
-			continue;
-		json_array_append(fresh, difference);
-		json_array_append(told, difference);
+		differences_count(fresh, code ? code : "", text ? text : "", &again);
+		if (!has && !again)
+			json_array_append(fresh, difference);
 	}
 	return fresh;
 }
 
-void differences_untell(json_t *told, const json_t *fresh)
+void differences_told(json_t *told, json_t *fresh)
 {
-	for (size_t i = 0; i < json_array_size(fresh); i++)
-		for (size_t at = json_array_size(told); at-- > 0;)
-			if (json_array_get(told, at) == json_array_get(fresh, i))
-				json_array_remove(told, at);
+	json_array_extend(told, fresh);
 }
 
 static void one_recall(struct store *store, int64_t trial, json_t *told)
 {
 	AUTO(job) struct job *row = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
+	AUTO(json) json_t *fresh = NULL;
 
 	if (job_get_by_id(store, trial, &row, NULL) || !row->assignment ||
 	    assignment_from_text(row->assignment, &assignment, NULL))
 		return;
-	json_decref(differences_untold(told, assignment->differences));
+	fresh = differences_untold(told, assignment->differences);
+	differences_told(told, fresh);
 }
 
 /* By trials that were let in by an earlier daemon. What cannot be read now is told anew. */

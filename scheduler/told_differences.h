@@ -7,10 +7,10 @@
 struct job_run;
 struct scheduler;
 
-/* Those that are not among @told, where they are put: a list of its own. */
-json_t *differences_untold(json_t *told, json_t *differences);
-/* Takes those of such a list away again: they were not told after all. NULL: there is none. */
-void differences_untell(json_t *told, const json_t *fresh);
+/* Those that are not among @told: a list of its own. Pure. */
+json_t *differences_untold(const json_t *told, json_t *differences);
+/* They are from now on: that is stored. NULL: there are none. */
+void differences_told(json_t *told, json_t *fresh);
 
 /* Gives a trial's run the list that all trials of its tuning job share. */
 void told_share(struct scheduler *scheduler, struct job_run *run);

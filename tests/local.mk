@@ -296,6 +296,7 @@ unit_scheduler = \
 	tests/unit/scheduler/test_gateway_keep.c \
 	tests/unit/scheduler/test_gcs_keep.c \
 	tests/unit/scheduler/test_queue.c \
+	tests/unit/scheduler/test_admission.c \
 	tests/unit/scheduler/test_queue_words.c \
 	tests/unit/scheduler/test_decide.c \
 	tests/unit/scheduler/test_restart.c \
@@ -432,6 +433,7 @@ threaded_tests = \
 	tests/unit/scheduler/test_engine_trouble \
 	tests/unit/scheduler/faults/test_faults \
 	tests/unit/scheduler/test_queue \
+	tests/unit/scheduler/test_admission \
 	tests/unit/scheduler/test_restart \
 	tests/unit/scheduler/test_scheduler \
 	tests/unit/scheduler/search/test_suggester \

@@ -6,6 +6,15 @@
 
 #include "tests/unit/testing.h"
 
+/* How often something could not be written. */
+static __attribute__((unused)) volatile sig_atomic_t disk_refusals;
+
+static __attribute__((unused)) void disk_refuses(int signal)
+{
+	(void)signal;
+	disk_refusals++;
+}
+
 /* Nothing more can be written to any file. */
 static __attribute__((unused)) void disk_set_full(bool full)
 {
@@ -13,6 +22,6 @@ static __attribute__((unused)) void disk_set_full(bool full)
 
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
 	limit.rlim_cur = full ? 16 : limit.rlim_max;
-	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGXFSZ, disk_refuses);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }

@@ -502,7 +502,10 @@ static void a_job_that_could_not_be_stored_is_let_in_later(void **state)
 	second = shape_submit(bench, "second", &(struct shape){ .project = "p", .gpus = 1 });
 	disk_set_full(true);
 	fake_engine_up(bench->fake);
-	room_await(bench, "p", "1 jobs, 1 containers, 0 cpus, 0 of project, 0 leases");
+	for (int i = 0; i < WAIT_MS && !disk_refusals; i++)
+		usleep(1000);
+	assert_true(disk_refusals);
+	room_await(bench, "p", "0 jobs, 0 containers, 0 cpus, 0 of project, 0 leases"); /* nothing to give back */
 	disk_set_full(false);
 	job_await(bench, first, JOB_RUNNING);
 	waits_check(bench, second);

@@ -43,15 +43,14 @@ static void left(struct spare_networks *spares, int64_t job, unsigned capacity, 
 /* The network that a job of so many replicas takes over; 0: none. */
 static int64_t taken(struct spare_networks *spares, size_t replicas, unsigned *ret_turn)
 {
-	struct job row = { .id = 99, .job_id = (char *)"taker" };
-	struct assignment assignment = { 0 };
-	struct job_run run = { .row = &row, .assignment = &assignment, .replica_count = replicas };
+	const struct spare_network *fit = spare_network_fit(spares, replicas);
+	const int64_t network = fit ? fit->status.job : 0;
+	struct spare_network spare;
 
-	spare_network_take(spares, &run);
-	assert_int_equal(run.network, assignment.network ? NETWORK_READY : NETWORK_NONE);
-	assert_int_equal(job_run_network(&run), assignment.network ? assignment.network : 99);
-	*ret_turn = assignment.network_turn;
-	return assignment.network;
+	*ret_turn = fit ? fit->turn + 1 : 0;
+	assert_int_equal(spare_network_take(spares, network, &spare), network != 0);
+	assert_false(spare_networks_have(spares, network));
+	return network;
 }
 
 static int reset(void **state)

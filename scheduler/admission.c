@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/admission.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "scheduler/decision.h"
+#include "scheduler/faults/faults.h"
+#include "scheduler/job_run.h"
+#include "scheduler/network_sight.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/spare_network.h"
+#include "scheduler/told_differences.h"
+#include "store/logs/logs.h"
+
+enum {
+	TELL_AGAIN_US = 60000000, /* what a job has been waiting for before is told no sooner */
+	TELLINGS_AT_ONCE = 64,    /* jobs that a walk tells why they wait; the next walk tells more */
+};
+
+/* One walk along the queue. What its jobs take is taken of its own copies. */
+struct walk {
+	const struct queue_view *view;
+	struct admission *admission;
+	struct room room;
+	struct lease *leases; /* of the room; the texts of those that are added are their decisions' */
+	json_t *taken_vcpus;  /* by project, of the view's and of those that are let in */
+	struct spare_networks spares;
+	unsigned free_blocks;
+	bool closed;        /* nobody else is let in */
+	bool looks;         /* it goes on in a moment, when the engine has told of free networks */
+	bool devices_short; /* nobody who wants GPUs */
+	json_t *projects;   /* nobody of these: an object with their names */
+	unsigned told;      /* why they wait */
+};
+
+static struct decision *decision_of(struct walk *walk, struct job_run *run, enum job_state to)
+{
+	struct admission *admission = walk->admission;
+	struct decision *decision;
+
+	admission->decisions = memory_resize(admission->decisions, admission->count + 1,
+					     sizeof(*admission->decisions));
+	decision = &admission->decisions[admission->count++];
+	*decision = (struct decision){ .run = run };
+	decision_change(decision, run, to);
+	return decision;
+}
+
+/* ---- those that wait ---- */
+
+static bool was_told(const struct job_run *run)
+{
+	return run->told_wait_us[run->told_wait];
+}
+
+/* The log says why the job waits when it begins to, and when that changes. */
+static void wait_tell(struct walk *walk, struct job_run *run, enum shortage shortage, const char *text)
+{
+	static const char *const words[SHORTAGE_KINDS] = {
+		[SHORTAGE_NONE] = "its turn",
+		[SHORTAGE_ROOM] = "room on this machine",
+		[SHORTAGE_DEVICES] = "GPUs",
+		[SHORTAGE_PROJECT] = "the project's quota",
+		[SHORTAGE_HOST] = "GPUs that this machine does not have",
+		[SHORTAGE_ENGINE] = "the container engine",
+		[SHORTAGE_NETWORK] = "a network",
+	};
+	const int64_t told_us = run->told_wait_us[shortage];
+	struct decision *decision;
+
+	if ((told_us && (run->told_wait == shortage || walk->view->mono_us - told_us < TELL_AGAIN_US)) ||
+	    walk->told == TELLINGS_AT_ONCE)
+		return;
+	decision = decision_of(walk, run, run->row->state);
+	notes_say(&decision->says, SEVERITY_INFO, "The job is queued: it waits for %s. %s", words[shortage],
+		  text ? text : "");
+	decision->told_wait_us = walk->view->mono_us;
+	decision->told_wait = shortage;
+	walk->told++;
+}
+
+/* It was not looked at, as none may overtake those before it. What it would lack itself is told when it is. */
+static void turn_tell(struct walk *walk, struct job_run *run, size_t before)
+{
+	char text[64];
+
+	if (was_told(run) || !before)
+		return;
+	snprintf(text, sizeof(text), before == 1 ? "%zu job is before it." : "%zu jobs are before it.",
+		 before);
+	wait_tell(walk, run, SHORTAGE_NONE, text);
+}
+
+/* That it wants more than the host has was found of this host already. */
+static bool lacks_host(const struct walk *walk, const struct job_run *run)
+{
+	return run->told_wait == SHORTAGE_HOST && was_told(run) &&
+	       run->told_wait_us[SHORTAGE_HOST] > walk->view->host_us;
+}
+
+static bool is_passed_over(struct walk *walk, struct job_run *run)
+{
+	if (lacks_host(walk, run) || faults_hold(run, walk->view->mono_us))
+		return true;
+	if (walk->devices_short && placement_wants_devices(run->plan, &walk->room.capacity)) {
+		wait_tell(walk, run, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
+		return true;
+	}
+	if (json_object_get(walk->projects, run->row->project)) {
+		wait_tell(walk, run, SHORTAGE_PROJECT, "Jobs of the project before it wait for it, too.");
+		return true;
+	}
+	return false;
+}
+
+static void note_shortage(struct walk *walk, const struct job_run *run, enum shortage shortage)
+{
+	switch (shortage) {
+	case SHORTAGE_NONE:
+	case SHORTAGE_ROOM:
+	case SHORTAGE_ENGINE:
+	case SHORTAGE_NETWORK:
+		walk->closed = true;
+		break;
+	case SHORTAGE_DEVICES:
+		walk->devices_short = true;
+		break;
+	case SHORTAGE_PROJECT:
+		json_object_set_new_nocheck(walk->projects, run->row->project, json_true());
+		break;
+	case SHORTAGE_HOST:
+		break;
+	}
+}
+
+/* ---- networks ---- */
+
+/* Asks whether there is a block for @run, unless that is known or asked already. */
+static void network_seek(struct walk *walk, const struct job_run *run)
+{
+	const struct network_look *look = walk->view->look;
+
+	if (!look->asked && look->again_us <= walk->view->mono_us && !walk->admission->look_for)
+		walk->admission->look_for = (unsigned)run->replica_count;
+}
+
+/* A spare one, into @assignment, or a free block. False: the engine tells first whether there is one. */
+static bool network_find(struct walk *walk, const struct job_run *run, struct assignment *assignment)
+{
+	const struct network_look *look = walk->view->look;
+	const struct spare_network *spare = spare_network_fit(&walk->spares, run->replica_count);
+	struct spare_network taken;
+
+	if (spare) {
+		assignment->network = spare->status.job;
+		assignment->network_turn = spare->turn + 1;
+		return spare_network_take(&walk->spares, assignment->network, &taken);
+	}
+	if (!look->asked && walk->free_blocks && look->replicas >= run->replica_count &&
+	    walk->view->mono_us < look->until_us) {
+		walk->free_blocks--;
+		return true;
+	}
+	network_seek(walk, run);
+	return false;
+}
+
+/* ---- those that are let in ---- */
+
+/* What holds for every job of this daemon. */
+static void surroundings_tell(const struct reconciler *reconciler, json_t *differences)
+{
+	if (reconciler->adc)
+		difference_add(
+			differences, DONE_OTHERWISE, "adc-given", NULL,
+			"The replicas are given the developer's own credentials (--adc), not those of the "
+			"job's service account.");
+	if (reconciler->cut_off)
+		difference_add(differences, DONE_OTHERWISE, "cut-off", NULL,
+			       "The replicas are cut off from the outside (--egress none).");
+}
+
+/* Those that neither a sibling has told nor one that is let in now tells. */
+static json_t *differences_fresh(const struct walk *walk, const struct decision *decision, json_t *all)
+{
+	json_t *fresh = differences_untold(decision->run->told, all);
+
+	for (size_t i = 0; i + 1 < walk->admission->count; i++) {
+		const struct decision *before = &walk->admission->decisions[i];
+		json_t *left;
+
+		if (before->run->told != decision->run->told || !before->told)
+			continue;
+		left = differences_untold(before->told, fresh);
+		json_decref(fresh);
+		fresh = left;
+	}
+	return fresh;
+}
+
+static void differences_tell(const struct walk *walk, struct decision *decision)
+{
+	const struct job_run *run = decision->run;
+	json_t *all = decision->assignment->differences;
+	AUTO(string) char *line = NULL;
+
+	decision->told = run->told ? differences_fresh(walk, decision, all) : NULL;
+	line = differences_line(run->plan->differences, decision->told ? decision->told : all);
+	if (line)
+		notes_say(&decision->says, SEVERITY_NOTICE, "%s", line);
+}
+
+static int64_t taken_vcpus(const struct walk *walk, const char *project)
+{
+	return json_integer_value(json_object_get(walk->taken_vcpus, project)) +
+	       json_integer_value(json_object_get(walk->view->project_vcpus, project));
+}
+
+/* From the walk's own copy of the room, for those that come later. */
+static void room_use(struct walk *walk, const struct decision *decision)
+{
+	const struct job_run *run = decision->run;
+	struct usage *usage = &walk->room.usage;
+	json_t *before = json_object_get(walk->taken_vcpus, run->row->project);
+	struct lease *leases;
+
+	plan_usage_add(run->plan, decision->assignment, usage);
+	json_object_set_new_nocheck(walk->taken_vcpus, run->row->project,
+				    json_integer(json_integer_value(before) + plan_vcpus(run->plan)));
+	if (!decision->lease_count)
+		return;
+	leases = memory_calloc(usage->lease_count + decision->lease_count, sizeof(*leases));
+	if (usage->lease_count)
+		memcpy(leases, usage->leases, usage->lease_count * sizeof(*leases));
+	memcpy(leases + usage->lease_count, decision->leases, decision->lease_count * sizeof(*leases));
+	free(walk->leases);
+	walk->leases = leases;
+	usage->leases = walk->leases;
+	usage->lease_count += decision->lease_count;
+}
+
+/* With what was assigned to it: from here on the engine may hold something of it. */
+static void let_in(struct walk *walk, struct job_run *run, struct assignment *assignment)
+{
+	struct decision *decision = decision_of(walk, run, JOB_PREPARING);
+
+	surroundings_tell(walk->view->reconciler, assignment->differences);
+	decision->assignment = assignment;
+	decision->change.started_us = walk->view->wall_us;
+	decision->leases = assignment_leases(assignment, run->row->id, &decision->lease_count);
+	differences_tell(walk, decision);
+	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
+	room_use(walk, decision);
+	/* Where blocks were short, the next is let in when this one has its network. */
+	walk->closed = walk->closed || walk->view->networks_short;
+}
+
+/* This host can never run it. */
+static void turn_away(struct walk *walk, struct job_run *run, const struct error *err)
+{
+	struct decision *decision = decision_of(walk, run, run->row->state);
+
+	decision->change.decides = true;
+	decision->change.verdict = JOB_FAILED;
+	decision->change.verdict_code = STATUS_RESOURCE_EXHAUSTED;
+	decision->verdict_message =
+		memory_strdup(err->text ? err->text : "The job cannot run on this machine.");
+}
+
+/* ---- the walk ---- */
+
+static void visit(struct walk *walk, struct job_run *run)
+{
+	AUTO(assignment) struct assignment *assignment = NULL;
+	enum shortage shortage = SHORTAGE_NONE;
+	struct error err AUTO_ERROR = { 0 };
+
+	walk->room.usage.project_vcpus = (unsigned)taken_vcpus(walk, run->row->project);
+	switch (placement_find(run->plan, &walk->room, &assignment, &shortage, &err)) {
+	case STATUS_OK:
+		if (network_find(walk, run, assignment))
+			let_in(walk, run, TAKE(assignment));
+		else
+			walk->closed = walk->looks = true;
+		break;
+	case STATUS_RESOURCE_EXHAUSTED:
+		if (shortage == SHORTAGE_NETWORK)
+			network_seek(walk, run);
+		wait_tell(walk, run, shortage, err.text);
+		note_shortage(walk, run, shortage);
+		break;
+	case STATUS_UNAVAILABLE:
+		wait_tell(walk, run, SHORTAGE_ENGINE, err.text);
+		walk->closed = true;
+		break;
+	default:
+		turn_away(walk, run, &err);
+		break;
+	}
+}
+
+/* Those behind are not visited. Most have been told before, and these are not walked along again. */
+static void turns_tell(struct walk *walk, size_t from)
+{
+	const struct queue_view *view = walk->view;
+	size_t *told = &walk->admission->told;
+
+	while (*told < view->count && was_told(view->queue[*told]))
+		++*told;
+	if (from < *told)
+		from = *told;
+	for (size_t i = from; i < view->count && walk->told < TELLINGS_AT_ONCE; i++)
+		turn_tell(walk, view->queue[i], i);
+}
+
+struct admission admission_decide(const struct queue_view *view)
+{
+	struct admission admission = { .told = view->told };
+	struct walk walk = { .view = view,
+			     .admission = &admission,
+			     .room = *view->room,
+			     .taken_vcpus = json_object(),
+			     .spares = *view->spares,
+			     .free_blocks = view->look->free,
+			     .projects = json_object() };
+	size_t i = 0;
+
+	for (; i < view->count && walk.told < TELLINGS_AT_ONCE; i++) {
+		struct job_run *run = view->queue[i];
+
+		/* One that rests for a moment, or whose line is being stored, keeps its place. */
+		walk.closed = walk.closed || run->stale || run->hold_until_us > view->mono_us;
+		if (walk.closed)
+			break;
+		if (!is_passed_over(&walk, run))
+			visit(&walk, run);
+	}
+	if (walk.closed && !walk.looks)
+		turns_tell(&walk, i);
+	json_decref(walk.taken_vcpus);
+	json_decref(walk.projects);
+	free(walk.leases);
+	return admission;
+}
+
+void admission_deinit(struct admission *admission)
+{
+	free(admission->decisions);
+}

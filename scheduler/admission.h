@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/admission.h: which jobs of the queue are let in now, with what, and what the others are told that they wait for.
+ * Pure: the queue's values in, decisions out. They are executed like any other (execute.h): the room, the GPUs and the network
+ * of a job that is let in are taken once that is stored, so that nothing is to be given back where it is not. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decision;
+struct job_run;
+struct network_look;
+struct reconciler;
+struct room;
+struct spare_networks;
+
+/* What is known beside the jobs themselves; all of it is borrowed. */
+struct queue_view {
+	const struct reconciler *reconciler; /* its settings */
+	struct job_run *const *queue;        /* in the order of their turn */
+	size_t count;
+	size_t told; /* how many of the first have said why they wait, at least */
+	const struct room *room;
+	const json_t *project_vcpus;        /* for each project what its jobs take of the room */
+	const struct spare_networks *spares;
+	const struct network_look *look;
+	bool networks_short; /* a job that was let in asks for its network, and there was no block for one */
+	int64_t host_us;     /* monotonic: since when the host is as it is */
+	int64_t wall_us, mono_us;
+};
+
+struct admission {
+	struct decision *decisions; /* at most one of a job; each has its run */
+	size_t count;
+	size_t told;        /* as above, before those decisions are stored */
+	unsigned look_for;  /* the engine is to be asked whether there is a block for so many addresses; 0: it is not */
+};
+
+struct admission admission_decide(const struct queue_view *view);
+/* The decisions themselves are the caller's. */
+void admission_deinit(struct admission *admission);
