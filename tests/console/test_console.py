@@ -6,13 +6,15 @@ import os
 import pathlib
 import re
 import subprocess
+import threading
 
 import pytest
 
 from support.browser import Browser, chromium
-from support.daemon import ROOT, UNTIL_RELEASED, distributed, program, script
+from support.daemon import ROOT, UNTIL_RELEASED, distributed, one_replica, program, script
 from support.engine import IMAGE
 from support.event_files import event, simple, version
+from support.registry import Registry
 from support.storage import Storage
 from support.verbs import verb
 from support.vertex import Vertex, custom_job
@@ -503,6 +505,40 @@ def test_queue_faults_and_requests(browser, narrow_yard):
     for job in (second, first):
         narrow_yard.cancel(job)
     narrow_yard.until(first, "CANCELLED")
+
+
+class HeldRegistry(Registry):
+    """A registry that answers nothing of an image until it is let go."""
+    def __init__(self):
+        super().__init__()
+        self.go = threading.Event()
+
+    def answer(self, request):
+        if "/manifests/" in request.path:
+            self.go.wait(60)
+        super().answer(request)
+
+
+@needs_browser
+def test_an_image_that_is_pulled_is_told(browser, new_daemon, engine):
+    """Broken: lastLine() that takes the first line."""
+    daemon = new_daemon().start()
+    with HeldRegistry() as registry:
+        registry.push(engine, IMAGE, "team/pulled", "1")
+        image = f"127.0.0.1:{registry.port}/team/pulled:1"
+        job_id = daemon.create(one_replica("true", image=image))
+        try:
+            opened(browser, daemon, "queue")
+            browser.until_says(f"Pulling {image}")
+            assert browser.texts("h2")[2] == "1 job is prepared"
+            assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
+            registry.go.set()
+            daemon.until(job_id, "SUCCEEDED")
+            browser.until("![...document.querySelectorAll('h2')].some((each) => each.checkVisibility() && each.textContent.includes('prepared'))")
+        finally:
+            registry.go.set()
+            daemon.until(job_id, "SUCCEEDED", "FAILED")
+            engine.remove_image(image)
 
 
 @needs_browser

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of what waits for what, and of what this machine has.
-import {every, get} from "./api.js";
-import {bytes, el, note} from "./dom.js";
+import {every, get, lines} from "./api.js";
+import {ago, bytes, el, note} from "./dom.js";
+import {jobPath} from "./job.js";
 
-const LOOK_MS = 2000;
+const LOOK_MS = 2000, PREPARED_MOST = 20;
 const POLICIES = {PRETEND: "a job that wants more GPUs than there are runs without", REQUIRE: "such a job is refused", WAIT: "such a job stays queued", SHARE: "jobs share GPUs"};
 
 // "3 of 64" and how full that is.
@@ -20,8 +21,28 @@ function link(job) {
 	return el("a", {href: `/_trainyard/console/jobs/-/${id}`}, `${job.displayName ?? id}${job.trial ? `, trial ${job.trial}` : ""}`);
 }
 
+// The last line of a job's log: while it is prepared, how far its image is pulled.
+async function lastLine(job) {
+	let last = "";
+
+	for await (const batch of lines(`${jobPath(job, ":log")}&tail=1`))
+		last = batch.findLast((entry) => entry.message)?.message ?? last;
+	return last;
+}
+
 export function queuePage(main, {title}) {
-	const room = el("div", {class: "card"}), gpus = el("div", {class: "card"}), waits = el("div", {class: "card"});
+	const room = el("div", {class: "card"}), gpus = el("div", {class: "card"}), waits = el("div", {class: "card"}), prepared = el("div", {class: "card", hidden: true});
+
+	async function preparing() {
+		const jobs = (await get(`/_trainyard/v1/jobs?${new URLSearchParams({filter: "state=PREPARING", pageSize: PREPARED_MOST})}`)).jobs ?? [];
+		const said = await Promise.all(jobs.map((job) => lastLine(job).catch(() => "")));
+
+		prepared.hidden = !jobs.length;
+		prepared.replaceChildren(el("h2", {}, jobs.length === 1 ? "1 job is prepared" : `${jobs.length} jobs are prepared`), el("table", {class: "plain"},
+			el("tr", {}, ["Job", "Since", "What is done"].map((name) => el("th", {scope: "col"}, name))),
+			jobs.map((job, i) => el("tr", {}, el("td", {}, el("a", {href: `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`}, job.displayName ?? job.id)),
+				el("td", {}, ago(job.startTime, Date.now())), el("td", {}, said[i])))));
+	}
 
 	async function look() {
 		const [queue, devices] = await Promise.all([get("/_trainyard/v1/queue"), get("/_trainyard/v1/gpus")]);
@@ -42,6 +63,6 @@ export function queuePage(main, {title}) {
 	}
 
 	title("Queue");
-	main.replaceChildren(el("div", {class: "cards"}, room, gpus), waits);
-	return {close: every(LOOK_MS, () => look().catch((problem) => note(problem.message, true))), keys: {}};
+	main.replaceChildren(el("div", {class: "cards"}, room, gpus), prepared, waits);
+	return {close: every(LOOK_MS, () => Promise.all([look(), preparing()]).catch((problem) => note(problem.message, true))), keys: {}};
 }
