@@ -542,6 +542,23 @@ def test_an_image_that_is_pulled_is_told(browser, new_daemon, engine):
 
 
 @needs_browser
+def test_a_job_is_printed_on_white_without_what_only_a_screen_uses(browser, yard):
+    """Broken: colours of a dark screen that hold on paper."""
+    job_id = yard.create(script("echo printed; exit 3"))
+    yard.until(job_id, "FAILED")
+    browser.look(1280, 800, dark=True)
+    opened(browser, yard, f"jobs/{yard.project}/{job_id}")
+    browser.until_says("non-zero status of 3", ".why")
+    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    seen = "[...document.querySelectorAll('%s')].filter((each) => each.checkVisibility()).length"
+    assert browser.value(seen % "header, button, .notes") == 0 and browser.value(seen % "h1, .why, svg, .replica") >= 4
+    assert browser.value(FAINT) == [] and browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    browser.picture(PICTURES / "print-1280.png")
+    browser.call("Emulation.setEmulatedMedia", media="", features=[])
+    browser.look(1280, 800)
+
+
+@needs_browser
 def test_objects_are_looked_at_and_deleted(browser, yard):
     def store(name, data, kind):
         assert yard.request("POST", "/upload/storage/v1/b/console-bucket/o", data, {"Content-Type": kind}, uploadType="media", name=name).status == 200
