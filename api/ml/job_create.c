@@ -133,7 +133,6 @@ enum status job_create_handle(struct call *call, struct error *err)
 		    &stored, err);
 	if (rc)
 		return rc;
-	stored->position = 0; /* the answer to a create does not tell it */
 	job_render(call, stored);
 	return STATUS_OK;
 }

@@ -175,7 +175,7 @@ enum status job_row_add(struct change_scope *scope, const struct job *job, const
 	if (!rc)
 		rc = job_lines_add(scope, id, lines, line_count, err);
 	if (!rc && ret_job)
-		rc = job_row_get_placed(scope->connection, id, ret_job, err);
+		rc = job_row_get(scope->connection, id, ret_job, err);
 	scope->woken = id;
 	return rc;
 }

@@ -51,7 +51,7 @@ enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job,
 	struct reader reader AUTO_READER = { 0 };
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
-	return rc ? rc : job_row_get_placed(reader.connection, id, ret_job, err);
+	return rc ? rc : job_row_get(reader.connection, id, ret_job, err);
 }
 
 /* 0 stands for nothing: null, which statements leave as it is. */

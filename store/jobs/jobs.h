@@ -22,7 +22,7 @@ struct service_line {
 /* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
  * Uses kind, project, location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour,
  * web_access of @job;
- * @ret_job is the stored row (may be NULL).
+ * @ret_job is the stored row (may be NULL), without its place in the queue.
  * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
 		       size_t line_count, struct job **ret_job, struct error *err);
@@ -58,6 +58,7 @@ enum status job_cancel_by_id(struct store *store, int64_t id, const char *messag
 
 /* All jobs that are not in a final state, oldest first. */
 enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err);
+/* Without its place in the queue: to find that, all that are before it are counted. */
 enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err);
 
 /* One step of one job, decided by the scheduler. */

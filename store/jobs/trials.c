@@ -150,7 +150,7 @@ struct starting {
 
 static enum status parent_check(struct change_scope *scope, int64_t id, struct error *err)
 {
-	AUTO(statement) sqlite3_stmt *statement = connection_statement(scope->connection, JOB_BY_ID);
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(scope->connection, JOB_ROW);
 	struct job job = { 0 };
 	bool row = false;
 	enum status rc;

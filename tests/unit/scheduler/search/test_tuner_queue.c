@@ -56,7 +56,7 @@ static void a_job_waits_as_long_as_its_trials_do(void **state)
 	job_await(bench, plain, JOB_RUNNING);
 	tuning = search_submit(bench, &(struct search){ .job_id = "t", .trials = 2, .parallel = 2 });
 	trial_await(bench, tuning, 2, JOB_QUEUED);
-	waiting = row_read(bench, tuning);
+	assert_int_equal(job_get(bench->store, "p", "t", &waiting, NULL), STATUS_OK);
 	assert_int_equal(waiting->state, JOB_QUEUED);
 	assert_int_equal(waiting->position, 1);
 	assert_int_equal(waiting->started_us, 0);
