@@ -9,6 +9,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/decision.h"
 #include "scheduler/faults/faults.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/network_sight.h"
 #include "scheduler/plan/dialect.h"
@@ -54,13 +55,24 @@ static struct decision *decision_of(struct walk *walk, struct job_run *run, enum
 
 /* ---- those that wait ---- */
 
-static bool was_told(const struct job_run *run)
+static struct job_run *run_of(const struct walk *walk, struct job_entry *entry)
 {
-	return run->told_wait_us[run->told_wait];
+	return entry->run ? entry->run : walk->view->open(walk->view->open_arg, entry);
+}
+
+/* It rests for a moment, its line is being stored, or it cannot be read. */
+static bool is_busy(const struct walk *walk, const struct job_run *run)
+{
+	return !run || run->stale || run->hold_until_us > walk->view->mono_us;
+}
+
+static bool was_told(const struct job_entry *entry)
+{
+	return entry->told_wait_us[entry->told_wait];
 }
 
 /* The log says why the job waits when it begins to, and when that changes. */
-static void wait_tell(struct walk *walk, struct job_run *run, enum shortage shortage, const char *text)
+static void wait_tell(struct walk *walk, struct job_entry *entry, enum shortage shortage, const char *text)
 {
 	static const char *const words[SHORTAGE_KINDS] = {
 		[SHORTAGE_NONE] = "its turn",
@@ -71,11 +83,15 @@ static void wait_tell(struct walk *walk, struct job_run *run, enum shortage shor
 		[SHORTAGE_ENGINE] = "the container engine",
 		[SHORTAGE_NETWORK] = "a network",
 	};
-	const int64_t told_us = run->told_wait_us[shortage];
+	const int64_t told_us = entry->told_wait_us[shortage];
 	struct decision *decision;
+	struct job_run *run;
 
-	if ((told_us && (run->told_wait == shortage || walk->view->mono_us - told_us < TELL_AGAIN_US)) ||
+	if ((told_us && (entry->told_wait == shortage || walk->view->mono_us - told_us < TELL_AGAIN_US)) ||
 	    walk->told == TELLINGS_AT_ONCE)
+		return;
+	run = run_of(walk, entry);
+	if (!run)
 		return;
 	decision = decision_of(walk, run, run->row->state);
 	notes_say(&decision->says, SEVERITY_INFO, "The job is queued: it waits for %s. %s", words[shortage],
@@ -86,34 +102,34 @@ static void wait_tell(struct walk *walk, struct job_run *run, enum shortage shor
 }
 
 /* It was not looked at, as none may overtake those before it. What it would lack itself is told when it is. */
-static void turn_tell(struct walk *walk, struct job_run *run, size_t before)
+static void turn_tell(struct walk *walk, struct job_entry *entry, size_t before)
 {
 	char text[64];
 
-	if (was_told(run) || !before)
+	if (was_told(entry) || !before)
 		return;
 	snprintf(text, sizeof(text), before == 1 ? "%zu job is before it." : "%zu jobs are before it.",
 		 before);
-	wait_tell(walk, run, SHORTAGE_NONE, text);
+	wait_tell(walk, entry, SHORTAGE_NONE, text);
 }
 
 /* That it wants more than the host has was found of this host already. */
-static bool lacks_host(const struct walk *walk, const struct job_run *run)
+static bool lacks_host(const struct walk *walk, const struct job_entry *entry)
 {
-	return run->told_wait == SHORTAGE_HOST && was_told(run) &&
-	       run->told_wait_us[SHORTAGE_HOST] > walk->view->host_us;
+	return entry->told_wait == SHORTAGE_HOST && was_told(entry) &&
+	       entry->told_wait_us[SHORTAGE_HOST] > walk->view->host_us;
 }
 
-static bool is_passed_over(struct walk *walk, struct job_run *run)
+static bool is_passed_over(struct walk *walk, struct job_entry *entry)
 {
-	if (lacks_host(walk, run) || faults_hold(run, walk->view->mono_us))
+	if (lacks_host(walk, entry) || (entry->run && faults_hold(entry->run, walk->view->mono_us)))
 		return true;
-	if (walk->devices_short && placement_wants_devices(run->plan, &walk->room.capacity)) {
-		wait_tell(walk, run, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
+	if (walk->devices_short && placement_wants_devices(entry->accelerators, &walk->room.capacity)) {
+		wait_tell(walk, entry, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
 		return true;
 	}
-	if (json_object_get(walk->projects, run->row->project)) {
-		wait_tell(walk, run, SHORTAGE_PROJECT, "Jobs of the project before it wait for it, too.");
+	if (json_object_get(walk->projects, entry->project)) {
+		wait_tell(walk, entry, SHORTAGE_PROJECT, "Jobs of the project before it wait for it, too.");
 		return true;
 	}
 	return false;
@@ -292,11 +308,11 @@ static void visit(struct walk *walk, struct job_run *run)
 	case STATUS_RESOURCE_EXHAUSTED:
 		if (shortage == SHORTAGE_NETWORK)
 			network_seek(walk, run);
-		wait_tell(walk, run, shortage, err.text);
+		wait_tell(walk, run->entry, shortage, err.text);
 		note_shortage(walk, run, shortage);
 		break;
 	case STATUS_UNAVAILABLE:
-		wait_tell(walk, run, SHORTAGE_ENGINE, err.text);
+		wait_tell(walk, run->entry, SHORTAGE_ENGINE, err.text);
 		walk->closed = true;
 		break;
 	default:
@@ -332,14 +348,18 @@ struct admission admission_decide(const struct queue_view *view)
 	size_t i = 0;
 
 	for (; i < view->count && walk.told < TELLINGS_AT_ONCE; i++) {
-		struct job_run *run = view->queue[i];
+		struct job_entry *entry = view->queue[i];
 
-		/* One that rests for a moment, or whose line is being stored, keeps its place. */
-		walk.closed = walk.closed || run->stale || run->hold_until_us > view->mono_us;
+		/* One that is busy keeps its place. */
+		walk.closed = walk.closed || (entry->run && is_busy(&walk, entry->run));
 		if (walk.closed)
 			break;
-		if (!is_passed_over(&walk, run))
-			visit(&walk, run);
+		if (is_passed_over(&walk, entry))
+			continue;
+		walk.closed = is_busy(&walk, run_of(&walk, entry));
+		if (walk.closed)
+			break;
+		visit(&walk, entry->run);
 	}
 	if (walk.closed && !walk.looks)
 		turns_tell(&walk, i);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct decision;
+struct job_entry;
 struct job_run;
 struct network_look;
 struct reconciler;
@@ -17,8 +18,11 @@ struct spare_networks;
 
 /* What is known beside the jobs themselves; all of it is borrowed. */
 struct queue_view {
+	/* The whole of a job that is in the store alone; NULL: it cannot be read now. */
+	struct job_run *(*open)(void *arg, struct job_entry *entry);
+	void *open_arg;
 	const struct reconciler *reconciler; /* its settings */
-	struct job_run *const *queue;        /* in the order of their turn */
+	struct job_entry *const *queue;      /* in the order of their turn */
 	size_t count;
 	size_t told; /* how many of the first have said why they wait, at least */
 	const struct room *room;

@@ -8,6 +8,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/faults/faults.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/listing_sight.h"
@@ -65,11 +66,12 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	spare_networks_forget(&scheduler->spares);
 	scheduler->network_look = (struct network_look){ 0 };
 	engine_text_set(scheduler, false, event->text);
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		struct job_run *run = scheduler->runs[i];
+	for (size_t i = 0; i < scheduler->entry_count; i++) {
+		struct job_entry *entry = scheduler->entries[i];
 
-		job_run_unsee(run);
-		job_run_touch(run);
+		if (entry->run)
+			job_run_unsee(entry->run);
+		job_entry_touch(entry);
 	}
 }
 

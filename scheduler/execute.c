@@ -11,6 +11,7 @@
 #include "scheduler/faults/faults.h"
 #include "scheduler/gateway_keep.h"
 #include "scheduler/gcs_keep.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/network_sight.h"
 #include "scheduler/plan/assignment.h"
@@ -157,8 +158,8 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 									  : JOURNALED_BLAME;
 	}
 	if (decision->told_wait_us) {
-		run->told_wait = decision->told_wait;
-		run->told_wait_us[decision->told_wait] = decision->told_wait_us;
+		run->entry->told_wait = decision->told_wait;
+		run->entry->told_wait_us[decision->told_wait] = decision->told_wait_us;
 	}
 	if (decision->told_loss) {
 		run->told_loss = decision->told_loss;

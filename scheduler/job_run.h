@@ -20,6 +20,7 @@
 
 struct assignment;
 struct fault_hit;
+struct job_entry;
 struct journal;
 struct tuner;
 
@@ -95,7 +96,7 @@ struct gateway_run {
 
 struct job_run {
 	struct job *row;
-	struct wake wake;
+	struct job_entry *entry; /* NULL: the job is in no table, and touching it has no effect */
 	struct job_run *way_before, *way_next; /* the others that have left the queue: struct scheduler */
 	bool under_way, starts;        /* whether it is among those, and counts in scheduler.starting */
 	struct plan *plan;             /* never NULL after job_run_unfold() */
@@ -127,7 +128,6 @@ struct job_run {
 	json_t *told;                /* of a trial: differences that its siblings have told; or NULL */
 	struct tuner *tuner;         /* of a tuning job, once it was looked at */
 	int64_t look_at_us;          /* monotonic: when it looks at its trials again; 0: when told */
-	bool queued;                 /* waits in the scheduler's queue */
 	bool counted;                /* takes part of the scheduler's room */
 	bool stale;                  /* the stored row may say more than ours */
 	enum output last_words;      /* its last service lines; ENDED: they were written */
@@ -141,9 +141,6 @@ struct job_run {
 	size_t hit_count, hits_stored;
 	int64_t fault_at_us; /* monotonic: when faults.h looks at it again; 0: when something happens */
 	int64_t lost_at_us; /* monotonic: since when there are replicas to be started anew; 0: there are none */
-	/* QUEUED: what its log said last that it waits for, NONE: its turn; and when each was said last (monotonic); 0: never */
-	enum shortage told_wait;
-	int64_t told_wait_us[SHORTAGE_KINDS];
 };
 
 /* Takes @row. */

@@ -4,17 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
 
 static size_t find_index(const struct scheduler *scheduler, int64_t job)
 {
-	size_t low = 0, high = scheduler->run_count;
+	size_t low = 0, high = scheduler->entry_count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (scheduler->runs[middle]->row->id < job)
+		if (scheduler->entries[middle]->id < job)
 			low = middle + 1;
 		else
 			high = middle;
@@ -22,11 +24,19 @@ static size_t find_index(const struct scheduler *scheduler, int64_t job)
 	return low;
 }
 
+struct job_entry *job_table_find(struct scheduler *scheduler, int64_t job)
+{
+	const size_t at = find_index(scheduler, job);
+
+	return at < scheduler->entry_count && scheduler->entries[at]->id == job ? scheduler->entries[at]
+										: NULL;
+}
+
 struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job)
 {
-	size_t at = find_index(scheduler, job);
+	const struct job_entry *entry = job_table_find(scheduler, job);
 
-	return at < scheduler->run_count && scheduler->runs[at]->row->id == job ? scheduler->runs[at] : NULL;
+	return entry ? entry->run : NULL;
 }
 
 static void starting_note(struct scheduler *scheduler, struct job_run *run, bool starts)
@@ -64,15 +74,39 @@ void job_table_note(struct scheduler *scheduler, struct job_run *run)
 		way_enter(scheduler, run);
 }
 
+/* Choice: the trials that a tuning job begins with hold its place in the queue. Each later one queues behind whatever
+ * came before it was suggested, so a search of a thousand trials keeps others waiting no longer than for those that it
+ * may have under way at once. */
+static int64_t place_of(const struct job_run *run)
+{
+	const struct job *row = run->row;
+
+	return row->parent && row->trial <= run->plan->parallel_trial_count ? row->parent : row->id;
+}
+
+static struct job_entry *entry_new(struct scheduler *scheduler, struct job_run *run)
+{
+	struct job_entry *entry = memory_calloc(1, sizeof(*entry));
+
+	entry->id = run->row->id;
+	entry->run = run;
+	entry->wake.wakes = &scheduler->wakes;
+	entry->priority = run->row->priority;
+	entry->place = place_of(run);
+	entry->accelerators = plan_accelerator_count(run->plan);
+	entry->project = memory_strdup(run->row->project);
+	return entry;
+}
+
 void job_table_insert(struct scheduler *scheduler, struct job_run *run)
 {
 	const size_t at = find_index(scheduler, run->row->id);
 
-	memmove(&scheduler->runs[at + 1], &scheduler->runs[at],
-		(scheduler->run_count - at) * sizeof(struct job_run *));
-	scheduler->runs[at] = run;
-	scheduler->run_count++;
-	run->wake.wakes = &scheduler->wakes;
+	run->entry = entry_new(scheduler, run);
+	memmove(&scheduler->entries[at + 1], &scheduler->entries[at],
+		(scheduler->entry_count - at) * sizeof(struct job_entry *));
+	scheduler->entries[at] = run->entry;
+	scheduler->entry_count++;
 	job_table_note(scheduler, run);
 }
 
@@ -80,10 +114,18 @@ void job_table_remove(struct scheduler *scheduler, struct job_run *run)
 {
 	const size_t at = find_index(scheduler, run->row->id);
 
-	memmove(&scheduler->runs[at], &scheduler->runs[at + 1],
-		(scheduler->run_count - at - 1) * sizeof(struct job_run *));
-	scheduler->run_count--;
-	wakes_forget(&scheduler->wakes, run);
+	memmove(&scheduler->entries[at], &scheduler->entries[at + 1],
+		(scheduler->entry_count - at - 1) * sizeof(struct job_entry *));
+	scheduler->entry_count--;
+	wakes_forget(&scheduler->wakes, run->entry);
+	job_entry_free(run->entry);
+	run->entry = NULL;
 	starting_note(scheduler, run, false);
 	way_leave(scheduler, run);
+}
+
+void job_entry_free(struct job_entry *entry)
+{
+	free(entry->project);
+	free(entry);
 }

@@ -7,6 +7,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/gateway_keep.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/logs/log_pump.h"
@@ -21,16 +22,16 @@
 enum { LOAD_AGAIN_US = 1000000 };
 
 /* Room for one more, in the queue and among the times as well. */
-static void runs_reserve(struct scheduler *scheduler)
+static void entries_reserve(struct scheduler *scheduler)
 {
-	const size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
+	const size_t size = scheduler->entry_size ? scheduler->entry_size * 2 : 16;
 
-	if (scheduler->run_count < scheduler->run_size)
+	if (scheduler->entry_count < scheduler->entry_size)
 		return;
-	scheduler->runs = memory_resize(scheduler->runs, size, sizeof(struct job_run *));
-	scheduler->queue = memory_resize(scheduler->queue, size, sizeof(struct job_run *));
+	scheduler->entries = memory_resize(scheduler->entries, size, sizeof(struct job_entry *));
+	scheduler->queue = memory_resize(scheduler->queue, size, sizeof(struct job_entry *));
 	wakes_reserve(&scheduler->wakes, size);
-	scheduler->run_size = size;
+	scheduler->entry_size = size;
 }
 
 /* What its journal tells; of a job that was never let in, that is nothing. */
@@ -53,7 +54,7 @@ enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error 
 
 	if (rc)
 		return rc;
-	runs_reserve(scheduler);
+	entries_reserve(scheduler);
 	if (row->started_us && !plan_tunes(run->plan))
 		room_take(scheduler, run);
 	job_table_insert(scheduler, run);
@@ -75,28 +76,101 @@ void jobs_remove(struct scheduler *scheduler, struct job_run *run)
 	job_run_free(run);
 }
 
+bool jobs_open(struct scheduler *scheduler, struct job_entry *entry)
+{
+	AUTO(job_run) struct job_run *run = NULL;
+	AUTO(job) struct job *row = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc = STATUS_OK;
+
+	if (entry->run)
+		return true;
+	rc = job_get_by_id(scheduler->reconciler.store, entry->id, &row, &err);
+	if (!rc) {
+		run = job_run_new(TAKE(row));
+		rc = run_unfold(scheduler, run, &err);
+	}
+	if (rc) {
+		log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)entry->id,
+			  err.text ? err.text : "");
+		wakes_set(&scheduler->wakes, entry,
+			  clock_mono_us(scheduler->reconciler.clock) + LOAD_AGAIN_US);
+		return false;
+	}
+	run->deadline_us = entry->deadline_us;
+	run->told_loss = entry->told_loss;
+	run->told_loss_in = JOB_QUEUED;
+	run->entry = entry;
+	entry->run = run;
+	told_share(scheduler, run);
+	queue_opened(scheduler, entry);
+	if (run->row->state != JOB_QUEUED || run->row->verdict != JOB_STATE_UNSPECIFIED) {
+		run->stale = true;
+		job_run_touch(run);
+	}
+	run = NULL; /* the entry's */
+	return true;
+}
+
+/* Nothing is to be done or stored for it, and nothing is known of it that the store does not say. */
+static bool only_waits(const struct job_entry *entry)
+{
+	const struct job_run *run = entry->run;
+
+	return !entry->wake.touched && !run->stale && !run->hold_until_us && !run->notes.count &&
+	       !run->fault && !run->assignment && !run->hit_count && !run->fault_at_us;
+}
+
+void jobs_rest(struct scheduler *scheduler)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < scheduler->opened_count; i++) {
+		struct job_entry *entry = job_table_find(scheduler, scheduler->opened[i]);
+
+		if (!entry || !entry->run || !entry->queued)
+			continue;
+		/* A place is tried for the first one again and again. */
+		if (entry == scheduler->queue[0] || !only_waits(entry)) {
+			scheduler->opened[kept++] = entry->id;
+			continue;
+		}
+		entry->deadline_us = entry->run->deadline_us;
+		entry->told_loss = entry->run->told_loss_in == JOB_QUEUED ? entry->run->told_loss : 0;
+		job_run_free(TAKE(entry->run));
+	}
+	scheduler->opened_count = kept;
+}
+
 void jobs_free(struct scheduler *scheduler)
 {
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		tuner_free(scheduler->runs[i]->tuner);
-		job_run_free(scheduler->runs[i]);
+	for (size_t i = 0; i < scheduler->entry_count; i++) {
+		struct job_run *run = scheduler->entries[i]->run;
+
+		if (run)
+			tuner_free(run->tuner);
+		job_run_free(run);
+		job_entry_free(scheduler->entries[i]);
 	}
-	free(scheduler->runs);
+	free(scheduler->entries);
 	free(scheduler->queue);
+	free(scheduler->opened);
 	wakes_deinit(&scheduler->wakes);
 	free(scheduler->arrived);
 }
 
 void jobs_wake(struct scheduler *scheduler, int64_t job)
 {
-	struct job_run *run = scheduler_find(scheduler, job);
+	struct job_entry *entry = job_table_find(scheduler, job);
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(job) struct job *row = NULL;
 
-	if (run) {
-		run->stale = true;
-		job_run_touch(run);
-		run->hold_until_us = 0; /* a client waits for it */
+	if (entry) {
+		job_entry_touch(entry);
+		if (!entry->run)
+			return;
+		entry->run->stale = true;
+		entry->run->hold_until_us = 0; /* a client waits for it */
 		return;
 	}
 	if (!job_get_by_id(scheduler->reconciler.store, job, &row, &err) &&
@@ -122,7 +196,7 @@ enum status jobs_load(struct scheduler *scheduler, struct error *err)
 	for (size_t i = 0; !rc && i < list.count; i++) {
 		struct job *row;
 
-		if (scheduler_find(scheduler, list.jobs[i].id))
+		if (job_table_find(scheduler, list.jobs[i].id))
 			continue;
 		row = memory_alloc(sizeof(*row));
 		*row = list.jobs[i];

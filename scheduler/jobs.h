@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* scheduler/jobs.h: jobs come to the scheduler from the store, and go when their end is stored. Thread: the scheduler's. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/base/error.h"
 
 struct job;
+struct job_entry;
 struct job_run;
 struct scheduler;
 
 /* Takes @row; the run is dirty. */
 enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err);
 void jobs_remove(struct scheduler *scheduler, struct job_run *run);
+/* Reads a job of the queue whose row and plan are in the store alone. One that something happened to meanwhile is stale.
+ * False: it cannot be read now, and is looked at again in a moment. */
+bool jobs_open(struct scheduler *scheduler, struct job_entry *entry);
+/* Leaves to the store what only waits, but for the first in the queue. Between passes. */
+void jobs_rest(struct scheduler *scheduler);
 /* Takes up the unfinished jobs of the store that are not known yet. */
 enum status jobs_load(struct scheduler *scheduler, struct error *err);
 /* A job was stored or changed by a client: its row is read. */

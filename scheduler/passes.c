@@ -4,6 +4,7 @@
 #include "daemon/base/log.h"
 #include "scheduler/decide.h"
 #include "scheduler/faults/faults.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/jobs.h"
@@ -48,7 +49,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	run_look(scheduler, run, &outlook);
 	decision =
 		plan_tunes(run->plan) ? search_decide(scheduler, run, &outlook) : job_decide(run, &outlook);
-	wakes_set(&scheduler->wakes, run, decision.wake_at_us);
+	wakes_set(&scheduler->wakes, run->entry, decision.wake_at_us);
 	decisions_add(scheduler, run, &decision);
 }
 
@@ -88,22 +89,27 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 }
 
 /* What is to be done for one run, from what the store says of it. One whose end is stored is gone then. */
-static void run_serve(struct scheduler *scheduler, struct job_run *run, int64_t now_us)
+static void entry_serve(struct scheduler *scheduler, struct job_entry *entry, int64_t now_us)
 {
+	struct job_run *run;
+
+	if (!jobs_open(scheduler, entry))
+		return;
+	run = entry->run;
 	if (run->hold_until_us > now_us) {
-		wakes_set(&scheduler->wakes, run, run->hold_until_us);
+		wakes_set(&scheduler->wakes, entry, run->hold_until_us);
 		return;
 	}
 	run->hold_until_us = 0;
 	if (run->stale && !row_refresh(scheduler, run)) {
-		wakes_set(&scheduler->wakes, run, run->hold_until_us);
+		wakes_set(&scheduler->wakes, entry, run->hold_until_us);
 		return;
 	}
 	if (job_state_is_final(run->row->state)) {
 		jobs_remove(scheduler, run);
 		return;
 	}
-	scheduler->queue_stirred = scheduler->queue_stirred || run->queued;
+	scheduler->queue_stirred = scheduler->queue_stirred || entry->queued;
 	run_decide(scheduler, run);
 }
 
@@ -111,16 +117,16 @@ static void run_serve(struct scheduler *scheduler, struct job_run *run, int64_t 
 static bool runs_pass(struct scheduler *scheduler)
 {
 	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
-	const struct job_run *last;
+	const struct job_entry *last;
 	bool more;
 
 	wakes_expire(&scheduler->wakes, now_us);
 	last = scheduler->wakes.last;
 	for (more = scheduler->wakes.first; more;) {
-		struct job_run *run = wakes_take(&scheduler->wakes);
+		struct job_entry *entry = wakes_take(&scheduler->wakes);
 
-		more = run != last;
-		run_serve(scheduler, run, now_us);
+		more = entry != last;
+		entry_serve(scheduler, entry, now_us);
 	}
 	jobs_arrive(scheduler);
 	decisions_execute(scheduler);
@@ -146,6 +152,7 @@ void scheduler_reconcile(struct scheduler *scheduler)
 	jobs_load_again(scheduler);
 	while (runs_pass(scheduler))
 		continue;
+	jobs_rest(scheduler);
 	spare_networks_remove(&scheduler->spares, reconciler->engine, scheduler->starting,
 			      clock_mono_us(reconciler->clock));
 	listing_ask(scheduler);

@@ -3,40 +3,33 @@
 
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/admission.h"
 #include "scheduler/decision.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
+#include "scheduler/jobs.h"
 #include "scheduler/network_sight.h"
 #include "scheduler/scheduler_state.h"
 
-/* Choice: the trials that a tuning job begins with hold its place in the queue. Each later one queues behind whatever
- * came before it was suggested, so a search of a thousand trials keeps others waiting no longer than for those that it
- * may have under way at once. */
-static int64_t place_of(const struct job_run *run)
-{
-	const struct job *row = run->row;
-
-	return row->parent && row->trial <= run->plan->parallel_trial_count ? row->parent : row->id;
-}
-
 /* Higher priority first, then who came first. */
-static bool goes_before(const struct job_run *a, const struct job_run *b)
+static bool goes_before(const struct job_entry *a, const struct job_entry *b)
 {
-	if (a->row->priority != b->row->priority)
-		return a->row->priority > b->row->priority;
-	if (place_of(a) != place_of(b))
-		return place_of(a) < place_of(b);
-	return a->row->id < b->row->id;
+	if (a->priority != b->priority)
+		return a->priority > b->priority;
+	if (a->place != b->place)
+		return a->place < b->place;
+	return a->id < b->id;
 }
 
-static size_t find_place(const struct scheduler *scheduler, const struct job_run *run)
+static size_t find_place(const struct scheduler *scheduler, const struct job_entry *entry)
 {
 	size_t low = 0, high = scheduler->queue_count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (goes_before(scheduler->queue[middle], run))
+		if (goes_before(scheduler->queue[middle], entry))
 			low = middle + 1;
 		else
 			high = middle;
@@ -44,30 +37,42 @@ static size_t find_place(const struct scheduler *scheduler, const struct job_run
 	return low;
 }
 
-static void queue_insert(struct scheduler *scheduler, struct job_run *run)
+void queue_opened(struct scheduler *scheduler, const struct job_entry *entry)
 {
-	size_t at = find_place(scheduler, run);
+	if (scheduler->opened_count == scheduler->opened_size) {
+		scheduler->opened_size = scheduler->opened_size * 2 + 16;
+		scheduler->opened =
+			memory_resize(scheduler->opened, scheduler->opened_size, sizeof(int64_t));
+	}
+	scheduler->opened[scheduler->opened_count++] = entry->id;
+}
+
+static void queue_insert(struct scheduler *scheduler, struct job_entry *entry)
+{
+	size_t at = find_place(scheduler, entry);
 
 	memmove(&scheduler->queue[at + 1], &scheduler->queue[at],
-		(scheduler->queue_count - at) * sizeof(struct job_run *));
-	scheduler->queue[at] = run;
+		(scheduler->queue_count - at) * sizeof(struct job_entry *));
+	scheduler->queue[at] = entry;
 	scheduler->queue_count++;
 	if (scheduler->queue_told > at)
 		scheduler->queue_told = at;
-	run->queued = true;
+	entry->queued = true;
+	queue_opened(scheduler, entry);
 }
 
 void queue_leave(struct scheduler *scheduler, struct job_run *run)
 {
-	size_t at = find_place(scheduler, run);
+	struct job_entry *entry = run->entry;
+	size_t at = find_place(scheduler, entry);
 
-	if (!run->queued)
+	if (!entry->queued)
 		return;
 	memmove(&scheduler->queue[at], &scheduler->queue[at + 1],
-		(scheduler->queue_count - at - 1) * sizeof(struct job_run *));
+		(scheduler->queue_count - at - 1) * sizeof(struct job_entry *));
 	scheduler->queue_count--;
 	scheduler->queue_told -= scheduler->queue_told > at;
-	run->queued = false;
+	entry->queued = false;
 	scheduler->queue_stirred = true; /* others may have waited for it alone */
 }
 
@@ -77,8 +82,8 @@ void queue_update(struct scheduler *scheduler, struct job_run *run)
 	bool waits = run->row->state == JOB_QUEUED && run->row->verdict == JOB_STATE_UNSPECIFIED &&
 		     !plan_tunes(run->plan);
 
-	if (waits && !run->queued)
-		queue_insert(scheduler, run);
+	if (waits && !run->entry->queued)
+		queue_insert(scheduler, run->entry);
 	else if (!waits)
 		queue_leave(scheduler, run);
 }
@@ -87,6 +92,11 @@ void queue_reconsider(struct scheduler *scheduler)
 {
 	scheduler->host_us = clock_mono_us(scheduler->reconciler.clock);
 	scheduler->queue_stirred = true;
+}
+
+static struct job_run *entry_open(void *arg, struct job_entry *entry)
+{
+	return jobs_open(arg, entry) ? entry->run : NULL;
 }
 
 static void admission_execute(struct scheduler *scheduler, struct admission *admission)
@@ -113,7 +123,9 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 	if (!scheduler->queue_stirred || !scheduler->engine_listed)
 		return;
 	scheduler->queue_stirred = false;
-	view = (struct queue_view){ .reconciler = &scheduler->reconciler,
+	view = (struct queue_view){ .open = entry_open,
+				    .open_arg = scheduler,
+				    .reconciler = &scheduler->reconciler,
 				    .queue = scheduler->queue,
 				    .count = scheduler->queue_count,
 				    .told = scheduler->queue_told,

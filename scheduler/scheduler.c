@@ -145,6 +145,7 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *inbox_event)
 {
 	struct engine *engine = scheduler->reconciler.engine;
+	struct job_entry *entry;
 	struct job_run *run;
 
 	switch (inbox_event->kind) {
@@ -177,11 +178,11 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 		job_run_touch(run);
 		break;
 	case INBOX_FAULTS:
-		run = inbox_event->job ? scheduler_find(scheduler, inbox_event->job) : NULL;
-		if (run)
-			job_run_touch(run);
-		for (size_t i = 0; !inbox_event->job && i < scheduler->run_count; i++)
-			job_run_touch(scheduler->runs[i]);
+		entry = inbox_event->job ? job_table_find(scheduler, inbox_event->job) : NULL;
+		if (entry)
+			job_entry_touch(entry);
+		for (size_t i = 0; !inbox_event->job && i < scheduler->entry_count; i++)
+			job_entry_touch(scheduler->entries[i]);
 		break;
 	case INBOX_CLOUD_TRIED:
 		tried_leave(scheduler);
@@ -231,7 +232,7 @@ int64_t scheduler_turn(struct scheduler *scheduler)
 	scheduler_reconcile(scheduler);
 	deadline_us = scheduler_deadline_us(scheduler);
 	pthread_mutex_lock(&scheduler->mutex);
-	scheduler->idle = scheduler->run_count == 0 && !scheduler->first;
+	scheduler->idle = scheduler->entry_count == 0 && !scheduler->first;
 	scheduler->cleared = spare_networks_are_gone(&scheduler->spares) && !scheduler->first;
 	if (scheduler->idle || scheduler->cleared)
 		pthread_cond_broadcast(&scheduler->changed);

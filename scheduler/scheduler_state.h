@@ -13,6 +13,7 @@
 #include "scheduler/spare_network.h"
 #include "scheduler/wakes.h"
 
+struct job_entry;
 struct job_run;
 struct suggester;
 
@@ -25,15 +26,17 @@ struct scheduler {
 	bool devices_automatic; /* the host's GPUs are those that the engine names; otherwise the room has them already */
 
 	/* The scheduler's thread alone: */
-	struct job_run **runs; /* by id */
-	size_t run_count, run_size;
+	struct job_entry **entries; /* by id */
+	size_t entry_count, entry_size;
+	int64_t *opened; /* jobs of the queue that are in memory as a whole, and others that were */
+	size_t opened_count, opened_size;
 	struct wakes wakes;
 	struct job_run *way_first, *way_last; /* those that have left the queue, in that order */
 	size_t starting;  /* those that wait for the engine to make and start what they need */
 	int64_t *arrived; /* trials that their tuning job has stored in this pass, to be taken up in it */
 	size_t arrived_count;
-	struct job_run *
-		*queue; /* those that wait for room, in the order of their turn; has the size of runs */
+	struct job_entry *
+		*queue; /* those that wait for room, in the order of their turn; has the size of entries */
 	size_t queue_count;
 	size_t queue_told; /* how many of the queue's first jobs have said why they wait: those need not be visited for that */
 	int64_t host_us;    /* monotonic: since when the host is as it is; 0: since the start */

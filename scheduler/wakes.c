@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "daemon/base/memory.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 
 void wakes_reserve(struct wakes *wakes, size_t jobs)
 {
-	wakes->heap = memory_resize(wakes->heap, jobs, sizeof(struct job_run *));
+	wakes->heap = memory_resize(wakes->heap, jobs, sizeof(struct job_entry *));
 }
 
 void wakes_deinit(struct wakes *wakes)
@@ -17,36 +18,42 @@ void wakes_deinit(struct wakes *wakes)
 	*wakes = (struct wakes){ 0 };
 }
 
+void job_entry_touch(struct job_entry *entry)
+{
+	struct wakes *wakes = entry->wake.wakes;
+
+	if (entry->wake.touched)
+		return;
+	entry->wake.touched = true;
+	entry->wake.next = NULL;
+	if (wakes->first)
+		wakes->last->wake.next = entry;
+	else
+		wakes->first = entry;
+	wakes->last = entry;
+}
+
 void job_run_touch(struct job_run *run)
 {
-	struct wakes *wakes = run->wake.wakes;
-
-	if (!wakes || run->wake.touched)
-		return;
-	run->wake.touched = true;
-	run->wake.next = NULL;
-	if (wakes->first)
-		wakes->last->wake.next = run;
-	else
-		wakes->first = run;
-	wakes->last = run;
+	if (run->entry)
+		job_entry_touch(run->entry);
 }
 
-struct job_run *wakes_take(struct wakes *wakes)
+struct job_entry *wakes_take(struct wakes *wakes)
 {
-	struct job_run *run = wakes->first;
+	struct job_entry *entry = wakes->first;
 
-	if (!run)
+	if (!entry)
 		return NULL;
-	wakes->first = run->wake.next;
-	run->wake.touched = false;
-	return run;
+	wakes->first = entry->wake.next;
+	entry->wake.touched = false;
+	return entry;
 }
 
-static void heap_put(struct wakes *wakes, size_t place, struct job_run *run)
+static void heap_put(struct wakes *wakes, size_t place, struct job_entry *entry)
 {
-	wakes->heap[place - 1] = run;
-	run->wake.place = place;
+	wakes->heap[place - 1] = entry;
+	entry->wake.place = place;
 }
 
 static int64_t heap_at_us(const struct wakes *wakes, size_t place)
@@ -54,10 +61,10 @@ static int64_t heap_at_us(const struct wakes *wakes, size_t place)
 	return wakes->heap[place - 1]->wake.at_us;
 }
 
-/* Moves @run, which leaves a hole at @place, to where no parent is later and no child earlier. */
-static void heap_settle(struct wakes *wakes, size_t place, struct job_run *run)
+/* Moves @entry, which leaves a hole at @place, to where no parent is later and no child earlier. */
+static void heap_settle(struct wakes *wakes, size_t place, struct job_entry *entry)
 {
-	const int64_t at_us = run->wake.at_us;
+	const int64_t at_us = entry->wake.at_us;
 
 	for (; place > 1 && heap_at_us(wakes, place / 2) > at_us; place /= 2)
 		heap_put(wakes, place, wakes->heap[place / 2 - 1]);
@@ -68,39 +75,39 @@ static void heap_settle(struct wakes *wakes, size_t place, struct job_run *run)
 			break;
 		heap_put(wakes, place, wakes->heap[child - 1]);
 	}
-	heap_put(wakes, place, run);
+	heap_put(wakes, place, entry);
 }
 
-static void heap_leave(struct wakes *wakes, struct job_run *run)
+static void heap_leave(struct wakes *wakes, struct job_entry *entry)
 {
-	const size_t place = run->wake.place;
-	struct job_run *last;
+	const size_t place = entry->wake.place;
+	struct job_entry *last;
 
 	if (!place)
 		return;
-	run->wake.place = 0;
+	entry->wake.place = 0;
 	last = wakes->heap[--wakes->count];
-	if (last != run)
+	if (last != entry)
 		heap_settle(wakes, place, last);
 }
 
-void wakes_set(struct wakes *wakes, struct job_run *run, int64_t at_us)
+void wakes_set(struct wakes *wakes, struct job_entry *entry, int64_t at_us)
 {
 	if (at_us == INT64_MAX) {
-		heap_leave(wakes, run);
+		heap_leave(wakes, entry);
 		return;
 	}
-	run->wake.at_us = at_us;
-	heap_settle(wakes, run->wake.place ? run->wake.place : ++wakes->count, run);
+	entry->wake.at_us = at_us;
+	heap_settle(wakes, entry->wake.place ? entry->wake.place : ++wakes->count, entry);
 }
 
 void wakes_expire(struct wakes *wakes, int64_t now_us)
 {
 	while (wakes->count && heap_at_us(wakes, 1) <= now_us) {
-		struct job_run *run = wakes->heap[0];
+		struct job_entry *entry = wakes->heap[0];
 
-		heap_leave(wakes, run);
-		job_run_touch(run);
+		heap_leave(wakes, entry);
+		job_entry_touch(entry);
 	}
 }
 
@@ -109,21 +116,21 @@ int64_t wakes_first_us(const struct wakes *wakes)
 	return wakes->count ? heap_at_us(wakes, 1) : INT64_MAX;
 }
 
-void wakes_forget(struct wakes *wakes, struct job_run *run)
+void wakes_forget(struct wakes *wakes, struct job_entry *entry)
 {
-	struct job_run *before;
+	struct job_entry *before;
 
-	heap_leave(wakes, run);
-	if (!run->wake.touched)
+	heap_leave(wakes, entry);
+	if (!entry->wake.touched)
 		return;
-	run->wake.touched = false;
-	if (wakes->first == run) {
-		wakes->first = run->wake.next;
+	entry->wake.touched = false;
+	if (wakes->first == entry) {
+		wakes->first = entry->wake.next;
 		return;
 	}
-	for (before = wakes->first; before->wake.next != run;)
+	for (before = wakes->first; before->wake.next != entry;)
 		before = before->wake.next;
-	before->wake.next = run->wake.next;
-	if (wakes->last == run)
+	before->wake.next = entry->wake.next;
+	if (wakes->last == entry)
 		wakes->last = before;
 }

@@ -75,7 +75,7 @@ static bool holds_up(const struct sighting *sighting, const struct plan *other, 
 	case SHORTAGE_NETWORK:
 		return true;
 	case SHORTAGE_DEVICES:
-		return placement_wants_devices(ours, &sighting->room->capacity);
+		return placement_wants_devices(plan_accelerator_count(ours), &sighting->room->capacity);
 	case SHORTAGE_PROJECT:
 		return strcmp(ours->project, other->project) == 0;
 	case SHORTAGE_HOST:

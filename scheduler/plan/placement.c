@@ -56,12 +56,10 @@ unsigned plan_vcpus(const struct plan *plan)
 	return vcpus < UINT_MAX ? (unsigned)vcpus : UINT_MAX;
 }
 
-bool placement_wants_devices(const struct plan *plan, const struct capacity *capacity)
+bool placement_wants_devices(unsigned accelerators, const struct capacity *capacity)
 {
-	const unsigned wanted = plan_accelerator_count(plan);
-
-	return wanted &&
-	       (wanted <= capacity->host.device_count || capacity->accelerators == ACCELERATORS_SHARE);
+	return accelerators &&
+	       (accelerators <= capacity->host.device_count || capacity->accelerators == ACCELERATORS_SHARE);
 }
 
 /* One job at the door. */

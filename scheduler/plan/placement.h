@@ -94,8 +94,9 @@ enum status placement_find(const struct plan *plan, const struct room *room,
 			   struct assignment **ret_assignment, enum shortage *ret_shortage,
 			   struct error *err);
 
-/* Whether a job gets GPUs when its turn comes, rather than does without: then it does not overtake jobs that wait for some. */
-bool placement_wants_devices(const struct plan *plan, const struct capacity *capacity);
+/* Whether a job of that many accelerators gets GPUs when its turn comes, rather than does without: then it does not overtake
+ * jobs that wait for some. */
+bool placement_wants_devices(unsigned accelerators, const struct capacity *capacity);
 /* Adds what a job takes of the room: jobs, containers, and the limits in @assignment (NULL: none). The caller
  * adds the project's vCPUs for jobs of the project in question, and the leases. */
 void plan_usage_add(const struct plan *plan, const struct assignment *assignment, struct usage *usage);

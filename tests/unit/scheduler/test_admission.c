@@ -9,6 +9,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "scheduler/decision.h"
+#include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/network_sight.h"
 #include "scheduler/plan/assignment.h"
@@ -105,9 +106,30 @@ static struct job_run *run_new(int64_t id, const struct waiting *waiting)
 	run->replica_count = 0; /* are not looked at */
 	run->stale = waiting->stale;
 	run->hold_until_us = waiting->rests ? 101 * S : 0;
-	run->told_wait = waiting->told;
-	run->told_wait_us[waiting->told] = waiting->told ? 10 * S : 0;
 	return run;
+}
+
+/* What the queue knows of it. */
+static struct job_entry entry_of(struct job_run *run, const struct waiting *waiting)
+{
+	struct job_entry entry = { .id = run->row->id,
+				   .run = run,
+				   .accelerators = plan_accelerator_count(run->plan),
+				   .project = run->row->project,
+				   .told_wait = waiting->told };
+
+	entry.told_wait_us[waiting->told] = waiting->told ? 10 * S : 0;
+	return entry;
+}
+
+/* One in two is in the store alone until it is asked for. */
+static struct job_run *stored[4];
+
+static struct job_run *entry_open(void *arg, struct job_entry *entry)
+{
+	(void)arg;
+	entry->run = stored[entry->id - 1];
+	return entry->run;
 }
 
 static void decision_write(struct text *text, const struct decision *decision)
@@ -156,8 +178,9 @@ static bool row_holds(const struct row *row)
 						 .project_vcpus = row->project_vcpus } };
 	const struct network_look look = { .asked = row->asked, .replicas = 8, .free = row->free, .until_us = 101 * S };
 	struct spare_networks spares = { 0 };
-	struct job_run *queue[4];
-	struct queue_view view = { .reconciler = &reconciler,
+	struct job_entry entries[4], *queue[4];
+	struct queue_view view = { .open = entry_open,
+				   .reconciler = &reconciler,
 				   .queue = queue,
 				   .room = &room,
 				   .spares = &spares,
@@ -173,8 +196,14 @@ static bool row_holds(const struct row *row)
 		spares.items[spares.count].status = (struct network_status){ .job = 71 + (int64_t)spares.count,
 									     .capacity = row->spare[spares.count] };
 	for (; view.count < 4 && row->queue[view.count].replicas; view.count++) {
-		queue[view.count] = run_new((int64_t)view.count + 1, &row->queue[view.count]);
-		queue[view.count]->replica_count = row->queue[view.count].replicas;
+		struct job_run *run = run_new((int64_t)view.count + 1, &row->queue[view.count]);
+
+		run->replica_count = row->queue[view.count].replicas;
+		entries[view.count] = entry_of(run, &row->queue[view.count]);
+		run->entry = queue[view.count] = &entries[view.count];
+		stored[view.count] = run;
+		if (view.count % 2 && !run->stale && !run->hold_until_us)
+			queue[view.count]->run = NULL;
 	}
 	admission = admission_decide(&view);
 	decided = admission_text(&admission);
@@ -182,10 +211,10 @@ static bool row_holds(const struct row *row)
 		decision_deinit(&admission.decisions[i]);
 	admission_deinit(&admission);
 	for (size_t i = 0; i < view.count; i++) {
-		assert_null(queue[i]->assignment);
-		assert_int_equal(queue[i]->notes.count, 0);
-		queue[i]->replica_count = 0;
-		job_run_free(queue[i]);
+		assert_null(stored[i]->assignment);
+		assert_int_equal(stored[i]->notes.count, 0);
+		stored[i]->replica_count = 0;
+		job_run_free(stored[i]);
 	}
 	if (strcmp(decided, row->decided) != 0)
 		print_error("%s: \"%s\", not \"%s\"\n", row->what, decided, row->decided);

@@ -370,9 +370,65 @@ static void a_container_whose_start_fails_late_is_removed_with_its_job(void **st
 	history_end();
 }
 
+/* Submits jobs until the last two of four have to wait. */
+static void waiting_begin(int64_t max_wait_us)
+{
+	history_begin();
+	for (int i = 0; i < 3; i++)
+		client_submit(0, 0, max_wait_us);
+	for (int i = 0; i < 100; i++) {
+		operation_do();
+		while (world.event_count)
+			event_take(0);
+		turn();
+	}
+}
+
+/* Broken: jobs_rest() that leaves nothing to the store: the last one was in memory. */
+static void a_job_that_only_waits_is_in_the_store_alone(void **state)
+{
+	(void)state;
+	waiting_begin(0);
+	assert_int_equal(world.scheduler->queue_count, 2);
+	assert_non_null(world.scheduler->queue[0]->run);
+	assert_null(world.scheduler->queue[1]->run);
+	history_end();
+}
+
+/* Broken: jobs_open() that reckons the limit anew: the clock that was put back gave the job as long again. */
+static void a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back(void **state)
+{
+	(void)state;
+	waiting_begin(20 * SECOND_US);
+	assert_null(world.scheduler->queue[1]->run);
+	world.wall_us -= 3600 * (int64_t)SECOND_US;
+	time_pass(21 * SECOND_US);
+	turn();
+	assert_int_equal(world.jobs[3].row.verdict, JOB_CANCELLED);
+	history_end();
+}
+
+/* Broken: jobs_open() without told_loss: told once more. */
+static void a_job_that_only_waits_tells_once_that_the_engine_is_away(void **state)
+{
+	(void)state;
+	waiting_begin(0);
+	engine_go(false);
+	turn();
+	assert_int_equal(world.jobs[3].engine_lines, 1);
+	assert_null(world.scheduler->queue[1]->run);
+	scheduler_wake(world.scheduler, 4);
+	turn();
+	assert_int_equal(world.jobs[3].engine_lines, 1);
+	history_end();
+}
+
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_that_only_waits_is_in_the_store_alone),
+		cmocka_unit_test(a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back),
+		cmocka_unit_test(a_job_that_only_waits_tells_once_that_the_engine_is_away),
 		cmocka_unit_test(a_network_that_was_made_without_an_answer_is_removed_with_its_job),
 		cmocka_unit_test(
 			a_program_that_a_first_loss_of_the_engine_killed_is_not_blamed_after_a_second),

@@ -4,34 +4,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "scheduler/job_run.h"
+#include "scheduler/job_entry.h"
 #include "tests/unit/testing.h"
 
 enum { JOBS = 40, HISTORIES = 2000, EVENTS = 200, MOMENTS = 50 };
 
 /* What the list and the heap must say, kept the simple way. */
 struct model {
-	struct job_run runs[JOBS];
-	struct job_run *touched[JOBS]; /* in this order */
+	struct job_entry entries[JOBS];
+	struct job_entry *touched[JOBS]; /* in this order */
 	size_t touched_count;
 	int64_t at_us[JOBS];
 	bool gone[JOBS];
 };
 
-static void model_touch(struct model *model, struct job_run *run)
+static void model_touch(struct model *model, struct job_entry *entry)
 {
 	for (size_t i = 0; i < model->touched_count; i++)
-		if (model->touched[i] == run)
+		if (model->touched[i] == entry)
 			return;
-	model->touched[model->touched_count++] = run;
+	model->touched[model->touched_count++] = entry;
 }
 
-static void model_untouch(struct model *model, const struct job_run *run)
+static void model_untouch(struct model *model, const struct job_entry *entry)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < model->touched_count; i++)
-		if (model->touched[i] != run)
+		if (model->touched[i] != entry)
 			model->touched[kept++] = model->touched[i];
 	model->touched_count = kept;
 }
@@ -53,14 +53,14 @@ static void expire_check(struct model *model, struct wakes *wakes, int64_t now_u
 		if (model->at_us[i] > now_us)
 			continue;
 		model->at_us[i] = INT64_MAX;
-		model_touch(model, &model->runs[i]);
-		assert_true(model->runs[i].wake.touched);
+		model_touch(model, &model->entries[i]);
+		assert_true(model->entries[i].wake.touched);
 	}
 	while (model->touched_count) {
-		struct job_run *run = wakes_take(wakes);
+		struct job_entry *entry = wakes_take(wakes);
 
-		assert_non_null(run);
-		model_untouch(model, run);
+		assert_non_null(entry);
+		model_untouch(model, entry);
 	}
 	assert_null(wakes_take(wakes));
 }
@@ -72,12 +72,12 @@ static void history_run(unsigned seed)
 
 	wakes_reserve(&wakes, JOBS);
 	for (size_t i = 0; i < JOBS; i++) {
-		model.runs[i].wake.wakes = &wakes;
+		model.entries[i].wake.wakes = &wakes;
 		model.at_us[i] = INT64_MAX;
 	}
 	for (int event = 0; event < EVENTS; event++) {
 		const size_t at = (size_t)rand_r(&seed) % JOBS;
-		struct job_run *run = &model.runs[at];
+		struct job_entry *entry = &model.entries[at];
 		const int what = rand_r(&seed) % 8;
 
 		if (what == 0) {
@@ -86,18 +86,18 @@ static void history_run(unsigned seed)
 			assert_ptr_equal(wakes_take(&wakes), model.touched[0]);
 			model_untouch(&model, model.touched[0]);
 		} else if (what == 2) {
-			wakes_forget(&wakes, run);
-			model_untouch(&model, run);
+			wakes_forget(&wakes, entry);
+			model_untouch(&model, entry);
 			model.at_us[at] = INT64_MAX;
 			model.gone[at] = true;
 		} else if (model.gone[at]) {
 			continue;
 		} else if (what == 3 || what == 4) {
-			job_run_touch(run);
-			model_touch(&model, run);
+			job_entry_touch(entry);
+			model_touch(&model, entry);
 		} else {
 			model.at_us[at] = what == 5 ? INT64_MAX : rand_r(&seed) % MOMENTS;
-			wakes_set(&wakes, run, model.at_us[at]);
+			wakes_set(&wakes, entry, model.at_us[at]);
 		}
 		assert_int_equal(wakes_first_us(&wakes), model_first_us(&model));
 	}

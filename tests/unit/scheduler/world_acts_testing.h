@@ -2,6 +2,7 @@
 #pragma once
 /* tests/unit/scheduler/world_acts_testing.h: what may happen in world_testing.h: the daemon begins, dies and takes its turns;
  * operations are done or go wrong, events arrive, programs end, and other people touch containers and networks. */
+#include "scheduler/job_entry.h"
 #include "tests/unit/scheduler/world_engine_testing.h"
 #include "tests/unit/testing.h"
 
@@ -79,9 +80,9 @@ static void idle_check(void)
 {
 	const unsigned effects = world.effects;
 
-	for (size_t i = 0; i < world.scheduler->run_count; i++)
-		if (!world.scheduler->runs[i]->queued) /* that would let the whole queue be looked at */
-			job_run_touch(world.scheduler->runs[i]);
+	for (size_t i = 0; i < world.scheduler->entry_count; i++)
+		if (!world.scheduler->entries[i]->queued) /* that would let the whole queue be looked at */
+			job_entry_touch(world.scheduler->entries[i]);
 	scheduler_turn(world.scheduler);
 	if (world.effects != effects)
 		VIOLATE("a job was not looked at when it had to be");

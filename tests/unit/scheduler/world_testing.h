@@ -24,7 +24,7 @@
 #include "tests/unit/scheduler/plan/plan_testing.h"
 
 enum {
-	JOBS_MAX = 4,
+	JOBS_MAX = 6,
 	CONTAINERS_MAX = 256,
 	NETWORKS_MAX = 64,
 	OPERATIONS_MAX = 512,
@@ -83,6 +83,7 @@ struct client_job {
 	struct job row; /* texts are on the heap */
 	struct journal_row journal[JOURNAL_MAX];
 	size_t journal_count;
+	unsigned engine_lines; /* of its log that tell that the engine is waited for */
 	unsigned workers;
 	bool stored, cancelled, limited,
 		troubled; /* troubled: something was done to it that a job need not survive */
@@ -460,8 +461,11 @@ static void change_apply(struct job_change *change)
 	     job_state_name(change->to), change->decides ? " decided " : "",
 	     change->decides ? job_state_name(change->verdict) : "", change->retries ? " retries" : "",
 	     change->decides && change->verdict_message ? change->verdict_message : "");
-	for (size_t i = 0; i < change->line_count; i++)
+	for (size_t i = 0; i < change->line_count; i++) {
 		TELL("  log: %s", change->lines[i].text);
+		client_job(change->job)->engine_lines +=
+			strncmp(change->lines[i].text, "Waiting for the container engine", 32) == 0;
+	}
 	journal_append(client_job(change->job), change);
 	row->state = change->to;
 	row->started_us = change->started_us ? change->started_us : row->started_us;
