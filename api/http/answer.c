@@ -21,7 +21,7 @@ static enum status fields_apply(const char *mask, struct text *answer, struct er
 static void answer_json(struct exchange *exchange, const struct text *compact)
 {
 	exchange->content_type = json_media_type;
-	if (exchange->parameters.compact)
+	if (exchange->parameters.compact || exchange->rules->compact)
 		text_append(&exchange->answer, compact->data, compact->length);
 	else
 		pretty_write(&exchange->answer, compact->data, compact->length);

@@ -41,6 +41,7 @@ struct exchange_rules {
 	struct session_rule session;
 	unsigned idle_timeout_s;
 	bool secure;           /* clients come by TLS */
+	bool compact;          /* a program reads the answers: JSON without line breaks, whatever prettyPrint says */
 	int64_t owner;         /* of the work on requests (daemon/base/work.h) */
 	struct ledger *ledger; /* NULL: none */
 };

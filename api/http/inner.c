@@ -234,6 +234,7 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 		.ledger = options->ledger,
 		.closing = &door->closing,
 		.cutting = &door->closing,
+		.compact = true,
 	};
 	if (options->refused_network &&
 	    !guard_network_read(options->refused_network, &door->rules.guard.refused)) {
