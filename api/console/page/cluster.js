@@ -3,6 +3,7 @@
 import {bytes, el} from "./dom.js";
 
 const ENDS = {LOST: "lost", REFUSED: "refused by the engine", BROKEN: "could not start"};
+const STOPPED = [137, 143]; // the exit codes of SIGKILL and SIGTERM
 const SHOWN = 48; // replicas of a pool; further ones only if there is something to tell of them
 
 export function endWords(replica) {
@@ -13,9 +14,19 @@ export function endWords(replica) {
 	return replica.end === "EXIT" ? `exit code ${replica.exitCode}` : ENDS[replica.end] ?? replica.end;
 }
 
+// Whether it was the job's end that ended the replica, by a signal. @end: the event of that, or undefined.
+export function wasStopped(end, told) {
+	const decided = (told.events ?? []).findLast((event) => event.kind === "DECIDED" && event.state !== "PREPARING");
+
+	return Boolean(decided && end && !end.blamed && STOPPED.includes(end.exitCode) && Date.parse(end.time) >= Date.parse(decided.time));
+}
+
 // [a state's class, the same in words]
-function standing(replica, job) {
+function standing(replica, told, job) {
 	const good = replica.end === "EXIT" && !replica.exitCode;
+
+	if (wasStopped((told.events ?? []).findLast((event) => event.kind === "REPLICA_ENDED" && event.replica === replica.replica), told))
+		return ["CANCELLED", "stopped with the job"];
 
 	if (replica.ended)
 		return [good ? "SUCCEEDED" : "FAILED", endWords(replica)];
@@ -35,7 +46,7 @@ function linkWords(fault) {
 }
 
 function box(replica, known, told, job) {
-	const [mark, words] = standing(replica, job), links = linksOf(replica, told, job);
+	const [mark, words] = standing(replica, told, job), links = linksOf(replica, told, job);
 	const link = links.some((fault) => fault.fault === "cutNetwork") ? "cut" : links.length ? "slowed" : replica.ended || job.state !== "RUNNING" ? "off" : "";
 	const limits = known?.limits ?? {};
 

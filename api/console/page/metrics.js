@@ -3,7 +3,7 @@
 import {every, get} from "./api.js";
 import {el, note, svg} from "./dom.js";
 import {jobPath} from "./job.js";
-import {axes, extent, path, scale, short} from "./plots.js";
+import {axes, extent, path, scale, short, whole} from "./plots.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, LOOK_MS = 4000, JOBS_MOST = 10, NEWEST = 200;
 const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];
@@ -82,7 +82,7 @@ export function metricsPage(main, {title}) {
 			return;
 		}
 		const wholeY = extent(shown.flatMap(({curve, ys}) => (wanted.smooth ? [...ys, ...curve.values] : ys)));
-		const x = scale(extent(shown.flatMap(({xs}) => xs)), [box.left + 8, box.right]), y = scale(wholeY, [box.bottom, box.top], wanted.log);
+		const x = (wanted.by === "step" ? whole : (each) => each)(scale(extent(shown.flatMap(({xs}) => xs)), [box.left + 8, box.right])), y = scale(wholeY, [box.bottom, box.top], wanted.log);
 		const told = wanted.by === "time" ? (value) => new Date(value * 1000).toLocaleTimeString(undefined, {hour12: false}) : short;
 
 		node.replaceChildren(...[axes(x, y, box, {x: xWords[wanted.by], y: ""}, told), shown.flatMap(({curve, xs, ys}) => {

@@ -10,8 +10,11 @@ export function scale([from, to], [start, end], log = false) {
 	return Object.assign((value) => start + ((at(value) - low) / (high - low)) * (end - start), {domain: [from, to], log: at === Math.log});
 }
 
+// A scale of whole numbers has its ticks at such.
+export const whole = (found) => Object.assign(found, {whole: true});
+
 // Some round values in the domain of a scale.
-export function ticks({domain: [from, to], log}, count = 5) {
+export function ticks({domain: [from, to], log, whole: isWhole}, count = 5) {
 	if (log) {
 		const powers = [];
 
@@ -20,7 +23,7 @@ export function ticks({domain: [from, to], log}, count = 5) {
 		return powers.length > 1 ? powers : [from, to];
 	}
 	const rough = (to - from) / count, unit = 10 ** Math.floor(Math.log10(rough || 1));
-	const step = [1, 2, 2.5, 5, 10].map((each) => each * unit).find((each) => each >= rough) ?? unit;
+	const step = [1, 2, 2.5, 5, 10].map((each) => each * unit).find((each) => each >= rough && (!isWhole || Number.isInteger(each))) ?? unit;
 	const found = [];
 
 	for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i++)

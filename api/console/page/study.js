@@ -3,7 +3,7 @@
 import {get} from "./api.js";
 import {el, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
-import {axes, extent, path, scale, short} from "./plots.js";
+import {axes, extent, path, scale, short, whole} from "./plots.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, SLICES_MOST = 12;
 
@@ -93,7 +93,7 @@ export class StudyView {
 		if (!done.length)
 			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
 		const wins = better(study), believed = trials.filter((trial) => trial.belief).sort((a, b) => a.trialId - b.trialId);
-		const x = scale([1, Math.max(2, ...trials.map((trial) => trial.trialId))], [left + 8, right]);
+		const x = whole(scale([1, Math.max(2, ...trials.map((trial) => trial.trialId))], [left + 8, right]));
 		const y = scale(extent([...done.map((trial) => trial.objectiveValue), ...believed.flatMap(({belief: {mean, deviation}}) => [mean - deviation, mean + deviation])]), [bottom, top]);
 		const steps = [];
 		let best = null;
@@ -135,7 +135,7 @@ export class StudyView {
 		if (!curved.length)
 			return [svg("text", {x: left, y: top}, "No trial has reported yet")];
 		const points = curved.map((trial) => trial.measurements.filter((each) => typeof each.objectiveValue === "number"));
-		const x = scale(extent(points.flat().map((each) => each.trainingStep ?? 0)), [left + 8, right]), y = scale(extent(points.flat().map((each) => each.objectiveValue)), [bottom, top]);
+		const x = whole(scale(extent(points.flat().map((each) => each.trainingStep ?? 0)), [left + 8, right])), y = scale(extent(points.flat().map((each) => each.objectiveValue)), [bottom, top]);
 
 		return [axes(x, y, {left, top, right, bottom}, {x: "step", y: study.metrics[0].name}),
 			curved.map((trial, i) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What became of a job and its replicas, as bars over time.
+import {wasStopped} from "./cluster.js";
 import {duration, el, svg} from "./dom.js";
 
 const LANE = 24, BAR = 12, LEFT = 140, RIGHT = 16, TOP = 24, LANES_MOST = 40;
@@ -37,9 +38,11 @@ function spansOf(job, told) {
 			if (!last(lane) || last(lane).to !== null) // it has ended before all ran
 				begin(lane, last(lanes[0])?.from ?? at(event), "RUNNING", event.text);
 			end(lane, at(event));
-			Object.assign(last(lane), {what: event.end === "EXIT" && !event.exitCode ? "SUCCEEDED" : "FAILED", text: event.text});
+			const what = wasStopped(event, told) ? "CANCELLED" : event.end === "EXIT" && !event.exitCode ? "SUCCEEDED" : "FAILED";
+
+			Object.assign(last(lane), {what, text: event.text});
 			lane.ended = true;
-			lane.marks.push({at: at(event), good: event.end === "EXIT" && !event.exitCode, text: event.text});
+			lane.marks.push({at: at(event), what, text: event.text});
 		} else if (event.kind === "REPLICA_RESTARTED" && lane) {
 			lane.ended = false;
 			begin(lane, at(event), "RUNNING", event.text);
@@ -91,7 +94,7 @@ export class Timeline {
 			return [svg("text", {class: "name", x: 0, y: y + 12}, short),
 				...lane.spans.map((span) => svg("rect", {class: `span ${span.what}`, x: x(span.from), y: y + 2, height: BAR, rx: 2,
 					width: Math.max(2, x(span.to ?? to) - x(span.from))}, svg("title", {}, `${span.text}, ${duration((span.to ?? to) - span.from)}`))),
-				...lane.marks.map((mark) => svg("circle", {class: mark.good ? "mark good" : "mark", cx: x(mark.at), cy: y + 8, r: 4}, svg("title", {}, mark.text)))];
+				...lane.marks.map((mark) => svg("circle", {class: `mark ${mark.what}`, cx: x(mark.at), cy: y + 8, r: 4}, svg("title", {}, mark.text)))];
 		}));
 		if ((this.told.replicas ?? []).length > LANES_MOST)
 			this.node.after(el("div", {class: "soft small"}, `and ${this.told.replicas.length - LANES_MOST} more replicas`));
