@@ -39,7 +39,7 @@ static struct glance glance_at(const struct job_run *run)
 /* It has left the queue: the engine may have something of it. */
 static bool is_touched(const struct job_run *run)
 {
-	return run->row->started_us && !plan_tunes(run->plan);
+	return run->row->started_us && run->work == WORK_REPLICAS;
 }
 
 bool job_run_rests(const struct job_run *run, int64_t mono_us)
@@ -50,7 +50,7 @@ bool job_run_rests(const struct job_run *run, int64_t mono_us)
 /* What may have ended in time already, while the daemon or the engine was away. */
 static bool end_is_open(const struct job_run *run)
 {
-	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && !plan_tunes(run->plan);
+	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && run->work == WORK_REPLICAS;
 }
 
 /* When a limit of it passes. An end that was ordered, told and asked for comes before, however late it is seen. */
@@ -91,8 +91,6 @@ int64_t decide_wake_us(const struct job_run *run, const struct outlook *outlook)
 		earlier(&at_us, restart_at_us);
 	if (job_run_is_sighted(run) && run->gateway.retry_at_us > outlook->mono_us)
 		earlier(&at_us, run->gateway.retry_at_us);
-	if (run->look_at_us)
-		earlier(&at_us, run->look_at_us);
 	if (run->fault_at_us)
 		earlier(&at_us, run->fault_at_us);
 	return at_us;

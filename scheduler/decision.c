@@ -33,7 +33,7 @@ void decision_note(struct decision *decision, const struct journal_row *row)
 
 bool decision_is_empty(const struct decision *decision)
 {
-	return !decision->stores && !decision->order_count;
+	return !decision->stores && !decision->order_count && trial_acts_is_empty(&decision->trials);
 }
 
 void decision_deinit(struct decision *decision)
@@ -45,5 +45,6 @@ void decision_deinit(struct decision *decision)
 	assignment_free(decision->assignment);
 	leases_free(decision->leases, decision->lease_count);
 	json_decref(decision->told);
+	trial_acts_deinit(&decision->trials);
 	free(decision->orders);
 }

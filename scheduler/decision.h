@@ -10,6 +10,7 @@
 #include "scheduler/notes.h"
 #include "scheduler/order.h"
 #include "scheduler/plan/placement.h"
+#include "scheduler/search/trial_acts.h"
 #include "store/jobs/jobs.h"
 
 struct assignment;
@@ -44,6 +45,7 @@ struct decision {
 	enum shortage told_wait; /* what the lines say that the job waits for, */
 	int64_t told_wait_us;    /* monotonic: and when they do; 0: they do not */
 	unsigned told_loss; /* the loss of the engine that the lines tell of; 0: none */
+	struct trial_acts trials; /* of a tuning job: what becomes of its trials */
 	struct order *orders;
 	size_t order_count;
 	int64_t hold_until_us; /* monotonic: nothing is decided before that, once this is stored; 0: at once */

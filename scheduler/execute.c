@@ -18,6 +18,7 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/search/search_execute.h"
 #include "scheduler/sight.h"
 #include "scheduler/told_differences.h"
 #include "store/jobs/journal.h"
@@ -331,13 +332,14 @@ void decisions_execute(struct scheduler *scheduler)
 
 	changes_store(scheduler);
 	for (size_t i = 0; i < decisions->count; i++) {
-		const struct decision *decision = &decisions->items[i];
+		struct decision *decision = &decisions->items[i];
 		const bool stands = !decision->stores || decision->change.applied;
 		const char *gcs = stands ? files_of(scheduler, decision) : NULL;
 
 		for (size_t at = 0; stands && at < decision->order_count; at++)
 			order_execute(scheduler, decision->run, &decision->orders[at], gcs);
-		job_run_touch(decision->run);
+		if (decision->run->work != WORK_TRIALS || !stands || search_execute(scheduler, decision))
+			job_run_touch(decision->run);
 	}
 	decisions_free(scheduler);
 }

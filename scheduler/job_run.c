@@ -60,7 +60,7 @@ static struct replica_run replica_new(const struct replica_key *key)
 
 static void replicas_make(struct job_run *run)
 {
-	const size_t count = plan_tunes(run->plan) ? 0 : plan_replica_count(run->plan);
+	const size_t count = run->work == WORK_TRIALS ? 0 : plan_replica_count(run->plan);
 
 	replicas_free(run);
 	run->replicas = memory_calloc(count + 1, sizeof(*run->replicas));
@@ -121,6 +121,7 @@ void job_run_unfold(struct job_run *run, const struct journal *journal)
 		run->fault = memory_strdup("Internal error: the job's plan cannot be read.");
 		run->fault_code = STATUS_INTERNAL;
 	}
+	run->work = plan_tunes(run->plan) ? WORK_TRIALS : WORK_REPLICAS;
 	job_run_assign(run);
 	replicas_make(run);
 	for (size_t i = 0; i < journal->count; i++)
@@ -252,7 +253,7 @@ void job_run_differ(struct job_run *run, const char *code, const char *hint, con
 
 static bool is_limited(const struct job_run *run)
 {
-	return run->plan && !(plan_tunes(run->plan) && run->plan->limits_each_trial);
+	return run->plan && !(run->work == WORK_TRIALS && run->plan->limits_each_trial);
 }
 
 /* From what the wall clock says now. A start that lies ahead of it, since the clock was put back, was just now. */

@@ -94,7 +94,11 @@ struct gateway_run {
 	int64_t retry_at_us;        /* monotonic; 0: no other try is due */
 };
 
+/* The kinds of jobs, by what carries them out: passes.c has a row for each. */
+enum work { WORK_REPLICAS, WORK_TRIALS };
+
 struct job_run {
+	enum work work;
 	struct job *row;
 	struct job_entry *entry; /* NULL: the job is in no table, and touching it has no effect */
 	struct job_run *way_before, *way_next; /* the others that have left the queue: struct scheduler */
@@ -127,7 +131,6 @@ struct job_run {
 	enum job_state told_loss_in; /* and the state that the job was in */
 	json_t *told;                /* of a trial: differences that its siblings have told; or NULL */
 	struct tuner *tuner;         /* of a tuning job, once it was looked at */
-	int64_t look_at_us;          /* monotonic: when it looks at its trials again; 0: when told */
 	bool counted;                /* takes part of the scheduler's room */
 	bool stale;                  /* the stored row may say more than ours */
 	enum output last_words;      /* its last service lines; ENDED: they were written */

@@ -69,7 +69,7 @@ void job_table_note(struct scheduler *scheduler, struct job_run *run)
 
 	starting_note(scheduler, run,
 		      row->state == JOB_PREPARING && row->verdict == JOB_STATE_UNSPECIFIED &&
-			      !plan_tunes(run->plan));
+			      run->work == WORK_REPLICAS);
 	if (row->state != JOB_QUEUED && !run->under_way)
 		way_enter(scheduler, run);
 }

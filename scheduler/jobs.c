@@ -55,7 +55,7 @@ enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error 
 	if (rc)
 		return rc;
 	entries_reserve(scheduler);
-	if (row->started_us && !plan_tunes(run->plan))
+	if (row->started_us && run->work == WORK_REPLICAS)
 		room_take(scheduler, run);
 	job_table_insert(scheduler, run);
 	job_run_touch(run);

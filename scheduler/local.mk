@@ -101,6 +101,12 @@ libtrainyard_a_SOURCES += \
 	scheduler/search/ended_trials.c \
 	scheduler/search/ended_trials.h \
 	scheduler/search/look.c \
+	scheduler/search/search_decide.c \
+	scheduler/search/search_decide.h \
+	scheduler/search/search_execute.c \
+	scheduler/search/search_execute.h \
+	scheduler/search/trial_acts.c \
+	scheduler/search/trial_acts.h \
 	scheduler/search/look.h \
 	scheduler/search/new_trials.c \
 	scheduler/search/new_trials.h \

@@ -97,7 +97,7 @@ static void network_fail(struct scheduler *scheduler, struct job_run *run, enum 
 static bool awaits_network(const struct job_run *run)
 {
 	return run->row->state == JOB_PREPARING && run->row->verdict == JOB_STATE_UNSPECIFIED &&
-	       run->network != NETWORK_READY && !plan_tunes(run->plan);
+	       run->network != NETWORK_READY && run->work == WORK_REPLICAS;
 }
 
 void network_look(struct scheduler *scheduler, unsigned replicas)

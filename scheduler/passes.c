@@ -17,12 +17,12 @@
 
 enum { READ_AGAIN_US = 1000000 }; /* a row that could not be read */
 
+/* ---- kinds of jobs ---- */
+
 /* What the time that has passed, and stored faults, make of what was seen. */
-static void run_look(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook)
+static void replicas_look(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook)
 {
-	sight_settle(run, outlook->mono_us);
-	job_run_deadline_us(run, outlook->wall_us, outlook->mono_us);
-	if (plan_tunes(run->plan) || job_run_rests(run, outlook->mono_us))
+	if (job_run_rests(run, outlook->mono_us))
 		return;
 	faults_look(scheduler, run);
 	run->lost_at_us = !job_run_restarts_any(run) ? 0
@@ -33,6 +33,22 @@ static void run_look(struct scheduler *scheduler, struct job_run *run, const str
 		tuner_wake(scheduler, run);
 	}
 }
+
+static struct decision replicas_serve(struct scheduler *scheduler, struct job_run *run,
+				      const struct outlook *outlook)
+{
+	replicas_look(scheduler, run, outlook);
+	return job_decide(run, outlook);
+}
+
+/* Takes in what is seen of a job, and decides what is to be done for it. */
+static struct decision (*const job_serve[])(struct scheduler *scheduler, struct job_run *run,
+					    const struct outlook *outlook) = {
+	[WORK_REPLICAS] = replicas_serve,
+	[WORK_TRIALS] = search_serve,
+};
+
+/* ---- passes ---- */
 
 static void run_decide(struct scheduler *scheduler, struct job_run *run)
 {
@@ -46,9 +62,9 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	};
 	struct decision decision;
 
-	run_look(scheduler, run, &outlook);
-	decision =
-		plan_tunes(run->plan) ? search_decide(scheduler, run, &outlook) : job_decide(run, &outlook);
+	sight_settle(run, outlook.mono_us);
+	job_run_deadline_us(run, outlook.wall_us, outlook.mono_us);
+	decision = job_serve[run->work](scheduler, run, &outlook);
 	wakes_set(&scheduler->wakes, run->entry, decision.wake_at_us);
 	decisions_add(scheduler, run, &decision);
 }
@@ -81,7 +97,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	job_table_note(scheduler, run);
 	tuner_wake(scheduler, run);
 	queue_update(scheduler, run);
-	if (!run->counted && run->row->started_us && !plan_tunes(run->plan))
+	if (!run->counted && run->row->started_us && run->work == WORK_REPLICAS)
 		run_take_up(scheduler, run);
 	if (run->replica_count && run->replicas[0].key.attempt != run->row->attempt)
 		job_run_begin_attempt(run);
@@ -128,8 +144,8 @@ static bool runs_pass(struct scheduler *scheduler)
 		more = entry != last;
 		entry_serve(scheduler, entry, now_us);
 	}
-	jobs_arrive(scheduler);
 	decisions_execute(scheduler);
+	jobs_arrive(scheduler);
 	queue_serve(scheduler, now_us);
 	decisions_execute(scheduler);
 	return scheduler->wakes.first;

@@ -80,7 +80,7 @@ void queue_update(struct scheduler *scheduler, struct job_run *run)
 {
 	/* A tuning job needs no room of its own: its trials wait for theirs. */
 	bool waits = run->row->state == JOB_QUEUED && run->row->verdict == JOB_STATE_UNSPECIFIED &&
-		     !plan_tunes(run->plan);
+		     run->work == WORK_REPLICAS;
 
 	if (waits && !run->entry->queued)
 		queue_insert(scheduler, run->entry);

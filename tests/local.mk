@@ -259,6 +259,7 @@ unit_scheduler_search = \
 	tests/unit/scheduler/search/test_trial_lines.c \
 	tests/unit/scheduler/search/test_trial_metrics.c \
 	tests/unit/scheduler/search/test_trial_reports.c \
+	tests/unit/scheduler/search/test_search_decide.c \
 	tests/unit/scheduler/search/test_tuner.c \
 	tests/unit/scheduler/search/test_tuner_networks.c \
 	tests/unit/scheduler/search/test_tuner_queue.c \

@@ -66,68 +66,50 @@ static void events_tell(const struct look *look, struct notes *notes, const stru
 			stored->number);
 }
 
-/* What it measured into @ending, whose texts are the caller's. */
-static void measured_fill(struct look *look, const struct stored_trial *stored, struct trial_ending *ending,
-			  struct notes *notes)
+static void measured_fill(const struct look *look, const struct stored_trial *stored, struct trial_act *act)
 {
-	struct trial_metrics *metrics = curve_of(look, stored);
-	const struct measurements *reported;
+	const struct trial_metrics *metrics = look->tuner->metrics[stored->number - 1];
+	const struct measurements *reported = trial_metrics_all(metrics);
 	struct measurement final;
 
-	trial_metrics_read(metrics);
-	reported = trial_metrics_all(metrics);
 	if (trial_final(
 		    look->study,
 		    &(struct trial){ .measurements = reported->all, .measurement_count = reported->count },
 		    &final)) {
-		ending->final = final_text(look->study, &final);
-		events_tell(look, notes, stored, metrics);
-	} else if (ending->outcome == OUTCOME_COMPLETED) {
-		absence_tell(notes, stored, metrics);
+		act->final = final_text(look->study, &final);
+		events_tell(look, &act->says, stored, metrics);
+	} else if (act->outcome == OUTCOME_COMPLETED) {
+		absence_tell(&act->says, stored, metrics);
 	}
-	ending->curve = reported->count ? trial_metrics_text(metrics) : NULL;
+	act->curve = reported->count ? trial_metrics_text(metrics) : NULL;
 }
 
-/* What is to be said of the end goes with it: it is said once, or not while the end is not stored. */
-static enum status ended_store(struct look *look, const struct stored_trial *stored, struct error *err)
+static bool has_ended(const struct stored_trial *stored)
 {
-	struct trial_ending ending = { .job = look->run->row->id,
-				       .number = stored->number,
-				       .run = stored->run,
-				       .outcome = outcome_of(stored) };
-	struct notes notes AUTO_NOTES = { 0 };
-	struct service_line *lines;
-	enum status rc;
+	return stored->outcome == OUTCOME_OPEN && job_state_is_final(stored->state);
+}
 
-	if (look->study)
-		measured_fill(look, stored, &ending, &notes);
-	lines = memory_calloc(notes.count + 1, sizeof(*lines));
-	notes_write(&notes, lines);
-	ending.lines = lines;
-	ending.line_count = notes.count;
-	rc = trial_end(look->reconciler->store, &ending, err);
-	free(lines);
-	if (!rc && look->study)
-		curve_settle(look, stored);
-	free((char *)ending.final);
-	free((char *)ending.curve);
-	return rc;
+void ended_read(struct look *look)
+{
+	for (size_t i = 0; look->study && i < look->list.count; i++)
+		if (has_ended(&look->list.trials[i]))
+			trial_metrics_read(curve_of(look, &look->list.trials[i]));
 }
 
 bool ended_take(struct look *look)
 {
-	struct error err AUTO_ERROR = { 0 };
 	bool any = false;
 
 	for (size_t i = 0; i < look->list.count; i++) {
 		const struct stored_trial *stored = &look->list.trials[i];
+		struct trial_act *act;
 
-		if (stored->outcome != OUTCOME_OPEN || !job_state_is_final(stored->state))
+		if (!has_ended(stored))
 			continue;
-		if (ended_store(look, stored, &err)) {
-			look_postpone(look, "trial-unstored", &err);
-			return false;
-		}
+		act = trial_act_add(&look->decision.trials, TRIAL_ENDS, stored);
+		act->outcome = outcome_of(stored);
+		if (look->study)
+			measured_fill(look, stored, act);
 		any = true;
 	}
 	return any;

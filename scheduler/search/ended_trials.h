@@ -6,4 +6,5 @@
 struct look;
 
 /* Stores how trials have ended that are not open any more: true when there were some. */
+void ended_read(struct look *look);
 bool ended_take(struct look *look);

@@ -8,6 +8,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/search/suggester.h"
 
 enum { RETRY_AFTER_US = 1000000 }; /* when the store did not answer */
 
@@ -18,16 +19,35 @@ void tuner_free(struct tuner *tuner)
 	for (size_t i = 0; i < tuner->metric_size; i++)
 		trial_metrics_free(tuner->metrics[i]);
 	free(tuner->metrics);
+	suggestion_free(tuner->suggestion);
 	earlier_trials_deinit(&tuner->earlier);
 	study_free(tuner->study);
 	free(tuner);
 }
 
-void look_postpone(struct look *look, const char *event, const struct error *err)
+void tuner_suggestion_drop(struct tuner *tuner)
 {
-	log_event(LOG_ERROR, event, "job=%s error=\"%s\"", look->run->row->job_id,
-		  err->text ? err->text : "");
-	job_run_hold(look->run, clock_mono_us(look->reconciler->clock) + RETRY_AFTER_US);
+	suggestion_free(tuner->suggestion);
+	tuner->suggestion = NULL;
+	tuner->asked = false;
+}
+
+void look_fail(struct look *look, const char *event, struct error *err)
+{
+	look->decision.trials.failed = event;
+	error_move(&look->decision.trials.err, err);
+}
+
+void look_again(struct look *look, int64_t at_us)
+{
+	if (at_us && (!look->next_us || at_us < look->next_us))
+		look->next_us = at_us;
+}
+
+void look_postpone(struct scheduler *scheduler, struct job_run *run, const char *event, const struct error *err)
+{
+	log_event(LOG_ERROR, event, "job=%s error=\"%s\"", run->row->job_id, err->text ? err->text : "");
+	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_US);
 }
 
 /* The earlier ones come first. */

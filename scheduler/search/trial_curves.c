@@ -84,12 +84,12 @@ struct trial_metrics *curve_of(struct look *look, const struct stored_trial *sto
 	return metrics_make(&owner, stored->number, stored->run, stored->running_us);
 }
 
-void curve_settle(struct look *look, const struct stored_trial *stored)
+void curve_settle(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run)
 {
-	struct trial_metrics **slot = &look->tuner->metrics[stored->number - 1];
+	struct trial_metrics **slot = &tuner->metrics[number - 1];
 
-	trial_directory_remove(look->reconciler, stored->run);
-	if (look->study->stopping != STOPPING_NONE) {
+	trial_directory_remove(reconciler, run);
+	if (tuner->study->stopping != STOPPING_NONE) {
 		trial_metrics_settle(*slot);
 		return;
 	}

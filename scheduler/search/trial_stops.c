@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/search/trial_stops.h"
 
-#include "daemon/base/clock.h"
 #include "scheduler/job_run.h"
-#include "scheduler/reconciler.h"
 #include "scheduler/search/look.h"
 #include "scheduler/search/trial_curves.h"
 #include "scheduler/tuning/measurements.h"
@@ -13,22 +11,9 @@ enum { READ_EVERY_US = 2000000 }; /* reports of trials that may be stopped early
 
 static void trial_end_early(struct look *look, const struct stored_trial *stored, const char *why)
 {
-	struct text text AUTO_TEXT = { 0 };
-	struct error err AUTO_ERROR = { 0 };
-	enum status rc;
+	struct trial_act *act = trial_act_add(&look->decision.trials, TRIAL_STOPS, stored);
 
-	text_printf(&text, "Trial %u is stopped early: %s.", stored->number, why);
-	rc = trial_stop(look->reconciler->store,
-			&(struct trial_stopping){
-				.job = look->run->row->id,
-				.number = stored->number,
-				.run = stored->run,
-				.message = "The trial was stopped early.",
-				.line = &(struct service_line){ SEVERITY_INFO, text.data },
-			},
-			&err);
-	if (rc)
-		look_postpone(look, "trial-unstopped", &err);
+	notes_say(&act->says, SEVERITY_INFO, "Trial %u is stopped early: %s.", stored->number, why);
 }
 
 /* Of those under way, and of those that they are compared with. */
@@ -51,20 +36,28 @@ static bool is_to_stop(const struct look *look, size_t index)
 	       study_should_stop(look->study, look->all, look->all_count, look->tuner->earlier.count + index);
 }
 
-/* Looks at what those that run have reported, and comes again. */
-void running_watch(struct look *look)
+enum status running_read(struct look *look, struct error *err)
 {
-	const int64_t now_us = clock_mono_us(look->reconciler->clock);
+	const int64_t now_us = look->outlook->mono_us;
 	struct tuner *tuner = look->tuner;
+
+	if (!look->study || look->study->stopping == STOPPING_NONE || !look->open ||
+	    (tuner->read_at_us && now_us < tuner->read_at_us + READ_EVERY_US))
+		return STATUS_OK;
+	tuner->read_at_us = now_us;
+	look->reported = true;
+	return curves_read(look, err);
+}
+
+void running_stop(struct look *look)
+{
 	struct error err AUTO_ERROR = { 0 };
 
-	look->run->look_at_us = tuner->read_at_us + READ_EVERY_US;
-	if (tuner->read_at_us && now_us < look->run->look_at_us)
+	look_again(look, look->tuner->read_at_us + READ_EVERY_US);
+	if (!look->reported)
 		return;
-	tuner->read_at_us = now_us;
-	look->run->look_at_us = now_us + READ_EVERY_US;
-	if (curves_read(look, &err) || look_fill(look, &err)) {
-		look_postpone(look, "curves-unstored", &err);
+	if (look_fill(look, &err)) {
+		look_fail(look, "trials-unread", &err);
 		return;
 	}
 	for (size_t i = 0; i < look->list.count; i++)

@@ -3,16 +3,15 @@
 
 #include <stdlib.h>
 
-#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/decide.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/ended_trials.h"
 #include "scheduler/search/look.h"
-#include "scheduler/search/new_trials.h"
+#include "scheduler/search/search_decide.h"
 #include "scheduler/search/study_end.h"
+#include "scheduler/search/suggester.h"
 #include "scheduler/search/trial_curves.h"
 #include "scheduler/search/trial_stops.h"
 #include "scheduler/search/tuner_state.h"
@@ -29,8 +28,10 @@ void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 /* ---- what it knows ---- */
 
 /* A job whose end is decided tries nothing new: what others have tried, or whether it can be read, is nothing to it. */
-static struct tuner *tuner_open(const struct reconciler *reconciler, struct job_run *run, struct error *err)
+static struct tuner *tuner_open(const struct look *look, struct error *err)
 {
+	const struct reconciler *reconciler = look->reconciler;
+	const struct job_run *run = look->run;
 	const bool ends = run->row->verdict != JOB_STATE_UNSPECIFIED;
 	struct tuner *tuner = memory_calloc(1, sizeof(*tuner));
 	enum status rc = study_from_json(run->plan->search, &tuner->study, err);
@@ -40,33 +41,27 @@ static struct tuner *tuner_open(const struct reconciler *reconciler, struct job_
 	if (!rc && tuner->study->stopping != STOPPING_NONE)
 		rc = curves_load(tuner, reconciler, run, err);
 	if (!rc) {
-		study_begin(tuner, reconciler->clock, run->row->created_us);
+		study_begin(tuner, look->outlook, run->row->created_us);
 		return tuner;
 	}
 	tuner_free(tuner);
 	return NULL;
 }
 
-/* False: the store did not answer, and it is tried again. A study that cannot be read leaves none. */
-static bool study_open(struct look *look, struct error *err)
+/* False: the store did not answer. A study that cannot be read leaves none. */
+static bool study_open(struct look *look, struct job_run *run)
 {
-	struct job_run *run = look->run;
-
 	if (!run->tuner)
-		run->tuner = tuner_open(look->reconciler, run, err);
-	if (!run->tuner && (err->status == STATUS_INTERNAL || err->status == STATUS_UNAVAILABLE)) {
-		look_postpone(look, "study-unread", err);
-		return false;
-	}
+		run->tuner = tuner_open(look, &look->err);
 	look->tuner = run->tuner;
 	look->study = run->tuner ? run->tuner->study : NULL;
-	return true;
+	return run->tuner || (look->err.status != STATUS_INTERNAL && look->err.status != STATUS_UNAVAILABLE);
 }
 
 /* ---- a look ---- */
 
 /* A trial whose end is certain counts as ended, before its containers are removed: the next one may begin. */
-static void ends_foresee(struct look *look)
+static void ends_foresee(struct scheduler *scheduler, struct look *look)
 {
 	for (size_t i = 0; i < look->list.count; i++) {
 		struct stored_trial *stored = &look->list.trials[i];
@@ -75,18 +70,18 @@ static void ends_foresee(struct look *look)
 		if (job_state_is_final(stored->state))
 			continue;
 		look->lingering++;
-		run = scheduler_find(look->scheduler, stored->run);
+		run = scheduler_find(scheduler, stored->run);
 		if (run && job_run_is_over(run))
 			stored->state = run->row->verdict;
 	}
 }
 
-static enum status look_open(struct look *look, struct error *err)
+static enum status look_open(struct scheduler *scheduler, struct look *look, struct error *err)
 {
 	enum status rc = trial_list_read(look->reconciler->store, look->run->row->id, &look->list, err);
 
 	if (!rc)
-		ends_foresee(look);
+		ends_foresee(scheduler, look);
 	for (size_t i = 0; !rc && i < look->list.count; i++) {
 		look->open += look->list.trials[i].outcome == OUTCOME_OPEN;
 		look->completed += look->list.trials[i].outcome == OUTCOME_COMPLETED;
@@ -100,85 +95,51 @@ static void look_close(struct look *look)
 	trial_list_deinit(&look->list);
 	free(look->all);
 	free(look->values);
+	job_free(look->failure);
+	error_deinit(&look->err);
 }
 
-/* ---- what is due ---- */
-
-/* Time alone may end the search: then it is looked at again. */
-static void next_look(struct look *look)
+static enum status failure_read(struct look *look, struct error *err)
 {
-	if (look->next_us && (!look->run->look_at_us || look->next_us < look->run->look_at_us))
-		look->run->look_at_us = look->next_us;
+	if (look->run->row->verdict != JOB_STATE_UNSPECIFIED || !too_many_failed(look))
+		return STATUS_OK;
+	return job_get_by_id(look->reconciler->store, look->list.trials[last_failed(look)].run,
+			     &look->failure, err);
 }
 
-static void next_while_wanted(struct look *look)
+/* What is seen. */
+static enum status look_fill_in(struct scheduler *scheduler, struct look *look, struct error *err)
 {
-	size_t wanted;
+	struct tuner *tuner = look->tuner;
+	enum status rc = look_open(scheduler, look, err);
 
-	if (look->run->deadline_us <= look->outlook->mono_us) {
-		decide_expiry(&look->decision, look->run);
-		return;
-	}
-	if (state_follow(look))
-		return;
-	if (too_many_failed(look)) {
-		job_fail(look);
-		return;
-	}
-	wanted = trials_wanted(look);
-	if (look->run->hold_until_us)
-		return;
-	if (wanted)
-		trials_begin(look, wanted);
-	else if (!look->open)
-		job_succeed(look);
-	if (look->open && look->study->stopping != STOPPING_NONE && !look->run->hold_until_us)
-		running_watch(look);
-	next_look(look);
+	if (!rc)
+		rc = failure_read(look, err);
+	if (!rc && look->run->row->verdict == JOB_STATE_UNSPECIFIED)
+		rc = running_read(look, err);
+	if (rc)
+		return rc;
+	ended_read(look);
+	if (tuner && tuner->asked && !tuner->suggestion)
+		tuner->suggestion = suggester_take(scheduler->suggester, look->run->row->id);
+	return STATUS_OK;
 }
 
-static void next_while_ending(struct look *look)
+struct decision search_serve(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook)
 {
-	suggestion_forget(look);
-	if (look->open)
-		open_cancel(look);
-	else if (!look->lingering)
-		job_end(look);
-}
-
-static void look_act(struct look *look)
-{
-	if (ended_take(look)) {
-		job_run_touch(look->run);
-		return;
-	}
-	if (look->run->hold_until_us)
-		return;
-	if (look->run->row->verdict == JOB_STATE_UNSPECIFIED)
-		next_while_wanted(look);
-	else
-		next_while_ending(look);
-}
-
-struct decision search_decide(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook)
-{
-	struct look look = {
-		.scheduler = scheduler, .reconciler = &scheduler->reconciler, .run = run, .outlook = outlook
-	};
+	struct look look = { .reconciler = &scheduler->reconciler, .run = run, .outlook = outlook };
 	struct error err AUTO_ERROR = { 0 };
 
-	run->look_at_us = 0;
-	if (study_open(&look, &err)) {
-		if (!look.study && run->row->verdict == JOB_STATE_UNSPECIFIED)
-			job_fault(&look, &err);
-		else if (look_open(&look, &err))
-			look_postpone(&look, "trials-unread", &err);
-		else
-			look_act(&look);
+	if (!study_open(&look, run)) {
+		look_postpone(scheduler, run, "study-unread", &look.err);
+		look.decision.wake_at_us = run->hold_until_us;
+	} else if (look.tuner || run->row->verdict != JOB_STATE_UNSPECIFIED ?
+			   look_fill_in(scheduler, &look, &err) : STATUS_OK) {
+		look_postpone(scheduler, run, "trials-unread", &err);
+		look.decision.wake_at_us = run->hold_until_us;
+	} else {
+		search_decide(&look);
 	}
 	look_close(&look);
-	if (!look.decision.stores && run->notes.count)
-		decision_change(&look.decision, run, run->row->state);
-	look.decision.wake_at_us = decide_wake_us(run, outlook);
 	return look.decision;
 }

@@ -25,8 +25,7 @@
 
 struct scheduler;
 
-/* What is due for the tuning job. Trials are stored at once; what is decided of the job itself is returned. */
-struct decision search_decide(struct scheduler *scheduler, struct job_run *run,
-			      const struct outlook *outlook);
+/* Looks at the tuning job and its trials, and decides what is due. */
+struct decision search_serve(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook);
 /* The job of a trial has changed: its tuning job looks. Harmless for others. */
 void tuner_wake(struct scheduler *scheduler, const struct job_run *run);

@@ -4,17 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
 #include "scheduler/decide.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/plan/verdict.h"
-#include "scheduler/reconciler.h"
 #include "scheduler/search/look.h"
-#include "scheduler/search/trial_directory.h"
 #include "store/logs/logs.h"
 
 /* ---- decisions ---- */
@@ -75,7 +71,7 @@ static void many_failures_write(struct text *text, const struct look *look, size
 	text_puts(text, ". ");
 }
 
-static size_t last_failed(const struct look *look)
+size_t last_failed(const struct look *look)
 {
 	size_t last = look->list.count;
 
@@ -102,13 +98,12 @@ bool too_many_failed(const struct look *look)
 void job_fail(struct look *look)
 {
 	const size_t last = last_failed(look);
+	const struct job *run = look->failure;
 	struct error err AUTO_ERROR = { 0 };
 	struct text text AUTO_TEXT = { 0 };
-	AUTO(job) struct job *run = NULL;
 
-	if (look_fill(look, &err) ||
-	    job_get_by_id(look->reconciler->store, look->list.trials[last].run, &run, &err)) {
-		look_postpone(look, "trials-unread", &err);
+	if (look_fill(look, &err)) {
+		look_fail(look, "trials-unread", &err);
 		return;
 	}
 	decide(look, JOB_FAILED, (enum status)run->error_code);
@@ -162,10 +157,10 @@ bool state_follow(struct look *look)
 	return true;
 }
 
-void job_fault(struct look *look, struct error *err)
+void job_fault(struct look *look)
 {
 	decide(look, JOB_FAILED, STATUS_INTERNAL);
-	look->decision.verdict_message = err->text ? TAKE(err->text) : NULL;
+	look->decision.verdict_message = look->err.text ? TAKE(look->err.text) : NULL;
 }
 
 /* None is left, and none to come. One that had nothing to try was never admitted. */
@@ -188,18 +183,12 @@ void job_succeed(struct look *look)
 
 void open_cancel(struct look *look)
 {
-	struct error err AUTO_ERROR = { 0 };
-
 	for (size_t i = 0; i < look->list.count; i++) {
 		const struct stored_trial *stored = &look->list.trials[i];
 
 		if (stored->outcome == OUTCOME_OPEN && !job_state_is_final(stored->state) &&
-		    stored->state != JOB_CANCELLING &&
-		    job_cancel_by_id(look->reconciler->store, stored->run,
-				     "The trial was cancelled with its job.", &err)) {
-			look_postpone(look, "trial-uncancelled", &err);
-			return;
-		}
+		    stored->state != JOB_CANCELLING)
+			trial_act_add(&look->decision.trials, TRIAL_CANCELS, stored);
 	}
 }
 
@@ -207,6 +196,6 @@ void open_cancel(struct look *look)
 void job_end(struct look *look)
 {
 	for (size_t i = 0; !look->run->row->torn_down && i < look->list.count; i++)
-		trial_directory_remove(look->reconciler, look->list.trials[i].run);
+		trial_act_add(&look->decision.trials, TRIAL_CLEARS, &look->list.trials[i]);
 	decide_end(&look->decision, look->run, look->outlook);
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/tuner_state.h: a tuning job's own states: it follows its trials', and fails or ends with them. Thread: the scheduler's. */
+/* scheduler/search/tuner_state.h: a tuning job's own states: it follows its trials', and fails or ends with them.
+ * Pure. Thread: the scheduler's. */
 #include <stdbool.h>
 
-#include "daemon/base/error.h"
+#include <stddef.h>
 
 struct look;
 
 /* As its trials have come to: true when it has to be stored first. */
 bool state_follow(struct look *look);
 bool too_many_failed(const struct look *look);
+/* The index of the trial that failed last; there is one. */
+size_t last_failed(const struct look *look);
 void job_fail(struct look *look);
-void job_fault(struct look *look, struct error *err);
+/* Its study cannot be read. */
+void job_fault(struct look *look);
 void job_succeed(struct look *look);
 /* Cancels the trials under way. */
 void open_cancel(struct look *look);
