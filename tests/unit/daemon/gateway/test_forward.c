@@ -4,10 +4,13 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <netinet/tcp.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
@@ -182,6 +185,15 @@ static void a_client_that_said_all_still_gets_its_answer(void **state)
 	expect_end(client);
 }
 
+static void failure_await(struct lab *lab)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += WAIT_MS / 1000;
+	assert_int_equal(sem_clockwait(&lab->failed, CLOCK_MONOTONIC, &until), 0);
+}
+
 /* Broken: connection_serve() that keeps a client without a server; failure_report() that tells the log alone. */
 static void a_server_that_is_not_there_ends_the_connection(void **state)
 {
@@ -192,11 +204,11 @@ static void a_server_that_is_not_there_ends_the_connection(void **state)
 	close(lab->door);
 	lab->door = -1;
 	expect_end(client_of(lab, "127.0.0.1", lab->port));
-	assert_int_equal(sem_wait(&lab->failed), 0);
+	failure_await(lab);
 	snprintf(expected, sizeof(expected), "a.googleapis.com 127.0.0.1:%s Connection refused", lab->port);
 	assert_string_equal(lab->failure, expected);
 	expect_end(client_of(lab, "no-such-name.invalid", "443"));
-	assert_int_equal(sem_wait(&lab->failed), 0);
+	failure_await(lab);
 	assert_ptr_equal(strstr(lab->failure, "a.googleapis.com no-such-name.invalid:443 "), lab->failure);
 }
 
@@ -228,6 +240,53 @@ static void what_is_under_way_ends_with_the_forwarder(void **state)
 	expect_end(server);
 }
 
+/* Whether a socket of this network waits for an answer to its connect() to @port. */
+static bool is_connecting(unsigned port)
+{
+	char line[256];
+	bool found = false;
+	FILE *sockets = fopen("/proc/net/tcp", "re");
+
+	assert_non_null(sockets);
+	while (!found && fgets(line, sizeof(line), sockets)) {
+		unsigned to, state;
+
+		found = sscanf(line, " %*u: %*x:%*x %*x:%x %x", &to, &state) == 2 && to == port &&
+			state == TCP_SYN_SENT;
+	}
+	fclose(sockets);
+	return found;
+}
+
+/* A server that takes no more connections, as one behind a filter. Broken: failure_report() without is_closing(). */
+static void an_attempt_that_the_end_breaks_off_is_no_failure(void **state)
+{
+	struct lab *lab = *state;
+	const unsigned port = (unsigned)strtoul(lab->port, NULL, 10);
+	struct sockaddr_in place = { .sin_family = AF_INET,
+				     .sin_port = htons((uint16_t)port),
+				     .sin_addr = { .s_addr = htonl(INADDR_LOOPBACK) } };
+	int fillers[4], client;
+
+	assert_int_equal(listen(lab->door, 0), 0);
+	for (size_t i = 0; i < COUNT_OF(fillers); i++) {
+		fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		(void)!connect(fillers[i], (const struct sockaddr *)&place, sizeof(place));
+	}
+	while (!is_connecting(port))
+		sched_yield();
+	for (size_t i = 0; i < COUNT_OF(fillers); i++)
+		close(fillers[i]);
+	while (is_connecting(port))
+		sched_yield();
+	client = client_of(lab, "127.0.0.1", lab->port);
+	while (!is_connecting(port))
+		sched_yield();
+	forwarder_close(TAKE(lab->forwarder));
+	expect_end(client);
+	assert_int_equal(sem_trywait(&lab->failed), -1);
+}
+
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -239,6 +298,8 @@ static int TEST_MAIN(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(one_more_than_there_is_room_for_is_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_under_way_ends_with_the_forwarder, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_attempt_that_the_end_breaks_off_is_no_failure, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
