@@ -373,7 +373,7 @@ tests_unit_scheduler_test_histories_SOURCES = tests/unit/scheduler/test_historie
 tests_unit_scheduler_test_histories_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=job_apply,--wrap=job_get_by_id,--wrap=job_list_unfinished,--wrap=lease_list,--wrap=fault_hits_open,--wrap=journal_read \
 	-Wl,--wrap=log_barrier,--wrap=log_position_get,--wrap=log_stderr_tail,--wrap=log_pump_open,--wrap=log_pump_offered \
-	-Wl,--wrap=log_event
+	-Wl,--wrap=fault_book_is_empty,--wrap=fault_book_has,--wrap=fault_book_take,--wrap=fault_book_return,--wrap=log_event
 tests_unit_scheduler_test_told_differences_SOURCES = tests/unit/scheduler/test_told_differences.c tests/unit/main.c
 tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
 CLEANFILES += $(unit_tests)

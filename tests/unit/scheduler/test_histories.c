@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scheduler through random histories: clients submit and cancel, programs end, operations fail or their answers are lost,
- * the engine goes, dies and comes back, containers vanish, the daemon dies between any two effects, clocks move. At the end
- * everything works again, and every job must end as the truth says, with nothing left.
+ * the engine goes, dies and comes back, containers vanish or are paused, faults are ordered, networks are kept for the next
+ * job, GPUs are given out, the daemon dies between any two effects, clocks move and are set. At the end everything works again, and every job must end as the truth says, with nothing left.
  *
  * TRAINYARD_HISTORIES=COUNT runs so many, TRAINYARD_HISTORY=SEED one of them, with all that happens in it. A history that
  * breaks a rule is made shorter before it is shown. */
@@ -35,10 +35,10 @@ static void client_act(void)
 	struct client_job *job;
 
 	if (!world.job_count || (world.job_count < JOBS_MAX && choose(3))) {
-		const unsigned workers = choose(3);
+		const unsigned workers = choose(3), gpus = choose(4);
 		const int64_t running_us = limits_us[choose(4)];
 
-		client_submit(workers, running_us, limits_us[choose(4)]);
+		client_submit(workers, gpus > DEVICES ? 0 : gpus, running_us, limits_us[choose(4)]);
 		return;
 	}
 	job = &world.jobs[choose((unsigned)world.job_count)];
@@ -48,7 +48,7 @@ static void client_act(void)
 
 static void happen(int64_t deadline_us)
 {
-	switch (choose(36)) {
+	switch (choose(39)) {
 	case 0 ... 6:
 		operation_do();
 		break;
@@ -98,6 +98,12 @@ static void happen(int64_t deadline_us)
 	case 35:
 		outside_network_remove();
 		break;
+	case 36 ... 37:
+		outside_pause();
+		break;
+	case 38:
+		clock_step();
+		break;
 	}
 }
 
@@ -113,6 +119,10 @@ static void world_begin(void)
 	world.job_count = world.container_count = world.network_count = 0;
 	world.operation_count = world.event_count = world.barrier_count = 0;
 	world.stores_failing = 0;
+	world.lease_count = 0;
+	world.clock_set = false;
+	world.spare_network_ms = choose(2) ? 3000 : 0;
+	world.fault_seed = choose(2) ? choose(60000) : 0;
 	world.engine = (struct engine){ &world_ops };
 	world.engine_up = true;
 	world.list_asked = world.image_refused = false;
@@ -144,6 +154,9 @@ static void world_settle(void)
 	world.effects_left = -1;
 	if (!world.engine_up)
 		engine_come();
+	for (size_t i = 0; i < world.container_count; i++)
+		if (runs(&world.containers[i]) && world.containers[i].status.paused)
+			container_pause(&world.containers[i], false);
 	for (int i = 0; i < TURNS_MAX && !world.violation[0]; i++) {
 		const int64_t deadline_us = turn();
 
@@ -273,6 +286,7 @@ static void every_job_ends_as_the_truth_says_through_any_history(void **state)
 	const uint64_t seed = number_from("TRAINYARD_HISTORY", 0);
 	const uint64_t count = number_from("TRAINYARD_HISTORIES", 3000);
 	const uint64_t first = number_from("TRAINYARD_HISTORIES_FROM", 1);
+	const int64_t began_us = clock_mono_us(&system_clock);
 
 	(void)state;
 	for (uint64_t i = first; i < first + (seed ? 1 : count); i++) {
@@ -287,6 +301,9 @@ static void every_job_ends_as_the_truth_says_through_any_history(void **state)
 			fail_msg("history %llu: %s", (unsigned long long)failed, world.violation);
 		}
 	}
+	if (!seed)
+		printf("# %llu histories, %.0f a second\n", (unsigned long long)count,
+		       (double)count * SECOND_US / (double)(clock_mono_us(&system_clock) - began_us + 1));
 }
 
 static struct operation *asked(enum verb verb)
@@ -326,7 +343,7 @@ static void history_begin(void)
 	world_begin();
 	up_post();
 	listing_post();
-	client_submit(0, 0, 0);
+	client_submit(0, 0, 0, 0);
 	turn();
 }
 
@@ -356,6 +373,26 @@ static void a_program_that_a_first_loss_of_the_engine_killed_is_not_blamed_after
 	history_end();
 }
 
+/* Broken: is_of_loss() without clock_set_in_loss: the end lay after the engine's return, and the program was blamed. */
+static void a_program_that_the_engine_killed_is_not_blamed_when_the_clock_is_put_back(void **state)
+{
+	(void)state;
+	history_begin();
+	operation_run(ask_await(START));
+	while (world.event_count)
+		event_take(0);
+	turn();
+	engine_go(true);
+	turn();
+	world.wall_us -= 3600 * (int64_t)SECOND_US;
+	world.clock_set = true;
+	engine_come();
+	turn();
+	listing_post();
+	turn();
+	history_end();
+}
+
 static void a_container_whose_start_fails_late_is_removed_with_its_job(void **state)
 {
 	struct operation *start;
@@ -375,7 +412,7 @@ static void waiting_begin(int64_t max_wait_us)
 {
 	history_begin();
 	for (int i = 0; i < 3; i++)
-		client_submit(0, 0, max_wait_us);
+		client_submit(0, 0, 0, max_wait_us);
 	for (int i = 0; i < 100; i++) {
 		operation_do();
 		while (world.event_count)
@@ -402,6 +439,7 @@ static void a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back(vo
 	waiting_begin(20 * SECOND_US);
 	assert_null(world.scheduler->queue[1]->run);
 	world.wall_us -= 3600 * (int64_t)SECOND_US;
+	world.clock_set = true;
 	time_pass(21 * SECOND_US);
 	turn();
 	assert_int_equal(world.jobs[3].row.verdict, JOB_CANCELLED);
@@ -432,6 +470,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(a_network_that_was_made_without_an_answer_is_removed_with_its_job),
 		cmocka_unit_test(
 			a_program_that_a_first_loss_of_the_engine_killed_is_not_blamed_after_a_second),
+		cmocka_unit_test(a_program_that_the_engine_killed_is_not_blamed_when_the_clock_is_put_back),
 		cmocka_unit_test(a_container_whose_start_fails_late_is_removed_with_its_job),
 		cmocka_unit_test(every_job_ends_as_the_truth_says_through_any_history),
 	};

@@ -6,7 +6,9 @@
 #include "tests/unit/scheduler/world_engine_testing.h"
 #include "tests/unit/testing.h"
 
-static struct capacity capacity = { .max_jobs = 2, .max_containers = 6 };
+static const struct capacity capacity = { .max_jobs = 2,
+					  .max_containers = 6,
+					  .accelerators = ACCELERATORS_WAIT };
 
 /* ---- the daemon ---- */
 
@@ -19,7 +21,11 @@ static void event_post(const struct engine_event *event)
 
 static void up_post(void)
 {
-	static const struct host host = { .known = true, .cpus = 8, .memory_bytes = (int64_t)64 << 30 };
+	static const struct host host = { .known = true,
+					  .cpus = 8,
+					  .memory_bytes = (int64_t)64 << 30,
+					  .devices = (char **)device_names,
+					  .device_count = DEVICES };
 
 	TELL("engine: is up");
 	event_post(&(struct engine_event){ .kind = ENGINE_UP, .text = "engine", .host = &host });
@@ -35,7 +41,10 @@ static void daemon_start(void)
 								     .project_number = "42",
 								     .stop_grace_s = 1,
 								     .retry_pause_ms = 1,
-								     .capacity = capacity });
+								     .capacity = capacity,
+								     .inventory = { .automatic = true },
+								     .faults = (struct fault_book *)&world,
+								     .spare_network_ms = world.spare_network_ms });
 	assert_int_equal(scheduler_resume(world.scheduler, &world.engine, NULL), STATUS_OK);
 }
 
@@ -239,8 +248,34 @@ static void program_end(void)
 	static const int codes[] = { 0, 0, 0, 1, 134, 137, 143, 2 };
 	struct container *container = container_choose(true);
 
-	if (container)
+	if (container && !container->status.paused)
 		container_end(container, BY_ITSELF, codes[choose(8)], true);
+}
+
+static void container_pause(struct container *container, bool paused)
+{
+	TELL("somebody %s %s", paused ? "pauses" : "unpauses", key_text(&container->status.key));
+	container->status.paused = paused;
+	if (world.engine_up)
+		replica_event(ENGINE_REPLICA_PAUSED, &container->status, NULL);
+}
+
+static void outside_pause(void)
+{
+	struct container *container = container_choose(true);
+
+	if (container)
+		container_pause(container, !container->status.paused);
+}
+
+static void clock_step(void)
+{
+	static const int64_t steps_us[] = { -3600000000, -60000000, -5000000, 90000000, 3600000000 };
+	const int64_t step_us = steps_us[choose(5)];
+
+	TELL("somebody puts the clock %d s forward", (int)(step_us / 1000000));
+	world.wall_us += step_us;
+	world.clock_set = true;
 }
 
 static void outside_kill(void)
@@ -277,7 +312,10 @@ static void outside_network_remove(void)
 		if (runs(&world.containers[i]) && world.containers[i].network == world.networks[at])
 			return;
 	TELL("somebody removes network %d", (int)world.networks[at]);
-	client_job(world.networks[at])->troubled = true;
+	/* Another job may be on it than the one that it was made for. */
+	for (size_t i = 0; i < world.job_count; i++)
+		if (world.spare_network_ms || world.jobs[i].row.id == world.networks[at])
+			world.jobs[i].troubled = true;
 	world.networks[at] = world.networks[--world.network_count];
 }
 
@@ -318,6 +356,8 @@ static void engine_go(bool dies)
 	world.told_up = false;
 	while (world.event_count)
 		event_take(0);
+	if (choose(3) == 1)
+		clock_step();
 }
 
 /* Those who follow are told anew of what ended meanwhile. */

@@ -133,6 +133,11 @@ static void start_run(struct operation *operation)
 	}
 	if (container->status.sight == REPLICA_CREATED) {
 		TELL("engine: starts %s", key_text(key));
+		for (size_t i = 0; i < world.container_count; i++)
+			if (runs(&world.containers[i]) && world.containers[i].network == container->network &&
+			    world.containers[i].status.key.job != key->job)
+				VIOLATE("%s starts on the network of %s", key_text(key),
+					key_text(&world.containers[i].status.key));
 		if (container->started)
 			VIOLATE("%s is started twice", key_text(key));
 		container->started = true;
@@ -353,9 +358,11 @@ static void op_create_replica(struct engine *engine, const struct replica_spec *
 {
 	struct operation *operation = operation_add(CREATE, &spec->key, 0);
 
+	(void)engine;
+	if (json_array_size(spec->device_ids) != (spec->key.role == ROLE_MASTER ? client_job(spec->key.job)->gpus : 0))
+		VIOLATE("%s is given %zu GPUs", key_text(&spec->key), json_array_size(spec->device_ids));
 	if (operation)
 		operation->joins = atoll(spec->network + 1);
-	(void)engine;
 }
 
 static struct operation *operation_find(enum verb verb, const struct replica_key *key)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/faults/fault_book.h"
 #include "scheduler/inbox.h"
 #include "scheduler/job_run.h"
 #include "scheduler/logs/log_pump.h"
@@ -32,6 +33,9 @@ enum {
 	BARRIERS_MAX = 512,
 	CHOICES_MAX = 4096,
 	JOURNAL_MAX = 128,
+	HITS_MAX = 64,
+	LEASES_MAX = 64,
+	DEVICES = 2,
 };
 
 /* How a container ended in truth. */
@@ -83,9 +87,13 @@ struct client_job {
 	struct job row; /* texts are on the heap */
 	struct journal_row journal[JOURNAL_MAX];
 	size_t journal_count;
+	struct fault_hit hits[HITS_MAX]; /* without lines */
+	size_t hit_count;
+	unsigned gpus;                /* of its master */
+	int64_t running_us, waits_us; /* its limits; 0: none */
 	unsigned engine_lines; /* of its log that tell that the engine is waited for */
 	unsigned workers;
-	bool stored, cancelled, limited,
+	bool stored, cancelled,
 		troubled; /* troubled: something was done to it that a job need not survive */
 };
 
@@ -98,11 +106,16 @@ struct world {
 	char violation[256];
 
 	int64_t mono_us, wall_us;
+	bool clock_set; /* the latter was, by somebody */
 	struct clock clock;
+	unsigned spare_network_ms;
+	unsigned fault_seed; /* 0: no faults are ordered */
 
 	struct client_job jobs[JOBS_MAX];
 	size_t job_count;
 	unsigned stores_failing;
+	struct lease leases[LEASES_MAX]; /* devices are one of device_names */
+	size_t lease_count;
 
 	struct engine engine;
 	bool engine_up, list_asked, told_up, image_refused;
@@ -124,6 +137,8 @@ struct world {
 };
 
 static struct world world;
+static char device_0[] = "0", device_1[] = "1";
+static char *const device_names[DEVICES] = { device_0, device_1 };
 
 #define TELL(...)                                                                                            \
 	do {                                                                                                 \
@@ -197,6 +212,10 @@ typeof(job_get_by_id) __wrap_job_get_by_id;
 typeof(job_list_unfinished) __wrap_job_list_unfinished;
 typeof(lease_list) __wrap_lease_list;
 typeof(fault_hits_open) __wrap_fault_hits_open;
+typeof(fault_book_is_empty) __wrap_fault_book_is_empty;
+typeof(fault_book_has) __wrap_fault_book_has;
+typeof(fault_book_take) __wrap_fault_book_take;
+typeof(fault_book_return) __wrap_fault_book_return;
 typeof(journal_read) __wrap_journal_read;
 typeof(log_barrier) __wrap_log_barrier;
 typeof(log_position_get) __wrap_log_position_get;
@@ -257,17 +276,90 @@ enum status __wrap_lease_list(struct store *store, struct lease **ret_leases, si
 			      struct error *err)
 {
 	(void)store, (void)err;
-	*ret_leases = NULL;
-	*ret_count = 0;
+	*ret_leases = world.lease_count ? calloc(world.lease_count, sizeof(**ret_leases)) : NULL;
+	*ret_count = world.lease_count;
+	for (size_t i = 0; i < world.lease_count; i++) {
+		(*ret_leases)[i] = world.leases[i];
+		(*ret_leases)[i].device = strdup(world.leases[i].device);
+	}
 	return STATUS_OK;
 }
 
 enum status __wrap_fault_hits_open(struct store *store, struct fault_hit_list *ret_list, struct error *err)
 {
 	(void)store, (void)err;
-	*ret_list = (struct fault_hit_list){ 0 };
+	*ret_list = (struct fault_hit_list){ .hits = calloc(JOBS_MAX * HITS_MAX, sizeof(*ret_list->hits)) };
+	for (size_t i = 0; i < world.job_count; i++)
+		for (size_t at = 0; !job_state_is_final(world.jobs[i].row.state) && at < world.jobs[i].hit_count;
+		     at++) {
+			struct fault_hit *hit = &ret_list->hits[ret_list->count++];
+
+			*hit = world.jobs[i].hits[at];
+			hit->line = strdup("as ordered");
+		}
 	return STATUS_OK;
 }
+
+/* ---- ordered faults ---- */
+
+bool __wrap_fault_book_is_empty(const struct fault_book *book)
+{
+	(void)book;
+	return !world.fault_seed;
+}
+
+bool __wrap_fault_book_has(struct fault_book *book, int64_t id)
+{
+	(void)book, (void)id;
+	return true;
+}
+
+/* Of one scene always the same: about one in eight is hit. */
+bool __wrap_fault_book_take(struct fault_book *book, const struct fault_scene *scene,
+			    struct fault_order *ret_order, int64_t *ret_wait_us)
+{
+	static const struct fault_order of_containers[] = {
+		{ 1, .kind = FAULT_PREEMPT },
+		{ 1, .kind = FAULT_OOM, .exit_code = 137 },
+		{ 1, .kind = FAULT_EXIT, .exit_code = 3 },
+		{ 1, .kind = FAULT_CRASH, .exit_code = 139 },
+		{ 1, .kind = FAULT_STOP },
+		{ 1, .kind = FAULT_PREEMPT },
+	};
+	static const struct fault_order of_stages[] = {
+		[STAGE_QUEUED] = { 1, .kind = FAULT_STOCKOUT, .seconds_us = 5000000 },
+		[STAGE_PREPARING] = { 1, .kind = FAULT_IMAGE_PULL },
+		[STAGE_NETWORK] = { 1, .kind = FAULT_CUT_NETWORK, .seconds_us = 2000000 },
+	};
+	const struct replica_key *key = &scene->key;
+	uint64_t hash = world.fault_seed;
+	const uint64_t of[] = { (uint64_t)key->job, key->attempt,      (uint64_t)key->role,
+				key->index,         key->restart, (uint64_t)scene->stage };
+
+	(void)book;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		hash = (hash ^ of[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+	*ret_wait_us = INT64_MAX;
+	if (hash % 8)
+		return false;
+	*ret_order = scene->stage == STAGE_RUNNING ? of_containers[hash / 8 % 6] : of_stages[scene->stage];
+	return true;
+}
+
+void __wrap_fault_book_return(struct fault_book *book, int64_t rule)
+{
+	(void)book, (void)rule;
+}
+
+static const struct fault_hit *hit_of(const struct client_job *job, const struct replica_key *key)
+{
+	for (size_t i = 0; i < job->hit_count; i++)
+		if (job->hits[i].stage == STAGE_RUNNING && replica_keys_equal(&job->hits[i].key, key))
+			return &job->hits[i];
+	return NULL;
+}
+
+/* ---- the store, once more ---- */
 
 enum status __wrap_journal_read(struct store *store, int64_t job, struct journal *ret_journal,
 				struct error *err)
@@ -340,7 +432,7 @@ static void change_check(const struct job_change *change)
 	const struct client_job *job = client_job(change->job);
 	const struct job *row = &job->row;
 	const bool troubled = job->troubled || world.image_refused;
-	bool master_succeeded = false, failed = false, all_started = true;
+	bool master_succeeded = false, failed = job->hit_count, all_started = true;
 	unsigned begun = 0;
 
 	for (size_t i = 0; i < world.container_count; i++) {
@@ -378,8 +470,15 @@ static void change_check(const struct job_change *change)
 			change->verdict_message);
 	if (change->verdict == JOB_FAILED && !failed && !troubled)
 		VIOLATE("job %d fails, and nothing was wrong: %s", (int)row->id, change->verdict_message);
-	if (change->verdict == JOB_CANCELLED && !job->cancelled && !job->limited)
-		VIOLATE("job %d is cancelled, and nobody asked", (int)row->id);
+	if (change->verdict == JOB_CANCELLED && !job->cancelled) {
+		const int64_t limit_us = row->running_us ? job->running_us : job->waits_us;
+		const int64_t since_us = row->running_us ? row->running_us : row->created_us;
+
+		if (!limit_us)
+			VIOLATE("job %d is cancelled, and nobody asked", (int)row->id);
+		if (!world.clock_set && world.wall_us - since_us < limit_us)
+			VIOLATE("job %d is cancelled before its time", (int)row->id);
+	}
 	if (change->verdict == JOB_PREPARING && row->attempt >= 7)
 		VIOLATE("job %d is tried for ever", (int)row->id);
 }
@@ -402,12 +501,16 @@ static void journal_check(const struct job_change *change, const struct journal_
 	const struct replica_key key = { change->job, row->attempt, (enum role)row->role, row->index,
 					 row->restart };
 	const struct container *container = container_find(&key);
+	const struct fault_hit *hit = hit_of(client_job(change->job), &key);
+	const bool ordered = row->flags & JOURNAL_ORDERED;
 
 	if (row->kind != JOURNAL_ENDED)
 		return;
-	if (row->cause == END_LOST && (!container || !client_job(change->job)->troubled))
+	if (ordered && (!hit || hit->exit_code != row->number))
+		VIOLATE("the journal says that the end of %s was ordered", key_text(&key));
+	if (!ordered && row->cause == END_LOST && (!container || !client_job(change->job)->troubled))
 		VIOLATE("the journal says that %s was lost", key_text(&key));
-	if (row->cause == END_EXIT && (!container || container->status.exit_code != row->number))
+	if (!ordered && row->cause == END_EXIT && (!container || container->status.exit_code != row->number))
 		VIOLATE("the journal says that %s ended with %d", key_text(&key), (int)row->number);
 	if (end_find(client_job(change->job), row))
 		VIOLATE("the journal has the end of %s twice", key_text(&key));
@@ -425,7 +528,7 @@ static void journal_blame(struct client_job *job, const struct journal_row *row)
 		return;
 	}
 	end->flags |= JOURNAL_BLAMED;
-	if (end->cause == END_EXIT &&
+	if (end->cause == END_EXIT && !(end->flags & JOURNAL_ORDERED) &&
 	    (!container || (container->truth != BY_ITSELF && container->truth != KILLED_OUTSIDE)))
 		VIOLATE("the journal blames %s for what it did not do", key_text(&key));
 }
@@ -440,6 +543,40 @@ static void journal_append(struct client_job *job, const struct job_change *chan
 			VIOLATE("the journal of job %d has no end", (int)job->row.id);
 		else
 			job->journal[job->journal_count++] = change->journal[i];
+	}
+}
+
+static void leases_take(const struct job_change *change)
+{
+	for (size_t i = 0; i < change->lease_count; i++) {
+		const struct lease *lease = &change->leases[i];
+
+		for (size_t at = 0; at < world.lease_count; at++)
+			if (strcmp(world.leases[at].device, lease->device) == 0)
+				VIOLATE("jobs %d and %d hold one device", (int)lease->job,
+					(int)world.leases[at].job);
+		if (world.lease_count == LEASES_MAX)
+			return;
+		world.leases[world.lease_count] = *lease;
+		world.leases[world.lease_count++].device = device_names[*lease->device - '0'];
+	}
+	if (!job_state_is_final(change->to))
+		return;
+	for (size_t at = 0; at < world.lease_count;)
+		if (world.leases[at].job == change->job)
+			world.leases[at] = world.leases[--world.lease_count];
+		else
+			at++;
+}
+
+static void hits_append(struct client_job *job, const struct job_change *change)
+{
+	for (size_t i = 0; i < change->hit_count && job->hit_count < HITS_MAX; i++) {
+		struct fault_hit *hit = &job->hits[job->hit_count++];
+
+		*hit = change->hits[i];
+		hit->line = NULL;
+		TELL("  order: kind %d for %s", hit->kind, key_text(&hit->key));
 	}
 }
 
@@ -466,6 +603,8 @@ static void change_apply(struct job_change *change)
 		client_job(change->job)->engine_lines +=
 			strncmp(change->lines[i].text, "Waiting for the container engine", 32) == 0;
 	}
+	hits_append(client_job(change->job), change);
+	leases_take(change);
 	journal_append(client_job(change->job), change);
 	row->state = change->to;
 	row->started_us = change->started_us ? change->started_us : row->started_us;
@@ -503,7 +642,7 @@ enum status __wrap_job_apply(struct store *store, struct job_change *changes, si
 }
 
 /* What clients do. */
-static void client_submit(unsigned workers, int64_t max_running_us, int64_t max_wait_us)
+static void client_submit(unsigned workers, unsigned gpus, int64_t max_running_us, int64_t max_wait_us)
 {
 	struct client_job *job = &world.jobs[world.job_count];
 	char name[16];
@@ -517,10 +656,16 @@ static void client_submit(unsigned workers, int64_t max_running_us, int64_t max_
 	plan->max_running_us = max_running_us;
 	plan->max_wait_us = max_wait_us;
 	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1, .image = strdup("image:1") };
+	if (gpus) {
+		plan->pools[ROLE_MASTER].accelerator_type = strdup("NVIDIA_TESLA_K80");
+		plan->pools[ROLE_MASTER].accelerator_count = gpus;
+	}
 	plan->pools[ROLE_WORKER] = (struct pool){ .count = workers, .image = strdup("image:2") };
 	*job = (struct client_job){
 		.workers = workers,
-		.limited = max_running_us || max_wait_us,
+		.gpus = gpus,
+		.running_us = max_running_us,
+		.waits_us = max_wait_us,
 		.row = { .id = (int64_t)world.job_count,
 			 .project = strdup("p"),
 			 .job_id = strdup(name),
@@ -529,7 +674,7 @@ static void client_submit(unsigned workers, int64_t max_running_us, int64_t max_
 			 .plan = plan_to_text(plan),
 			 .attempt = 1 },
 	};
-	TELL("client: submits job %zu with %u workers", world.job_count, workers);
+	TELL("client: submits job %zu with %u workers and %u GPUs", world.job_count, workers, gpus);
 	scheduler_wake(world.scheduler, job->row.id);
 }
 
