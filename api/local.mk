@@ -135,6 +135,9 @@ libtrainyard_a_SOURCES += \
 	api/http/stream.c \
 	api/http/stream.h \
 	api/logging/entry_list.c \
+	api/logging/entry_list.h \
+	api/logging/entry_tail.c \
+	api/logging/entry_tail.h \
 	api/logging/entry_write.c \
 	api/logging/handlers.h \
 	api/logging/log_list.c \

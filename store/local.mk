@@ -81,6 +81,10 @@ libtrainyard_a_SOURCES += \
 	store/keys/private_key.h \
 	store/keys/signing_key.c \
 	store/keys/signing_key.h \
+	store/logs/entry_row.c \
+	store/logs/entry_row.h \
+	store/logs/entry_watch.c \
+	store/logs/entry_watch.h \
 	store/logs/log_batch.c \
 	store/logs/log_batch.h \
 	store/logs/log_filter.c \

@@ -325,6 +325,7 @@ unit_store = \
 	tests/unit/store/keys/test_authority.c \
 	tests/unit/store/keys/test_signing_key.c \
 	tests/unit/store/logs/test_dated_logs.c \
+	tests/unit/store/logs/test_entry_watch.c \
 	tests/unit/store/logs/test_log_filter.c \
 	tests/unit/store/logs/test_log_tail.c \
 	tests/unit/store/logs/test_logs.c \

@@ -4,14 +4,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nghttp2/nghttp2.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,15 +20,12 @@
 #include "api/http/connections.h"
 #include "api/http/guard.h"
 #include "daemon/base/cleanup.h"
-#include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
 
 enum {
 	CONNECTIONS_MAX = 128,
 	ADDRESS_CONNECTIONS_MAX = 32, /* of one that is not this machine's own */
-	HELLO_US = 10000000,          /* for a client's first words */
-	TLS_HANDSHAKE = 22,           /* what they begin with, by TLS */
 	USELESS_US = 30000000,        /* after which a connection makes room where there is none */
 	LOOK_S = 1,
 	STACK_BYTES = 512 << 10,
@@ -42,7 +38,8 @@ enum {
 
 struct connection {
 	struct front *front;
-	int fd; /* -1: the place is free */
+	int fd;      /* -1: the place is free */
+	int wake_fd; /* an eventfd by which feeds tell that they have something; -1: there was none yet */
 	uint32_t peer;
 	unsigned char key[ADDRESS_KEY_BYTES];
 	/* Since when no call came by it that may come in: what else it says does not count. 0: one is being answered. */
@@ -117,8 +114,42 @@ static bool on_admit(void *arg, const struct session_call *call, struct rpc_outc
 	return admitted;
 }
 
+static bool on_has_feed(void *arg, const char *path)
+{
+	const struct connection *connection = arg;
+	const struct route *route = rpc_route_find(connection->front->options.families, path);
+
+	return route && route->rpc->feed;
+}
+
+static bool wake_open(struct connection *connection)
+{
+	if (connection->wake_fd < 0)
+		connection->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return connection->wake_fd >= 0;
+}
+
+/* The feed of a call whose row was answered; @source NULL: it has none. */
+static void answer_read(struct connection *connection, const struct route *route,
+			const struct rpc_request *request, const struct inner_answer *answer,
+			struct text *bytes, struct session_feed *source, struct rpc_outcome *outcome)
+{
+	const struct front_options *options = &connection->front->options;
+
+	if (!source || answer->http_status != 200)
+		rpc_answer_read(route, options->any, answer->http_status,
+				answer->body.length ? answer->body.data : "", answer->body.length, bytes,
+				outcome);
+	else if (!wake_open(connection))
+		rpc_outcome_fail(outcome, GRPC_UNAVAILABLE, "There is no file descriptor for the stream now.");
+	else
+		feed_source_open(route, rpc_context_find(options->families, route), options->any,
+				 &request->body, connection->wake_fd, source, outcome);
+}
+
 static void call_go(struct connection *connection, const struct route *route, const struct session_call *call,
-		    const struct rpc_request *request, struct text *bytes, struct rpc_outcome *outcome)
+		    const struct rpc_request *request, struct text *bytes, struct session_feed *source,
+		    struct rpc_outcome *outcome)
 {
 	struct front *front = connection->front;
 	struct text head AUTO_TEXT = { 0 };
@@ -137,9 +168,7 @@ static void call_go(struct connection *connection, const struct route *route, co
 		      &answer, &err))
 		memory_tell(outcome);
 	else
-		rpc_answer_read(route, front->options.any, answer.http_status,
-				answer.body.length ? answer.body.data : "", answer.body.length, bytes,
-				outcome);
+		answer_read(connection, route, request, &answer, bytes, source, outcome);
 	inner_answer_deinit(&answer);
 }
 
@@ -150,10 +179,9 @@ static void absent_tell(const char *path, struct rpc_outcome *outcome)
 	text_printf(&outcome->message, "%.*s.", PATH_SHOWN_BYTES, path);
 }
 
-static void on_call(void *arg, const struct session_call *call, struct text *bytes,
-		    struct rpc_outcome *outcome)
+static void call_answer(struct connection *connection, const struct session_call *call, struct text *bytes,
+			struct session_feed *source, struct rpc_outcome *outcome)
 {
-	struct connection *connection = arg;
 	const struct route *route = rpc_route_find(connection->front->options.families, call->path);
 	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
 	struct error err AUTO_ERROR = { 0 };
@@ -167,8 +195,20 @@ static void on_call(void *arg, const struct session_call *call, struct text *byt
 								       : GRPC_INTERNAL,
 				 err.text ? err.text : "");
 	else
-		call_go(connection, route, call, &request, bytes, outcome);
+		call_go(connection, route, call, &request, bytes, source, outcome);
 	atomic_store(&connection->useless_us, clock_mono_us(&system_clock));
+}
+
+static void on_call(void *arg, const struct session_call *call, struct text *bytes,
+		    struct rpc_outcome *outcome)
+{
+	call_answer(arg, call, bytes, NULL, outcome);
+}
+
+static void on_feed(void *arg, const struct session_call *call, struct session_feed *ret_feed,
+		    struct rpc_outcome *outcome)
+{
+	call_answer(arg, call, NULL, ret_feed, outcome);
 }
 
 /* ---- connections ---- */
@@ -184,55 +224,62 @@ static bool session_flush(struct session *session, struct stream_socket *socket)
 	return length == 0;
 }
 
-static void session_run(struct session *session, struct stream_socket *socket)
+/* How long a client may be silent now. A connection with a feed is of use. */
+static int silence_ms(struct connection *connection, const struct session *session)
+{
+	const int64_t now_us = clock_mono_us(&system_clock), wake_us = session_wake_us(session);
+
+	if (!session_has_feeds(session))
+		return IDLE_MS;
+	atomic_store(&connection->useless_us, now_us);
+	if (wake_us <= now_us)
+		return 0;
+	return wake_us - now_us < IDLE_MS * INT64_C(1000) ? (int)((wake_us - now_us) / 1000) + 1 : IDLE_MS;
+}
+
+static bool front_is_closing(struct front *front)
+{
+	bool closing;
+
+	pthread_mutex_lock(&front->lock);
+	closing = front->closing;
+	pthread_mutex_unlock(&front->lock);
+	return closing;
+}
+
+/* The client has left, or the front is to end: then feeds end with a word. */
+static void session_leave(struct connection *connection, struct session *session, struct stream_socket *socket)
+{
+	if (!session_has_feeds(session) || !front_is_closing(connection->front))
+		return;
+	session_feeds_end(session, GRPC_UNAVAILABLE, "trainyard is shutting down.");
+	if (!session_flush(session, socket))
+		return;
+	session_end(session);
+	session_flush(session, socket);
+}
+
+static void session_run(struct connection *connection, struct session *session, struct stream_socket *socket)
 {
 	char buffer[READ_BYTES];
 
 	while (session_flush(session, socket) && session_lives(session)) {
-		const ssize_t length = stream_socket_read(socket, buffer, sizeof(buffer), IDLE_MS);
+		const ssize_t length =
+			stream_socket_read(socket, buffer, sizeof(buffer), silence_ms(connection, session),
+					   connection->wake_fd);
 
-		if (length == STREAM_SOCKET_IDLE)
+		if (length == STREAM_SOCKET_IDLE && session_has_feeds(session))
+			session_wake(session);
+		else if (length == STREAM_SOCKET_IDLE)
 			session_end(session);
-		else if (length <= 0)
+		else if (length <= 0) {
+			session_leave(connection, session, socket);
 			return;
-		else if (!session_receive(session, buffer, (size_t)length)) {
+		} else if (!session_receive(session, buffer, (size_t)length)) {
 			session_flush(session, socket);
 			return;
 		}
 	}
-}
-
-/* Whether it begins TLS, and not by HTTP/2 alone. Nothing of what it said is taken. */
-static bool connection_is_rest(const struct connection *connection)
-{
-	const int64_t until_us = clock_mono_us(&system_clock) + HELLO_US;
-	const int usual = 1;
-	struct client_hello hello = { 0 };
-	uint8_t heard[HELLO_MAX_BYTES];
-	enum hello read = HELLO_INCOMPLETE;
-
-	while (read == HELLO_INCOMPLETE) {
-		const int64_t left_us = until_us - clock_mono_us(&system_clock);
-		struct pollfd polled = { .fd = connection->fd, .events = POLLIN };
-		ssize_t got;
-		int more;
-
-		if (left_us <= 0 || poll(&polled, 1, (int)(left_us / 1000) + 1) < 0)
-			return false;
-		got = recv(connection->fd, heard, sizeof(heard), MSG_PEEK | MSG_DONTWAIT);
-		if (got < 0 && errno == EAGAIN)
-			continue;
-		if (got <= 0 || heard[0] != TLS_HANDSHAKE)
-			return false;
-		read = client_hello_read(heard, (size_t)got, &hello);
-		more = (int)got + 1;
-		if (read == HELLO_INCOMPLETE &&
-		    (polled.revents & (POLLHUP | POLLERR) ||
-		     setsockopt(connection->fd, SOL_SOCKET, SO_RCVLOWAT, &more, sizeof(more)) != 0))
-			return false;
-	}
-	setsockopt(connection->fd, SOL_SOCKET, SO_RCVLOWAT, &usual, sizeof(usual));
-	return !hello.http2_only;
 }
 
 /* The listener has a descriptor of its own: the connection's is closed with its place. */
@@ -254,14 +301,14 @@ static void connection_serve(struct connection *connection)
 	struct stream_socket socket AUTO_STREAM_SOCKET = { 0 };
 	AUTO(session)
 	struct session *session = session_new(&(struct session_options){
-		.pool = &front->pool, .admit = on_admit, .call = on_call, .arg = connection });
+		.pool = &front->pool, .admit = on_admit, .call = on_call, .has_feed = on_has_feed, .feed = on_feed, .arg = connection });
 
-	if (front->options.rest && connection_is_rest(connection)) {
+	if (front->options.rest && stream_socket_is_rest(connection->fd)) {
 		connection_divert(connection);
 		return;
 	}
 	if (session && stream_socket_begin(&socket, connection->fd, front->keys))
-		session_run(session, &socket);
+		session_run(connection, session, &socket);
 	stream_socket_end(&socket);
 }
 
@@ -275,6 +322,9 @@ static void *connection_main(void *arg)
 	pthread_mutex_lock(&front->lock);
 	close(connection->fd);
 	connection->fd = -1;
+	if (connection->wake_fd >= 0)
+		close(connection->wake_fd);
+	connection->wake_fd = -1;
 	front->count--;
 	pthread_cond_broadcast(&front->changed);
 	pthread_mutex_unlock(&front->lock);
@@ -401,37 +451,6 @@ static void *accepting_main(void *arg)
 
 /* ---- opening and closing ---- */
 
-static enum status socket_bind(struct front *front, struct error *err)
-{
-	struct sockaddr_storage storage = { 0 };
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
-	const char *address = front->options.address;
-	socklen_t size = sizeof(*v4);
-	const int on = 1;
-
-	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(front->options.port);
-	} else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(front->options.port);
-		size = sizeof(*v6);
-	} else {
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address", address);
-	}
-	front->listening = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (front->listening < 0 ||
-	    setsockopt(front->listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-	    bind(front->listening, (struct sockaddr *)&storage, size) != 0 ||
-	    listen(front->listening, SOMAXCONN) != 0 ||
-	    getsockname(front->listening, (struct sockaddr *)&storage, &size) != 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u: %s", address,
-				 front->options.port, strerror(errno));
-	front->port = ntohs(storage.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
-	return STATUS_OK;
-}
-
 static enum status parts_open(struct front *front, struct error *err)
 {
 	const struct front_options *options = &front->options;
@@ -452,7 +471,7 @@ static enum status parts_open(struct front *front, struct error *err)
 	if (!rc && options->tls_key)
 		rc = tls_keys_new(options->tls_key, options->tls_certificate, &front->keys, err);
 	if (!rc && !options->adopts_only)
-		rc = socket_bind(front, err);
+		rc = stream_listen(options->address, options->port, &front->listening, &front->port, err);
 	if (rc || options->adopts_only)
 		return rc;
 	if (pthread_create(&front->accepting, NULL, accepting_main, front) != 0)
@@ -477,7 +496,7 @@ enum status front_open(const struct front_options *options, struct front **ret_f
 	pthread_cond_init(&front->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		front->connections[i] = (struct connection){ .front = front, .fd = -1 };
+		front->connections[i] = (struct connection){ .front = front, .fd = -1, .wake_fd = -1 };
 	rc = parts_open(front, err);
 	if (rc)
 		front_close(front);

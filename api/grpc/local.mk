@@ -2,14 +2,18 @@
 libtrainyard_a_SOURCES += \
 	api/grpc/failure.c \
 	api/grpc/failure.h \
+	api/grpc/feed.c \
+	api/grpc/feed.h \
 	api/grpc/front.h \
 	api/grpc/rpc.c \
+	api/grpc/outcome.h \
 	api/grpc/rpc.h \
 	api/grpc/session.h \
 	api/grpc/stream_socket.h
 
 WITH_GRPC = \
 	api/grpc/front.c \
+	api/grpc/outcome.c \
 	api/grpc/session.c \
 	api/grpc/stream_socket.c
 WITHOUT_GRPC = \

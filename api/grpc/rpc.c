@@ -40,6 +40,15 @@ const struct route *rpc_route_find(const struct family *families, const char *pa
 	return NULL;
 }
 
+void *rpc_context_find(const struct family *families, const struct route *route)
+{
+	for (; families->name; families++)
+		for (const struct route *row = families->routes; row->method; row++)
+			if (row == route)
+				return families->context;
+	return NULL;
+}
+
 static bool is_dots(const char *segment, size_t length)
 {
 	return length <= 2 && memcmp(segment, "..", length) == 0;
@@ -160,6 +169,11 @@ void rpc_refusal_read(unsigned http_status, const char *json, size_t length, str
 	AUTO(json) json_t *answer = json_loadb(json, length, 0, NULL);
 
 	failure_read(http_status, json_object_get(answer, "error"), outcome);
+}
+
+void rpc_error_read(const struct error *err, struct rpc_outcome *outcome)
+{
+	rpc_outcome_fail(outcome, (unsigned)err->status, err->text ? err->text : "");
 }
 
 void rpc_answer_read(const struct route *route, const struct message *const *any, unsigned http_status,

@@ -3,19 +3,17 @@
 
 #include <arpa/inet.h>
 #include <nghttp2/nghttp2.h>
-#include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/grpc/outcome.h"
 #include "api/http/hold.h"
-#include "daemon/base/base64.h"
 #include "daemon/base/memory.h"
 
 enum {
-	DETAILS_VARIANT = sodium_base64_VARIANT_ORIGINAL_NO_PADDING,
 	STREAMS_MAX = 100,
+	FEEDS_MAX = 10,
 	WINDOW_BYTES = 1 << 20,
 	HEADER_LIST_BYTES = 32 << 10,
 	HEADER_ENTRY_BYTES = 32,    /* counted for each header beside its name and value, RFC 9113 6.5.2 */
@@ -30,7 +28,6 @@ enum {
 	PATH_BYTES_MAX = 512,
 	SECRET_BYTES_MAX = 8192,
 	FRAME_BYTES = 5,             /* compressed or not, and the length */
-	TRAILER_BYTES_MAX = 3 << 10, /* clients take 8 KiB of all together */
 };
 
 /* Headers whose values are kept. */
@@ -71,6 +68,8 @@ struct stream {
 	struct text answer;
 	size_t body_held, answer_held; /* counted */
 	size_t sent;
+	bool has_feed, is_answered; /* is_answered: a call that has one got it, or was refused */
+	struct feed *feed;
 };
 
 struct session {
@@ -110,6 +109,7 @@ static void stream_free(struct session *session, struct stream *stream)
 		stream->next->link = stream->link;
 	copies_drop(stream);
 	rpc_outcome_deinit(&stream->refusal);
+	feed_free(stream->feed);
 	text_deinit(&stream->answer);
 	free(stream);
 }
@@ -233,6 +233,8 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 	return 0;
 }
 
+static int request_look(struct session *session, struct stream *stream);
+
 /* What is refused, or too much, is swallowed, and answered at its end: there are clients that do not understand an answer
  * which comes before it (curl 7.88). */
 static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *data, size_t length,
@@ -242,7 +244,8 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 	struct stream *stream = nghttp2_session_get_stream_user_data(http2, id);
 
 	(void)flags;
-	if (!stream || stream->is_refused || stream->is_too_long || stream->too_much)
+	if (!stream || stream->is_refused || stream->is_too_long || stream->too_much ||
+	    (stream->is_answered && !stream->feed))
 		return 0;
 	hold_change(&session->bodies, session->bodies.bytes + length);
 	stream->body_held += length;
@@ -256,50 +259,17 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 		stream->too_much = "There is no memory for the request now.";
 	if (stream->too_much)
 		body_drop(session, stream);
+	if (stream->has_feed && !stream->too_much)
+		return request_look(session, stream) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 	return 0;
 }
 
 /* ---- what goes out ---- */
 
-#define HEADER(NAME, VALUE)                                                                                  \
-	{                                                                                                    \
-		(uint8_t *)(NAME), (uint8_t *)(VALUE), strlen(NAME), strlen(VALUE), NGHTTP2_NV_FLAG_NONE     \
-	}
-
-/* Printable ASCII but the percent sign; the rest is escaped, and nothing is cut in the middle of an escape. */
-static void message_write(struct text *text, const char *message)
-{
-	for (; *message && text->length + 3 <= TRAILER_BYTES_MAX; message++) {
-		const unsigned char c = (unsigned char)*message;
-
-		if (c >= ' ' && c <= '~' && c != '%')
-			text_putc(text, (char)c);
-		else
-			text_printf(text, "%%%02X", c);
-	}
-}
-
-/* Headers alone: a failure needs no more. */
 static int failure_submit(nghttp2_session *http2, const struct stream *stream,
 			  const struct rpc_outcome *outcome)
 {
-	struct text message AUTO_TEXT = { 0 };
-	struct text details AUTO_TEXT = { 0 };
-	char code[12];
-
-	if (sodium_base64_ENCODED_LEN(outcome->details.length, DETAILS_VARIANT) <= TRAILER_BYTES_MAX)
-		base64_append(&details, outcome->details.data, outcome->details.length, DETAILS_VARIANT);
-	snprintf(code, sizeof(code), "%u", outcome->code);
-	message_write(&message, outcome->message.data ? outcome->message.data : "");
-	const nghttp2_nv headers[] = {
-		HEADER(":status", "200"),
-		HEADER("content-type", "application/grpc"),
-		HEADER("grpc-status", code),
-		HEADER("grpc-message", message.data ? message.data : ""),
-		HEADER("grpc-status-details-bin", details.data ? details.data : ""),
-	};
-
-	return nghttp2_submit_response(http2, stream->id, headers, details.length ? 5 : 4, NULL);
+	return outcome_submit(http2, stream->id, outcome, ENDING_WHOLE);
 }
 
 static int http_failure_submit(nghttp2_session *http2, const struct stream *stream, const char *http_status)
@@ -332,12 +302,9 @@ static int answer_submit(struct session *session, struct stream *stream, const s
 {
 	static const nghttp2_nv headers[] = { HEADER(":status", "200"),
 					      HEADER("content-type", "application/grpc") };
-	const uint32_t length = htonl((uint32_t)bytes->length);
 	const nghttp2_data_provider provider = { .source.ptr = stream, .read_callback = on_answer_read };
 
-	text_putc(&stream->answer, 0);
-	text_append(&stream->answer, &length, sizeof(length));
-	text_append(&stream->answer, bytes->length ? bytes->data : "", bytes->length);
+	feed_frame(&stream->answer, bytes);
 	if (stream->answer.failed)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
 	stream->answer_held = stream->answer.length;
@@ -394,6 +361,8 @@ static void stream_admit(struct session *session, struct stream *stream)
 
 	stream->is_refused = !stream->is_post || !stream->is_grpc ||
 			     !session->options.admit(session->options.arg, &call, &stream->refusal);
+	stream->has_feed = !stream->is_refused && session->options.has_feed &&
+			   session->options.has_feed(session->options.arg, call.path);
 	if (stream->is_refused) {
 		copies_drop(stream);
 		useless_add(session, stream->head_bytes);
@@ -423,6 +392,118 @@ static int stream_answer(struct session *session, struct stream *stream)
 	return answer_submit(session, stream, &bytes);
 }
 
+/* ---- feeds ---- */
+
+static void answer_hold(struct session *session, struct stream *stream, size_t bytes)
+{
+	hold_change(&session->answers, session->answers.bytes - stream->answer_held + bytes);
+	stream->answer_held = bytes;
+}
+
+static ssize_t on_feed_read(nghttp2_session *http2, int32_t id, uint8_t *buffer, size_t size, uint32_t *flags,
+			    nghttp2_data_source *source, void *arg)
+{
+	struct session *session = arg;
+	struct stream *stream = source->ptr;
+	ssize_t length;
+
+	if (session->answers.bytes > ANSWERS_BYTES_MAX ||
+	    hold_is_crowded(&session->answers, POOL_ANSWER_BYTES_MAX))
+		feed_end(stream->feed, GRPC_RESOURCE_EXHAUSTED, "Too many answers wait to be read.");
+	length = feed_read(stream->feed, buffer, size);
+	answer_hold(session, stream, stream->feed->message.length);
+	stream->feed->waits = length == FEED_WAITS;
+	if (length == FEED_WAITS)
+		return NGHTTP2_ERR_DEFERRED;
+	if (length != FEED_OVER)
+		return length;
+	*flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+	return outcome_submit(http2, id, &stream->feed->outcome, ENDING_TRAILERS) ? NGHTTP2_ERR_CALLBACK_FAILURE
+										  : 0;
+}
+
+static unsigned feed_count(const struct session *session)
+{
+	unsigned count = 0;
+
+	for (const struct stream *stream = session->streams; stream; stream = stream->next)
+		count += stream->feed && !stream->feed->is_over;
+	return count;
+}
+
+static int feed_submit(struct session *session, struct stream *stream, const struct session_feed *source)
+{
+	static const nghttp2_nv headers[] = { HEADER(":status", "200"),
+					      HEADER("content-type", "application/grpc") };
+	const nghttp2_data_provider provider = { .source.ptr = stream, .read_callback = on_feed_read };
+
+	stream->feed = feed_new(source);
+	return nghttp2_submit_response(session->http2, stream->id, headers, 2, &provider);
+}
+
+static int feed_begin(struct session *session, struct stream *stream)
+{
+	struct rpc_outcome outcome AUTO_RPC_OUTCOME = { 0 };
+	struct session_call call = head_of(stream);
+	struct session_feed source = { 0 };
+
+	stream->is_answered = true;
+	if (feed_count(session) >= FEEDS_MAX)
+		rpc_outcome_fail(&outcome, GRPC_RESOURCE_EXHAUSTED, "There are too many streams open.");
+	else if (message_take(session, stream, &call, &outcome))
+		session->options.feed(session->options.arg, &call, &source, &outcome);
+	body_drop(session, stream);
+	return outcome.code != GRPC_OK ? failure_submit(session->http2, stream, &outcome)
+				       : feed_submit(session, stream, &source);
+}
+
+static void stream_wake(struct session *session, struct stream *stream)
+{
+	if (stream->feed && stream->feed->waits)
+		nghttp2_session_resume_data(session->http2, stream->id);
+}
+
+/* More of the body of a call with a feed has come: it has one request. */
+static int request_look(struct session *session, struct stream *stream)
+{
+	if (stream->feed) {
+		body_drop(session, stream);
+		feed_end(stream->feed, GRPC_INVALID_ARGUMENT, "The stream takes one request only.");
+		stream_wake(session, stream);
+		return 0;
+	}
+	return feed_request_length(&stream->body) ? feed_begin(session, stream) : 0;
+}
+
+void session_wake(struct session *session)
+{
+	for (struct stream *stream = session->streams; stream; stream = stream->next)
+		stream_wake(session, stream);
+}
+
+int64_t session_wake_us(const struct session *session)
+{
+	int64_t wake_us = INT64_MAX;
+
+	for (const struct stream *stream = session->streams; stream; stream = stream->next)
+		if (stream->feed && stream->feed->waits && stream->feed->wake_us < wake_us)
+			wake_us = stream->feed->wake_us;
+	return wake_us;
+}
+
+bool session_has_feeds(const struct session *session)
+{
+	return feed_count(session) > 0;
+}
+
+void session_feeds_end(struct session *session, unsigned code, const char *text)
+{
+	for (struct stream *stream = session->streams; stream; stream = stream->next)
+		if (stream->feed)
+			feed_end(stream->feed, code, text);
+	session_wake(session);
+}
+
 static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *arg)
 {
 	struct stream *stream;
@@ -434,7 +515,7 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *ar
 		return 0;
 	if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
 		stream_admit(arg, stream);
-	if (!(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+	if (!(frame->hd.flags & NGHTTP2_FLAG_END_STREAM) || stream->is_answered)
 		return 0;
 	return stream_answer(arg, stream) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }

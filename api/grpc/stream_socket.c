@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/grpc/stream_socket.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "daemon/base/client_hello.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
 
-enum { HANDSHAKE_MS = 10000, SEND_S = 30, RECORD_MS = 30000, TLS_HANDSHAKE_RECORD = 22 };
+enum { HELLO_US = 10000000, /* for a client's first words */ HANDSHAKE_MS = 10000, SEND_S = 30, RECORD_MS = 30000, TLS_HANDSHAKE_RECORD = 22 };
 
 struct tls_keys {
 	gnutls_certificate_credentials_t credentials;
@@ -115,13 +120,29 @@ static bool is_passing(const struct stream_socket *socket, ssize_t failure)
 			   : errno == EINTR;
 }
 
-ssize_t stream_socket_read(struct stream_socket *socket, void *buffer, size_t size, int idle_ms)
+/* 1: there is something to read, or an end; 0: nothing in time, or woken. */
+static int read_wait(int fd, int wake_fd, int timeout_ms)
+{
+	struct pollfd polled[] = { { .fd = fd, .events = POLLIN }, { .fd = wake_fd, .events = POLLIN } };
+	eventfd_t count;
+	int ready;
+
+	do
+		ready = poll(polled, 2, timeout_ms);
+	while (ready < 0 && errno == EINTR);
+	if (ready > 0 && polled[1].revents)
+		eventfd_read(wake_fd, &count);
+	return ready < 0 ? ready : polled[0].revents != 0;
+}
+
+ssize_t stream_socket_read(struct stream_socket *socket, void *buffer, size_t size, int idle_ms,
+			   int wake_fd)
 {
 	ssize_t length;
 
 	do {
 		if (!socket->tls || gnutls_record_check_pending(socket->tls) == 0) {
-			const int ready = wait_readable(socket->fd, idle_ms);
+			const int ready = read_wait(socket->fd, wake_fd, idle_ms);
 
 			if (ready != 1)
 				return ready == 0 ? STREAM_SOCKET_IDLE : STREAM_SOCKET_BROKEN;
@@ -147,4 +168,66 @@ bool stream_socket_write(struct stream_socket *socket, const void *data, size_t 
 		length -= (size_t)sent;
 	}
 	return true;
+}
+
+bool stream_socket_is_rest(int fd)
+{
+	const int64_t until_us = clock_mono_us(&system_clock) + HELLO_US;
+	const int usual = 1;
+	struct client_hello hello = { 0 };
+	uint8_t heard[HELLO_MAX_BYTES];
+	enum hello read = HELLO_INCOMPLETE;
+
+	while (read == HELLO_INCOMPLETE) {
+		const int64_t left_us = until_us - clock_mono_us(&system_clock);
+		struct pollfd polled = { .fd = fd, .events = POLLIN };
+		ssize_t got;
+		int more;
+
+		if (left_us <= 0 || poll(&polled, 1, (int)(left_us / 1000) + 1) < 0)
+			return false;
+		got = recv(fd, heard, sizeof(heard), MSG_PEEK | MSG_DONTWAIT);
+		if (got < 0 && errno == EAGAIN)
+			continue;
+		if (got <= 0 || heard[0] != TLS_HANDSHAKE_RECORD)
+			return false;
+		read = client_hello_read(heard, (size_t)got, &hello);
+		more = (int)got + 1;
+		if (read == HELLO_INCOMPLETE &&
+		    (polled.revents & (POLLHUP | POLLERR) ||
+		     setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &more, sizeof(more)) != 0))
+			return false;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &usual, sizeof(usual));
+	return !hello.http2_only;
+}
+
+enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port, struct error *err)
+{
+	struct sockaddr_storage storage = { 0 };
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
+	socklen_t size = sizeof(*v4);
+	const int on = 1;
+
+	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(port);
+	} else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(port);
+		size = sizeof(*v6);
+	} else {
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address", address);
+	}
+	*ret_fd = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*ret_fd < 0 ||
+	    setsockopt(*ret_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+	    bind(*ret_fd, (struct sockaddr *)&storage, size) != 0 ||
+	    listen(*ret_fd, SOMAXCONN) != 0 ||
+	    getsockname(*ret_fd, (struct sockaddr *)&storage, &size) != 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u: %s", address,
+				 port, strerror(errno));
+	*ret_port = ntohs(storage.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
+	return STATUS_OK;
 }

@@ -240,7 +240,8 @@ struct session_rule {
 };
 
 /* Makes requests for clients of another protocol than HTTP/1. They meet the same guard, limits and families as a
- * listener's. Its families must be without rows that stream. */
+ * listener's. A row that streams is answered
+ * with a head alone. */
 struct door;
 
 struct ledger;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/logging/entry_list.h"
 #include "api/logging/handlers.h"
 #include "api/logging/messages.h"
 #include "api/logging/resource_name.h"
@@ -14,14 +15,9 @@
 #include "store/logs/logs.h"
 
 /* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/entries/list (read 2026-11-20) */
-enum { NAMES_MAX = 100, PAGE_SIZE_DEFAULT = 50, PAGE_SIZE_MAX = 1000 };
+enum { PAGE_SIZE_DEFAULT = 50, PAGE_SIZE_MAX = 1000 };
 
-struct projects {
-	char *ids[NAMES_MAX];
-	size_t count;
-};
-
-static void projects_deinit(struct projects *projects)
+void projects_deinit(struct projects *projects)
 {
 	while (projects->count > 0)
 		free(projects->ids[--projects->count]);
@@ -43,8 +39,8 @@ static enum status names_read(const struct logging_context *context, const json_
 	return STATUS_OK;
 }
 
-static enum status projects_read(const struct logging_context *context, const json_t *body,
-				 struct projects *projects, struct error *err)
+enum status projects_read(const struct logging_context *context, const json_t *body,
+			  struct projects *projects, struct error *err)
 {
 	const json_t *names = json_object_get(body, "resourceNames");
 	const json_t *ids = json_object_get(body, "projectIds"); /* deprecated */
@@ -53,9 +49,9 @@ static enum status projects_read(const struct logging_context *context, const js
 	if (count == 0)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names",
 				 "At least one resource name is needed.");
-	if (count > NAMES_MAX)
+	if (count > RESOURCE_NAMES_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names",
-				 "At most %d resource names are allowed.", NAMES_MAX);
+				 "At most %d resource names are allowed.", RESOURCE_NAMES_MAX);
 	for (size_t i = 0; i < json_array_size(ids); i++) {
 		char *project = project_resolve(context, json_string_value(json_array_get(ids, i)));
 
@@ -80,12 +76,6 @@ static enum status order_read(const char *order, bool *ret_descending, struct er
 	return error_set(err, STATUS_INVALID_ARGUMENT, "order_by",
 			 "Entries can be ordered by \"timestamp asc\" or \"timestamp desc\" only.");
 }
-
-/* What a page is rendered with. */
-struct rendering {
-	struct writer entries;
-	struct text name; /* of the log of one entry */
-};
 
 static void time_put(struct writer *entry, const char *name, int64_t time_ns)
 {
@@ -140,9 +130,9 @@ static void payload_put(struct writer *answer, const struct log_entry *entry)
 	}
 }
 
-static void entry_put(void *arg, const struct log_entry *entry)
+void entry_put(void *arg, const struct log_entry *entry)
 {
-	struct rendering *rendering = arg;
+	struct entry_rendering *rendering = arg;
 	struct writer answer = element_message(&rendering->entries), resource;
 
 	text_clear(&rendering->name);
@@ -167,7 +157,7 @@ static enum status page_put(struct call *call, const struct projects *projects, 
 {
 	const struct logging_context *context = call->context;
 	struct writer page = message_open(&call->answer, &logging_list_entries_response);
-	struct rendering rendering = { .entries = member_list(&page, "entries") };
+	struct entry_rendering rendering = { .entries = member_list(&page, "entries") };
 	AUTO(string) char *next = NULL;
 	struct log_query query = {
 		.projects = (const char *const *)projects->ids,

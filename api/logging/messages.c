@@ -153,6 +153,46 @@ static const struct field list_entries_response_fields[] = {
 const struct message logging_list_entries_response = { "google.logging.v2.ListLogEntriesResponse",
 						       list_entries_response_fields, "A page of entries." };
 
+static const struct field tail_entries_fields[] = {
+	LIST(1, "resourceNames", FIELD_STRING, "projects/PROJECT, or a view below it; at most 100."),
+	PLAIN(2, "filter", FIELD_STRING,
+	      "Which entries, in the Logging query language; at most 20000 characters."),
+	PLAIN(3, "bufferWindow", FIELD_DURATION,
+	      "How long entries are held back so that late ones can come before them: 2s unless told, 60s at most."),
+	END,
+};
+const struct message logging_tail_entries_request = { "google.logging.v2.TailLogEntriesRequest",
+						      tail_entries_fields, "Asks for entries as they come." };
+
+static const struct enum_value suppression_values[] = {
+	{ "REASON_UNSPECIFIED", 0, "Not said." },
+	{ "RATE_LIMIT", 1, "More came than a session gives in a minute." },
+	{ "NOT_CONSUMED", 2, "The client did not take them in time." },
+	{ NULL, 0, NULL },
+};
+static const struct enum_type suppression_reason = {
+	"google.logging.v2.TailLogEntriesResponse.SuppressionInfo.Reason", suppression_values
+};
+static const struct field suppression_fields[] = {
+	{ .number = 1,
+	  .name = "reason",
+	  .type = FIELD_ENUM,
+	  .enum_type = &suppression_reason,
+	  .help = "Why they were left out." },
+	PLAIN(2, "suppressedCount", FIELD_INT32, "At least so many were."),
+	END,
+};
+static const struct message suppression_info = { "google.logging.v2.TailLogEntriesResponse.SuppressionInfo",
+						 suppression_fields, "Entries that were left out." };
+static const struct field tail_entries_response_fields[] = {
+	OBJECT(1, "entries", FIELD_REPEATED, &logging_entry, "New entries, in the order of time."),
+	OBJECT(2, "suppressionInfo", FIELD_REPEATED, &suppression_info,
+	       "How many were left out since the last message; one for each reason."),
+	END,
+};
+const struct message logging_tail_entries_response = { "google.logging.v2.TailLogEntriesResponse",
+						       tail_entries_response_fields, "New entries." };
+
 static const struct field write_entries_fields[] = {
 	PLAIN(1, "logName", FIELD_STRING, "Log of the entries that name none."),
 	OBJECT(2, "resource", 0, &resource, "Resource of the entries that have none."),

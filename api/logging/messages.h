@@ -7,6 +7,8 @@
 extern const struct message logging_entry;
 extern const struct message logging_list_entries_request;
 extern const struct message logging_list_entries_response;
+extern const struct message logging_tail_entries_request;
+extern const struct message logging_tail_entries_response;
 extern const struct message logging_write_entries_request;
 extern const struct message logging_write_entries_response;
 extern const struct message logging_list_logs_request;

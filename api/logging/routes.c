@@ -2,6 +2,7 @@
 #include "api/logging/routes.h"
 
 #include "api/grpc/rpc.h"
+#include "api/logging/entry_tail.h"
 #include "api/logging/handlers.h"
 #include "api/logging/messages.h"
 #include "api/message/discovery.h"
@@ -43,6 +44,16 @@ const struct route logging_routes[] = {
 	  .body_root = "",
 	  .doc = METHOD_DOC(NULL, logging_write_entries_response, "Writes entries into logs."),
 	  .rpc = CALL("WriteLogEntries", logging_write_entries_request) },
+	{ .method = "POST",
+	  .path = "/v2/entries:tail",
+	  .handler = entry_tail,
+	  .body = &logging_tail_entries_request,
+	  .body_root = "",
+	  .doc = METHOD_DOC(NULL, logging_tail_entries_response,
+			    "Goes on with new entries as they are stored, for an hour at most."),
+	  .rpc = &(const struct rpc){ .path = "/google.logging.v2.LoggingServiceV2/TailLogEntries",
+				      .request = &logging_tail_entries_request,
+				      .feed = &entry_tail_feed } },
 	{ LOGS_OF("projects/{project}"), .rpc = CALL("ListLogs", logging_list_logs_call) },
 	{ LOGS_OF("projects/{project}/locations/{location}/buckets/{bucket}/views/{view}") },
 	{ LOGS_OF("folders/{folder}") },
@@ -57,7 +68,6 @@ const struct route logging_routes[] = {
 	}
 
 const struct route logging_absent[] = {
-	ABSENT("POST", "/v2/entries:tail"),
 	ABSENT("POST", "/v2/entries:copy"),
 	ABSENT("GET", "/v2/monitoredResourceDescriptors"),
 	ABSENT("DELETE", "/v2/projects/{project}/logs/{log}"),

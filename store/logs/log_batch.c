@@ -381,6 +381,8 @@ static enum status item_add(struct log_batch *batch, struct entries *entries, co
 		rc = reach_note(batch, record, err);
 	if (rc)
 		return rc;
+	if (time_ns < batch->oldest_ns)
+		batch->oldest_ns = time_ns;
 	entry_make(batch, record, time_ns, &entries->rows[entries->count++]);
 	return entries->count == ENTRIES_AT_ONCE ? rows_store(batch, entries, err) : STATUS_OK;
 }
@@ -417,6 +419,7 @@ static enum status items_write(struct log_batch *batch, const struct log_queue *
 	int64_t sequence = batch->sequence, reached = batch->reached, received = batch->received;
 	enum status rc;
 
+	batch->oldest_ns = INT64_MAX;
 	if (batch->received < received_ns - 1)
 		batch->received = received_ns - 1;
 	rc = records_write(batch, queue, err);

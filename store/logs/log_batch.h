@@ -35,6 +35,7 @@ struct log_batch {
 	int64_t sequence;   /* the last insert id made */
 	int64_t reached;    /* the last outbox row stored */
 	int64_t received;   /* received_ns of the last entry; it grows with each, whatever the clock does */
+	int64_t oldest_ns;  /* the earliest time of the last batch's entries; INT64_MAX: it had none */
 	struct job_clock clocks[JOB_CLOCKS];
 	struct replica_reach reaches[POSITION_SLOTS];
 	unsigned reach_count;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "store/jobs/trials.h"
+#include "store/logs/entry_row.h"
 #include "store/logs/log_filter.h"
-#include "store/logs/log_source.h"
 #include "store/logs/logs.h"
 #include "store/store_parts.h"
 
@@ -26,12 +26,10 @@ struct query {
 	char trial[12];
 	bool unfinished; /* the job that it streams is not at its end */
 	bool continues;
-	struct page_mark mark; /* numbers: ts, insert id when made, job, source; name: insert id when given */
+	struct page_mark mark; /* entry_mark_read()'s */
 	int64_t jobs[LEGS_MAX];
 	unsigned job_count; /* 0: along time */
 };
-
-enum mark_number { MARK_TS, MARK_ID, MARK_JOB, MARK_SOURCE };
 
 static void query_deinit(struct query *query)
 {
@@ -142,9 +140,7 @@ static void leg_put(struct text *sql, const struct query *query, unsigned leg)
 {
 	text_printf(
 		sql,
-		"SELECT e.ts AS ts, e.insert_id AS insert_id, e.job AS job, e.source AS source, e.severity, e.kind,"
-		" e.received_ns, e.extra, e.payload, s.project, s.log_name, s.resource_type, s.resource_labels, s.labels"
-		" FROM entry AS e%s CROSS JOIN source AS s ON s.id = e.source WHERE ",
+		"SELECT " ENTRY_ROW_COLUMNS " FROM entry AS e%s CROSS JOIN source AS s ON s.id = e.source WHERE ",
 		query->job_count ? "" : " INDEXED BY entry_time");
 	if (query->job_count)
 		text_printf(sql, "e.job = :job%u AND ", leg);
@@ -189,58 +185,8 @@ static void query_bind(const struct query *query, sqlite3_stmt *statement)
 	bind_if_used(statement, ":from", query->filter.timestamp.from_ns);
 	bind_if_used(statement, ":to", query->filter.timestamp.to_ns);
 	bind_int(statement, ":count", (int64_t)query->asked->page_size + 1);
-	if (!query->continues)
-		return;
-	bind_int(statement, ":mark_ts", query->mark.numbers[MARK_TS]);
-	bind_int(statement, ":mark_job", query->mark.numbers[MARK_JOB]);
-	bind_int(statement, ":mark_source", query->mark.numbers[MARK_SOURCE]);
-	if (*query->mark.name)
-		bind_text(statement, ":mark_id", query->mark.name);
-	else
-		bind_int(statement, ":mark_id", query->mark.numbers[MARK_ID]);
-}
-
-static void mark_read(sqlite3_stmt *row, struct page_mark *mark)
-{
-	mark->numbers[MARK_TS] = sqlite3_column_int64(row, 0);
-	mark->numbers[MARK_JOB] = sqlite3_column_int64(row, 2);
-	mark->numbers[MARK_SOURCE] = sqlite3_column_int64(row, 3);
-	mark->name[0] = '\0';
-	if (sqlite3_column_type(row, 1) == SQLITE_TEXT)
-		snprintf(mark->name, sizeof(mark->name), "%s", column_text(row, 1));
-	else
-		mark->numbers[MARK_ID] = sqlite3_column_int64(row, 1);
-}
-
-/* How many bytes it has. */
-static size_t entry_give(sqlite3_stmt *row, const struct page_mark *mark,
-			 void (*give)(void *arg, const struct log_entry *entry), void *arg)
-{
-	const char *labels = column_text(row, 13);
-	char made_id[LOG_MADE_ID_SIZE];
-	struct log_entry entry = {
-		.project = column_text(row, 9),
-		.log_name = column_text(row, 10),
-		.resource_type = column_text(row, 11),
-		.resource_labels = column_text(row, 12),
-		.labels = labels && strcmp(labels, "{}") != 0 ? labels : NULL,
-		.time_ns = mark->numbers[MARK_TS],
-		.received_ns = sqlite3_column_int64(row, 6),
-		.severity = sqlite3_column_int(row, 4),
-		.insert_id = mark->name,
-		.kind = (enum log_payload)sqlite3_column_int(row, 5),
-		.payload = column_text(row, 8),
-		.payload_length = (size_t)sqlite3_column_bytes(row, 8),
-		.extra = column_text(row, 7),
-	};
-
-	if (!*mark->name) {
-		snprintf(made_id, sizeof(made_id), LOG_MADE_ID, mark->numbers[MARK_ID]);
-		entry.insert_id = made_id;
-	}
-	give(arg, &entry);
-	return entry.payload_length + (size_t)sqlite3_column_bytes(row, 7) +
-	       (size_t)sqlite3_column_bytes(row, 12) + (size_t)sqlite3_column_bytes(row, 13);
+	if (query->continues)
+		entry_mark_bind(statement, &query->mark);
 }
 
 /* *ret_more: the page is full and something comes after @ret_last. */
@@ -257,8 +203,8 @@ static enum status rows_give(sqlite3_stmt *rows, unsigned page_size,
 		*ret_more = row && (count == page_size || bytes >= LOG_PAGE_BYTES);
 		if (rc || !row || *ret_more)
 			return rc;
-		mark_read(rows, ret_last);
-		bytes += entry_give(rows, ret_last, give, arg);
+		entry_mark_read(rows, ret_last);
+		bytes += entry_row_give(rows, ret_last, give, arg);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
 #include "daemon/base/log.h"
@@ -38,6 +39,8 @@ struct logs_writer {
 	bool stopping;
 	int64_t reached;
 	uint64_t stored; /* batches */
+	int64_t received;
+	struct log_listener *listeners;
 	void (*room)(void *arg);
 	void *room_arg;
 };
@@ -184,6 +187,55 @@ bool logs_writer_await(struct logs_writer *writer, uint64_t stored, int64_t at_m
 	return more;
 }
 
+int64_t logs_writer_listen(struct logs_writer *writer, struct log_listener *listener)
+{
+	int64_t received;
+
+	pthread_mutex_lock(&writer->lock);
+	listener->oldest_ns = INT64_MAX;
+	listener->next = writer->listeners;
+	writer->listeners = listener;
+	received = writer->received;
+	pthread_mutex_unlock(&writer->lock);
+	return received;
+}
+
+void logs_writer_unlisten(struct logs_writer *writer, struct log_listener *listener)
+{
+	struct log_listener **link = &writer->listeners;
+
+	pthread_mutex_lock(&writer->lock);
+	while (*link && *link != listener)
+		link = &(*link)->next;
+	if (*link)
+		*link = listener->next;
+	pthread_mutex_unlock(&writer->lock);
+}
+
+int64_t logs_writer_heard(struct logs_writer *writer, struct log_listener *listener, int64_t *ret_oldest_ns)
+{
+	int64_t received;
+
+	pthread_mutex_lock(&writer->lock);
+	*ret_oldest_ns = listener->oldest_ns;
+	listener->oldest_ns = INT64_MAX;
+	received = writer->received;
+	pthread_mutex_unlock(&writer->lock);
+	return received;
+}
+
+/* With the lock held. */
+static void listeners_tell(struct logs_writer *writer)
+{
+	writer->received = writer->batch.received;
+	for (struct log_listener *listener = writer->listeners; listener; listener = listener->next) {
+		if (writer->batch.oldest_ns < listener->oldest_ns)
+			listener->oldest_ns = writer->batch.oldest_ns;
+		if (listener->wake_fd >= 0)
+			eventfd_write(listener->wake_fd, 1);
+	}
+}
+
 /* Moves what waits into @queue: nothing where all that came was refused; false when it is time to end. */
 static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 {
@@ -287,6 +339,7 @@ static void batch_finish(struct logs_writer *writer)
 	writer->written_bytes = writer->written_count = 0;
 	writer->reached = writer->batch.reached;
 	writer->stored++;
+	listeners_tell(writer);
 	pthread_cond_broadcast(&writer->written);
 	arg = writer->room_arg;
 	if (writer->refused && !is_full(writer)) {
@@ -412,6 +465,7 @@ enum status logs_writer_open(const char *path, const char *instance, struct job_
 	writer->clock = clock;
 	writer->changes = changes;
 	writer->reached = writer->batch.reached;
+	writer->received = writer->batch.received;
 	conditions_init(writer);
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the log writer");

@@ -34,6 +34,21 @@ int64_t logs_writer_reached(struct logs_writer *writer);
 /* Removes a slice of a job's entries between two batches, and waits for it; log_batch_purge(). Thread: any but the writer's. */
 enum status logs_writer_purge(struct logs_writer *writer, int64_t job, bool *ret_more, struct error *err);
 
+/* A reader of all entries that are stored from a moment on; its memory is the caller's. */
+struct log_listener {
+	int wake_fd; /* an eventfd, written to after each batch; -1: none */
+	/* The writer's. */
+	int64_t oldest_ns;
+	struct log_listener *next;
+};
+/* received_ns of the last entry before. Thread: any, for all three. */
+int64_t logs_writer_listen(struct logs_writer *writer, struct log_listener *listener);
+/* Harmless if it does not listen. */
+void logs_writer_unlisten(struct logs_writer *writer, struct log_listener *listener);
+/* received_ns of the last entry now, and the earliest time of all that were stored since it was asked last; INT64_MAX: none
+ * was. */
+int64_t logs_writer_heard(struct logs_writer *writer, struct log_listener *listener, int64_t *ret_oldest_ns);
+
 /* How many batches were stored. Thread: any. */
 uint64_t logs_writer_stored(struct logs_writer *writer);
 /* Until more than @stored were, at most so long, on the system's own clock. False: none was. Thread: any. */

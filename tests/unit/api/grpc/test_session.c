@@ -23,6 +23,10 @@ struct bench {
 	nghttp2_session *client;
 	struct reply replies[8]; /* by stream / 2; of later ones the last counts */
 	unsigned heads, calls;
+	/* Of the feeds of "/feed": what they give next, and how often they were asked, and closed. */
+	const char *feed_gives;
+	unsigned feed_messages, feed_asked, feeds_closed;
+	bool feed_ends;
 };
 
 static struct reply *reply_of(void *arg, int32_t id)
@@ -52,6 +56,45 @@ static void call_answer(void *arg, const struct session_call *call, struct text 
 		text_append(bytes, call->data, call->length);
 	else
 		rpc_outcome_fail(outcome, 5, "no \xc3\xa9 100% \n");
+}
+
+static bool call_has_feed(void *arg, const char *path)
+{
+	(void)arg;
+	return strcmp(path, "/feed") == 0;
+}
+
+static bool feed_next(void *arg, struct text *bytes, int64_t *ret_wake_us, struct rpc_outcome *outcome)
+{
+	struct bench *bench = arg;
+
+	bench->feed_asked++;
+	*ret_wake_us = 77;
+	if (bench->feed_messages) {
+		bench->feed_messages--;
+		text_puts(bytes, bench->feed_gives);
+	} else if (bench->feed_ends) {
+		rpc_outcome_fail(outcome, 11, "over");
+		return false;
+	}
+	return true;
+}
+
+static void feed_closed(void *arg)
+{
+	((struct bench *)arg)->feeds_closed++;
+}
+
+static void call_feed(void *arg, const struct session_call *call, struct session_feed *ret_feed,
+		      struct rpc_outcome *outcome)
+{
+	struct bench *bench = arg;
+
+	bench->calls++;
+	if (call->length && memcmp(call->data, "no", 2) == 0)
+		rpc_outcome_fail(outcome, 3, "bad");
+	else
+		*ret_feed = (struct session_feed){ feed_next, feed_closed, bench };
 }
 
 static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,
@@ -104,7 +147,7 @@ static int setup(void **state)
 	nghttp2_session_callbacks_del(callbacks);
 	nghttp2_submit_settings(bench->client, 0, NULL, 0);
 	bench->session = session_new(&(struct session_options){
-		.pool = &bench->pool, .admit = call_admit, .call = call_answer, .arg = bench });
+		.pool = &bench->pool, .admit = call_admit, .call = call_answer, .has_feed = call_has_feed, .feed = call_feed, .arg = bench });
 	*state = bench;
 	return 0;
 }
@@ -184,6 +227,111 @@ static void exchange(struct bench *bench)
 	} while (nghttp2_session_want_write(bench->client));
 	while ((back = session_send(bench->session, &data)) > 0)
 		assert_int_equal(nghttp2_session_mem_recv(bench->client, data, (size_t)back), back);
+}
+
+/* Broken: a feed that is begun once its client has ended its side only. */
+static void a_feed_goes_on_while_there_is_something(void **state)
+{
+	struct bench *bench = *state;
+	struct upload open = { "\0\0\0\0\2hi", 7, .endless = true }, ended = { "\0\0\0\0\0", 5 };
+
+	assert_int_equal(session_wake_us(bench->session), INT64_MAX);
+	bench->feed_gives = "abc";
+	bench->feed_messages = 2;
+	request_submit(bench, "POST", "/feed", "application/grpc", &open);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].status, "200");
+	assert_string_equal(bench->replies[0].code, "");
+	assert_int_equal(bench->replies[0].body.length, 16);
+	assert_int_equal(session_wake_us(bench->session), 77);
+	request_submit(bench, "POST", "/feed", "application/grpc", &ended);
+	exchange(bench);
+	bench->feed_messages = 1;
+	session_wake(bench->session);
+	exchange(bench);
+	assert_int_equal(bench->replies[0].body.length + bench->replies[1].body.length, 24);
+	bench->feed_ends = true;
+	session_wake(bench->session);
+	exchange(bench);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(bench->replies[i].code, "11");
+		assert_string_equal(bench->replies[i].message, "over");
+	}
+	assert_true(bench->replies[1].closed); /* the other's side is not ended */
+	assert_false(session_has_feeds(bench->session));
+}
+
+/* Broken: request_look() that takes more of a body for the rest of the first message. */
+static void a_feed_takes_one_request(void **state)
+{
+	struct bench *bench = *state;
+	struct upload two = { "\0\0\0\0\0\0\0\0\0\0", 10 }, half = { "\0\0\0\0\5", 5 }, bad = { "\0\0\0\0\2no", 7 };
+
+	request_submit(bench, "POST", "/feed", "application/grpc", &two);
+	request_submit(bench, "POST", "/feed", "application/grpc", &half);
+	request_submit(bench, "POST", "/feed", "application/grpc", &bad);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].code, "13");
+	assert_string_equal(bench->replies[1].code, "13");
+	assert_string_equal(bench->replies[2].code, "3");
+	assert_int_equal(bench->calls, 1);
+}
+
+/* Broken: on_feed_read() that makes the next message before the last one was sent. */
+static void a_feed_makes_no_more_than_its_client_takes(void **state)
+{
+	struct bench *bench = *state;
+	static char large[1 << 20];
+	const nghttp2_settings_entry window = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0 };
+	struct upload open = { "\0\0\0\0\0", 5, .endless = true };
+
+	memset(large, 'x', sizeof(large) - 1);
+	bench->feed_gives = large;
+	bench->feed_messages = 3;
+	nghttp2_submit_settings(bench->client, 0, &window, 1);
+	request_submit(bench, "POST", "/feed", "application/grpc", &open);
+	exchange(bench);
+	session_wake(bench->session);
+	exchange(bench);
+	assert_int_equal(bench->replies[0].body.length, 0);
+	assert_int_equal(bench->feed_asked, 0);
+	assert_int_equal(nghttp2_submit_window_update(bench->client, 0, 1, 1000), 0);
+	exchange(bench);
+	assert_true(bench->replies[0].body.length >= 1000);
+	assert_int_equal(bench->feed_asked, bench->replies[0].body.length / (sizeof(large) + 4) + 1);
+}
+
+static void a_feed_that_is_reset_is_closed(void **state)
+{
+	struct bench *bench = *state;
+	struct upload open = { "\0\0\0\0\0", 5, .endless = true };
+
+	request_submit(bench, "POST", "/feed", "application/grpc", &open);
+	exchange(bench);
+	assert_true(session_has_feeds(bench->session));
+	nghttp2_submit_rst_stream(bench->client, 0, 1, NGHTTP2_CANCEL);
+	exchange(bench);
+	assert_int_equal(bench->feeds_closed, 1);
+	assert_false(session_has_feeds(bench->session));
+	session_wake(bench->session);
+}
+
+static void feeds_end_with_a_word(void **state)
+{
+	struct bench *bench = *state;
+	struct upload open[11];
+
+	for (size_t i = 0; i < COUNT_OF(open); i++) {
+		open[i] = (struct upload){ "\0\0\0\0\0", 5, .endless = true };
+		request_submit(bench, "POST", "/feed", "application/grpc", &open[i]);
+	}
+	exchange(bench);
+	assert_string_equal(bench->replies[7].code, "8"); /* the eleventh */
+	assert_string_equal(bench->replies[0].code, "");
+	session_feeds_end(bench->session, 14, "closing");
+	exchange(bench);
+	assert_string_equal(bench->replies[0].code, "14");
+	assert_string_equal(bench->replies[0].message, "closing");
 }
 
 static void calls_are_answered(void **state)
@@ -466,6 +614,11 @@ static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(calls_are_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_feed_goes_on_while_there_is_something, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_feed_takes_one_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_feed_makes_no_more_than_its_client_takes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_feed_that_is_reset_is_closed, setup, teardown),
+		cmocka_unit_test_setup_teardown(feeds_end_with_a_word, setup, teardown),
 		cmocka_unit_test_setup_teardown(failures_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_call_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_head_is_asked_for_before_its_body, setup, teardown),

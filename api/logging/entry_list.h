@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/logging/entry_list.h: what all methods that read entries share: which projects are asked for, and an entry's JSON. */
+#include <jansson.h>
+#include <stddef.h>
+
+#include "api/message/message_write.h"
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+struct log_entry;
+struct logging_context;
+
+/* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/entries/list (read 2026-11-20) */
+enum { RESOURCE_NAMES_MAX = 100 };
+
+struct projects {
+	char *ids[RESOURCE_NAMES_MAX];
+	size_t count;
+};
+void projects_deinit(struct projects *projects);
+/* Of a request's resourceNames and projectIds; @projects has what was read also after a failure. INVALID_ARGUMENT: there is
+ * none, too many, or one is no resource name. */
+enum status projects_read(const struct logging_context *context, const json_t *body,
+			  struct projects *projects, struct error *err);
+
+/* What entries are rendered with. */
+struct entry_rendering {
+	struct writer entries;
+	struct text name; /* of the log of one entry; the caller deinits it */
+};
+/* Adds an entry to the list; @arg is a struct entry_rendering. */
+void entry_put(void *arg, const struct log_entry *entry);

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Live tailing by google-cloud-logging's own client."""
+import select
+import subprocess
+
+import pytest
+
+from support.daemon import Daemon
+from support.engine import NO_ENGINE
+from support.scripts import PYTHON
+from support.wait import wait_until
+
+PROGRAM = """
+import sys
+import grpc
+from google.api_core import exceptions
+from google.cloud.logging_v2.services.logging_service_v2 import LoggingServiceV2Client
+from google.cloud.logging_v2.services.logging_service_v2.transports import LoggingServiceV2GrpcTransport
+from google.cloud.logging_v2.types import TailLogEntriesRequest
+
+channel = grpc.insecure_channel(sys.argv[1])
+client = LoggingServiceV2Client(transport=LoggingServiceV2GrpcTransport(channel=channel))
+ask = lambda **more: client.tail_log_entries(requests=iter([TailLogEntriesRequest(resource_names=[sys.argv[2]], **more)]), timeout=60)
+for wrong in ({"filter": "nosuch("}, {"buffer_window": {"seconds": 61}}):
+    try:
+        ask(**wrong)
+    except exceptions.InvalidArgument:
+        print("refused", flush=True)
+print("tailing", flush=True)
+seen = ""
+for response in ask(filter="severity>=ERROR", buffer_window={"seconds": 0, "nanos": 100000000}):
+    for entry in response.entries:
+        seen = entry.text_payload
+        print(seen, int(entry.severity), entry.labels["n"], flush=True)
+    if seen == "line 3":
+        break
+"""
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory):
+    daemon = Daemon(tmp_path_factory.mktemp("front"), NO_ENGINE, "--offline", "--grpc", "127.0.0.1:0").start()
+    yield daemon
+    daemon.stop()
+
+
+def test_google_cloud_logging_tails_new_entries(front):
+    if not (PYTHON / ".installed").exists():
+        pytest.skip(f"{PYTHON} is not there: run tests/clients/install")
+    project = f"projects/{front.project}"
+
+    def write(number, severity):
+        entry = {"textPayload": f"line {number}", "severity": severity, "labels": {"n": str(number)}}
+        front.post("/v2/entries:write", {"logName": f"{project}/logs/t", "resource": {"type": "global"}, "entries": [entry]})
+
+    with subprocess.Popen([PYTHON / "bin/python", "-Bc", PROGRAM, f"localhost:{front.grpc_port}", project], stdout=subprocess.PIPE,
+                          text=True) as client:
+        assert [client.stdout.readline().strip() for _ in range(3)] == ["refused", "refused", "tailing"]
+
+        def begun():  # the library gives the session only once its first entry has come
+            write(0, "ERROR")
+            return select.select([client.stdout], [], [], 0.1)[0]
+        wait_until(begun, 60, "a first entry")
+        for number in (1, 2, 3):
+            write(number, "INFO" if number == 2 else "CRITICAL")
+        told = [line.strip() for line in client.stdout]
+        assert client.wait(60) == 0
+    assert list(dict.fromkeys(told)) == ["line 0 500 0", "line 1 600 1", "line 3 600 3"]
