@@ -29,13 +29,14 @@ struct walk {
 	const struct queue_view *view;
 	struct admission *admission;
 	struct room room;
-	struct lease *leases; /* of the room; the texts of those that are added are their decisions' */
+	struct lease *leases; /* of the room; the texts of those that are added are their decisions', or the host's */
 	json_t *taken_vcpus;  /* by project, of the view's and of those that are let in */
 	struct spare_networks spares;
 	unsigned free_blocks;
 	bool closed;        /* nobody else is let in */
 	bool looks;         /* it goes on in a moment, when the engine has told of free networks */
 	bool devices_short; /* nobody who wants GPUs */
+	size_t held;        /* how many leases of the room are other processes' */
 	json_t *projects;   /* nobody of these: an object with their names */
 	unsigned told;      /* why they wait */
 };
@@ -57,7 +58,7 @@ static struct decision *decision_of(struct walk *walk, struct job_run *run, enum
 
 static struct job_run *run_of(const struct walk *walk, struct job_entry *entry)
 {
-	return entry->run ? entry->run : walk->view->open(walk->view->open_arg, entry);
+	return entry->run ? entry->run : walk->view->open(walk->view->arg, entry);
 }
 
 /* It rests for a moment, its line is being stored, or it cannot be read. */
@@ -238,27 +239,35 @@ static int64_t taken_vcpus(const struct walk *walk, const char *project)
 	       json_integer_value(json_object_get(walk->view->project_vcpus, project));
 }
 
+/* To the walk's own copy of the room; the devices' names are borrowed. */
+static void leases_add(struct walk *walk, const struct lease *added, size_t count)
+{
+	struct usage *usage = &walk->room.usage;
+	struct lease *leases;
+
+	if (!count)
+		return;
+	leases = memory_calloc(usage->lease_count + count, sizeof(*leases));
+	if (usage->lease_count)
+		memcpy(leases, usage->leases, usage->lease_count * sizeof(*leases));
+	memcpy(leases + usage->lease_count, added, count * sizeof(*leases));
+	free(walk->leases);
+	walk->leases = leases;
+	usage->leases = walk->leases;
+	usage->lease_count += count;
+}
+
 /* From the walk's own copy of the room, for those that come later. */
 static void room_use(struct walk *walk, const struct decision *decision)
 {
 	const struct job_run *run = decision->run;
 	struct usage *usage = &walk->room.usage;
 	json_t *before = json_object_get(walk->taken_vcpus, run->row->project);
-	struct lease *leases;
 
 	plan_usage_add(run->plan, decision->assignment, usage);
 	json_object_set_new_nocheck(walk->taken_vcpus, run->row->project,
 				    json_integer(json_integer_value(before) + plan_vcpus(run->plan)));
-	if (!decision->lease_count)
-		return;
-	leases = memory_calloc(usage->lease_count + decision->lease_count, sizeof(*leases));
-	if (usage->lease_count)
-		memcpy(leases, usage->leases, usage->lease_count * sizeof(*leases));
-	memcpy(leases + usage->lease_count, decision->leases, decision->lease_count * sizeof(*leases));
-	free(walk->leases);
-	walk->leases = leases;
-	usage->leases = walk->leases;
-	usage->lease_count += decision->lease_count;
+	leases_add(walk, decision->leases, decision->lease_count);
 }
 
 /* With what was assigned to it: from here on the engine may hold something of it. */
@@ -291,6 +300,59 @@ static void turn_away(struct walk *walk, struct job_run *run, const struct error
 
 /* ---- the walk ---- */
 
+/* The name of a device in the room, which the walk may borrow. */
+static const char *device_name(const struct walk *walk, const char *device)
+{
+	const struct host *host = &walk->room.capacity.host;
+
+	for (size_t i = 0; i < host->device_count; i++)
+		if (strcmp(host->devices[i], device) == 0)
+			return host->devices[i];
+	return NULL;
+}
+
+/* Claims what was assigned. The walk's room has a lease of each device that another process has. False: there was one. */
+static bool devices_claim(struct walk *walk, const struct assignment *assignment)
+{
+	const struct queue_view *view = walk->view;
+	size_t count = 0, held = 0;
+	struct lease *wanted =
+		view->claim && !assignment->shared ? assignment_leases(assignment, 0, &count) : NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		struct lease foreign = { .device = (char *)device_name(walk, wanted[i].device) };
+
+		if (!foreign.device || view->claim(view->arg, wanted[i].device))
+			continue;
+		leases_add(walk, &foreign, 1);
+		held++;
+	}
+	leases_free(wanted, count);
+	walk->held += held;
+	return held == 0;
+}
+
+/* Finds room, with devices that no other process has. */
+static enum status place(struct walk *walk, const struct job_run *run, struct assignment **ret_assignment,
+			 enum shortage *ret_shortage, struct error *err)
+{
+	for (;;) {
+		AUTO(assignment) struct assignment *assignment = NULL;
+		const enum status rc = placement_find(run->plan, &walk->room, &assignment, ret_shortage, err);
+
+		if (rc && walk->held && *ret_shortage == SHORTAGE_DEVICES) {
+			walk->admission->claims_short = true;
+			error_text_join(err, " ", "GPUs are held by another trainyard of this machine.");
+		}
+		if (rc)
+			return rc;
+		if (devices_claim(walk, assignment)) {
+			*ret_assignment = TAKE(assignment);
+			return STATUS_OK;
+		}
+	}
+}
+
 static void visit(struct walk *walk, struct job_run *run)
 {
 	AUTO(assignment) struct assignment *assignment = NULL;
@@ -298,7 +360,7 @@ static void visit(struct walk *walk, struct job_run *run)
 	struct error err AUTO_ERROR = { 0 };
 
 	walk->room.usage.project_vcpus = (unsigned)taken_vcpus(walk, run->row->project);
-	switch (placement_find(run->plan, &walk->room, &assignment, &shortage, &err)) {
+	switch (place(walk, run, &assignment, &shortage, &err)) {
 	case STATUS_OK:
 		if (network_find(walk, run, assignment))
 			let_in(walk, run, TAKE(assignment));

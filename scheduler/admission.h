@@ -20,7 +20,9 @@ struct spare_networks;
 struct queue_view {
 	/* The whole of a job that is in the store alone; NULL: it cannot be read now. */
 	struct job_run *(*open)(void *arg, struct job_entry *entry);
-	void *open_arg;
+	/* Makes a GPU this daemon's; false: another process of the machine has it (device_claims.h). NULL: there are no others. */
+	bool (*claim)(void *arg, const char *device);
+	void *arg; /* of both */
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order of their turn */
 	size_t count;
@@ -38,6 +40,7 @@ struct admission {
 	struct decision *decisions; /* at most one of a job; each has its run */
 	size_t count;
 	size_t told;        /* as above, before those decisions are stored */
+	bool claims_short;  /* a job waits, while another process has GPUs: to be looked at again */
 	unsigned look_for;  /* the engine is to be asked whether there is a block for so many addresses; 0: it is not */
 };
 

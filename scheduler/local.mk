@@ -12,6 +12,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/decide.h \
 	scheduler/decision.c \
 	scheduler/decision.h \
+	scheduler/device_claims.c \
+	scheduler/device_claims.h \
 	scheduler/engine_events.c \
 	scheduler/engine_events.h \
 	scheduler/execute.c \

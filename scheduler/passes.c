@@ -187,5 +187,6 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 
 	at_us = earlier_us(at_us, scheduler->load_at_us);
 	at_us = earlier_us(at_us, scheduler->list_at_us);
+	at_us = earlier_us(at_us, scheduler->claims_again_us);
 	return earlier_us(at_us, scheduler->network_look.again_us);
 }

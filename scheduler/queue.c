@@ -6,11 +6,15 @@
 #include "daemon/base/memory.h"
 #include "scheduler/admission.h"
 #include "scheduler/decision.h"
+#include "scheduler/device_claims.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/jobs.h"
 #include "scheduler/network_sight.h"
+#include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
+
+enum { CLAIMS_AGAIN_US = 1000000 }; /* when other processes hold GPUs */
 
 /* Higher priority first, then who came first. */
 static bool goes_before(const struct job_entry *a, const struct job_entry *b)
@@ -99,15 +103,25 @@ static struct job_run *entry_open(void *arg, struct job_entry *entry)
 	return jobs_open(arg, entry) ? entry->run : NULL;
 }
 
-static void admission_execute(struct scheduler *scheduler, struct admission *admission)
+static bool device_claim(void *arg, const char *device)
+{
+	const struct scheduler *scheduler = arg;
+
+	return device_claims_take(scheduler->claims, device);
+}
+
+static void admission_execute(struct scheduler *scheduler, struct admission *admission, int64_t now_us)
 {
 	for (size_t i = 0; i < admission->count; i++)
 		decisions_add(scheduler, admission->decisions[i].run, &admission->decisions[i]);
 	scheduler->queue_told = admission->told;
 	if (admission->look_for)
 		network_look(scheduler, admission->look_for);
+	if (admission->claims_short)
+		scheduler->claims_again_us = now_us + CLAIMS_AGAIN_US;
 	admission_deinit(admission);
 	decisions_execute(scheduler);
+	room_claims_keep(scheduler); /* of jobs that were let in */
 }
 
 void queue_serve(struct scheduler *scheduler, int64_t now_us)
@@ -120,11 +134,16 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 		scheduler->network_look.again_us = 0;
 		scheduler->queue_stirred = true;
 	}
+	if (scheduler->claims_again_us && scheduler->claims_again_us <= now_us) {
+		scheduler->claims_again_us = 0;
+		scheduler->queue_stirred = true;
+	}
 	if (!scheduler->queue_stirred || !scheduler->engine_listed)
 		return;
 	scheduler->queue_stirred = false;
 	view = (struct queue_view){ .open = entry_open,
-				    .open_arg = scheduler,
+				    .claim = device_claim,
+				    .arg = scheduler,
 				    .reconciler = &scheduler->reconciler,
 				    .queue = scheduler->queue,
 				    .count = scheduler->queue_count,
@@ -138,5 +157,5 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 				    .wall_us = clock_wall_us(scheduler->reconciler.clock),
 				    .mono_us = now_us };
 	admission = admission_decide(&view);
-	admission_execute(scheduler, &admission);
+	admission_execute(scheduler, &admission, now_us);
 }

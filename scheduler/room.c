@@ -7,6 +7,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/device_claims.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/scheduler_state.h"
@@ -36,9 +37,19 @@ void room_host_take(struct scheduler *scheduler, struct host *told)
 	host->known = told->known;
 	host->cpus = told->cpus;
 	host->memory_bytes = told->memory_bytes;
+	memcpy(host->engine, told->engine, sizeof(host->engine));
 	pthread_mutex_unlock(&scheduler->mutex);
+	device_claims_set_engine(scheduler->claims, host->engine);
+	device_claims_adopt(scheduler->claims, scheduler->room.usage.leases,
+			    scheduler->room.usage.lease_count);
 	log_event(LOG_INFO, "host", "cpus=%u memory_mib=%lld gpus=%zu", host->cpus,
 		  (long long)(host->memory_bytes >> 20), host->device_count);
+}
+
+void room_claims_keep(struct scheduler *scheduler)
+{
+	device_claims_keep(scheduler->claims, scheduler->room.usage.leases,
+			   scheduler->room.usage.lease_count);
 }
 
 enum status room_leases_load(struct scheduler *scheduler, struct error *err)
@@ -55,6 +66,8 @@ enum status room_leases_load(struct scheduler *scheduler, struct error *err)
 	usage->leases = leases;
 	usage->lease_count = count;
 	pthread_mutex_unlock(&scheduler->mutex);
+	room_claims_keep(scheduler);
+	device_claims_adopt(scheduler->claims, leases, count);
 	return STATUS_OK;
 }
 
@@ -131,6 +144,7 @@ void room_return(struct scheduler *scheduler, struct job_run *run)
 	sums_add(&scheduler->room.usage, run, -1);
 	leases_drop(&scheduler->room.usage, run->row->id);
 	pthread_mutex_unlock(&scheduler->mutex);
+	room_claims_keep(scheduler);
 	run->counted = false;
 	scheduler->queue_stirred = true;
 }

@@ -14,6 +14,8 @@ enum status room_leases_load(struct scheduler *scheduler, struct error *err);
 /* Counts a job that does not count yet; its leases apart. */
 void room_take(struct scheduler *scheduler, struct job_run *run);
 void room_lease(struct scheduler *scheduler, const struct job_run *run);
+/* Gives up the claims of devices that no job has leased. */
+void room_claims_keep(struct scheduler *scheduler);
 /* Both are free again; harmless for a job that does not count. */
 void room_return(struct scheduler *scheduler, struct job_run *run);
 /* Why no network can be made now; "": one can. */

@@ -10,6 +10,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/cloud_tried.h"
+#include "scheduler/device_claims.h"
 #include "scheduler/engine_events.h"
 #include "scheduler/faults/fault_book.h"
 #include "scheduler/faults/faults.h"
@@ -327,6 +328,7 @@ static void room_init(struct scheduler *scheduler, const struct scheduler_option
 	scheduler->room.capacity = options->capacity;
 	scheduler->devices_automatic = inventory->automatic;
 	scheduler->project_vcpus = json_object();
+	scheduler->claims = device_claims_new();
 	scheduler->room.capacity.host = host_copy(&given);
 }
 
@@ -428,6 +430,7 @@ void scheduler_free(struct scheduler *scheduler)
 	}
 	jobs_free(scheduler);
 	room_deinit(&scheduler->room);
+	device_claims_free(scheduler->claims);
 	json_decref(scheduler->project_vcpus);
 	decisions_free(scheduler);
 	log_pump_free(scheduler->reconciler.pump);

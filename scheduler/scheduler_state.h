@@ -60,6 +60,8 @@ struct scheduler {
 
 	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
 	struct room room;
+	struct device_claims *claims; /* of the devices that are leased; the scheduler's thread alone */
+	int64_t claims_again_us;      /* when to look again for those that other processes hold; 0: none is wanted */
 	json_t *project_vcpus; /* for each project in the cloud's sizes what its jobs take of the room */
 
 	pthread_t thread;

@@ -300,6 +300,7 @@ unit_scheduler = \
 	tests/unit/scheduler/test_admission.c \
 	tests/unit/scheduler/test_queue_words.c \
 	tests/unit/scheduler/test_decide.c \
+	tests/unit/scheduler/test_device_claims.c \
 	tests/unit/scheduler/test_restart.c \
 	tests/unit/scheduler/test_scheduler.c \
 	tests/unit/scheduler/test_spare_network.c \

@@ -145,12 +145,16 @@ static void devices_read(const json_t *info, const char *nvidia_directory, struc
 
 void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host)
 {
+	const char *id = json_text_at(info, "ID"), *root = json_text_at(info, "DockerRootDir");
 	int64_t cpus = json_int_at(info, "NCPU", 0), memory_bytes = json_int_at(info, "MemTotal", 0);
 	struct host host = {
 		.cpus = cpus > 0 && cpus <= CPUS_MAX ? (unsigned)cpus : 0,
 		.memory_bytes = memory_bytes > 0 ? memory_bytes : 0,
 	};
 
+	/* Until 20.10 all engines of a machine have one ID. */
+	if (id && root)
+		snprintf(host.engine, sizeof(host.engine), "%.80s %.160s", id, root);
 	devices_read(info, nvidia_directory, &host);
 	host.known = host.cpus > 0 && host.memory_bytes > 0;
 	*ret_host = host;

@@ -11,6 +11,7 @@ struct host {
 	bool known; /* false until an engine told */
 	unsigned cpus;
 	int64_t memory_bytes;
+	char engine[256]; /* what tells it from all others; "": not known */
 	char **devices; /* ids of GPUs as the engine takes them ("0", "GPU-8a5…", "nvidia.com/gpu=0"), in their order,
 			* each once */
 	size_t device_count;

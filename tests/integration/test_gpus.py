@@ -260,3 +260,25 @@ def test_a_restart_finds_the_gpus_of_running_jobs_taken(start):
     daemon.cancel(fits)
     for job_id in (fits, *holders):
         daemon.until(job_id, "CANCELLED")
+
+
+# ---- two daemons of one engine ----
+
+def test_two_daemons_never_have_the_same_gpu(start):
+    """Broken: place() that takes an assignment without claims_take(); room_return() without room_claims_keep();
+    room_host_take() that adopts no leases."""
+    one, other = (start("--gpus", "2", "--accelerators", "require") for _ in range(2))
+    first, second = one.create(gpu_job(1, REST)), other.create(gpu_job(1, REST))
+    held = devices(one, first)
+    assert sorted(held + devices(other, second)) == GPUS[:2]
+    one.kill9()
+    one.start()
+    wait_until(lambda: one.get("/healthz").json["engine"]["reachable"], 30)
+    waiting = other.create(gpu_job(1))
+    wait_until(lambda: any("GPUs are held by another trainyard of this machine." in text
+                           for _, text in other.service_lines(waiting)), 30, "why it waits")
+    assert other.job(waiting)["state"] == "QUEUED"
+    one.cancel(first)
+    other.until(waiting, "SUCCEEDED")
+    assert devices(other, waiting) == held
+    other.cancel(second)
