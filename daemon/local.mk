@@ -4,6 +4,8 @@ libtrainyard_a_SOURCES += \
 	daemon/address_file.h \
 	daemon/base/amount.c \
 	daemon/base/amount.h \
+	daemon/base/archive.c \
+	daemon/base/archive.h \
 	daemon/base/base64.c \
 	daemon/base/base64.h \
 	daemon/base/chance.c \

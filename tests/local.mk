@@ -169,6 +169,7 @@ unit_daemon = \
 	tests/unit/daemon/gcs/test_gcs_turns.c \
 	tests/unit/daemon/test_address_file.c \
 	tests/unit/daemon/test_amount.c \
+	tests/unit/daemon/test_archive.c \
 	tests/unit/daemon/test_base64.c \
 	tests/unit/daemon/test_chance.c \
 	tests/unit/daemon/test_client_hello.c \
@@ -197,7 +198,6 @@ unit_tests += $(unit_daemon:.c=)
 check_PROGRAMS += tests/unit/scheduler/engine/run
 unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker.c \
-	tests/unit/scheduler/engine/test_docker_archive.c \
 	tests/unit/scheduler/engine/test_docker_attachment.c \
 	tests/unit/scheduler/engine/test_docker_clean.c \
 	tests/unit/scheduler/engine/test_docker_credentials.c \

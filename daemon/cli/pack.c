@@ -12,21 +12,17 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "daemon/base/archive.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-enum { BLOCK_BYTES = 512, FIELD_BYTES = 100, PIECE_BYTES = 65536 };
-
-/* What eleven octal digits hold. */
-#define FILE_BYTES_MAX INT64_C(077777777777)
+enum { PIECE_BYTES = 65536 };
 
 struct pack {
 	int fd;
 	gzFile file;
 	bool failed; /* a write was refused */
 };
-
-static const char zeros[2 * BLOCK_BYTES];
 
 enum status pack_open(bool compressed, struct pack **ret_pack, struct error *err)
 {
@@ -71,88 +67,29 @@ static void put(struct pack *pack, const void *data, size_t length)
 		pack->failed = true;
 }
 
-/* ---- headers ---- */
+/* ---- entries ---- */
 
-struct entry {
-	const char *name, *link; /* link: NULL: it is none */
-	char type;
-	mode_t mode;
-	int64_t size, time_s;
-};
-
-/* Digits and a NUL. A number that has more is cut: no caller has one. */
-static void octal_write(char *field, size_t size, uint64_t value)
+static void entry_put(struct pack *pack, const struct archive_entry *entry)
 {
-	field[size - 1] = '\0';
-	for (size_t i = size - 1; i-- > 0; value >>= 3)
-		field[i] = (char)('0' + (value & 7));
-}
+	struct text header AUTO_TEXT = { 0 };
 
-static void header_put(struct pack *pack, const struct entry *entry)
-{
-	char head[BLOCK_BYTES] = { 0 };
-	unsigned sum = 0;
-
-	/* What has no room stands before, among the attributes. */
-	memcpy(head, entry->name, strnlen(entry->name, FIELD_BYTES));
-	octal_write(head + 100, 8, entry->mode & 07777);
-	octal_write(head + 108, 8, 0);
-	octal_write(head + 116, 8, 0);
-	octal_write(head + 124, 12, (uint64_t)entry->size);
-	octal_write(head + 136, 12, entry->time_s > 0 ? (uint64_t)entry->time_s : 0);
-	memset(head + 148, ' ', 8);
-	head[156] = entry->type;
-	if (entry->link)
-		memcpy(head + 157, entry->link, strnlen(entry->link, FIELD_BYTES));
-	memcpy(head + 257, "ustar\00000", 8);
-	for (size_t i = 0; i < BLOCK_BYTES; i++)
-		sum += (unsigned char)head[i];
-	octal_write(head + 148, 7, sum);
-	put(pack, head, BLOCK_BYTES);
+	archive_entry_add(&header, entry);
+	put(pack, header.data, header.length);
 }
 
 static void padding_put(struct pack *pack, int64_t size)
 {
-	put(pack, zeros, (size_t)(-size & (BLOCK_BYTES - 1)));
-}
+	struct text padding AUTO_TEXT = { 0 };
 
-/* "27 path=some/long/name\n", whose number counts itself. */
-static void attribute_write(struct text *text, const char *name, const char *value)
-{
-	const size_t rest = strlen(name) + strlen(value) + 3; /* blank, '=', '\n' */
-	size_t length = rest;
-
-	for (size_t before = 0; before != length;) {
-		before = length;
-		length = rest + (size_t)snprintf(NULL, 0, "%zu", before);
-	}
-	text_printf(text, "%zu %s=%s\n", length, name, value);
-}
-
-static void entry_put(struct pack *pack, const struct entry *entry)
-{
-	struct text attributes AUTO_TEXT = { 0 };
-
-	if (strlen(entry->name) > FIELD_BYTES)
-		attribute_write(&attributes, "path", entry->name);
-	if (entry->link && strlen(entry->link) > FIELD_BYTES)
-		attribute_write(&attributes, "linkpath", entry->link);
-	if (attributes.length) {
-		header_put(pack, &(struct entry){ .name = "attributes",
-						  .type = 'x',
-						  .mode = 0644,
-						  .size = (int64_t)attributes.length });
-		put(pack, attributes.data, attributes.length);
-		padding_put(pack, (int64_t)attributes.length);
-	}
-	header_put(pack, entry);
+	archive_padding_add(&padding, size);
+	put(pack, padding.data, padding.length);
 }
 
 void pack_text(struct pack *pack, const char *name, const char *text)
 {
 	const int64_t size = (int64_t)strlen(text);
 
-	entry_put(pack, &(struct entry){ .name = name, .type = '0', .mode = 0644, .size = size });
+	entry_put(pack, &(struct archive_entry){ .name = name, .type = '0', .mode = 0644, .size = size });
 	put(pack, text, (size_t)size);
 	padding_put(pack, size);
 }
@@ -183,15 +120,12 @@ static enum status data_put(struct pack *pack, const char *path, int64_t size, s
 
 static enum status file_put(struct pack *pack, const FTSENT *file, const char *name, struct error *err)
 {
-	struct entry entry = { .name = name,
+	struct archive_entry entry = { .name = name,
 			       .type = '0',
 			       .mode = file->fts_statp->st_mode,
 			       .size = file->fts_statp->st_size,
 			       .time_s = file->fts_statp->st_mtime };
 
-	if (entry.size > FILE_BYTES_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s has more than 8 GiB",
-				 file->fts_path);
 	entry_put(pack, &entry);
 	return data_put(pack, file->fts_path, entry.size, err);
 }
@@ -205,7 +139,7 @@ static enum status link_put(struct pack *pack, const FTSENT *file, const char *n
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s cannot be read: %s", file->fts_path,
 				 strerror(errno));
 	target[length] = '\0';
-	entry_put(pack, &(struct entry){ .name = name,
+	entry_put(pack, &(struct archive_entry){ .name = name,
 					 .link = target,
 					 .type = '2',
 					 .mode = 0777,
@@ -217,7 +151,7 @@ static void directory_put(struct pack *pack, const FTSENT *file, const char *nam
 {
 	AUTO(string) char *slashed = memory_printf("%s/", name);
 
-	entry_put(pack, &(struct entry){ .name = slashed,
+	entry_put(pack, &(struct archive_entry){ .name = slashed,
 					 .type = '5',
 					 .mode = file->fts_statp->st_mode,
 					 .time_s = file->fts_statp->st_mtime });
@@ -278,7 +212,10 @@ enum status pack_directory(struct pack *pack, const char *directory, const char 
 
 enum status pack_finish(struct pack *pack, int *ret_fd, int64_t *ret_bytes, struct error *err)
 {
-	put(pack, zeros, sizeof(zeros));
+	struct text end AUTO_TEXT = { 0 };
+
+	archive_finish(&end);
+	put(pack, end.data, end.length);
 	if (gzclose(pack->file) != Z_OK)
 		pack->failed = true;
 	pack->file = NULL;

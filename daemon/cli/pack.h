@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/cli/pack.h: an archive (tar) of files of this machine, made in a temporary file that has no name.
- * Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Header Block".
  *
  * Thread: one at a time. */
 #include <stdbool.h>
@@ -24,7 +23,7 @@ void pack_text(struct pack *pack, const char *name, const char *text);
 typedef bool (*pack_filter)(void *arg, const char *path, bool is_directory);
 /* Adds all files, directories and symbolic links below @directory, in the order of their names, under "@name/" ("": at the
  * top). Modes and times are kept, owners are not; sockets, devices and pipes are left out. @leaves_out: NULL: nothing is.
- * INVALID_ARGUMENT: a file cannot be read, changed its size meanwhile, or has more than 8 GiB. */
+ * INVALID_ARGUMENT: a file cannot be read, or became shorter meanwhile. */
 enum status pack_directory(struct pack *pack, const char *directory, const char *name, pack_filter leaves_out,
 			   void *arg, struct error *err);
 

@@ -80,16 +80,7 @@ static enum status directory_add(struct text *archive, int fd, const char *sourc
 		if (fstatat(fd, entry->d_name, &about, 0) || !S_ISREG(about.st_mode))
 			continue;
 		file = openat(fd, entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (file < 0) {
-			rc = unreadable(source, err);
-		} else if (archive_has_room_for(path + 1)) {
-			rc = file_add(archive, file, source, path, err);
-		} else {
-			close(file);
-			rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				       "%s/%s cannot be copied into the container: its name is too long",
-				       source, entry->d_name);
-		}
+		rc = file < 0 ? unreadable(source, err) : file_add(archive, file, source, path, err);
 	}
 	if (listing)
 		closedir(listing);

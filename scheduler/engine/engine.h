@@ -24,6 +24,7 @@
 #include "scheduler/plan/plan.h"
 
 struct engine;
+struct file_sink;
 
 /* Everything a container is made of. Strings are borrowed for the call only. */
 struct replica_spec {
@@ -206,15 +207,6 @@ struct engine_file {
 
 /* All files of one call together. */
 enum { ENGINE_FILES_MAX = 64 << 20 };
-
-/* Who takes the files of a container, on the caller's thread. All is borrowed. */
-struct file_sink {
-	/* A file of @size bytes, by its path from the directory that was asked for on: "hypertune/output.metrics". */
-	void (*begun)(void *arg, const char *name, size_t size);
-	/* Its next bytes. */
-	void (*piece)(void *arg, const char *data, size_t length);
-	void *arg;
-};
 
 struct engine_ops {
 	/* Makes the image present: looks, and pulls when it is missing (never when the engine was opened

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/engine/docker_archive.h"
+#include "daemon/base/archive.h"
 
 enum { BYTES_MAX = 4096 };
 
@@ -62,7 +62,7 @@ static bool read_whole(const char *data, size_t size, size_t step, struct seen *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct engine_file files[] = { { "/a/b", (const char *)data, size, 0444 }, { "/c", "", 0, 0 } };
+	const struct archive_entry file = { .name = "a/b", .type = '0', .size = (int64_t)size };
 	struct text written AUTO_TEXT = { 0 };
 	struct seen seen = { 0 }, other = { 0 }, own = { 0 };
 	const bool whole = read_whole((const char *)data, size, size + 1, &seen);
@@ -70,8 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	expect(seen.announced <= BYTES_MAX);
 	expect(read_whole((const char *)data, size, size ? data[0] + 1U : 1, &other) == whole);
 	expect(other.files == seen.files && other.taken == seen.taken);
-	archive_add(&written, &files[0]);
-	archive_add(&written, &files[1]);
+	archive_entry_add(&written, &file);
+	text_append(&written, data, size);
+	archive_padding_add(&written, file.size);
+	archive_entry_add(&written, &(struct archive_entry){ .name = "c", .type = '0' });
 	archive_finish(&written);
 	expect(read_whole(written.data, written.length, 700, &own) == (size <= BYTES_MAX));
 	expect(size > BYTES_MAX || (own.files == 2 && own.taken == size));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/archive.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/text.h"
 #include "tests/integration/engine_bench.h"
