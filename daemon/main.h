@@ -6,7 +6,16 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+/* 124 and 125 are those of timeout(1) and docker run. */
+enum exit_code {
+	EXIT_GOOD = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_UNREACHED = 3,
+	EXIT_CANCELLED = 4,
+	EXIT_TIMED_OUT = 124,
+	EXIT_NOT_STARTED = 125
+};
 
 static inline const char *main_words(const struct error *err)
 {

@@ -104,7 +104,7 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 static int failure_tell(const struct error *err)
 {
 	main_failure(err);
-	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
+	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_NOT_STARTED;
 }
 
 static int serve_until_signal(const struct config *config, const sigset_t *signals)
@@ -142,7 +142,7 @@ int serve_main(const struct config *config)
 	config_unknown_variables(variable_log);
 	if (sodium_init() < 0) {
 		fprintf(stderr, "trainyard: libsodium cannot start\n");
-		return EXIT_FAILED;
+		return EXIT_NOT_STARTED;
 	}
 	memory_init();
 	json_object_seed(0);

@@ -9,10 +9,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-/* Beside EXIT_GOOD, EXIT_FAILED and EXIT_USAGE of daemon/main.h. 124 and 125 are those of timeout(1) and docker run. */
-enum verb_exit { EXIT_UNREACHED = 3, EXIT_CANCELLED = 4, EXIT_TIMED_OUT = 124, EXIT_NOT_STARTED = 125 };
-
-/* What each exit code means, for all commands but what `exec` and `shell` pass on. */
+/* What each exit code (daemon/main.h) means, for all commands but what `exec` and `shell` pass on. */
 struct exit_row {
 	int code;
 	const char *meaning; /* NULL ends the rows */

@@ -181,7 +181,7 @@ def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed,
             try:
                 one.start()
             except AssertionError:
-                assert one.process.wait(30) == 1, one.log()[-2000:]
+                assert one.process.wait(30) == 125, one.log()[-2000:]
                 one.process.stdout.close()
                 one.process = None
                 said = one.log()[before:]

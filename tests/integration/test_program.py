@@ -80,7 +80,7 @@ def test_two_daemons_never_share_a_state_directory(new_daemon, engine):
     first = new_daemon().start()
     second = subprocess.run([program(), "serve", "--listen", "127.0.0.1:0", "--state-dir", str(first.state_dir),
                              "--engine", engine.host], capture_output=True, text=True, timeout=30)
-    assert second.returncode in (1, 2) and second.stdout == ""
+    assert second.returncode == 125 and second.stdout == ""
     last = second.stderr.strip().splitlines()[-1]
     assert str(first.state_dir) in last, second.stderr
     assert first.get("/healthz").status == 200
@@ -90,7 +90,7 @@ def test_a_taken_port_is_told(tmp_path, engine):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = run("serve", "--listen", f"127.0.0.1:{port}", "--state-dir", str(tmp_path), "--engine", engine.host)
-    assert result.returncode == 1 and str(port) in result.stderr, result
+    assert result.returncode == 125 and str(port) in result.stderr, result
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -163,7 +163,7 @@ def test_too_low_a_limit_of_descriptors_is_refused(tmp_path, engine):
     """Broken: descriptors_raise() that takes any limit: it ran until it had none left, and then for ever."""
     done = subprocess.run(limited(64, 64, "serve", "--listen", "127.0.0.1:0", "--state-dir", tmp_path, "--engine", engine.host),
                           capture_output=True, text=True, timeout=30)
-    assert done.returncode == 1 and done.stdout == "" and list(tmp_path.iterdir()) == [], done
+    assert done.returncode == 125 and done.stdout == "" and list(tmp_path.iterdir()) == [], done
     assert re.fullmatch(r"trainyard: this process may open 64 files at once \(ulimit -Hn\), and serve needs 1024 .*\n", done.stderr), done
 
 
