@@ -90,6 +90,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/shell_session.c \
 	api/emulator/shell_session.h \
 	api/emulator/shell_terminal.h \
+	api/emulator/state.c \
+	api/emulator/state.h \
 	api/emulator/web_files.h \
 	api/emulator/web_shell.c \
 	api/emulator/web_shell.h \

@@ -202,8 +202,8 @@ static void contexts_fill(struct families *families)
 		.engine = engine_tell,
 		.arg = parts->machinery,
 	};
-	families->jobs = (struct jobs_context){ parts->store, &families->ml.training, &families->web_shell,
-						parts->faults, parts->ledger };
+	families->jobs = (struct jobs_context){ parts->store,  &families->ml.training, &families->web_shell,
+						parts->faults, parts->ledger,          parts->state };
 	families->web_shell = (struct web_shell_context){
 		.store = parts->store,
 		.clock = &system_clock,

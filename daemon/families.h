@@ -8,6 +8,7 @@
 #include "api/emulator/health.h"
 #include "api/emulator/jobs.h"
 #include "api/emulator/metrics.h"
+#include "api/emulator/state.h"
 #include "api/emulator/web_shell.h"
 #include "api/http/http.h"
 #include "api/logging/routes.h"
@@ -53,6 +54,7 @@ struct families_parts {
 	struct clock_context *clock_context;
 	struct machinery *machinery;
 	struct ledger *ledger; /* of the requests that are counted; NULL: none are */
+	struct state_context *state;
 };
 
 struct families {

@@ -11,10 +11,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/socket_owner.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
+#include "daemon/token.h"
 
 union address {
 	struct sockaddr any;
@@ -174,4 +176,27 @@ enum status listen_explain(const char *option, const char *listen, struct error 
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "--%s: cannot listen on %s%s%s: %s", option,
 			 is_path ? address.path.sun_path : listen, is_path ? "" : ": ",
 			 is_path ? "" : strerror(problem), text.data);
+}
+
+enum status listen_check(const struct config *config, struct error *err)
+{
+	const struct {
+		const char *option, *listen, *hint;
+	} addresses[] = {
+		{ "listen", config->listen, "tokens and data travel without encryption" },
+		{ "grpc", config->grpc,
+		  "tokens and data of clients that use no TLS travel without encryption" },
+	};
+
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		if (!addresses[i].listen || config_listen_is_local(addresses[i].listen))
+			continue;
+		if (!config->token_file && !token_given())
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "--%s: %s can be reached from other machines: give --token-file too",
+					 addresses[i].option, addresses[i].listen);
+		log_event(LOG_WARNING, "reachable", "option=%s address=%s hint=\"%s\"", addresses[i].option,
+			  addresses[i].listen, addresses[i].hint);
+	}
+	return STATUS_OK;
 }

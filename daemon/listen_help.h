@@ -7,3 +7,9 @@
  * a text that says which process has it, or what else is wrong with it; where it finds nothing, *err stays. Returns the
  * status held. */
 enum status listen_explain(const char *option, const char *listen, struct error *err);
+
+struct config;
+
+/* A client that reaches the API runs containers, and so is as good as root: INVALID_ARGUMENT where other machines can, and no token is
+ * asked for. With one it is logged. */
+enum status listen_check(const struct config *config, struct error *err);

@@ -119,6 +119,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/reset.h \
 	daemon/cli/shell.c \
 	daemon/cli/shell.h \
+	daemon/cli/state.c \
+	daemon/cli/state.h \
 	daemon/cli/study.c \
 	daemon/cli/study.h \
 	daemon/cli/table.c \
@@ -129,6 +131,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/ui.h \
 	daemon/cli/verb.h \
 	daemon/cli/verb_rows.c \
+	daemon/cli/verb_rows.h \
+	daemon/cli/verb_rows_jobs.c \
 	daemon/cli/verbs.c \
 	daemon/gateway/called_names.c \
 	daemon/gateway/called_names.h \
@@ -219,6 +223,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_wait.h \
 	daemon/given_file.c \
 	daemon/given_file.h \
+	daemon/jobs_stop.c \
+	daemon/jobs_stop.h \
 	daemon/listen_help.c \
 	daemon/listen_help.h \
 	daemon/main.h \

@@ -70,6 +70,7 @@ static sigset_t end_signals(void)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGUSR1);
 	return signals;
 }
 
@@ -107,17 +108,71 @@ static int failure_tell(const struct error *err)
 	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_NOT_STARTED;
 }
 
-static int serve_until_signal(const struct config *config, const sigset_t *signals)
+/* Only while the daemon reopens itself: SIGUSR1 from outside does nothing. */
+static void reopening_want(void *arg)
 {
+	__atomic_store_n((bool *)arg, true, __ATOMIC_RELEASE);
+	kill(getpid(), SIGUSR1);
+}
+
+/* The address that a free port was taken of; NULL: it is named whole already. */
+static char *address_fix(const char *listen, uint16_t port)
+{
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t named = 0;
+
+	if (!listen || !port || !config_listen_split(listen, address, &named) || named)
+		return NULL;
+	return strchr(address, ':') ? memory_printf("[%s]:%u", address, port)
+				    : memory_printf("%s:%u", address, port);
+}
+
+/* Clients find the daemon where it was. */
+static void addresses_fix(struct config *config, const struct wiring *wiring, char *ret_fixed[2])
+{
+	ret_fixed[0] = address_fix(config->listen, wiring_port(wiring));
+	ret_fixed[1] = address_fix(config->grpc, wiring_grpc_port(wiring));
+	if (ret_fixed[0])
+		config->listen = ret_fixed[0];
+	if (ret_fixed[1])
+		config->grpc = ret_fixed[1];
+}
+
+/* Until the signal that ends it: in the meantime a state that was imported may ask for another opening. */
+static int serve_until_signal(struct config *config, const sigset_t *signals)
+{
+	bool wanted = false;
+	const struct wiring_reopening reopening = { reopening_want, &wanted };
 	struct wiring *wiring = NULL;
 	struct error err AUTO_ERROR = { 0 };
+	AUTO(string) char *fixed_listen = NULL;
+	AUTO(string) char *fixed_grpc = NULL;
+	AUTO(string) char *state_dir = NULL;
+	char *fixed[2];
 	int signal_number = 0;
 
-	if (wiring_open(config, &wiring, &err))
+	if (wiring_open(config, &reopening, &wiring, &err))
 		return failure_tell(&err);
+	addresses_fix(config, wiring, fixed);
+	fixed_listen = fixed[0];
+	fixed_grpc = fixed[1];
 	ready_tell(config, wiring);
-	while (sigwait(signals, &signal_number) != 0)
-		;
+	for (;;) {
+		while (sigwait(signals, &signal_number) != 0)
+			;
+		if (signal_number != SIGUSR1)
+			break;
+		if (!__atomic_exchange_n(&wanted, false, __ATOMIC_ACQUIRE))
+			continue;
+		log_event(LOG_INFO, "reopening", "hint=\"another state takes the place of this one\"");
+		if (!state_dir)
+			state_dir = memory_strdup(wiring_state_dir(wiring));
+		wiring_close(wiring, false);
+		if (wiring_open(config, &reopening, &wiring, &err)) {
+			address_file_remove(state_dir);
+			return main_failure(&err);
+		}
+	}
 	log_event(LOG_INFO, "stopping", "signal=%s", sigabbrev_np(signal_number));
 	/* A second signal ends the program at once: what was acknowledged is on disk. */
 	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
@@ -152,5 +207,7 @@ int serve_main(const struct config *config)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* where files may not grow (ulimit -f), writes fail, and that is told */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* every thread inherits it */
-	return serve_until_signal(config, &signals);
+	struct config own = *config;                /* its addresses may become those that were free */
+
+	return serve_until_signal(&own, &signals);
 }

@@ -23,6 +23,7 @@
 #include "daemon/gcs/gcs_host.h"
 #include "daemon/given_file.h"
 #include "daemon/grpc_door.h"
+#include "daemon/jobs_stop.h"
 #include "daemon/listen_help.h"
 #include "daemon/retention.h"
 #include "daemon/token.h"
@@ -33,7 +34,9 @@
 #include "store/keys/authority.h"
 #include "store/keys/signing_key.h"
 #include "store/objects/objects.h"
+#include "store/small_file.h"
 #include "store/state_dir.h"
+#include "store/state_import.h"
 #include "store/store.h"
 
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
@@ -76,6 +79,10 @@ struct wiring {
 	struct signing_key *signing_key;
 	struct authority *authority, *local_authority;
 	struct families families;
+	struct state_context state;
+	char *import_problem; /* of the state that was imported before; NULL: none */
+	char run[SMALL_FILE_SUFFIX_SIZE];
+	const struct wiring_reopening *reopening;
 };
 
 /* Cannot fail. */
@@ -100,9 +107,21 @@ static enum status families_open(struct wiring *wiring, struct error *err)
 		.clock_context = &wiring->clock_context,
 		.machinery = &wiring->machinery,
 		.ledger = wiring->ledger,
+		.state = &wiring->state,
 	};
 
 	(void)err;
+	small_file_suffix(wiring->run);
+	wiring->state = (struct state_context){
+		.state_dir = wiring->state_dir,
+		.store = wiring->store,
+		.objects = wiring->objects,
+		.run = wiring->run + 1,
+		.import_problem = wiring->import_problem,
+		.clock_is_steppable = emulator_clock_is_steppable(wiring->emulator_clock),
+		.reopen = wiring->reopening->wanted,
+		.arg = wiring->reopening->arg,
+	};
 	snprintf(wiring->project_number, sizeof(wiring->project_number), "%" PRId64, config->project_number);
 	families_fill(&wiring->families, &parts);
 	return STATUS_OK;
@@ -391,8 +410,10 @@ static enum status retention_start(struct wiring *wiring, struct error *err)
 static enum status clock_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
-	enum status rc = emulator_clock_open(wiring->state_dir, config->clock, &wiring->emulator_clock, err);
+	enum status rc = state_import_place(wiring->state_dir, err);
 
+	if (!rc)
+		rc = emulator_clock_open(wiring->state_dir, config->clock, &wiring->emulator_clock, err);
 	if (rc)
 		return rc;
 	wiring->clock = emulator_clock_get(wiring->emulator_clock);
@@ -444,34 +465,15 @@ static void parts_close(struct wiring *wiring)
 	free(wiring->host_names);
 	free(wiring->trials_dir);
 	free(wiring->state_dir);
+	free(wiring->import_problem);
 	free(wiring->adc);
 	free(wiring->wheels);
 	free(wiring);
 }
 
-/* A client that reaches the API runs containers, and so is as good as root. */
 static enum status addresses_check(struct wiring *wiring, struct error *err)
 {
-	const struct config *config = wiring->config;
-	const struct {
-		const char *option, *listen, *hint;
-	} addresses[] = {
-		{ "listen", config->listen, "tokens and data travel without encryption" },
-		{ "grpc", config->grpc,
-		  "tokens and data of clients that use no TLS travel without encryption" },
-	};
-
-	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
-		if (!addresses[i].listen || config_listen_is_local(addresses[i].listen))
-			continue;
-		if (!config->token_file && !token_given())
-			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-					 "--%s: %s can be reached from other machines: give --token-file too",
-					 addresses[i].option, addresses[i].listen);
-		log_event(LOG_WARNING, "reachable", "option=%s address=%s hint=\"%s\"", addresses[i].option,
-			  addresses[i].listen, addresses[i].hint);
-	}
-	return STATUS_OK;
+	return listen_check(wiring->config, err);
 }
 
 static enum status token_read(struct wiring *wiring, struct error *err)
@@ -510,22 +512,44 @@ static enum status (*const openings[])(struct wiring *wiring, struct error *err)
 	scheduling_open,    retention_start,  grpc_open,    token_put,       listening_open,
 };
 
-enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)
+/* *ret_state_dir is the caller's; NULL: it was not found. */
+static enum status wiring_try(const struct config *config, const struct wiring_reopening *reopening,
+			      const char *import_problem, struct wiring **ret_wiring, char **ret_state_dir,
+			      struct error *err)
 {
 	struct wiring *wiring = memory_calloc(1, sizeof(*wiring));
+	enum status rc = STATUS_OK;
 
 	wiring->config = config;
+	wiring->reopening = reopening;
+	wiring->import_problem = memory_strdup(import_problem);
 	wiring->presence = -1;
-	for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++) {
-		enum status rc = openings[i](wiring, err);
+	for (size_t i = 0; !rc && i < sizeof(openings) / sizeof(openings[0]); i++)
+		rc = openings[i](wiring, err);
+	*ret_state_dir = memory_strdup(wiring->state_dir);
+	if (rc)
+		parts_close(wiring);
+	else
+		*ret_wiring = wiring;
+	return rc;
+}
 
-		if (rc) {
-			parts_close(wiring);
-			return rc;
-		}
+enum status wiring_open(const struct config *config, const struct wiring_reopening *reopening,
+			struct wiring **ret_wiring, struct error *err)
+{
+	struct error why AUTO_ERROR = { 0 };
+	AUTO(string) char *state_dir = NULL;
+	AUTO(string) char *again = NULL;
+
+	if (wiring_try(config, reopening, NULL, ret_wiring, &state_dir, &why) == STATUS_OK) {
+		if (state_import_confirm(state_dir))
+			log_event(LOG_INFO, "state-imported", "state_dir=%s", state_dir);
+		return STATUS_OK;
 	}
-	*ret_wiring = wiring;
-	return STATUS_OK;
+	if (!state_dir || !state_import_revert(state_dir))
+		return error_move(err, &why);
+	log_event(LOG_WARNING, "import-reverted", "error=\"%s\"", why.text ? why.text : "");
+	return wiring_try(config, reopening, why.text ? why.text : "", ret_wiring, &again, err);
 }
 
 const char *wiring_token_file(const struct wiring *wiring)
@@ -543,24 +567,9 @@ uint16_t wiring_port(const struct wiring *wiring)
 	return listener_port(wiring->listener);
 }
 
-static void jobs_stop(struct wiring *wiring)
+uint16_t wiring_grpc_port(const struct wiring *wiring)
 {
-	struct job_list list AUTO_JOB_LIST = { 0 };
-	struct error err AUTO_ERROR = { 0 };
-
-	/* Jobs that run still reach this daemon through their gateways, and may submit others. */
-	if (jobs_end(wiring->store, &err) || job_list_unfinished(wiring->store, &list, &err)) {
-		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
-		return;
-	}
-	/* Trials follow their tuning jobs. */
-	for (size_t i = 0; i < list.count; i++)
-		if (!list.jobs[i].parent)
-			job_cancel_by_id(wiring->store, list.jobs[i].id,
-					 "The job was cancelled because the emulator was stopped.", NULL);
-	if (list.count && !scheduler_wait_idle(wiring->machinery.scheduler,
-					       (unsigned)wiring->config->stop_grace_s * 1000 + JOBS_END_MS))
-		log_event(LOG_WARNING, "jobs-unstopped", "hint=\"they are ended at the next start\"");
+	return wiring->machinery.grpc ? front_port(wiring->machinery.grpc) : 0;
 }
 
 void wiring_close(struct wiring *wiring, bool stop_jobs)
@@ -574,7 +583,8 @@ void wiring_close(struct wiring *wiring, bool stop_jobs)
 	wiring->machinery.grpc = NULL;
 	wiring->grpc_rest = NULL;
 	if (stop_jobs)
-		jobs_stop(wiring);
+		jobs_stop(wiring->store, wiring->machinery.scheduler,
+			  (unsigned)wiring->config->stop_grace_s * 1000 + JOBS_END_MS);
 	/* What is left goes at the next start. */
 	scheduler_clear_networks(wiring->machinery.scheduler, NETWORKS_END_MS);
 	parts_close(wiring);

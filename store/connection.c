@@ -132,6 +132,13 @@ static void configure_once(void)
 	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
+void connection_library_begin(void)
+{
+	static pthread_once_t configured = PTHREAD_ONCE_INIT;
+
+	pthread_once(&configured, configure_once);
+}
+
 static enum status settings_apply(struct connection *connection, struct error *err)
 {
 	sqlite3 *db = connection->db;
@@ -240,11 +247,10 @@ static int commit_refuse(void *arg)
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err)
 {
-	static pthread_once_t configured = PTHREAD_ONCE_INIT;
 	AUTO(connection) struct connection *connection = memory_calloc(1, sizeof(*connection));
 	enum status rc;
 
-	pthread_once(&configured, configure_once);
+	connection_library_begin();
 	connection->role = role;
 	if (roles[role].flags & SQLITE_OPEN_CREATE)
 		files_keep_private(path);

@@ -29,6 +29,9 @@ struct connection {
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not yet asked for */
 };
 
+/* Gives SQLite its memory functions and modes. To be called before SQLite is used without connection_open(). */
+void connection_library_begin(void);
+
 /* Opens @path; a writer makes the file and brings it to the newest schema. */
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err);

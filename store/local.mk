@@ -156,6 +156,15 @@ libtrainyard_a_SOURCES += \
 	store/small_file.h \
 	store/state_dir.c \
 	store/state_dir.h \
+	store/state_export.c \
+	store/state_export.h \
+	store/state_folder.c \
+	store/state_folder.h \
+	store/state_import.c \
+	store/state_import.h \
+	store/state_import_check.c \
+	store/state_import_check.h \
+	store/state_unpacker.c \
 	store/state_writer.c \
 	store/state_writer.h \
 	store/statements.c \

@@ -346,6 +346,7 @@ unit_store = \
 	tests/unit/store/test_reader_pool.c \
 	tests/unit/store/test_small_file.c \
 	tests/unit/store/test_state_dir.c \
+	tests/unit/store/test_state_import.c \
 	tests/unit/store/test_store.c
 tests_unit_store_run_SOURCES = tests/unit/main.c $(unit_store)
 $(unit_store:.c=): tests/unit/store/run$(EXEEXT)

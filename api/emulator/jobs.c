@@ -12,6 +12,7 @@
 #include "api/emulator/queue.h"
 #include "api/emulator/requests.h"
 #include "api/emulator/reset.h"
+#include "api/emulator/state.h"
 #include "api/message/discovery.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -267,6 +268,22 @@ const struct route jobs_routes[] = {
 	  .body_root = "",
 	  .doc = METHOD_DOC_NAMED("state.reset", NULL, reset_answer_message,
 				  "Stops all jobs and removes all state; to be repeated until it is done.") },
+	{ .method = "GET",
+	  .path = "/_trainyard/v1/status",
+	  .handler = status_answer,
+	  .doc = METHOD_DOC_NAMED("status.get", NULL, status_message, "Tells what serves, and since when.") },
+	{ .method = "GET",
+	  .path = "/_trainyard/v1/state:export",
+	  .handler = state_export_stream,
+	  .doc = METHOD_DOC_NAMED("state.export", NULL, state_archive_message,
+				  "Reads all jobs, logs and objects, as an archive.") },
+	{ .method = "POST",
+	  .path = "/_trainyard/v1/state:import",
+	  .handler = state_import_end_call,
+	  .query = &state_import_query,
+	  .begin = state_import_begin_call,
+	  .doc = METHOD_DOC_NAMED("state.import", NULL, state_import_message,
+				  "Puts an exported state in the place of all jobs, logs and objects.") },
 	{ .method = "GET",
 	  .path = "/_trainyard/v1/requests",
 	  .handler = requests_stream,

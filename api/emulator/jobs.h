@@ -18,6 +18,7 @@ struct job;
 struct job_summary;
 struct faults_context;
 struct ledger;
+struct state_context;
 struct store;
 struct summary_list;
 struct training_context;
@@ -32,6 +33,7 @@ struct jobs_context {
 	const struct web_shell_context *shells;  /* opens shells in replicas */
 	struct faults_context *faults;           /* NULL: none are ordered */
 	struct ledger *ledger;                   /* of clients' requests */
+	struct state_context *state;             /* of exports and imports */
 };
 
 /* Its context is a struct jobs_context. */

@@ -47,9 +47,9 @@ struct file_sink {
  * over. */
 struct archive {
 	const struct file_sink *sink;
-	size_t bytes_left;   /* how many more bytes files may have */
-	bool plain_files;    /* links and special files are refused */
-	enum status status;  /* INTERNAL: it cannot be understood; RESOURCE_EXHAUSTED: files have more bytes */
+	size_t bytes_left;  /* how many more bytes files may have */
+	bool plain_files;   /* links and special files are refused */
+	enum status status; /* INTERNAL: it cannot be understood; RESOURCE_EXHAUSTED: files have more bytes */
 	const char *problem; /* with a status: what there is instead, "more than may be taken" */
 	char head[ARCHIVE_BLOCK_BYTES], attributes[ARCHIVE_ATTRIBUTES_MAX + 1], name[ARCHIVE_NAME_SIZE];
 	size_t head_length, attributes_length;

@@ -259,6 +259,8 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 	AUTO(json) json_t *answer = NULL;
 
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &http_status);
+	if (code == CURLE_ABORTED_BY_CALLBACK)
+		return error_set(err, STATUS_CANCELLED, NULL, "what was sent ended early");
 	client->unreached = code != CURLE_OK && http_status == 0;
 	client->late = code == CURLE_OPERATION_TIMEDOUT;
 	if (client->unreached && client->late)
@@ -374,6 +376,14 @@ void client_response_deinit(struct client_response *response)
 	*response = (struct client_response){ 0 };
 }
 
+static size_t body_give(char *buffer, size_t size, size_t count, void *arg)
+{
+	const struct client_request *request = arg;
+	const ssize_t length = request->give(request->give_arg, buffer, size * count);
+
+	return length < 0 ? CURL_READFUNC_ABORT : (size_t)length;
+}
+
 enum status client_send(struct client *client, const struct client_request *request,
 			struct client_response *ret_response, struct error *err)
 {
@@ -398,6 +408,11 @@ enum status client_send(struct client *client, const struct client_request *requ
 	if (request->body) {
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, request->body);
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_bytes);
+	}
+	if (request->give) {
+		curl_easy_setopt(client->curl, CURLOPT_UPLOAD, 1L);
+		curl_easy_setopt(client->curl, CURLOPT_READFUNCTION, body_give);
+		curl_easy_setopt(client->curl, CURLOPT_READDATA, (void *)(uintptr_t)request);
 	}
 	rc = exchange(&state, request->method, request->path, request->take ? NULL : &ret_response->json,
 		      err);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
@@ -50,6 +51,9 @@ struct client_request {
 	const char *const *headers; /* "Content-Range: bytes 0-9/10", ends with NULL; NULL: none */
 	const void *body;           /* NULL: none */
 	size_t body_bytes;
+	/* Or a body that is made while it is sent: the next bytes, 0 at its end, -1 to give up (CANCELLED). NULL: @body. */
+	ssize_t (*give)(void *arg, char *buffer, size_t size);
+	void *give_arg;
 	bool (*take)(void *arg, const char *data,
 		     size_t length); /* gets the body of a 2xx answer; NULL: it is JSON */
 	void *arg;

@@ -64,6 +64,8 @@ static void bash_values(struct text *text, const char *verb, const struct word *
 /* "--name=" is three words to bash. Behind "--" stands another program's command line. */
 static void bash_write(struct text *text)
 {
+	const struct verb *verb;
+
 	text_puts(text,
 		  "_trainyard() {\n"
 		  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= i\n"
@@ -81,16 +83,16 @@ static void bash_write(struct text *text)
 		  "    done\n"
 		  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 		  "        words=\"");
-	for (const struct verb *verb = verbs; verb->name; verb++)
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (verb->summary)
-			text_printf(text, "%s%s", verb == verbs ? "" : " ", verb->name);
+			text_printf(text, "%s%s", i ? " " : "", verb->name);
 	text_puts(text, "\"\n"
 			"    else\n"
 			"        case ${COMP_WORDS[1]}:$before in\n");
-	for (const struct verb *verb = verbs; verb->name; verb++)
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (verb->summary)
 			options_each(text, verb, bash_values);
-	for (const struct verb *verb = verbs; verb->name; verb++) {
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
 		if (!verb->summary)
 			continue;
 		text_printf(text, "        %s:*) words=\"", verb->name);
@@ -168,8 +170,10 @@ static void fish_word(struct text *text, const char *verb, const struct word *wo
 
 static void fish_write(struct text *text)
 {
+	const struct verb *verb;
+
 	text_puts(text, fish_conditions);
-	for (const struct verb *verb = verbs; verb->name; verb++) {
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
 		if (!verb->summary)
 			continue;
 		text_printf(text, "complete -c trainyard -n __trainyard_first -f -a %s -d ", verb->name);

@@ -29,6 +29,9 @@
 #include "daemon/serve.h"
 #include "store/keys/signing_key.h"
 #include "store/small_file.h"
+#include "store/state_dir.h"
+#include "store/state_export.h"
+#include "store/state_import.h"
 
 /* What shells add to the number of a signal. */
 enum { SIGNALLED = 128, NOTE_MS = 20, SILENT_MS = 1000, START_US = 120000000 };
@@ -46,9 +49,10 @@ struct exec {
 	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
 	sigset_t before;            /* the signals that were blocked when the program began */
 	void (*output_before)(int); /* what SIGTTOU did then */
-	struct text key;  /* of the state directory, made while the daemon starts; empty: it has one */
-	int64_t start_us; /* how long the daemon may take until it serves */
-	int exit_code;    /* -1: not decided */
+	struct text key; /* of the state directory, made while the daemon starts; empty: it has one */
+	const char *import, *export; /* folders of states; NULL: none */
+	int64_t start_us;            /* how long the daemon may take until it serves */
+	int exit_code;               /* -1: not decided */
 };
 
 const char *const exec_config[] = {
@@ -77,12 +81,41 @@ static enum status state_dir_name(struct exec *exec, struct error *err)
 	return STATUS_OK;
 }
 
+/* A state directory of its own is filled once. */
+static int state_import(const struct exec *exec)
+{
+	const char *state_dir = exec->config->state_dir;
+	AUTO(string) char *own = memory_printf("%s/state.db", state_dir);
+	struct import_facts facts;
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	if (access(own, F_OK) == 0)
+		rc = error_set(&err, STATUS_FAILED_PRECONDITION, NULL,
+			       "--import: %s has a state already: give another --state-dir", state_dir);
+	else
+		rc = state_dir_make(state_dir, &err);
+	if (!rc)
+		rc = state_import_folder(state_dir, exec->import, &facts, &err);
+	return rc ? main_failure(&err) : EXIT_GOOD;
+}
+
+/* Once the jobs are stopped, before what there is goes. */
+static int state_export(const struct exec *exec)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	return state_export_into(exec->config->state_dir, exec->export, &err) ? main_failure(&err)
+									      : EXIT_GOOD;
+}
+
 /* In a process of its own, which ends when its parent does, however that is: its jobs are stopped then, and what it has in
  * the engine and on the disk is removed. From the beginning on, SIGTERM waits until serve_main() takes it. */
 static int daemon_main(struct exec *exec, pid_t parent, int ready_fd)
 {
 	struct config *config = exec->config;
 	sigset_t blocked = exec->before, ends;
+	bool served;
 	int exit_code;
 
 	sigemptyset(&ends);
@@ -98,10 +131,17 @@ static int daemon_main(struct exec *exec, pid_t parent, int ready_fd)
 		fprintf(stderr, "trainyard: %s cannot be made: %s\n", config->state_dir, strerror(errno));
 		return EXIT_FAILED;
 	}
-	exit_code = serve_main(config);
+	exit_code = exec->import ? state_import(exec) : EXIT_GOOD;
+	served = !exit_code;
+	if (served)
+		exit_code = serve_main(config);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	if (exit_code == EXIT_GOOD)
-		return clean_quietly(config, exec->temporary);
+	if (served && exit_code == EXIT_GOOD) {
+		const int exported = exec->export ? state_export(exec) : EXIT_GOOD;
+
+		exit_code = clean_quietly(config, exec->temporary);
+		return exported ? exported : exit_code;
+	}
 	if (exec->temporary)
 		tree_remove(config->state_dir, SIZE_MAX); /* it did not start: the engine has nothing of it */
 	return exit_code;
@@ -443,6 +483,12 @@ int exec_main(struct invocation *invocation)
 	}
 	if (invocation_duration(invocation, "start-timeout", &exec.start_us, &err))
 		return main_usage_error("exec ", &err);
+	exec.import = invocation_value(invocation, "import");
+	exec.export = invocation_value(invocation, "export");
+	if (exec.export && access(exec.export, F_OK) == 0) {
+		error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "--export: %s is there already", exec.export);
+		return main_usage_error("exec ", &err);
+	}
 	signals_block(&exec);
 	if (state_dir_name(&exec, &err) || daemon_start(&exec, &err)) {
 		main_failure(&err);

@@ -121,10 +121,10 @@ static enum status data_put(struct pack *pack, const char *path, int64_t size, s
 static enum status file_put(struct pack *pack, const FTSENT *file, const char *name, struct error *err)
 {
 	struct archive_entry entry = { .name = name,
-			       .type = '0',
-			       .mode = file->fts_statp->st_mode,
-			       .size = file->fts_statp->st_size,
-			       .time_s = file->fts_statp->st_mtime };
+				       .type = '0',
+				       .mode = file->fts_statp->st_mode,
+				       .size = file->fts_statp->st_size,
+				       .time_s = file->fts_statp->st_mtime };
 
 	entry_put(pack, &entry);
 	return data_put(pack, file->fts_path, entry.size, err);
@@ -140,10 +140,10 @@ static enum status link_put(struct pack *pack, const FTSENT *file, const char *n
 				 strerror(errno));
 	target[length] = '\0';
 	entry_put(pack, &(struct archive_entry){ .name = name,
-					 .link = target,
-					 .type = '2',
-					 .mode = 0777,
-					 .time_s = file->fts_statp->st_mtime });
+						 .link = target,
+						 .type = '2',
+						 .mode = 0777,
+						 .time_s = file->fts_statp->st_mtime });
 	return STATUS_OK;
 }
 
@@ -152,9 +152,9 @@ static void directory_put(struct pack *pack, const FTSENT *file, const char *nam
 	AUTO(string) char *slashed = memory_printf("%s/", name);
 
 	entry_put(pack, &(struct archive_entry){ .name = slashed,
-					 .type = '5',
-					 .mode = file->fts_statp->st_mode,
-					 .time_s = file->fts_statp->st_mtime });
+						 .type = '5',
+						 .mode = file->fts_statp->st_mode,
+						 .time_s = file->fts_statp->st_mtime });
 }
 
 static int by_name(const FTSENT **one, const FTSENT **other)

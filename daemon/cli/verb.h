@@ -47,8 +47,15 @@ struct verb {
 	int (*run)(struct invocation *invocation);
 };
 
-/* All of them, in the order of the help; ends with a NULL name. */
-extern const struct verb verbs[];
+/* Verbs about one subject. */
+struct verb_group {
+	const char *title;        /* NULL ends the groups */
+	const struct verb *verbs; /* ends with a NULL name */
+};
+/* All of them, in the order of the help. */
+extern const struct verb_group verb_groups[];
+/* The verb of that number, from 0, through all groups; NULL: there are no more. */
+const struct verb *verb_at(size_t number);
 
 /* Runs the program; the exit code. @arguments are those behind the program's name and end with NULL. */
 int verbs_main(const char *const *arguments);

@@ -21,6 +21,15 @@ const struct exit_row exit_rows[] = {
 	{ .meaning = NULL },
 };
 
+const struct verb *verb_at(size_t number)
+{
+	for (const struct verb_group *group = verb_groups; group->title; group++)
+		for (const struct verb *verb = group->verbs; verb->name; verb++)
+			if (number-- == 0)
+				return verb;
+	return NULL;
+}
+
 /* ---- help ---- */
 
 static void options_write(struct text *text, const struct verb_option *options)
@@ -62,10 +71,13 @@ static int help_main(void)
 {
 	struct text text AUTO_TEXT = { 0 };
 
-	text_puts(&text, "usage: trainyard COMMAND [OPTION]...\n\n");
-	for (const struct verb *verb = verbs; verb->name; verb++)
-		if (verb->summary)
-			text_printf(&text, "  %-10s %s\n", verb->name, verb->summary);
+	text_puts(&text, "usage: trainyard COMMAND [OPTION]...\n");
+	for (const struct verb_group *group = verb_groups; group->title; group++) {
+		text_printf(&text, "\n%s\n", group->title);
+		for (const struct verb *verb = group->verbs; verb->name; verb++)
+			if (verb->summary)
+				text_printf(&text, "  %-10s %s\n", verb->name, verb->summary);
+	}
 	text_puts(&text, "\nEach command has its own --help.\n\nExit codes\n");
 	for (const struct exit_row *row = exit_rows; row->meaning; row++)
 		text_printf(&text, "  %-10d %s\n", row->code, row->meaning);
@@ -104,8 +116,9 @@ static void unknown_refuse(const char *word, struct error *err)
 	struct nearest nearest = { .wanted = word }, options = { 0 };
 	struct text names AUTO_TEXT = { 0 };
 	char hint[NEAREST_HINT_SIZE];
+	const struct verb *verb;
 
-	for (const struct verb *verb = verbs; verb->name; verb++) {
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
 		if (!verb->summary)
 			continue;
 		nearest_look(&nearest, verb->name);
@@ -131,6 +144,7 @@ int verbs_main(const char *const *arguments)
 {
 	struct error err AUTO_ERROR = { 0 };
 	const char *word = *arguments;
+	const struct verb *verb;
 
 	if (!word) {
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "no command given");
@@ -138,7 +152,7 @@ int verbs_main(const char *const *arguments)
 	}
 	if (strcmp(word, "--version") == 0)
 		word = "version";
-	for (const struct verb *verb = verbs; verb->name; verb++)
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (strcmp(word, verb->name) == 0)
 			return verb_run(verb, arguments + 1);
 	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

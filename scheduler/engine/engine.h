@@ -42,8 +42,8 @@ struct replica_spec {
 	 * engine_options.reports_dir, which then gets the files that the container writes right in its own; of any other the
 	 * create fails there. */
 	const json_t *mounts;
-	const char *scratch;  /* where an empty directory in memory is that any user may write to, or NULL */
-	const char *empty;    /* where an empty directory is that nothing can be written to, or NULL */
+	const char *scratch; /* where an empty directory in memory is that any user may write to, or NULL */
+	const char *empty;   /* where an empty directory is that nothing can be written to, or NULL */
 	uint16_t
 		gateway_port; /* kept in a label: what the containers were told of scheduler/gateway.h; 0: none */
 	int64_t made_us;      /* likewise: when it is asked for, by the daemon's wall clock; 0: unsaid */
@@ -286,9 +286,11 @@ struct engine_options {
 	const char *networks; /* pool for job networks, "10.213.0.0/16" */
 	const char
 		*registry_config; /* directory with config.json for registry credentials, or NULL for none */
-	const char *state_dir;   /* by which it is found out whether the engine has this machine's files; NULL: it has */
-	const char *reports_dir; /* of directories that containers write to, each named by its job; NULL: there are none */
-	bool offline;             /* never pull */
+	const char *
+		state_dir; /* by which it is found out whether the engine has this machine's files; NULL: it has */
+	const char *
+		reports_dir; /* of directories that containers write to, each named by its job; NULL: there are none */
+	bool offline; /* never pull */
 	bool internal; /* job networks are cut off from the outside; replicas reach each other and the network's gateway */
 };
 

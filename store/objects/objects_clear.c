@@ -59,3 +59,12 @@ enum status objects_clear(struct objects *objects, unsigned most, uint64_t *remo
 	/* An object came meanwhile: the next call removes it. */
 	return rc == STATUS_ABORTED ? STATUS_OK : rc;
 }
+
+enum status objects_are_any(struct objects *objects, bool *ret_any, struct error *err)
+{
+	AUTO(string) char *bucket = NULL;
+	enum status rc = bucket_find(objects, &bucket, err);
+
+	*ret_any = bucket != NULL;
+	return rc;
+}

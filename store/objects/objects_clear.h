@@ -11,3 +11,6 @@ struct objects;
 /* Removes @most objects at most, and buckets that have none. Adds their number to *removed. *ret_more: some are left. */
 enum status objects_clear(struct objects *objects, unsigned most, uint64_t *removed, bool *ret_more,
 			  struct error *err);
+
+/* Whether there is any bucket. */
+enum status objects_are_any(struct objects *objects, bool *ret_any, struct error *err);

@@ -294,6 +294,11 @@ def test_help_fits_80_columns_and_has_groups(user):
         if line.startswith("  "):
             told = user(line.split()[0], "--help")
             assert told.startswith("usage: trainyard ") and not [row for row in told.splitlines() if len(row) > 80], told
+    told = user("--help")
+    heads = [row for row in told.splitlines()[1:] if row and row[0] != " "]
+    assert heads == ["The daemon", "Jobs", "Queue", "Cloud Storage", "Tests and state", "This machine",
+                     "Each command has its own --help.", "Exit codes"]
+    assert not [row for row in told.splitlines() if len(row) > 80]
     told = user("serve", "--help")
     heads = [row for row in told.splitlines()[6:] if row and row[0].isupper()]
     assert heads[:3] == ["Where it serves", "State and engine", "Project"] and "\n\n\n" not in told

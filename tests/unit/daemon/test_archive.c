@@ -37,10 +37,9 @@ static void entry_put(struct text *archive, const char *name, char type, const c
 
 static void file_add(struct text *archive, const char *name, const char *data)
 {
-	archive_entry_add(archive, &(struct archive_entry){ .name = name,
-							    .type = '0',
-							    .mode = 0644,
-							    .size = (int64_t)strlen(data) });
+	archive_entry_add(archive,
+			  &(struct archive_entry){
+				  .name = name, .type = '0', .mode = 0644, .size = (int64_t)strlen(data) });
 	text_puts(archive, data);
 	archive_padding_add(archive, (int64_t)strlen(data));
 }
@@ -154,10 +153,11 @@ static void names_of_any_length_are_read_as_they_were(void **state)
 	for (size_t length = 1; length < 400; length++)
 		for (size_t step = 1; step < 130; step += 32) {
 			struct text name AUTO_TEXT = { 0 }, bytes AUTO_TEXT = { 0 }, given AUTO_TEXT = { 0 },
-				    expected AUTO_TEXT = { 0 };
+					 expected AUTO_TEXT = { 0 };
 
 			for (size_t i = 0; i < length; i++)
-				text_putc(&name, i % step == step - 1 && i + 1 < length && step > 1 ? '/' : 'n');
+				text_putc(&name,
+					  i % step == step - 1 && i + 1 < length && step > 1 ? '/' : 'n');
 			text_printf(&expected, "[%s 4]text", name.data);
 			file_add(&bytes, name.data, "text");
 			archive_finish(&bytes);
@@ -192,7 +192,8 @@ static void a_file_of_more_than_8_gib_has_its_size_among_the_attributes(void **s
 		const struct file_sink sink = { size_note, piece_pass, &seen };
 		struct archive archive = { .sink = &sink, .bytes_left = SIZE_MAX };
 
-		archive_entry_add(&bytes, &(struct archive_entry){ .name = "a", .type = '0', .size = sizes[i] });
+		archive_entry_add(&bytes,
+				  &(struct archive_entry){ .name = "a", .type = '0', .size = sizes[i] });
 		assert_true(archive_take(&archive, bytes.data, bytes.length));
 		assert_int_equal(seen, sizes[i]);
 		assert_int_equal(archive.data_left, sizes[i]);
@@ -210,8 +211,8 @@ static void links_are_refused_where_files_are_wanted(void **state)
 		const struct file_sink sink = { begun, piece, &given };
 		struct archive archive = { .sink = &sink, .bytes_left = MAY_BE_TAKEN, .plain_files = true };
 
-		archive_entry_add(&bytes, &(struct archive_entry){
-						  .name = "a", .link = "/etc/passwd", .type = *type });
+		archive_entry_add(
+			&bytes, &(struct archive_entry){ .name = "a", .link = "/etc/passwd", .type = *type });
 		file_add(&bytes, "a", "text");
 		assert_false(archive_take(&archive, bytes.data, bytes.length));
 		assert_int_equal(archive.status, STATUS_INTERNAL);

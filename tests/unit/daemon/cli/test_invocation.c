@@ -154,8 +154,10 @@ static void options_of_the_configuration_stand_among_a_verbs_own(void **state)
 /* Each verb's help shows its options; a completion has each verb. */
 static void each_verb_is_a_whole_row(void **state)
 {
+	const struct verb *verb;
+
 	(void)state;
-	for (const struct verb *verb = verbs; verb->name; verb++) {
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
 		struct text help AUTO_TEXT = { 0 };
 
 		assert_non_null(verb->run);

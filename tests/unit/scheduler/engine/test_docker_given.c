@@ -96,16 +96,16 @@ static enum status take(json_t *body, struct text *given, struct error *err)
 	return rc;
 }
 
-#define WIDE "a-name-of-more-than-a-hundred-bytes-in-which-there-is-no-slash-so-that-it-cannot-be-parted-to-fit-into-two"
+#define WIDE                                                                                                 \
+	"a-name-of-more-than-a-hundred-bytes-in-which-there-is-no-slash-so-that-it-cannot-be-parted-to-fit-into-two"
 
 /* Broken: name_write() that cuts a long name off; mount_take() without the label. */
 static void mounts_become_an_archive(void **state)
 {
-	static const char *const mounts[] = { "ca.crt",   "/trainyard/ca.crt:ro",
-					      "wheels",   "/trainyard/wheels:ro",
-					      "wide",     "/wide:ro",
-					      "trials/1", "/var/hypertune",
-					      NULL };
+	static const char *const mounts[] = {
+		"ca.crt",   "/trainyard/ca.crt:ro", "wheels", "/trainyard/wheels:ro", "wide", "/wide:ro",
+		"trials/1", "/var/hypertune",       NULL
+	};
 	AUTO(json) json_t *body = body_make(mounts);
 	const json_t *labels = json_object_get(body, "Labels");
 	struct text given AUTO_TEXT = { 0 };
@@ -185,7 +185,8 @@ static void an_engine_without_our_files_is_given_copies(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 	assert_int_equal(rule_asked(lab, 2), 1);
 	assert_false(was_asked(lab, "\"/trainyard/ca.crt\""));
-	rule_set(lab, 2, (struct rule){ "/archive?path=/", 500, "{\"message\":\"no space left on device\"}" });
+	rule_set(lab, 2,
+		 (struct rule){ "/archive?path=/", 500, "{\"message\":\"no space left on device\"}" });
 	create(lab);
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].text,
 			    "no space left on device");

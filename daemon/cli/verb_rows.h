@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/verb_rows.h: what the files of rows share. */
+#include "daemon/cli/verb.h"
+
+#define OPTIONS(...)                                                                                         \
+	(const struct verb_option[])                                                                         \
+	{                                                                                                    \
+		__VA_ARGS__,                                                                                 \
+		{                                                                                            \
+			.name = NULL                                                                         \
+		}                                                                                            \
+	}
+
+/* Of a group each; ends with a NULL name. */
+extern const struct verb job_verbs[], queue_verbs[];
