@@ -153,57 +153,71 @@ static void refuse(struct replica_run *replica, struct error *err)
 	replica->refusal = err->text ? TAKE(err->text) : NULL;
 }
 
-void replica_create(const struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
-		    const char *gcs)
+void description_deinit(struct description *description)
+{
+	json_decref(description->environment);
+	json_decref(description->hosts);
+	json_decref(description->mounts);
+	json_decref(description->command);
+	json_decref(description->args);
+}
+
+static enum status program_describe(const struct reconciler *reconciler, const struct job_run *run,
+				    const struct replica_key *key, const char *gcs,
+				    struct description *description, struct error *err)
+{
+	enum status rc = mounts_make(reconciler, run, key->role, gcs, &description->mounts, err);
+
+	description->hosts = hosts_of(run);
+	if (!rc)
+		rc = environment_make(reconciler, run, key, description->hosts, &description->environment,
+				      err);
+	if (!rc)
+		rc = replica_program(run->plan, key->role, description->environment, &description->command,
+				     &description->args, err);
+	return rc;
+}
+
+bool replica_describe(const struct reconciler *reconciler, const struct job_run *run,
+		      struct replica_run *replica, const char *gcs, struct description *description)
 {
 	static const struct limits none = { 0 };
+	const struct replica_key *key = &replica->key;
 	const struct assignment *assignment = run->assignment;
-	const struct limits *limits = assignment ? &assignment->limits[replica->key.role] : &none;
-	char hostname[REPLICA_NAME_MAX], alias[REPLICA_NAME_MAX], address[16];
-	AUTO(json) json_t *environment = NULL, *hosts = hosts_of(run), *mounts = NULL;
-	AUTO(json) json_t *command = NULL, *args = NULL;
+	const struct limits *limits = assignment ? &assignment->limits[key->role] : &none;
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = mounts_make(reconciler, run, replica->key.role, gcs, &mounts, &err);
 
-	if (!rc)
-		rc = environment_make(reconciler, run, &replica->key, hosts, &environment, &err);
-	if (!rc)
-		rc = replica_program(run->plan, replica->key.role, environment, &command, &args, &err);
-	if (rc) {
+	if (program_describe(reconciler, run, key, gcs, description, &err)) {
 		refuse(replica, &err);
-		return;
+		return false;
 	}
-	replica->seen = SEEN_CREATING;
-	replica_host_name(run->plan, replica->key.role, replica->key.index, hostname);
-	replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
-	job_run_address(run, replica->key.role, replica->key.index, address);
-	reconciler->engine->ops->create_replica(
-		reconciler->engine,
-		&(struct replica_spec){
-			.key = replica->key,
-			.project = run->row->project,
-			.job_id = run->row->job_id,
-			.image = run->image_ids[replica->key.role],
-			.hostname = hostname,
-			.alias = alias,
-			.command = command,
-			.args = args,
-			.env = environment,
-			.hosts = hosts,
-			.mounts = json_array_size(mounts) ? mounts : NULL,
-			.scratch = scratch_of(run->plan, replica->key.role),
-			.empty = empty_of(run->plan, gcs),
-			.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,
-			.made_us = clock_wall_us(reconciler->clock),
-			.network = run->network_status.id,
-			.address = address,
-			.device_ids = assignment ? assignment_devices(assignment, replica->key.role,
-								      replica->key.index)
-						 : NULL,
-			.nano_cpus = limits->nano_cpus,
-			.memory_bytes = limits->memory_bytes,
-			.shm_bytes = limits->shm_bytes ? limits->shm_bytes : SHM_BYTES,
-			.pids_limit = PIDS_LIMIT,
-			.stop_grace_s = reconciler->stop_grace_s,
-		});
+	replica_host_name(run->plan, key->role, key->index, description->hostname);
+	replica_address_name(run->plan, key->role, key->index, description->alias);
+	job_run_address(run, key->role, key->index, description->address);
+	description->spec = (struct replica_spec){
+		.key = *key,
+		.project = run->row->project,
+		.job_id = run->row->job_id,
+		.image = run->image_ids[key->role],
+		.hostname = description->hostname,
+		.alias = description->alias,
+		.command = description->command,
+		.args = description->args,
+		.env = description->environment,
+		.hosts = description->hosts,
+		.mounts = json_array_size(description->mounts) ? description->mounts : NULL,
+		.scratch = scratch_of(run->plan, key->role),
+		.empty = empty_of(run->plan, gcs),
+		.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,
+		.made_us = clock_wall_us(reconciler->clock),
+		.network = run->network_status.id,
+		.address = description->address,
+		.device_ids = assignment ? assignment_devices(assignment, key->role, key->index) : NULL,
+		.nano_cpus = limits->nano_cpus,
+		.memory_bytes = limits->memory_bytes,
+		.shm_bytes = limits->shm_bytes ? limits->shm_bytes : SHM_BYTES,
+		.pids_limit = PIDS_LIMIT,
+		.stop_grace_s = reconciler->stop_grace_s,
+	};
+	return true;
 }

@@ -6,20 +6,18 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/create.h"
 #include "scheduler/decision.h"
 #include "scheduler/faults/faults.h"
-#include "scheduler/gateway_keep.h"
 #include "scheduler/gcs_keep.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/network_sight.h"
+#include "scheduler/order_give.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/search_execute.h"
-#include "scheduler/sight.h"
 #include "scheduler/told_differences.h"
 #include "store/jobs/journal.h"
 #include "store/logs/logs.h"
@@ -235,88 +233,6 @@ static void changes_store(struct scheduler *scheduler)
 		log_event(LOG_ERROR, "leases-unread", "error=\"%s\"", all.text ? all.text : "");
 }
 
-/* ---- orders ---- */
-
-/* Learns when the last service lines of a closed job can be read. */
-static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
-{
-	struct inbox_event *inbox_event = inbox_event_new(INBOX_LAST_WORDS, run->row->id);
-
-	inbox_event->to = scheduler;
-	log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event);
-	run->last_words = OUTPUT_ENDED;
-}
-
-static void replica_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order,
-			    const char *gcs)
-{
-	struct engine *engine = scheduler->reconciler.engine;
-	struct replica_run *replica = &run->replicas[order->of];
-
-	if (order->verb < ORDERS_KEPT && order->verb != ORDER_FOLLOW)
-		order_give(&replica->orders, order->verb);
-	switch (order->verb) {
-	case ORDER_STOP:
-		engine->ops->stop_replica(engine, &replica->key, order->how);
-		break;
-	case ORDER_REMOVE:
-		engine->ops->remove_replica(engine, &replica->key);
-		break;
-	case ORDER_FOLLOW:
-		replica_follow(scheduler, run, replica);
-		break;
-	case ORDER_LINK:
-		faults_link(engine, run, replica, order);
-		break;
-	case ORDER_CREATE:
-		replica_create(&scheduler->reconciler, run, replica, gcs);
-		break;
-	default:
-		replica->seen = SEEN_STARTING;
-		engine->ops->start_replica(engine, &replica->key);
-		break;
-	}
-}
-
-static void order_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order,
-			  const char *gcs)
-{
-	struct reconciler *reconciler = &scheduler->reconciler;
-	struct engine *engine = reconciler->engine;
-
-	switch (order->verb) {
-	case ORDER_STOP:
-	case ORDER_REMOVE:
-	case ORDER_FOLLOW:
-	case ORDER_LINK:
-	case ORDER_CREATE:
-	case ORDER_START:
-		replica_execute(scheduler, run, order, gcs);
-		break;
-	case ORDER_IMAGE:
-		order_give(&run->images, order->of);
-		engine->ops->ensure_image(engine, run->plan->pools[order->of].image);
-		break;
-	case ORDER_NETWORK:
-		run->network = NETWORK_CREATING;
-		engine->ops->create_network(engine, job_run_network(run), (unsigned)run->replica_count);
-		break;
-	case ORDER_LEAVE:
-		gateway_leave(reconciler, run);
-		spare_network_leave(reconciler->spares, engine, run, clock_mono_us(reconciler->clock));
-		break;
-	case ORDER_GATEWAY_OPEN:
-		gateway_open(reconciler, run);
-		break;
-	case ORDER_GATEWAY_CLOSE:
-		gateway_leave(reconciler, run);
-		break;
-	case ORDER_LAST_WORDS:
-		last_words_ask(scheduler, run);
-		break;
-	}
-}
-
 /* Where replicas that are about to be made or started find Cloud Storage as files; NULL: nowhere. */
 static const char *files_of(struct scheduler *scheduler, const struct decision *decision)
 {
@@ -337,7 +253,7 @@ void decisions_execute(struct scheduler *scheduler)
 		const char *gcs = stands ? files_of(scheduler, decision) : NULL;
 
 		for (size_t at = 0; stands && at < decision->order_count; at++)
-			order_execute(scheduler, decision->run, &decision->orders[at], gcs);
+			order_give_out(scheduler, decision->run, &decision->orders[at], gcs);
 		if (decision->run->work != WORK_TRIALS || !stands || search_execute(scheduler, decision))
 			job_run_touch(decision->run);
 	}

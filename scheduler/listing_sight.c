@@ -4,6 +4,7 @@
 #include "daemon/base/log.h"
 #include "scheduler/job_run.h"
 #include "scheduler/network_sight.h"
+#include "scheduler/order_give.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/sight.h"
 
@@ -101,8 +102,6 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 /* What the engine holds of jobs that are over, of earlier attempts, or of nobody. */
 static void remove_strays(struct scheduler *scheduler, const struct engine_event *event)
 {
-	struct engine *engine = scheduler->reconciler.engine;
-
 	for (size_t i = 0; i < event->replica_count; i++) {
 		const struct replica_key *key = &event->replicas[i].key;
 		struct job_run *run;
@@ -111,7 +110,7 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 			continue;
 		log_event(LOG_INFO, "stray-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
 			  role_name(key->role), key->index, key->attempt);
-		engine->ops->remove_replica(engine, key);
+		stray_remove(scheduler, key);
 	}
 }
 

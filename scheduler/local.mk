@@ -54,6 +54,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/notes.c \
 	scheduler/notes.h \
 	scheduler/order.h \
+	scheduler/order_give.c \
+	scheduler/order_give.h \
 	scheduler/passes.c \
 	scheduler/passes.h \
 	scheduler/plan/accelerator.c \

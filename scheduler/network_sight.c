@@ -50,7 +50,7 @@ void networks_compare(struct scheduler *scheduler, const struct engine_event *li
 	for (size_t i = 0; i < listing->network_count; i++)
 		if (!network_holder(scheduler, listing->networks[i].job) &&
 		    !spare_networks_have(spares, listing->networks[i].job))
-			spare_network_remove(spares, scheduler->reconciler.engine, listing->networks[i].job);
+			spare_network_remove(spares, listing->networks[i].job);
 }
 
 /* How often the engine is asked for a block: other jobs, instances or programs may have given one back. */
@@ -69,7 +69,7 @@ static bool lack_was_told(const struct job_run *run)
 /* The pool is full, or others have it. Addresses of spare networks are given back first. */
 static void network_lack(struct scheduler *scheduler, struct job_run *run, const char *text)
 {
-	if (spare_networks_release(&scheduler->spares, scheduler->reconciler.engine)) {
+	if (spare_networks_release(&scheduler->spares)) {
 		sight_hold(scheduler, run);
 		return;
 	}
@@ -107,7 +107,7 @@ void network_look(struct scheduler *scheduler, unsigned replicas)
 	look->asked = true;
 	look->again_us = 0;
 	look->replicas = replicas;
-	scheduler->reconciler.engine->ops->look_for_networks(scheduler->reconciler.engine, replicas);
+	scheduler->common.looks = true;
 }
 
 void network_enter(struct scheduler *scheduler, struct job_run *run)
@@ -139,7 +139,7 @@ static void look_lacks(struct scheduler *scheduler, const char *text, int64_t no
 {
 	struct network_look *look = &scheduler->network_look;
 
-	if (spare_networks_release(&scheduler->spares, scheduler->reconciler.engine)) {
+	if (spare_networks_release(&scheduler->spares)) {
 		look->again_us = now_us + ASK_SOON_US;
 		return;
 	}

@@ -151,27 +151,21 @@ static bool runs_pass(struct scheduler *scheduler)
 	return scheduler->wakes.first;
 }
 
-static void listing_ask(struct scheduler *scheduler)
-{
-	if (!scheduler->list_at_us ||
-	    scheduler->list_at_us > clock_mono_us(scheduler->reconciler.clock))
-		return;
-	scheduler->list_at_us = 0;
-	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
-}
-
 void scheduler_reconcile(struct scheduler *scheduler)
 {
 	const struct reconciler *reconciler = &scheduler->reconciler;
+	int64_t now_us;
 
 	clock_watch_note(&scheduler->clock_watch, reconciler->clock);
 	jobs_load_again(scheduler);
 	while (runs_pass(scheduler))
 		continue;
+	now_us = clock_mono_us(reconciler->clock);
 	jobs_rest(scheduler);
-	spare_networks_remove(&scheduler->spares, reconciler->engine, scheduler->starting,
-			      clock_mono_us(reconciler->clock));
-	listing_ask(scheduler);
+	spare_networks_remove(&scheduler->spares, scheduler->starting, now_us);
+	if (spare_networks_look(&scheduler->spares, now_us))
+		listing_want(scheduler, now_us);
+	common_orders_give(scheduler);
 }
 
 /* @other_us: 0: none. */
@@ -186,7 +180,7 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 				   spare_networks_deadline_us(&scheduler->spares, scheduler->starting));
 
 	at_us = earlier_us(at_us, scheduler->load_at_us);
-	at_us = earlier_us(at_us, scheduler->list_at_us);
+	at_us = earlier_us(at_us, scheduler->common.list_at_us);
 	at_us = earlier_us(at_us, scheduler->claims_again_us);
 	return earlier_us(at_us, scheduler->network_look.again_us);
 }

@@ -145,13 +145,12 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 
 static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *inbox_event)
 {
-	struct engine *engine = scheduler->reconciler.engine;
 	struct job_entry *entry;
 	struct job_run *run;
 
 	switch (inbox_event->kind) {
 	case INBOX_LOG_ROOM:
-		engine->ops->resume_logs(engine);
+		scheduler->common.resumes_logs = true;
 		break;
 	case INBOX_WAKE:
 		jobs_wake(scheduler, inbox_event->job);
@@ -433,6 +432,8 @@ void scheduler_free(struct scheduler *scheduler)
 	device_claims_free(scheduler->claims);
 	json_decref(scheduler->project_vcpus);
 	decisions_free(scheduler);
+	free(scheduler->common.strays);
+	free(scheduler->spares.doomed);
 	log_pump_free(scheduler->reconciler.pump);
 	pthread_cond_destroy(&scheduler->changed);
 	pthread_mutex_destroy(&scheduler->mutex);

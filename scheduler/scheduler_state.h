@@ -7,6 +7,7 @@
 #include "scheduler/execute.h"
 #include "scheduler/inbox.h"
 #include "scheduler/network_sight.h"
+#include "scheduler/order_give.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/scheduler.h"
@@ -20,6 +21,7 @@ struct suggester;
 struct scheduler {
 	struct reconciler reconciler;
 	struct decisions decisions; /* of the present pass */
+	struct common_orders common;
 	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
@@ -56,7 +58,6 @@ struct scheduler {
 	/* Why the engine last had no block for a network; "": the last that was asked for had one at once */
 	char network_lack[LACK_TEXT_SIZE];
 	int64_t load_at_us; /* monotonic: when to read the jobs once more, one of which could not be; 0: all were */
-	int64_t list_at_us; /* monotonic: when to ask the engine for a listing; 0: nobody wants one. listing_want() */
 
 	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
 	struct room room;

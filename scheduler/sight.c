@@ -7,7 +7,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/faults/faults.h"
 #include "scheduler/job_table.h"
-#include "scheduler/logs/log_pump.h"
+#include "scheduler/order_give.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/scheduler_state.h"
 #include "store/logs/logs.h"
@@ -38,12 +38,6 @@ void sight_lose(struct scheduler *scheduler, struct job_run *run)
 	listing_want(scheduler, clock_mono_us(scheduler->reconciler.clock));
 }
 
-void listing_want(struct scheduler *scheduler, int64_t at_us)
-{
-	if (!scheduler->list_at_us || at_us < scheduler->list_at_us)
-		scheduler->list_at_us = at_us;
-}
-
 struct replica_run *sight_find(struct scheduler *scheduler, const struct replica_key *key,
 			       struct job_run **ret_run)
 {
@@ -55,25 +49,6 @@ struct replica_run *sight_find(struct scheduler *scheduler, const struct replica
 		return NULL;
 	replica = job_run_replica(run, key->role, key->index);
 	return replica && replica->key.restart == key->restart ? replica : NULL;
-}
-
-void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
-{
-	struct engine *engine = scheduler->reconciler.engine;
-	const struct replica_key *key = &replica->key;
-	struct log_position from;
-	struct error err AUTO_ERROR = { 0 };
-
-	log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key);
-	if (log_position_get(scheduler->reconciler.store, key, &from, &err)) {
-		log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
-			  err.text ? err.text : "");
-		sight_hold(scheduler, run);
-		return;
-	}
-	order_give(&replica->orders, ORDER_FOLLOW);
-	log_pump_offered(scheduler->reconciler.pump, key, &from);
-	engine->ops->follow_logs(engine, key, &from);
 }
 
 static bool exit_is_kill(const struct replica_status *status)

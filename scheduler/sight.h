@@ -24,10 +24,6 @@ void sight_settle(struct job_run *run, int64_t now_us);
 void sight_hold(struct scheduler *scheduler, struct job_run *run);
 /* The answer of the engine is lost, and with it what became of the order: the job is looked at anew. */
 void sight_lose(struct scheduler *scheduler, struct job_run *run);
-/* The engine is asked for a listing at @at_us (monotonic) at the latest. */
-void listing_want(struct scheduler *scheduler, int64_t at_us);
 /* The engine would not have it; the first reason counts. */
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text);
 enum replica_end refusal_kind(enum status status);
-/* Reads the replica's output. */
-void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica);

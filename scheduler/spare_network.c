@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 
@@ -16,21 +17,22 @@ static void item_drop(struct spare_networks *spares, size_t index)
 		(spares->count - index) * sizeof(spares->items[0]));
 }
 
-void spare_network_remove(struct spare_networks *spares, struct engine *engine, int64_t network)
+void spare_network_remove(struct spare_networks *spares, int64_t network)
 {
 	spares->going++;
-	engine->ops->remove_network(engine, network);
+	spares->doomed = memory_resize(spares->doomed, spares->doomed_count + 1, sizeof(*spares->doomed));
+	spares->doomed[spares->doomed_count++] = network;
 }
 
-static void item_remove(struct spare_networks *spares, struct engine *engine, size_t index)
+static void item_remove(struct spare_networks *spares, size_t index)
 {
 	const int64_t network = spares->items[index].status.job;
 
 	item_drop(spares, index);
-	spare_network_remove(spares, engine, network);
+	spare_network_remove(spares, network);
 }
 
-void spare_network_leave(struct spare_networks *spares, struct engine *engine, struct job_run *run,
+void spare_network_leave(struct spare_networks *spares, struct job_run *run,
 			 int64_t now_us)
 {
 	const enum network_sight seen = run->network;
@@ -38,11 +40,11 @@ void spare_network_leave(struct spare_networks *spares, struct engine *engine, s
 	run->network = NETWORK_NONE;
 	run->left_network_in = spares->epoch + 1;
 	if (seen == NETWORK_CREATING || (seen == NETWORK_READY && (spares->closing || !spares->keep_us)))
-		spare_network_remove(spares, engine, job_run_network(run));
+		spare_network_remove(spares, job_run_network(run));
 	if (seen != NETWORK_READY || spares->closing || !spares->keep_us)
 		return;
 	if (spares->count == SPARE_NETWORKS_MAX)
-		item_remove(spares, engine, 0);
+		item_remove(spares, 0);
 	spares->items[spares->count++] = (struct spare_network){
 		.status = run->network_status,
 		.turn = run->assignment ? run->assignment->network_turn : 0,
@@ -94,21 +96,25 @@ static int64_t kept_until_us(const struct spare_networks *spares, const struct s
 	return item->left_us + spares->keep_us + (start ? PATIENCE_US : 0);
 }
 
-void spare_networks_remove(struct spare_networks *spares, struct engine *engine, bool start, int64_t now_us)
+void spare_networks_remove(struct spare_networks *spares, bool start, int64_t now_us)
 {
 	while (spares->count &&
 	       (spares->closing || kept_until_us(spares, &spares->items[0], start) <= now_us))
-		item_remove(spares, engine, 0);
-	if (!spares->look_at_us || spares->look_at_us > now_us)
-		return;
-	spares->look_at_us = now_us + LOOK_AFTER_US;
-	engine->ops->list(engine);
+		item_remove(spares, 0);
 }
 
-bool spare_networks_release(struct spare_networks *spares, struct engine *engine)
+bool spare_networks_look(struct spare_networks *spares, int64_t now_us)
+{
+	if (!spares->look_at_us || spares->look_at_us > now_us)
+		return false;
+	spares->look_at_us = now_us + LOOK_AFTER_US;
+	return true;
+}
+
+bool spare_networks_release(struct spare_networks *spares)
 {
 	while (spares->count)
-		item_remove(spares, engine, 0);
+		item_remove(spares, 0);
 	return spares->going != 0;
 }
 
@@ -154,6 +160,7 @@ void spare_networks_forget(struct spare_networks *spares)
 {
 	spares->count = 0;
 	spares->going = 0;
+	spares->doomed_count = 0;
 	spares->look_at_us = 0; /* a listing comes anyway */
 	spares->epoch++;
 }

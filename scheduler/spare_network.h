@@ -28,7 +28,9 @@ struct spare_network {
 struct spare_networks {
 	struct spare_network items[SPARE_NETWORKS_MAX]; /* in the order in which they were left */
 	size_t count;
-	unsigned going;     /* removals that were asked for */
+	unsigned going;     /* removals that were asked for, or are to be: */
+	int64_t *doomed;    /* in the order in which they are removed: order_give.h */
+	size_t doomed_count;
 	int64_t look_at_us; /* monotonic: when to look for what could not be removed; 0: there is nothing */
 	int64_t keep_us;
 	unsigned epoch; /* how often the engine went or came */
@@ -36,16 +38,18 @@ struct spare_networks {
 };
 
 /* What @run is on becomes spare; without room the oldest goes. One that is still being made goes when it is there. */
-void spare_network_leave(struct spare_networks *spares, struct engine *engine, struct job_run *run,
+void spare_network_leave(struct spare_networks *spares, struct job_run *run,
 			 int64_t now_us);
 /* The smallest that holds so many replicas; NULL: none does. Until the next change. */
 const struct spare_network *spare_network_fit(const struct spare_networks *spares, size_t address_count);
 /* A job is on it now. False: it is not there. */
 bool spare_network_take(struct spare_networks *spares, int64_t network, struct spare_network *ret_taken);
 /* Removes those that were kept long enough; while jobs @start, who wait for the engine, somewhat longer. */
-void spare_networks_remove(struct spare_networks *spares, struct engine *engine, bool start, int64_t now_us);
+void spare_networks_remove(struct spare_networks *spares, bool start, int64_t now_us);
+/* Whether there is to be a listing for what could not be removed: it is asked for then. */
+bool spare_networks_look(struct spare_networks *spares, int64_t now_us);
 /* Removes all. False when none is spare, nor on its way out: there is no address to be won. */
-bool spare_networks_release(struct spare_networks *spares, struct engine *engine);
+bool spare_networks_release(struct spare_networks *spares);
 /* When one is to be removed; INT64_MAX: never. */
 int64_t spare_networks_deadline_us(const struct spare_networks *spares, bool start);
 bool spare_networks_have(const struct spare_networks *spares, int64_t network);
@@ -57,8 +61,8 @@ bool spare_networks_are_gone(const struct spare_networks *spares);
 void spare_networks_forget(struct spare_networks *spares);
 /* Whether the job is off its network for good: it must not leave it once more. */
 bool spare_network_was_left(const struct spare_networks *spares, const struct job_run *run);
-/* Asks for the removal of one that no job is on. */
-void spare_network_remove(struct spare_networks *spares, struct engine *engine, int64_t network);
+/* One that no job is on is to go. */
+void spare_network_remove(struct spare_networks *spares, int64_t network);
 /* A removal has ended, well or not: then there is a listing soon, and what it shows is tried again. */
 void spare_network_removed(struct spare_networks *spares);
 void spare_network_stays(struct spare_networks *spares, int64_t now_us);

@@ -148,49 +148,6 @@ static void image_strike(struct job_run *run)
 	replica->end = END_REFUSED;
 }
 
-static void replica_cut(struct engine *engine, const struct job_run *run, const struct replica_key *key)
-{
-	engine->ops->link_replica(engine, key, &(struct replica_link){ .network = run->network_status.id });
-}
-
-static void replica_restore(struct engine *engine, const struct job_run *run, const struct replica_key *key)
-{
-	char address[16], alias[REPLICA_NAME_MAX];
-
-	job_run_address(run, key->role, key->index, address);
-	replica_address_name(run->plan, key->role, key->index, alias);
-	engine->ops->link_replica(engine, key,
-				  &(struct replica_link){ .network = run->network_status.id,
-							  .address = address,
-							  .alias = alias });
-}
-
-void faults_link(struct engine *engine, const struct job_run *run, struct replica_run *replica,
-		 const struct order *order)
-{
-	const enum link_wish wish = (enum link_wish)order->how;
-
-	if (replica->link != wish)
-		replica->throttle_failures = 0;
-	replica->link = wish;
-	switch (wish) {
-	case LINK_CUT:
-		replica_cut(engine, run, &replica->key);
-		break;
-	case LINK_RESTORED:
-		replica_restore(engine, run, &replica->key);
-		break;
-	case LINK_SLOWED:
-		engine->ops->throttle_replica(engine, &replica->key, (unsigned)order->bytes_per_s);
-		break;
-	case LINK_HASTENED:
-		engine->ops->throttle_replica(engine, &replica->key, 0);
-		break;
-	case LINK_AS_MADE:
-		break;
-	}
-}
-
 /* How its network is to be: off or slow while a hit lasts. Asking again for what is so already is harmless. */
 static void decide_link(struct decision *decision, const struct job_run *run, unsigned index,
 			const struct fault_hit *hit, int64_t mono_us)

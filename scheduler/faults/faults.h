@@ -10,9 +10,7 @@
 #include "daemon/base/error.h"
 
 struct decision;
-struct engine;
 struct job_run;
-struct order;
 struct outlook;
 struct replica_run;
 struct scheduler;
@@ -21,9 +19,6 @@ struct scheduler;
 void faults_look(struct scheduler *scheduler, struct job_run *run);
 /* Pure: what stored hits do to containers, and hits that are still to be stored. */
 void faults_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook);
-/* Asks the engine for ORDER_LINK. */
-void faults_link(struct engine *engine, const struct job_run *run, struct replica_run *replica,
-		 const struct order *order);
 /* The hits that wait were stored with a change, or were not: then they did not happen. */
 void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored);
 /* The container has ended. Whether that was ordered: the replica's end is filled as ordered then. */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/order_give.h"
+
+#include <stdlib.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "scheduler/create.h"
+#include "scheduler/gateway_keep.h"
+#include "scheduler/job_run.h"
+#include "scheduler/logs/log_pump.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/scheduler_state.h"
+#include "scheduler/sight.h"
+#include "store/logs/logs.h"
+
+/* ---- of a replica ---- */
+
+/* Reads its output. */
+static void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+	const struct replica_key *key = &replica->key;
+	struct log_position from;
+	struct error err AUTO_ERROR = { 0 };
+
+	log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key);
+	if (log_position_get(scheduler->reconciler.store, key, &from, &err)) {
+		log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
+			  err.text ? err.text : "");
+		sight_hold(scheduler, run);
+		return;
+	}
+	order_give(&replica->orders, ORDER_FOLLOW);
+	log_pump_offered(scheduler->reconciler.pump, key, &from);
+	engine->ops->follow_logs(engine, key, &from);
+}
+
+static void replica_create(const struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
+			   const char *gcs)
+{
+	struct description description AUTO_DESCRIPTION = { 0 };
+
+	if (!replica_describe(reconciler, run, replica, gcs, &description))
+		return;
+	replica->seen = SEEN_CREATING;
+	reconciler->engine->ops->create_replica(reconciler->engine, &description.spec);
+}
+
+static void replica_cut(struct engine *engine, const struct job_run *run, const struct replica_key *key)
+{
+	engine->ops->link_replica(engine, key, &(struct replica_link){ .network = run->network_status.id });
+}
+
+static void replica_restore(struct engine *engine, const struct job_run *run, const struct replica_key *key)
+{
+	char address[16], alias[REPLICA_NAME_MAX];
+
+	job_run_address(run, key->role, key->index, address);
+	replica_address_name(run->plan, key->role, key->index, alias);
+	engine->ops->link_replica(engine, key,
+				  &(struct replica_link){ .network = run->network_status.id,
+							  .address = address,
+							  .alias = alias });
+}
+
+static void replica_link(struct engine *engine, const struct job_run *run, struct replica_run *replica,
+			 const struct order *order)
+{
+	const enum link_wish wish = (enum link_wish)order->how;
+
+	if (replica->link != wish)
+		replica->throttle_failures = 0;
+	replica->link = wish;
+	switch (wish) {
+	case LINK_CUT:
+		replica_cut(engine, run, &replica->key);
+		break;
+	case LINK_RESTORED:
+		replica_restore(engine, run, &replica->key);
+		break;
+	case LINK_SLOWED:
+		engine->ops->throttle_replica(engine, &replica->key, (unsigned)order->bytes_per_s);
+		break;
+	case LINK_HASTENED:
+		engine->ops->throttle_replica(engine, &replica->key, 0);
+		break;
+	case LINK_AS_MADE:
+		break;
+	}
+}
+
+static void replica_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order,
+			    const char *gcs)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+	struct replica_run *replica = &run->replicas[order->of];
+
+	if (order->verb < ORDERS_KEPT && order->verb != ORDER_FOLLOW)
+		order_give(&replica->orders, order->verb);
+	switch (order->verb) {
+	case ORDER_STOP:
+		engine->ops->stop_replica(engine, &replica->key, order->how);
+		break;
+	case ORDER_REMOVE:
+		engine->ops->remove_replica(engine, &replica->key);
+		break;
+	case ORDER_FOLLOW:
+		replica_follow(scheduler, run, replica);
+		break;
+	case ORDER_LINK:
+		replica_link(engine, run, replica, order);
+		break;
+	case ORDER_CREATE:
+		replica_create(&scheduler->reconciler, run, replica, gcs);
+		break;
+	default:
+		replica->seen = SEEN_STARTING;
+		engine->ops->start_replica(engine, &replica->key);
+		break;
+	}
+}
+
+/* ---- of a job ---- */
+
+/* Learns when the last service lines of a closed job can be read. */
+static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
+{
+	struct inbox_event *inbox_event = inbox_event_new(INBOX_LAST_WORDS, run->row->id);
+
+	inbox_event->to = scheduler;
+	log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event);
+	run->last_words = OUTPUT_ENDED;
+}
+
+void order_give_out(struct scheduler *scheduler, struct job_run *run, const struct order *order,
+		    const char *gcs)
+{
+	struct reconciler *reconciler = &scheduler->reconciler;
+	struct engine *engine = reconciler->engine;
+
+	switch (order->verb) {
+	case ORDER_STOP:
+	case ORDER_REMOVE:
+	case ORDER_FOLLOW:
+	case ORDER_LINK:
+	case ORDER_CREATE:
+	case ORDER_START:
+		replica_execute(scheduler, run, order, gcs);
+		break;
+	case ORDER_IMAGE:
+		order_give(&run->images, order->of);
+		engine->ops->ensure_image(engine, run->plan->pools[order->of].image);
+		break;
+	case ORDER_NETWORK:
+		run->network = NETWORK_CREATING;
+		engine->ops->create_network(engine, job_run_network(run), (unsigned)run->replica_count);
+		break;
+	case ORDER_LEAVE:
+		gateway_leave(reconciler, run);
+		spare_network_leave(reconciler->spares, run, clock_mono_us(reconciler->clock));
+		break;
+	case ORDER_GATEWAY_OPEN:
+		gateway_open(reconciler, run);
+		break;
+	case ORDER_GATEWAY_CLOSE:
+		gateway_leave(reconciler, run);
+		break;
+	case ORDER_LAST_WORDS:
+		last_words_ask(scheduler, run);
+		break;
+	}
+}
+
+/* ---- of none ---- */
+
+void listing_want(struct scheduler *scheduler, int64_t at_us)
+{
+	if (!scheduler->common.list_at_us || at_us < scheduler->common.list_at_us)
+		scheduler->common.list_at_us = at_us;
+}
+
+void stray_remove(struct scheduler *scheduler, const struct replica_key *key)
+{
+	struct common_orders *orders = &scheduler->common;
+
+	orders->strays = memory_resize(orders->strays, orders->stray_count + 1, sizeof(*orders->strays));
+	orders->strays[orders->stray_count++] = *key;
+}
+
+void common_orders_give(struct scheduler *scheduler)
+{
+	struct common_orders *orders = &scheduler->common;
+	struct spare_networks *spares = &scheduler->spares;
+	struct engine *engine = scheduler->reconciler.engine;
+
+	if (orders->resumes_logs)
+		engine->ops->resume_logs(engine);
+	for (size_t i = 0; i < orders->stray_count; i++)
+		engine->ops->remove_replica(engine, &orders->strays[i]);
+	for (size_t i = 0; i < spares->doomed_count; i++)
+		engine->ops->remove_network(engine, spares->doomed[i]);
+	spares->doomed_count = 0;
+	if (orders->looks && scheduler->network_look.asked) /* it has not gone or come since */
+		engine->ops->look_for_networks(engine, scheduler->network_look.replicas);
+	free(orders->strays);
+	*orders = (struct common_orders){ .list_at_us = orders->list_at_us };
+	if (!orders->list_at_us || orders->list_at_us > clock_mono_us(scheduler->reconciler.clock))
+		return;
+	orders->list_at_us = 0;
+	engine->ops->list(engine);
+}
