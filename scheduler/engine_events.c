@@ -23,27 +23,24 @@ enum {
 		20000000, /* a dockerd that is told to stop gives its containers 15 s before it kills them */
 };
 
-static void engine_text_set(struct scheduler *scheduler, bool answers, const char *text)
+static void engine_state_set(struct scheduler *scheduler, enum engine_state state, const char *text)
 {
 	pthread_mutex_lock(&scheduler->mutex);
-	scheduler->engine_answers = answers;
-	scheduler->engine_ready = false;
+	scheduler->engine_state = state;
 	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "%s", text);
 	pthread_mutex_unlock(&scheduler->mutex);
 }
 
 static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 {
-	if (!scheduler->engine_up)
+	if (scheduler->engine_state < ENGINE_ANSWERS)
 		scheduler->engine_up_us = clock_mono_us(scheduler->reconciler.clock);
-	scheduler->engine_up = true;
 	scheduler->engine_back_ns = clock_outside_ns(scheduler->reconciler.clock);
 	clock_watch_note(&scheduler->clock_watch, scheduler->reconciler.clock);
 	scheduler->clock_set_in_loss =
 		scheduler->clock_watch.set_us &&
 		scheduler->clock_watch.set_us >= scheduler->engine_lost_us - ENGINE_STOP_US;
-	scheduler->engine_down = scheduler->engine_listed = false;
-	engine_text_set(scheduler, true, event->text);
+	engine_state_set(scheduler, ENGINE_ANSWERS, event->text);
 	spare_networks_forget(&scheduler->spares);
 	scheduler->network_look = (struct network_look){ 0 };
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
@@ -52,20 +49,18 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 
 static void on_down(struct scheduler *scheduler, const struct engine_event *event)
 {
-	const bool steady = scheduler->engine_up &&
+	const bool steady = scheduler->engine_state >= ENGINE_ANSWERS &&
 			    clock_mono_us(scheduler->reconciler.clock) >= scheduler->engine_up_us + STEADY_US;
 
 	/* What happened since the last listing is not known yet, however often the engine came and went. */
-	if (scheduler->engine_listed) {
+	if (scheduler->engine_state == ENGINE_LISTED) {
 		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
 		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
 	}
-	scheduler->engine_up = scheduler->engine_listed = false;
-	scheduler->engine_down = true;
 	scheduler->engine_loss += steady || !scheduler->engine_loss;
 	spare_networks_forget(&scheduler->spares);
 	scheduler->network_look = (struct network_look){ 0 };
-	engine_text_set(scheduler, false, event->text);
+	engine_state_set(scheduler, ENGINE_AWAY, event->text);
 	for (size_t i = 0; i < scheduler->entry_count; i++) {
 		struct job_entry *entry = scheduler->entries[i];
 

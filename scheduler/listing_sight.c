@@ -116,7 +116,6 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 
 void sight_listing(struct scheduler *scheduler, const struct engine_event *event)
 {
-	scheduler->engine_listed = true;
 	scheduler->listings++;
 	networks_find(scheduler, event);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
@@ -126,6 +125,7 @@ void sight_listing(struct scheduler *scheduler, const struct engine_event *event
 	remove_strays(scheduler, event);
 	networks_compare(scheduler, event);
 	pthread_mutex_lock(&scheduler->mutex);
-	scheduler->engine_ready = scheduler->engine_answers;
+	if (scheduler->engine_state == ENGINE_ANSWERS)
+		scheduler->engine_state = ENGINE_LISTED;
 	pthread_mutex_unlock(&scheduler->mutex);
 }

@@ -57,7 +57,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 		.reconciler = &scheduler->reconciler,
 		.mono_us = clock_mono_us(clock), /* first, as in step_clock_move() */
 		.wall_us = clock_wall_us(clock),
-		.engine_away = scheduler->engine_down ? scheduler->engine_text : NULL,
+		.engine_away = scheduler->engine_state == ENGINE_AWAY ? scheduler->engine_text : NULL,
 		.engine_loss = scheduler->engine_loss,
 	};
 	struct decision decision;
@@ -89,7 +89,8 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 		job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + READ_AGAIN_US);
 		return false;
 	}
-	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED && scheduler->engine_listed)
+	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED &&
+	    scheduler->engine_state == ENGINE_LISTED)
 		run->listed_in = run->sight; /* the engine has nothing of it */
 	job_free(run->row);
 	run->row = TAKE(row);

@@ -138,7 +138,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 		scheduler->claims_again_us = 0;
 		scheduler->queue_stirred = true;
 	}
-	if (!scheduler->queue_stirred || !scheduler->engine_listed)
+	if (!scheduler->queue_stirred || scheduler->engine_state != ENGINE_LISTED)
 		return;
 	scheduler->queue_stirred = false;
 	view = (struct queue_view){ .open = entry_open,

@@ -185,7 +185,7 @@ struct room scheduler_room(struct scheduler *scheduler, const char *project)
 
 	pthread_mutex_lock(&scheduler->mutex);
 	copy = room_for(scheduler, project);
-	if (!scheduler->engine_answers)
+	if (scheduler->engine_state < ENGINE_ANSWERS)
 		snprintf(copy.engine_lack, sizeof(copy.engine_lack),
 			 "The container engine does not answer: %s", scheduler->engine_text);
 	copy.capacity.host = host_copy(&copy.capacity.host);

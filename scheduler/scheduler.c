@@ -298,7 +298,7 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	bool answers;
 
 	pthread_mutex_lock(&scheduler->mutex);
-	answers = scheduler->engine_answers;
+	answers = scheduler->engine_state >= ENGINE_ANSWERS;
 	snprintf(ret_text, size, "%s", scheduler->engine_text);
 	pthread_mutex_unlock(&scheduler->mutex);
 	return answers;
@@ -309,7 +309,7 @@ bool scheduler_engine_ready(struct scheduler *scheduler)
 	bool ready;
 
 	pthread_mutex_lock(&scheduler->mutex);
-	ready = scheduler->engine_ready;
+	ready = scheduler->engine_state == ENGINE_LISTED;
 	pthread_mutex_unlock(&scheduler->mutex);
 	return ready;
 }

@@ -18,6 +18,14 @@ struct job_entry;
 struct job_run;
 struct suggester;
 
+/* Each is more than the one before. */
+enum engine_state {
+	ENGINE_UNKNOWN,
+	ENGINE_AWAY,
+	ENGINE_ANSWERS,
+	ENGINE_LISTED, /* and its listing was taken in */
+};
+
 struct scheduler {
 	struct reconciler reconciler;
 	struct decisions decisions; /* of the present pass */
@@ -43,7 +51,6 @@ struct scheduler {
 	size_t queue_told; /* how many of the queue's first jobs have said why they wait: those need not be visited for that */
 	int64_t host_us;    /* monotonic: since when the host is as it is; 0: since the start */
 	bool queue_stirred; /* somebody may be let in: room, a job or the engine came, or a job went */
-	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
 	/* By the engine's clock, of the last loss and of the return; 0: none */
 	int64_t engine_lost_ns, engine_back_ns;
 	int64_t engine_lost_us; /* the loss, monotonic */
@@ -73,7 +80,7 @@ struct scheduler {
 	unsigned tried_waiting; /* how many of these are CLOUD_TRIED or CALL_FAILED */
 	bool stopping, idle;
 	bool clearing, cleared; /* no spare network is to be kept; there is none */
-	bool engine_answers, engine_ready; /* ready: it answers, and its listing was taken in */
+	enum engine_state engine_state;
 	char engine_text[256];
 };
 
