@@ -188,6 +188,17 @@ def test_a_failed_job_is_understood(browser, yard):
         scale = (right - left) / (ended - begun)
         ends = min(ends, ended)
         assert abs(at - (left + (begins - begun) * scale)) <= 1.5 and abs(width - max(2, (ends - begins) * scale)) <= 2.5
+    # Dragging along the time zooms into it: what was in the middle half is twice as wide.
+    middle, quarter = (left + right) / 2, (right - left) / 4
+    drag = ("(() => { const plot = document.querySelector('.zooms'), at = plot.getBoundingClientRect().left; "
+            "plot.dispatchEvent(new PointerEvent('pointerdown', {clientX: at + %f, cancelable: true})); dispatchEvent(new PointerEvent('pointerup', {clientX: at + %f})); })()")
+    browser.value(drag % (middle + quarter, middle - quarter))
+    near = browser.value("[...document.querySelectorAll('rect.span')].map((each) => [each.x.baseVal.value, each.width.baseVal.value]).slice(0, %d)" % (len(states) - 1))
+    seen = [(max(x, middle - quarter), min(x + width, middle + quarter)) for _, x, width in bars[:len(states) - 1] if x <= middle + quarter and x + width >= middle - quarter]
+    for (x, width), (begins, ends) in zip(near, seen):
+        assert abs(x - (left + (begins - middle + quarter) * 2)) <= 3 and abs(width - max(2, (ends - begins) * 2)) <= 5
+    browser.value("document.querySelector('.zooms').dispatchEvent(new MouseEvent('dblclick'))")
+    assert browser.value("[...document.querySelectorAll('rect.span')].map((each) => [each.classList[1], each.x.baseVal.value, each.width.baseVal.value])") == bars
     browser.type("e")
     browser.until_says("ValueError: bad shape", ".line.at")
     pictures(browser, "failed")

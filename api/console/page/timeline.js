@@ -3,7 +3,7 @@
 import {wasStopped} from "./cluster.js";
 import {duration, el, svg} from "./dom.js";
 
-const LANE = 24, BAR = 12, LEFT = 140, RIGHT = 16, TOP = 24, LANES_MOST = 40;
+const LANE = 24, BAR = 12, LEFT = 140, RIGHT = 16, TOP = 24, LANES_MOST = 40, ZOOM_PIXELS = 8;
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
 
 // Spans {from, to, what, text} of the job and of each replica; to: NULL: it goes on.
@@ -56,7 +56,8 @@ function spansOf(job, told) {
 
 export class Timeline {
 	constructor() {
-		this.node = svg("svg", {class: "plot", role: "img", "aria-label": "What happened when"});
+		this.node = svg("svg", {class: "plot zooms", role: "img", "aria-label": "What happened when", on: {pointerdown: (event) => this.#drag(event), dblclick: () => this.#zoom(null)}});
+		this.part = null; // [from, to] in ms: what of the time is seen; null: all
 		this.resized = new ResizeObserver(() => this.#draw());
 		this.resized.observe(this.node);
 	}
@@ -71,30 +72,50 @@ export class Timeline {
 		this.#draw();
 	}
 
+	#zoom(part) {
+		this.part = part;
+		this.#draw();
+	}
+
+	// Dragging along the time zooms into it; a double click shows all again.
+	#drag(event) {
+		const pixel = (each) => each.clientX - this.node.getBoundingClientRect().left, begun = pixel(event);
+
+		event.preventDefault();
+		addEventListener("pointerup", (end) => {
+			const part = [begun, pixel(end)].sort((a, b) => a - b).map((each) => this.timeAt?.(each));
+
+			if (Math.abs(pixel(end) - begun) >= ZOOM_PIXELS && part[1] - part[0] >= 1)
+				this.#zoom(part);
+		}, {once: true});
+	}
+
 	#draw() {
 		const width = this.node.clientWidth || this.node.parentNode?.clientWidth || 600;
 
 		if (!this.told)
 			return;
 		const lanes = spansOf(this.job, this.told), left = width < 480 ? 96 : LEFT;
-		const from = Date.parse(this.job.createTime), to = Math.max(from + 1000, Date.parse(this.job.endTime ?? "") || Date.now());
+		const first = Date.parse(this.job.createTime), whole = [first, Math.max(first + 1000, Date.parse(this.job.endTime ?? "") || Date.now())];
+		const [from, to] = this.part ?? whole;
 		const x = (time) => left + ((Math.min(to, Math.max(from, time)) - from) / (to - from)) * (width - left - RIGHT);
 		const height = TOP + lanes.length * LANE + 4;
 		const step = STEPS_S.find((each) => (to - from) / 1000 / each <= Math.max(2, (width - left) / 110)) ?? 604800;
 		const ticks = [];
 
+		this.timeAt = (pixel) => Math.min(to, Math.max(from, from + ((pixel - left) / (width - left - RIGHT)) * (to - from)));
 		for (let time = 0; time <= to - from; time += step * 1000)
 			ticks.push(svg("line", {class: "grid", x1: x(from + time), x2: x(from + time), y1: TOP - 4, y2: height}),
-				svg("text", {x: x(from + time), y: 12, "text-anchor": time ? "middle" : "start"}, time ? `+${duration(time)}` : new Date(from).toLocaleTimeString(undefined, {hour12: false})));
+				svg("text", {x: x(from + time), y: 12, "text-anchor": time ? "middle" : "start"}, time ? `+${duration(from - first + time)}` : new Date(from).toLocaleTimeString(undefined, {hour12: false})));
 		this.node.setAttribute("height", height);
 		this.node.setAttribute("viewBox", `0 0 ${width} ${height}`);
 		this.node.replaceChildren(...ticks, ...lanes.flatMap((lane, i) => {
 			const y = TOP + i * LANE, short = lane.name.length * 7 > left - 8 ? `…${lane.name.slice(-Math.floor((left - 16) / 7))}` : lane.name;
 
 			return [svg("text", {class: "name", x: 0, y: y + 12}, short),
-				...lane.spans.map((span) => svg("rect", {class: `span ${span.what}`, x: x(span.from), y: y + 2, height: BAR, rx: 2,
+				...lane.spans.filter((span) => span.from <= to && (span.to ?? to) >= from).map((span) => svg("rect", {class: `span ${span.what}`, x: x(span.from), y: y + 2, height: BAR, rx: 2,
 					width: Math.max(2, x(span.to ?? to) - x(span.from))}, svg("title", {}, `${span.text}, ${duration((span.to ?? to) - span.from)}`))),
-				...lane.marks.map((mark) => svg("circle", {class: `mark ${mark.what}`, cx: x(mark.at), cy: y + 8, r: 4}, svg("title", {}, mark.text)))];
+				...lane.marks.filter((mark) => mark.at >= from && mark.at <= to).map((mark) => svg("circle", {class: `mark ${mark.what}`, cx: x(mark.at), cy: y + 8, r: 4}, svg("title", {}, mark.text)))];
 		}));
 		if ((this.told.replicas ?? []).length > LANES_MOST)
 			this.node.after(el("div", {class: "soft small"}, `and ${this.told.replicas.length - LANES_MOST} more replicas`));
