@@ -163,6 +163,26 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
 
 
 @needs_browser
+def test_keys_are_told_and_lead_where_they_say(browser, yard):
+    """Broken: keys that are taken while something is typed."""
+    yard.until(yard.create(script("exit 0")), "SUCCEEDED")
+    opened(browser, yard, "queue")
+    browser.until_says("This machine")
+    browser.type("?")
+    browser.until_says("submit a job", "dialog")
+    assert browser.value(NAMELESS) == []
+    browser.value("document.querySelector('dialog').click()")
+    browser.until("document.querySelector('dialog') === null")
+    browser.type("g")
+    browser.until("document.querySelectorAll('.trow').length > 0")
+    browser.type("jjk")
+    assert browser.value("document.querySelector('.trow.at').getAttribute('aria-rowindex')") == "2"
+    browser.type("/")
+    browser.type("gn?")
+    assert browser.value("document.activeElement.value") == "gn?" and browser.value("document.querySelector('dialog')") is None
+
+
+@needs_browser
 def test_a_failed_job_is_understood(browser, yard):
     """Who failed, why, and the line of its log."""
     cluster = distributed("echo master; while :; do sleep 0.1; done", "echo one; sleep 0.5; echo 'ValueError: bad shape' >&2; exit 3", workers=2)
