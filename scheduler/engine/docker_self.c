@@ -3,13 +3,19 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_ask.h"
+#include "scheduler/engine/docker_endpoint.h"
+
+#define OLDEST_VERSION "1.40"
 
 enum { LINE_SIZE = 4096 };
 
@@ -184,4 +190,39 @@ void self_leave(struct docker *docker, const char *network_id, void (*then)(void
 
 	*membership = (struct membership){ .docker = docker, .left = then, .arg = arg };
 	call_send(membership, network_id, "disconnect", body, left);
+}
+
+/* ---- names ---- */
+
+static void name_add(json_t *names, const char *name)
+{
+	const size_t slash = name && *name == '/';
+
+	if (name && name[slash])
+		json_array_append_new(names, json_string(name + slash));
+}
+
+json_t *docker_own_names(const char *url)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	AUTO(http) struct http *http = NULL;
+	char id[DOCKER_SELF_SIZE], path[DOCKER_PATH_SIZE], host[HOST_NAME_MAX + 1] = "";
+	json_t *names = json_array(), *network, *alias;
+	const char *key;
+	size_t index;
+
+	gethostname(host, sizeof(host) - 1);
+	name_add(names, host);
+	if (!self_container(id) || endpoint_open(url, &endpoint, NULL) || http_new(endpoint, &http, NULL))
+		return names;
+	http_set_version(http, OLDEST_VERSION);
+	snprintf(path, sizeof(path), "/containers/%s/json", id);
+	struct reply reply AUTO_REPLY = docker_ask(http, "GET", path, NULL);
+
+	name_add(names, json_text_at(reply.value, "Name"));
+	json_object_foreach(json_object_get(json_object_get(reply.value, "NetworkSettings"), "Networks"), key,
+			    network)
+		json_array_foreach(json_object_get(network, "Aliases"), index, alias)
+			name_add(names, json_string_value(alias));
+	return names;
 }

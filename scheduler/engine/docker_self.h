@@ -4,6 +4,7 @@
  *
  * The bridges of job networks are then no interfaces of the daemon's. It joins each job's network instead, with the address
  * after the bridge's, and serves replicas there. Thread: the engine's. */
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,3 +26,6 @@ void self_join(struct docker *docker, struct network_status *network,
 	       void (*then)(void *arg, const struct outcome *outcome), void *arg);
 /* Leaves a network, which cannot be removed before. That it is not in it, or cannot leave it, is not told. */
 void self_leave(struct docker *docker, const char *network_id, void (*then)(void *arg), void *arg);
+
+/* As engine_kind.own_names. */
+json_t *docker_own_names(const char *url);

@@ -325,6 +325,10 @@ struct engine_kind {
 	 * nothing was removed. */
 	enum status (*sweep)(const char *url, const char *instance, const struct sweep_report *report,
 			     struct error *err);
+	/* An array of the names that other containers know this process by: its host's, and where it is in a container of the
+	 * engine, that one's name and aliases in its networks. The host's alone where the engine does not answer. The caller
+	 * frees it. */
+	json_t *(*own_names)(const char *url);
 };
 
 /* The engine that is reached by @url, such as "unix:///var/run/docker.sock"; NULL: none is. */

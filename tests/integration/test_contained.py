@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from support.contained import SERVICES, Contained
+from support.contained import NAME, SERVICES, Contained
 from support.daemon import UNTIL_RELEASED, distributed, script
 from support.engine import IMAGE, ROOT
 from support.tuning import tuning_input
@@ -59,6 +59,22 @@ def test_a_neighbour_reaches_it_by_name(contained, engine):
         assert engine.call("POST", f"/containers/{neighbour}/wait")["StatusCode"] == 0
     finally:
         engine.remove(neighbour)
+
+
+def test_its_own_names_are_let_in(contained, engine):
+    """Broken: host_names_make() that takes "auto" for a name; docker_own_names() without aliases, or with the name's slash."""
+    def status(host):
+        return contained.request("GET", contained.jobs_path, headers={"Host": host}).status
+    own = engine.inspect(contained.id)
+    names = [own["Name"][1:], own["Config"]["Hostname"], NAME]
+    assert [status(f"{name}:8090") for name in names] == [403, 403, 200]
+    contained.stop()
+    contained.remove()
+    contained.words = ["auto" if word == NAME else word for word in contained.words]
+    contained.start()
+    own = engine.inspect(contained.id)
+    names = [own["Name"][1:], own["Config"]["Hostname"], NAME]
+    assert [status(f"{name}:8090") for name in [*names, "auto", "evil.example"]] == [200, 200, 200, 403, 403]
 
 
 def test_its_token_may_be_a_variable(contained, engine):
