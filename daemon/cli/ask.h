@@ -34,6 +34,9 @@ void job_title_write(struct text *text, const json_t *job);
 /* The daemon's time now, or this machine's where it does not tell. */
 int64_t ask_now(struct client *client);
 
+/* How long a daemon that restarts may be away from commands that follow it. */
+#define ASK_AWAY_US INT64_C(60000000)
+
 /* SUCCEEDED, FAILED and CANCELLED. */
 bool state_is_final(const char *state);
 /* How a command ends that waited for the end of a job: EXIT_GOOD, EXIT_FAILED, EXIT_CANCELLED. */

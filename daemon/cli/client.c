@@ -4,16 +4,19 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "daemon/address_file.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
 
@@ -24,6 +27,7 @@ enum {
 	CALL_MS = 60000,
 	TOKEN_BYTES_MAX = 4096,
 	STILL_S = 120,
+	AWAY_PAUSE_MS = 200,
 	HTTP_RESUME_INCOMPLETE = 308 /* of a resumable upload: more bytes are to come */
 };
 
@@ -37,6 +41,8 @@ struct client {
 	char *socket;               /* of "unix:/PATH"; NULL: by TCP */
 	bool has_token, unreached, late;
 	long limit_ms; /* of a call */
+	bool has_answered;
+	int64_t away_us; /* how long a call waits for a daemon that has answered before */
 };
 
 /* One request on its way. */
@@ -200,6 +206,11 @@ void client_limit(struct client *client, int64_t limit_us)
 						       : INT_MAX;
 }
 
+void client_wait_out(struct client *client, int64_t away_us)
+{
+	client->away_us = away_us;
+}
+
 bool client_is_unreached(const struct client *client)
 {
 	return client->unreached;
@@ -343,19 +354,44 @@ static enum status exchange(struct exchange_state *state, const char *method, co
 	return rc;
 }
 
-enum status client_call(struct client *client, const char *method, const char *path, const json_t *body,
-			json_t **ret_answer, struct error *err)
+static enum status call_once(struct client *client, const char *method, const char *path, const char *body,
+			     json_t **ret_answer, struct error *err)
 {
 	struct exchange_state state = { .client = client };
-	AUTO(string) char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, client->headers);
 	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, client->limit_ms);
-	if (text) {
-		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, text);
-		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(text));
+	if (body) {
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, body);
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
 	}
 	return exchange(&state, method, path, ret_answer, err);
+}
+
+/* While it goes down a daemon answers with 503, or cuts the connection. */
+static bool is_away(const struct client *client, const char *method, enum status rc)
+{
+	return rc == STATUS_UNAVAILABLE && client->has_answered && client->away_us > 0 &&
+	       strcmp(method, "GET") == 0;
+}
+
+enum status client_call(struct client *client, const char *method, const char *path, const json_t *body,
+			json_t **ret_answer, struct error *err)
+{
+	AUTO(string) char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	const int64_t end_us = clock_mono_us(&system_clock) + client->away_us;
+	enum status rc = call_once(client, method, path, text, ret_answer, err);
+	const bool was_away = is_away(client, method, rc);
+
+	while (is_away(client, method, rc) && clock_mono_us(&system_clock) < end_us) {
+		progress_show("%s does not answer: waiting for it to come back", client->endpoint);
+		poll(NULL, 0, AWAY_PAUSE_MS);
+		rc = call_once(client, method, path, text, ret_answer, err);
+	}
+	if (was_away)
+		progress_clear();
+	client->has_answered |= !rc;
+	return rc;
 }
 
 enum status client_read(struct client *client, const char *path,

@@ -35,6 +35,10 @@ const char *client_token(const struct client *client);
 /* How long each later client_call() may take; 60 s unless this is called. */
 void client_limit(struct client *client, int64_t limit_us);
 
+/* Once the daemon has answered, calls of GET wait so long for one that does not answer any more, as while it restarts. It is
+ * told of on a terminal. 0, as at first: not at all. */
+void client_wait_out(struct client *client, int64_t away_us);
+
 /* One request; @body: NULL: none. *ret_answer: the JSON of a 2xx answer; NULL: it is not wanted; json_null() of an empty one.
  * Outcomes: the daemon's own error, with its message; UNAVAILABLE with no HTTP status: nothing answers
  * (client_is_unreached()); INTERNAL: the answer is no JSON. */

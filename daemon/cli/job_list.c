@@ -236,6 +236,7 @@ static int jobs_watch(const struct invocation *invocation, struct client *client
 	struct error err AUTO_ERROR = { 0 };
 	struct text last AUTO_TEXT = { 0 };
 
+	client_wait_out(client, ASK_AWAY_US);
 	for (;; poll(NULL, 0, WATCH_MS)) {
 		struct text text AUTO_TEXT = { 0 };
 

@@ -129,19 +129,32 @@ static int time_out(const struct wait *wait)
 	return EXIT_TIMED_OUT;
 }
 
+/* A daemon that restarts is waited for. Of one that stays away the time that was given counts first. */
+static int jobs_look(struct wait *wait, int64_t left_us)
+{
+	client_wait_out(wait->client, left_us < ASK_AWAY_US ? left_us : ASK_AWAY_US);
+	for (size_t i = 0; i < wait->invocation->word_count; i++) {
+		const int outcome = wait->jobs[i].over ? EXIT_GOOD : job_look(wait, i);
+
+		if (outcome)
+			return outcome;
+	}
+	return EXIT_GOOD;
+}
+
 static int jobs_await(struct wait *wait, int64_t timeout_us)
 {
 	const int64_t end_us = clock_mono_us(&system_clock) + timeout_us;
 
 	for (int pause_ms = LOOK_MS;; pause_ms = pause_ms < LOOK_MS_MAX ? pause_ms * 2 : LOOK_MS_MAX) {
-		int64_t left_ms;
+		int64_t left_us = end_us - clock_mono_us(&system_clock), left_ms;
+		const int outcome = jobs_look(wait, timeout_us ? left_us : INT64_MAX);
 
-		for (size_t i = 0; i < wait->invocation->word_count; i++) {
-			const int outcome = wait->jobs[i].over ? EXIT_GOOD : job_look(wait, i);
-
-			if (outcome)
-				return outcome;
-		}
+		if (outcome == EXIT_UNREACHED && timeout_us && wait->jobs[0].stand &&
+		    clock_mono_us(&system_clock) >= end_us)
+			return time_out(wait);
+		if (outcome)
+			return outcome;
 		if (!wait->left)
 			return wait->exit_code;
 		left_ms = (end_us - clock_mono_us(&system_clock)) / 1000;

@@ -183,7 +183,8 @@ const struct verb job_verbs[] = {
 	{ .name = "wait",
 	  .words = "JOB...",
 	  .summary = "wait until jobs end, or are in a state",
-	  .detail = "Exit codes: 0 all succeeded, 1 one failed, 4 one was cancelled, 124 it took too long.\n"
+	  .detail = "A daemon that restarts is waited for, up to a minute.\n"
+		    "Exit codes: 0 all succeeded, 1 one failed, 4 one was cancelled, 124 it took too long.\n"
 		    "\n" JOB_WORDS_DETAIL,
 	  .options = OPTIONS({ .name = "for",
 			       .hint = "STATE",

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, program, script
-from support.engine import IMAGE
+from support.engine import IMAGE, NO_ENGINE
 from support.verbs import environment, on_terminal, started, verb
 from support.vertex import RUNS_ON, Vertex, custom_job, pipeline, tuning_job
 from support.wait import wait_until
@@ -134,6 +134,30 @@ def test_wait_tells_how_jobs_ended(yard):
     assert "SUCCEEDED" in verb(yard, "wait", good, "--for", "RUNNING")
     assert "No job has" in verb(yard, "wait", "nosuch", code=1)
     assert "JOB... is missing" in verb(yard, "wait", code=2)
+
+
+def test_a_daemon_that_restarts_is_waited_for(new_daemon):
+    """Broken: client_call() without its loop: both commands ended with 3. time_out() left out of jobs_await(): 3 in place of 124."""
+    daemon = new_daemon(engine=NO_ENGINE).start()
+    daemon.listen = f"127.0.0.1:{daemon.port}"
+    job = daemon.create(script("true"))
+    with started(daemon, "wait", job) as waits, started(daemon, "jobs", "--watch", "-o", "name") as watches:
+        assert watches.stdout.readline().endswith(f"/{job}\n")
+        wait_until(lambda: f"/jobs/{job}" in verb(daemon, "requests"), 20, "wait has asked")
+        daemon.stop()
+        said, code = on_terminal(daemon, "wait", job, "--timeout", "0.5s")
+        assert code == 3 and "no daemon answers" in said  # it never answered this one
+        assert waits.poll() is None and watches.poll() is None
+        daemon.start()
+        other = daemon.create(script("true"))
+        assert watches.stdout.readline().endswith(f"/{other}\n")
+        daemon.cancel(job)
+        assert waits.wait(60) == 4 and "CANCELLED" in waits.stdout.read() and waits.stderr.read() == ""
+        with started(daemon, "wait", other, "--timeout", "4s") as late:
+            wait_until(lambda: f"/jobs/{other}" in verb(daemon, "requests"), 20, "wait has asked")
+            daemon.stop()
+            assert late.wait(60) == 124 and "the time is up, and" in late.stderr.read()
+        daemon.start()
 
 
 def test_wait_shows_where_a_job_stands(narrow_yard, crowd):
