@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 from support import far_engine
-from support.daemon import program, script
+from support.daemon import program, script, text_of
 from support.engine import IMAGE, ensure_test_images
 from support.verbs import environment
+from support.vertex import Vertex, custom_job
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")
 
@@ -99,6 +100,11 @@ def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
     daemon = new_daemon("--offline", engine=far).start()
     runs_jobs(daemon)
     image_is_built(daemon, tmp_path, "far-away:1")
+    name = Vertex(daemon).create(custom_job("ls /gcs"))["name"]
+    Vertex(daemon).until(name, "JOB_STATE_SUCCEEDED")
+    told = " ".join(text for text in map(text_of, daemon.entries()) if text)
+    assert "The replicas cannot reach trainyard's storage and metadata: cannot listen on " in told
+    assert "the engine is not at a socket of this machine" in told, told
     daemon.stop()
     assert daemon.read_instance() in run("clean", "--list", **far.variables) or not far.leftovers(daemon.read_instance())
 
