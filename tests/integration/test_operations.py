@@ -171,18 +171,17 @@ def test_jobs_are_removed_after_their_time(new_daemon):
     """Broken: a job_purge_next() that takes the newest, or jobs with models; rows_delete() without TRIAL_PURGE: a search was never removed; logs_purge()
     left out: its lines were still listed."""
     daemon = new_daemon("--offline", "--clock", "steppable", "--keep", "30d", "--stop-grace", "1").start()
-    old = daemon.create(script("echo a line of the old"))
-    daemon.until(old, "SUCCEEDED")
-    search = Vertex(daemon, collection="hyperparameterTuningJobs")
+    search, lines = Vertex(daemon, collection="hyperparameterTuningJobs"), Vertex(daemon, collection="trainingPipelines")
     name = search.create(tuning_job("exit 0", {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}))["name"]
-    search.until(name, "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED")
-    lines = Vertex(daemon, collection="trainingPipelines")
+    old = daemon.create(script("echo a line of the old"))
     plain = lines.create(pipeline("exit 0", "plain", OUTPUT))["name"]
     model = lines.create(pipeline("exit 0", "with-model", OUTPUT, modelToUpload={"displayName": "kept"}))["name"]
-    for line in (plain, model):
-        lines.until(line, "PIPELINE_STATE_SUCCEEDED")
     runs = daemon.create(script("sleep 600"))
     daemon.until(runs, "RUNNING")
+    daemon.until(old, "SUCCEEDED")
+    for line in (plain, model):
+        lines.until(line, "PIPELINE_STATE_SUCCEEDED")
+    search.until(name, "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED")
     daemon.post("/_trainyard/v1/clock", {"advance": "1728000s"})
     young = daemon.create(script("echo young"))
     daemon.until(young, "SUCCEEDED")
