@@ -7,9 +7,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
-#include "scheduler/reconciler.h"
 #include "scheduler/search/look.h"
-#include "scheduler/search/trial_curves.h"
 #include "scheduler/tuning/measurements.h"
 #include "store/logs/logs.h"
 
@@ -84,16 +82,9 @@ static void measured_fill(const struct look *look, const struct stored_trial *st
 	act->curve = reported->count ? trial_metrics_text(metrics) : NULL;
 }
 
-static bool has_ended(const struct stored_trial *stored)
+bool trial_has_ended(const struct stored_trial *stored)
 {
 	return stored->outcome == OUTCOME_OPEN && job_state_is_final(stored->state);
-}
-
-void ended_read(struct look *look)
-{
-	for (size_t i = 0; look->study && i < look->list.count; i++)
-		if (has_ended(&look->list.trials[i]))
-			trial_metrics_read(curve_of(look, &look->list.trials[i]));
 }
 
 bool ended_take(struct look *look)
@@ -104,7 +95,7 @@ bool ended_take(struct look *look)
 		const struct stored_trial *stored = &look->list.trials[i];
 		struct trial_act *act;
 
-		if (!has_ended(stored))
+		if (!trial_has_ended(stored))
 			continue;
 		act = trial_act_add(&look->decision.trials, TRIAL_ENDS, stored);
 		act->outcome = outcome_of(stored);

@@ -3,11 +3,8 @@
 
 #include "scheduler/job_run.h"
 #include "scheduler/search/look.h"
-#include "scheduler/search/trial_curves.h"
 #include "scheduler/tuning/measurements.h"
 #include "store/logs/logs.h"
-
-enum { READ_EVERY_US = 2000000 }; /* reports of trials that may be stopped early */
 
 static void trial_end_early(struct look *look, const struct stored_trial *stored, const char *why)
 {
@@ -36,24 +33,11 @@ static bool is_to_stop(const struct look *look, size_t index)
 	       study_should_stop(look->study, look->all, look->all_count, look->tuner->earlier.count + index);
 }
 
-enum status running_read(struct look *look, struct error *err)
-{
-	const int64_t now_us = look->outlook->mono_us;
-	struct tuner *tuner = look->tuner;
-
-	if (!look->study || look->study->stopping == STOPPING_NONE || !look->open ||
-	    (tuner->read_at_us && now_us < tuner->read_at_us + READ_EVERY_US))
-		return STATUS_OK;
-	tuner->read_at_us = now_us;
-	look->reported = true;
-	return curves_read(look, err);
-}
-
 void running_stop(struct look *look)
 {
 	struct error err AUTO_ERROR = { 0 };
 
-	look_again(look, look->tuner->read_at_us + READ_EVERY_US);
+	look_again(look, look->tuner->read_at_us + REPORTS_EVERY_US);
 	if (!look->reported)
 		return;
 	if (look_fill(look, &err)) {

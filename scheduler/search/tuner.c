@@ -107,6 +107,28 @@ static enum status failure_read(struct look *look, struct error *err)
 			     &look->failure, err);
 }
 
+/* What those under way have reported, now and then: kept for the next daemon, too. */
+static enum status running_read(struct look *look, struct error *err)
+{
+	const int64_t now_us = look->outlook->mono_us;
+	struct tuner *tuner = look->tuner;
+
+	if (look->run->row->verdict != JOB_STATE_UNSPECIFIED || look->study->stopping == STOPPING_NONE ||
+	    !look->open || (tuner->read_at_us && now_us < tuner->read_at_us + REPORTS_EVERY_US))
+		return STATUS_OK;
+	tuner->read_at_us = now_us;
+	look->reported = true;
+	return curves_read(look, err);
+}
+
+/* What those that have ended did report. */
+static void ended_read(struct look *look)
+{
+	for (size_t i = 0; i < look->list.count; i++)
+		if (trial_has_ended(&look->list.trials[i]))
+			trial_metrics_read(curve_of(look, &look->list.trials[i]));
+}
+
 /* What is seen. */
 static enum status look_fill_in(struct scheduler *scheduler, struct look *look, struct error *err)
 {
@@ -115,12 +137,12 @@ static enum status look_fill_in(struct scheduler *scheduler, struct look *look, 
 
 	if (!rc)
 		rc = failure_read(look, err);
-	if (!rc && look->run->row->verdict == JOB_STATE_UNSPECIFIED)
+	if (!rc && tuner)
 		rc = running_read(look, err);
-	if (rc)
+	if (rc || !tuner)
 		return rc;
 	ended_read(look);
-	if (tuner && tuner->asked && !tuner->suggestion)
+	if (tuner->asked && !tuner->suggestion)
 		tuner->suggestion = suggester_take(scheduler->suggester, look->run->row->id);
 	return STATUS_OK;
 }
