@@ -155,6 +155,7 @@ unit_tests += $(unit_api:.c=)
 check_PROGRAMS += tests/unit/daemon/run
 unit_daemon = \
 	tests/unit/daemon/cli/test_invocation.c \
+	tests/unit/daemon/cli/test_pack.c \
 	tests/unit/daemon/cli/test_plot.c \
 	tests/unit/daemon/gateway/test_forward.c \
 	tests/unit/daemon/gateway/test_host_filter.c \
