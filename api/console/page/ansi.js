@@ -38,4 +38,5 @@ function styled(classes, codes) {
 	return classes;
 }
 
-export const plain = (line) => parts(line).map((part) => part.text).join("");
+const CONTROLS = /[\x00-\x1f\x7f-\x9f]/;
+export const plain = (line) => (CONTROLS.test(line) ? parts(line).map((part) => part.text).join("") : line);

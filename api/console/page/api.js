@@ -71,6 +71,17 @@ export async function call(method, path, body, signal) {
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
 
+// A task of the browser is short: what takes longer lets others in between, at these times.
+const BUSY_MS = 8, SLICE = 500;
+let begun = 0; // when others were let in last
+
+export const isBusy = () => performance.now() - begun > BUSY_MS;
+
+export async function letIn() {
+	await (globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve)));
+	begun = performance.now();
+}
+
 // Arrays of objects as they come, of an answer with one JSON object a line.
 export async function* lines(path, signal) {
 	const reader = (await send("GET", path, undefined, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
@@ -83,8 +94,12 @@ export async function* lines(path, signal) {
 			break;
 		const whole = (rest + value).split("\n");
 		rest = whole.pop();
-		if (whole.length)
-			yield whole.filter(Boolean).map((line) => JSON.parse(line));
+		// What is there already comes without a pause: all of it would be one task.
+		for (let i = 0; i < whole.length; i += SLICE) {
+			yield whole.slice(i, i + SLICE).filter(Boolean).map((line) => JSON.parse(line));
+			if (isBusy())
+				await letIn();
+		}
 	}
 	if (rest.trim())
 		yield [JSON.parse(rest)];

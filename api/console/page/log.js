@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log of a job: any number of lines, of which only those that are seen are in the document.
 import {parts, plain} from "./ansi.js";
-import {Refused, get, lines} from "./api.js";
+import {Refused, get, isBusy, letIn, lines} from "./api.js";
 import {el, note} from "./dom.js";
 import {jobPath} from "./job.js";
 
-const LINE = 18, BESIDE = 20, SLICE = 20000; // pixels; lines beside the view; lines looked through at a time
+const LINE = 18, BESIDE = 20, SLICE = 500; // pixels; lines beside the view; lines looked through before it is asked whether that takes long
+const DRAW_MS = 100; // so often at most is drawn what comes
+const MOST = 15e6; // pixels that an element may be high in every browser; of more lines the scroll bar goes by larger steps
+const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
 const BAD = ["ERROR", "CRITICAL", "ALERT", "EMERGENCY"], WARNS = [...BAD, "WARNING"];
 const RETRY_MS = 2000;
 
@@ -25,6 +28,8 @@ export class LogView {
 		this.following = follow;
 		this.top = 0; // where the view was when it was scrolled last
 		this.frame = 0;
+		this.soon = 0;
+		this.drawn = 0; // when
 		this.cursor = null; // where the log is read on, and how many lines have come since
 		this.behind = 0;
 		this.whole = false; // the job has ended, and all of its log is here
@@ -43,6 +48,7 @@ export class LogView {
 		this.closed = true;
 		document.removeEventListener("visibilitychange", this.shown);
 		clearTimeout(this.retry);
+		clearTimeout(this.soon);
 		this.reading?.abort();
 		this.resized.disconnect();
 		cancelAnimationFrame(this.frame);
@@ -99,12 +105,17 @@ export class LogView {
 			if (entry.trial)
 				this.trials.add(entry.trial);
 			// A message of several lines is several rows, of which the first has the time.
-			(entry.message ?? "").split("\n").forEach((text, i) => {
+			const {time, severity, replica, trial, message = ""} = entry, texts = message.includes("\n") ? message.split("\n") : [message];
+
+			texts.forEach((text, i) => {
 				if (i === 0 || text)
-					this.lines.push({time: i ? "" : entry.time, when: entry.time, severity: entry.severity, replica: entry.replica, trial: entry.trial, text});
+					this.lines.push({time: i ? "" : time, when: time, severity, replica, trial, text});
 			});
 		}
-		this.#later();
+		this.soon ||= setTimeout(() => {
+			this.soon = 0;
+			this.#later();
+		}, Math.max(0, this.drawn + DRAW_MS - performance.now()));
 	}
 
 	// Shows the lines that fit; @mark: a regular expression whose matches are marked.
@@ -119,25 +130,49 @@ export class LogView {
 	#later() {
 		this.frame ||= requestAnimationFrame(() => {
 			this.frame = 0;
+			this.#fit().then(() => this.closed || this.#drawAll());
+		});
+	}
+
+	// Looks through the lines that have not been looked at. A later filter begins anew, and this one ends.
+	async #fit() {
+		const {fits} = this;
+
+		while (this.fits === fits && this.looked < this.lines.length) {
 			const end = Math.min(this.lines.length, this.looked + SLICE);
 
 			for (; this.looked < end; this.looked++)
-				if (this.fits(this.lines[this.looked]))
+				if (fits(this.lines[this.looked]))
 					this.seen.push(this.looked);
-			this.space.style.height = `${this.seen.length * LINE}px`;
-			if (this.node.scrollTop > this.seen.length * LINE - this.node.clientHeight)
-				this.space.replaceChildren(); // rows that are left hold the view where no line is any more
-			if (this.wanted !== null && this.seen.includes(this.wanted)) {
-				this.#show(this.wanted);
-				this.wanted = null;
-			} else if (this.following) {
-				this.node.scrollTop = this.node.scrollHeight;
+			if (isBusy()) {
+				this.changed();
+				await letIn();
 			}
-			this.#draw();
-			this.changed();
-			if (this.looked < this.lines.length)
-				this.#later();
-		});
+		}
+	}
+
+	#drawAll() {
+		const height = Math.min(MOST, this.seen.length * LINE);
+
+		this.drawn = performance.now();
+		this.space.style.height = `${height}px`;
+		if (this.node.scrollTop > height - this.node.clientHeight)
+			this.space.replaceChildren(); // rows that are left hold the view where no line is any more
+		if (this.wanted !== null && this.seen.includes(this.wanted)) {
+			this.#show(this.wanted);
+			this.wanted = null;
+		} else if (this.following) {
+			this.node.scrollTop = this.node.scrollHeight;
+		}
+		this.#draw();
+		this.changed();
+	}
+
+	// How many pixels of lines one of the scroll bar is.
+	#scale() {
+		const view = this.node.clientHeight, all = this.seen.length * LINE;
+
+		return all > MOST ? (all - view) / (MOST - view) : 1;
 	}
 
 	// Only who scrolls up wants to stay there: lines that come move the end, not the view.
@@ -154,17 +189,18 @@ export class LogView {
 	}
 
 	#draw() {
-		const first = Math.max(0, Math.floor(this.node.scrollTop / LINE) - BESIDE);
-		const end = Math.min(this.seen.length, Math.ceil((this.node.scrollTop + this.node.clientHeight) / LINE) + BESIDE);
+		const {scrollTop, clientHeight} = this.node, top = scrollTop * this.#scale();
+		const first = Math.max(0, Math.floor(top / LINE) - BESIDE);
+		const end = Math.min(this.seen.length, Math.ceil((top + clientHeight) / LINE) + BESIDE);
 
-		this.space.replaceChildren(...this.seen.slice(first, end).map((number, i) => this.#row(number, (first + i) * LINE)));
+		this.space.replaceChildren(...this.seen.slice(first, end).map((number, i) => this.#row(number, (first + i) * LINE - top + scrollTop)));
 	}
 
 	#row(number, top) {
 		const line = this.lines[number];
 		const row = el("div", {class: `line ${line.severity} ${line.replica === "service" ? "service" : ""} ${number === this.at ? "at" : ""}`, "data-line": number,
 			on: {click: () => { this.at = number; history.replaceState(null, "", `${location.pathname}${location.search}#L${number + 1}`); this.#draw(); }}},
-			el("time", {}, line.time ? new Date(line.time).toLocaleTimeString(undefined, {hour12: false}) + line.time.slice(19, 23) : " ".repeat(12)),
+			el("time", {}, line.time ? clock.format(new Date(line.time)) + line.time.slice(19, 23) : " ".repeat(12)),
 			el("span", {class: "who"}, line.trial ? `${line.trial}/${line.replica}` : line.replica),
 			el("span", {}, parts(line.text).map((part) => el("span", {class: part.classes.join(" ") || null}, this.#marked(part.text)))));
 
@@ -190,7 +226,7 @@ export class LogView {
 
 		this.at = number;
 		this.following = false;
-		this.node.scrollTop = Math.max(0, place * LINE - this.node.clientHeight / 3);
+		this.node.scrollTop = Math.max(0, (place * LINE - this.node.clientHeight / 3) / this.#scale());
 	}
 
 	goTo(number) {
