@@ -29,8 +29,9 @@ struct walk {
 	const struct queue_view *view;
 	struct admission *admission;
 	struct room room;
-	struct lease *leases; /* of the room; the texts of those that are added are their decisions', or the host's */
-	json_t *taken_vcpus;  /* by project, of the view's and of those that are let in */
+	struct lease *
+		leases; /* of the room; the texts of those that are added are their decisions', or the host's */
+	json_t *taken_vcpus; /* by project, of the view's and of those that are let in */
 	struct spare_networks spares;
 	unsigned free_blocks;
 	bool closed;        /* nobody else is let in */
@@ -46,8 +47,8 @@ static struct decision *decision_of(struct walk *walk, struct job_run *run, enum
 	struct admission *admission = walk->admission;
 	struct decision *decision;
 
-	admission->decisions = memory_resize(admission->decisions, admission->count + 1,
-					     sizeof(*admission->decisions));
+	admission->decisions =
+		memory_resize(admission->decisions, admission->count + 1, sizeof(*admission->decisions));
 	decision = &admission->decisions[admission->count++];
 	*decision = (struct decision){ .run = run };
 	decision_change(decision, run, to);

@@ -22,13 +22,13 @@ struct queue_view {
 	struct job_run *(*open)(void *arg, struct job_entry *entry);
 	/* Makes a GPU this daemon's; false: another process of the machine has it (device_claims.h). NULL: there are no others. */
 	bool (*claim)(void *arg, const char *device);
-	void *arg; /* of both */
+	void *arg;                           /* of both */
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order of their turn */
 	size_t count;
 	size_t told; /* how many of the first have said why they wait, at least */
 	const struct room *room;
-	const json_t *project_vcpus;        /* for each project what its jobs take of the room */
+	const json_t *project_vcpus; /* for each project what its jobs take of the room */
 	const struct spare_networks *spares;
 	const struct network_look *look;
 	bool networks_short; /* a job that was let in asks for its network, and there was no block for one */
@@ -39,9 +39,10 @@ struct queue_view {
 struct admission {
 	struct decision *decisions; /* at most one of a job; each has its run */
 	size_t count;
-	size_t told;        /* as above, before those decisions are stored */
-	bool claims_short;  /* a job waits, while another process has GPUs: to be looked at again */
-	unsigned look_for;  /* the engine is to be asked whether there is a block for so many addresses; 0: it is not */
+	size_t told;       /* as above, before those decisions are stored */
+	bool claims_short; /* a job waits, while another process has GPUs: to be looked at again */
+	unsigned
+		look_for; /* the engine is to be asked whether there is a block for so many addresses; 0: it is not */
 };
 
 struct admission admission_decide(const struct queue_view *view);

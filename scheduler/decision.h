@@ -29,22 +29,22 @@ struct outlook {
 };
 
 struct decision {
-	struct job_run *run; /* filled by decisions_add() */
-	bool stores;         /* the change is to be made, even if only lines go with it */
+	struct job_run *run;           /* filled by decisions_add() */
+	bool stores;                   /* the change is to be made, even if only lines go with it */
 	struct assignment *assignment; /* that the job is let in with; NULL: it is not */
 	bool explains; /* its errorMessage ends with what @culprit wrote to stderr, which is read before the commit */
 	const struct replica_run *culprit; /* of the run; NULL: none */
-	struct job_change change; /* numbers; its texts and lists are these: */
+	struct job_change change;          /* numbers; its texts and lists are these: */
 	char *error_message, *verdict_message;
 	struct notes says;
 	struct journal_row *journal;
 	size_t journal_count;
 	struct lease *leases;
 	size_t lease_count;
-	json_t *told;       /* by a trial, for its siblings too: differences_untold(); NULL: nothing */
-	enum shortage told_wait; /* what the lines say that the job waits for, */
-	int64_t told_wait_us;    /* monotonic: and when they do; 0: they do not */
-	unsigned told_loss; /* the loss of the engine that the lines tell of; 0: none */
+	json_t *told;             /* by a trial, for its siblings too: differences_untold(); NULL: nothing */
+	enum shortage told_wait;  /* what the lines say that the job waits for, */
+	int64_t told_wait_us;     /* monotonic: and when they do; 0: they do not */
+	unsigned told_loss;       /* the loss of the engine that the lines tell of; 0: none */
 	struct trial_acts trials; /* of a tuning job: what becomes of its trials */
 	struct order *orders;
 	size_t order_count;

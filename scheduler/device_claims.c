@@ -120,6 +120,7 @@ void device_claims_adopt(struct device_claims *claims, const struct lease *lease
 {
 	for (size_t i = 0; i < count; i++)
 		if (!leases[i].shared && !device_claims_take(claims, leases[i].device))
-			log_event(LOG_WARNING, "gpu-held-twice", "device=%s hint=\"%s\"", leases[i].device,
-				  "another trainyard of this machine has leased it, while a job of this one has it");
+			log_event(
+				LOG_WARNING, "gpu-held-twice", "device=%s hint=\"%s\"", leases[i].device,
+				"another trainyard of this machine has leased it, while a job of this one has it");
 }

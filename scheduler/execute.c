@@ -152,7 +152,7 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 		if (row->kind == JOURNAL_RESTARTED)
 			replica_renew(run, replica);
 		else
-			replica->journaled = row->kind == JOURNAL_MADE	  ? JOURNALED_MADE
+			replica->journaled = row->kind == JOURNAL_MADE    ? JOURNALED_MADE
 					     : row->kind == JOURNAL_ENDED ? JOURNALED_END
 									  : JOURNALED_BLAME;
 	}

@@ -206,7 +206,8 @@ static void hosts_append(json_t *hosts, const struct plan *plan, const char *add
 		if (!place->cut_off && !(place->watched && cloud_names[i].watched))
 			continue;
 		host_append(hosts, cloud_names[i].name, region, address);
-		for (size_t other = 0; cloud_names[i].everywhere && place->regions && place->regions[other]; other++)
+		for (size_t other = 0; cloud_names[i].everywhere && place->regions && place->regions[other];
+		     other++)
 			host_append(hosts, cloud_names[i].name, place->regions[other], address);
 	}
 }

@@ -17,7 +17,8 @@
 #define GATEWAY_TRUSTED "/trainyard/ca.crt"
 
 struct gateway_request {
-	int64_t job, log_owner;  /* the latter: entries go to the log of this job; for a trial, its tuning job */
+	int64_t job,
+		log_owner; /* the latter: entries go to the log of this job; for a trial, its tuning job */
 	const struct plan *plan; /* borrowed for the call */
 	uint32_t address;        /* to bind to, host byte order */
 	const char *device;      /* serves only clients that come in by it; "": all. See network_reach */

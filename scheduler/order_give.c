@@ -37,8 +37,8 @@ static void replica_follow(struct scheduler *scheduler, struct job_run *run, str
 	engine->ops->follow_logs(engine, key, &from);
 }
 
-static void replica_create(const struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
-			   const char *gcs)
+static void replica_create(const struct reconciler *reconciler, struct job_run *run,
+			   struct replica_run *replica, const char *gcs)
 {
 	struct description description AUTO_DESCRIPTION = { 0 };
 

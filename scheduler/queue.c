@@ -45,8 +45,7 @@ void queue_opened(struct scheduler *scheduler, const struct job_entry *entry)
 {
 	if (scheduler->opened_count == scheduler->opened_size) {
 		scheduler->opened_size = scheduler->opened_size * 2 + 16;
-		scheduler->opened =
-			memory_resize(scheduler->opened, scheduler->opened_size, sizeof(int64_t));
+		scheduler->opened = memory_resize(scheduler->opened, scheduler->opened_size, sizeof(int64_t));
 	}
 	scheduler->opened[scheduler->opened_count++] = entry->id;
 }

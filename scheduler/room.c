@@ -169,8 +169,7 @@ static struct room room_for(const struct scheduler *scheduler, const char *proje
 
 static struct lease *leases_copy(const struct usage *usage)
 {
-	struct lease *leases =
-		usage->lease_count ? memory_calloc(usage->lease_count, sizeof(*leases)) : NULL;
+	struct lease *leases = usage->lease_count ? memory_calloc(usage->lease_count, sizeof(*leases)) : NULL;
 
 	for (size_t i = 0; i < usage->lease_count; i++) {
 		leases[i] = usage->leases[i];

@@ -54,7 +54,8 @@ struct scheduler {
 	/* By the engine's clock, of the last loss and of the return; 0: none */
 	int64_t engine_lost_ns, engine_back_ns;
 	int64_t engine_lost_us; /* the loss, monotonic */
-	unsigned engine_loss;   /* how often it was lost that logs tell of: one that had just come back was not back */
+	unsigned
+		engine_loss; /* how often it was lost that logs tell of: one that had just come back was not back */
 	int64_t engine_up_us;   /* monotonic: since when it is up, or was last */
 	unsigned listings;      /* how often it listed all that is ours */
 	bool clock_set_in_loss; /* or shortly before: the two above are of different clocks */
@@ -69,8 +70,8 @@ struct scheduler {
 	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
 	struct room room;
 	struct device_claims *claims; /* of the devices that are leased; the scheduler's thread alone */
-	int64_t claims_again_us;      /* when to look again for those that other processes hold; 0: none is wanted */
-	json_t *project_vcpus; /* for each project in the cloud's sizes what its jobs take of the room */
+	int64_t claims_again_us; /* when to look again for those that other processes hold; 0: none is wanted */
+	json_t *project_vcpus;   /* for each project in the cloud's sizes what its jobs take of the room */
 
 	pthread_t thread;
 	bool started;

@@ -32,8 +32,7 @@ static void item_remove(struct spare_networks *spares, size_t index)
 	spare_network_remove(spares, network);
 }
 
-void spare_network_leave(struct spare_networks *spares, struct job_run *run,
-			 int64_t now_us)
+void spare_network_leave(struct spare_networks *spares, struct job_run *run, int64_t now_us)
 {
 	const enum network_sight seen = run->network;
 

@@ -28,8 +28,8 @@ struct spare_network {
 struct spare_networks {
 	struct spare_network items[SPARE_NETWORKS_MAX]; /* in the order in which they were left */
 	size_t count;
-	unsigned going;     /* removals that were asked for, or are to be: */
-	int64_t *doomed;    /* in the order in which they are removed: order_give.h */
+	unsigned going;  /* removals that were asked for, or are to be: */
+	int64_t *doomed; /* in the order in which they are removed: order_give.h */
 	size_t doomed_count;
 	int64_t look_at_us; /* monotonic: when to look for what could not be removed; 0: there is nothing */
 	int64_t keep_us;
@@ -38,8 +38,7 @@ struct spare_networks {
 };
 
 /* What @run is on becomes spare; without room the oldest goes. One that is still being made goes when it is there. */
-void spare_network_leave(struct spare_networks *spares, struct job_run *run,
-			 int64_t now_us);
+void spare_network_leave(struct spare_networks *spares, struct job_run *run, int64_t now_us);
 /* The smallest that holds so many replicas; NULL: none does. Until the next change. */
 const struct spare_network *spare_network_fit(const struct spare_networks *spares, size_t address_count);
 /* A job is on it now. False: it is not there. */

@@ -372,7 +372,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 			   " VALUES " ENTRY_ROW " ON CONFLICT DO NOTHING" },
 	[ENTRIES_INSERT] = { ON(LOGS_WRITER),
 			     "INSERT INTO entry (job, ts, insert_id, source, severity, kind, stream, received_ns, extra, payload)"
-			     " VALUES " ENTRY_ROW_4 "," ENTRY_ROW_4 "," ENTRY_ROW_4 "," ENTRY_ROW_4 " ON CONFLICT DO NOTHING" },
+			     " VALUES " ENTRY_ROW_4 "," ENTRY_ROW_4 "," ENTRY_ROW_4 "," ENTRY_ROW_4
+			     " ON CONFLICT DO NOTHING" },
 	[ENTRY_LAST] = { ON(LOGS_WRITER), "SELECT ts, typeof(insert_id) = 'text' FROM entry WHERE job = :job"
 					  " ORDER BY ts DESC, insert_id DESC LIMIT 1" },
 	/* Bounded: a replica that runs already may have written any number of lines since. */

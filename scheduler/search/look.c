@@ -44,7 +44,8 @@ void look_again(struct look *look, int64_t at_us)
 		look->next_us = at_us;
 }
 
-void look_postpone(struct scheduler *scheduler, struct job_run *run, const char *event, const struct error *err)
+void look_postpone(struct scheduler *scheduler, struct job_run *run, const char *event,
+		   const struct error *err)
 {
 	log_event(LOG_ERROR, event, "job=%s error=\"%s\"", run->row->job_id, err->text ? err->text : "");
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_US);

@@ -30,10 +30,10 @@ struct tuner {
 	struct earlier_trials earlier;
 	struct trial_metrics **metrics; /* by number - 1; NULL: not read yet, or not any more */
 	size_t metric_size;
-	bool asked;         /* a suggestion is being made, or came */
+	bool asked;                    /* a suggestion is being made, or came */
 	struct suggestion *suggestion; /* that came; NULL: none */
-	bool exhausted;     /* there is nothing left to try */
-	int64_t read_at_us; /* monotonic: when reports were read last; 0: never */
+	bool exhausted;                /* there is nothing left to try */
+	int64_t read_at_us;            /* monotonic: when reports were read last; 0: never */
 	/* Monotonic, reckoned once: the wall clock may be set meanwhile. */
 	int64_t begun_us; /* when the job was created; may be negative */
 	size_t best;      /* which trial was the best when it was asked last: its number; 0: it was not */
@@ -45,11 +45,11 @@ struct look {
 	const struct reconciler *reconciler;
 	const struct job_run *run;
 	const struct outlook *outlook;
-	struct decision decision; /* what is due */
-	struct tuner *tuner; /* NULL: its study cannot be read */
-	struct error err;    /* why */
-	struct job *failure; /* that ran the trial that failed last, if too many have; else NULL */
-	bool reported;       /* reports of those under way were just read */
+	struct decision decision;  /* what is due */
+	struct tuner *tuner;       /* NULL: its study cannot be read */
+	struct error err;          /* why */
+	struct job *failure;       /* that ran the trial that failed last, if too many have; else NULL */
+	bool reported;             /* reports of those under way were just read */
 	const struct study *study; /* NULL: it cannot be read */
 	struct trial_list list;
 	/* The same for the library, once it is needed, behind those of resumed jobs; their values in one block. */
@@ -69,7 +69,8 @@ void look_fail(struct look *look, const char *event, struct error *err);
 /* There is another one at @at_us (monotonic; 0: never) at the latest. */
 void look_again(struct look *look, int64_t at_us);
 /* Tells the daemon's log, and lets the job rest for a moment. */
-void look_postpone(struct scheduler *scheduler, struct job_run *run, const char *event, const struct error *err);
+void look_postpone(struct scheduler *scheduler, struct job_run *run, const char *event,
+		   const struct error *err);
 /* Nothing is being suggested any more, nor was. */
 void tuner_suggestion_drop(struct tuner *tuner);
 void tuner_free(struct tuner *tuner);

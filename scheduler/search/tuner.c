@@ -155,8 +155,9 @@ struct decision search_serve(struct scheduler *scheduler, struct job_run *run, c
 	if (!study_open(&look, run)) {
 		look_postpone(scheduler, run, "study-unread", &look.err);
 		look.decision.wake_at_us = run->hold_until_us;
-	} else if (look.tuner || run->row->verdict != JOB_STATE_UNSPECIFIED ?
-			   look_fill_in(scheduler, &look, &err) : STATUS_OK) {
+	} else if (look.tuner || run->row->verdict != JOB_STATE_UNSPECIFIED
+			   ? look_fill_in(scheduler, &look, &err)
+			   : STATUS_OK) {
 		look_postpone(scheduler, run, "trials-unread", &err);
 		look.decision.wake_at_us = run->hold_until_us;
 	} else {

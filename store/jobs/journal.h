@@ -22,7 +22,8 @@ enum journal_kind {
 	JOURNAL_ENDED = 4,     /* of a replica. cause: verdict.h's enum replica_end; number: exit code */
 	JOURNAL_RESTARTED = 5, /* of a replica: it is started anew, as @restart */
 	JOURNAL_MADE = 6,      /* of a replica that was started anew: its container is there */
-	JOURNAL_BLAME = 7, /* of a replica: its end, stored before, is a reason for the decision that is stored with this; it
+	JOURNAL_BLAME =
+		7, /* of a replica: its end, stored before, is a reason for the decision that is stored with this; it
 			    * becomes JOURNAL_BLAMED of that row, and no row of its own */
 };
 

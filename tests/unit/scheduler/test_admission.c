@@ -22,8 +22,8 @@
 
 /* Of the queue, at second 100. */
 struct waiting {
-	unsigned replicas; /* 0: there is no such job */
-	unsigned gpus;     /* of each */
+	unsigned replicas;   /* 0: there is no such job */
+	unsigned gpus;       /* of each */
 	const char *project; /* NULL: "p" */
 	bool stale, rests;
 	enum shortage told; /* 90 s ago, but of NONE */
@@ -35,7 +35,7 @@ struct row {
 	unsigned max_jobs, project_vcpus; /* 0: 32, any */
 	unsigned devices;
 	enum accelerator_policy accelerators;
-	bool unknown; /* the host is */
+	bool unknown;         /* the host is */
 	unsigned free;        /* blocks of addresses; those of 8 */
 	bool asked, short_of; /* the engine for blocks; a job that was let in waits for one */
 	unsigned spare[2];    /* networks that hold so many; 71 and 72 */
@@ -51,35 +51,85 @@ static const struct row rows[] = {
 	{ "no block", { { 1 }, { 2 } }, .decided = "look for 1;" },
 	{ "asked for blocks", { { 1 }, { 2 } }, .free = 9, .asked = true, .decided = "" },
 	{ "too large for the free blocks", { { 9 }, { 1 } }, .free = 9, .decided = "look for 9;" },
-	{ "spare networks", { { 2 }, { 1 }, { 1 } }, .spare = { 4, 3 }, .decided = "1 in on 72; 2 in on 71; look for 1;" },
-	{ "a job waits for its network", { { 1 }, { 1 }, { 1 } }, .free = 9, .short_of = true,
+	{ "spare networks",
+	  { { 2 }, { 1 }, { 1 } },
+	  .spare = { 4, 3 },
+	  .decided = "1 in on 72; 2 in on 71; look for 1;" },
+	{ "a job waits for its network",
+	  { { 1 }, { 1 }, { 1 } },
+	  .free = 9,
+	  .short_of = true,
 	  .decided = "1 in; 2 waits for 0; 3 waits for 0;" },
 	/* Broken: room_use() without plan_usage_add(): all were let in at once. */
-	{ "room for one", { { 1 }, { 1 }, { 1 } }, .max_jobs = 1, .free = 9,
+	{ "room for one",
+	  { { 1 }, { 1 }, { 1 } },
+	  .max_jobs = 1,
+	  .free = 9,
 	  .decided = "1 in; 2 waits for 1; 3 waits for 0;" },
-	{ "told already", { { 1 }, { 1, .told = SHORTAGE_ROOM } }, .max_jobs = 1, .free = 9, .decided = "1 in;" },
-	{ "told something else", { { 1 }, { 1, .told = SHORTAGE_ENGINE } }, .max_jobs = 1, .free = 9,
+	{ "told already",
+	  { { 1 }, { 1, .told = SHORTAGE_ROOM } },
+	  .max_jobs = 1,
+	  .free = 9,
+	  .decided = "1 in;" },
+	{ "told something else",
+	  { { 1 }, { 1, .told = SHORTAGE_ENGINE } },
+	  .max_jobs = 1,
+	  .free = 9,
 	  .decided = "1 in; 2 waits for 1;" },
 	{ "the first rests", { { 1, .rests = true }, { 1 } }, .free = 9, .decided = "2 waits for 0;" },
-	{ "the second is being stored", { { 1 }, { 1, .stale = true }, { 1 } }, .free = 9,
+	{ "the second is being stored",
+	  { { 1 }, { 1, .stale = true }, { 1 } },
+	  .free = 9,
 	  .decided = "1 in; 2 waits for 0; 3 waits for 0;" },
 	/* Broken: room_use() without the leases: both got the only device. */
-	{ "one device", { { 1, 1 }, { 1, 1 }, { 1 } }, .devices = 1, .accelerators = ACCELERATORS_REQUIRE, .free = 9,
+	{ "one device",
+	  { { 1, 1 }, { 1, 1 }, { 1 } },
+	  .devices = 1,
+	  .accelerators = ACCELERATORS_REQUIRE,
+	  .free = 9,
 	  .decided = "1 in with 0; 2 waits for 2; 3 in;" },
-	{ "two devices", { { 1, 1 }, { 1, 1 }, { 1, 1 } }, .devices = 2, .accelerators = ACCELERATORS_REQUIRE, .free = 9,
+	{ "two devices",
+	  { { 1, 1 }, { 1, 1 }, { 1, 1 } },
+	  .devices = 2,
+	  .accelerators = ACCELERATORS_REQUIRE,
+	  .free = 9,
 	  .decided = "1 in with 0; 2 in with 1; 3 waits for 2;" },
-	{ "more devices than there are", { { 1, 2 }, { 1 } }, .devices = 1, .accelerators = ACCELERATORS_REQUIRE, .free = 9,
+	{ "more devices than there are",
+	  { { 1, 2 }, { 1 } },
+	  .devices = 1,
+	  .accelerators = ACCELERATORS_REQUIRE,
+	  .free = 9,
 	  .decided = "1 fails; 2 in;" },
-	{ "waits for another host", { { 1, 2 }, { 1 } }, .devices = 1, .accelerators = ACCELERATORS_WAIT, .free = 9,
+	{ "waits for another host",
+	  { { 1, 2 }, { 1 } },
+	  .devices = 1,
+	  .accelerators = ACCELERATORS_WAIT,
+	  .free = 9,
 	  .decided = "1 waits for 4; 2 in;" },
-	{ "the host is another", { { 1, 2, .told = SHORTAGE_HOST }, { 1 } }, .devices = 2, .host_s = 50,
-	  .accelerators = ACCELERATORS_WAIT, .free = 9, .decided = "1 in with 0,1; 2 in;" },
-	{ "the host is the same", { { 1, 2, .told = SHORTAGE_HOST }, { 1 } }, .devices = 2, .host_s = 5,
-	  .accelerators = ACCELERATORS_WAIT, .free = 9, .decided = "2 in;" },
-	{ "the host is not known", { { 1 }, { 1 } }, .unknown = true, .free = 9,
+	{ "the host is another",
+	  { { 1, 2, .told = SHORTAGE_HOST }, { 1 } },
+	  .devices = 2,
+	  .host_s = 50,
+	  .accelerators = ACCELERATORS_WAIT,
+	  .free = 9,
+	  .decided = "1 in with 0,1; 2 in;" },
+	{ "the host is the same",
+	  { { 1, 2, .told = SHORTAGE_HOST }, { 1 } },
+	  .devices = 2,
+	  .host_s = 5,
+	  .accelerators = ACCELERATORS_WAIT,
+	  .free = 9,
+	  .decided = "2 in;" },
+	{ "the host is not known",
+	  { { 1 }, { 1 } },
+	  .unknown = true,
+	  .free = 9,
 	  .decided = "1 waits for 5; 2 waits for 0;" },
 	/* Broken: taken_vcpus() without those that are let in: the project got twice what it may have. */
-	{ "a project's quota", { { 1 }, { 1 }, { 1, .project = "q" } }, .project_vcpus = 4, .free = 9,
+	{ "a project's quota",
+	  { { 1 }, { 1 }, { 1, .project = "q" } },
+	  .project_vcpus = 4,
+	  .free = 9,
 	  .decided = "1 in; 2 waits for 3; 3 in;" },
 };
 
@@ -97,12 +147,12 @@ static struct job_run *run_new(int64_t id, const struct waiting *waiting)
 			     .job_id = strdup("j") };
 	run = job_run_new(row);
 	run->plan = plan_named(row->project, "j");
-	run->plan->pools[ROLE_MASTER] = (struct pool){ .count = waiting->replicas,
-						       .image = strdup("image:1"),
-						       .machine_type = strdup("n1-standard-4"),
-						       .accelerator_count = waiting->gpus,
-						       .accelerator_type =
-							       waiting->gpus ? strdup("NVIDIA_TESLA_T4") : NULL };
+	run->plan->pools[ROLE_MASTER] =
+		(struct pool){ .count = waiting->replicas,
+			       .image = strdup("image:1"),
+			       .machine_type = strdup("n1-standard-4"),
+			       .accelerator_count = waiting->gpus,
+			       .accelerator_type = waiting->gpus ? strdup("NVIDIA_TESLA_T4") : NULL };
 	run->replica_count = 0; /* are not looked at */
 	run->stale = waiting->stale;
 	run->hold_until_us = waiting->rests ? 101 * S : 0;
@@ -176,7 +226,9 @@ static bool row_holds(const struct row *row)
 						 .max_jobs = row->max_jobs ? row->max_jobs : 32,
 						 .max_containers = 64,
 						 .project_vcpus = row->project_vcpus } };
-	const struct network_look look = { .asked = row->asked, .replicas = 8, .free = row->free, .until_us = 101 * S };
+	const struct network_look look = {
+		.asked = row->asked, .replicas = 8, .free = row->free, .until_us = 101 * S
+	};
 	struct spare_networks spares = { 0 };
 	struct job_entry entries[4], *queue[4];
 	struct queue_view view = { .open = entry_open,
@@ -193,8 +245,9 @@ static bool row_holds(const struct row *row)
 	AUTO(string) char *decided = NULL;
 
 	for (; spares.count < 2 && row->spare[spares.count]; spares.count++)
-		spares.items[spares.count].status = (struct network_status){ .job = 71 + (int64_t)spares.count,
-									     .capacity = row->spare[spares.count] };
+		spares.items[spares.count].status =
+			(struct network_status){ .job = 71 + (int64_t)spares.count,
+						 .capacity = row->spare[spares.count] };
 	for (; view.count < 4 && row->queue[view.count].replicas; view.count++) {
 		struct job_run *run = run_new((int64_t)view.count + 1, &row->queue[view.count]);
 

@@ -393,7 +393,7 @@ static char *decision_text(const struct decision *decision)
 			text_printf(&text, " restarted %d as %u;", row->role, row->restart);
 		else
 			text_printf(&text, " %s %d;",
-				    row->kind == JOURNAL_MADE	 ? "made"
+				    row->kind == JOURNAL_MADE    ? "made"
 				    : row->kind == JOURNAL_ENDED ? "ended"
 								 : "blamed",
 				    row->role);

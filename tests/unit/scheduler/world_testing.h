@@ -91,10 +91,9 @@ struct client_job {
 	size_t hit_count;
 	unsigned gpus;                /* of its master */
 	int64_t running_us, waits_us; /* its limits; 0: none */
-	unsigned engine_lines; /* of its log that tell that the engine is waited for */
+	unsigned engine_lines;        /* of its log that tell that the engine is waited for */
 	unsigned workers;
-	bool stored, cancelled,
-		troubled; /* troubled: something was done to it that a job need not survive */
+	bool stored, cancelled, troubled; /* troubled: something was done to it that a job need not survive */
 };
 
 struct world {
@@ -290,8 +289,8 @@ enum status __wrap_fault_hits_open(struct store *store, struct fault_hit_list *r
 	(void)store, (void)err;
 	*ret_list = (struct fault_hit_list){ .hits = calloc(JOBS_MAX * HITS_MAX, sizeof(*ret_list->hits)) };
 	for (size_t i = 0; i < world.job_count; i++)
-		for (size_t at = 0; !job_state_is_final(world.jobs[i].row.state) && at < world.jobs[i].hit_count;
-		     at++) {
+		for (size_t at = 0;
+		     !job_state_is_final(world.jobs[i].row.state) && at < world.jobs[i].hit_count; at++) {
 			struct fault_hit *hit = &ret_list->hits[ret_list->count++];
 
 			*hit = world.jobs[i].hits[at];
@@ -333,7 +332,7 @@ bool __wrap_fault_book_take(struct fault_book *book, const struct fault_scene *s
 	};
 	const struct replica_key *key = &scene->key;
 	uint64_t hash = world.fault_seed;
-	const uint64_t of[] = { (uint64_t)key->job, key->attempt,      (uint64_t)key->role,
+	const uint64_t of[] = { (uint64_t)key->job, key->attempt, (uint64_t)key->role,
 				key->index,         key->restart, (uint64_t)scene->stage };
 
 	(void)book;

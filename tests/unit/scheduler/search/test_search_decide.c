@@ -24,68 +24,86 @@ struct row {
 	enum job_state state, verdict;
 	struct seen_trial trials[TRIALS];
 	unsigned most, parallel, failed; /* of the plan; 0: 9, 2 and none */
-	bool limited; /* the search is over after 50 s, and those under way with it */
-	bool broken;  /* the study cannot be read */
-	bool asked, refused, exhausted; /* the suggester; it could not; there is nothing left to try */
-	unsigned came, first;           /* trials that it suggests; 0: none; the first's number, 0: the next one */
+	bool limited;                    /* the search is over after 50 s, and those under way with it */
+	bool broken;                     /* the study cannot be read */
+	bool asked, refused, exhausted;  /* the suggester; it could not; there is nothing left to try */
+	unsigned came, first; /* trials that it suggests; 0: none; the first's number, 0: the next one */
 	int64_t deadline_s;
 	bool explained, torn_down;
 	const char *decided;
 	int64_t wake_s; /* 0: never */
 };
 
-#define RUNS      { .state = JOB_RUNNING }
-#define COMPLETED { .state = JOB_SUCCEEDED, .outcome = OUTCOME_COMPLETED }
-#define FAILED    { .state = JOB_FAILED, .outcome = OUTCOME_INFEASIBLE }
-#define CANCELLED { .state = JOB_CANCELLED, .outcome = OUTCOME_CANCELLED }
+#define RUNS                                                                                                 \
+	{                                                                                                    \
+		.state = JOB_RUNNING                                                                         \
+	}
+#define COMPLETED                                                                                            \
+	{                                                                                                    \
+		.state = JOB_SUCCEEDED, .outcome = OUTCOME_COMPLETED                                         \
+	}
+#define FAILED                                                                                               \
+	{                                                                                                    \
+		.state = JOB_FAILED, .outcome = OUTCOME_INFEASIBLE                                           \
+	}
+#define CANCELLED                                                                                            \
+	{                                                                                                    \
+		.state = JOB_CANCELLED, .outcome = OUTCOME_CANCELLED                                         \
+	}
 
 static const struct row rows[] = {
 	{ "new", .state = JOB_QUEUED, .decided = "ask 2;" },
 	{ "asked", .state = JOB_QUEUED, .asked = true, .decided = "" },
 	{ "a suggestion came", .state = JOB_QUEUED, .asked = true, .came = 2, .decided = "start;" },
 	/* Broken: suggestion_use() that takes any: trials with numbers that there are. */
-	{ "a suggestion came late", .state = JOB_RUNNING, .trials = { RUNS }, .asked = true, .came = 1, .first = 1,
-	  .decided = "forget;" },
+	{ "a suggestion came late", .state = JOB_RUNNING, .trials = { RUNS }, .asked = true, .came = 1,
+	  .first = 1, .decided = "forget;" },
 	{ "the suggester could not", .state = JOB_QUEUED, .asked = true, .came = 1, .refused = true,
 	  .decided = "forget; not now;" },
 	{ "one more", .state = JOB_RUNNING, .trials = { RUNS, COMPLETED }, .decided = "ask 1;" },
 	{ "as many as may", .state = JOB_RUNNING, .trials = { RUNS, RUNS }, .decided = "" },
 	{ "the last ones", .state = JOB_RUNNING, .trials = { RUNS, COMPLETED }, .most = 2, .decided = "" },
-	{ "nothing left to try", .state = JOB_RUNNING, .trials = { RUNS, COMPLETED }, .exhausted = true, .decided = "" },
-	{ "the study cannot be read", .state = JOB_QUEUED, .broken = true, .decided = "QUEUED decides FAILED;" },
+	{ "nothing left to try", .state = JOB_RUNNING, .trials = { RUNS, COMPLETED }, .exhausted = true,
+	  .decided = "" },
+	{ "the study cannot be read", .state = JOB_QUEUED, .broken = true,
+	  .decided = "QUEUED decides FAILED;" },
 	{ "one was let in", .state = JOB_QUEUED, .trials = { { JOB_PREPARING } }, .decided = "PREPARING;" },
 	{ "one runs", .state = JOB_PREPARING, .trials = { RUNS }, .decided = "RUNNING;" },
-	{ "waited too long", .state = JOB_QUEUED, .deadline_s = 100, .decided = "CANCELLING decides CANCELLED;",
-	  .wake_s = 100 },
+	{ "waited too long", .state = JOB_QUEUED, .deadline_s = 100,
+	  .decided = "CANCELLING decides CANCELLED;", .wake_s = 100 },
 	/* Broken: next_while_wanted() before ended_take(): the next was suggested without what this one had reached. */
-	{ "one has ended", .state = JOB_RUNNING, .trials = { RUNS, { JOB_SUCCEEDED } }, .decided = "2 ends as 1;" },
-	{ "one was stopped early", .state = JOB_RUNNING, .trials = { { JOB_CANCELLED, .stopped_early = true } },
-	  .decided = "1 ends as 1;" },
-	{ "one failed, one was cancelled", .state = JOB_RUNNING, .trials = { { JOB_FAILED }, { JOB_CANCELLED } },
-	  .decided = "1 ends as 2; 2 ends as 3;" },
-	{ "the first to end has failed", .state = JOB_RUNNING, .trials = { RUNS, FAILED }, .decided = "RUNNING decides FAILED;" },
-	{ "one of two has failed", .state = JOB_RUNNING, .trials = { COMPLETED, FAILED }, .decided = "ask 2;" },
+	{ "one has ended", .state = JOB_RUNNING, .trials = { RUNS, { JOB_SUCCEEDED } },
+	  .decided = "2 ends as 1;" },
+	{ "one was stopped early", .state = JOB_RUNNING,
+	  .trials = { { JOB_CANCELLED, .stopped_early = true } }, .decided = "1 ends as 1;" },
+	{ "one failed, one was cancelled", .state = JOB_RUNNING,
+	  .trials = { { JOB_FAILED }, { JOB_CANCELLED } }, .decided = "1 ends as 2; 2 ends as 3;" },
+	{ "the first to end has failed", .state = JOB_RUNNING, .trials = { RUNS, FAILED },
+	  .decided = "RUNNING decides FAILED;" },
+	{ "one of two has failed", .state = JOB_RUNNING, .trials = { COMPLETED, FAILED },
+	  .decided = "ask 2;" },
 	{ "as many have failed as may", .state = JOB_RUNNING, .trials = { COMPLETED, FAILED }, .failed = 1,
 	  .decided = "RUNNING decides FAILED;" },
 	{ "all have ended", .state = JOB_RUNNING, .trials = { COMPLETED, COMPLETED }, .most = 2,
 	  .decided = "RUNNING decides SUCCEEDED;" },
 	{ "none ever began", .state = JOB_QUEUED, .exhausted = true, .decided = "PREPARING;" },
-	{ "the search is over", .state = JOB_RUNNING, .trials = { RUNS, { JOB_CANCELLING }, COMPLETED }, .parallel = 3,
-	  .limited = true, .asked = true, .decided = "1 is stopped; forget;" },
-	{ "the search is over, and all that ran", .state = JOB_RUNNING, .trials = { COMPLETED }, .limited = true,
-	  .decided = "RUNNING decides SUCCEEDED;" },
-	{ "cancelled", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .trials = { RUNS, { JOB_CANCELLING }, COMPLETED },
-	  .asked = true, .decided = "1 is cancelled; forget;" },
+	{ "the search is over", .state = JOB_RUNNING, .trials = { RUNS, { JOB_CANCELLING }, COMPLETED },
+	  .parallel = 3, .limited = true, .asked = true, .decided = "1 is stopped; forget;" },
+	{ "the search is over, and all that ran", .state = JOB_RUNNING, .trials = { COMPLETED },
+	  .limited = true, .decided = "RUNNING decides SUCCEEDED;" },
+	{ "cancelled", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
+	  .trials = { RUNS, { JOB_CANCELLING }, COMPLETED }, .asked = true,
+	  .decided = "1 is cancelled; forget;" },
 	{ "cancelled, its trial has ended", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
 	  .trials = { { JOB_CANCELLED } }, .decided = "1 ends as 3;" },
-	{ "cancelled, all have ended", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .trials = { CANCELLED },
-	  .decided = "CANCELLING; 1 clears;" },
-	{ "explained", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .trials = { CANCELLED }, .explained = true,
-	  .decided = "CANCELLING closes; 1 clears;" },
-	{ "closed", .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .trials = { COMPLETED }, .torn_down = true,
-	  .decided = "await last words;" },
-	{ "cancelled, the study cannot be read", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .broken = true,
-	  .trials = { RUNS }, .decided = "1 is cancelled;" },
+	{ "cancelled, all have ended", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
+	  .trials = { CANCELLED }, .decided = "CANCELLING; 1 clears;" },
+	{ "explained", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .trials = { CANCELLED },
+	  .explained = true, .decided = "CANCELLING closes; 1 clears;" },
+	{ "closed", .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .trials = { COMPLETED },
+	  .torn_down = true, .decided = "await last words;" },
+	{ "cancelled, the study cannot be read", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
+	  .broken = true, .trials = { RUNS }, .decided = "1 is cancelled;" },
 };
 
 static void acts_write(struct text *text, const struct trial_acts *acts)
@@ -163,7 +181,8 @@ static void trials_see(const struct row *row, struct look *look)
 		return;
 	look->tuner->metrics = calloc(TRIALS, sizeof(*look->tuner->metrics));
 	for (size_t i = 0; i < look->list.count; i++)
-		look->tuner->metrics[look->tuner->metric_size++] = trial_metrics_new(look->study, &nowhere, 0);
+		look->tuner->metrics[look->tuner->metric_size++] =
+			trial_metrics_new(look->study, &nowhere, 0);
 }
 
 static struct tuner *tuner_make(const struct row *row, const struct plan *plan, size_t count)
@@ -205,7 +224,9 @@ static bool row_holds(const struct row *row)
 			       .plan = plan,
 			       .sight = 1,
 			       .deadline_us = row->deadline_s ? row->deadline_s * S : INT64_MAX };
-	struct look look = { .reconciler = &reconciler, .run = &run, .outlook = &outlook, .failure = &failure };
+	struct look look = {
+		.reconciler = &reconciler, .run = &run, .outlook = &outlook, .failure = &failure
+	};
 	AUTO(string) char *decided = NULL;
 	bool holds;
 
