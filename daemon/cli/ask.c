@@ -7,6 +7,7 @@
 #include "daemon/base/text.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/terminal.h"
+#include "daemon/config_listen.h"
 #include "daemon/main.h"
 
 int ask_open(const struct invocation *invocation, struct client **ret_client)
@@ -66,6 +67,21 @@ void job_title_write(struct text *text, const json_t *job)
 	if (name)
 		text_one_line(text, name, 64);
 	text_printf(text, name ? " (%s)" : "%s", id ? id : "");
+}
+
+void console_address_write(struct text *text, const struct client *client, const json_t *job)
+{
+	const char *project = json_text_at(job, "project"), *id = json_text_at(job, "id");
+
+	if (config_listen_path(client_endpoint(client)))
+		return;
+	text_printf(text, "%s%s", client_endpoint(client), CONSOLE_PATH);
+	if (!job)
+		return;
+	text_puts(text, "jobs/");
+	text_percent(text, project ? project : "-", URL_UNRESERVED);
+	text_putc(text, '/');
+	text_percent(text, id ? id : "", URL_UNRESERVED);
 }
 
 int64_t ask_now(struct client *client)

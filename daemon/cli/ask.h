@@ -31,6 +31,10 @@ int ask_job(const struct invocation *invocation, struct client *client, const ch
 void job_path_write(struct text *text, const char *reference, const char *behind);
 /* "train (1234567890)": what a person calls the job. Harmless to terminals. */
 void job_title_write(struct text *text, const json_t *job);
+#define CONSOLE_PATH "/_trainyard/console/"
+/* Appends the address of a job's page in the console, or without @job that of the console; nothing where the daemon serves at a
+ * path, which no browser opens. */
+void console_address_write(struct text *text, const struct client *client, const json_t *job);
 /* The daemon's time now, or this machine's where it does not tell. */
 int64_t ask_now(struct client *client);
 

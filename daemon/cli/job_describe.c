@@ -207,6 +207,7 @@ static void job_write(struct text *text, const json_t *job, const json_t *report
 		member_write(text, "ran", ran.data);
 	}
 	labels_write(text, job);
+	member_write(text, "console", json_text_at(job, "console"));
 	if (json_array_size(json_object_get(timeline, "events")))
 		text_puts(text, "\nTimeline\n");
 	timeline_write(text, timeline);
@@ -221,7 +222,7 @@ int describe_main(struct invocation *invocation)
 	AUTO(json) json_t *job = NULL;
 	AUTO(json) json_t *report = NULL;
 	AUTO(json) json_t *timeline = NULL;
-	struct text text AUTO_TEXT = { 0 };
+	struct text text AUTO_TEXT = { 0 }, console AUTO_TEXT = { 0 };
 	int exit_code = ask_open(invocation, &client);
 
 	if (!exit_code)
@@ -230,6 +231,9 @@ int describe_main(struct invocation *invocation)
 		return exit_code;
 	report = report_ask(client, job);
 	timeline = timeline_ask(client, job);
+	console_address_write(&console, client, job);
+	if (console.length)
+		json_object_set_new(job, "console", json_string(console.data));
 	if (form && strcmp(form, "name") == 0) {
 		text_printf(&text, "%s\n", json_text_at(job, "name"));
 	} else if (form && strcmp(form, "json") == 0) {

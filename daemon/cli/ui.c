@@ -16,8 +16,6 @@
 #include "daemon/config_listen.h"
 #include "daemon/main.h"
 
-#define CONSOLE "/_trainyard/console/"
-
 /* How long a program that opens a browser may take to fail. One that goes on is the browser itself. */
 enum { FAILS_WITHIN_MS = 3000, LOOK_MS = 20, EXIT_NO_PROGRAM = 127 };
 
@@ -75,7 +73,7 @@ static int ticket_ask(struct client *client, char **ret_ticket)
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(json) json_t *answer = NULL;
 	const char *ticket;
-	enum status rc = client_call(client, "POST", CONSOLE "ticket", NULL, &answer, &err);
+	enum status rc = client_call(client, "POST", CONSOLE_PATH "ticket", NULL, &answer, &err);
 
 	if (rc == STATUS_NOT_FOUND || rc == STATUS_UNIMPLEMENTED) {
 		fprintf(stderr, "trainyard: the daemon at %s was built without the console\n",
@@ -88,17 +86,6 @@ static int ticket_ask(struct client *client, char **ret_ticket)
 	if (ticket)
 		*ret_ticket = memory_strdup(ticket);
 	return EXIT_GOOD;
-}
-
-/* "jobs/PROJECT/ID" of @job. */
-static void job_page_write(struct text *text, const json_t *job)
-{
-	const char *project = json_text_at(job, "project"), *id = json_text_at(job, "id");
-
-	text_puts(text, "jobs/");
-	text_percent(text, project ? project : "-", URL_UNRESERVED);
-	text_putc(text, '/');
-	text_percent(text, id ? id : "", URL_UNRESERVED);
 }
 
 static int link_show(const struct invocation *invocation, const struct client *client,
@@ -143,8 +130,6 @@ int ui_main(struct invocation *invocation)
 		exit_code = ask_job(invocation, client, invocation->words[0], &job);
 	if (exit_code)
 		return exit_code;
-	text_printf(&page, "%s" CONSOLE, client_endpoint(client));
-	if (job)
-		job_page_write(&page, job);
+	console_address_write(&page, client, job);
 	return link_show(invocation, client, &page, ticket);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trainyard ui`: which link it opens or prints. What the page does with it: tests/console."""
 import http.server
+import json
 import os
 import subprocess
 import threading
@@ -44,6 +45,9 @@ def test_the_browser_is_asked_to_open_the_console_or_a_job(yard, tmp_path):
     job = yard.create(script("exit 0"))
     yard.until(job, "SUCCEEDED")
     assert ui(yard, tmp_path, "@last")[2] == f"{yard.base}{TOP}jobs/{yard.project}/{job}"
+    # Broken: job_write() without its line of the console.
+    page = f"{yard.base}{TOP}jobs/{yard.project}/{job}"
+    assert page in verb(yard, "describe", job) and json.loads(verb(yard, "describe", job, "-o", "json"))["console"] == page
     assert "No job" in verb(yard, "ui", "nosuchjob", code=1)
 
 
