@@ -193,7 +193,7 @@ static void contexts_fill(struct families *families)
 	families->storage_context = storage_context_of(parts);
 	families->identity = (struct identity_context){ parts->store, parts->signing_key, parts->clock };
 	families->discovery = (struct discovery){ parts->objects ? published_with_storage : published };
-	families->health = (struct health){ PACKAGE_VERSION, health_details, jobs_ready, parts->machinery };
+	families->health = (struct health){ PACKAGE_VERSION, parts->config->project, health_details, jobs_ready, parts->machinery };
 	families->metrics = (struct metrics){
 		.version = PACKAGE_VERSION,
 		.store = parts->store,

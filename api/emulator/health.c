@@ -10,7 +10,8 @@ static enum status health_get(struct call *call, struct error *err)
 	AUTO(string) char *reason = NULL;
 	AUTO(json)
 	json_t *answer = call->anonymous ? json_pack("{ss}", "status", "ok")
-					 : json_pack("{ss ss}", "status", "ok", "version", health->version);
+					 : json_pack("{ss ss ss*}", "status", "ok", "version", health->version,
+						     "project", health->project);
 
 	(void)err;
 	if (health->details_add && !call->anonymous)

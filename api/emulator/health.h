@@ -6,6 +6,7 @@
 
 struct health {
 	const char *version;
+	const char *project; /* the id of the emulated one */
 	/* Adds members to the answer; may be NULL. *ret_reason, the caller's: why jobs do not go on now, NULL where they do.
 	 * Must not wait. Thread: any. */
 	void (*details_add)(void *arg, json_t *answer, char **ret_reason);

@@ -151,6 +151,10 @@ def test_the_last_requests_are_told(yard):
     assert "list" in document["resources"]["requests"]["methods"]
 
 
+def test_health_tells_the_project(yard):
+    assert yard.get("/healthz").json["project"] == yard.project
+
+
 def test_requests_prints_them(yard):
     yard.get("/v1/projects/p/jobs/nothing")
     said = verb(yard, "requests", "--failed", "-n", "1").splitlines()
