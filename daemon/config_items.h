@@ -33,5 +33,5 @@ struct config_item {
 
 extern const struct config_item config_items[]; /* ends with a NULL name */
 
-/* The computed default that depends on who runs trainyard, as a pure function. Arguments may be NULL. */
+/* The computed default that depends on the user that runs trainyard, as a pure function. Arguments may be NULL. */
 char *state_dir_default(bool root, const char *xdg_state_home, const char *home);

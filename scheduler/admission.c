@@ -36,7 +36,7 @@ struct walk {
 	unsigned free_blocks;
 	bool closed;        /* nobody else is let in */
 	bool looks;         /* it goes on in a moment, when the engine has told of free networks */
-	bool devices_short; /* nobody who wants GPUs */
+	bool devices_short; /* no job that wants GPUs is admitted */
 	size_t held;        /* how many leases of the room are other processes' */
 	json_t *projects;   /* nobody of these: an object with their names */
 	unsigned told;      /* why they wait */

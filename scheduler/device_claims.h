@@ -18,7 +18,7 @@ struct device_claims;
 struct device_claims *device_claims_new(void);
 void device_claims_free(struct device_claims *claims);
 
-/* Whose devices they are from now on: host.engine; another one's are given up. "": not known, and every claim succeeds. */
+/* The engine that has the devices from now on: host.engine; claims on another engine's are given up. "": not known, and every claim succeeds. */
 void device_claims_set_engine(struct device_claims *claims, const char *engine);
 /* False: another process has it. */
 bool device_claims_take(struct device_claims *claims, const char *device);

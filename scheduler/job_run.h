@@ -118,8 +118,8 @@ struct job_run {
 	unsigned networks_had; /* how many were made for it */
 	unsigned
 		lack_told_after; /* one more than it had had when the log said that there is no block for another; 0: never */
-	/* Of spare_network.h, in whose time it left its network, which is spare since, another job's, or on its way out; 0: it did
-	 * not. */
+	/* The count of spare_network.h at which the job left its network; since then that network is spare, another job's, or on its
+	 * way out. 0: the job did not leave it. */
 	unsigned left_network_in;
 	struct gateway_run gateway;
 	char *image_ids[ROLE_COUNT];
@@ -168,7 +168,7 @@ bool job_run_is_sighted(const struct job_run *run);
 void job_run_hold(struct job_run *run, int64_t until_us);
 /* Whether it is open how some replica ended, and nothing else decides the job: nothing is decided until that is known. */
 bool job_run_doubts(const struct job_run *run);
-/* The job whose log its lines go to: of a trial, the tuning job. */
+/* The job that has this job's lines in its log: for a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
 /* Whether output of it is still to be stored. */
 bool replica_is_unread(const struct replica_run *replica);

@@ -14,7 +14,7 @@ struct scheduler;
 /* Takes @row; the run is dirty. */
 enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err);
 void jobs_remove(struct scheduler *scheduler, struct job_run *run);
-/* Reads a job of the queue whose row and plan are in the store alone. One that something happened to meanwhile is stale.
+/* Reads a job of the queue that has its row and plan in the store alone. A job with an event meanwhile is stale.
  * False: it cannot be read now, and is looked at again in a moment. */
 bool jobs_open(struct scheduler *scheduler, struct job_entry *entry);
 /* Leaves to the store what only waits, but for the first in the queue. Between passes. */

@@ -28,5 +28,5 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 /* At @at_us (monotonic) at the latest. */
 void listing_want(struct scheduler *scheduler, int64_t at_us);
 void stray_remove(struct scheduler *scheduler, const struct replica_key *key);
-/* Gives the common ones whose time has come. */
+/* Gives the common ones that are due. */
 void common_orders_give(struct scheduler *scheduler);

@@ -105,7 +105,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	return true;
 }
 
-/* What is to be done for one run, from what the store says of it. One whose end is stored is gone then. */
+/* Does what is next for one run, by its row. A run with a stored end is gone after that. */
 static void entry_serve(struct scheduler *scheduler, struct job_entry *entry, int64_t now_us)
 {
 	struct job_run *run;

@@ -16,7 +16,7 @@
 
 enum { CLAIMS_AGAIN_US = 1000000 }; /* when other processes hold GPUs */
 
-/* Higher priority first, then who came first. */
+/* Higher priority first, then the earlier job. */
 static bool goes_before(const struct job_entry *a, const struct job_entry *b)
 {
 	if (a->priority != b->priority)

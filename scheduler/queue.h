@@ -14,6 +14,7 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run);
 void queue_opened(struct scheduler *scheduler, const struct job_entry *entry);
 /* The host is another: all look at it anew. */
 void queue_reconsider(struct scheduler *scheduler);
-/* Executes what admission.h decides of them: the first that have room are let in, by priority and age. @now_us is when the pass began, in which all whose time had come were
- * served: a later one lets in again whose change was refused and whose row was not read since. */
+/* Executes what admission.h decides: admits the first jobs that have room, by priority and age. @now_us is when the pass began,
+ * which served all jobs that were due: a later pass admits again a job with a change that was refused, even if its row was not
+ * read since. */
 void queue_serve(struct scheduler *scheduler, int64_t now_us);

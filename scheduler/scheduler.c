@@ -41,7 +41,7 @@ static bool on_line(void *arg, const struct replica_line *line)
 {
 	struct scheduler *scheduler = arg;
 
-	/* Before it is stored: one that is refused now comes again, one that was stored does not, whoever dies meanwhile. */
+	/* Before it is stored: a line that is refused now comes again; a stored one does not, even if a process dies meanwhile. */
 	if (scheduler->reconciler.faults && fault_book_line(scheduler->reconciler.faults, line))
 		scheduler_post(scheduler, inbox_event_new(INBOX_FAULTS, line->key.job));
 	return log_pump_line(scheduler->reconciler.pump, line);
@@ -91,7 +91,7 @@ void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char 
 {
 	struct inbox_event *inbox_event;
 
-	/* Whoever is told of it late, or never, loses a hint; a program that calls in a loop must not cost more. */
+	/* A job that is told of it late, or never, loses a hint; a program that calls in a loop must not cost more. */
 	if (!tried_admit(scheduler))
 		return;
 	inbox_event = inbox_event_new(INBOX_CLOUD_TRIED, job);
@@ -111,8 +111,7 @@ void scheduler_call_failed(struct scheduler *scheduler, int64_t job, const char 
 	scheduler_post(scheduler, inbox_event);
 }
 
-/* As long as it is until then, or a day, if nobody puts the clock forward: who does wakes all
- * (scheduler_clock_stepped). */
+/* Waits until then, or for a day. A step of the clock ends the wait (scheduler_clock_stepped). */
 static void wait_until(struct scheduler *scheduler, int64_t mono_us)
 {
 	const int64_t left_us = mono_us - clock_mono_us(scheduler->reconciler.clock);

@@ -165,8 +165,8 @@ void sight_settle(struct job_run *run, int64_t now_us)
 		run->doubt_until_us = 0;
 }
 
-/* Gone: by our wish, or behind our back, which a job whose end is open does not survive. A kill that is in doubt was part
- * of the removal. */
+/* The container is gone: by our order, or by a stranger's; a job with an open end does not survive the latter. A kill that is in
+ * doubt was part of the removal. */
 void sight_removed(struct replica_run *replica)
 {
 	const bool asked = order_was_given(&replica->orders, ORDER_REMOVE);

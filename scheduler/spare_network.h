@@ -43,7 +43,7 @@ void spare_network_leave(struct spare_networks *spares, struct job_run *run, int
 const struct spare_network *spare_network_fit(const struct spare_networks *spares, size_t address_count);
 /* A job is on it now. False: it is not there. */
 bool spare_network_take(struct spare_networks *spares, int64_t network, struct spare_network *ret_taken);
-/* Removes those that were kept long enough; while jobs @start, who wait for the engine, somewhat longer. */
+/* Removes the networks that were kept long enough; while jobs @start and wait for the engine, they are kept somewhat longer. */
 void spare_networks_remove(struct spare_networks *spares, bool start, int64_t now_us);
 /* Whether there is to be a listing for what could not be removed: it is asked for then. */
 bool spare_networks_look(struct spare_networks *spares, int64_t now_us);

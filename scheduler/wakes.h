@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/wakes.h: which jobs to look at next: those that something happened to, in that order, and those whose time has
- * come. The cost of an event does not depend on how many jobs wait. A job is in the list once, however often it is touched,
+/* scheduler/wakes.h: which jobs to look at next: jobs with an event, in that order, and jobs that are due. The cost of an event
+ * does not depend on how many jobs wait. A job is in the list once, however often it is touched,
  * and in the heap once, at the earliest time that it asked for when it was last looked at.
  * Thread: the scheduler's. */
 #include <stdbool.h>
@@ -33,7 +33,7 @@ void job_entry_touch(struct job_entry *entry);
 void job_run_touch(struct job_run *run);
 /* @entry is touched at @at_us at the latest; INT64_MAX: not by time alone. */
 void wakes_set(struct wakes *wakes, struct job_entry *entry, int64_t at_us);
-/* Touches all whose time has come. */
+/* Touches all jobs that are due. */
 void wakes_expire(struct wakes *wakes, int64_t now_us);
 /* Takes the one that was touched first; NULL: none is. */
 struct job_entry *wakes_take(struct wakes *wakes);

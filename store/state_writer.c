@@ -13,7 +13,7 @@
 #include "store/jobs/job_state.h"
 #include "store/logs/logs_writer.h"
 
-/* Jobs whose rows a transaction changed. */
+/* Jobs with rows that a transaction changed. */
 struct touched_jobs {
 	size_t count; /* more than fit: they are not known */
 	int64_t jobs[JOB_CHANGES_KEPT];

@@ -28,7 +28,7 @@ struct change_scope {
 typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct error *err);
 
 /* Takes over @connection when it succeeds. Service lines go to @logs after each commit; those that
- * @logs does not hold yet are handed over again first. Each commit tells @changes of the jobs whose rows it changed; it
+ * @logs does not hold yet are handed over again first. Each commit tells @changes of the jobs with rows that it changed; it
  * outlives the writer. */
 enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
 			      struct job_changes *changes, const struct clock *clock,

@@ -31,7 +31,7 @@ static const struct field query_fields[] = {
 	FIELD("points", INT32, 0, "How many points of a curve at most: 2 to 2000; 500 unless given."),
 	{ .name = NULL },
 };
-const struct message job_scalars_query = { "trainyard.ScalarsRequest", query_fields, "Whose scalars.",
+const struct message job_scalars_query = { "trainyard.ScalarsRequest", query_fields, "The job of the scalars.",
 					   .is_own = true };
 
 static const struct field curve_fields[] = {

@@ -18,7 +18,7 @@ static const struct field text_fields[] = {
 	      "YAML or JSON: the body of a create, or what gcloud takes as its --config."),
 	FIELD("name", 0, "What the job is to be called; empty: as the text says."),
 	FIELD("region", 0,
-	      "The region of a job of AI Platform Training whose text names none; empty: us-central1."),
+	      "The region of a job of AI Platform Training with a text that names none; empty: us-central1."),
 	{ .name = NULL },
 };
 const struct message job_text_message = { "trainyard.ReadJobRequest", text_fields, "A job as a file has it.",

@@ -129,7 +129,7 @@ static bool wake_open(struct connection *connection)
 	return connection->wake_fd >= 0;
 }
 
-/* The feed of a call whose row was answered; @source NULL: it has none. */
+/* Reads what a call's row answered: its bytes, or its feed (@source; NULL: the row has none). */
 static void answer_read(struct connection *connection, const struct route *route,
 			const struct rpc_request *request, const struct inner_answer *answer,
 			struct text *bytes, struct session_feed *source, struct rpc_outcome *outcome)

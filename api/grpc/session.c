@@ -30,7 +30,7 @@ enum {
 	FRAME_BYTES = 5,             /* compressed or not, and the length */
 };
 
-/* Headers whose values are kept. */
+/* Headers that are kept. */
 enum copy {
 	COPY_PATH,
 	COPY_AUTHORITY,
@@ -354,7 +354,7 @@ static struct session_call head_of(const struct stream *stream)
 				      .sec_fetch_site = copies[COPY_SEC_FETCH_SITE] };
 }
 
-/* Its head is whole: no more is kept of who may not come in than what he will be told. */
+/* Its head is complete. Of a call that is refused, only the error to answer is kept. */
 static void stream_admit(struct session *session, struct stream *stream)
 {
 	const struct session_call call = head_of(stream);

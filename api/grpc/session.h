@@ -4,13 +4,13 @@
  * does the framing. A call with one answer is answered before the next bytes are read, for no handler waits for a job; one
  * with a feed takes one request, goes on when its client has ended its side, and a message more is made when the client lets
  * it come.
- * Whether a call may come in is asked when its head is there: nothing is kept of what else one sends that may not.
+ * Authentication is checked as soon as a call's head is there: the body of a refused call is not kept.
  *
  * Bounds: 100 calls at once, of which 10 have feeds, 16 MiB of unanswered bodies, 10 MiB in one; no call goes on while more than 32 MiB of
  * answers wait for the client. What connections hold of either beyond 256 KiB each comes out of a pool of all: 96 MiB of
  * bodies; 128 MiB of answers, which a call of each connection may go beyond. A head of more than 32 KiB,
- * unpacked, resets its stream; a connection whose heads led to no call for 1 MiB in all, or whose head comes in more
- * than 64 KiB or nine frames, is ended (ENHANCE_YOUR_CALM).
+ * unpacked, resets its stream; a connection is ended (ENHANCE_YOUR_CALM) if its heads led to no call for 1 MiB in all, or if a
+ * head comes in more than 64 KiB or nine frames.
  * Thread: one at a time.
  * Source: RFC 9113, https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (read 2026-11-22) */
 #include <stdatomic.h>

@@ -65,7 +65,7 @@ static void header_add(struct text *archive, const struct archive_entry *entry)
 	text_append(archive, head, BLOCK_BYTES);
 }
 
-/* "27 path=some/long/name\n", whose number counts itself. */
+/* "27 path=some/long/name\n": the number is the length of all, its own digits included. */
 static void attribute_write(struct text *text, const char *name, const char *value)
 {
 	const size_t rest = strlen(name) + strlen(value) + 3; /* blank, '=', '\n' */

@@ -49,7 +49,7 @@ enum status client_read(struct client *client, const char *path,
 			bool (*take)(void *arg, const char *data, size_t length), void *arg,
 			struct error *err);
 
-/* A request with headers and a body of bytes, and an answer whose status and headers matter. */
+/* A request with headers and a body of bytes, for an answer with a status and headers that matter. */
 struct client_request {
 	const char *method, *path;
 	const char *const *headers; /* "Content-Range: bytes 0-9/10", ends with NULL; NULL: none */

@@ -15,7 +15,7 @@ const struct verb_option caller_options[] = {
 	  .help = "the daemon to ask (default $TRAINYARD_ENDPOINT, else where this user's daemon serves)" },
 	{ .name = "token-file", .hint = "FILE", .help = "the token that the daemon asks for" },
 	{ .name = "state-dir", .hint = "DIR", .help = "ask the daemon of that state directory" },
-	{ .name = "config", .hint = "FILE", .help = "ask the one whose state directory FILE names" },
+	{ .name = "config", .hint = "FILE", .help = "ask the daemon of the state directory that FILE names" },
 	{ .name = NULL },
 };
 

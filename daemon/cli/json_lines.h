@@ -9,7 +9,7 @@
 struct json_lines {
 	bool (*take)(void *arg, const json_t *line); /* false ends it */
 	void *arg;
-	struct text line; /* the line whose end has not come yet */
+	struct text line; /* the beginning of a line; its end has not come yet */
 	bool broken;      /* a line was no JSON, or had more than 16 MiB */
 };
 

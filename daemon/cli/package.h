@@ -16,7 +16,7 @@ struct package_wish {
 
 /* *ret_uri: gs:// of the package; *ret_module: which module to run. The caller frees both.
  *
- * A folder whose parent has a setup.py or a pyproject.toml is packed as these say, with all that is beside them but hidden
+ * A folder with a setup.py or a pyproject.toml beside it is packed as these say, with all that is beside them but hidden
  * files, virtual environments and what builds leave; any other gets a setup.py that wants what requirements.txt names, in the
  * folder or beside it.
  *

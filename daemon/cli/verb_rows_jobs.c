@@ -239,8 +239,8 @@ const struct verb job_verbs[] = {
 	  .detail =
 		  "Runs COMMAND, or bash or sh, beside the program of a replica: worker-1 or workerpool0-0; without\n"
 		  "one, the first. On a terminal it has a terminal of the same size; else stdin, stdout and stderr go\n"
-		  "through pipes. The exit code is the command's; 125: it did not start. Of a tuning job --trial says\n"
-		  "whose replica.\n"
+		  "through pipes. The exit code is the command's; 125: it did not start. Of a tuning job --trial names\n"
+		  "the trial of the replica.\n"
 		  "\n"
 		  "    trainyard shell my_job\n"
 		  "    trainyard shell my_job/worker-1 -- nvidia-smi\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_ask.h: one short question to the engine, whose answer is waited for. Thread: that of the http. */
+/* scheduler/engine/docker_ask.h: one short question to the engine; the caller waits for the answer. Thread: that of the http. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"

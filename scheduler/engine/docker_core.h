@@ -124,7 +124,7 @@ struct docker {
 	struct note *notes;      /* since it was begun */
 	size_t note_count, note_size;
 	struct timer listing_again; /* after one that failed */
-	unsigned history_epoch;     /* whose past was asked for */
+	unsigned history_epoch;     /* the epoch in which the past was asked for */
 	bool list_again, others_looked;
 	unsigned refusals; /* so many listings in a row met a container that the engine will not tell of */
 	struct image_task *images;

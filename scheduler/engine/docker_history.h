@@ -12,14 +12,14 @@
 
 #include "scheduler/engine/docker_json.h"
 
-/* More than dockerd remembers, whose events carry the labels of their images. */
+/* More than dockerd remembers, with the labels of images that its events carry. */
 enum { DOCKER_HISTORY_MAX = 16 << 20 };
 
 /* What the engine is asked for all that it remembers up to @until_ns, by its own clock. */
 void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64]);
-/* Marks those of @replicas whose end is witnessed by @events, one a line. */
+/* Marks those of @replicas that @events, one a line, saw end. */
 void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count);
 
 /* Whether one of the signals that were sent may have ended a container: SIGTERM and SIGKILL, which end programs with any status,
- * or one whose status it has. After another signal a program has ended by itself. */
+ * or the signal of its exit status. After another signal a program has ended by itself. */
 bool docker_signals_end(uint64_t signals, int exit_code);

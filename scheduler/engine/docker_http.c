@@ -209,9 +209,9 @@ static bool headers_make(struct http_exchange *exchange, const struct http_reque
 	return added;
 }
 
-/* A call whose options are not all set would be another one: DELETE would be GET, and the engine would be looked for in the
- * network, by its name. The path is an option of its own, as curl leaves a URL's query out where it has no memory for it
- * (7.88, lib/url.c). */
+/* A call without one of its options would be another call: DELETE would be GET, and curl would look for the engine in the
+ * network, by its name. The path is an option of its own, because curl (7.88, lib/url.c) leaves out a URL's query if it has no
+ * memory for it. */
 #define SET(option, value) (curl_easy_setopt(easy, CURLOPT_##option, value) == CURLE_OK)
 
 static bool easy_configure(struct http_exchange *exchange, const struct http_request *request)

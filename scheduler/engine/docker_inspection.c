@@ -85,7 +85,7 @@ static bool has_program(struct http *http, const char *container, const json_t *
 	return *part != '\0'; /* more places than are looked at */
 }
 
-/* A container that never runs, whose files can be asked for. */
+/* A container that never runs: it is made to read its files. */
 static enum status program_look(const struct inspection *inspection, struct http *http, const json_t *config,
 				struct image_facts *facts, struct error *err)
 {

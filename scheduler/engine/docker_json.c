@@ -521,9 +521,9 @@ bool docker_network_read(const json_t *network, struct network_status *ret_statu
 bool docker_network_is_of(const json_t *network, const char *instance, int64_t job)
 {
 	const json_t *labels = json_object_get(network, "Labels");
-	const char *whose = json_text_at(labels, LABEL("instance"));
+	const char *owner = json_text_at(labels, LABEL("instance"));
 
-	return whose && strcmp(whose, instance) == 0 && json_int_at(labels, LABEL("job"), -1) == job;
+	return owner && strcmp(owner, instance) == 0 && json_int_at(labels, LABEL("job"), -1) == job;
 }
 
 void docker_networks_taken(const json_t *networks, struct subnet_list *list)

@@ -34,7 +34,7 @@ enum {
 	EVENTS_PATIENCE_US = 2 * SECOND_US,
 	LISTING_EVERY_US = 30 * SECOND_US,
 	EVENT_LINE_MAX = 1024 * 1024,
-	OURS_MINOR = 50, /* the newest 1.x whose changes were looked at; the first that names devices */
+	OURS_MINOR = 50, /* the newest 1.x with changes that were looked at; the first that names devices */
 	LEAST_MINOR = 40,
 };
 
@@ -88,8 +88,8 @@ void link_signals_forget(struct docker *docker)
 		signals_take(docker, &docker->signalled->key);
 }
 
-/* The engine tells of each signal that it sends, before it tells of the end: a container that is stopped, killed or removed
- * from outside is told from one whose program ends with the same status by itself. */
+/* The engine tells of each signal that it sends, before it tells of the end: so a container that is stopped, killed or removed
+ * from outside differs from one with a program that ends with the same status by itself. */
 static void signal_note(struct docker *docker, const struct docker_event *event)
 {
 	const uint64_t before = signals_take(docker, &event->status.key);

@@ -57,7 +57,7 @@ struct follower {
 	bool moved;       /* a line was handed over since the stream was opened */
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
-	bool exited, exit_told; /* seen here; told by whoever saw it first */
+	bool exited, exit_told; /* its end was seen here; it was reported, by the thread that saw it first */
 	struct replica_status exit;
 };
 
@@ -407,8 +407,8 @@ static void followers_turn(struct docker *docker, struct follower *first)
 	docker->followers = first;
 }
 
-/* Who finds no room is the first to find some the next time: a few that print much would otherwise leave none to those
- * behind them, for as long as they print. */
+/* A stream that finds no room is the first to find some the next time: a few streams with much output would otherwise leave none
+ * to those behind them, for as long as they print. */
 void followers_resume(struct docker *docker)
 {
 	struct follower *refused = NULL, *next;

@@ -238,8 +238,8 @@ static bool bridge_is_taken(const struct http_answer *answer, const struct outco
 	return answer->code == 403 && strstr(outcome->text, "same bridge name");
 }
 
-/* A daemon that was killed had asked for the same network, and the engine was not done with it when we looked: it
- * has the name (409), or only the bridge as yet, whose name no other job's network can have. */
+/* A daemon that was killed had asked for the same network, and the engine was not done with it when we looked: the network
+ * exists (409), or only its bridge as yet, which has a name that no other job's network can have. */
 static bool made_by_another(const struct http_answer *answer, const struct outcome *outcome)
 {
 	return answer->code == 409 || bridge_is_taken(answer, outcome);

@@ -8,8 +8,8 @@
 
 struct docker;
 
-/* Adds those of GET /containers/json, or of GET /networks, whose texts are hostile. What has our label and not a name of
- * ours is not ours: an image that was made of a container of ours gives its labels to containers of other people. */
+/* Adds the orphans in an answer of GET /containers/json, or of GET /networks, which has hostile texts. A container with our label
+ * and a name that is none of ours is not ours: an image made of one of our containers gives its labels to the user's own. */
 void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer);
 
 /* Asks the engine once for what instances without a daemon have left in it, and names that in the log. It is left alone: their

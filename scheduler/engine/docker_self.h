@@ -20,7 +20,7 @@ void self_look(struct docker *docker, void (*then)(struct docker *docker));
 /* The interface of this process that has an address (host byte order); "": none has. */
 void self_device(uint32_t address, char device[DOCKER_DEVICE_SIZE]);
 
-/* Joins a network, whose reach.device is found then. @network lives until @then is called. A container that is in it already
+/* Joins a network; then its reach.device is known. @network lives until @then is called. A container that is in it already
  * is no failure. */
 void self_join(struct docker *docker, struct network_status *network,
 	       void (*then)(void *arg, const struct outcome *outcome), void *arg);

@@ -261,8 +261,8 @@ struct engine_ops {
 	 * @bytes_max bytes: some of them may have been handed over. */
 	enum status (*get_files)(struct engine *engine, const struct replica_key *key, const char *path,
 				 size_t bytes_max, const struct file_sink *sink, struct error *err);
-	/* Looks into an image, for containers whose ENTRYPOINT and CMD are replaced by @command and @args (arrays of strings;
-	 * NULL: they are not). @with_program: also whether the program is there, for which a container is made and removed.
+	/* Looks into an image, for containers with @command and @args (arrays of strings; NULL: they stay) instead of its
+	 * ENTRYPOINT and CMD. @with_program: also whether the program is there, for which a container is made and removed.
 	 * Blocks, on a connection of its own. Thread: any.
 	 * Outcomes: NOT_FOUND: the engine does not have it; INVALID_ARGUMENT: it is no image's name. */
 	enum status (*inspect_image)(struct engine *engine, const char *image, const json_t *command,

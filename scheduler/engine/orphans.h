@@ -41,5 +41,5 @@ struct orphan_count {
 
 /* By instance, containers before networks, by name. */
 void orphans_sort(struct orphans *list);
-/* Of a sorted list: counts the instance whose things begin at @at; returns where the next one's begin. */
+/* In a sorted list: counts the instance with orphans that begin at @at; returns where the next instance's begin. */
 size_t orphans_count(const struct orphans *list, size_t at, struct orphan_count *ret_count);

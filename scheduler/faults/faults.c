@@ -388,7 +388,7 @@ void faults_look(struct scheduler *scheduler, struct job_run *run)
 	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return;
 	hits_strike(scheduler, run, clock_mono_us(scheduler->reconciler.clock));
-	/* Whose end is decided is not hit any more: it would be told, and nothing come of it. */
+	/* A job that has its end decided is not hit any more: the fault would be reported, and have no effect. */
 	if (book && !fault_book_is_empty(book) && !job_run_is_decided(run))
 		rules_look(scheduler, run);
 }

@@ -58,7 +58,7 @@ struct look {
 	struct trial *trials; /* the job's own, within all */
 	double *values;
 	unsigned open, completed, failed;
-	unsigned lingering; /* whose containers may still be there: the job does not end before */
+	unsigned lingering; /* trials with containers that may still be there: the job does not end before them */
 	int64_t next_us;    /* monotonic: when time alone may make something due; 0: never */
 };
 

@@ -160,7 +160,7 @@ static void *suggester_main(void *arg)
 	return NULL;
 }
 
-/* ---- for who asks ---- */
+/* ---- for callers ---- */
 
 void suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
 		   struct suggester **ret_suggester)

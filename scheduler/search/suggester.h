@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/suggester.h: the thread that thinks about what tuning jobs try next, so that the scheduler's does not.
+/* scheduler/search/suggester.h: the thread that computes the next suggestions of tuning jobs, so that the scheduler's does not.
  *
- * With hundreds of trials a suggestion takes tenths of a second. Who asks gives a copy of all it is made of, and comes
- * back when told: what happens meanwhile changes nothing, so the answer follows from the question alone, whenever it is
- * asked. One is made after the other, in the order of asking; a tuning job asks for one at a time, so there are never
- * more of them than tuning jobs. Nothing is kept over a restart: it is asked anew. */
+ * With hundreds of trials a suggestion takes tenths of a second. The caller gives a copy of all inputs, and comes back when it is
+ * notified: later events change nothing, so the answer follows from the question alone, whenever it is asked. Suggestions are
+ * made one after the other, in the order of asking; a tuning job asks for one at a time, so there are never more of them than
+ * tuning jobs. Nothing is kept over a restart: it is asked anew. */
 #include <stdatomic.h>
 #include <stdint.h>
 

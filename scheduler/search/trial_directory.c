@@ -55,7 +55,7 @@ static void directory_open_below(const char *path)
 	setxattr(path, "system.posix_acl_default", &list, sizeof(list), 0);
 }
 
-/* Whoever the program runs as must be able to write there; on this machine nobody else gets that far. */
+/* The program must be able to write there as any user; on this machine the directory above keeps other users out. */
 char *trial_directory_make(const struct reconciler *reconciler, const struct job_run *run, struct error *err)
 {
 	char *path = trial_directory_path(reconciler, run->row->id);

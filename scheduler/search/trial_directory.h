@@ -17,6 +17,6 @@ char *trial_directory_path(const struct reconciler *reconciler, int64_t run);
 char *trial_directory_make(const struct reconciler *reconciler, const struct job_run *run, struct error *err);
 /* With whatever the program put there; no link is followed. Harmless when there is none. */
 void trial_directory_remove(const struct reconciler *reconciler, int64_t run);
-/* Removes those whose tuning job has ended: a daemon that was killed left them. Before the thread runs, and once all
+/* Removes the directories of tuning jobs that have ended: a daemon that was killed left them. Before the thread runs, and once all
  * unfinished jobs are known. */
 void trial_directories_sweep(struct scheduler *scheduler);

@@ -44,5 +44,5 @@ bool trial_events_read(struct trial_events *events, struct metric_report *report
 const struct measurement_list *trial_events_all(const struct trial_events *events);
 /* Whether there is more than what was read. */
 bool trial_events_is_partial(const struct trial_events *events);
-/* One sentence, with a blank before it, on what was found, for one who misses a value. */
+/* One sentence, with a blank before it, on what was found, for a report that no value was. */
 void trial_events_remark(const struct trial_events *events, struct text *text);

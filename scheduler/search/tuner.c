@@ -27,7 +27,7 @@ void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 
 /* ---- what it knows ---- */
 
-/* A job whose end is decided tries nothing new: what others have tried, or whether it can be read, is nothing to it. */
+/* A job that has its end decided tries nothing new: earlier jobs' trials, and whether they can be read, do not matter to it. */
 static struct tuner *tuner_open(const struct look *look, struct error *err)
 {
 	const struct reconciler *reconciler = look->reconciler;
@@ -60,7 +60,7 @@ static bool study_open(struct look *look, struct job_run *run)
 
 /* ---- a look ---- */
 
-/* A trial whose end is certain counts as ended, before its containers are removed: the next one may begin. */
+/* A trial that is certain to end counts as ended, before its containers are removed: the next one may begin. */
 static void ends_foresee(struct scheduler *scheduler, struct look *look)
 {
 	for (size_t i = 0; i < look->list.count; i++) {

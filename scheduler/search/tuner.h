@@ -19,7 +19,7 @@
  * made anew, and is the same. Thread: the scheduler's.
  *
  * Choice: without maxFailedTrials a job fails when its first finished trial has failed, or when more than half of
- * maxTrials have (and more than one). A trial whose own job was cancelled, by a client or by its limit of time, has reached
+ * maxTrials have (and more than one). A trial with a job that was cancelled, by a client or by its limit of time, has reached
  * nothing, but has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
 #include "scheduler/decision.h"
 

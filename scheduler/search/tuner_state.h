@@ -19,5 +19,5 @@ void job_fault(struct look *look);
 void job_succeed(struct look *look);
 /* Cancels the trials under way. */
 void open_cancel(struct look *look);
-/* The steps of a job whose trials have ended. */
+/* The steps of a job after its trials have ended. */
 void job_end(struct look *look);

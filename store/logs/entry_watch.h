@@ -2,7 +2,7 @@
 #pragma once
 /* store/logs/entry_watch.h: entries of projects as they are stored, for readers that tail them.
  *
- * An entry is held back for a window, so that one whose time is earlier and that comes later can still come before it: it is
+ * An entry is held back for a window, so that an entry of an earlier time that comes later can still come before it: it is
  * given once its time, or that at which it was stored, lies a window in the past. Nothing is kept of it meanwhile: the watch
  * knows how far it came, and finds the entries in the store. Thread: one watch is one thread's. */
 #include <stdbool.h>

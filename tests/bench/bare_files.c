@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The floor for bytes: libmicrohttpd that writes what is PUT to a file and sends it to who GETs it, and no more.
+/* The floor for bytes: libmicrohttpd that writes what is PUT to a file and sends it to a client that GETs it, and no more.
  *
  * As the library comes, in the daemon's mode.
  *

@@ -93,7 +93,7 @@ static int64_t line_time_ns(int attempt, int line)
 	return 1000 * (attempt * INT64_C(1000) + line + 1);
 }
 
-/* Goes on where the store says that it is, as the one who reads containers does. */
+/* Goes on where the store says that it is, as the reader of containers does. */
 static enum status lines_add(struct world *world, int attempt)
 {
 	struct log_source *source = log_source_new(&(struct log_source_spec){

@@ -75,7 +75,7 @@ static bool is_watched(int fd)
 	return order.dir_length && fd >= 0 && path_of(fd, path) && is_below(path);
 }
 
-/* SQLite's index of a write-ahead log is memory that processes share: made anew from the log by whoever comes first. */
+/* SQLite's index of a write-ahead log is memory that processes share: made anew from the log by the first of them. */
 static bool is_memory(int fd)
 {
 	char path[PATH_MAX];
@@ -253,7 +253,7 @@ static void change_note(int fd, const void *bytes, size_t offset, size_t length)
 /* ---- the end ---- */
 
 /* A copy of this process does it, once no thread of this one runs that could see it happen. It cannot have memory: another
- * thread may have held the lock of a sanitizer's allocator when it was made. Whoever reads from a pipe of this process
+ * thread may have held the lock of a sanitizer's allocator when it was made. A reader of a pipe of this process
  * comes to its end after that. */
 static void power_lose(void)
 {

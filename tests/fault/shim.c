@@ -3,8 +3,8 @@
  * fail, or kills it there, and sets its clock. Whatever library makes a call, it is counted: SQLite, jansson, libmicrohttpd, nghttp2, libcurl;
  * but for the frail ones, which end the program where memory fails, whatever their user does.
  *
- * The file that FAULT_CONTROL names is struct control; who orders faults has it mapped, too (shim.py). FAULT_BELOW: the
- * directory whose files and directories the calls must be about; without it nothing but memory fails. With FAULT_TRACE in
+ * The file that FAULT_CONTROL names is struct control; the test that orders faults has it mapped, too (shim.py). FAULT_BELOW: the
+ * directory that the files and directories of the calls must be in; without it nothing but memory fails. With FAULT_TRACE in
  * the environment each fault says on stderr where it was. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>

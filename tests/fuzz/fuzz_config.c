@@ -2,7 +2,7 @@
 /* A configuration file; and its lines as the words of a command line.
  *
  * What must hold beside not crashing: what is refused is INVALID_ARGUMENT in one line, and what is taken can be used:
- * whoever reads an option's value later finds what the option's check let through. */
+ * a later reader of an option's value finds what the option's check let through. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An event file: any bytes when the first is even, else events of any bytes (two bytes of length before each) in
- * records whose checksums are right; read in one piece, and in pieces as the first byte says.
+ * records with right checksums; read in one piece, and in pieces as the first byte says.
  *
  * What must hold beside not crashing: both give the same measurements and stop at the same record; a reader that
- * begins where another's whole records end takes no more; values are finite. The same for curves (scalars.h), whose steps
+ * begins where another's whole records end takes no more; values are finite. The same for curves (scalars.h): their steps
  * never go back, and which have as few points as was asked for. */
 #include <math.h>
 #include <stdint.h>

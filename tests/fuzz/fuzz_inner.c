@@ -2,7 +2,7 @@
 /* A request by another way than a socket: "METHOD TARGET", lines of headers, an empty line, the body. One of its rows
  * takes the body for a request inside it, as a batch does.
  *
- * What must hold beside not crashing: there is an answer, whose headers are lines and whose errors are JSON; a request
+ * What must hold beside not crashing: there is an answer with headers that are lines and errors that are JSON; a request
  * inside another has its caller's rights, and no batch in it. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of logs and of whose logs are meant.
+/* Names of logs and of their projects.
  *
  * What must hold beside not crashing: what is refused is INVALID_ARGUMENT; a log's name, written out again, is the same;
  * in it and in a project's there is no slash. */

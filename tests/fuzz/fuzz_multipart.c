@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A body of several parts, whose first line is its media type: whole and in pieces it must come to the same.
+/* A body of several parts, with its media type as the first line: whole and in pieces it must come to the same.
  * And the headers of ranges, as which the first line is read, too. */
 #include <stdint.h>
 #include <stdlib.h>

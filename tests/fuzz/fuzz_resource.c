@@ -3,7 +3,7 @@
  * job, as a tuning job of both versions, and as a pipeline.
  *
  * What must hold beside not crashing: what the front end takes it takes again unchanged, and what keeps the rules makes
- * a plan whose text is read back. */
+ * a plan with a text that is read back. */
 #include <stdint.h>
 #include <stdlib.h>
 

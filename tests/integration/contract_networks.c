@@ -86,7 +86,7 @@ static uint16_t listen_at(const struct network_status *network, int *ret_fd)
 	return ntohs(address.sin_port);
 }
 
-/* One word for whoever knocks, and from where. */
+/* One word for a client that connects, and from where. */
 static uint32_t answer_once(int listener)
 {
 	struct sockaddr_in peer = { 0 };

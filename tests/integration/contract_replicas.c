@@ -179,7 +179,7 @@ static void a_stop_gives_grace_and_then_kills(void **state)
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &worker, 1).replicas[0].exit_code, 137);
 }
 
-/* Who asks may not know of the end: it can fall between a listing and the stream of events. */
+/* The caller may not know of the end: it can fall between a listing and the stream of events. */
 static void a_stop_after_the_end_tells_of_it_again(void **state)
 {
 	struct bench *bench = *state;

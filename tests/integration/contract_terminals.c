@@ -118,7 +118,7 @@ static void a_terminal_is_a_shell_beside_the_program(void **state)
 	replica_drop(bench, &master);
 }
 
-/* A frame of the stream, whose bytes may come in pieces. Returns the stream, -1 at the end; @ret_text: what it holds. */
+/* A frame of the stream; its bytes may come in pieces. Returns the stream, -1 at the end; @ret_text: what it holds. */
 static int frame_read(struct terminal *terminal, struct text *ret_text)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + WAIT_S * INT64_C(1000000);

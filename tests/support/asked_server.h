@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* tests/support/asked_server.h: an HTTP server at a unix socket that keeps what it was asked. One connection after the
- * other, each of one request whose body, if any, is JSON. It asks for no memory, which may be made to fail. */
+ * other, each of one request; its body, if any, is JSON. It asks for no memory, which may be made to fail. */
 #include <stddef.h>
 
 /* @answer is sent to all, and borrowed until the server is closed. One server at a time. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints all rows of the API in their order, for the tests that try them all: method, path, who may ask (TOKEN: a client
+/* Prints all rows of the API in their order, for the tests that try them all: method, path, access (TOKEN: a client
  * that has it, where one is wanted; OPEN: any), and which types of content are taken (JSON; OBJECT: any but those that pages
  * send unasked, except text/plain; ANY). */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cluster.c: who am I and who are the others. CLUSTER_SPEC looks like
+/* cluster.c: this replica's role, and its peers. CLUSTER_SPEC looks like
  *
  *   {"cluster": {"master": ["host-a:2222"], "worker": ["host-b:2222", "host-c:2222"], "ps": ["host-d:2222"]},
  *    "task": {"type": "worker", "index": 0}, ...}

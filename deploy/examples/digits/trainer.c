@@ -291,7 +291,7 @@ static bool must_wait(const struct cluster *cluster, const uint32_t *attendance,
 	return wait;
 }
 
-/* The end of the master ends the job, and kills whoever still works: so see the workers off first. */
+/* The end of the master ends the job, and kills workers that still run: so see the workers off first. */
 static void wait_for_workers(struct training *t, const struct cluster *cluster, double deadline_s)
 {
 	uint32_t attendance[MAX_TASKS];

@@ -3,7 +3,7 @@
 /* trainer.h: what the five files of the digits trainer offer each other.
  *
  *   trainer.c     flags and the three roles: start reading here
- *   cluster.c     who am I and who are the others, from CLUSTER_SPEC
+ *   cluster.c     this replica's role and its peers, from CLUSTER_SPEC
  *   wire.c        frames over TCP
  *   parameters.c  the parameter server, and the client that master and workers use
  *   model.c       the network and its gradient, the data, the model file

@@ -85,7 +85,7 @@ int wire_listen(const char *address)
 static void prepare(int fd)
 {
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1); /* a step is one small question and its answer */
-	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1); /* notices a peer whose machine is gone */
+	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1); /* notices a peer on a machine that is gone */
 	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, PEER_TIMEOUT_S);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, PEER_TIMEOUT_S / 3);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);

@@ -7,7 +7,7 @@
  * does is a handful of messages to the kernel.
  *
  *   sent      a token bucket is the queue of eth0
- *   received  what comes in at eth0 is redirected into a device of kind ifb, whose queue is a token bucket
+ *   received  what comes in at eth0 is redirected into a device of kind ifb, which has a token bucket as its queue
  *
  * Choice: all of it lives in the replica's own namespace and goes with it. The other end of eth0 could have a queue for
  * what is received, too, but lies in the engine machine's namespace, where such a program has no business.

@@ -29,7 +29,7 @@ static void file_write(const char *text)
 	fclose(file);
 }
 
-/* No test sees the variables of whoever runs it. */
+/* No test sees the variables of the user that runs it. */
 static int environment_clear(void **state)
 {
 	(void)state;

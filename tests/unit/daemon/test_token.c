@@ -59,7 +59,7 @@ TEST(what_is_no_token_is_refused)
 	token_free(token);
 }
 
-/* Broken: is_the_token() that compares no byte; caller_check() that looks at the key of who has a wrong token as well. */
+/* Broken: is_the_token() that compares no byte; caller_check() that looks at the key of a client with a wrong token as well. */
 TEST(only_the_whole_token_lets_in)
 {
 	static const struct {

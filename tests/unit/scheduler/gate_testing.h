@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/gate_testing.h: suggestions that take as long as a test wants: while the gate is shut, whoever is
+/* tests/unit/scheduler/gate_testing.h: suggestions that take as long as a test wants: while the gate is shut, a caller that is
  * to make one stands before it, until nobody waits for it any more. */
 #include <pthread.h>
 #include <time.h>

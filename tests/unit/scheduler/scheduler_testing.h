@@ -27,7 +27,7 @@
 
 enum { WAIT_MS = 20000 };
 
-/* One that a test puts forward, or whose wall clock somebody sets to another day. */
+/* A clock that a test puts forward, or sets to another day. */
 struct test_clock {
 	struct clock clock;
 	struct step_clock step;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is let in, when, and with what. */
+/* Which jobs are admitted, when, and with what. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 #include <signal.h>

@@ -207,8 +207,8 @@ static void witness_look(void *arg, const char *operation)
 	witness->stored = stored_restarts(witness->bench, witness->job);
 }
 
-/* Broken: decide_renewal() with the order to make it at once, before its change is stored: who died in between left a container
- * whose restart nobody was told of. */
+/* Broken: decide_renewal() with the order to make it at once, before its change is stored: a daemon that died in between left a container
+ * with a restart that was not reported. */
 static void a_restart_is_stored_before_anything_is_made(void **state)
 {
 	struct bench *bench = *state;

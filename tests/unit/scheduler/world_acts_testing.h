@@ -360,7 +360,7 @@ static void engine_go(bool dies)
 		clock_step();
 }
 
-/* Those who follow are told anew of what ended meanwhile. */
+/* Followers are told anew of what ended meanwhile. */
 static void engine_come(void)
 {
 	world.engine_up = true;

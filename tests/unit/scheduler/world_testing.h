@@ -80,7 +80,7 @@ struct pending_event {
 	struct network_status network;
 	char image[16];
 	bool streamed;
-	struct operation *of; /* whose answer it is; NULL: nobody's */
+	struct operation *of; /* the operation that it answers; NULL: none */
 };
 
 struct client_job {

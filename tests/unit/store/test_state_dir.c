@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests whose a state directory is, by modes: owners take root, and are tried by tests/attack. */
+/* Tests the access to a state directory, by modes: owners take root, and are tried by tests/attack. */
 #include "store/state_dir.h"
 
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static void its_own_is_taken(void **state)
 	mode_set("", 01777);
 	check("state", "");
 	check("to/be/made", "");
-	/* Broken: file_check() that follows links: whose they are and where they lead is another matter. */
+	/* Broken: file_check() that follows links: their owner and their target are another matter. */
 	file_make("elsewhere", 0666);
 	assert_int_equal(symlink("../elsewhere", below("state/link")), 0);
 	check("state", "");

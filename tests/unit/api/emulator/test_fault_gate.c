@@ -51,7 +51,7 @@ static const struct method_doc named = { .id = "objects.get" };
 		.method = (METHOD), .path = (PATH), .handler = handle, __VA_ARGS__                           \
 	}
 
-/* Rows like those of the families whose names these are. */
+/* Rows like those of the families with these names. */
 static const struct route ml[] = {
 	ROW("POST", "/v1/projects/{project}/jobs", .body = &body, .body_root = ""),
 	ROW("GET", "/v1/projects/{project}/jobs/{job}"),
@@ -81,7 +81,7 @@ static const struct family families[] = {
 
 enum { WAITING_MAX = 64 };
 
-/* A door whose calls go through a gate. */
+/* A door with calls that go through a gate. */
 struct gated {
 	struct bench *bench;
 	struct fault_book *book;
@@ -260,7 +260,7 @@ static void hits_are_answered_and_stored(void **state)
 static void calls_say_whom_they_are_about(void **state)
 {
 	static const struct {
-		const char *who, *target, *text;
+		const char *peer, *target, *text;
 		bool hit;
 	} cases[] = {
 		{ "\"project\": \"demo\"", "/v1/projects/demo/jobs", "{}", true },
@@ -279,10 +279,10 @@ static void calls_say_whom_they_are_about(void **state)
 
 		snprintf(rule, sizeof(rule),
 			 "{\"fault\": \"httpStatus\", \"httpStatus\": 503, \"method\": \"*\", %s}",
-			 cases[i].who);
+			 cases[i].peer);
 		order(gated, rule);
 		if ((call_on(gated, "POST", cases[i].target, cases[i].text, NULL) == 503) != cases[i].hit)
-			fail_msg("%s: %s", cases[i].who, cases[i].target);
+			fail_msg("%s: %s", cases[i].peer, cases[i].target);
 		assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
 	}
 }

@@ -11,7 +11,7 @@
 
 enum { STEP_MS = 10 };
 
-/* A terminal whose program gives back what is typed, and ends at "exit". */
+/* A terminal with a program that gives back what is typed, and ends at "exit". */
 struct echo {
 	struct shell_terminal terminal; /* first */
 	pthread_mutex_t lock;

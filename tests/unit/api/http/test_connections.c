@@ -184,7 +184,7 @@ static void answered_soon(const char *request)
 	assert_true(answered);
 }
 
-/* Twice as many as there are places for: those who say nothing make room. */
+/* Twice as many as there are places for: silent ones make room. */
 TEST(a_flood_of_silent_clients_keeps_nobody_out)
 {
 	int clients[2 * PLACES];
@@ -249,7 +249,7 @@ static void pair_serve(struct pair *pair)
 	connection_request_over(pair->connection);
 }
 
-/* Who makes room for the next two when each of @pairs is there: the first and the second of them. */
+/* The connections that make room for the next two when each of @pairs is there: the first and the second of them. */
 static void two_make_room(void (*prepare)(struct pair *pairs), int first, int second)
 {
 	struct connections *connections;
@@ -317,7 +317,7 @@ TEST(the_newest_keeps_a_place_while_there_is_one)
 	two_make_room(all_have_sent, -1, -1);
 }
 
-/* More of a body is there than was read; an answer is not taken; and one has said who he is after all. */
+/* More of a body is there than was read; an answer is not taken; and one client has authenticated after all. */
 static void three_are_not_known(struct pair *pairs)
 {
 	for (int i = 0; i < CROWD; i++)

@@ -320,7 +320,7 @@ static enum status caller_check(void *arg, const char *authorization, const char
 	if ((authorization && strcmp(authorization, "Bearer good") == 0) ||
 	    (api_key && strcmp(api_key, "good") == 0))
 		return STATUS_OK;
-	return error_set(err, STATUS_UNAUTHENTICATED, NULL, "Who is it?");
+	return error_set(err, STATUS_UNAUTHENTICATED, NULL, "No credentials.");
 }
 
 /* Broken: request_guard_check() without either of its rules. */
@@ -334,8 +334,8 @@ TEST(a_door_tells_by_the_head_who_may_come_in)
 	} rows[] = {
 		{ "Host: localhost\nAuthorization: Bearer good", 1, 0, NULL },
 		{ "x-goog-api-key: good", 1, 0, NULL },
-		{ "Host: localhost\nAuthorization: Bearer bad", 1, 401, "Who is it?" },
-		{ NULL, 1, 401, "Who is it?" },
+		{ "Host: localhost\nAuthorization: Bearer bad", 1, 401, "No credentials." },
+		{ NULL, 1, 401, "No credentials." },
 		{ "Host: evil.example\nAuthorization: Bearer good", 1, 403, "PERMISSION_DENIED" },
 		{ "Host: localhost\nOrigin: http://evil.example", 1, 403, "PERMISSION_DENIED" },
 		{ "Host: localhost\nAuthorization: Bearer good", 0x0ad50001, 403, "inside jobs" },

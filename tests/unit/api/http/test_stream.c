@@ -317,7 +317,7 @@ TEST(a_quiet_stream_outlives_the_idle_timeout)
 	int client = client_open();
 
 	(void)state_;
-	if (MHD_get_version()[0] != '0') /* 1.0 has one idle time for all who have a thread: README */
+	if (MHD_get_version()[0] != '0') /* 1.0 has one idle time for all that have a thread: README */
 		skip();
 	source.quiet_before = 2 * IDLE_S * 1000 / QUIET_MS;
 	source.pieces[0] = "late";

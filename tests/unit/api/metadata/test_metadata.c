@@ -29,7 +29,7 @@ static int close_all(void **state)
 	return 0;
 }
 
-/* Does not end its side: who does that is gone, for an answer that takes its time. */
+/* Does not end its side: a client that does is gone, for an answer that takes its time. */
 static char *ask(const char *method, const char *path, const char *headers)
 {
 	struct text request AUTO_TEXT = { 0 };
@@ -369,7 +369,7 @@ TEST(who_knows_another_value_does_not_wait)
 	char etag[17], path[128];
 
 	(void)state_;
-	/* The clock stands: whoever waited here would wait for good. */
+	/* The clock stands: a waiting request would wait for good. */
 	gives(V1 "instance/id?wait_for_change=true&last_etag=0", "application/text", "4242");
 	gives(V1 "instance/id?last_etag=abc&timeout_sec=5", "application/text", "4242");
 	etag_take(V1 "instance/id", etag);

@@ -140,7 +140,7 @@ static void shells_are_offered_for_each_replica_of_a_running_job_that_asked(void
 		job.id = 7;
 		job.web_access = rows[i].web_access;
 		job.state = rows[i].state;
-		/* Whoever did not ask has its plan left alone. */
+		/* A job that did not ask has its plan left alone. */
 		job.plan = rows[i].shells ? plan_text : LITERAL("not a plan");
 		assert_output(&context, &job, job.running_us,
 			      rows[i].shells ? "{'webAccessUris':{"

@@ -162,7 +162,7 @@ static void assert_members(const json_t *cluster, const char *name, const struct
 	}
 }
 
-/* The specification of each replica says the same cluster, and who that replica is. */
+/* The specification of each replica says the same cluster, and that replica's own role. */
 static void specifications_tell_the_cluster(const struct plan *plan)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {

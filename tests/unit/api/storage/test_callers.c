@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of the family asks who is there. */
+/* Every row of the family checks its caller. */
 #include "tests/unit/api/storage/storage_testing.h"
 
 static char *token_header(int64_t job, int64_t lives_s)

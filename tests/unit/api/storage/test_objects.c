@@ -259,7 +259,7 @@ TEST(a_custom_time_only_goes_forward)
 
 		assert_string_equal(set ? set : "", rows[i].wanted);
 	}
-	/* A copy is another object, in whose place it may be. */
+	/* A copy is another object, which may be in the same place. */
 	struct seen copy AUTO_SEEN = ask_for(200, "POST", "/storage/v1/b/box/o/x/copyTo/b/box/o/x",
 					     "{'contentType':'text/plain'}");
 

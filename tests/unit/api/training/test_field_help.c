@@ -241,7 +241,7 @@ static bool field_check(const struct family *family, const struct field *const *
 	return true;
 }
 
-/* How many fields were seen; fields whose help speaks of it must be among them. */
+/* How many fields were seen; fields with help that speaks of it must be among them. */
 static unsigned fields_check(const struct family *family, const struct message *message,
 			     const struct field **path, size_t depth)
 {

@@ -141,7 +141,7 @@ static void the_replicas_of_all_roles_are_added(void **state)
 	assert_int_equal(quota_check_request(&limits, &request, "p", NULL), STATUS_RESOURCE_EXHAUSTED);
 }
 
-/* A counter whose calls a test makes one after another. */
+/* A counter that a test calls again and again. */
 struct line {
 	struct quota_counter *counter;
 	struct quota_limits limits;

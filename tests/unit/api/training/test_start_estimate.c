@@ -73,15 +73,15 @@ static const struct queue_row {
 	const char *behind;
 } queue_rows[] = {
 	{ "nobody", { { 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
-	{ "one who leaves enough", { { "demo", "a", 0, 0, 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
-	{ "two who take all",
+	{ "one that leaves enough", { { "demo", "a", 0, 0, 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
+	{ "two that take all",
 	  { { "demo", "a", 0, 0, 0 }, { "other", "b", 0, 0, 0 } },
 	  0,
 	  0,
 	  false,
 	  SHORTAGE_ROOM,
 	  NULL },
-	{ "one who is too large for now",
+	{ "one that is too large for now",
 	  { { "demo", "a", 0, 0, 0 }, { "demo", "b", 1, 0, 0 } },
 	  0,
 	  0,
@@ -102,22 +102,22 @@ static const struct queue_row {
 	  false,
 	  SHORTAGE_ROOM,
 	  NULL },
-	{ "one who takes the GPUs", { { "demo", "a", 0, 2, 0 } }, 1, 0, false, SHORTAGE_DEVICES, NULL },
-	{ "one who lacks GPUs for now",
+	{ "one that takes the GPUs", { { "demo", "a", 0, 2, 0 } }, 1, 0, false, SHORTAGE_DEVICES, NULL },
+	{ "one that lacks GPUs for now",
 	  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
 	  1,
 	  0,
 	  false,
 	  SHORTAGE_DEVICES,
 	  "projects/demo/jobs/b" },
-	{ "one who lacks GPUs, which ours does not want",
+	{ "one that lacks GPUs, which ours does not want",
 	  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
 	  0,
 	  0,
 	  true,
 	  SHORTAGE_NONE,
 	  NULL },
-	{ "one who wants more GPUs than there are",
+	{ "one that wants more GPUs than there are",
 	  { { "demo", "a", 0, 8, 0 } },
 	  1,
 	  0,
@@ -236,7 +236,7 @@ static void behind_a_long_queue_nobody_looks_further(void **state)
 	assert_non_null(start_estimate.assignment);
 }
 
-/* Broken: start_estimate_make() that tells the one behind the other (as it was): the first text leaked, and whom it is behind stayed. */
+/* Broken: start_estimate_make() that tells the one behind the other (as it was): the first text leaked, and the name of the other job stayed. */
 static void a_machine_that_does_not_tell_leaves_a_long_queue_open(void **state)
 {
 	BENCH(state);

@@ -65,7 +65,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A client whose bytes go to that port. */
+/* A client with its bytes led to that port. */
 static int client_of(const struct lab *lab, const char *host, const char *port)
 {
 	int ends[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gateways on the loopback device, which is as good as a bridge for who may be where. */
+/* Gateways on the loopback device, which is as good as a bridge for the rules of addresses. */
 #include "daemon/gateway/job_gateway.h"
 
 #include <arpa/inet.h>

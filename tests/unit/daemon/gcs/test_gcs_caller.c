@@ -81,7 +81,7 @@ static void who_has_a_network_is_told_from_who_has_none(void **state)
 	assert_int_equal(gcs_caller_pause(child, 1), 0);
 }
 
-/* Whether any route is here: without one, who may not look closer takes nobody for cut off. */
+/* Whether any route is here: without one, a process that may not look closer takes no other for cut off. */
 static bool has_route(void)
 {
 	FILE *file = fopen("/proc/self/net/route", "re");
@@ -95,7 +95,7 @@ static bool has_route(void)
 	return lines > 1;
 }
 
-/* Broken: has_own_network() that takes EACCES for no (as it was): whoever is not root finds nobody cut off. */
+/* Broken: has_own_network() that takes EACCES for no (as it was): without root no process is found cut off. */
 static void who_may_not_look_goes_by_routes(void **state)
 {
 	enum { NOBODY = 65534 };
@@ -289,7 +289,7 @@ static struct gcs_wait wait_of(struct gcs_waits *waits, pid_t caller, int64_t ag
 	return wait;
 }
 
-/* Broken: left_us() without gcs_caller_is_ending(); without call.until_us; gcs_wait_lock() that lets who ends go on for a
+/* Broken: left_us() without gcs_caller_is_ending(); without call.until_us; gcs_wait_lock() that lets an exiting process go on for a
  * while without a place. */
 static void who_ends_or_comes_late_waits_less(void **state)
 {

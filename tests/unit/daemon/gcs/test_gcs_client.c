@@ -120,7 +120,7 @@ static void an_error_that_passes_is_met_again_and_told_in_the_end(void **state)
 	gcs_client_free(client);
 }
 
-/* Broken: ask() that always makes its request; request_make() that waits for NOBODY whoever asks. */
+/* Broken: ask() that always makes its request; request_make() that waits for NOBODY in each case. */
 static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 {
 	struct gcs_client *client = gcs_client_new(state_fd, 1);
@@ -143,7 +143,7 @@ static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 
 enum { SLOW_BYTES = 8 << 20, SLOW_PIECE = 256 << 10, SLOW_PIECE_US = 100 * 1000 };
 
-/* Reads a piece each @piece_us. What goes wrong is seen by who uploads. */
+/* Reads a piece each @piece_us. The uploader sees what goes wrong. */
 static void slowly_answer(int listening, int64_t piece_us, const char *text)
 {
 	static char piece[SLOW_PIECE];

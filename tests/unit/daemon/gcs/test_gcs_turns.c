@@ -81,7 +81,7 @@ static void only_so_many_bytes_are_kept(void **state)
 	gcs_turns_free(turns);
 }
 
-/* Broken: gcs_turns_abandoned() that finds none: who is killed waits for his turn; gcs_caller_is_killed() that says so of
+/* Broken: gcs_turns_abandoned() that finds none: a killed process waits for its turn; gcs_caller_is_killed() that says so of
  * process 0: a release is given up, and its handle stays open. */
 static void whoever_is_killed_does_not_wait_for_his_turn(void **state)
 {

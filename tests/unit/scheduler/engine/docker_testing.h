@@ -21,7 +21,7 @@
 
 enum { WAIT_S = 60, CONNECTIONS_MAX = 64, RULES_MAX = 12, HOLD = -2 };
 
-/* Answers by the first rule whose text is part of the request's first line. */
+/* Answers by the first rule with a text that is part of the request's first line. */
 struct rule {
 	const char *request; /* NULL ends the rules */
 	/* 0: closes the connection without a word; -1: says nothing, keeps it; HOLD: answers once another rule fits */
@@ -97,7 +97,7 @@ static const struct replica_key master = { .job = 1, .attempt = 1, .role = ROLE_
 const struct rule *rule_find(struct lab *lab, const char *line, bool first);
 size_t body_length(const struct rule *rule);
 
-/* To a request whose first line is @line. False when the connection is over. */
+/* To a request with the first line @line. False when the connection is over. */
 bool answer_send(int fd, const char *line, const struct rule *rule, const char *api_version);
 
 struct connection {

@@ -60,7 +60,7 @@ static void only_one_that_saw_all_of_it_is_a_witness(void **state)
 	assert_false(is_witnessed(START DIE_MASTER, REPLICA_RUNNING));
 }
 
-/* Broken: docker_signals_end() that knows SIGTERM and SIGKILL alone: who ended a program by SIGUSR1 was the program itself. */
+/* Broken: docker_signals_end() that knows SIGTERM and SIGKILL alone: a program that SIGUSR1 ended had ended itself. */
 static void a_signal_that_ended_it_is_told_by_the_status(void **state)
 {
 	(void)state;

@@ -32,7 +32,7 @@ static void worker_follow(struct lab *lab)
 	expect_asked(lab, 0, 1);
 }
 
-/* Broken: events_open() in the lane of the followers: who had the place kept it from the other, and the connection was up
+/* Broken: events_open() in the lane of the followers: the holder of the place kept it from the other, and the connection was up
  * without events. */
 static void events_do_not_wait_for_outputs(void **state)
 {

@@ -82,7 +82,7 @@ static void lose(struct lab *lab, int64_t wait_us)
 	return_await(lab, wait_us);
 }
 
-/* Broken: backoff_take() whose connections never last: each wait was the longest after a few losses in a year. */
+/* Broken: backoff_take() for which connections never last: each wait was the longest after a few losses in a year. */
 static void a_connection_that_has_lasted_begins_the_waits_anew(void **state)
 {
 	struct lab *lab = *state;

@@ -116,7 +116,7 @@ static void a_listing_that_cannot_be_made_comes_again(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* As dockerd answers of a container whose layers are lost.
+/* As dockerd answers of a container with lost layers.
  * Broken: inspection_fail() that fails each listing: there was none for good, and no job was admitted. */
 static void a_container_that_the_engine_cannot_tell_of_is_listed_as_the_list_has_it(void **state)
 {
@@ -249,7 +249,7 @@ static void a_listing_has_the_pause_that_was_told_meanwhile(void **state)
 	assert_int_equal(lab->events[listing].replica.gateway_port, 8080);
 }
 
-/* Broken: listing_step() without its again: the second who asked got an old answer. */
+/* Broken: listing_step() without its again: the second caller got an old answer. */
 static void who_asks_while_one_is_made_gets_another(void **state)
 {
 	struct lab *lab = *state;

@@ -25,7 +25,7 @@
 
 enum { CONNECTIONS_MAX = 512, RULES_MAX = 8, PATIENCE_MS = 5000, SHORT_MS = 100 };
 
-/* What is said to a request whose first line has this in it. */
+/* The answer to a request with this in its first line. */
 struct rule {
 	const char *request; /* NULL ends the rules */
 	const char *answer;  /* byte for byte; NULL: nothing */
@@ -608,7 +608,7 @@ static void an_engine_that_is_not_there_is_unavailable(void **state)
 
 	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
 			 STATUS_UNAVAILABLE);
-	/* One whose queue is full, and that takes nobody out of it. */
+	/* A server with a full queue, from which it takes no connection. */
 	snprintf(path, sizeof(path), "%.50s.full", lab->path);
 	listener = listener_open(path, 0);
 	do {

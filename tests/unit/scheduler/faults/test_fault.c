@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a rule of an ordered fault says, whom it fits, and when. */
+/* A rule of an ordered fault: its settings, its targets, and when it applies. */
 #include "scheduler/faults/fault.h"
 
 #include <stdio.h>

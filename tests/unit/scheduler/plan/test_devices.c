@@ -4,7 +4,7 @@
 #include "tests/unit/scheduler/plan/placement_testing.h"
 #include "tests/unit/testing.h"
 
-/* Who holds what already: one letter a lease, on device 0, 1 …: "x" exclusive, "s" shared, "2" two sharers. */
+/* The leases that are held already: one letter each, on device 0, 1 …: "x" exclusive, "s" shared, "2" two sharers. */
 static void leases_set(struct room *room, const char *held)
 {
 	for (unsigned i = 0; held[i]; i++) {

@@ -205,7 +205,7 @@ static void check_shortage(const struct plan *plan, const struct room *room, enu
 		assert_true(free_devices < plan_accelerator_count(plan));
 	if (shortage == SHORTAGE_HOST)
 		assert_true(plan_accelerator_count(plan) > DEVICES);
-	/* Whoever is alone waits for nothing but another host. */
+	/* A job that is alone waits for nothing but another host. */
 	if (!room->usage.jobs && shortage != SHORTAGE_HOST)
 		assert_int_equal(rc, STATUS_FAILED_PRECONDITION);
 }

@@ -77,7 +77,7 @@ static void an_end_that_is_refused_says_nothing(void **state)
 	once_said(bench, job, false, valueless);
 }
 
-/* A search whose time is over while @trigger keeps its trial from being stopped. */
+/* A search that is out of time while @trigger keeps its trial from being stopped. */
 static void time_pass(struct bench *bench, int64_t job, const char *trigger)
 {
 	fake_engine_up(bench->fake);

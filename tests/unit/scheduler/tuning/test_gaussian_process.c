@@ -11,7 +11,7 @@ static const char mixed[] =
 	"{\"name\":\"c\",\"type\":\"categorical\",\"scale\":\"linear\","
 	"\"categories\":[\"x\",\"y\",\"z\"]}";
 
-/* Seven points whose likelihood and predictions scikit-learn 1.2.1 was asked for (Matern(nu=2.5) with
+/* Seven points with the likelihood and predictions of scikit-learn 1.2.1 (Matern(nu=2.5) with
  * length scales sqrt(0.4) and sqrt(1.3), variance 0.7, WhiteKernel 0.02). */
 static const double points[] = { .1, .2, .5, .9, .35, .4, .8, .15, .62, .55, .05, .97, .91, .73 };
 static const double labels[] = { .3, -.2, .45, -.5, .1, -.35, .2 };

@@ -9,7 +9,7 @@ static struct pipeline_name named(const char *id)
 	return (struct pipeline_name){ "demo", "us-central1", id };
 }
 
-/* A pipeline P whose job is jP; with @model_id it makes that model. */
+/* A pipeline P with the job jP; with @model_id it makes that model. */
 static enum status pipeline_add(struct bench *bench, const char *id, const char *model_id,
 				const char *model_input, bool extends, struct pipeline *ret_line)
 {

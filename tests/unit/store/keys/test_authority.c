@@ -269,7 +269,7 @@ static void new_state(struct lab *lab)
 	unlink(path);
 }
 
-/* Who was told to trust ca.crt, or has its bundle, finds the same one there ever after.
+/* A client that was told to trust ca.crt, or has its bundle, finds the same one there ever after.
  * Broken: authority_take() without its lock. */
 static void threads_of_one_daemon_make_it_once(void **state)
 {

@@ -502,7 +502,7 @@ static void what_is_being_written_still_takes_room(void **state)
 {
 	static const struct limit {
 		size_t bytes;
-		unsigned count; /* of records of that size; who waits for them is one as well */
+		unsigned count; /* of records of that size; a waiting caller is one as well */
 	} limits[] = { { 1 << 20, 16 }, { 1, 65536 - 1 } };
 	BENCH(state);
 	struct log_source *source = task_source(job_add(bench, "a"), "a", "master-replica-0");
