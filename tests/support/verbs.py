@@ -39,8 +39,9 @@ def on_terminal(daemon, *words, columns=80, seconds=60, until=None, env=()):
     """All that a command writes to a terminal so wide, and its exit code; ended by Ctrl-C once `until` is there."""
     pid, fd = pty.fork()
     if pid == 0:
+        # Before the command looks how wide it is.
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execve(program(), [program(), *words], {**environment(daemon), **dict(env)})
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     said, end = b"", time.monotonic() + seconds
     with contextlib.suppress(OSError):  # EIO: it has ended
         while time.monotonic() < end and (piece := os.read(fd, 65536)):
