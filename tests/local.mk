@@ -186,6 +186,7 @@ unit_daemon = \
 	tests/unit/daemon/test_instance_lock.c \
 	tests/unit/daemon/test_json.c \
 	tests/unit/daemon/test_log.c \
+	tests/unit/daemon/test_retention.c \
 	tests/unit/daemon/test_terminal_door.c \
 	tests/unit/daemon/test_text.c \
 	tests/unit/daemon/test_token.c \
@@ -425,12 +426,14 @@ threaded_tests = \
 	tests/unit/api/http/test_connections \
 	tests/unit/api/http/test_exchange \
 	tests/unit/api/http/test_intake \
+	tests/unit/api/http/test_ledger \
 	tests/unit/api/http/test_listener \
 	tests/unit/api/http/test_path_socket \
 	tests/unit/api/http/test_stream \
 	tests/unit/api/storage/test_copies \
 	tests/unit/api/training/test_quota \
 	tests/unit/daemon/gateway/test_relay \
+	tests/unit/daemon/test_retention \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_terminal \
 	tests/unit/scheduler/test_clock_jumps \

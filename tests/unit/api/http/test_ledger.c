@@ -2,6 +2,7 @@
 #include "api/http/ledger.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "api/http/exchange.h"
@@ -94,12 +95,53 @@ static void no_secret_and_no_line_end_is_kept(void **state)
 	ledger_free(ledger);
 }
 
+enum { ADDING = 3, ANSWERS = 400, AWAIT_US = 60000000 };
+
+static void *answers_add(void *arg)
+{
+	const struct exchange exchange = { .rules = &rules, .method = "GET", .http_status = 200 };
+
+	for (int i = 0; i < ANSWERS; i++)
+		ledger_add(arg, &exchange);
+	return NULL;
+}
+
+/* Broken: ledger_next() without the lock: ThreadSanitizer told of it. */
+static void answers_of_several_threads_are_read_in_their_order(void **state)
+{
+	struct ledger *ledger = ledger_new();
+	struct text counts AUTO_TEXT = { 0 };
+	pthread_t threads[ADDING];
+	uint64_t last = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ADDING; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, answers_add, ledger), 0);
+	while (last < ADDING * ANSWERS) {
+		struct ledger_entry entry;
+
+		assert_true(ledger_await(ledger, last, AWAIT_US));
+		assert_true(ledger_next(ledger, last, &entry));
+		assert_true(entry.number > last);
+		last = entry.number;
+		text_clear(&counts);
+		ledger_counts_each(ledger, count_write, &counts);
+	}
+	for (size_t i = 0; i < ADDING; i++)
+		pthread_join(threads[i], NULL);
+	text_clear(&counts);
+	ledger_counts_each(ledger, count_write, &counts);
+	assert_string_equal(counts.data, "GET 200 1200; ");
+	ledger_free(ledger);
+}
+
 static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_are_counted_by_method_and_status),
 		cmocka_unit_test(the_last_thousand_are_kept),
 		cmocka_unit_test(no_secret_and_no_line_end_is_kept),
+		cmocka_unit_test(answers_of_several_threads_are_read_in_their_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
