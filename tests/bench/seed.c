@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills a state directory for measurements:
  *
- *     seed DIR JOBS LINES      JOBS ended jobs; LINES log lines spread over the last 100 of them */
+ *     seed DIR JOBS LINES [N]      JOBS ended jobs; LINES log lines spread over the last N of them, 100 unless told */
 #include <inttypes.h>
 #include <pthread.h>
 #include <sodium.h>
@@ -14,7 +14,7 @@
 #include "store/logs/logs.h"
 #include "store/store.h"
 
-enum { THREADS = 16, JOBS_WITH_LINES = 100 };
+enum { THREADS = 16, JOBS_WITH_LINES_MAX = 100 };
 
 static const char input[] =
 	"{\"scaleTier\":\"CUSTOM\",\"masterType\":\"n1-standard-4\",\"workerType\":\"n1-standard-4\",\"workerCount\":\"2\","
@@ -82,13 +82,13 @@ static void line_offer(const struct log_record *record)
 	pthread_mutex_unlock(&room);
 }
 
-static void lines_seed(unsigned lines)
+static void lines_seed(unsigned lines, unsigned jobs)
 {
-	struct log_source *sources[JOBS_WITH_LINES];
+	struct log_source *sources[JOBS_WITH_LINES_MAX];
 	int64_t start_ns = clock_wall_ns(&system_clock) - (int64_t)3600 * 1000000000;
 	char text[128];
 
-	for (unsigned i = 0; i < JOBS_WITH_LINES; i++) {
+	for (unsigned i = 0; i < jobs; i++) {
 		char labels[160];
 
 		snprintf(
@@ -107,13 +107,13 @@ static void lines_seed(unsigned lines)
 			"step %08u loss 0.123456 accuracy 0.987654 learning rate 0.001000 examples per second 1234.5 eta 0h 01m",
 			i);
 
-		line_offer(&(struct log_record){ .source = sources[i % JOBS_WITH_LINES],
+		line_offer(&(struct log_record){ .source = sources[i % jobs],
 						 .time_ns = start_ns + (int64_t)i * 3000000,
 						 .severity = i % 50 ? SEVERITY_INFO : SEVERITY_ERROR,
 						 .payload = text,
 						 .payload_length = (size_t)length });
 	}
-	for (unsigned i = 0; i < JOBS_WITH_LINES; i++)
+	for (unsigned i = 0; i < jobs; i++)
 		log_source_unref(sources[i]);
 }
 
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	struct error err AUTO_ERROR = { 0 };
 	pthread_t threads[THREADS];
 
-	if (argc != 4 || sodium_init() < 0)
+	if (argc < 4 || sodium_init() < 0)
 		return 2;
 	job_count = (unsigned)strtoul(argv[2], NULL, 10);
 	if (store_open(argv[1], &system_clock, &store, &err))
@@ -132,7 +132,8 @@ int main(int argc, char **argv)
 		pthread_create(&threads[i], NULL, jobs_seed, (void *)i);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	lines_seed((unsigned)strtoul(argv[3], NULL, 10));
+	lines_seed((unsigned)strtoul(argv[3], NULL, 10),
+		   argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : JOBS_WITH_LINES_MAX);
 	if (log_flush(store, &err))
 		die("flush", &err);
 	store_close(store);
