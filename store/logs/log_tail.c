@@ -144,9 +144,12 @@ static enum status look_prepare(const struct log_tail *tail, struct connection *
 		  "SELECT e.ts, e.insert_id, e.source, e.severity, e.kind, e.payload, e.received_ns,"
 		  " s.resource_labels ->> '$.task_name', s.labels ->> '$.\"ml.googleapis.com/trial_id\"'"
 		  " FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
-		  " WHERE e.job = :job0 AND e.ts >= :since");
+		  " WHERE e.job = :job0");
+	/* One lower bound: of two SQLite may seek by the one that is further off, and pass over all that was read before. */
 	if ((look == LOOK_STORED || look == LOOK_NEW) && tail->now.placed)
 		text_puts(&sql, " AND (e.ts, e.insert_id, e.source) > (:ts, :id, :source)");
+	else
+		text_puts(&sql, " AND e.ts >= :since");
 	if (tail->sql.where.length)
 		text_printf(&sql, " AND %s", tail->sql.where.data);
 	text_puts(&sql, ends[look]);
@@ -163,7 +166,7 @@ static void look_bind(const struct log_tail *tail, sqlite3_stmt *rows)
 {
 	filter_sql_bind(&tail->sql, rows);
 	bind_int(rows, ":job0", tail->job);
-	bind_int(rows, ":since", tail->since_ns);
+	int_bind(rows, ":since", tail->since_ns);
 	int_bind(rows, ":last", tail->last);
 	int_bind(rows, ":floor", tail->now.floor);
 	int_bind(rows, ":count", PAGE_COUNT);
