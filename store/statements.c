@@ -77,12 +77,12 @@ static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 
 /* Bounded, however much a job wrote that was no stderr of this replica. */
 #define STDERR_TAIL(LOOKED_AT, ORDER)                                                                        \
-	"SELECT CASE kind WHEN 1 THEN coalesce(payload ->> '$.message', payload) ELSE payload END"           \
+	"SELECT CASE kind WHEN 1 THEN coalesce(json_extract(payload, '$.message'), payload) ELSE payload END" \
 	" FROM (SELECT source, stream, kind, received_ns, payload FROM entry WHERE job = :job"               \
 	"       ORDER BY ts DESC, insert_id DESC LIMIT " LOOKED_AT ")"                                       \
 	" WHERE stream = 2 AND source IN (SELECT id FROM source WHERE job = :job"                            \
-	"       AND resource_labels ->> '$.task_name' = :task"                                               \
-	"       AND labels ->> '$.\"ml.googleapis.com/trial_id\"' IS :trial)" ORDER " LIMIT :count"
+	"       AND json_extract(resource_labels, '$.task_name') = :task"                                    \
+	"       AND json_extract(labels, '$.\"ml.googleapis.com/trial_id\"') IS :trial)" ORDER " LIMIT :count"
 
 /* In the order in which buckets.c and object_rows.c read them. */
 #define BUCKET_COLUMNS "id, name, project, created_us, updated_us, metageneration, metadata"
@@ -91,7 +91,7 @@ static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 	" md5, component_count, blob"
 
 /* In the order in which assemblies.c and assembly_parts.c read them. */
-#define ASSEMBLY_COLUMNS "id, name, created_us, metadata ->> '$.storageClass'"
+#define ASSEMBLY_COLUMNS "id, name, created_us, json_extract(metadata, '$.storageClass')"
 #define PART_COLUMNS     "number, size_bytes, created_us, crc32c, md5, blob"
 
 const struct statement statements[STATEMENT_COUNT] = {
@@ -141,9 +141,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  "SELECT kind, job.project, job.location, job_id, pipeline_id,"
 			  " coalesce(pipeline.display_name, job.display_name), coalesce(pipeline.labels, job.labels), state,"
 			  " job.created_us, started_us, ended_us, error_message,"
-			  " (SELECT sum(value ->> '$.count') FROM json_each(plan, '$.pools')),"
-			  " (SELECT sum((value ->> '$.count') * (value ->> '$.accelerator_count'))"
-			  "  FROM json_each(plan, '$.pools') WHERE (value ->> '$.accelerator_type') NOT LIKE 'TPU%')"
+			  " (SELECT sum(json_extract(value, '$.count')) FROM json_each(plan, '$.pools')),"
+			  " (SELECT sum(json_extract(value, '$.count') * json_extract(value, '$.accelerator_count'))"
+			  "  FROM json_each(plan, '$.pools') WHERE json_extract(value, '$.accelerator_type') NOT LIKE 'TPU%')"
 			  " FROM job LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
 			  " WHERE job.id = :id" },
 	[JOB_NOT_TRIALS] = { ON(STATE_READER),
@@ -349,7 +349,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[SOURCE_INSERT] = { ON(LOGS_WRITER),
 			    "INSERT INTO source (project, log_name, job, resource_type, resource_labels, labels,"
 			    " job_label) VALUES (:project, :log_name, :job, :type, :resource_labels, :labels,"
-			    " :resource_labels ->> '$.job_id')"
+			    " json_extract(:resource_labels, '$.job_id'))"
 			    " ON CONFLICT DO NOTHING" },
 	[SOURCE_ID] = { ON(LOGS_WRITER),
 			"SELECT id FROM source WHERE project = :project AND log_name = :log_name AND job = :job"

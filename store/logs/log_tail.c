@@ -142,7 +142,7 @@ static enum status look_prepare(const struct log_tail *tail, struct connection *
 
 	text_puts(&sql,
 		  "SELECT e.ts, e.insert_id, e.source, e.severity, e.kind, e.payload, e.received_ns,"
-		  " s.resource_labels ->> '$.task_name', s.labels ->> '$.\"ml.googleapis.com/trial_id\"'"
+		  " json_extract(s.resource_labels, '$.task_name'), json_extract(s.labels, '$.\"ml.googleapis.com/trial_id\"')"
 		  " FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
 		  " WHERE e.job = :job0");
 	/* One lower bound: of two SQLite may seek by the one that is further off, and pass over all that was read before. */
