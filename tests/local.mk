@@ -223,7 +223,8 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker_replica.c \
 	tests/unit/scheduler/engine/test_docker_subnet.c \
 	tests/unit/scheduler/engine/test_docker_terminal.c \
-	tests/unit/scheduler/engine/test_docker_throttle.c
+	tests/unit/scheduler/engine/test_docker_throttle.c \
+	tests/unit/scheduler/engine/test_mux.c
 tests_unit_scheduler_engine_run_SOURCES = tests/unit/main.c $(unit_scheduler_engine)
 $(unit_scheduler_engine:.c=): tests/unit/scheduler/engine/run$(EXEEXT)
 	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/scheduler/engine/run$(EXEEXT) $@
@@ -407,6 +408,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_message_binary \
 	tests/fuzz/fuzz_metric_file \
 	tests/fuzz/fuzz_multipart \
+	tests/fuzz/fuzz_mux \
 	tests/fuzz/fuzz_packed_body \
 	tests/fuzz/fuzz_part_claims \
 	tests/fuzz/fuzz_query \

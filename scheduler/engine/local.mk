@@ -83,4 +83,6 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/nvidia_gpus.c \
 	scheduler/engine/nvidia_gpus.h \
 	scheduler/engine/orphans.c \
-	scheduler/engine/orphans.h
+	scheduler/engine/orphans.h \
+	scheduler/engine/tunnel/mux.c \
+	scheduler/engine/tunnel/mux.h

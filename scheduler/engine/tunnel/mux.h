@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/tunnel/mux.h: many connections carried over one stream of bytes, in both directions.
+ *
+ * One side accepts connections, the other makes a connection of its own for each. A frame is a head of eight bytes, and
+ * so many bytes of payload as the head says; all numbers have their highest byte first:
+ *
+ *     kind (1), zero (1), length of the payload (2), number of the connection (4)
+ *
+ *     HELLO   0  the accepting side begins; the payload names this protocol
+ *     BEAT    0  somebody is there; the accepting side answers each with one
+ *     OPEN    n  accepted: IPv4 address of the peer (4), own port (2), the peer's port (2). Numbers are counted from 1
+ *     DATA    n  1 to MUX_PAYLOAD_MAX bytes, no more than the other side has granted
+ *     CREDIT  n  so many more bytes (4) are granted: the receiver has passed them on. MUX_WINDOW are at first
+ *     END     n  no more data
+ *     CLOSE   n  the sender is done with the connection; without an END before, it broke. Each side sends one, and the
+ *                number is free again when both did
+ *
+ * What is held is bounded by that, however slow a reader is: MUX_WINDOW bytes for each of MUX_STREAMS_MAX connections. A
+ * frame that the rules above do not allow breaks the stream for good.
+ *
+ * The peers of the accepting side say what is in DATA, and nothing else.
+ *
+ * Pure but for the functions of struct mux_io. It is also compiled without libc, into tunnel.c. Thread: one at a time. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	MUX_STREAMS_MAX = 256,
+	MUX_WINDOW = 128 * 1024,
+	MUX_PAYLOAD_MAX = 16 * 1024,
+	MUX_HEAD_BYTES = 8,
+	MUX_OUT_BYTES = 128 * 1024,
+	MUX_SMALL_BYTES = 8, /* the longest payload but of DATA */
+	MUX_INBOXES_BYTES = MUX_STREAMS_MAX * MUX_WINDOW,
+	MUX_IDLE_TICKS = 12,
+};
+
+enum mux_side { MUX_ACCEPTS, MUX_DIALS };
+
+enum mux_kind { MUX_HELLO = 1, MUX_BEAT, MUX_OPEN, MUX_DATA, MUX_CREDIT, MUX_END, MUX_CLOSE };
+
+/* Of an accepted connection; numbers are the machine's own. */
+struct mux_origin {
+	uint32_t address;
+	uint16_t port, peer_port;
+};
+
+/* A connection at this end. */
+struct mux_stream {
+	uint32_t id; /* 0: there is none */
+	int fd;      /* -1: not made yet, or closed */
+	struct mux_origin origin;
+	uint32_t credit; /* so many bytes may be sent */
+	uint32_t owed;   /* so many were passed on and not granted again */
+	uint32_t from, length; /* of the inbox, which is a ring */
+	unsigned idle; /* ticks since anything came, where this end has no more to say */
+	bool end_due, ended;       /* nothing more comes from the descriptor: to be told, and told */
+	bool close_due, closed;
+	bool peer_ended, peer_closed;
+	bool shut; /* the descriptor was told that the peer has ended */
+};
+
+struct mux {
+	enum mux_side side;
+	struct mux_stream streams[MUX_STREAMS_MAX];
+	uint8_t *inboxes;
+	uint32_t last_id;
+	bool greeted;             /* HELLO came */
+	bool beat_due, is_heard;  /* is_heard: something came; the caller clears it */
+	uint8_t head[MUX_HEAD_BYTES], small[MUX_SMALL_BYTES];
+	size_t head_bytes, small_bytes, left; /* left: of the payload */
+	struct mux_stream *current;           /* of the frame that is being received */
+	size_t out_from, out_to;
+	uint8_t out[MUX_OUT_BYTES];
+};
+
+/* How bytes get in and out of descriptors, none of which waits. */
+struct mux_io {
+	/* The number of bytes; 0 of receive(): the end. */
+	long (*receive)(int fd, void *data, size_t size);
+	long (*send)(int fd, const void *data, size_t size);
+	void (*end)(int fd);             /* no more is sent to it */
+	void (*close)(int fd, bool cut); /* cut: its peer is to see that it broke */
+};
+enum { MUX_WOULD_WAIT = -1, MUX_BROKEN = -2 }; /* in the place of a number of bytes */
+
+/* @inboxes: MUX_INBOXES_BYTES, for as long as @mux is used. */
+void mux_init(struct mux *mux, enum mux_side side, uint8_t *inboxes);
+
+/* ---- the accepting side ---- */
+
+void mux_greet(struct mux *mux);
+/* Whether another connection can be accepted now. */
+bool mux_has_room(const struct mux *mux);
+/* @fd is the stream's from now on. Only if mux_has_room(). */
+void mux_accept(struct mux *mux, int fd, const struct mux_origin *origin);
+
+/* ---- the other side ---- */
+
+/* To be sent from time to time. */
+void mux_beat(struct mux *mux);
+/* A stream that has no descriptor yet; NULL: there is none. */
+struct mux_stream *mux_next_new(struct mux *mux);
+/* The connection cannot be made. */
+void mux_refuse(struct mux_stream *stream);
+/* Connections that have ended at this end, and are not ended by the peer in MUX_IDLE_TICKS of these, are cut: a program that
+ * keeps a connection for later does not notice that its server has closed it. */
+void mux_tick(struct mux *mux, const struct mux_io *io);
+
+/* ---- both ---- */
+
+/* False: the other side broke the rules. */
+bool mux_receive(struct mux *mux, const uint8_t *data, size_t size);
+/* What is to be sent; 0: nothing. */
+size_t mux_out(struct mux *mux, const uint8_t **ret_data);
+void mux_sent(struct mux *mux, size_t size);
+/* Moves one connection on as far as it goes; its descriptor may be closed. @is_ready: there may be something to read; it is
+ * not tried otherwise. A stream that is none is left alone. */
+void mux_serve(struct mux *mux, struct mux_stream *stream, bool is_ready, const struct mux_io *io);
+/* Whether its descriptor is to be waited for, until it can be read or written. */
+bool mux_wants_input(const struct mux *mux, const struct mux_stream *stream);
+bool mux_wants_output(const struct mux_stream *stream);
+/* Closes the descriptors of all connections; nothing is told. */
+void mux_cut_all(struct mux *mux, const struct mux_io *io);
