@@ -50,9 +50,9 @@ $(FUZZ_BUILD)/launcher_data.c: scheduler/launcher/launcher.py
 $(FUZZ_BUILD)/web_shell_data.c: $(WEB_FILES)
 	@mkdir -p $(@D)
 	sh deploy/build-aux/embed-files.sh web_shell_files $^ >$@
-$(FUZZ_BUILD)/throttle_data.c: scheduler/engine/throttle/throttle.c
+$(FUZZ_BUILD)/throttle_data.c: scheduler/engine/throttle/throttle.c scheduler/engine/bare/bare.h
 	@mkdir -p $(@D)
-	sh deploy/build-aux/embed-program.sh throttle_files $^ $(CLANG) >$@
+	sh deploy/build-aux/embed-program.sh throttle_files $< $(CLANG) >$@
 
 .PHONY: all
 .DELETE_ON_ERROR:

@@ -3,8 +3,7 @@
  * faster than that. 0: as fast as it can again.
  *
  * It is the first and only program of a container that shares a replica's network and has an arbitrary image's files,
- * so it needs none: it is linked with no library, not even libc, and knows the two machines that it was tried on. All it
- * does is a handful of messages to the kernel.
+ * so it needs none: it is linked with no library, not even libc. All it does is a handful of messages to the kernel.
  *
  *   sent      a token bucket is the queue of eth0
  *   received  what comes in at eth0 is redirected into a device of kind ifb, which has a token bucket as its queue
@@ -14,7 +13,6 @@
  * Source: linux/rtnetlink.h, linux/pkt_sched.h, linux/pkt_cls.h; tc-tbf(8), tc-mirred(8), tc-u32(8) (read 2026-11-22) */
 #include "scheduler/engine/throttle/throttle.h"
 
-#include <asm/unistd.h>
 #include <linux/if.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
@@ -27,6 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "scheduler/engine/bare/bare.h"
 
 /* Of libc's headers, which are not to be had here. */
 enum { SOCKET_RAW = 3, FAMILY_NETLINK = 16, FAMILY_INET6 = 10 };
@@ -51,65 +51,6 @@ enum {
 
 #define INTERFACE "eth0"
 #define DEVICE    "ty-slow"
-
-#if defined(__x86_64__) && defined(__LP64__)
-__asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall throttle_begin\n\thlt\n");
-
-static long kernel(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-#elif defined(__aarch64__) && defined(__LP64__)
-__asm__(".globl _start\n_start:\n\tmov x29, #0\n\tmov x30, #0\n\tmov x0, sp\n\tbl throttle_begin\n\tbrk #0\n");
-
-static long kernel(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
-			 x2 __asm__("x2") = c, x3 __asm__("x3") = d, x4 __asm__("x4") = e,
-			 x5 __asm__("x5") = f;
-
-	__asm__ volatile("svc #0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
-	return x0;
-}
-#else
-#error "throttle does not know this machine"
-#endif
-
-/* The compiler calls these by itself; with the empty word in their loops it does not make calls of them again. */
-#define AS_IT_STANDS() __asm__ volatile("" ::: "memory")
-
-void *memcpy(void *to, const void *from, size_t size);
-void *memset(void *to, int byte, size_t size);
-
-void *memcpy(void *to, const void *from, size_t size)
-{
-	char *at = to;
-
-	for (const char *next = from; size > 0; size--) {
-		*at++ = *next++;
-		AS_IT_STANDS();
-	}
-	return to;
-}
-
-void *memset(void *to, int byte, size_t size)
-{
-	for (char *at = to; size > 0; size--) {
-		*at++ = (char)byte;
-		AS_IT_STANDS();
-	}
-	return to;
-}
 
 /* ---- one message, and the kernel's word on it ---- */
 
@@ -421,10 +362,7 @@ static bool number_read(const char *text, uint32_t *ret_number)
 	return true;
 }
 
-/* @stack: as the kernel leaves it: the number of arguments, then they. */
-__attribute__((noreturn, used)) void throttle_begin(char *const *stack);
-
-void throttle_begin(char *const *stack)
+void bare_begin(char *const *stack)
 {
 	enum throttle_end end = THROTTLE_CALLED_WRONG;
 	uint32_t bytes_per_s;
