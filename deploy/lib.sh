@@ -409,6 +409,10 @@ engine_release() { [ ! -e "$private_run/keep" ] || as_root rm -f "$private_run/k
 build_packages='build-essential autoconf automake autoconf-archive pkg-config libmicrohttpd-dev libjansson-dev
  libcurl4-openssl-dev libsqlite3-dev libsodium-dev libpcre2-dev zlib1g-dev libgnutls28-dev libssl-dev libnghttp2-dev libisal-dev libexpat1-dev libnlopt-dev libyaml-dev libfuse3-dev'
 
+# For the files of an image beside.
+# shellcheck disable=SC2034
+image_packages='ca-certificates python3'
+
 # build_dir_find NAME: a directory to build in, below the sources or, where those are read-only, in the cache.
 build_dir_find() {
 	if mkdir -p "$root/build/$1" 2>/dev/null && [ -w "$root/build/$1" ]; then
@@ -425,7 +429,7 @@ source_copy() {
 	mkdir -p "$1" || return 1
 	(
 		cd "$root" || exit 1
-		find .clang-tidy configure.ac Makefile.am README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md LICENSE docs api daemon deploy scheduler store tests m4 \
+		find .clang-tidy .dockerignore configure.ac Makefile.am README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md LICENSE docs api daemon deploy scheduler store tests m4 \
 			\( -name node_modules -o -name __pycache__ -o -name .deps -o -path deploy/build-aux/m4 \) -prune -o \
 			-type f ! -name '*.o' ! -name '*.a' ! -name '*.log' ! -name '*.trs' ! -name .dirstamp -print 2>/dev/null |
 			sort >"$1/.files.new"

@@ -35,6 +35,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/inbox.h \
 	scheduler/job_run.c \
 	scheduler/job_run.h \
+	scheduler/job_entry.h \
 	scheduler/job_table.c \
 	scheduler/job_table.h \
 	scheduler/jobs.c \

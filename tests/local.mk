@@ -18,7 +18,10 @@ tests_libtesting_a_SOURCES += \
 	tests/unit/scheduler/engine/docker_testing.c \
 	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/scheduler_testing.c \
-	tests/unit/scheduler/scheduler_testing.h
+	tests/unit/scheduler/scheduler_testing.h \
+	tests/unit/scheduler/world_acts_testing.h \
+	tests/unit/scheduler/world_engine_testing.h \
+	tests/unit/scheduler/world_testing.h
 check_PROGRAMS += tests/unit/api/aiplatform/run
 unit_api_aiplatform = \
 	tests/unit/api/aiplatform/test_custom_job_render.c \
@@ -528,6 +531,7 @@ EXTRA_DIST += \
 	tests/bench/engine_floor.py \
 	tests/bench/measure.py \
 	tests/bench/rows_api.py \
+	tests/bench/rows_console.py \
 	tests/bench/rows_gateway.py \
 	tests/bench/rows_jobs.py \
 	tests/bench/rows_logs.py \
