@@ -22,6 +22,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/instance_lock.h \
 	daemon/base/json.c \
 	daemon/base/json.h \
+	daemon/base/json_cursor.c \
+	daemon/base/json_cursor.h \
 	daemon/base/log.c \
 	daemon/base/log.h \
 	daemon/base/memory.c \

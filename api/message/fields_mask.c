@@ -18,6 +18,7 @@
 #include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/json_cursor.h"
 #include "daemon/base/memory.h"
 
 enum {
@@ -256,71 +257,6 @@ struct sieve {
 	unsigned depth;
 };
 
-static void space_skip(struct sieve *sieve)
-{
-	sieve->at += strspn(sieve->at, " \t\r\n");
-}
-
-/* Moves past @c and the space around it. */
-static bool token_skip(struct sieve *sieve, char c)
-{
-	space_skip(sieve);
-	if (*sieve->at != c)
-		return false;
-	sieve->at++;
-	space_skip(sieve);
-	return true;
-}
-
-static bool string_skip(struct sieve *sieve)
-{
-	for (sieve->at++;;) {
-		sieve->at += strcspn(sieve->at, "\"\\");
-		if (*sieve->at == '"') {
-			sieve->at++;
-			return true;
-		}
-		if (!*sieve->at || !sieve->at[1])
-			return false;
-		sieve->at += 2; /* an escape */
-	}
-}
-
-/* A number or a word. */
-static bool scalar_skip(struct sieve *sieve)
-{
-	const size_t length = strcspn(sieve->at, ",:[]{}\" \t\r\n");
-
-	sieve->at += length;
-	return length > 0;
-}
-
-/* Moves past a value of any kind. */
-static bool value_skip(struct sieve *sieve)
-{
-	unsigned depth = 0;
-
-	do {
-		const char c = *sieve->at;
-
-		if (c == '"') {
-			if (!string_skip(sieve))
-				return false;
-			continue;
-		}
-		if (c == '{' || c == '[')
-			depth++;
-		else if (!depth)
-			return scalar_skip(sieve);
-		else if (!c)
-			return false;
-		else if (c == '}' || c == ']')
-			depth--;
-		sieve->at++;
-	} while (depth);
-	return true;
-}
-
 static void tree_push(struct sieve *sieve, const json_t *tree)
 {
 	if (sieve->tree_count == sieve->tree_size) {
@@ -376,16 +312,13 @@ static bool member_ask(struct sieve *sieve, size_t first, const char *key)
 /* The string at hand, decoded. */
 static char *key_take(struct sieve *sieve)
 {
-	const char *begin = sieve->at;
-	size_t length;
+	struct text key = { 0 };
 
-	if (*begin != '"' || !string_skip(sieve))
+	if (!json_string_append(&sieve->at, &key)) {
+		text_deinit(&key);
 		return NULL;
-	length = (size_t)(sieve->at - begin);
-	if (!memchr(begin, '\\', length))
-		return memory_strndup(begin + 1, length - 2);
-	AUTO(json) json_t *decoded = json_loadb(begin, length, JSON_DECODE_ANY, NULL);
-	return decoded ? memory_strdup(json_string_value(decoded)) : NULL;
+	}
+	return text_take(&key);
 }
 
 static void shorten(struct text *text, size_t length)
@@ -413,7 +346,7 @@ static bool member_value_sift(struct sieve *sieve, size_t first, bool whole, boo
 		*ret_kept = is_array || sieve->kept->length > length + strlen("{}");
 		return true;
 	}
-	if (!value_skip(sieve))
+	if (!json_value_skip(&sieve->at))
 		return false;
 	if (whole)
 		text_append(sieve->kept, begin, (size_t)(sieve->at - begin));
@@ -431,7 +364,7 @@ static bool member_sift(struct sieve *sieve, size_t first, bool *any)
 	bool kept = false;
 	bool good;
 
-	if (!key || !token_skip(sieve, ':'))
+	if (!key || !json_token_skip(&sieve->at, ':'))
 		return false;
 	whole = member_ask(sieve, first, key);
 	if (*any)
@@ -450,24 +383,24 @@ static bool object_sift(struct sieve *sieve, size_t first)
 {
 	bool any = false;
 
-	if (token_skip(sieve, '}'))
+	if (json_token_skip(&sieve->at, '}'))
 		return true;
 	do {
 		if (!member_sift(sieve, first, &any))
 			return false;
-	} while (token_skip(sieve, ','));
-	return token_skip(sieve, '}');
+	} while (json_token_skip(&sieve->at, ','));
+	return json_token_skip(&sieve->at, '}');
 }
 
 static bool array_sift(struct sieve *sieve, size_t first)
 {
-	if (token_skip(sieve, ']'))
+	if (json_token_skip(&sieve->at, ']'))
 		return true;
 	for (;;) {
 		if (!value_sift(sieve, first))
 			return false;
-		if (!token_skip(sieve, ','))
-			return token_skip(sieve, ']');
+		if (!json_token_skip(&sieve->at, ','))
+			return json_token_skip(&sieve->at, ']');
 		text_putc(sieve->kept, ',');
 	}
 }
@@ -479,7 +412,7 @@ static bool value_sift(struct sieve *sieve, size_t first)
 	bool good;
 
 	if (*begin != '{' && *begin != '[') {
-		good = value_skip(sieve);
+		good = json_value_skip(&sieve->at);
 		text_append(sieve->kept, begin, (size_t)(sieve->at - begin));
 		return good;
 	}
@@ -487,7 +420,7 @@ static bool value_sift(struct sieve *sieve, size_t first)
 		return false;
 	sieve->depth++;
 	text_putc(sieve->kept, *begin);
-	good = token_skip(sieve, *begin) &&
+	good = json_token_skip(&sieve->at, *begin) &&
 	       (*begin == '{' ? object_sift(sieve, first) : array_sift(sieve, first));
 	text_putc(sieve->kept, *begin == '{' ? '}' : ']');
 	sieve->depth--;
@@ -505,9 +438,9 @@ enum status fields_mask_write(struct text *text, const char *mask, const char *j
 		return rc;
 	sieve.has_snakes = strchr(mask, '_');
 	tree_push(&sieve, tree);
-	space_skip(&sieve);
+	json_space_skip(&sieve.at);
 	good = value_sift(&sieve, 0);
-	space_skip(&sieve);
+	json_space_skip(&sieve.at);
 	free(sieve.trees);
 	if (text->failed)
 		return error_no_memory(err);
