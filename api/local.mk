@@ -150,6 +150,8 @@ libtrainyard_a_SOURCES += \
 	api/logging/routes.c \
 	api/logging/routes.h \
 	api/message/binary_reader.h \
+	api/message/binary_writer.c \
+	api/message/binary_writer.h \
 	api/message/discovery.c \
 	api/message/discovery.h \
 	api/message/discovery_schema.c \

@@ -66,11 +66,14 @@ static void details_write(const json_t *error, unsigned code, const char *text, 
 {
 	json_t *details = json_object_get(error, "details");
 	AUTO(json) json_t *whole = NULL;
+	struct text json AUTO_TEXT = { 0 };
 
 	if (!json_array_size(details))
 		return;
 	whole = json_pack("{s:i, s:s, s:O}", "code", (int)code, "message", text, "details", details);
-	if (!whole || message_to_binary(&status, whole, kinds_of_details, bytes, NULL))
+	if (whole)
+		json_write(&json, whole);
+	if (!whole || message_to_binary(&status, json.data, kinds_of_details, bytes, NULL))
 		text_clear(bytes);
 }
 

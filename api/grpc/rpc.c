@@ -179,14 +179,11 @@ void rpc_error_read(const struct error *err, struct rpc_outcome *outcome)
 void rpc_answer_read(const struct route *route, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome)
 {
-	AUTO(json) json_t *answer = http_status == 200 ? json_loadb(json, length, 0, NULL) : NULL;
 	struct error err AUTO_ERROR = { 0 };
 
 	if (http_status != 200) {
 		rpc_refusal_read(http_status, json, length, outcome);
-	} else if (!answer) {
-		rpc_outcome_fail(outcome, GRPC_INTERNAL, "The answer is no JSON.");
-	} else if (message_to_binary(route->doc ? route->doc->response : route->rpc->response, answer, any,
+	} else if (message_to_binary(route->doc ? route->doc->response : route->rpc->response, json, any,
 				     bytes, &err)) {
 		text_clear(bytes);
 		rpc_outcome_fail(outcome, GRPC_INTERNAL,

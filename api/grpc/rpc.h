@@ -82,6 +82,7 @@ void rpc_outcome_fail(struct rpc_outcome *outcome, unsigned code, const char *te
 void rpc_refusal_read(unsigned http_status, const char *json, size_t length, struct rpc_outcome *outcome);
 /* Of a failure that a feed ended with. */
 void rpc_error_read(const struct error *err, struct rpc_outcome *outcome);
-/* From the JSON of an answer to the binary message, appended to @bytes, and the outcome. @any: as message_to_binary(). */
+/* From the JSON of an answer, which ends with NUL, to the binary message, appended to @bytes, and the outcome. @any: as
+ * message_to_binary(). */
 void rpc_answer_read(const struct route *route, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome);

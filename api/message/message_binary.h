@@ -20,8 +20,8 @@
 enum status message_from_binary(const struct message *message, const void *data, size_t length,
 				const char *root, json_t **ret_value, struct error *err);
 
-/* Appends the bytes. @any: what a FIELD_ANY may hold, ends with NULL; others are written with their name and a "value"
- * in base64, which is what reading makes of them.
- * INTERNAL: a value is of another type than its row says. */
-enum status message_to_binary(const struct message *message, const json_t *value,
+/* Appends the bytes of the object that is the text @json. @any: what a FIELD_ANY may hold, ends with NULL; others are written with
+ * their name and a "value" in base64, which is what reading makes of them. Members that the table lacks are passed over.
+ * INTERNAL: a value is of another type than its row says, or the text is no JSON object; @bytes has a part of it then. */
+enum status message_to_binary(const struct message *message, const char *json,
 			      const struct message *const *any, struct text *bytes, struct error *err);

@@ -1,255 +1,323 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From JSON text to binary in one pass, without a tree: a message's length stands before it, and is put there once it is
+ * written. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/binary_writer.h"
 #include "api/message/message_binary.h"
 #include "daemon/base/base64.h"
 #include "daemon/base/cleanup.h"
-#include "daemon/base/json.h"
+#include "daemon/base/json_cursor.h"
 #include "daemon/base/memory.h"
-#include "daemon/base/wire.h"
 
-/* One writing. */
+enum { DEPTH_MAX = 256, ENUM_NAME_BYTES = 128 };
+
+/* One writing. Each writer below reads the value that @at stands at; false: it is of another type, or no JSON. */
 struct binary {
+	const char *at;
+	struct text *bytes;
 	const struct message *const *any;
-	const char *wrong; /* the field that has a value of another type; NULL: none */
+	const char *wrong; /* the innermost field whose value could not be written; NULL: none */
+	unsigned depth;
 };
 
-static void message_encode(struct binary *binary, const struct message *message, const json_t *value,
-			   struct text *bytes);
-static void value_encode(const json_t *value, struct text *bytes);
+static bool message_encode(struct binary *binary, const struct message *message);
+static bool value_encode(struct binary *binary);
 
-static void varint_write(struct text *bytes, uint64_t value)
+static bool string_encode(struct binary *binary, unsigned number)
 {
-	for (; value > 0x7f; value >>= 7)
-		text_putc(bytes, (char)(value | 0x80));
-	text_putc(bytes, (char)value);
+	const size_t begin = wire_part_begin(binary->bytes, number);
+	const bool done = json_string_append(&binary->at, binary->bytes);
+
+	wire_part_end(binary->bytes, begin);
+	return done;
 }
 
-static void key_write(struct text *bytes, unsigned number, enum wire_type type)
+static bool word_take(struct binary *binary, const char *word)
 {
-	varint_write(bytes, (uint64_t)number << 3 | type);
+	const size_t length = strlen(word);
+	const bool is_there = json_word_length(binary->at) == length && memcmp(binary->at, word, length) == 0;
+
+	if (is_there)
+		binary->at += length;
+	return is_there;
 }
 
-static void bytes_write(struct text *bytes, unsigned number, const void *data, size_t length)
+/* ---- objects and lists ---- */
+
+/* A member's name, as it stands between its quotes. */
+struct name {
+	const char *at;
+	size_t length;
+};
+
+static bool name_is(const struct name *name, const char *other)
 {
-	key_write(bytes, number, WIRE_BYTES);
-	varint_write(bytes, length);
-	text_append(bytes, data, length);
+	return strncmp(name->at, other, name->length) == 0 && other[name->length] == '\0';
 }
 
-/* A message within one; empties it. */
-static void part_write(struct text *bytes, unsigned number, struct text *part)
+/* Nothing can be read any more. */
+static bool is_broken(struct binary *binary)
 {
-	bytes_write(bytes, number, part->length ? part->data : "", part->length);
-	bytes->failed |= part->failed;
-	text_deinit(part);
+	binary->at = "";
+	return false;
 }
 
-static void varint_field_write(struct text *bytes, unsigned number, uint64_t value)
+/* Moves to the next member or element. False: @close comes, or the text is broken. */
+static bool part_next(struct binary *binary, char open, char close, bool *is_first)
 {
-	key_write(bytes, number, WIRE_VARINT);
-	varint_write(bytes, value);
+	const char **at = &binary->at;
+
+	if (!*is_first)
+		return json_token_skip(at, ',');
+	*is_first = false;
+	return json_token_skip(at, open) ? **at != close : is_broken(binary);
 }
 
-static void double_write(struct text *bytes, double value)
+/* Moves to the value of the next member. */
+static bool member_next(struct binary *binary, bool *is_first, struct name *ret_name)
 {
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	for (unsigned i = 0; i < 8; i++)
-		text_putc(bytes, (char)(bits >> 8 * i));
+	if (!part_next(binary, '{', '}', is_first))
+		return false;
+	*ret_name = (struct name){ .at = binary->at + 1 };
+	if (*binary->at != '"' || !json_string_skip(&binary->at))
+		return is_broken(binary);
+	ret_name->length = (size_t)(binary->at - ret_name->at) - 1;
+	return json_token_skip(&binary->at, ':') || is_broken(binary);
 }
 
-static void string_write(struct text *bytes, unsigned number, const json_t *string)
+static bool element_next(struct binary *binary, bool *is_first)
 {
-	bytes_write(bytes, number, json_string_value(string), json_string_length(string));
+	return part_next(binary, '[', ']', is_first);
 }
 
 /* ---- what any value may hold ---- */
 
-static void struct_encode(const json_t *object, struct text *bytes)
+static void name_write(struct binary *binary, const struct name *name)
 {
-	const char *name;
-	json_t *member;
+	const size_t begin = wire_part_begin(binary->bytes, 1);
+	const char *at = name->at - 1;
 
-	json_object_foreach((json_t *)object, name, member) {
-		struct text entry = { 0 }, value = { 0 };
-
-		bytes_write(&entry, 1, name, strlen(name));
-		value_encode(member, &value);
-		part_write(&entry, 2, &value);
-		part_write(bytes, 1, &entry);
-	}
+	json_string_append(&at, binary->bytes);
+	wire_part_end(binary->bytes, begin);
 }
 
-static void list_encode(const json_t *list, struct text *bytes)
+static bool struct_encode(struct binary *binary)
 {
-	size_t i;
-	json_t *element;
+	bool is_first = true;
+	struct name name;
 
-	json_array_foreach((json_t *)list, i, element) {
-		struct text value = { 0 };
+	while (member_next(binary, &is_first, &name)) {
+		const size_t entry = wire_part_begin(binary->bytes, 1);
 
-		value_encode(element, &value);
-		part_write(bytes, 1, &value);
+		name_write(binary, &name);
+		const size_t value = wire_part_begin(binary->bytes, 2);
+
+		if (!value_encode(binary))
+			return false;
+		wire_part_end(binary->bytes, value);
+		wire_part_end(binary->bytes, entry);
+	}
+	return json_token_skip(&binary->at, '}');
+}
+
+static bool list_encode(struct binary *binary)
+{
+	bool is_first = true;
+
+	while (element_next(binary, &is_first)) {
+		const size_t value = wire_part_begin(binary->bytes, 1);
+
+		if (!value_encode(binary))
+			return false;
+		wire_part_end(binary->bytes, value);
+	}
+	return json_token_skip(&binary->at, ']');
+}
+
+static bool number_take(struct binary *binary, double *ret_number)
+{
+	const size_t length = json_word_length(binary->at);
+	char *end;
+
+	if (!length || strspn(binary->at, "-+.0123456789eE") < length)
+		return false;
+	*ret_number = strtod(binary->at, &end);
+	if (end != binary->at + length)
+		return false;
+	binary->at = end;
+	return true;
+}
+
+static bool kind_encode(struct binary *binary)
+{
+	struct text *bytes = binary->bytes;
+	double number;
+	size_t part;
+	bool done;
+
+	switch (*binary->at) {
+	case '"':
+		return string_encode(binary, 3);
+	case '{':
+	case '[':
+		part = wire_part_begin(bytes, *binary->at == '{' ? 5 : 6);
+		done = *binary->at == '{' ? struct_encode(binary) : list_encode(binary);
+		wire_part_end(bytes, part);
+		return done;
+	case 'n':
+		wire_varint_field_write(bytes, 1, 0);
+		return word_take(binary, "null");
+	case 't':
+	case 'f':
+		wire_varint_field_write(bytes, 4, *binary->at == 't');
+		return word_take(binary, *binary->at == 't' ? "true" : "false");
+	default:
+		if (!number_take(binary, &number))
+			return false;
+		wire_double_field_write(bytes, 2, number);
+		return true;
 	}
 }
 
 /* google.protobuf.Value: null 1, number 2, string 3, bool 4, struct 5, list 6. */
-static void value_encode(const json_t *value, struct text *bytes)
+static bool value_encode(struct binary *binary)
 {
-	struct text part = { 0 };
+	bool done;
 
-	switch (json_typeof(value)) {
-	case JSON_NULL:
-		varint_field_write(bytes, 1, 0);
-		break;
-	case JSON_INTEGER:
-	case JSON_REAL:
-		key_write(bytes, 2, WIRE_64_BITS);
-		double_write(bytes, json_number_value(value));
-		break;
-	case JSON_STRING:
-		string_write(bytes, 3, value);
-		break;
-	case JSON_TRUE:
-	case JSON_FALSE:
-		varint_field_write(bytes, 4, json_is_true(value));
-		break;
-	case JSON_OBJECT:
-		struct_encode(value, &part);
-		part_write(bytes, 5, &part);
-		break;
-	case JSON_ARRAY:
-		list_encode(value, &part);
-		part_write(bytes, 6, &part);
-		break;
-	}
+	if (binary->depth == DEPTH_MAX)
+		return false;
+	binary->depth++;
+	done = kind_encode(binary);
+	binary->depth--;
+	return done;
 }
 
 /* ---- scalars ---- */
 
-static bool double_of(const json_t *value, double *ret_double)
+static bool double_take(struct binary *binary, double *ret_double)
 {
 	static const struct {
-		const char *name;
+		const char *text;
 		double value;
-	} words[] = { { "NaN", NAN }, { "Infinity", INFINITY }, { "-Infinity", -INFINITY } };
+	} words[] = { { "\"NaN\"", NAN }, { "\"Infinity\"", INFINITY }, { "\"-Infinity\"", -INFINITY } };
 
-	*ret_double = json_number_value(value);
-	if (json_is_number(value))
-		return true;
-	for (size_t i = 0; json_is_string(value) && i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; *binary->at == '"' && i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t length = strlen(words[i].text);
+
+		if (strncmp(binary->at, words[i].text, length) != 0)
+			continue;
 		*ret_double = words[i].value;
-		if (strcmp(json_string_value(value), words[i].name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool integer_of(const struct field *field, const json_t *value, uint64_t *ret_bits)
-{
-	int number = 0;
-
-	if (field->type == FIELD_BOOL) {
-		*ret_bits = json_is_true(value);
-		return json_is_boolean(value);
-	}
-	if (field->type == FIELD_ENUM) {
-		if (!json_is_string(value) ||
-		    !enum_number(field->enum_type, json_string_value(value), &number))
-			return false;
-		*ret_bits = (uint64_t)(int64_t)number;
+		binary->at += length;
 		return true;
 	}
-	*ret_bits = json_is_string(value) ? (uint64_t)strtoll(json_string_value(value), NULL, 10)
-					  : (uint64_t)json_integer_value(value);
-	return json_is_string(value) || json_is_integer(value);
+	return number_take(binary, ret_double);
 }
 
-/* seconds = 1, nanos = 2; zeros are left out. */
-static void instant_write(struct text *bytes, int64_t seconds, int64_t nanos)
+static bool enum_take(struct binary *binary, const struct enum_type *type, uint64_t *ret_bits)
 {
-	if (seconds)
-		varint_field_write(bytes, 1, (uint64_t)seconds);
-	if (nanos)
-		varint_field_write(bytes, 2, (uint64_t)nanos);
-}
+	const char *begin = binary->at + 1;
+	char name[ENUM_NAME_BYTES];
+	size_t length;
+	int number;
 
-/* "-3.5s": both parts have the sign. */
-static bool duration_encode(const char *text, struct text *bytes)
-{
-	const bool negative = *text == '-';
-	char *end, digits[10] = "000000000";
-	int64_t seconds, nanos = 0, us;
-
-	if (!duration_parse(text, &us))
+	if (*binary->at != '"' || !json_string_skip(&binary->at))
 		return false;
-	seconds = strtoll(text, &end, 10);
-	if (*end == '.') {
-		memcpy(digits, end + 1, strspn(end + 1, "0123456789"));
-		nanos = strtoll(digits, NULL, 10);
-	}
-	instant_write(bytes, seconds, negative ? -nanos : nanos);
+	length = (size_t)(binary->at - begin) - 1;
+	if (length >= sizeof(name))
+		return false;
+	memcpy(name, begin, length);
+	name[length] = '\0';
+	if (!enum_number(type, name, &number))
+		return false;
+	*ret_bits = (uint64_t)(int64_t)number;
 	return true;
 }
 
-static bool timestamp_encode(const char *text, struct text *bytes)
+/* A whole number, which may be in quotes. */
+static bool whole_take(struct binary *binary, uint64_t *ret_bits)
 {
-	int64_t wall_ns, seconds;
+	const bool quoted = *binary->at == '"';
+	const char *digits = binary->at + quoted;
+	const size_t length = json_word_length(digits);
+	char *end;
 
-	if (!time_parse_strict(text, &wall_ns))
+	*ret_bits = (uint64_t)strtoll(digits, &end, 10);
+	if (!length || end != digits + length || (quoted && *end != '"'))
 		return false;
-	seconds = wall_ns / 1000000000 - (wall_ns % 1000000000 < 0);
-	instant_write(bytes, seconds, wall_ns - seconds * 1000000000);
+	binary->at = end + quoted;
 	return true;
 }
 
-/* Paths travel in snake_case, each for itself. */
-static bool mask_encode(const char *text, struct text *bytes)
+static bool bool_take(struct binary *binary, uint64_t *ret_bits)
 {
-	while (*text) {
-		const size_t length = strcspn(text, ",");
-		AUTO(string) char *camel = memory_strndup(text, length);
-		AUTO(string) char *snake = name_to_snake(camel);
-
-		bytes_write(bytes, 1, snake, strlen(snake));
-		text += length + (text[length] == ',');
-	}
-	return true;
+	*ret_bits = *binary->at == 't';
+	return word_take(binary, "true") || word_take(binary, "false");
 }
 
-static bool base64_encode(const json_t *value, unsigned number, struct text *bytes)
+static bool varint_encode(struct binary *binary, const struct field *field, unsigned number)
 {
-	const size_t size = json_string_length(value);
-	AUTO(string) char *data = malloc(size + 1);
-	size_t length = 0;
+	uint64_t bits;
+	const bool done = field->type == FIELD_BOOL   ? bool_take(binary, &bits)
+			  : field->type == FIELD_ENUM ? enum_take(binary, field->enum_type, &bits)
+						      : whole_take(binary, &bits);
 
-	if (!data) {
-		bytes->failed = true;
-		return true;
-	}
-	if (!base64_decode(json_string_value(value), size, NULL, sodium_base64_VARIANT_ORIGINAL, data, size,
-			   &length))
+	if (done)
+		wire_varint_field_write(binary->bytes, number, bits);
+	return done;
+}
+
+/* The string at hand, without its escapes. False: another value comes, or there is no memory for it. */
+static bool string_take(struct binary *binary, struct text *text)
+{
+	const bool done = json_string_append(&binary->at, text);
+
+	binary->bytes->failed |= text->failed;
+	return done && !text->failed;
+}
+
+static bool base64_encode(struct binary *binary, unsigned number)
+{
+	struct text base64 AUTO_TEXT = { .may_fail = true };
+	size_t begin, length = 0;
+	AUTO(string) char *data = NULL;
+	bool done;
+
+	if (!string_take(binary, &base64))
 		return false;
-	bytes_write(bytes, number, data, length);
+	data = malloc(base64.length + 1);
+	binary->bytes->failed |= !data;
+	done = data && base64_decode(base64.data, base64.length, NULL, sodium_base64_VARIANT_ORIGINAL, data,
+				     base64.length, &length);
+	if (!done)
+		return false;
+	begin = wire_part_begin(binary->bytes, number);
+	text_append(binary->bytes, data, length);
+	wire_part_end(binary->bytes, begin);
 	return true;
 }
 
 /* What is a message of its own on the wire, though a text in JSON. */
-static bool text_message_encode(enum field_type type, const char *text, unsigned number, struct text *bytes)
+static bool text_message_encode(struct binary *binary, enum field_type type, unsigned number)
 {
-	struct text part = { 0 };
-	const bool done = type == FIELD_DURATION    ? duration_encode(text, &part)
-			  : type == FIELD_TIMESTAMP ? timestamp_encode(text, &part)
-						    : mask_encode(text, &part);
+	struct text text AUTO_TEXT = { .may_fail = true };
+	size_t begin;
+	bool done;
 
-	part_write(bytes, number, &part);
+	if (!string_take(binary, &text))
+		return false;
+	begin = wire_part_begin(binary->bytes, number);
+	done = type == FIELD_DURATION    ? wire_duration_write(text.data, binary->bytes)
+	       : type == FIELD_TIMESTAMP ? wire_timestamp_write(text.data, binary->bytes)
+					 : wire_mask_write(text.data, binary->bytes);
+	wire_part_end(binary->bytes, begin);
 	return done;
 }
+
+/* ---- google.protobuf.Any ---- */
 
 static const struct message *any_find(const struct message *const *any, const char *type)
 {
@@ -263,58 +331,120 @@ static const struct message *any_find(const struct message *const *any, const ch
 
 static const char struct_url[] = "type.googleapis.com/google.protobuf.Struct";
 
-/* google.protobuf.Any: type_url = 1, value = 2. Choice: what has no type, or one that is not known here, is a Struct of all its
- * members, "@type" among them: an empty message of its type would say that it held nothing. */
-static void any_encode(struct binary *binary, const json_t *object, unsigned number, struct text *bytes)
-{
-	const json_t *type = json_object_get(object, "@type"), *kept = json_object_get(object, "value");
-	const char *url = json_is_string(type) ? json_string_value(type) : "";
-	const struct message *message = any_find(binary->any, url);
-	const bool has_value_alone = *url && kept && json_object_size(object) == 2;
-	struct text part = { 0 }, value = { 0 }, whole = { 0 };
+/* What an object is, before it is written. */
+struct any {
+	struct text url;   /* "": it has no "@type" */
+	const char *value; /* of the member "value"; NULL: none */
+	size_t members;
+};
 
-	if (message) {
-		message_encode(binary, message, object, &value);
-	} else if (has_value_alone && json_is_object(kept) && strcmp(url, struct_url) == 0) {
-		struct_encode(kept, &value);
-	} else if (has_value_alone && json_is_string(kept) && base64_encode(kept, 2, &whole)) {
-		/* as message_from_binary() reads it */
-	} else if (json_object_size(object) > (*url != '\0')) {
-		url = struct_url;
-		struct_encode(object, &value);
-	}
-	if (*url)
-		bytes_write(&part, 1, url, strlen(url));
-	if (whole.length)
-		text_append(&part, whole.data, whole.length);
-	if (value.length)
-		part_write(&part, 2, &value);
-	text_deinit(&whole);
-	part_write(bytes, number, &part);
+static bool any_member_look(struct binary *binary, const struct name *name, struct any *any)
+{
+	any->members++;
+	if (name_is(name, "value"))
+		any->value = binary->at;
+	if (name_is(name, "@type") && *binary->at == '"' && !any->url.length)
+		return string_take(binary, &any->url);
+	return json_value_skip(&binary->at);
 }
 
-static bool struct_field_encode(struct binary *binary, const struct field *field, const json_t *value,
-				unsigned number, struct text *bytes)
+/* Leaves binary->at where it was. */
+static bool any_look(struct binary *binary, struct any *any)
 {
-	struct text part = { 0 };
+	const char *const object = binary->at;
+	bool is_first = true, done = true;
+	struct name name;
 
-	if (!json_is_object(value))
-		return false;
-	if (field->flags & FIELD_ANY) {
-		any_encode(binary, value, number, bytes);
+	while (done && member_next(binary, &is_first, &name))
+		done = any_member_look(binary, &name, any);
+	text_append(&any->url, "", 0);
+	binary->at = object;
+	return done && !any->url.failed;
+}
+
+static void url_write(struct binary *binary, const char *url)
+{
+	size_t begin;
+
+	if (!*url)
+		return;
+	begin = wire_part_begin(binary->bytes, 1);
+	text_puts(binary->bytes, url);
+	wire_part_end(binary->bytes, begin);
+}
+
+/* As @message; NULL: as a Struct. Nothing is written of an empty one. */
+static bool any_value_encode(struct binary *binary, const struct message *message)
+{
+	const size_t before = binary->bytes->length, begin = wire_part_begin(binary->bytes, 2);
+	const bool done = message ? message_encode(binary, message) : struct_encode(binary);
+
+	if (binary->bytes->length == begin)
+		wire_part_drop(binary->bytes, before);
+	else
+		wire_part_end(binary->bytes, begin);
+	return done;
+}
+
+/* Beside its type it has a member "value" alone, which begins with @first. */
+static bool any_is_value(const struct any *any, char first)
+{
+	return *any->url.data && any->members == 2 && any->value && *any->value == first;
+}
+
+/* type_url = 1, value = 2. Choice: what has no type, or one that is not known here, is a Struct of all its members, "@type"
+ * among them: an empty message of its type would say that it held nothing. */
+static bool any_members_encode(struct binary *binary, const struct any *any)
+{
+	const struct message *message = any_find(binary->any, any->url.data);
+	const char *const object = binary->at;
+	const size_t begin = binary->bytes->length;
+
+	url_write(binary, any->url.data);
+	if (message)
+		return any_value_encode(binary, message);
+	binary->at = any->value;
+	if (any_is_value(any, '{') && strcmp(any->url.data, struct_url) == 0)
+		return any_value_encode(binary, NULL);
+	if (any_is_value(any, '"') && base64_encode(binary, 2)) /* as message_from_binary() reads it */
 		return true;
-	}
-	struct_encode(value, &part);
-	part_write(bytes, number, &part);
-	return true;
+	if (any->members == (*any->url.data != '\0'))
+		return true;
+	binary->at = object;
+	wire_part_drop(binary->bytes, begin);
+	url_write(binary, struct_url);
+	return any_value_encode(binary, NULL);
 }
 
-/* One value under @number, which is 1 inside a wrapper and 2 inside a map's entry. False: of another type. */
-static bool scalar_encode(struct binary *binary, const struct field *field, const json_t *value,
-			  unsigned number, struct text *bytes)
+static bool any_encode(struct binary *binary, unsigned number)
 {
-	struct text part = { 0 };
-	uint64_t bits;
+	const size_t begin = wire_part_begin(binary->bytes, number);
+	const char *const object = binary->at;
+	struct any any = { .url.may_fail = true };
+	const bool done = any_look(binary, &any) && any_members_encode(binary, &any);
+
+	text_deinit(&any.url);
+	wire_part_end(binary->bytes, begin);
+	binary->at = object;
+	return json_value_skip(&binary->at) && done;
+}
+
+/* ---- fields ---- */
+
+static bool part_encode(struct binary *binary, const struct field *field, unsigned number)
+{
+	const size_t begin = wire_part_begin(binary->bytes, number);
+	const bool done = field->type == FIELD_VALUE    ? value_encode(binary)
+			  : field->type == FIELD_STRUCT ? struct_encode(binary)
+							: message_encode(binary, field->message);
+
+	wire_part_end(binary->bytes, begin);
+	return done;
+}
+
+/* One value under @number, which is 1 inside a wrapper and 2 inside a map's entry. */
+static bool scalar_encode(struct binary *binary, const struct field *field, unsigned number)
+{
 	double real;
 
 	switch (field->type) {
@@ -322,119 +452,144 @@ static bool scalar_encode(struct binary *binary, const struct field *field, cons
 	case FIELD_INT32:
 	case FIELD_INT64:
 	case FIELD_ENUM:
-		if (!integer_of(field, value, &bits))
-			return false;
-		varint_field_write(bytes, number, bits);
-		return true;
+		return varint_encode(binary, field, number);
 	case FIELD_DOUBLE:
-		if (!double_of(value, &real))
+		if (!double_take(binary, &real))
 			return false;
-		key_write(bytes, number, WIRE_64_BITS);
-		double_write(bytes, real);
+		wire_double_field_write(binary->bytes, number, real);
 		return true;
 	case FIELD_STRING:
-		if (!json_is_string(value))
-			return false;
-		string_write(bytes, number, value);
-		return true;
+		return *binary->at == '"' && string_encode(binary, number);
 	case FIELD_BYTES:
-		return json_is_string(value) && base64_encode(value, number, bytes);
+		return base64_encode(binary, number);
 	case FIELD_DURATION:
 	case FIELD_TIMESTAMP:
 	case FIELD_MASK:
-		return json_is_string(value) &&
-		       text_message_encode(field->type, json_string_value(value), number, bytes);
+		return text_message_encode(binary, field->type, number);
 	case FIELD_STRUCT:
-		return struct_field_encode(binary, field, value, number, bytes);
+		if (field->flags & FIELD_ANY)
+			return *binary->at == '{' && any_encode(binary, number);
+		return part_encode(binary, field, number);
 	case FIELD_VALUE:
-		value_encode(value, &part);
-		part_write(bytes, number, &part);
-		return true;
 	case FIELD_MESSAGE:
-		if (!json_is_object(value))
-			return false;
-		message_encode(binary, field->message, value, &part);
-		part_write(bytes, number, &part);
-		return true;
+		return part_encode(binary, field, number);
 	}
 	return false;
 }
 
-static bool element_encode(struct binary *binary, const struct field *field, const json_t *value,
-			   struct text *bytes)
+static bool element_encode(struct binary *binary, const struct field *field)
 {
-	struct text part = { 0 };
+	size_t begin;
 	bool done;
 
 	if (!(field->flags & FIELD_WRAPPED))
-		return scalar_encode(binary, field, value, field->number, bytes);
-	done = scalar_encode(binary, field, value, 1, &part);
-	part_write(bytes, field->number, &part);
+		return scalar_encode(binary, field, field->number);
+	begin = wire_part_begin(binary->bytes, field->number);
+	done = scalar_encode(binary, field, 1);
+	wire_part_end(binary->bytes, begin);
 	return done;
 }
 
 /* Numbers are written one by one, too: every reader takes them packed or not. */
-static bool list_field_encode(struct binary *binary, const struct field *field, const json_t *list,
-			      struct text *bytes)
+static bool list_field_encode(struct binary *binary, const struct field *field)
 {
-	size_t i;
-	json_t *element;
+	bool is_first = true;
 
-	json_array_foreach((json_t *)list, i, element) {
-		if (!element_encode(binary, field, element, bytes))
+	while (element_next(binary, &is_first))
+		if (!element_encode(binary, field))
 			return false;
-	}
-	return json_is_array(list);
+	return json_token_skip(&binary->at, ']');
 }
 
-static bool map_field_encode(struct binary *binary, const struct field *field, const json_t *object,
-			     struct text *bytes)
+static bool map_field_encode(struct binary *binary, const struct field *field)
 {
-	const char *name;
-	json_t *value;
-	bool done = json_is_object(object);
+	bool is_first = true;
+	struct name name;
 
-	json_object_foreach((json_t *)object, name, value) {
-		struct text entry = { 0 };
+	while (member_next(binary, &is_first, &name)) {
+		const size_t entry = wire_part_begin(binary->bytes, field->number);
 
-		bytes_write(&entry, 1, name, strlen(name));
-		done = done && scalar_encode(binary, field, value, 2, &entry);
-		part_write(bytes, field->number, &entry);
+		name_write(binary, &name);
+		if (!scalar_encode(binary, field, 2))
+			return false;
+		wire_part_end(binary->bytes, entry);
 	}
+	return json_token_skip(&binary->at, '}');
+}
+
+/* null is unset, but for a field that may hold anything. */
+static bool field_encode(struct binary *binary, const struct field *field)
+{
+	if (!field || !field->number)
+		return json_value_skip(&binary->at);
+	if (field->type != FIELD_VALUE && word_take(binary, "null"))
+		return true;
+	if (field->flags & FIELD_MAP)
+		return map_field_encode(binary, field);
+	if (field->flags & FIELD_REPEATED)
+		return list_field_encode(binary, field);
+	return element_encode(binary, field);
+}
+
+/* Answers have their members in the order of the table: the search goes on behind the last one that was found. */
+static const struct field *field_after(const struct message *message, const struct field *last,
+				       const struct name *name)
+{
+	const struct field *from = last ? last + 1 : message->fields;
+
+	for (const struct field *field = from; field->name; field++)
+		if (name_is(name, field->name))
+			return field;
+	for (const struct field *field = message->fields; field < from; field++)
+		if (name_is(name, field->name))
+			return field;
+	return NULL;
+}
+
+static bool members_encode(struct binary *binary, const struct message *message)
+{
+	const struct field *last = NULL;
+	bool is_first = true;
+	struct name name;
+
+	while (member_next(binary, &is_first, &name)) {
+		const struct field *field = field_after(message, last, &name);
+
+		if (field)
+			last = field;
+		if (field_encode(binary, field))
+			continue;
+		if (!binary->wrong && field)
+			binary->wrong = field->name;
+		return false;
+	}
+	return json_token_skip(&binary->at, '}');
+}
+
+static bool message_encode(struct binary *binary, const struct message *message)
+{
+	bool done;
+
+	if (binary->depth == DEPTH_MAX)
+		return false;
+	binary->depth++;
+	done = members_encode(binary, message);
+	binary->depth--;
 	return done;
 }
 
-static void message_encode(struct binary *binary, const struct message *message, const json_t *value,
-			   struct text *bytes)
-{
-	for (const struct field *field = message->fields; field->name; field++) {
-		const json_t *member = json_object_get(value, field->name);
-		bool done;
-
-		/* null is unset, but for a field that may hold anything. */
-		if (!field->number || !member || (json_is_null(member) && field->type != FIELD_VALUE))
-			continue;
-		if (field->flags & FIELD_MAP)
-			done = map_field_encode(binary, field, member, bytes);
-		else if (field->flags & FIELD_REPEATED)
-			done = list_field_encode(binary, field, member, bytes);
-		else
-			done = element_encode(binary, field, member, bytes);
-		if (!done && !binary->wrong)
-			binary->wrong = field->name;
-	}
-}
-
-enum status message_to_binary(const struct message *message, const json_t *value,
+enum status message_to_binary(const struct message *message, const char *json,
 			      const struct message *const *any, struct text *bytes, struct error *err)
 {
-	struct binary binary = { .any = any };
+	struct binary binary = { .at = json, .bytes = bytes, .any = any };
+	bool done;
 
-	message_encode(&binary, message, value, bytes);
+	json_space_skip(&binary.at);
+	done = message_encode(&binary, message) && !*binary.at;
 	if (bytes->failed)
 		return error_no_memory(err);
 	if (binary.wrong)
 		return error_set(err, STATUS_INTERNAL, NULL, "%s: the value of %s is of another type",
 				 message->full_name, binary.wrong);
-	return STATUS_OK;
+	return done ? STATUS_OK : error_set(err, STATUS_INTERNAL, NULL, "%s: it is no JSON object", message->full_name);
 }

@@ -10,6 +10,7 @@
 #include "api/ml/job_rules.h"
 #include "api/ml/messages.h"
 #include "api/ml/to_plan.h"
+#include "api/message/message_binary.h"
 #include "scheduler/plan/plan.h"
 #include "tests/fuzz/message_mutation.h"
 
@@ -71,6 +72,16 @@ static void fuzz_mask(const char *input)
 	expect(value);
 }
 
+/* What is written as bytes, be it JSON or not. */
+static void fuzz_binary(const char *input)
+{
+	static const struct message *const any[] = { &ml_job, NULL };
+	struct text bytes AUTO_TEXT = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	expect(message_to_binary(&ml_job, input, any, &bytes, &err) == STATUS_OK || err.text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO(json) json_t *value = NULL;
@@ -79,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err AUTO_ERROR = { 0 };
 
 	fuzz_mask(text);
+	fuzz_binary(text);
 	if (message_parse_body((const char *)data, size, &value, &err)) {
 		expect(err.text && err.status == STATUS_INVALID_ARGUMENT);
 		return 0;

@@ -61,12 +61,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct message *message = messages[size ? data[0] % 4 : 0];
 	AUTO(json) json_t *first = message_of(message, data + !!size, size - !!size);
 	AUTO(json) json_t *second = NULL;
+	AUTO(string) char *json = NULL;
 	const char *mask;
 	struct text bytes AUTO_TEXT = { 0 };
 
 	if (!first)
 		return 0;
-	expect(message_to_binary(message, first, NULL, &bytes, NULL) == STATUS_OK);
+	json = json_dump_compact(first);
+	expect(message_to_binary(message, json, NULL, &bytes, NULL) == STATUS_OK);
 	second = message_of(message, bytes.data, bytes.length);
 	mask = json_text_at(first, "readMask");
 	expect(second && (json_equal(first, second) || (mask && !mask_comes_back(mask))));

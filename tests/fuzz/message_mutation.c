@@ -248,13 +248,16 @@ static json_t *input_read(const struct message *message, const uint8_t *data, si
 static bool input_write(const struct message *message, const json_t *value, struct text *text)
 {
 	AUTO(json) json_t *canonical = NULL;
+	AUTO(string) char *json = NULL;
 
 	if (!mutated.binary) {
 		json_write(text, value);
 		return !text->failed;
 	}
-	return message_read(message, value, "", &canonical, NULL) == STATUS_OK &&
-	       message_to_binary(message, canonical, NULL, text, NULL) == STATUS_OK && !text->failed;
+	if (message_read(message, value, "", &canonical, NULL))
+		return false;
+	json = json_dump_compact(canonical);
+	return message_to_binary(message, json, NULL, text, NULL) == STATUS_OK && !text->failed;
 }
 
 /* What @data is, or is to be. */

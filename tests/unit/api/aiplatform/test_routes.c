@@ -3,7 +3,7 @@
 #include "api/grpc/rpc.h"
 #include "api/http/router.h"
 #include "api/message/discovery.h"
-#include "api/message/message_binary.h"
+#include "tests/unit/api/message/json_testing.h"
 #include "tests/unit/api/aiplatform/aiplatform_testing.h"
 
 static const struct family families[] = {
@@ -47,7 +47,7 @@ static void assert_reached(const struct route *route, const char *many)
 	struct target target;
 	struct match match;
 
-	assert_int_equal(message_to_binary(route->rpc->request, value, NULL, &bytes, NULL), STATUS_OK);
+	assert_int_equal(json_to_binary(route->rpc->request, value, NULL, &bytes, NULL), STATUS_OK);
 	assert_int_equal(rpc_request_make(route, bytes.data, bytes.length, &request, NULL), STATUS_OK);
 	assert_int_equal(target_parse(request.target.data, &target, NULL), STATUS_OK);
 	match = router_match(families, route->method, &target);
@@ -114,7 +114,7 @@ static void operations_carry_their_metadata(void **state)
 				    json_sprintf("%s.DeleteOperationMetadata",
 						 json_string_value(json_object_get(metadata, "@type"))));
 		assert_int_equal(
-			message_to_binary(&aiplatform_operation, operation, aiplatform_any, &bytes, NULL),
+			json_to_binary(&aiplatform_operation, operation, aiplatform_any, &bytes, NULL),
 			STATUS_OK);
 		/* value = 2 of the Any: genericMetadata = 1: createTime = 2: seconds = 1 */
 		assert_non_null(memmem(bytes.data, bytes.length, "\x12\x0a\x0a\x08\x12\x06\x08", 7));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/grpc/rpc.h"
 
-#include "api/message/message_binary.h"
 #include "tests/unit/api/message/json_testing.h"
 
 static const struct message thing;
@@ -38,7 +37,7 @@ static void assert_request(const char *path, const char *body_root, const char *
 	struct text bytes AUTO_TEXT = { 0 };
 	struct rpc_request made AUTO_RPC_REQUEST = { 0 };
 
-	assert_int_equal(message_to_binary(&request, value, NULL, &bytes, NULL), STATUS_OK);
+	assert_int_equal(json_to_binary(&request, value, NULL, &bytes, NULL), STATUS_OK);
 	assert_int_equal(rpc_request_make(&route, bytes.data, bytes.length, &made, NULL), STATUS_OK);
 	assert_string_equal(made.target.data, expected_target);
 	assert_string_equal(made.body.length ? made.body.data : "", wanted);
@@ -90,7 +89,7 @@ static void long_names_are_refused(void **state)
 		name[i] = "a/"[i % 2];
 	name[BYTES] = '\0';
 	value = json_pack("{s:s}", "parent", name);
-	assert_int_equal(message_to_binary(&request, value, NULL, &bytes, NULL), STATUS_OK);
+	assert_int_equal(json_to_binary(&request, value, NULL, &bytes, NULL), STATUS_OK);
 	assert_int_equal(rpc_request_make(&route, bytes.data, bytes.length, &made, NULL),
 			 STATUS_INVALID_ARGUMENT);
 }
@@ -136,7 +135,7 @@ static void names_are_what_the_call_is_for(void **state)
 		struct error err AUTO_ERROR = { 0 };
 		enum status rc;
 
-		assert_int_equal(message_to_binary(&request, value, NULL, &bytes, NULL), STATUS_OK);
+		assert_int_equal(json_to_binary(&request, value, NULL, &bytes, NULL), STATUS_OK);
 		rc = rpc_request_make(&route, bytes.data, bytes.length, &made, &err);
 		if (rows[i].fits != (rc == STATUS_OK))
 			fail_msg("%s: %s", rows[i].path, rows[i].name);
@@ -180,7 +179,7 @@ static void failures_become_outcomes(void **state)
 		  false },
 		{ 502, "{'error':{}}", GRPC_UNKNOWN, "The server answered with HTTP status 502.", false },
 		{ 500, "'no error'", GRPC_UNKNOWN, "The server answered with HTTP status 500.", false },
-		{ 200, "[", GRPC_INTERNAL, "The answer is no JSON.", false },
+		{ 200, "[", GRPC_INTERNAL, "test.Thing: it is no JSON object", false },
 		{ 200, "{'displayName':1}", GRPC_INTERNAL,
 		  "test.Thing: the value of displayName is of another type", false },
 	};

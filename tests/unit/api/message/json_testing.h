@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/message_binary.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "tests/unit/testing.h"
@@ -37,4 +38,12 @@ static inline void assert_json_text(const json_t *value, const char *expected)
 	AUTO(string) char *wanted = quoted(expected);
 
 	assert_string_equal(text, wanted);
+}
+
+static inline enum status json_to_binary(const struct message *message, const json_t *value,
+					 const struct message *const *any, struct text *bytes, struct error *err)
+{
+	AUTO(string) char *json = json_dump_compact(value);
+
+	return message_to_binary(message, json, any, bytes, err);
 }
