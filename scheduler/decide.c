@@ -61,12 +61,12 @@ static int64_t limit_us(const struct job_run *run)
 
 /* A lost replica waits a moment: if the engine is about to stop, the others are lost as well, and with them the attempt.
  * INT64_MAX: none is lost. */
-static int64_t restart_us(const struct job_run *run, const struct outlook *outlook)
+static int64_t restart_us(const struct job_run *run, const struct decision_context *context)
 {
 	if (!run->lost_at_us)
 		return INT64_MAX;
 	return run->lost_at_us +
-	       (faults_alone(run) ? 0 : (int64_t)outlook->reconciler->retry_pause_ms * 1000);
+	       (faults_alone(run) ? 0 : (int64_t)context->reconciler->retry_pause_ms * 1000);
 }
 
 static void earlier(int64_t *at_us, int64_t other_us)
@@ -75,21 +75,21 @@ static void earlier(int64_t *at_us, int64_t other_us)
 		*at_us = other_us;
 }
 
-int64_t decide_wake_us(const struct job_run *run, const struct outlook *outlook)
+int64_t decide_wake_us(const struct job_run *run, const struct decision_context *context)
 {
-	const int64_t restart_at_us = restart_us(run, outlook);
+	const int64_t restart_at_us = restart_us(run, context);
 	int64_t at_us = INT64_MAX;
 
-	if (outlook->mono_us < run->hold_until_us)
+	if (context->mono_us < run->hold_until_us)
 		return run->hold_until_us;
 	if (job_run_doubts(run))
 		return run->doubt_until_us;
 	if (run->row->verdict == JOB_STATE_UNSPECIFIED)
 		at_us = limit_us(run);
 	/* Later it waits for containers that are still to go. */
-	if (restart_at_us > outlook->mono_us)
+	if (restart_at_us > context->mono_us)
 		earlier(&at_us, restart_at_us);
-	if (job_run_is_sighted(run) && run->gateway.retry_at_us > outlook->mono_us)
+	if (job_run_is_sighted(run) && run->gateway.retry_at_us > context->mono_us)
 		earlier(&at_us, run->gateway.retry_at_us);
 	if (run->fault_at_us)
 		earlier(&at_us, run->fault_at_us);
@@ -149,32 +149,32 @@ static void decide_start(struct decision *decision, const struct job_run *run)
 }
 
 static void decide_running(struct decision *decision, const struct job_run *run,
-			   const struct outlook *outlook)
+			   const struct decision_context *context)
 {
 	if (run->row->state == JOB_RUNNING)
 		return;
 	decide_announcement(decision, run, JOB_RUNNING);
 	if (!run->row->running_us)
-		decision->change.running_us = outlook->wall_us;
+		decision->change.running_us = context->wall_us;
 	notes_say(&decision->says, SEVERITY_INFO, "Job is running.");
 }
 
 /* Until all replicas are started: at first, and when one of them was lost. */
 static void decide_starting(struct decision *decision, const struct job_run *run,
-			    const struct outlook *outlook)
+			    const struct decision_context *context)
 {
 	const struct glance glance = glance_at(run);
 
 	if (glance.missing && (!has_images(run) || run->network != NETWORK_READY))
 		decide_fetch(decision, run);
-	else if (glance.missing && !gateway_is_awaited(outlook->reconciler, run))
+	else if (glance.missing && !gateway_is_awaited(context->reconciler, run))
 		decide_create(decision, run);
 	else if (glance.missing || glance.seen[SEEN_CREATING])
 		return;
 	else if (glance.seen[SEEN_CREATED])
 		decide_start(decision, run);
 	else if (!glance.seen[SEEN_STARTING])
-		decide_running(decision, run, outlook);
+		decide_running(decision, run, context);
 }
 
 /* ---- replicas that were lost ---- */
@@ -262,7 +262,7 @@ enum { EXIT_NO_PROGRAM = 127 };
 /* Users ask for it: what is missing is mostly an image's python, or arguments that its own entry point has swallowed.
  * Choice: the service says nothing of the kind. */
 static void tell_missing_programs(struct decision *decision, const struct job_run *run,
-				  const struct outlook *outlook)
+				  const struct decision_context *context)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
@@ -271,7 +271,7 @@ static void tell_missing_programs(struct decision *decision, const struct job_ru
 
 		if (replica->end != END_EXIT || replica->exit_code != EXIT_NO_PROGRAM || replica->ordered)
 			continue;
-		line = replica_command_line(outlook->reconciler, run, &replica->key);
+		line = replica_command_line(context->reconciler, run, &replica->key);
 		if (!line)
 			continue;
 		replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
@@ -307,14 +307,14 @@ static void note_blame(struct decision *decision, const struct job_run *run, enu
 
 /* Writes down what the exits of the replicas decide, before anything is torn down for it. False: they decide nothing. */
 static bool decide_verdict(struct decision *decision, const struct job_run *run,
-			   const struct outlook *outlook)
+			   const struct decision_context *context)
 {
 	const struct judgement judgement = job_run_judge(run);
 
 	if (judgement.verdict == JOB_STATE_UNSPECIFIED)
 		return false;
 	if (ran_unseen(run, judgement.verdict))
-		decide_running(decision, run, outlook);
+		decide_running(decision, run, context);
 	else
 		decision_change(decision, run, run->row->state);
 	decision->change.decides = true;
@@ -326,7 +326,7 @@ static bool decide_verdict(struct decision *decision, const struct job_run *run,
 		notes_say(&decision->says, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
 			  judgement.message, run->row->attempt + 1);
 	if (judgement.verdict == JOB_FAILED)
-		tell_missing_programs(decision, run, outlook);
+		tell_missing_programs(decision, run, context);
 	if (judgement.verdict == JOB_SUCCEEDED)
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
 	return true;
@@ -347,18 +347,19 @@ void decide_expiry(struct decision *decision, const struct job_run *run)
 		ran ? dialect->running_limit : dialect->wait_limit, (double)passed_us / 1e6);
 }
 
-static void decide_wanted(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+static void decide_wanted(struct decision *decision, const struct job_run *run,
+			  const struct decision_context *context)
 {
 	const bool queued = run->row->state == JOB_QUEUED, sighted = job_run_is_sighted(run);
 
 	/* What has happened by itself, or as it was ordered, comes before a limit that passed meanwhile. */
-	if ((queued || sighted) && decide_verdict(decision, run, outlook))
+	if ((queued || sighted) && decide_verdict(decision, run, context))
 		return;
-	if (limit_us(run) <= outlook->mono_us)
+	if (limit_us(run) <= context->mono_us)
 		decide_expiry(decision, run);
 	else if (!queued && sighted &&
-		 (restart_us(run, outlook) > outlook->mono_us || !decide_restart(decision, run)))
-		decide_starting(decision, run, outlook);
+		 (restart_us(run, context) > context->mono_us || !decide_restart(decision, run)))
+		decide_starting(decision, run, context);
 }
 
 /* ---- its end ---- */
@@ -366,9 +367,10 @@ static void decide_wanted(struct decision *decision, const struct job_run *run, 
 /* Choice: after the master has ended nobody waits for the others; a cancelled job gets its full grace. */
 enum { GRACE_AFTER_END_S = 5 };
 
-static void decide_stop(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+static void decide_stop(struct decision *decision, const struct job_run *run,
+			const struct decision_context *context)
 {
-	unsigned grace_s = outlook->reconciler->stop_grace_s;
+	unsigned grace_s = context->reconciler->stop_grace_s;
 
 	if (run->row->verdict != JOB_CANCELLED && grace_s > GRACE_AFTER_END_S)
 		grace_s = GRACE_AFTER_END_S;
@@ -423,15 +425,16 @@ static bool was_lost(const struct job_run *run)
 }
 
 /* Nothing of the last attempt is left: the whole job begins again, under the same names. */
-static void decide_retry(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+static void decide_retry(struct decision *decision, const struct job_run *run,
+			 const struct decision_context *context)
 {
-	const int64_t pause_us = (int64_t)outlook->reconciler->retry_pause_ms * 1000
+	const int64_t pause_us = (int64_t)context->reconciler->retry_pause_ms * 1000
 				 << (run->row->attempt - 1);
 
 	decision_change(decision, run, JOB_PREPARING);
 	decision->change.retries = true;
 	if (was_lost(run))
-		decision->hold_until_us = outlook->mono_us + pause_us;
+		decision->hold_until_us = context->mono_us + pause_us;
 }
 
 static const char *last_words(enum job_state verdict)
@@ -459,12 +462,12 @@ static void decide_close(struct decision *decision, const struct job_run *run)
 /* Containers and their output, until nothing of them is left. No program of the job runs any more when its network is left
  * for the next one, or goes. */
 static void decide_stopping(struct decision *decision, const struct job_run *run,
-			    const struct outlook *outlook)
+			    const struct decision_context *context)
 {
 	const struct glance glance = glance_at(run);
 	const bool again = run->row->verdict == JOB_PREPARING;
 
-	decide_stop(decision, run, outlook);
+	decide_stop(decision, run, context);
 	if (decision->order_count || glance.seen[SEEN_CREATING] || glance.seen[SEEN_STARTING] ||
 	    glance.seen[SEEN_RUNNING] || glance.unread)
 		return;
@@ -475,13 +478,13 @@ static void decide_stopping(struct decision *decision, const struct job_run *run
 	else if (glance.seen[SEEN_NOTHING] < run->replica_count)
 		return;
 	else if (again)
-		decide_retry(decision, run, outlook);
+		decide_retry(decision, run, context);
 	else
 		decide_close(decision, run);
 }
 
 static void decide_closing(struct decision *decision, const struct job_run *run,
-			   const struct outlook *outlook)
+			   const struct decision_context *context)
 {
 	if (run->last_words == OUTPUT_OPEN)
 		decision_order(decision, ORDER_LAST_WORDS, 0);
@@ -491,17 +494,17 @@ static void decide_closing(struct decision *decision, const struct job_run *run,
 		return;
 	decision_change(decision, run, run->row->verdict);
 	/* What was waited for since was the engine's clearing; a trial that follows may have begun meanwhile. */
-	decision->change.ended_us = run->over_us ? run->over_us : outlook->wall_us;
+	decision->change.ended_us = run->over_us ? run->over_us : context->wall_us;
 }
 
-void decide_end(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+void decide_end(struct decision *decision, const struct job_run *run, const struct decision_context *context)
 {
 	if (is_touched(run) && !job_run_is_sighted(run))
 		return;
 	if (run->row->torn_down)
-		decide_closing(decision, run, outlook);
+		decide_closing(decision, run, context);
 	else if (is_touched(run))
-		decide_stopping(decision, run, outlook);
+		decide_stopping(decision, run, context);
 	else if (is_explained(run->row))
 		decide_close(decision, run);
 	else
@@ -511,14 +514,14 @@ void decide_end(struct decision *decision, const struct job_run *run, const stru
 /* ---- beside its way ---- */
 
 static void tell_engine_loss(struct decision *decision, const struct job_run *run,
-			     const struct outlook *outlook)
+			     const struct decision_context *context)
 {
-	if (!outlook->engine_away || run->row->verdict != JOB_STATE_UNSPECIFIED ||
-	    (run->told_loss == outlook->engine_loss && run->told_loss_in == run->row->state))
+	if (!context->engine_away || run->row->verdict != JOB_STATE_UNSPECIFIED ||
+	    (run->told_loss == context->engine_loss && run->told_loss_in == run->row->state))
 		return;
-	decision->told_loss = outlook->engine_loss;
+	decision->told_loss = context->engine_loss;
 	notes_say(&decision->says, SEVERITY_WARNING, "Waiting for the container engine: %s",
-		  outlook->engine_away);
+		  context->engine_away);
 }
 
 /* The output of every replica that has some and is not being read. */
@@ -548,21 +551,21 @@ static void note_replicas(struct decision *decision, const struct job_run *run)
 	}
 }
 
-struct decision job_decide(const struct job_run *run, const struct outlook *outlook)
+struct decision job_decide(const struct job_run *run, const struct decision_context *context)
 {
-	struct decision decision = { .wake_at_us = decide_wake_us(run, outlook) };
+	struct decision decision = { .wake_at_us = decide_wake_us(run, context) };
 
-	if (job_run_rests(run, outlook->mono_us))
+	if (job_run_rests(run, context->mono_us))
 		return decision;
-	tell_engine_loss(&decision, run, outlook);
+	tell_engine_loss(&decision, run, context);
 	note_replicas(&decision, run);
 	decide_following(&decision, run);
-	gateway_decide(&decision, run, outlook);
-	faults_decide(&decision, run, outlook);
+	gateway_decide(&decision, run, context);
+	faults_decide(&decision, run, context);
 	if (decision_is_empty(&decision) && run->row->verdict == JOB_STATE_UNSPECIFIED)
-		decide_wanted(&decision, run, outlook);
+		decide_wanted(&decision, run, context);
 	else if (decision_is_empty(&decision))
-		decide_end(&decision, run, outlook);
+		decide_end(&decision, run, context);
 	if (!decision.stores &&
 	    (decision.says.count || decision.journal_count || run->notes.count || run->differs))
 		decision_change(&decision, run, run->row->state);

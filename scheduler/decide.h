@@ -26,13 +26,13 @@
 #include "scheduler/decision.h"
 
 /* Of a job that has containers. */
-struct decision job_decide(const struct job_run *run, const struct outlook *outlook);
+struct decision job_decide(const struct job_run *run, const struct decision_context *context);
 
 /* Whether nothing is decided of the job now: it rests for a moment, or it is open how a replica ended. */
 bool job_run_rests(const struct job_run *run, int64_t mono_us);
 /* Adds to @decision that the job's time is up: to wait before it ran, or to run since it did. */
 void decide_expiry(struct decision *decision, const struct job_run *run);
 /* Adds what is next for a job with a stored outcome. */
-void decide_end(struct decision *decision, const struct job_run *run, const struct outlook *outlook);
+void decide_end(struct decision *decision, const struct job_run *run, const struct decision_context *context);
 /* When to decide again if nothing happens (monotonic); INT64_MAX: never. */
-int64_t decide_wake_us(const struct job_run *run, const struct outlook *outlook);
+int64_t decide_wake_us(const struct job_run *run, const struct decision_context *context);

@@ -21,7 +21,7 @@ struct reconciler;
 struct replica_run;
 
 /* What is known beside the job itself when something is decided of it. */
-struct outlook {
+struct decision_context {
 	const struct reconciler *reconciler; /* its settings */
 	int64_t wall_us, mono_us;
 	const char *engine_away; /* the engine's words while it is away; NULL: it is not */

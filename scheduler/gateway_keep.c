@@ -85,10 +85,11 @@ void gateway_open(const struct reconciler *reconciler, struct job_run *run)
 	run->gateway.tries = 0;
 }
 
-void gateway_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+void gateway_decide(struct decision *decision, const struct job_run *run,
+		    const struct decision_context *context)
 {
-	if (!outlook->reconciler->gateway.open || !job_run_is_sighted(run) ||
-	    run->gateway.retry_at_us > outlook->mono_us)
+	if (!context->reconciler->gateway.open || !job_run_is_sighted(run) ||
+	    run->gateway.retry_at_us > context->mono_us)
 		return;
 	if (run->network == NETWORK_NONE && run->gateway.seen == GATEWAY_OPEN)
 		decision_order(decision, ORDER_GATEWAY_CLOSE, 0); /* the network went behind our back */

@@ -5,11 +5,12 @@
 
 struct decision;
 struct job_run;
-struct outlook;
+struct decision_context;
 struct reconciler;
 
 /* Pure: the job's gateway is opened when its network is there and replicas are to use it, and closed when that is gone. */
-void gateway_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook);
+void gateway_decide(struct decision *decision, const struct job_run *run,
+		    const struct decision_context *context);
 /* Again after a restart, where the containers expect it. A gateway that cannot be opened does not hold the job up for long:
  * the log tells. */
 void gateway_open(const struct reconciler *reconciler, struct job_run *run);

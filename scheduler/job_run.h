@@ -127,7 +127,8 @@ struct job_run {
 
 	struct notes notes; /* to be stored with the next change */
 	bool differs;       /* the assignment has differences that are not stored yet */
-	unsigned told_loss; /* the last loss of the engine (struct outlook) that the log tells of; 0: none */
+	unsigned
+		told_loss; /* the last loss of the engine (struct decision_context) that the log tells of; 0: none */
 	enum job_state told_loss_in; /* and the state that the job was in */
 	json_t *told;                /* of a trial: differences that its siblings have told; or NULL */
 	struct tuner *tuner;         /* of a tuning job, once it was looked at */

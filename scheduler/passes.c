@@ -20,30 +20,31 @@ enum { READ_AGAIN_US = 1000000 }; /* a row that could not be read */
 /* ---- kinds of jobs ---- */
 
 /* What the time that has passed, and stored faults, make of what was seen. */
-static void replicas_look(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook)
+static void replicas_look(struct scheduler *scheduler, struct job_run *run,
+			  const struct decision_context *context)
 {
-	if (job_run_rests(run, outlook->mono_us))
+	if (job_run_rests(run, context->mono_us))
 		return;
 	faults_look(scheduler, run);
 	run->lost_at_us = !job_run_restarts_any(run) ? 0
 			  : run->lost_at_us          ? run->lost_at_us
-						     : outlook->mono_us;
+						     : context->mono_us;
 	if (!run->over_us && job_run_is_over(run)) {
-		run->over_us = outlook->wall_us;
+		run->over_us = context->wall_us;
 		tuner_wake(scheduler, run);
 	}
 }
 
 static struct decision replicas_serve(struct scheduler *scheduler, struct job_run *run,
-				      const struct outlook *outlook)
+				      const struct decision_context *context)
 {
-	replicas_look(scheduler, run, outlook);
-	return job_decide(run, outlook);
+	replicas_look(scheduler, run, context);
+	return job_decide(run, context);
 }
 
 /* Takes in what is seen of a job, and decides what is to be done for it. */
 static struct decision (*const job_serve[])(struct scheduler *scheduler, struct job_run *run,
-					    const struct outlook *outlook) = {
+					    const struct decision_context *context) = {
 	[WORK_REPLICAS] = replicas_serve,
 	[WORK_TRIALS] = search_serve,
 };
@@ -53,7 +54,7 @@ static struct decision (*const job_serve[])(struct scheduler *scheduler, struct 
 static void run_decide(struct scheduler *scheduler, struct job_run *run)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
-	const struct outlook outlook = {
+	const struct decision_context context = {
 		.reconciler = &scheduler->reconciler,
 		.mono_us = clock_mono_us(clock), /* first, as in step_clock_move() */
 		.wall_us = clock_wall_us(clock),
@@ -62,9 +63,9 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	};
 	struct decision decision;
 
-	sight_settle(run, outlook.mono_us);
-	job_run_deadline_us(run, outlook.wall_us, outlook.mono_us);
-	decision = job_serve[run->work](scheduler, run, &outlook);
+	sight_settle(run, context.mono_us);
+	job_run_deadline_us(run, context.wall_us, context.mono_us);
+	decision = job_serve[run->work](scheduler, run, &context);
 	wakes_set(&scheduler->wakes, run->entry, decision.wake_at_us);
 	decisions_add(scheduler, run, &decision);
 }

@@ -176,7 +176,7 @@ static size_t waiting_sort(const struct job_list *list, const struct job **jobs)
 static void estimate_write(const struct jobs_context *context, const struct job_list *list,
 			   const struct job *job, const struct plan *plan, struct writer *answer)
 {
-	struct start_estimate estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate estimate AUTO_START_ESTIMATE = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
 	AUTO(json) json_t *told = NULL;
 

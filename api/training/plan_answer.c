@@ -175,7 +175,7 @@ static enum status plan_write(struct text *text, const struct training_context *
 enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_telling *telling,
 			struct error *err)
 {
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 	enum status rc;
 
 	training_storage_tell(call->context, plan);

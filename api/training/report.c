@@ -113,7 +113,7 @@ static json_t *head_make(const struct training_context *context, const struct jo
 static enum status start_add(const struct training_context *context, const struct job *job,
 			     const struct plan *plan, json_t *report, struct error *err)
 {
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 	enum status rc;
 
 	if (job->state != JOB_QUEUED || job->verdict != JOB_STATE_UNSPECIFIED)

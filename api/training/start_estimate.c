@@ -54,7 +54,7 @@ static void room_take(struct room *room, const struct plan *plan, const struct a
 }
 
 /* One look at a job that waits before ours. */
-struct sighting {
+struct estimation {
 	const struct training_context *context;
 	const struct plan *plan;           /* ours */
 	const struct job *job;             /* likewise; NULL: it is not there yet */
@@ -64,9 +64,9 @@ struct sighting {
 };
 
 /* Whether ours has to wait when the other one lacks that. */
-static bool holds_up(const struct sighting *sighting, const struct plan *other, enum shortage shortage)
+static bool holds_up(const struct estimation *estimation, const struct plan *other, enum shortage shortage)
 {
-	const struct plan *ours = sighting->plan;
+	const struct plan *ours = estimation->plan;
 
 	switch (shortage) {
 	case SHORTAGE_NONE:
@@ -75,7 +75,7 @@ static bool holds_up(const struct sighting *sighting, const struct plan *other, 
 	case SHORTAGE_NETWORK:
 		return true;
 	case SHORTAGE_DEVICES:
-		return placement_wants_devices(plan_accelerator_count(ours), &sighting->room->capacity);
+		return placement_wants_devices(plan_accelerator_count(ours), &estimation->room->capacity);
 	case SHORTAGE_PROJECT:
 		return strcmp(ours->project, other->project) == 0;
 	case SHORTAGE_HOST:
@@ -85,12 +85,12 @@ static bool holds_up(const struct sighting *sighting, const struct plan *other, 
 }
 
 /* The other job takes its room, or is what ours waits behind, or does not matter. */
-static void look_at(const struct sighting *sighting, const struct job *job)
+static void look_at(const struct estimation *estimation, const struct job *job)
 {
 	AUTO(plan) struct plan *other = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
 	struct error cause AUTO_ERROR = { 0 };
-	struct room seen = *sighting->room;
+	struct room seen = *estimation->room;
 	enum shortage shortage = SHORTAGE_NONE;
 	bool is_ours;
 
@@ -98,18 +98,19 @@ static void look_at(const struct sighting *sighting, const struct job *job)
 		return; /* it is about to fail */
 	if (plan_tunes(other))
 		return; /* its trials wait, and not the tuning job */
-	is_ours = strcmp(other->project, sighting->plan->project) == 0;
+	is_ours = strcmp(other->project, estimation->plan->project) == 0;
 	if (!is_ours)
 		seen.capacity.project_vcpus = 0; /* the usage that is known is that of our project */
 	switch (placement_find(other, &seen, &assignment, &shortage, &cause)) {
 	case STATUS_OK:
 		if (is_ours)
-			sighting->room->usage.project_vcpus += plan_vcpus(other);
-		room_take(sighting->room, other, assignment);
+			estimation->room->usage.project_vcpus += plan_vcpus(other);
+		room_take(estimation->room, other, assignment);
 		break;
 	case STATUS_RESOURCE_EXHAUSTED:
-		if (holds_up(sighting, other, shortage))
-			waits_behind(sighting->context, sighting->start_estimate, job, shortage, cause.text);
+		if (holds_up(estimation, other, shortage))
+			waits_behind(estimation->context, estimation->start_estimate, job, shortage,
+				     cause.text);
 		break;
 	default:
 		break; /* likewise */
@@ -125,14 +126,14 @@ static int compare_turns(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static bool goes_before(const struct job *other, const struct sighting *sighting)
+static bool goes_before(const struct job *other, const struct estimation *estimation)
 {
-	return sighting->job ? compare_turns(&other, &sighting->job) < 0
-			     : other->priority >= sighting->plan->priority;
+	return estimation->job ? compare_turns(&other, &estimation->job) < 0
+			       : other->priority >= estimation->plan->priority;
 }
 
 /* The waiting jobs that have their turn before this one, in their order. */
-static void queue_before(const struct sighting *sighting, const struct job_list *list,
+static void queue_before(const struct estimation *estimation, const struct job_list *list,
 			 const struct job ***ret_jobs, size_t *ret_count)
 {
 	const struct job **jobs = memory_calloc(list->count + 1, sizeof(struct job *));
@@ -140,28 +141,29 @@ static void queue_before(const struct sighting *sighting, const struct job_list 
 
 	for (size_t i = 0; i < list->count; i++)
 		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].verdict == JOB_STATE_UNSPECIFIED &&
-		    goes_before(&list->jobs[i], sighting))
+		    goes_before(&list->jobs[i], estimation))
 			jobs[count++] = &list->jobs[i];
 	qsort(jobs, count, sizeof(struct job *), compare_turns);
 	*ret_jobs = jobs;
 	*ret_count = count;
 }
 
-static enum status queue_look(const struct sighting *sighting, struct error *err)
+static enum status queue_look(const struct estimation *estimation, struct error *err)
 {
-	const struct training_context *context = sighting->context;
+	const struct training_context *context = estimation->context;
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	const struct job **jobs = NULL;
 	size_t count = 0;
-	enum status rc = sighting->unfinished ? STATUS_OK : job_list_unfinished(context->store, &list, err);
+	enum status rc = estimation->unfinished ? STATUS_OK : job_list_unfinished(context->store, &list, err);
 
 	if (!rc)
-		queue_before(sighting, sighting->unfinished ? sighting->unfinished : &list, &jobs, &count);
+		queue_before(estimation, estimation->unfinished ? estimation->unfinished : &list, &jobs,
+			     &count);
 	if (!rc && count > WAITING_MAX)
-		waits_behind(context, sighting->start_estimate, jobs[count - 1], SHORTAGE_ROOM,
+		waits_behind(context, estimation->start_estimate, jobs[count - 1], SHORTAGE_ROOM,
 			     "Many jobs wait before it.");
-	for (size_t i = 0; i < count && !sighting->start_estimate->text; i++)
-		look_at(sighting, jobs[i]);
+	for (size_t i = 0; i < count && !estimation->start_estimate->text; i++)
+		look_at(estimation, jobs[i]);
 	free(jobs);
 	return rc;
 }
@@ -207,8 +209,8 @@ static enum status start_estimate_in(const struct training_context *context, con
 				     struct room *room, struct start_estimate *start_estimate,
 				     struct error *err)
 {
-	struct sighting sighting = { context, plan, job, unfinished, room, start_estimate };
-	enum status rc = queue_look(&sighting, err);
+	struct estimation estimation = { context, plan, job, unfinished, room, start_estimate };
+	enum status rc = queue_look(&estimation, err);
 
 	if (!rc && !start_estimate->text)
 		rc = place(plan, room, start_estimate, err);
@@ -219,16 +221,16 @@ static enum status start_estimate_in(const struct training_context *context, con
 }
 
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
-				const struct job *job, struct start_estimate *ret_outlook, struct error *err)
+				const struct job *job, struct start_estimate *ret_estimate, struct error *err)
 {
-	return start_estimate_among(context, plan, job, NULL, ret_outlook, err);
+	return start_estimate_among(context, plan, job, NULL, ret_estimate, err);
 }
 
 enum status start_estimate_among(const struct training_context *context, const struct plan *plan,
 				 const struct job *job, const struct job_list *unfinished,
-				 struct start_estimate *ret_outlook, struct error *err)
+				 struct start_estimate *ret_estimate, struct error *err)
 {
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
 	struct room room AUTO_ROOM = { 0 };
 	enum status rc = STATUS_UNAVAILABLE;
@@ -247,7 +249,7 @@ enum status start_estimate_among(const struct training_context *context, const s
 	}
 	if (rc)
 		return rc;
-	*ret_outlook = start_estimate;
+	*ret_estimate = start_estimate;
 	start_estimate = (struct start_estimate){ 0 };
 	return STATUS_OK;
 }

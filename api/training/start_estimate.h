@@ -25,16 +25,17 @@ struct start_estimate {
 };
 
 void start_estimate_deinit(struct start_estimate *start_estimate);
-#define AUTO_OUTLOOK __attribute__((cleanup(start_estimate_deinit)))
+#define AUTO_START_ESTIMATE __attribute__((cleanup(start_estimate_deinit)))
 
 /* For @job, which is queued and has this plan; NULL: for a job that were created now.
  * Reads the queue from the store, and nothing of what a client sent but the plan. Thread: any.
  * FAILED_PRECONDITION: this machine can never run the job, in words for the client. */
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
-				const struct job *job, struct start_estimate *ret_outlook, struct error *err);
+				const struct job *job, struct start_estimate *ret_estimate,
+				struct error *err);
 /* The same where the caller has just read all unfinished jobs, to estimate several; NULL: they are read. */
 enum status start_estimate_among(const struct training_context *context, const struct plan *plan,
 				 const struct job *job, const struct job_list *unfinished,
-				 struct start_estimate *ret_outlook, struct error *err);
+				 struct start_estimate *ret_estimate, struct error *err);
 /* {"now", "shortage", "behind", "text"}, of which those that have nothing to say are not there. */
 json_t *start_estimate_json(const struct start_estimate *start_estimate);

@@ -393,7 +393,8 @@ void faults_look(struct scheduler *scheduler, struct job_run *run)
 		rules_look(scheduler, run);
 }
 
-void faults_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook)
+void faults_decide(struct decision *decision, const struct job_run *run,
+		   const struct decision_context *context)
 {
 	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return;
@@ -402,10 +403,10 @@ void faults_decide(struct decision *decision, const struct job_run *run, const s
 		const struct fault_hit *hit = hit_of_replica(run, STAGE_RUNNING, key, run->hits_stored);
 
 		if (hit)
-			decide_kill(decision, run, i, hit, outlook->reconciler->stop_grace_s);
+			decide_kill(decision, run, i, hit, context->reconciler->stop_grace_s);
 		hit = hit_of_replica(run, STAGE_NETWORK, key, run->hits_stored);
 		if (hit)
-			decide_link(decision, run, i, hit, outlook->mono_us);
+			decide_link(decision, run, i, hit, context->mono_us);
 	}
 	if (run->hit_count == run->hits_stored)
 		return;

@@ -11,14 +11,15 @@
 
 struct decision;
 struct job_run;
-struct outlook;
+struct decision_context;
 struct replica_run;
 struct scheduler;
 
 /* Before anything is decided of the run: what stored hits do to the job itself, and which rules hit now. */
 void faults_look(struct scheduler *scheduler, struct job_run *run);
 /* Pure: what stored hits do to containers, and hits that are still to be stored. */
-void faults_decide(struct decision *decision, const struct job_run *run, const struct outlook *outlook);
+void faults_decide(struct decision *decision, const struct job_run *run,
+		   const struct decision_context *context);
 /* The hits that wait were stored with a change, or were not: then they did not happen. */
 void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored);
 /* The container has ended. Whether that was ordered: the replica's end is filled as ordered then. */

@@ -44,7 +44,7 @@ struct tuner {
 struct look {
 	const struct reconciler *reconciler;
 	const struct job_run *run;
-	const struct outlook *outlook;
+	const struct decision_context *context;
 	struct decision decision;  /* what is due */
 	struct tuner *tuner;       /* NULL: its study cannot be read */
 	struct error err;          /* why */

@@ -14,7 +14,7 @@ static void next_while_wanted(struct look *look)
 {
 	size_t wanted;
 
-	if (look->run->deadline_us <= look->outlook->mono_us) {
+	if (look->run->deadline_us <= look->context->mono_us) {
 		decide_expiry(&look->decision, look->run);
 		return;
 	}
@@ -59,7 +59,7 @@ void search_decide(struct look *look)
 	}
 	if (!look->decision.stores && run->notes.count)
 		decision_change(&look->decision, run, run->row->state);
-	look->decision.wake_at_us = decide_wake_us(run, look->outlook);
+	look->decision.wake_at_us = decide_wake_us(run, look->context);
 	if (look->next_us && look->next_us < look->decision.wake_at_us)
 		look->decision.wake_at_us = look->next_us;
 }

@@ -9,16 +9,16 @@
 
 /* A moment that is over, of the wall clock, on the one that never jumps. What lies ahead was just now: the clock was put
  * back meanwhile. */
-static int64_t past_us(const struct outlook *outlook, int64_t wall_us)
+static int64_t past_us(const struct decision_context *context, int64_t wall_us)
 {
-	const int64_t ago_us = outlook->wall_us - wall_us;
+	const int64_t ago_us = context->wall_us - wall_us;
 
-	return outlook->mono_us - (ago_us > 0 ? ago_us : 0);
+	return context->mono_us - (ago_us > 0 ? ago_us : 0);
 }
 
-void study_begin(struct tuner *tuner, const struct outlook *outlook, int64_t created_us)
+void study_begin(struct tuner *tuner, const struct decision_context *context, int64_t created_us)
 {
-	tuner->begun_us = past_us(outlook, created_us);
+	tuner->begun_us = past_us(context, created_us);
 }
 
 /* When the best trial ended. It may count as ended before its containers are gone: then it did now. */
@@ -30,7 +30,7 @@ static int64_t best_ended_us(struct look *look, size_t index)
 	if (look->tuner->best == stored->number)
 		return look->tuner->best_us;
 	acts->best = stored->number;
-	acts->best_us = stored->ended_us ? past_us(look->outlook, stored->ended_us) : look->outlook->mono_us;
+	acts->best_us = stored->ended_us ? past_us(look->context, stored->ended_us) : look->context->mono_us;
 	return acts->best_us;
 }
 
@@ -55,8 +55,8 @@ size_t study_room(struct look *look)
 {
 	const struct study_limits limits = study_limits_from_json(look->run->plan->study_limits);
 	struct study_progress progress = { .begun_us = look->tuner->begun_us,
-					   .now_us = look->outlook->mono_us,
-					   .wall_us = look->outlook->wall_us,
+					   .now_us = look->context->mono_us,
+					   .wall_us = look->context->wall_us,
 					   .trials = look->list.count };
 	struct error err AUTO_ERROR = { 0 };
 	size_t room;

@@ -41,7 +41,7 @@ static struct tuner *tuner_open(const struct look *look, struct error *err)
 	if (!rc && tuner->study->stopping != STOPPING_NONE)
 		rc = curves_load(tuner, reconciler, run, err);
 	if (!rc) {
-		study_begin(tuner, look->outlook, run->row->created_us);
+		study_begin(tuner, look->context, run->row->created_us);
 		return tuner;
 	}
 	tuner_free(tuner);
@@ -110,7 +110,7 @@ static enum status failure_read(struct look *look, struct error *err)
 /* What those under way have reported, now and then: kept for the next daemon, too. */
 static enum status running_read(struct look *look, struct error *err)
 {
-	const int64_t now_us = look->outlook->mono_us;
+	const int64_t now_us = look->context->mono_us;
 	struct tuner *tuner = look->tuner;
 
 	if (look->run->row->verdict != JOB_STATE_UNSPECIFIED || look->study->stopping == STOPPING_NONE ||
@@ -147,9 +147,10 @@ static enum status look_fill_in(struct scheduler *scheduler, struct look *look, 
 	return STATUS_OK;
 }
 
-struct decision search_serve(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook)
+struct decision search_serve(struct scheduler *scheduler, struct job_run *run,
+			     const struct decision_context *context)
 {
-	struct look look = { .reconciler = &scheduler->reconciler, .run = run, .outlook = outlook };
+	struct look look = { .reconciler = &scheduler->reconciler, .run = run, .context = context };
 	struct error err AUTO_ERROR = { 0 };
 
 	if (!study_open(&look, run)) {

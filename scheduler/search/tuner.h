@@ -26,6 +26,7 @@
 struct scheduler;
 
 /* Looks at the tuning job and its trials, and decides what is due. */
-struct decision search_serve(struct scheduler *scheduler, struct job_run *run, const struct outlook *outlook);
+struct decision search_serve(struct scheduler *scheduler, struct job_run *run,
+			     const struct decision_context *context);
 /* The job of a trial has changed: its tuning job looks. Harmless for others. */
 void tuner_wake(struct scheduler *scheduler, const struct job_run *run);

@@ -166,7 +166,7 @@ void job_fault(struct look *look)
 /* None is left, and none to come. One that had nothing to try was never admitted. */
 void job_succeed(struct look *look)
 {
-	const int64_t now_us = look->outlook->wall_us;
+	const int64_t now_us = look->context->wall_us;
 
 	if (look->run->row->state == JOB_QUEUED) {
 		prepare(look, now_us);
@@ -197,5 +197,5 @@ void job_end(struct look *look)
 {
 	for (size_t i = 0; !look->run->row->torn_down && i < look->list.count; i++)
 		trial_act_add(&look->decision.trials, TRIAL_CLEARS, &look->list.trials[i]);
-	decide_end(&look->decision, look->run, look->outlook);
+	decide_end(&look->decision, look->run, look->context);
 }

@@ -456,11 +456,11 @@ static bool row_holds(const struct row *row)
 	const struct reconciler reconciler = { .stop_grace_s = 30,
 					       .retry_pause_ms = 10000,
 					       .gateway.open = facts->gateway ? no_gateway : NULL };
-	const struct outlook outlook = { .reconciler = &reconciler,
-					 .wall_us = 5000 * S,
-					 .mono_us = 100 * S,
-					 .engine_away = facts->away ? "gone" : NULL,
-					 .engine_loss = 1 };
+	const struct decision_context context = { .reconciler = &reconciler,
+						  .wall_us = 5000 * S,
+						  .mono_us = 100 * S,
+						  .engine_away = facts->away ? "gone" : NULL,
+						  .engine_loss = 1 };
 	struct decision decision;
 	AUTO(string) char *decided = NULL;
 	bool holds;
@@ -481,7 +481,7 @@ static bool row_holds(const struct row *row)
 		if (facts->asked)
 			order_give(&run.images, i);
 	}
-	decision = job_decide(&run, &outlook);
+	decision = job_decide(&run, &context);
 	decided = decision_text(&decision);
 	holds = strcmp(decided, row->decided) == 0 &&
 		decision.wake_at_us == (row->wake_s ? row->wake_s * S : INT64_MAX);

@@ -35,7 +35,7 @@ static void a_job_with_room_starts_with_its_devices(void **state)
 	BENCH(state);
 	struct machine_told told = machine_told(16, 4);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 1, 2);
-	struct start_estimate start_estimate AUTO_OUTLOOK = start_estimate_of(bench, &told, plan);
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = start_estimate_of(bench, &told, plan);
 
 	assert_true(start_estimate.known && start_estimate.starts_now);
 	assert_null(start_estimate.text);
@@ -50,7 +50,7 @@ static void a_job_without_room_is_told_what_it_would_have_but_no_devices(void **
 	BENCH(state);
 	struct machine_told told = machine_told(16, 4);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 1);
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 
 	told.usage.jobs = told.capacity.max_jobs;
 	start_estimate = start_estimate_of(bench, &told, plan);
@@ -130,7 +130,7 @@ static void queue_row_check(struct bench *bench, const struct queue_row *row)
 {
 	struct machine_told told = machine_told(8, 2);
 	AUTO(plan) struct plan *plan = plan_of("demo", "ours", 0, row->gpus);
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 
 	told.capacity.max_vcpus = 8;
 	told.capacity.accelerators = ACCELERATORS_WAIT;
@@ -179,7 +179,7 @@ static void a_queued_job_waits_for_those_before_it(void **state)
 	assert_int_equal(list.count, COUNT_OF(behind));
 	for (size_t i = 0; i < list.count; i++) {
 		AUTO(plan) struct plan *plan = NULL;
-		struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+		struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 
 		assert_int_equal(plan_from_text(list.jobs[i].plan, &plan, NULL), STATUS_OK);
 		assert_int_equal(start_estimate_make(&context.training, plan, &list.jobs[i], &start_estimate,
@@ -199,7 +199,7 @@ static void a_project_s_limit_holds_up_that_project_alone(void **state)
 	struct machine_told told = machine_told(64, 0);
 	AUTO(plan) struct plan *theirs = plan_of("other", "j", 0, 0);
 	AUTO(plan) struct plan *ours = plan_of("demo", "j", 0, 0);
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 
 	told.capacity.project_vcpus = 8;
 	told.usage.project_vcpus = 4;
@@ -227,7 +227,7 @@ static void behind_a_long_queue_nobody_looks_further(void **state)
 	BENCH(state);
 	struct machine_told told = machine_told(64, 0);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 0);
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 
 	queue_fill(bench);
 	start_estimate = start_estimate_of(bench, &told, plan);
@@ -242,7 +242,7 @@ static void a_machine_that_does_not_tell_leaves_a_long_queue_open(void **state)
 	BENCH(state);
 	struct machine_told unknown = machine_told(64, 0);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 0);
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 
 	unknown.capacity.host.known = false;
 	queue_fill(bench);
@@ -262,7 +262,8 @@ static void a_machine_that_does_not_tell_leaves_all_open(void **state)
 	unknown.capacity.host.known = false;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 0);
-		struct start_estimate start_estimate AUTO_OUTLOOK = start_estimate_of(bench, rows[i], plan);
+		struct start_estimate start_estimate AUTO_START_ESTIMATE =
+			start_estimate_of(bench, rows[i], plan);
 
 		assert_false(start_estimate.known || start_estimate.starts_now);
 		assert_non_null(start_estimate.text);
@@ -276,7 +277,7 @@ static void what_can_never_run_is_an_error(void **state)
 	struct machine_told told = machine_told(4, 0);
 	struct ml_context context = context_on(bench, &told);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 5, 0);
-	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 
 	told.capacity.max_containers = 5;
 	assert_int_equal(start_estimate_make(&context.training, plan, NULL, &start_estimate, &bench->err),

@@ -242,13 +242,13 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 			       .hit_count = 1,
 			       .hits_stored = 1 };
 	const struct reconciler reconciler = { 0 };
-	const struct outlook outlook = { .reconciler = &reconciler, .mono_us = 3 };
+	const struct decision_context context = { .reconciler = &reconciler, .mono_us = 3 };
 
 	(void)state;
 	order_give(&replica.orders, ORDER_STOP);
-	assert_int_equal(decide_wake_us(&run, &outlook), INT64_MAX);
+	assert_int_equal(decide_wake_us(&run, &context), INT64_MAX);
 	replica.end = END_EXIT;
-	assert_int_equal(decide_wake_us(&run, &outlook), 2);
+	assert_int_equal(decide_wake_us(&run, &context), 2);
 }
 
 /* A stop that the engine refuses is asked for again. */

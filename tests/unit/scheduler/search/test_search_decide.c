@@ -218,14 +218,16 @@ static bool row_holds(const struct row *row)
 			      .error_message = row->explained ? (char *)"Why." : NULL };
 	struct job failure = { .error_message = (char *)"It failed.", .error_code = STATUS_INTERNAL };
 	const struct reconciler reconciler = { 0 };
-	const struct outlook outlook = { .reconciler = &reconciler, .wall_us = 100 * S, .mono_us = 100 * S };
+	const struct decision_context context = { .reconciler = &reconciler,
+						  .wall_us = 100 * S,
+						  .mono_us = 100 * S };
 	struct job_run run = { .work = WORK_TRIALS,
 			       .row = &stored,
 			       .plan = plan,
 			       .sight = 1,
 			       .deadline_us = row->deadline_s ? row->deadline_s * S : INT64_MAX };
 	struct look look = {
-		.reconciler = &reconciler, .run = &run, .outlook = &outlook, .failure = &failure
+		.reconciler = &reconciler, .run = &run, .context = &context, .failure = &failure
 	};
 	AUTO(string) char *decided = NULL;
 	bool holds;
