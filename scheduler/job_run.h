@@ -47,7 +47,7 @@ enum output { OUTPUT_OPEN, OUTPUT_ENDED, OUTPUT_STORED };
 _Static_assert((int)ROLE_COUNT <= (int)ORDERS_KEPT, "an epoch for each role");
 
 /* What was last asked of the engine for its network. */
-enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTENED };
+enum link_request { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTENED };
 
 /* What the journal says of a replica; each comes after the one before. */
 enum journaled {
@@ -69,7 +69,7 @@ struct replica_run {
 	int64_t ended_us;     /* wall: when its program ended; 0: the engine did not say */
 	struct orders orders; /* by enum order_verb */
 	enum output output;
-	enum link_wish link;
+	enum link_request link;
 	unsigned throttle_failures; /* in a row */
 	bool paused;                /* somebody has frozen it */
 	unsigned missing_in;        /* the listing (struct scheduler) that lacked it; 0: none */

@@ -30,7 +30,7 @@ enum order_verb {
 struct order {
 	enum order_verb verb;
 	unsigned of;         /* index of the replica, or the role */
-	unsigned how;        /* STOP: grace in seconds; LINK: enum link_wish */
+	unsigned how;        /* STOP: grace in seconds; LINK: enum link_request */
 	int64_t bytes_per_s; /* LINK: of a slow one */
 };
 

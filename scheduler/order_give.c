@@ -68,7 +68,7 @@ static void replica_restore(struct engine *engine, const struct job_run *run, co
 static void replica_link(struct engine *engine, const struct job_run *run, struct replica_run *replica,
 			 const struct order *order)
 {
-	const enum link_wish wish = (enum link_wish)order->how;
+	const enum link_request wish = (enum link_request)order->how;
 
 	if (replica->link != wish)
 		replica->throttle_failures = 0;

@@ -77,7 +77,7 @@ int job_attend(const struct invocation *invocation, struct client *client, const
 	}
 	job_title_write(&line, job);
 	fprintf(stderr, "%s is submitted\n", line.data);
-	exit_code = log_print(client, job, &(struct log_wish){ .invocation = invocation, .follow = true });
+	exit_code = log_print(client, job, &(struct log_options){ .invocation = invocation, .follow = true });
 	if (!exit_code)
 		exit_code = created_ask(client, id, project, &ended);
 	if (exit_code)

@@ -254,10 +254,10 @@ static enum status since_write(const struct invocation *invocation, struct clien
 	return STATUS_OK;
 }
 
-static enum status path_write(struct client *client, const json_t *job, const struct log_wish *wish,
+static enum status path_write(struct client *client, const json_t *job, const struct log_options *options,
 			      struct text *path, struct error *err)
 {
-	const struct invocation *invocation = wish->invocation;
+	const struct invocation *invocation = options->invocation;
 	const char *id = json_text_at(job, "id"), *project = json_text_at(job, "project");
 	struct text filter AUTO_TEXT = { 0 };
 	int64_t last = -1;
@@ -266,7 +266,7 @@ static enum status path_write(struct client *client, const json_t *job, const st
 	if (rc)
 		return rc;
 	job_path_write(path, id ? id : "",
-		       wish->follow ? ":log?follow=true&cursors=true&project=" : ":log?project=");
+		       options->follow ? ":log?follow=true&cursors=true&project=" : ":log?project=");
 	text_percent(path, project ? project : "", URL_UNRESERVED);
 	if (last >= 0)
 		text_printf(path, "&tail=%lld", (long long)last);
@@ -358,15 +358,15 @@ static int log_follow(struct client *client, const char *path, struct log_printi
 	return EXIT_FAILED;
 }
 
-int log_print(struct client *client, const json_t *job, const struct log_wish *wish)
+int log_print(struct client *client, const json_t *job, const struct log_options *options)
 {
 	const char *family = json_text_at(job, "family");
 	struct log_printing printing = {
-		.timestamps = invocation_flag(wish->invocation, "timestamps"),
+		.timestamps = invocation_flag(options->invocation, "timestamps"),
 		.prefix = json_int_at(job, "replicaCount", 1) > 1 ||
 			  (family && strcmp(family, "hyperparameterTuningJobs") == 0),
 		.terminal = terminal_width(stdout) > 0,
-		.own_stdout = asks_service(wish->invocation),
+		.own_stdout = asks_service(options->invocation),
 		.prefix_width = PREFIX_LEAST,
 		.lines = { .take = line_take, .arg = &printing },
 	};
@@ -375,13 +375,13 @@ int log_print(struct client *client, const json_t *job, const struct log_wish *w
 	regex_t pattern;
 	int exit_code = EXIT_GOOD;
 
-	if (pattern_read(wish->invocation, &pattern, &printing.pattern, &err) ||
-	    path_write(client, job, wish, &path, &err)) {
+	if (pattern_read(options->invocation, &pattern, &printing.pattern, &err) ||
+	    path_write(client, job, options, &path, &err)) {
 		exit_code = main_usage_error("logs ", &err);
 	} else {
-		if (wish->follow)
+		if (options->follow)
 			interrupt_expect(job);
-		if (wish->follow)
+		if (options->follow)
 			exit_code = log_follow(client, path.data, &printing);
 		else if (client_read(client, path.data, lines_take, &printing, &err))
 			exit_code = ask_failure(client, &err);
@@ -408,6 +408,6 @@ int logs_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	return log_print(client, job,
-			 &(struct log_wish){ .invocation = invocation,
-					     .follow = invocation_flag(invocation, "follow") });
+			 &(struct log_options){ .invocation = invocation,
+						.follow = invocation_flag(invocation, "follow") });
 }

@@ -10,13 +10,13 @@ struct invocation;
 extern const char *const log_severities[]; /* ends with NULL */
 
 /* What the options of `logs` say; of a verb without them: all lines. */
-struct log_wish {
+struct log_options {
 	const struct invocation *invocation;
 	bool follow;
 };
 
 /* Prints the log of a job as /_trainyard/v1/jobs/{job} tells it; EXIT_GOOD when all was printed. Ctrl-C while it follows ends
  * the process, and tells how to cancel the job, which goes on. */
-int log_print(struct client *client, const json_t *job, const struct log_wish *wish);
+int log_print(struct client *client, const json_t *job, const struct log_options *options);
 
 int logs_main(struct invocation *invocation);

@@ -305,11 +305,11 @@ static int source_make(struct run *run, struct client *client, const char *proje
 	else if (run->package)
 		rc = package_stage(
 			client,
-			&(struct package_wish){ .directory = run->package,
-						.module = invocation_value(run->invocation, "module"),
-						.output = run->output,
-						.project = project,
-						.job = run->name },
+			&(struct package_options){ .directory = run->package,
+						   .module = invocation_value(run->invocation, "module"),
+						   .output = run->output,
+						   .project = project,
+						   .job = run->name },
 			&run->package_uri, &run->module, &err);
 	if (!rc)
 		return EXIT_GOOD;

@@ -213,17 +213,17 @@ static enum status bucket_make(struct client *client, const char *project, struc
 	return !rc || rc == STATUS_ALREADY_EXISTS ? STATUS_OK : error_set(err, rc, NULL, "%s", cause.text);
 }
 
-static enum status destination_find(struct client *client, const struct package_wish *wish, char **ret_uri,
-				    struct cloud_url *ret_url, struct error *err)
+static enum status destination_find(struct client *client, const struct package_options *options,
+				    char **ret_uri, struct cloud_url *ret_url, struct error *err)
 {
-	const char *output = wish->output ? wish->output : "gs://" STAGING_BUCKET;
+	const char *output = options->output ? options->output : "gs://" STAGING_BUCKET;
 	const size_t length = strlen(output);
 	enum status rc = STATUS_OK;
 
 	*ret_uri = memory_printf("%.*s/packages/%s/package.tar.gz",
-				 (int)(length - (length && output[length - 1] == '/')), output, wish->job);
+				 (int)(length - (length && output[length - 1] == '/')), output, options->job);
 	rc = cloud_url_read(*ret_uri, ret_url, err);
-	return rc || wish->output ? rc : bucket_make(client, wish->project, err);
+	return rc || options->output ? rc : bucket_make(client, options->project, err);
 }
 
 static enum status package_upload(struct client *client, struct pack *pack, const struct cloud_url *url,
@@ -244,7 +244,7 @@ static enum status package_upload(struct client *client, struct pack *pack, cons
 	return rc;
 }
 
-enum status package_stage(struct client *client, const struct package_wish *wish, char **ret_uri,
+enum status package_stage(struct client *client, const struct package_options *options, char **ret_uri,
 			  char **ret_module, struct error *err)
 {
 	__attribute__((cleanup(package_deinit))) struct package package = { 0 };
@@ -252,16 +252,16 @@ enum status package_stage(struct client *client, const struct package_wish *wish
 	AUTO(pack) struct pack *pack = NULL;
 	AUTO(string) char *module = NULL;
 	AUTO(string) char *uri = NULL;
-	enum status rc = package_find(wish->directory, &package, err);
+	enum status rc = package_find(options->directory, &package, err);
 
 	if (!rc)
-		rc = module_find(&package, wish->module, &module, err);
+		rc = module_find(&package, options->module, &module, err);
 	if (!rc)
 		rc = pack_open(true, &pack, err);
 	if (!rc)
 		rc = package.has_setup ? whole_pack(pack, &package, err) : modules_pack(pack, &package, err);
 	if (!rc)
-		rc = destination_find(client, wish, &uri, &url, err);
+		rc = destination_find(client, options, &uri, &url, err);
 	if (!rc)
 		rc = package_upload(client, pack, &url, err);
 	if (rc)

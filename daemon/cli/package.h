@@ -6,7 +6,7 @@
 struct client;
 
 /* What is to be packed, and where it goes. Borrowed. */
-struct package_wish {
+struct package_options {
 	const char *directory; /* of the package's modules, or one with a setup.py or pyproject.toml */
 	const char *
 		module; /* which one to run, as "trainer.task"; NULL: the package's "task", else its __main__ */
@@ -22,5 +22,5 @@ struct package_wish {
  *
  * Outcomes: INVALID_ARGUMENT: it is no folder of Python code, or there is no such module; what the daemon says of the
  * upload. */
-enum status package_stage(struct client *client, const struct package_wish *wish, char **ret_uri,
+enum status package_stage(struct client *client, const struct package_options *options, char **ret_uri,
 			  char **ret_module, struct error *err);

@@ -154,9 +154,9 @@ static void decide_link(struct decision *decision, const struct job_run *run, un
 {
 	const struct replica_run *replica = &run->replicas[index];
 	const bool lasts = hit_lasts(hit, mono_us), slow = hit->kind == FAULT_SLOW_NETWORK;
-	const enum link_wish wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
-				    : lasts ? LINK_CUT
-					    : LINK_RESTORED;
+	const enum link_request wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
+				       : lasts ? LINK_CUT
+					       : LINK_RESTORED;
 
 	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
 	    (replica->link == wish && order_is_pending(&replica->orders, ORDER_LINK)))

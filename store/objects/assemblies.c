@@ -32,7 +32,7 @@ void assembly_page_deinit(struct assembly_page *page)
 struct assembly_change {
 	struct objects *objects;
 	const char *id;
-	const struct wish *wish;        /* of a beginning */
+	const struct upload_target *wanted; /* of a beginning */
 	const struct assembly_key *key; /* of an end */
 };
 
@@ -40,9 +40,9 @@ static enum status assembly_begin_run(struct connection *connection, int64_t now
 				      struct error *err)
 {
 	const struct assembly_change *change = arg;
-	const struct wish *wish = change->wish;
+	const struct upload_target *wanted = change->wanted;
 	int64_t bucket;
-	enum status rc = bucket_find(connection, wish->bucket, &bucket, err);
+	enum status rc = bucket_find(connection, wanted->bucket, &bucket, err);
 
 	if (rc)
 		return rc;
@@ -50,9 +50,9 @@ static enum status assembly_begin_run(struct connection *connection, int64_t now
 
 	bind_text(insert, ":id", change->id);
 	bind_int(insert, ":bucket", bucket);
-	bind_text(insert, ":name", wish->name);
-	bind_text(insert, ":content_type", wish->content_type);
-	bind_text(insert, ":metadata", wish->metadata);
+	bind_text(insert, ":name", wanted->name);
+	bind_text(insert, ":content_type", wanted->content_type);
+	bind_text(insert, ":metadata", wanted->metadata);
 	bind_int(insert, ":now", now_ns / 1000);
 	return statement_run(insert, err);
 }
@@ -60,17 +60,17 @@ static enum status assembly_begin_run(struct connection *connection, int64_t now
 enum status assembly_begin(struct objects *objects, const struct object_target *target,
 			   char ret_id[SESSION_ID_SIZE], struct error *err)
 {
-	struct wish wish __attribute__((cleanup(wish_deinit))) = { 0 };
+	struct upload_target wanted __attribute__((cleanup(upload_target_deinit))) = { 0 };
 	struct object_target free_target = *target;
-	struct assembly_change change = { .id = ret_id, .wish = &wish };
+	struct assembly_change change = { .id = ret_id, .wanted = &wanted };
 	enum status rc;
 
 	free_target.conditions = (struct conditions)CONDITIONS_NONE;
-	rc = wish_check(objects, &free_target, err);
+	rc = upload_target_check(objects, &free_target, err);
 	if (!rc)
 		rc = objects_expire(objects, err);
 	if (!rc)
-		wish_copy(&free_target, &wish);
+		upload_target_copy(&free_target, &wanted);
 	if (rc)
 		return rc;
 	session_id_make(ret_id);

@@ -27,7 +27,7 @@ enum status part_begin(struct objects *objects, const struct assembly_key *key, 
 	upload->part_number = number;
 	snprintf(upload->assembly, sizeof(upload->assembly), "%s", row.assembly.id);
 	sink_init(&upload->own, &objects->files, blob_number_make(&objects->files));
-	wish_copy(&target, &upload->wish);
+	upload_target_copy(&target, &upload->wanted);
 	rc = sink_open(&upload->own, err);
 	if (rc)
 		return rc;
@@ -52,7 +52,7 @@ static enum status number_free(struct connection *connection, const struct uploa
 	rc = statement_step(delete, &row, err);
 	if (rc || !row)
 		return rc;
-	return post_commit_add(connection, upload->wish.bucket, NULL, sqlite3_column_int64(delete, 0), err);
+	return post_commit_add(connection, upload->wanted.bucket, NULL, sqlite3_column_int64(delete, 0), err);
 }
 
 static enum status part_finish_run(struct connection *connection, int64_t now_ns, void *arg,
@@ -60,7 +60,7 @@ static enum status part_finish_run(struct connection *connection, int64_t now_ns
 {
 	struct part_change *change = arg;
 	const struct upload *upload = change->upload;
-	const struct assembly_key key = { upload->wish.bucket, upload->wish.name, upload->assembly };
+	const struct assembly_key key = { upload->wanted.bucket, upload->wanted.name, upload->assembly };
 	struct assembly_row row AUTO_ASSEMBLY_ROW = { .bucket = 0 };
 	enum status rc = assembly_row_get(connection, &key, now_ns / 1000, &row, err);
 

@@ -191,7 +191,7 @@ enum status object_copy(struct objects *objects, const char *bucket, const char 
 	if (!rc)
 		rc = source_look(objects, &change, err);
 	if (!rc)
-		rc = wish_check(objects, target, err);
+		rc = upload_target_check(objects, target, err);
 	if (rc)
 		return rc;
 	if (replaces_metadata) {

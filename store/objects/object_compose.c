@@ -10,7 +10,7 @@ enum { SOURCES_MAX = 32 };
 /* What is joined so far. */
 struct composition {
 	struct objects *objects;
-	const struct wish *wish;
+	const struct upload_target *wanted;
 	int64_t blob, size_bytes;
 	uint32_t crc32c;
 	unsigned component_count;
@@ -37,7 +37,7 @@ static enum status source_append(struct composition *composition, const struct c
 	AUTO(object_reader) struct object_reader *reader = NULL;
 	const struct conditions conditions = { source->generation_match, -1, -1, -1 };
 	const struct object *object;
-	enum status rc = object_open(composition->objects, composition->wish->bucket, source->name,
+	enum status rc = object_open(composition->objects, composition->wanted->bucket, source->name,
 				     source->generation, &reader, err);
 
 	if (rc)
@@ -73,13 +73,13 @@ static enum status object_compose_run(struct connection *connection, int64_t now
 				      struct error *err)
 {
 	struct composition *composition = arg;
-	const struct wish *wish = composition->wish;
+	const struct upload_target *wanted = composition->wanted;
 	const struct object_draft draft = {
-		.bucket = wish->bucket,
-		.name = wish->name,
-		.conditions = &wish->conditions,
-		.content_type = wish->content_type,
-		.metadata = wish->metadata,
+		.bucket = wanted->bucket,
+		.name = wanted->name,
+		.conditions = &wanted->conditions,
+		.content_type = wanted->content_type,
+		.metadata = wanted->metadata,
 		.size_bytes = composition->size_bytes,
 		.crc32c = composition->crc32c,
 		.component_count = composition->component_count,
@@ -92,8 +92,8 @@ static enum status object_compose_run(struct connection *connection, int64_t now
 enum status object_compose(struct objects *objects, const struct compose_source *sources, size_t count,
 			   const struct object_target *target, struct object *ret_object, struct error *err)
 {
-	struct wish wish __attribute__((cleanup(wish_deinit))) = { 0 };
-	struct composition composition = { .objects = objects, .wish = &wish };
+	struct upload_target wanted __attribute__((cleanup(upload_target_deinit))) = { 0 };
+	struct composition composition = { .objects = objects, .wanted = &wanted };
 	enum status rc = count_check(count, err);
 
 	if (!rc)
@@ -101,13 +101,13 @@ enum status object_compose(struct objects *objects, const struct compose_source 
 	if (!rc)
 		rc = target_look(objects, target, err); /* sources are in the same bucket, which is made for none */
 	if (!rc)
-		wish_copy(target, &wish);
+		upload_target_copy(target, &wanted);
 	if (rc)
 		return rc;
 	composition.blob = blob_number_make(&objects->files);
 	rc = sources_append(&composition, sources, count, err);
 	if (!rc)
-		rc = crc32c_check(&wish, composition.crc32c, err);
+		rc = crc32c_check(&wanted, composition.crc32c, err);
 	if (!rc)
 		rc = objects_change(objects, object_compose_run, &composition, err);
 	if (rc) {

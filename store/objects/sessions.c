@@ -26,14 +26,14 @@ enum {
 };
 
 struct session_row {
-	struct wish wish;
+	struct upload_target wanted;
 	int64_t total_bytes, created_us, blob;
 	char *answer; /* NULL: it goes on */
 };
 
 static void session_row_deinit(struct session_row *row)
 {
-	wish_deinit(&row->wish);
+	upload_target_deinit(&row->wanted);
 	free(row->answer);
 }
 #define AUTO_SESSION_ROW __attribute__((cleanup(session_row_deinit)))
@@ -55,21 +55,21 @@ static enum status session_not_found(struct error *err)
 
 static void row_copy(sqlite3_stmt *get, struct session_row *row)
 {
-	struct wish *wish = &row->wish;
+	struct upload_target *wanted = &row->wanted;
 
-	wish->bucket = column_copy(get, COLUMN_BUCKET);
-	wish->name = column_copy(get, COLUMN_NAME);
-	wish->content_type = column_copy(get, COLUMN_CONTENT_TYPE);
-	wish->metadata = column_copy(get, COLUMN_METADATA);
-	wish->conditions.generation_match = sqlite3_column_int64(get, COLUMN_CONDITIONS);
-	wish->conditions.generation_not_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 1);
-	wish->conditions.metageneration_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 2);
-	wish->conditions.metageneration_not_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 3);
-	wish->expects_crc32c = sqlite3_column_type(get, COLUMN_CRC32C) != SQLITE_NULL;
-	wish->crc32c = (uint32_t)sqlite3_column_int64(get, COLUMN_CRC32C);
-	wish->expects_md5 = sqlite3_column_bytes(get, COLUMN_MD5) == sizeof(wish->md5);
-	if (wish->expects_md5)
-		memcpy(wish->md5, sqlite3_column_blob(get, COLUMN_MD5), sizeof(wish->md5));
+	wanted->bucket = column_copy(get, COLUMN_BUCKET);
+	wanted->name = column_copy(get, COLUMN_NAME);
+	wanted->content_type = column_copy(get, COLUMN_CONTENT_TYPE);
+	wanted->metadata = column_copy(get, COLUMN_METADATA);
+	wanted->conditions.generation_match = sqlite3_column_int64(get, COLUMN_CONDITIONS);
+	wanted->conditions.generation_not_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 1);
+	wanted->conditions.metageneration_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 2);
+	wanted->conditions.metageneration_not_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 3);
+	wanted->expects_crc32c = sqlite3_column_type(get, COLUMN_CRC32C) != SQLITE_NULL;
+	wanted->crc32c = (uint32_t)sqlite3_column_int64(get, COLUMN_CRC32C);
+	wanted->expects_md5 = sqlite3_column_bytes(get, COLUMN_MD5) == sizeof(wanted->md5);
+	if (wanted->expects_md5)
+		memcpy(wanted->md5, sqlite3_column_blob(get, COLUMN_MD5), sizeof(wanted->md5));
 	row->total_bytes = sqlite3_column_int64(get, COLUMN_TOTAL);
 	row->created_us = sqlite3_column_int64(get, COLUMN_CREATED);
 	row->blob = sqlite3_column_int64(get, COLUMN_BLOB);
@@ -111,7 +111,7 @@ static enum status row_read(struct objects *objects, const char *id, struct sess
 
 struct session_change {
 	const char *id;
-	const struct wish *wish; /* of a beginning */
+	const struct upload_target *wanted; /* of a beginning */
 	int64_t total_bytes, blob;
 };
 
@@ -119,23 +119,23 @@ static enum status session_begin_run(struct connection *connection, int64_t now_
 				     struct error *err)
 {
 	const struct session_change *change = arg;
-	const struct wish *wish = change->wish;
+	const struct upload_target *wanted = change->wanted;
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(connection, SESSION_INSERT);
 
 	bind_text(insert, ":id", change->id);
-	bind_text(insert, ":bucket", wish->bucket);
-	bind_text(insert, ":name", wish->name);
-	bind_text(insert, ":content_type", wish->content_type);
-	bind_text(insert, ":metadata", wish->metadata);
-	bind_int(insert, ":generation_match", wish->conditions.generation_match);
-	bind_int(insert, ":generation_not_match", wish->conditions.generation_not_match);
-	bind_int(insert, ":metageneration_match", wish->conditions.metageneration_match);
-	bind_int(insert, ":metageneration_not_match", wish->conditions.metageneration_not_match);
-	if (wish->expects_crc32c)
-		bind_int(insert, ":crc32c", wish->crc32c);
-	if (wish->expects_md5)
-		sqlite3_bind_blob(insert, sqlite3_bind_parameter_index(insert, ":md5"), wish->md5,
-				  sizeof(wish->md5), SQLITE_STATIC);
+	bind_text(insert, ":bucket", wanted->bucket);
+	bind_text(insert, ":name", wanted->name);
+	bind_text(insert, ":content_type", wanted->content_type);
+	bind_text(insert, ":metadata", wanted->metadata);
+	bind_int(insert, ":generation_match", wanted->conditions.generation_match);
+	bind_int(insert, ":generation_not_match", wanted->conditions.generation_not_match);
+	bind_int(insert, ":metageneration_match", wanted->conditions.metageneration_match);
+	bind_int(insert, ":metageneration_not_match", wanted->conditions.metageneration_not_match);
+	if (wanted->expects_crc32c)
+		bind_int(insert, ":crc32c", wanted->crc32c);
+	if (wanted->expects_md5)
+		sqlite3_bind_blob(insert, sqlite3_bind_parameter_index(insert, ":md5"), wanted->md5,
+				  sizeof(wanted->md5), SQLITE_STATIC);
 	bind_int(insert, ":total", change->total_bytes);
 	bind_int(insert, ":now", now_ns / 1000);
 	bind_int(insert, ":blob", change->blob);
@@ -153,14 +153,14 @@ void session_id_make(char *ret_id)
 enum status session_begin(struct objects *objects, const struct object_target *target, int64_t total_bytes,
 			  char ret_id[SESSION_ID_SIZE], struct error *err)
 {
-	struct wish wish __attribute__((cleanup(wish_deinit))) = { 0 };
-	struct session_change change = { .id = ret_id, .wish = &wish, .total_bytes = total_bytes };
-	enum status rc = wish_check(objects, target, err);
+	struct upload_target wanted __attribute__((cleanup(upload_target_deinit))) = { 0 };
+	struct session_change change = { .id = ret_id, .wanted = &wanted, .total_bytes = total_bytes };
+	enum status rc = upload_target_check(objects, target, err);
 
 	if (!rc)
 		rc = objects_expire(objects, err);
 	if (!rc)
-		wish_copy(target, &wish);
+		upload_target_copy(target, &wanted);
 	if (rc)
 		return rc;
 	change.blob = blob_number_make(&objects->files);
@@ -203,12 +203,12 @@ static enum status answer_read(struct session_row *row, struct object *ret_objec
 	const char *md5;
 
 	if (!rc)
-		rc = json_parse_own(row->wish.metadata, &object.metadata, err);
+		rc = json_parse_own(row->wanted.metadata, &object.metadata, err);
 	if (rc)
 		return rc;
-	object.bucket = TAKE(row->wish.bucket);
-	object.name = TAKE(row->wish.name);
-	object.content_type = TAKE(row->wish.content_type);
+	object.bucket = TAKE(row->wanted.bucket);
+	object.name = TAKE(row->wanted.name);
+	object.content_type = TAKE(row->wanted.content_type);
 	object.generation = json_int_at(answer, "generation", 0);
 	object.metageneration = json_int_at(answer, "metageneration", 0);
 	object.size_bytes = json_int_at(answer, "size", 0);
@@ -232,8 +232,8 @@ enum status session_get(struct objects *objects, const char *id, struct session 
 
 	if (rc)
 		return rc;
-	session.bucket = memory_strdup(row.wish.bucket);
-	session.name = memory_strdup(row.wish.name);
+	session.bucket = memory_strdup(row.wanted.bucket);
+	session.name = memory_strdup(row.wanted.name);
 	session.total_bytes = row.total_bytes;
 	session.finished = row.answer;
 	if (row.answer) {
@@ -284,8 +284,8 @@ static enum status sink_take(struct upload *upload, struct error *err)
 	if (rc)
 		return rc;
 	upload->turn = ++session->turn;
-	upload->wish = row.wish;
-	row.wish = (struct wish){ 0 };
+	upload->wanted = row.wanted;
+	row.wanted = (struct upload_target){ 0 };
 	return STATUS_OK;
 }
 
@@ -331,7 +331,7 @@ static enum status session_delete_run(struct connection *connection, int64_t now
 
 	bind_text(delete, ":id", change->id);
 	rc = statement_run(delete, err);
-	return rc ? rc : post_commit_add(connection, row.wish.bucket, NULL, row.blob, err);
+	return rc ? rc : post_commit_add(connection, row.wanted.bucket, NULL, row.blob, err);
 }
 
 enum status session_delete(struct objects *objects, const char *id, struct error *err)

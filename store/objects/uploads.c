@@ -10,18 +10,18 @@
 #include "daemon/base/memory.h"
 #include "store/objects/sessions.h"
 
-void wish_deinit(struct wish *wish)
+void upload_target_deinit(struct upload_target *wanted)
 {
-	free(wish->bucket);
-	free(wish->name);
-	free(wish->content_type);
-	free(wish->metadata);
-	*wish = (struct wish){ 0 };
+	free(wanted->bucket);
+	free(wanted->name);
+	free(wanted->content_type);
+	free(wanted->metadata);
+	*wanted = (struct upload_target){ 0 };
 }
 
-void wish_copy(const struct object_target *target, struct wish *ret_wish)
+void upload_target_copy(const struct object_target *target, struct upload_target *ret_wanted)
 {
-	struct wish wish = {
+	struct upload_target wanted = {
 		.bucket = memory_strdup(target->bucket),
 		.name = memory_strdup(target->name),
 		.conditions = target->conditions,
@@ -32,8 +32,8 @@ void wish_copy(const struct object_target *target, struct wish *ret_wish)
 		.crc32c = target->crc32c,
 	};
 
-	memcpy(wish.md5, target->md5, sizeof(wish.md5));
-	*ret_wish = wish;
+	memcpy(wanted.md5, target->md5, sizeof(wanted.md5));
+	*ret_wanted = wanted;
 }
 
 enum status target_look(struct objects *objects, const struct object_target *target, struct error *err)
@@ -49,7 +49,8 @@ enum status target_look(struct objects *objects, const struct object_target *tar
 				      err);
 }
 
-enum status wish_check(struct objects *objects, const struct object_target *target, struct error *err)
+enum status upload_target_check(struct objects *objects, const struct object_target *target,
+				struct error *err)
 {
 	struct error cause AUTO_ERROR = { 0 };
 	enum status rc = object_name_check(target->name, err);
@@ -67,7 +68,7 @@ enum status wish_check(struct objects *objects, const struct object_target *targ
 enum status upload_begin(struct objects *objects, const struct object_target *target,
 			 struct upload **ret_upload, struct error *err)
 {
-	enum status rc = wish_check(objects, target, err);
+	enum status rc = upload_target_check(objects, target, err);
 
 	if (rc)
 		return rc;
@@ -75,7 +76,7 @@ enum status upload_begin(struct objects *objects, const struct object_target *ta
 
 	upload->objects = objects;
 	sink_init(&upload->own, &objects->files, blob_number_make(&objects->files));
-	wish_copy(target, &upload->wish);
+	upload_target_copy(target, &upload->wanted);
 	rc = sink_open(&upload->own, err);
 	if (rc)
 		return rc;
@@ -154,14 +155,14 @@ enum status upload_write(struct upload *upload, const char *data, size_t length,
 
 void upload_expect_crc32c(struct upload *upload, uint32_t crc32c)
 {
-	upload->wish.expects_crc32c = true;
-	upload->wish.crc32c = crc32c;
+	upload->wanted.expects_crc32c = true;
+	upload->wanted.crc32c = crc32c;
 }
 
 void upload_expect_md5(struct upload *upload, const unsigned char md5[16])
 {
-	upload->wish.expects_md5 = true;
-	memcpy(upload->wish.md5, md5, sizeof(upload->wish.md5));
+	upload->wanted.expects_md5 = true;
+	memcpy(upload->wanted.md5, md5, sizeof(upload->wanted.md5));
 }
 
 /* "Provided MD5 hash "x" doesn't match calculated MD5 hash "y".": both in base64, as in the metadata. */
@@ -177,20 +178,21 @@ static enum status checksum_differs(const char *what, const void *provided, cons
 			 texts[1]);
 }
 
-enum status crc32c_check(const struct wish *wish, uint32_t crc32c, struct error *err)
+enum status crc32c_check(const struct upload_target *wanted, uint32_t crc32c, struct error *err)
 {
-	const uint32_t provided = htobe32(wish->crc32c), calculated = htobe32(crc32c);
+	const uint32_t provided = htobe32(wanted->crc32c), calculated = htobe32(crc32c);
 
-	if (!wish->expects_crc32c || wish->crc32c == crc32c)
+	if (!wanted->expects_crc32c || wanted->crc32c == crc32c)
 		return STATUS_OK;
 	return checksum_differs("CRC32C", &provided, &calculated, sizeof(provided), err);
 }
 
-static enum status checksums_check(const struct wish *wish, const struct checksums *sums, struct error *err)
+static enum status checksums_check(const struct upload_target *wanted, const struct checksums *sums,
+				   struct error *err)
 {
-	if (wish->expects_md5 && memcmp(wish->md5, sums->md5, sizeof(wish->md5)) != 0)
-		return checksum_differs("MD5 hash", wish->md5, sums->md5, sizeof(wish->md5), err);
-	return crc32c_check(wish, sums->crc32c, err);
+	if (wanted->expects_md5 && memcmp(wanted->md5, sums->md5, sizeof(wanted->md5)) != 0)
+		return checksum_differs("MD5 hash", wanted->md5, sums->md5, sizeof(wanted->md5), err);
+	return crc32c_check(wanted, sums->crc32c, err);
 }
 
 enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struct error *err)
@@ -199,7 +201,7 @@ enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struc
 
 	if (!rc)
 		rc = sink_finish(&upload->own, ret_sums, err);
-	return rc ? rc : checksums_check(&upload->wish, ret_sums, err);
+	return rc ? rc : checksums_check(&upload->wanted, ret_sums, err);
 }
 
 struct upload_change {
@@ -213,13 +215,13 @@ static enum status upload_finish_run(struct connection *connection, int64_t now_
 				     struct error *err)
 {
 	struct upload_change *change = arg;
-	const struct wish *wish = &change->upload->wish;
+	const struct upload_target *wanted = &change->upload->wanted;
 	const struct object_draft draft = {
-		.bucket = wish->bucket,
-		.name = wish->name,
-		.conditions = &wish->conditions,
-		.content_type = wish->content_type,
-		.metadata = wish->metadata,
+		.bucket = wanted->bucket,
+		.name = wanted->name,
+		.conditions = &wanted->conditions,
+		.content_type = wanted->content_type,
+		.metadata = wanted->metadata,
 		.size_bytes = change->sink->written,
 		.crc32c = change->sums->crc32c,
 		.md5 = change->sums->md5,
@@ -240,7 +242,7 @@ static enum status upload_commit(struct upload *upload, struct sink *sink, struc
 	enum status rc = sink_finish(sink, &sums, err);
 
 	if (!rc)
-		rc = checksums_check(&upload->wish, &sums, err);
+		rc = checksums_check(&upload->wanted, &sums, err);
 	if (!rc)
 		rc = objects_change(upload->objects, upload_finish_run, &change, err);
 	if (rc) {
@@ -299,7 +301,7 @@ void upload_free(struct upload *upload)
 		session_upload_end(upload);
 	else if (!upload->finished && upload->own.files)
 		sink_discard(&upload->own);
-	wish_deinit(&upload->wish);
+	upload_target_deinit(&upload->wanted);
 	error_deinit(&upload->failure);
 	free(upload);
 }

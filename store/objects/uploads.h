@@ -6,7 +6,7 @@
 #include "store/objects/objects_parts.h"
 
 /* A target of one's own. */
-struct wish {
+struct upload_target {
 	char *bucket, *name;
 	struct conditions conditions;
 	char *content_type; /* NULL: none */
@@ -15,23 +15,24 @@ struct wish {
 	uint32_t crc32c;
 	unsigned char md5[16];
 };
-void wish_deinit(struct wish *wish);
-void wish_copy(const struct object_target *target, struct wish *ret_wish);
+void upload_target_deinit(struct upload_target *wanted);
+void upload_target_copy(const struct object_target *target, struct upload_target *ret_wanted);
 /* Whether an upload could become this object, as things are: name, bucket (made when it may be, and nothing else is wrong),
  * conditions. */
-enum status wish_check(struct objects *objects, const struct object_target *target, struct error *err);
+enum status upload_target_check(struct objects *objects, const struct object_target *target,
+				struct error *err);
 /* The conditions alone. NOT_FOUND: there is no such bucket. */
 enum status target_look(struct objects *objects, const struct object_target *target, struct error *err);
 
 /* INVALID_ARGUMENT in Cloud Storage's words when the bytes are not what was said. */
-enum status crc32c_check(const struct wish *wish, uint32_t crc32c, struct error *err);
+enum status crc32c_check(const struct upload_target *wanted, uint32_t crc32c, struct error *err);
 
 /* The checksums of an upload with a sink of its own that has all its bytes. INVALID_ARGUMENT as above. */
 enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struct error *err);
 
 struct upload {
 	struct objects *objects;
-	struct wish wish;
+	struct upload_target wanted;
 	struct sink own;              /* unless it is a session's */
 	struct live_session *session; /* NULL: none */
 	uint64_t turn;
