@@ -293,9 +293,9 @@ static void turn_away(struct walk *walk, struct job_run *run, const struct error
 	struct decision *decision = decision_of(walk, run, run->row->state);
 
 	decision->change.decides = true;
-	decision->change.verdict = JOB_FAILED;
-	decision->change.verdict_code = STATUS_RESOURCE_EXHAUSTED;
-	decision->verdict_message =
+	decision->change.outcome = JOB_FAILED;
+	decision->change.outcome_code = STATUS_RESOURCE_EXHAUSTED;
+	decision->outcome_message =
 		memory_strdup(err->text ? err->text : "The job cannot run on this machine.");
 }
 

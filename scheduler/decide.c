@@ -84,7 +84,7 @@ int64_t decide_wake_us(const struct job_run *run, const struct decision_context 
 		return run->hold_until_us;
 	if (job_run_doubts(run))
 		return run->doubt_until_us;
-	if (run->row->verdict == JOB_STATE_UNSPECIFIED)
+	if (run->row->outcome == JOB_STATE_UNSPECIFIED)
 		at_us = limit_us(run);
 	/* Later it waits for containers that are still to go. */
 	if (restart_at_us > context->mono_us)
@@ -209,7 +209,7 @@ static void note_end(struct decision *decision, const struct replica_run *replic
 	decision_note(decision, &row);
 }
 
-/* One that the engine has words for is stored with the verdict, which repeats them. */
+/* One that the engine has words for is stored with the outcome, which repeats them. */
 static bool end_is_plain(const struct replica_run *replica)
 {
 	return replica->end == END_EXIT || replica->end == END_LOST;
@@ -252,9 +252,9 @@ static bool decide_restart(struct decision *decision, const struct job_run *run)
 
 /* Its program ran, though it ended before all of its replicas were seen to: while no daemon looked, say. Clients see no
  * job succeed that never ran, and none fail by its own program before it did. */
-static bool ran_unseen(const struct job_run *run, enum job_state verdict)
+static bool ran_unseen(const struct job_run *run, enum job_state outcome)
 {
-	return run->row->state == JOB_PREPARING && (verdict == JOB_SUCCEEDED || job_run_began(run));
+	return run->row->state == JOB_PREPARING && (outcome == JOB_SUCCEEDED || job_run_began(run));
 }
 
 enum { EXIT_NO_PROGRAM = 127 };
@@ -281,23 +281,23 @@ static void tell_missing_programs(struct decision *decision, const struct job_ru
 	}
 }
 
-static bool is_to_blame(const struct job_run *run, const struct replica_run *replica, enum job_state verdict)
+static bool is_to_blame(const struct job_run *run, const struct replica_run *replica, enum job_state outcome)
 {
 	const bool bad = end_is_bad(replica->end, replica->exit_code);
 
 	if (replica->end == END_NONE || job_run_restarts(run, replica))
 		return false;
-	return verdict == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad;
+	return outcome == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad;
 }
 
 /* Which ends decide the job, unless a fault of the job itself does. */
-static void note_blame(struct decision *decision, const struct job_run *run, enum job_state verdict)
+static void note_blame(struct decision *decision, const struct job_run *run, enum job_state outcome)
 {
 	for (size_t i = 0; !run->fault && i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 		const struct journal_row row = replica_row(replica, JOURNAL_BLAME);
 
-		if (!is_to_blame(run, replica, verdict))
+		if (!is_to_blame(run, replica, outcome))
 			continue;
 		if (replica->journaled < JOURNALED_END && !end_is_plain(replica))
 			note_end(decision, replica);
@@ -306,28 +306,28 @@ static void note_blame(struct decision *decision, const struct job_run *run, enu
 }
 
 /* Writes down what the exits of the replicas decide, before anything is torn down for it. False: they decide nothing. */
-static bool decide_verdict(struct decision *decision, const struct job_run *run,
+static bool decide_outcome(struct decision *decision, const struct job_run *run,
 			   const struct decision_context *context)
 {
-	const struct judgement judgement = job_run_judge(run);
+	const struct job_outcome outcome = job_run_outcome(run);
 
-	if (judgement.verdict == JOB_STATE_UNSPECIFIED)
+	if (outcome.outcome == JOB_STATE_UNSPECIFIED)
 		return false;
-	if (ran_unseen(run, judgement.verdict))
+	if (ran_unseen(run, outcome.outcome))
 		decide_running(decision, run, context);
 	else
 		decision_change(decision, run, run->row->state);
 	decision->change.decides = true;
-	decision->change.verdict = judgement.verdict;
-	decision->change.verdict_code = judgement.code;
-	decision->verdict_message = judgement.message;
-	note_blame(decision, run, judgement.verdict);
-	if (judgement.verdict == JOB_PREPARING)
+	decision->change.outcome = outcome.outcome;
+	decision->change.outcome_code = outcome.code;
+	decision->outcome_message = outcome.message;
+	note_blame(decision, run, outcome.outcome);
+	if (outcome.outcome == JOB_PREPARING)
 		notes_say(&decision->says, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
-			  judgement.message, run->row->attempt + 1);
-	if (judgement.verdict == JOB_FAILED)
+			  outcome.message, run->row->attempt + 1);
+	if (outcome.outcome == JOB_FAILED)
 		tell_missing_programs(decision, run, context);
-	if (judgement.verdict == JOB_SUCCEEDED)
+	if (outcome.outcome == JOB_SUCCEEDED)
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
 	return true;
 }
@@ -340,9 +340,9 @@ void decide_expiry(struct decision *decision, const struct job_run *run)
 
 	decision_change(decision, run, JOB_CANCELLING);
 	decision->change.decides = true;
-	decision->change.verdict = JOB_CANCELLED;
-	decision->change.verdict_code = STATUS_CANCELLED;
-	decision->verdict_message = memory_printf(
+	decision->change.outcome = JOB_CANCELLED;
+	decision->change.outcome_code = STATUS_CANCELLED;
+	decision->outcome_message = memory_printf(
 		"The job was cancelled because it %s longer than its %s of %.15gs.", ran ? "ran" : "waited",
 		ran ? dialect->running_limit : dialect->wait_limit, (double)passed_us / 1e6);
 }
@@ -353,7 +353,7 @@ static void decide_wanted(struct decision *decision, const struct job_run *run,
 	const bool queued = run->row->state == JOB_QUEUED, sighted = job_run_is_sighted(run);
 
 	/* What has happened by itself, or as it was ordered, comes before a limit that passed meanwhile. */
-	if ((queued || sighted) && decide_verdict(decision, run, context))
+	if ((queued || sighted) && decide_outcome(decision, run, context))
 		return;
 	if (limit_us(run) <= context->mono_us)
 		decide_expiry(decision, run);
@@ -372,7 +372,7 @@ static void decide_stop(struct decision *decision, const struct job_run *run,
 {
 	unsigned grace_s = context->reconciler->stop_grace_s;
 
-	if (run->row->verdict != JOB_CANCELLED && grace_s > GRACE_AFTER_END_S)
+	if (run->row->outcome != JOB_CANCELLED && grace_s > GRACE_AFTER_END_S)
 		grace_s = GRACE_AFTER_END_S;
 	for (unsigned i = 0; i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
@@ -389,7 +389,7 @@ static void decide_stop(struct decision *decision, const struct job_run *run,
 
 static bool is_explained(const struct job *row)
 {
-	return row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message;
+	return row->outcome == JOB_SUCCEEDED || row->outcome == JOB_PREPARING || row->error_message;
 }
 
 /* The first replica that failed the job by its own end; NULL: none did. */
@@ -405,10 +405,10 @@ static const struct replica_run *culprit(const struct job_run *run)
 static void decide_explanation(struct decision *decision, const struct job_run *run)
 {
 	decision_change(decision, run, run->row->state);
-	decision->change.error_code = run->row->verdict_code;
-	decision->explains = run->row->verdict == JOB_FAILED;
+	decision->change.error_code = run->row->outcome_code;
+	decision->explains = run->row->outcome == JOB_FAILED;
 	decision->culprit = decision->explains ? culprit(run) : NULL;
-	decision->error_message = memory_strdup(run->row->verdict_message ? run->row->verdict_message : "");
+	decision->error_message = memory_strdup(run->row->outcome_message ? run->row->outcome_message : "");
 	if (run->row->started_us)
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
 }
@@ -437,9 +437,9 @@ static void decide_retry(struct decision *decision, const struct job_run *run,
 		decision->hold_until_us = context->mono_us + pause_us;
 }
 
-static const char *last_words(enum job_state verdict)
+static const char *last_words(enum job_state outcome)
 {
-	switch (verdict) {
+	switch (outcome) {
 	case JOB_SUCCEEDED:
 		return "Job completed successfully.";
 	case JOB_CANCELLED:
@@ -456,7 +456,7 @@ static void decide_close(struct decision *decision, const struct job_run *run)
 	decision->change.tears_down = true;
 	if (run->row->started_us)
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ended);
-	notes_say(&decision->says, SEVERITY_INFO, "%s", last_words(run->row->verdict));
+	notes_say(&decision->says, SEVERITY_INFO, "%s", last_words(run->row->outcome));
 }
 
 /* Containers and their output, until nothing of them is left. No program of the job runs any more when its network is left
@@ -465,7 +465,7 @@ static void decide_stopping(struct decision *decision, const struct job_run *run
 			    const struct decision_context *context)
 {
 	const struct glance glance = glance_at(run);
-	const bool again = run->row->verdict == JOB_PREPARING;
+	const bool again = run->row->outcome == JOB_PREPARING;
 
 	decide_stop(decision, run, context);
 	if (decision->order_count || glance.seen[SEEN_CREATING] || glance.seen[SEEN_STARTING] ||
@@ -492,7 +492,7 @@ static void decide_closing(struct decision *decision, const struct job_run *run,
 		decision_order(decision, ORDER_LEAVE, 0);
 	if (decision->order_count || run->last_words != OUTPUT_STORED)
 		return;
-	decision_change(decision, run, run->row->verdict);
+	decision_change(decision, run, run->row->outcome);
 	/* What was waited for since was the engine's clearing; a trial that follows may have begun meanwhile. */
 	decision->change.ended_us = run->over_us ? run->over_us : context->wall_us;
 }
@@ -516,7 +516,7 @@ void decide_end(struct decision *decision, const struct job_run *run, const stru
 static void tell_engine_loss(struct decision *decision, const struct job_run *run,
 			     const struct decision_context *context)
 {
-	if (!context->engine_away || run->row->verdict != JOB_STATE_UNSPECIFIED ||
+	if (!context->engine_away || run->row->outcome != JOB_STATE_UNSPECIFIED ||
 	    (run->told_loss == context->engine_loss && run->told_loss_in == run->row->state))
 		return;
 	decision->told_loss = context->engine_loss;
@@ -562,7 +562,7 @@ struct decision job_decide(const struct job_run *run, const struct decision_cont
 	decide_following(&decision, run);
 	gateway_decide(&decision, run, context);
 	faults_decide(&decision, run, context);
-	if (decision_is_empty(&decision) && run->row->verdict == JOB_STATE_UNSPECIFIED)
+	if (decision_is_empty(&decision) && run->row->outcome == JOB_STATE_UNSPECIFIED)
 		decide_wanted(&decision, run, context);
 	else if (decision_is_empty(&decision))
 		decide_end(&decision, run, context);

@@ -13,9 +13,9 @@
  *                    all created                          they are started
  *                    all started                          RUNNING
  *   RUNNING          one lost, others live on             it is started anew: removed, told, and then as above
- *   any of these     an exit that decides                 the verdict
+ *   any of these     an exit that decides                 the outcome
  *                    a limit passed                       CANCELLING
- *   a verdict        something still runs                 it is stopped
+ *   an outcome        something still runs                 it is stopped
  *                    ended, its output stored             it is removed
  *                    no reason told yet                   errorMessage
  *                    nothing runs, all output stored      the network is left

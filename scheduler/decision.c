@@ -39,7 +39,7 @@ bool decision_is_empty(const struct decision *decision)
 void decision_deinit(struct decision *decision)
 {
 	free(decision->error_message);
-	free(decision->verdict_message);
+	free(decision->outcome_message);
 	notes_clear(&decision->says);
 	free(decision->journal);
 	assignment_free(decision->assignment);

@@ -35,7 +35,7 @@ struct decision {
 	bool explains; /* its errorMessage ends with what @culprit wrote to stderr, which is read before the commit */
 	const struct replica_run *culprit; /* of the run; NULL: none */
 	struct job_change change;          /* numbers; its texts and lists are these: */
-	char *error_message, *verdict_message;
+	char *error_message, *outcome_message;
 	struct notes says;
 	struct journal_row *journal;
 	size_t journal_count;

@@ -103,7 +103,7 @@ static void change_complete(const struct reconciler *reconciler, struct decision
 	change->lines = lines;
 	change->line_count = run->notes.count + decision->says.count;
 	change->error_message = decision->error_message;
-	change->verdict_message = decision->verdict_message;
+	change->outcome_message = decision->outcome_message;
 	change->assignment = assignment ? assignment_to_text(assignment) : NULL;
 	change->leases = decision->leases;
 	change->lease_count = decision->lease_count;
@@ -167,7 +167,7 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 	job_run_hold(run, decision->hold_until_us);
 	if (change->decides)
 		log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s attempt=%u",
-			  run->row->project, run->row->job_id, job_state_name(change->verdict),
+			  run->row->project, run->row->job_id, job_state_name(change->outcome),
 			  run->row->attempt);
 	if (job_state_is_final(change->to))
 		log_event(LOG_INFO, "job-ended", "project=%s job=%s state=%s", run->row->project,

@@ -21,7 +21,7 @@ static bool is_told(const struct job_run *run, const struct replica_run *replica
 
 static bool is_to_be_made(const struct job_run *run, const struct replica_run *replica)
 {
-	return run->row->verdict == JOB_STATE_UNSPECIFIED && replica->seen == SEEN_NOTHING &&
+	return run->row->outcome == JOB_STATE_UNSPECIFIED && replica->seen == SEEN_NOTHING &&
 	       replica->end == END_NONE;
 }
 

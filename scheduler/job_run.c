@@ -175,7 +175,7 @@ void job_run_hold(struct job_run *run, int64_t until_us)
 
 bool job_run_doubts(const struct job_run *run)
 {
-	return run->doubt_until_us && run->row->verdict == JOB_STATE_UNSPECIFIED;
+	return run->doubt_until_us && run->row->outcome == JOB_STATE_UNSPECIFIED;
 }
 
 bool replica_is_made(const struct replica_run *replica)
@@ -208,9 +208,9 @@ bool job_run_is_over(const struct job_run *run)
 
 	if (job_state_is_final(row->state))
 		return true;
-	if (!job_state_is_final(row->verdict) || (row->started_us && !job_run_is_sighted(run)))
+	if (!job_state_is_final(row->outcome) || (row->started_us && !job_run_is_sighted(run)))
 		return false;
-	if (row->verdict != JOB_SUCCEEDED && !row->error_message)
+	if (row->outcome != JOB_SUCCEEDED && !row->error_message)
 		return false;
 	for (size_t i = 0; i < run->replica_count; i++)
 		if (!replica_is_over(&run->replicas[i]))
@@ -309,13 +309,13 @@ bool job_run_began(const struct job_run *run)
 	return run->replica_count > 0;
 }
 
-struct judgement job_run_judge(const struct job_run *run)
+struct job_outcome job_run_outcome(const struct job_run *run)
 {
 	struct replica_outcome *outcomes;
-	struct judgement judgement;
+	struct job_outcome outcome;
 
 	if (run->fault)
-		return (struct judgement){ JOB_FAILED, memory_strdup(run->fault), run->fault_code };
+		return (struct job_outcome){ JOB_FAILED, memory_strdup(run->fault), run->fault_code };
 	outcomes = memory_calloc(run->replica_count + 1, sizeof(*outcomes));
 	for (size_t i = 0; i < run->replica_count; i++)
 		outcomes[i] = (struct replica_outcome){
@@ -328,16 +328,16 @@ struct judgement job_run_judge(const struct job_run *run)
 			.ordered = run->replicas[i].ordered,
 			.text = run->replicas[i].refusal,
 		};
-	judgement = verdict_of(run->plan, outcomes, run->replica_count, run->row->attempt,
-			       run->row->running_us != 0 || job_run_began(run));
+	outcome = job_outcome_of(run->plan, outcomes, run->replica_count, run->row->attempt,
+				 run->row->running_us != 0 || job_run_began(run));
 	free(outcomes);
-	return judgement;
+	return outcome;
 }
 
 bool job_run_is_decided(const struct job_run *run)
 {
-	struct judgement judgement = job_run_judge(run);
+	struct job_outcome outcome = job_run_outcome(run);
 
-	free(judgement.message);
-	return judgement.verdict != JOB_STATE_UNSPECIFIED;
+	free(outcome.message);
+	return outcome.outcome != JOB_STATE_UNSPECIFIED;
 }

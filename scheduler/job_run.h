@@ -12,9 +12,9 @@
 #include "scheduler/gateway.h"
 #include "scheduler/notes.h"
 #include "scheduler/order.h"
+#include "scheduler/plan/outcome.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/plan.h"
-#include "scheduler/plan/verdict.h"
 #include "scheduler/wakes.h"
 #include "store/jobs/jobs.h"
 
@@ -203,6 +203,6 @@ bool job_run_restarts_any(const struct job_run *run);
 bool job_run_began(const struct job_run *run);
 
 /* The outcomes of its replicas judged; the message is the caller's. */
-struct judgement job_run_judge(const struct job_run *run);
+struct job_outcome job_run_outcome(const struct job_run *run);
 /* Whether they decide anything. */
 bool job_run_is_decided(const struct job_run *run);

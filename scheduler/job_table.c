@@ -68,7 +68,7 @@ void job_table_note(struct scheduler *scheduler, struct job_run *run)
 	const struct job *row = run->row;
 
 	starting_note(scheduler, run,
-		      row->state == JOB_PREPARING && row->verdict == JOB_STATE_UNSPECIFIED &&
+		      row->state == JOB_PREPARING && row->outcome == JOB_STATE_UNSPECIFIED &&
 			      run->work == WORK_REPLICAS);
 	if (row->state != JOB_QUEUED && !run->under_way)
 		way_enter(scheduler, run);

@@ -104,7 +104,7 @@ bool jobs_open(struct scheduler *scheduler, struct job_entry *entry)
 	entry->run = run;
 	told_share(scheduler, run);
 	queue_opened(scheduler, entry);
-	if (run->row->state != JOB_QUEUED || run->row->verdict != JOB_STATE_UNSPECIFIED) {
+	if (run->row->state != JOB_QUEUED || run->row->outcome != JOB_STATE_UNSPECIFIED) {
 		run->stale = true;
 		job_run_touch(run);
 	}

@@ -91,8 +91,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/plan.h \
 	scheduler/plan/trial_plan.c \
 	scheduler/plan/trial_plan.h \
-	scheduler/plan/verdict.c \
-	scheduler/plan/verdict.h \
+	scheduler/plan/outcome.c \
+	scheduler/plan/outcome.h \
 	scheduler/queue.c \
 	scheduler/queue.h \
 	scheduler/reconciler.h \

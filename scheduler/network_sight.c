@@ -96,7 +96,7 @@ static void network_fail(struct scheduler *scheduler, struct job_run *run, enum 
 
 static bool awaits_network(const struct job_run *run)
 {
-	return run->row->state == JOB_PREPARING && run->row->verdict == JOB_STATE_UNSPECIFIED &&
+	return run->row->state == JOB_PREPARING && run->row->outcome == JOB_STATE_UNSPECIFIED &&
 	       run->network != NETWORK_READY && run->work == WORK_REPLICAS;
 }
 

@@ -82,7 +82,7 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run)
 void queue_update(struct scheduler *scheduler, struct job_run *run)
 {
 	/* A tuning job needs no room of its own: its trials wait for theirs. */
-	bool waits = run->row->state == JOB_QUEUED && run->row->verdict == JOB_STATE_UNSPECIFIED &&
+	bool waits = run->row->state == JOB_QUEUED && run->row->outcome == JOB_STATE_UNSPECIFIED &&
 		     run->work == WORK_REPLICAS;
 
 	if (waits && !run->entry->queued)

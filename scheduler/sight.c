@@ -109,11 +109,11 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 }
 
 /* An exit status tells nothing by itself: a program may end with that of any signal. END_NONE: that cannot be told yet. */
-static enum replica_end exit_judge(const struct scheduler *scheduler, const struct job_run *run,
-				   const struct replica_run *replica, const struct replica_status *status)
+static enum replica_end exit_classify(const struct scheduler *scheduler, const struct job_run *run,
+				      const struct replica_run *replica, const struct replica_status *status)
 {
 	if (!exit_is_kill(status) || status->witnessed || order_was_given(&replica->orders, ORDER_STOP) ||
-	    run->row->verdict != JOB_STATE_UNSPECIFIED)
+	    run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return END_EXIT;
 	/* It was not sent from here: the engine stops, perhaps long before its connections end. */
 	if (status->exit_code == SIGNAL_EXIT_TERM && status->signalled)
@@ -141,7 +141,7 @@ void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica
 	if (replica->end != END_NONE || faults_end(run, replica) || exit_is_late(scheduler, run, status) ||
 	    (doubted && !status->witnessed && !status->signalled))
 		return;
-	replica->end = exit_judge(scheduler, run, replica, status);
+	replica->end = exit_classify(scheduler, run, replica, status);
 	replica->in_doubt = replica->end == END_NONE;
 	if (replica->in_doubt && !doubted)
 		run->doubt_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;

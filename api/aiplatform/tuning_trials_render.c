@@ -12,8 +12,8 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/plan/outcome.h"
 #include "scheduler/plan/trial_plan.h"
-#include "scheduler/plan/verdict.h"
 #include "scheduler/tuning/study.h"
 #include "store/jobs/trials.h"
 

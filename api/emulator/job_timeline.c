@@ -10,7 +10,7 @@
 #include "daemon/base/json.h"
 #include "scheduler/faults/fault_book.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/verdict.h"
+#include "scheduler/plan/outcome.h"
 #include "store/jobs/faults.h"
 #include "store/jobs/journal.h"
 #include "store/jobs/summaries.h"

@@ -18,7 +18,7 @@
 #include "api/training/context.h"
 #include "api/training/job_name.h"
 #include "daemon/base/memory.h"
-#include "scheduler/plan/verdict.h"
+#include "scheduler/plan/outcome.h"
 #include "store/jobs/summaries.h"
 
 enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000 };

@@ -155,7 +155,7 @@ static bool is_waiting(const struct job *job)
 {
 	AUTO(json) json_t *search = NULL;
 
-	if (job->state != JOB_QUEUED || job->verdict != JOB_STATE_UNSPECIFIED)
+	if (job->state != JOB_QUEUED || job->outcome != JOB_STATE_UNSPECIFIED)
 		return false;
 	if (!strstr(job->plan, "\"search\"")) /* most plans need no reading */
 		return true;

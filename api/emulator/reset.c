@@ -48,7 +48,7 @@ static enum status jobs_stop(struct reset *reset, struct error *err)
 	enum status rc = job_list_unfinished(reset->context->store, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++)
-		if (!list.jobs[i].parent && list.jobs[i].verdict == JOB_STATE_UNSPECIFIED)
+		if (!list.jobs[i].parent && list.jobs[i].outcome == JOB_STATE_UNSPECIFIED)
 			job_cancel_by_id(reset->context->store, list.jobs[i].id,
 					 "The job was cancelled because the emulator is reset.", NULL);
 	reset->stopping = list.count;

@@ -2,7 +2,7 @@
 #pragma once
 /* api/ml/job_rules.h: what a job must be beyond its fields' types: the service's semantic rules.
  *
- * Pure: takes values, returns a verdict. Thread: any. */
+ * Pure: takes values, returns an outcome. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
 

@@ -26,7 +26,7 @@ enum status buckets_get(struct call *call, struct error *err)
 	if (!rc)
 		rc = soft_deleted_refuse(call, err);
 	if (!rc)
-		rc = bucket_conditions_judge(call, &bucket, &unchanged, err);
+		rc = bucket_conditions_answer(call, &bucket, &unchanged, err);
 	return rc || unchanged ? rc : bucket_answer(call, &bucket, err);
 }
 

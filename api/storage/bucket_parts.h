@@ -16,8 +16,8 @@ const char *location_type(const char *location);
 enum status project_read(const struct call *call, const char **ret_project, struct error *err);
 
 /* Fails with 304 for a read, with 412 for others; or sets *ret_unchanged to false. */
-enum status bucket_conditions_judge(struct call *call, const struct bucket *bucket, bool *ret_unchanged,
-				    struct error *err);
+enum status bucket_conditions_answer(struct call *call, const struct bucket *bucket, bool *ret_unchanged,
+				     struct error *err);
 struct conditions bucket_conditions_read(const struct call *call);
 /* Sets FAILED_PRECONDITION, as Cloud Storage words it. */
 enum status error_conditions(struct error *err);

@@ -35,8 +35,8 @@ enum status error_conditions(struct error *err)
 			 "At least one of the pre-conditions you specified did not hold.");
 }
 
-static enum status judge(struct call *call, enum condition_outcome outcome, bool *ret_unchanged,
-			 struct error *err)
+static enum status condition_answer(struct call *call, enum condition_outcome outcome, bool *ret_unchanged,
+				    struct error *err)
 {
 	*ret_unchanged = outcome == CONDITIONS_UNCHANGED;
 	if (outcome == CONDITIONS_UNCHANGED)
@@ -44,11 +44,12 @@ static enum status judge(struct call *call, enum condition_outcome outcome, bool
 	return outcome == CONDITIONS_FAILED ? error_conditions(err) : STATUS_OK;
 }
 
-enum status conditions_judge(struct call *call, const struct conditions *conditions,
-			     const struct object *object, bool *ret_unchanged, struct error *err)
+enum status conditions_answer(struct call *call, const struct conditions *conditions,
+			      const struct object *object, bool *ret_unchanged, struct error *err)
 {
-	return judge(call, conditions_check(conditions, object->generation, object->metageneration),
-		     ret_unchanged, err);
+	return condition_answer(call,
+				conditions_check(conditions, object->generation, object->metageneration),
+				ret_unchanged, err);
 }
 
 struct conditions bucket_conditions_read(const struct call *call)
@@ -59,10 +60,11 @@ struct conditions bucket_conditions_read(const struct call *call)
 	return conditions;
 }
 
-enum status bucket_conditions_judge(struct call *call, const struct bucket *bucket, bool *ret_unchanged,
-				    struct error *err)
+enum status bucket_conditions_answer(struct call *call, const struct bucket *bucket, bool *ret_unchanged,
+				     struct error *err)
 {
 	const struct conditions conditions = bucket_conditions_read(call);
 
-	return judge(call, conditions_check(&conditions, 1, bucket->metageneration), ret_unchanged, err);
+	return condition_answer(call, conditions_check(&conditions, 1, bucket->metageneration), ret_unchanged,
+				err);
 }

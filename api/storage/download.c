@@ -15,7 +15,7 @@ enum status objects_media_get(struct call *call, struct error *err)
 		rc = object_open(context->objects, call_param(call, "bucket"), call_param(call, "object"),
 				 generation_read(call, "generation"), &reader, err);
 	if (!rc)
-		rc = conditions_judge(call, &conditions, object_reader_object(reader), &unchanged, err);
+		rc = conditions_answer(call, &conditions, object_reader_object(reader), &unchanged, err);
 	if (rc || unchanged)
 		return rc;
 	return media_answer(call, MEDIA_JSON, TAKE(reader), err);

@@ -235,8 +235,8 @@ static bool modified_since(const struct object *object, const char *date)
 }
 
 /* Source: RFC 9110 section 13.2.2 */
-static enum status http_conditions_judge(struct call *call, enum media_dialect dialect,
-					 const struct object *object, bool *ret_unchanged, struct error *err)
+static enum status http_conditions_answer(struct call *call, enum media_dialect dialect,
+					  const struct object *object, bool *ret_unchanged, struct error *err)
 {
 	const char *const match = call_header(call, "If-Match");
 	const char *const none_match = call_header(call, "If-None-Match");
@@ -331,7 +331,7 @@ enum status media_answer(struct call *call, enum media_dialect dialect, struct o
 	AUTO(media) struct media *media = NULL;
 	const struct object *object = object_reader_object(reader);
 	bool unchanged = false;
-	enum status rc = http_conditions_judge(call, dialect, object, &unchanged, err);
+	enum status rc = http_conditions_answer(call, dialect, object, &unchanged, err);
 
 	if (rc)
 		return rc;

@@ -16,7 +16,7 @@ static enum status resource_get(struct call *call, struct error *err)
 				    generation_read(call, "generation"), &object, err);
 
 	if (!rc)
-		rc = conditions_judge(call, &conditions, &object, &unchanged, err);
+		rc = conditions_answer(call, &conditions, &object, &unchanged, err);
 	return rc || unchanged ? rc : object_answer(call, &object, err);
 }
 

@@ -29,8 +29,8 @@ int64_t generation_read(const struct call *call, const char *parameter);
 
 /* What a reader's conditions come to. FAILED_PRECONDITION (412), or STATUS_OK with *ret_unchanged: the handler leaves
  * at once, for the answer is a 304, which call->http_status says already. */
-enum status conditions_judge(struct call *call, const struct conditions *conditions,
-			     const struct object *object, bool *ret_unchanged, struct error *err);
+enum status conditions_answer(struct call *call, const struct conditions *conditions,
+			      const struct object *object, bool *ret_unchanged, struct error *err);
 
 /* ---- buckets ---- */
 

@@ -84,7 +84,7 @@ enum status plain_object_get(struct call *call, struct error *err)
 	if (rc == STATUS_NOT_FOUND)
 		return send_elsewhere(call);
 	if (!rc)
-		rc = conditions_judge(call, &conditions, object_reader_object(reader), &unchanged, err);
+		rc = conditions_answer(call, &conditions, object_reader_object(reader), &unchanged, err);
 	return rc || unchanged ? rc : media_answer(call, MEDIA_XML, TAKE(reader), err);
 }
 

@@ -116,7 +116,7 @@ static enum status start_add(const struct training_context *context, const struc
 	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 	enum status rc;
 
-	if (job->state != JOB_QUEUED || job->verdict != JOB_STATE_UNSPECIFIED)
+	if (job->state != JOB_QUEUED || job->outcome != JOB_STATE_UNSPECIFIED)
 		return STATUS_OK;
 	rc = start_estimate_make(context, plan, job, &start_estimate, err);
 	if (rc == STATUS_FAILED_PRECONDITION) {

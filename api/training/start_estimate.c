@@ -140,7 +140,7 @@ static void queue_before(const struct estimation *estimation, const struct job_l
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].verdict == JOB_STATE_UNSPECIFIED &&
+		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].outcome == JOB_STATE_UNSPECIFIED &&
 		    goes_before(&list->jobs[i], estimation))
 			jobs[count++] = &list->jobs[i];
 	qsort(jobs, count, sizeof(struct job *), compare_turns);

@@ -14,9 +14,9 @@
 
 enum { NAME_WIDTH = 11, MARK_WIDTH = 6 };
 
-static const char *const verdict_names[] = {
-	[VERDICT_GOOD] = "good", [VERDICT_NOTE] = "note", [VERDICT_BAD] = "bad"
-};
+static const char *const outcome_names[] = { [OUTCOME_GOOD] = "good",
+					     [OUTCOME_NOTE] = "note",
+					     [OUTCOME_BAD] = "bad" };
 
 /* ---- facts ---- */
 
@@ -40,12 +40,12 @@ static void doctor_deinit(struct doctor *doctor)
 
 static void finding_write(struct text *text, const char *name, const struct finding *finding)
 {
-	static const enum style styles[] = {
-		[VERDICT_GOOD] = STYLE_GOOD, [VERDICT_NOTE] = STYLE_BUSY, [VERDICT_BAD] = STYLE_BAD
-	};
+	static const enum style styles[] = { [OUTCOME_GOOD] = STYLE_GOOD,
+					     [OUTCOME_NOTE] = STYLE_BUSY,
+					     [OUTCOME_BAD] = STYLE_BAD };
 
-	text_printf(text, "%s%-*s%s%-*s", terminal_style(stdout, styles[finding->verdict]), MARK_WIDTH,
-		    verdict_names[finding->verdict], terminal_style(stdout, STYLE_NONE), NAME_WIDTH, name);
+	text_printf(text, "%s%-*s%s%-*s", terminal_style(stdout, styles[finding->outcome]), MARK_WIDTH,
+		    outcome_names[finding->outcome], terminal_style(stdout, STYLE_NONE), NAME_WIDTH, name);
 	text_wrap(text, finding->told.data ? finding->told.data : "", MARK_WIDTH + NAME_WIDTH);
 	text_putc(text, '\n');
 	if (!finding->advice.length)
@@ -58,7 +58,7 @@ static void finding_write(struct text *text, const char *name, const struct find
 
 static json_t *finding_json(const char *name, const struct finding *finding)
 {
-	return json_pack("{s:s, s:s, s:s, s:s*}", "check", name, "verdict", verdict_names[finding->verdict],
+	return json_pack("{s:s, s:s, s:s, s:s*}", "check", name, "verdict", outcome_names[finding->outcome],
 			 "text", finding->told.data ? finding->told.data : "", "advice",
 			 finding->advice.length ? finding->advice.data : NULL);
 }
@@ -79,19 +79,19 @@ int doctor_main(struct invocation *invocation)
 	struct doctor doctor __attribute__((cleanup(doctor_deinit))) = { .config = &invocation->config };
 	AUTO(json) json_t *findings = json_array();
 	struct text text AUTO_TEXT = { 0 };
-	unsigned counts[VERDICT_BAD + 1] = { 0 };
+	unsigned counts[OUTCOME_BAD + 1] = { 0 };
 	int written;
 
 	address_file_read(doctor.config->state_dir, &doctor.address);
 	doctor.daemon_runs = address_is_live(&doctor.address, doctor.config->state_dir);
 	engine_ask(&doctor);
 	for (const struct check *check = doctor_checks; check->name; check++) {
-		struct finding finding = { VERDICT_GOOD, { 0 }, { 0 } };
+		struct finding finding = { OUTCOME_GOOD, { 0 }, { 0 } };
 
 		check->run(&doctor, &finding);
-		counts[finding.verdict]++;
+		counts[finding.outcome]++;
 		json_array_append_new(findings, finding_json(check->name, &finding));
-		if (is_name && finding.verdict == VERDICT_BAD)
+		if (is_name && finding.outcome == OUTCOME_BAD)
 			text_printf(&text, "%s\n", check->name);
 		else if (!is_json && !is_name)
 			finding_write(&text, check->name, &finding);
@@ -102,8 +102,8 @@ int doctor_main(struct invocation *invocation)
 		json_write(&text, findings);
 		text_putc(&text, '\n');
 	} else if (!is_name) {
-		end_write(&text, counts[VERDICT_BAD], counts[VERDICT_NOTE]);
+		end_write(&text, counts[OUTCOME_BAD], counts[OUTCOME_NOTE]);
 	}
 	written = main_output(&text);
-	return counts[VERDICT_BAD] ? EXIT_FAILED : written;
+	return counts[OUTCOME_BAD] ? EXIT_FAILED : written;
 }

@@ -25,14 +25,14 @@ enum { FILES_LEAST = 1024, KIB = 1024 };
 
 #define GIB ((int64_t)1 << 30)
 
-static void find(struct finding *finding, enum verdict verdict, const char *format, ...)
+static void find(struct finding *finding, enum check_outcome outcome, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-static void find(struct finding *finding, enum verdict verdict, const char *format, ...)
+static void find(struct finding *finding, enum check_outcome outcome, const char *format, ...)
 {
 	va_list values;
 
-	if (verdict > finding->verdict)
-		finding->verdict = verdict;
+	if (outcome > finding->outcome)
+		finding->outcome = outcome;
 	if (finding->told.length)
 		text_puts(&finding->told, "; ");
 	va_start(values, format);
@@ -64,12 +64,12 @@ static void engine_check(const struct doctor *doctor, struct finding *finding)
 
 	if (doctor->engine) {
 		size_tell(&memory, json_int_at(doctor->engine, "MemTotal", 0));
-		find(finding, VERDICT_GOOD, "%s %s at %s, %lld CPUs, %s",
+		find(finding, OUTCOME_GOOD, "%s %s at %s, %lld CPUs, %s",
 		     name && strstr(name, "Podman") ? "Podman" : "Docker Engine", version ? version : "",
 		     place ? place : "", (long long)json_int_at(doctor->engine, "NCPU", 0), memory.data);
 		return;
 	}
-	find(finding, VERDICT_BAD, "%s", doctor->engine_fault);
+	find(finding, OUTCOME_BAD, "%s", doctor->engine_fault);
 	advise(finding, "Install Docker Engine and start it (systemctl start docker), or name another engine with "
 			"--engine, DOCKER_HOST or a context of Docker's (docker context use).");
 }
@@ -79,22 +79,22 @@ static void limits_check(const struct doctor *doctor, struct finding *finding)
 	const char *version = json_text_at(doctor->engine, "CgroupVersion");
 
 	if (!doctor->engine) {
-		find(finding, VERDICT_NOTE, "not known without the engine");
+		find(finding, OUTCOME_NOTE, "not known without the engine");
 		return;
 	}
 	if (!json_true_at(doctor->engine, "MemoryLimit"))
-		find(finding, VERDICT_BAD, "the engine cannot limit memory");
+		find(finding, OUTCOME_BAD, "the engine cannot limit memory");
 	if (!json_true_at(doctor->engine, "CpuCfsQuota"))
-		find(finding, VERDICT_BAD, "the engine cannot limit CPUs");
-	if (finding->verdict) {
+		find(finding, OUTCOME_BAD, "the engine cannot limit CPUs");
+	if (finding->outcome) {
 		advise(finding,
 		       "Give the engine the cgroup controllers cpu and memory (a rootless engine: delegate them "
 		       "in systemd), or serve with --machine-fit none.");
 		return;
 	}
-	find(finding, VERDICT_GOOD, "CPUs and memory are limited by cgroups v%s", version ? version : "1");
+	find(finding, OUTCOME_GOOD, "CPUs and memory are limited by cgroups v%s", version ? version : "1");
 	if (!json_true_at(doctor->engine, "IPv4Forwarding")) {
-		find(finding, VERDICT_BAD, "the kernel forwards no packets, and jobs reach nothing outside");
+		find(finding, OUTCOME_BAD, "the kernel forwards no packets, and jobs reach nothing outside");
 		advise(finding, "sudo sysctl -w net.ipv4.ip_forward=1");
 	}
 }
@@ -123,14 +123,14 @@ static void memory_check(const struct doctor *doctor, struct finding *finding)
 	(void)doctor;
 	size_tell(&told, bytes);
 	if (bytes < 0)
-		find(finding, VERDICT_NOTE, "/proc/meminfo does not tell");
+		find(finding, OUTCOME_NOTE, "/proc/meminfo does not tell");
 	else
 		find(finding,
-		     bytes < GIB / 2   ? VERDICT_BAD
-		     : bytes < 2 * GIB ? VERDICT_NOTE
-				       : VERDICT_GOOD,
+		     bytes < GIB / 2   ? OUTCOME_BAD
+		     : bytes < 2 * GIB ? OUTCOME_NOTE
+				       : OUTCOME_GOOD,
 		     "%s available", told.data);
-	if (finding->verdict && bytes >= 0)
+	if (finding->outcome && bytes >= 0)
 		advise(finding,
 		       "Images of TensorFlow and PyTorch want some GiB for each replica: end other programs.");
 }
@@ -161,9 +161,9 @@ static void room_find(struct finding *finding, const char *directory, const char
 		return;
 	size_tell(&told, bytes);
 	find(finding,
-	     bytes < GIB       ? VERDICT_BAD
-	     : bytes < 5 * GIB ? VERDICT_NOTE
-			       : VERDICT_GOOD,
+	     bytes < GIB       ? OUTCOME_BAD
+	     : bytes < 5 * GIB ? OUTCOME_NOTE
+			       : OUTCOME_GOOD,
 	     "%s free for %s (%s)", told.data, what, directory);
 }
 
@@ -175,11 +175,11 @@ static void disk_check(const struct doctor *doctor, struct finding *finding)
 	room_find(finding, state_dir, "state");
 	if (images)
 		room_find(finding, images, "images");
-	if (finding->verdict)
+	if (finding->outcome)
 		advise(finding,
 		       "docker image prune removes images that nothing uses; --state-dir moves the state.");
 	if (access(state_dir, F_OK) == 0 && access(state_dir, W_OK) != 0) {
-		find(finding, VERDICT_BAD, "this user may not write to %s", state_dir);
+		find(finding, OUTCOME_BAD, "this user may not write to %s", state_dir);
 		advise(finding, "Serve as its owner, or with another --state-dir.");
 	}
 }
@@ -191,10 +191,10 @@ static void files_check(const struct doctor *doctor, struct finding *finding)
 	(void)doctor;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_max >= FILES_LEAST) {
-		find(finding, VERDICT_GOOD, "a program may open %lld", (long long)limit.rlim_max);
+		find(finding, OUTCOME_GOOD, "a program may open %lld", (long long)limit.rlim_max);
 		return;
 	}
-	find(finding, VERDICT_BAD, "a program may open %lld, and the daemon wants %d",
+	find(finding, OUTCOME_BAD, "a program may open %lld, and the daemon wants %d",
 	     (long long)limit.rlim_max, FILES_LEAST);
 	advise(finding, "Raise the limit: ulimit -n, or LimitNOFILE= of systemd.");
 }
@@ -231,7 +231,7 @@ static void fuse_check(const struct doctor *doctor, struct finding *finding)
 {
 	(void)doctor;
 	if (access("/dev/fuse", R_OK | W_OK) != 0) {
-		find(finding, VERDICT_BAD, "/dev/fuse: %s: jobs of Vertex AI have no /gcs", strerror(errno));
+		find(finding, OUTCOME_BAD, "/dev/fuse: %s: jobs of Vertex AI have no /gcs", strerror(errno));
 		advise(finding,
 		       errno == ENOENT
 			       ? "sudo modprobe fuse; in a container: --device /dev/fuse --cap-add SYS_ADMIN"
@@ -239,10 +239,10 @@ static void fuse_check(const struct doctor *doctor, struct finding *finding)
 		return;
 	}
 	if (geteuid() == 0 || (program_is_there("fusermount3") && fuse_allows_others())) {
-		find(finding, VERDICT_GOOD, "jobs of Vertex AI have Cloud Storage as files at /gcs");
+		find(finding, OUTCOME_GOOD, "jobs of Vertex AI have Cloud Storage as files at /gcs");
 		return;
 	}
-	find(finding, VERDICT_BAD, "%s: jobs of Vertex AI have no /gcs",
+	find(finding, OUTCOME_BAD, "%s: jobs of Vertex AI have no /gcs",
 	     program_is_there("fusermount3") ? "/etc/fuse.conf has no user_allow_other"
 					     : "there is no fusermount3");
 	advise(finding, "sudo apt-get install fuse3, and put the line user_allow_other into /etc/fuse.conf.");
@@ -260,16 +260,16 @@ static void gpus_check(const struct doctor *doctor, struct finding *finding)
 
 	nvidia_gpus_read(NVIDIA_DIRECTORY, &host);
 	if (!host.device_count) {
-		find(finding, VERDICT_GOOD,
+		find(finding, OUTCOME_GOOD,
 		     "none here: jobs that ask for some run without (--accelerators tells otherwise)");
 	} else if (doctor->engine && !engine_gives_gpus(doctor->engine)) {
-		find(finding, VERDICT_BAD, "%zu here, but the engine cannot give them to containers",
+		find(finding, OUTCOME_BAD, "%zu here, but the engine cannot give them to containers",
 		     host.device_count);
 		advise(finding,
 		       "Install nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, and "
 		       "start the engine anew.");
 	} else {
-		find(finding, VERDICT_GOOD, "%zu", host.device_count);
+		find(finding, OUTCOME_GOOD, "%zu", host.device_count);
 	}
 	host_deinit(&host);
 }
@@ -284,20 +284,20 @@ static void daemon_check(const struct doctor *doctor, struct finding *finding)
 	const char *reason;
 
 	if (!doctor->daemon_runs) {
-		find(finding, VERDICT_NOTE, "none runs on %s", doctor->config->state_dir);
+		find(finding, OUTCOME_NOTE, "none runs on %s", doctor->config->state_dir);
 		advise(finding, "trainyard start");
 		return;
 	}
 	if (client_open(doctor->address.url, doctor->address.token_file, &client, &err) ||
 	    client_call(client, "GET", "/healthz", NULL, &health, &err)) {
-		find(finding, VERDICT_BAD, "it runs and does not answer: %s", err.text);
+		find(finding, OUTCOME_BAD, "it runs and does not answer: %s", err.text);
 		advise(finding, "daemon.log in the state directory tells more; trainyard stop ends it.");
 		return;
 	}
 	reason = json_text_at(health, "reason");
 	if (reason)
 		advise(finding, "Mend that, or serve with an --engine that answers.");
-	find(finding, reason ? VERDICT_BAD : VERDICT_GOOD, "version %s serves at %s%s%s",
+	find(finding, reason ? OUTCOME_BAD : OUTCOME_GOOD, "version %s serves at %s%s%s",
 	     json_text_at(health, "version"), doctor->address.url, reason ? ": " : "", reason ? reason : "");
 }
 
@@ -332,13 +332,13 @@ static void port_check(const struct doctor *doctor, struct finding *finding)
 	uint16_t port;
 
 	if (doctor->daemon_runs) {
-		find(finding, VERDICT_GOOD, "the daemon has its own");
+		find(finding, OUTCOME_GOOD, "the daemon has its own");
 	} else if (!config_listen_split(listen, address, &port)) {
-		find(finding, VERDICT_GOOD, "a socket at a path is configured");
+		find(finding, OUTCOME_GOOD, "a socket at a path is configured");
 	} else if (port_is_free(address, port)) {
-		find(finding, VERDICT_GOOD, "%s is free", listen);
+		find(finding, OUTCOME_GOOD, "%s is free", listen);
 	} else {
-		find(finding, VERDICT_BAD, "%s: %s", listen, strerror(errno));
+		find(finding, OUTCOME_BAD, "%s: %s", listen, strerror(errno));
 		advise(finding,
 		       "End the program that has it (ss -ltnp shows which), or serve with --listen 127.0.0.1:PORT.");
 	}
@@ -348,10 +348,10 @@ static void user_check(const struct doctor *doctor, struct finding *finding)
 {
 	(void)doctor;
 	if (geteuid() == 0)
-		find(finding, VERDICT_GOOD,
+		find(finding, OUTCOME_GOOD,
 		     "root: programs find storage and metadata at their own ports, 80 and 443");
 	else
-		find(finding, VERDICT_NOTE,
+		find(finding, OUTCOME_NOTE,
 		     "not root: programs find storage and metadata by variables only, and not at ports 80 and 443");
 }
 
@@ -376,7 +376,7 @@ static void variable_look(void *arg, const char *name, const char *value)
 	variables->set++;
 	if (strncmp(own, variables->url, strlen(variables->url)) != 0) {
 		variables->elsewhere++;
-		find(variables->finding, VERDICT_BAD, "%s leads to %s", name, own);
+		find(variables->finding, OUTCOME_BAD, "%s leads to %s", name, own);
 	}
 }
 
@@ -394,7 +394,7 @@ static void clients_check(const struct doctor *doctor, struct finding *finding)
 		config_url_write(&url, address, port);
 	if (!url.length || strncmp(url.data, "http", 4) != 0 ||
 	    env_settings_find(doctor->config, url.data, &settings, NULL)) {
-		find(finding, VERDICT_NOTE,
+		find(finding, OUTCOME_NOTE,
 		     "a daemon at a path has no address for gcloud and client libraries");
 		return;
 	}
@@ -403,14 +403,14 @@ static void clients_check(const struct doctor *doctor, struct finding *finding)
 	if (variables.elsewhere)
 		advise(finding, "eval \"$(trainyard env)\" leads them to %s.", url.data);
 	else if (!variables.set)
-		find(finding, VERDICT_NOTE, "gcloud and client libraries are not led to %s in this shell",
+		find(finding, OUTCOME_NOTE, "gcloud and client libraries are not led to %s in this shell",
 		     url.data);
 	else if (variables.missing)
-		find(finding, VERDICT_NOTE, "%u of %u addresses of gcloud and client libraries are not set",
+		find(finding, OUTCOME_NOTE, "%u of %u addresses of gcloud and client libraries are not set",
 		     variables.missing, variables.missing + variables.set);
 	else
-		find(finding, VERDICT_GOOD, "gcloud and client libraries are led to %s", url.data);
-	if (finding->verdict == VERDICT_NOTE)
+		find(finding, OUTCOME_GOOD, "gcloud and client libraries are led to %s", url.data);
+	if (finding->outcome == OUTCOME_NOTE)
 		advise(finding, "eval \"$(trainyard env)\"");
 }
 
@@ -420,12 +420,12 @@ static void credentials_check(const struct doctor *doctor, struct finding *findi
 
 	(void)doctor;
 	if (!file || !*file) {
-		find(finding, VERDICT_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is not set");
+		find(finding, OUTCOME_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is not set");
 	} else if (access(file, R_OK) != 0) {
-		find(finding, VERDICT_BAD, "GOOGLE_APPLICATION_CREDENTIALS: %s: %s", file, strerror(errno));
+		find(finding, OUTCOME_BAD, "GOOGLE_APPLICATION_CREDENTIALS: %s: %s", file, strerror(errno));
 		advise(finding, "eval \"$(trainyard env)\" names one that is there, once a daemon has run.");
 	} else {
-		find(finding, VERDICT_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is %s", file);
+		find(finding, OUTCOME_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is %s", file);
 	}
 }
 
@@ -442,11 +442,11 @@ static void proxy_check(const struct doctor *doctor, struct finding *finding)
 		if (getenv(names[i]) && *getenv(names[i]))
 			set = names[i];
 	if (!set) {
-		find(finding, VERDICT_GOOD, "none is set");
+		find(finding, OUTCOME_GOOD, "none is set");
 	} else if (own && strcmp(own, wanted) == 0) {
-		find(finding, VERDICT_GOOD, "%s is set, and this machine is excepted", set);
+		find(finding, OUTCOME_GOOD, "%s is set, and this machine is excepted", set);
 	} else {
-		find(finding, VERDICT_BAD, "%s is set, and clients ask the proxy for this machine, too", set);
+		find(finding, OUTCOME_BAD, "%s is set, and clients ask the proxy for this machine, too", set);
 		advise(finding, "export no_proxy='%s' NO_PROXY='%s'; eval \"$(trainyard env)\" does it.",
 		       wanted, wanted);
 	}

@@ -8,7 +8,7 @@
 
 struct config;
 
-enum verdict { VERDICT_GOOD, VERDICT_NOTE, VERDICT_BAD };
+enum check_outcome { OUTCOME_GOOD, OUTCOME_NOTE, OUTCOME_BAD };
 
 /* The facts that checks share. */
 struct doctor {
@@ -21,7 +21,7 @@ struct doctor {
 
 /* The result of a check: a sentence, and advice where not all is good. */
 struct finding {
-	enum verdict verdict;
+	enum check_outcome outcome;
 	struct text told, advice;
 };
 

@@ -30,7 +30,7 @@ struct call {
 	char text[DOCKER_TEXT_SIZE];
 };
 
-static enum http_verdict call_data(void *arg, const char *data, size_t length)
+static enum http_outcome call_data(void *arg, const char *data, size_t length)
 {
 	struct call *call = arg;
 

@@ -37,7 +37,7 @@ struct http_answer {
 	const char *api_version; /* of the Api-Version header; "" without */
 };
 
-enum http_verdict {
+enum http_outcome {
 	HTTP_TAKEN,
 	HTTP_PAUSE, /* nothing was taken: the same bytes come again after http_resume() */
 	HTTP_BREAK, /* ends the exchange with an error */
@@ -57,7 +57,7 @@ struct http_request {
 	/* Headers of a good answer are here. NULL: not told. */
 	void (*opened)(void *arg);
 	/* Body bytes of a good answer (below 300), as they come; NULL: collected for done(). */
-	enum http_verdict (*data)(void *arg, const char *data, size_t length);
+	enum http_outcome (*data)(void *arg, const char *data, size_t length);
 	/* The end, exactly once; may come before http_start() returns (libcurl does not take the request). */
 	void (*done)(void *arg, const struct http_answer *answer);
 	void *arg;

@@ -188,7 +188,7 @@ static void pull_tell(const struct image_task *task, const char *line)
 	emit_image(task->docker, ENGINE_IMAGE_PROGRESS, task->image, STATUS_OK, line);
 }
 
-static enum http_verdict pull_data(void *arg, const char *data, size_t length)
+static enum http_outcome pull_data(void *arg, const char *data, size_t length)
 {
 	struct image_task *task = arg;
 	int64_t now_us = clock_mono_us(&system_clock);

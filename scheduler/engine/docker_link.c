@@ -143,7 +143,7 @@ static void event_piece(struct link *link, const char *data, size_t length)
 		text_append(&link->line, data, length);
 }
 
-static enum http_verdict events_data(void *arg, const char *data, size_t length)
+static enum http_outcome events_data(void *arg, const char *data, size_t length)
 {
 	struct docker *docker = arg;
 	struct link *link = &docker->link;

@@ -143,7 +143,7 @@ static bool is_held(const struct follower *follower)
 	       follower->frames.halves[1].ready;
 }
 
-static enum http_verdict stream_data(void *arg, const char *data, size_t length)
+static enum http_outcome stream_data(void *arg, const char *data, size_t length)
 {
 	struct follower *follower = arg;
 	size_t consumed;

@@ -143,7 +143,7 @@ static void waiters_call(struct report *report, bool is_lost)
 	}
 }
 
-static enum http_verdict fetched_piece(void *arg, const char *data, size_t length)
+static enum http_outcome fetched_piece(void *arg, const char *data, size_t length)
 {
 	struct report *report = arg;
 

@@ -385,7 +385,7 @@ void faults_look(struct scheduler *scheduler, struct job_run *run)
 
 	run->fault_at_us = 0;
 	replicas_stamp(scheduler, run);
-	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
+	if (run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return;
 	hits_strike(scheduler, run, clock_mono_us(scheduler->reconciler.clock));
 	/* A job that has its end decided is not hit any more: the fault would be reported, and have no effect. */
@@ -396,7 +396,7 @@ void faults_look(struct scheduler *scheduler, struct job_run *run)
 void faults_decide(struct decision *decision, const struct job_run *run,
 		   const struct decision_context *context)
 {
-	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
+	if (run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return;
 	for (unsigned i = 0; run->hits_stored && i < run->replica_count; i++) {
 		const struct replica_key *key = &run->replicas[i].key;

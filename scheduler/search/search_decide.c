@@ -47,7 +47,7 @@ static void next_while_ending(struct look *look)
 void search_decide(struct look *look)
 {
 	const struct job_run *run = look->run;
-	const bool wanted = run->row->verdict == JOB_STATE_UNSPECIFIED;
+	const bool wanted = run->row->outcome == JOB_STATE_UNSPECIFIED;
 
 	if (!look->study && wanted)
 		job_fault(look);

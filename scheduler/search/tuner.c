@@ -32,7 +32,7 @@ static struct tuner *tuner_open(const struct look *look, struct error *err)
 {
 	const struct reconciler *reconciler = look->reconciler;
 	const struct job_run *run = look->run;
-	const bool ends = run->row->verdict != JOB_STATE_UNSPECIFIED;
+	const bool ends = run->row->outcome != JOB_STATE_UNSPECIFIED;
 	struct tuner *tuner = memory_calloc(1, sizeof(*tuner));
 	enum status rc = study_from_json(run->plan->search, &tuner->study, err);
 
@@ -72,7 +72,7 @@ static void ends_foresee(struct scheduler *scheduler, struct look *look)
 		look->lingering++;
 		run = scheduler_find(scheduler, stored->run);
 		if (run && job_run_is_over(run))
-			stored->state = run->row->verdict;
+			stored->state = run->row->outcome;
 	}
 }
 
@@ -101,7 +101,7 @@ static void look_close(struct look *look)
 
 static enum status failure_read(struct look *look, struct error *err)
 {
-	if (look->run->row->verdict != JOB_STATE_UNSPECIFIED || !too_many_failed(look))
+	if (look->run->row->outcome != JOB_STATE_UNSPECIFIED || !too_many_failed(look))
 		return STATUS_OK;
 	return job_get_by_id(look->reconciler->store, look->list.trials[last_failed(look)].run,
 			     &look->failure, err);
@@ -113,7 +113,7 @@ static enum status running_read(struct look *look, struct error *err)
 	const int64_t now_us = look->context->mono_us;
 	struct tuner *tuner = look->tuner;
 
-	if (look->run->row->verdict != JOB_STATE_UNSPECIFIED || look->study->stopping == STOPPING_NONE ||
+	if (look->run->row->outcome != JOB_STATE_UNSPECIFIED || look->study->stopping == STOPPING_NONE ||
 	    !look->open || (tuner->read_at_us && now_us < tuner->read_at_us + REPORTS_EVERY_US))
 		return STATUS_OK;
 	tuner->read_at_us = now_us;
@@ -156,7 +156,7 @@ struct decision search_serve(struct scheduler *scheduler, struct job_run *run,
 	if (!study_open(&look, run)) {
 		look_postpone(scheduler, run, "study-unread", &look.err);
 		look.decision.wake_at_us = run->hold_until_us;
-	} else if (look.tuner || run->row->verdict != JOB_STATE_UNSPECIFIED
+	} else if (look.tuner || run->row->outcome != JOB_STATE_UNSPECIFIED
 			   ? look_fill_in(scheduler, &look, &err)
 			   : STATUS_OK) {
 		look_postpone(scheduler, run, "trials-unread", &err);

@@ -8,19 +8,19 @@
 #include "scheduler/job_run.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
+#include "scheduler/plan/outcome.h"
 #include "scheduler/plan/trial_plan.h"
-#include "scheduler/plan/verdict.h"
 #include "scheduler/search/look.h"
 #include "store/logs/logs.h"
 
 /* ---- decisions ---- */
 
-static void decide(struct look *look, enum job_state verdict, enum status code)
+static void decide(struct look *look, enum job_state outcome, enum status code)
 {
 	decision_change(&look->decision, look->run, look->run->row->state);
 	look->decision.change.decides = true;
-	look->decision.change.verdict = verdict;
-	look->decision.change.verdict_code = code;
+	look->decision.change.outcome = outcome;
+	look->decision.change.outcome_code = code;
 }
 
 static void parameters_write(struct text *text, const struct look *look, size_t index)
@@ -112,7 +112,7 @@ void job_fail(struct look *look)
 	else
 		first_failure_write(&text, look, last);
 	message_write(&text, run);
-	look->decision.verdict_message = text_take(&text);
+	look->decision.outcome_message = text_take(&text);
 }
 
 /* ---- following the trials ---- */
@@ -160,7 +160,7 @@ bool state_follow(struct look *look)
 void job_fault(struct look *look)
 {
 	decide(look, JOB_FAILED, STATUS_INTERNAL);
-	look->decision.verdict_message = look->err.text ? TAKE(look->err.text) : NULL;
+	look->decision.outcome_message = look->err.text ? TAKE(look->err.text) : NULL;
 }
 
 /* None is left, and none to come. One that had nothing to try was never admitted. */

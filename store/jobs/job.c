@@ -17,7 +17,7 @@ void job_deinit(struct job *job)
 	free(job->output);
 	free(job->plan);
 	free(job->assignment);
-	free(job->verdict_message);
+	free(job->outcome_message);
 	*job = (struct job){ 0 };
 }
 

@@ -44,9 +44,9 @@ struct job {
 	/* The scheduler's: the state to go to once everything of this attempt is stopped and gone
 	 * (PREPARING: to be tried again), UNSPECIFIED while none was decided; why, in errorMessage's
 	 * words; which try of the whole job this is, from 1; and whether the last service lines are out. */
-	enum job_state verdict;
-	char *verdict_message;
-	int verdict_code; /* its error_code */
+	enum job_state outcome;
+	char *outcome_message;
+	int outcome_code; /* its error_code */
 	unsigned attempt;
 	bool torn_down;
 	unsigned announced; /* the attempt that the log reports as started; 0: none */

@@ -25,8 +25,8 @@ void job_row_read(sqlite3_stmt *row, struct job *ret_job)
 		.input = column_copy(row, 12),
 		.output = column_copy(row, 13),
 		.plan = column_copy(row, 14),
-		.verdict = (enum job_state)sqlite3_column_int(row, 15),
-		.verdict_message = column_copy(row, 16),
+		.outcome = (enum job_state)sqlite3_column_int(row, 15),
+		.outcome_message = column_copy(row, 16),
 		.attempt = (unsigned)sqlite3_column_int(row, 17),
 		.torn_down = sqlite3_column_int(row, 18) != 0,
 		.announced = (unsigned)sqlite3_column_int(row, 19),
@@ -39,7 +39,7 @@ void job_row_read(sqlite3_stmt *row, struct job *ret_job)
 		.display_name = column_copy(row, 26),
 		.updated_us = sqlite3_column_int64(row, 27),
 		.error_code = sqlite3_column_int(row, 28),
-		.verdict_code = sqlite3_column_int(row, 29),
+		.outcome_code = sqlite3_column_int(row, 29),
 		.web_access = sqlite3_column_int(row, 30) != 0,
 		.position = sqlite3_column_int64(row, 31),
 	};
@@ -186,7 +186,7 @@ enum status job_row_cancel(struct change_scope *scope, const struct job *job, co
 {
 	enum status rc;
 
-	if ((job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
+	if ((job->outcome != JOB_STATE_UNSPECIFIED && job->outcome != JOB_PREPARING) ||
 	    !job_state_may_follow(job->state, JOB_CANCELLING))
 		return STATUS_OK;
 	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_CANCEL);

@@ -202,14 +202,14 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	bind_text(advance, ":output", change->output);
 	bind_text(advance, ":assignment", change->assignment);
 	bind_int(advance, ":decides", change->decides);
-	bind_text(advance, ":verdict_message", change->decides ? change->verdict_message : NULL);
+	bind_text(advance, ":verdict_message", change->decides ? change->outcome_message : NULL);
 	if (change->decides || change->retries)
-		bind_int(advance, ":verdict", change->decides ? change->verdict : JOB_STATE_UNSPECIFIED);
+		bind_int(advance, ":verdict", change->decides ? change->outcome : JOB_STATE_UNSPECIFIED);
 	bind_int(advance, ":retries", change->retries);
 	if (change->tears_down || change->retries)
 		bind_int(advance, ":torn_down", change->tears_down && !change->retries);
 	bind_int(advance, ":announces", change->announces);
-	bind_int(advance, ":verdict_code", change->decides ? change->verdict_code : 0);
+	bind_int(advance, ":verdict_code", change->decides ? change->outcome_code : 0);
 	bind_int(advance, ":changes", touches_row(change));
 }
 
@@ -220,7 +220,7 @@ static enum status change_note(struct change_scope *scope, const struct job_chan
 	enum status rc = journal_add(scope, change->job, change->journal, change->journal_count, err);
 
 	if (!rc && change->decides)
-		rc = journal_add_decision(scope, change->job, change->verdict, change->verdict_code, err);
+		rc = journal_add_decision(scope, change->job, change->outcome, change->outcome_code, err);
 	if (!rc)
 		rc = journal_add(scope, change->job, &retry, change->retries, err);
 	return rc ? rc : journal_add_state(scope, change->job, change->from, change->to, err);

@@ -47,7 +47,7 @@ enum status job_list_page(struct store *store, const char *project, const char *
 enum status job_set_labels(struct store *store, const char *project, const char *job_id, const char *labels,
 			   const char *etag, struct job **ret_job, struct error *err);
 
-/* Wants the job cancelled: QUEUED, PREPARING and RUNNING become CANCELLING with the verdict CANCELLED
+/* Wants the job cancelled: QUEUED, PREPARING and RUNNING become CANCELLING with the outcome CANCELLED
  * and @message; a job that has ended, or has its end decided, stays as it is, successfully.
  * Wakes the scheduler. NOT_FOUND as in job_get(). */
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
@@ -73,13 +73,13 @@ struct job_change {
 	const char *assignment;                   /* NULL: leave */
 	const struct lease *leases;               /* to be taken with this change, all by its job */
 	size_t lease_count;
-	bool decides;    /* sets verdict, its message and its code (only while none is decided) */
-	bool retries;    /* clears the verdict, adds one to attempt, clears torn_down */
+	bool decides;    /* sets outcome, its message and its code (only while none is decided) */
+	bool retries;    /* clears the outcome, adds one to attempt, clears torn_down */
 	bool tears_down; /* sets torn_down */
 	bool announces;  /* sets announced to the attempt */
-	enum job_state verdict;
-	const char *verdict_message;
-	int verdict_code;
+	enum job_state outcome;
+	const char *outcome_message;
+	int outcome_code;
 	const struct service_line *lines;
 	size_t line_count;
 	const struct fault_hit *hits; /* of faults.h: stored with this change, all on its job */

@@ -107,10 +107,10 @@ enum status journal_add_state(struct change_scope *scope, int64_t job, enum job_
 	return journal_add(scope, job, &row, to != from, err);
 }
 
-enum status journal_add_decision(struct change_scope *scope, int64_t job, enum job_state verdict, int code,
+enum status journal_add_decision(struct change_scope *scope, int64_t job, enum job_state outcome, int code,
 				 struct error *err)
 {
-	const struct journal_row row = { .kind = JOURNAL_DECIDED, .cause = (int)verdict, .number = code };
+	const struct journal_row row = { .kind = JOURNAL_DECIDED, .cause = (int)outcome, .number = code };
 
 	return journal_add(scope, job, &row, 1, err);
 }

@@ -19,7 +19,7 @@ enum journal_kind {
 	JOURNAL_DECIDED =
 		2, /* its end is known. cause: the state to come, PREPARING: tried again; number: google.rpc.Code */
 	JOURNAL_RETRIED = 3,   /* the attempt begins */
-	JOURNAL_ENDED = 4,     /* of a replica. cause: verdict.h's enum replica_end; number: exit code */
+	JOURNAL_ENDED = 4,     /* of a replica. cause: outcome.h's enum replica_end; number: exit code */
 	JOURNAL_RESTARTED = 5, /* of a replica: it is started anew, as @restart */
 	JOURNAL_MADE = 6,      /* of a replica that was started anew: its container is there */
 	JOURNAL_BLAME =
@@ -63,5 +63,5 @@ enum status journal_add(struct change_scope *scope, int64_t job, const struct jo
 /* That the job is in the state @to; nothing where it was before. */
 enum status journal_add_state(struct change_scope *scope, int64_t job, enum job_state from, enum job_state to,
 			      struct error *err);
-enum status journal_add_decision(struct change_scope *scope, int64_t job, enum job_state verdict, int code,
+enum status journal_add_decision(struct change_scope *scope, int64_t job, enum job_state outcome, int code,
 				 struct error *err);

@@ -159,7 +159,7 @@ static enum status parent_check(struct change_scope *scope, int64_t id, struct e
 	rc = statement_step(statement, &row, err);
 	if (!rc && row)
 		job_row_read(statement, &job);
-	if (!rc && (!row || job_state_is_final(job.state) || job.verdict != JOB_STATE_UNSPECIFIED))
+	if (!rc && (!row || job_state_is_final(job.state) || job.outcome != JOB_STATE_UNSPECIFIED))
 		rc = error_set(err, STATUS_ABORTED, NULL, "the tuning job is about to end");
 	job_deinit(&job);
 	return rc;

@@ -274,7 +274,7 @@ static enum status step_run(struct world *world, int step)
 		return custom_cancel(world);
 	case 10:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true,
-			     .verdict = JOB_PREPARING, .verdict_message = "lost", .hits = &hit,
+			     .outcome = JOB_PREPARING, .outcome_message = "lost", .hits = &hit,
 			     .hit_count = 1);
 	case 11:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true);
@@ -292,7 +292,7 @@ static enum status step_run(struct world *world, int step)
 		return trial_finish(world);
 	case 18:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true,
-			     .verdict = JOB_FAILED, .verdict_message = "status of 4", .verdict_code = 9);
+			     .outcome = JOB_FAILED, .outcome_message = "status of 4", .outcome_code = 9);
 	case 19:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .tears_down = true,
 			     .error_message = "The replica", .error_code = 9);

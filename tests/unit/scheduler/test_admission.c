@@ -190,7 +190,7 @@ static void decision_write(struct text *text, const struct decision *decision)
 	if (decision->told_wait_us)
 		text_printf(text, " waits for %d", (int)decision->told_wait);
 	if (decision->change.decides)
-		text_printf(text, " %s", decision->change.verdict == JOB_FAILED ? "fails" : "?");
+		text_printf(text, " %s", decision->change.outcome == JOB_FAILED ? "fails" : "?");
 	if (assignment)
 		text_puts(text, " in");
 	if (assignment && assignment->network)

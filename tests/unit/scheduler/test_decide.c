@@ -14,7 +14,7 @@
 
 /* Of a job with a master and a worker, at second 100 of a clock that began at 0. */
 struct facts {
-	enum job_state state, verdict;
+	enum job_state state, outcome;
 	bool never_left; /* the queue */
 	bool away;       /* the engine is, and nothing is known since */
 	enum sight seen[2];
@@ -30,7 +30,7 @@ struct facts {
 	enum output last_words;
 	int64_t deadline_s, lost_s, held_s;
 	bool lost_told, faulty, differs;
-	enum journaled journaled[2]; /* NOTHING: with a verdict its end, else that it is made */
+	enum journaled journaled[2]; /* NOTHING: with a outcome its end, else that it is made */
 };
 
 struct row {
@@ -127,7 +127,7 @@ static const struct row rows[] = {
 	  { .state = JOB_RUNNING, FOLLOWED, .seen = UP, .deadline_s = 100 },
 	  "CANCELLING decides CANCELLED;",
 	  100 },
-	/* Broken: expiry before the verdict: what was ordered to end was told, and the job cancelled for its limit. */
+	/* Broken: expiry before the outcome: what was ordered to end was told, and the job cancelled for its limit. */
 	{ "ended as its limit passed",
 	  { .state = JOB_RUNNING, FOLLOWED, .seen = ENDED, .end = { END_EXIT }, .deadline_s = 100 },
 	  "RUNNING decides SUCCEEDED; ended 0; blamed 0; says 1;",
@@ -137,7 +137,7 @@ static const struct row rows[] = {
 	  { .state = JOB_RUNNING, .away = true, .lost_told = true, .seen = UP, .deadline_s = 100 },
 	  "",
 	  0 },
-	/* Broken: ends that are stored with the verdict alone: of a worker that had ended nothing was told for hours. */
+	/* Broken: ends that are stored with the outcome alone: of a worker that had ended nothing was told for hours. */
 	{ "a worker ended, the master goes on",
 	  { .state = JOB_RUNNING,
 	    FOLLOWED,
@@ -205,30 +205,30 @@ static const struct row rows[] = {
 	  { .state = JOB_RUNNING, FOLLOWED, .seen = UP, .differs = true },
 	  "RUNNING;",
 	  0 },
-	{ "ending, engine away", { .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .away = true }, "", 0 },
+	{ "ending, engine away", { .state = JOB_RUNNING, .outcome = JOB_SUCCEEDED, .away = true }, "", 0 },
 	{ "ending, one runs",
-	  { .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, READ, .seen = { SEEN_EXITED, SEEN_RUNNING } },
+	  { .state = JOB_RUNNING, .outcome = JOB_SUCCEEDED, READ, .seen = { SEEN_EXITED, SEEN_RUNNING } },
 	  "remove 0; stop 1 in 5 s;",
 	  0 },
 	{ "cancelled while it runs",
-	  { .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, FOLLOWED, .seen = UP },
+	  { .state = JOB_CANCELLING, .outcome = JOB_CANCELLED, FOLLOWED, .seen = UP },
 	  "stop 0 in 30 s; stop 1 in 30 s;",
 	  0 },
 	{ "ending, one asked to stop",
 	  { .state = JOB_RUNNING,
-	    .verdict = JOB_SUCCEEDED,
+	    .outcome = JOB_SUCCEEDED,
 	    .given = GIVEN(ORDER_FOLLOW) | GIVEN(ORDER_STOP),
 	    .read = true,
 	    .seen = { SEEN_EXITED, SEEN_RUNNING } },
 	  "remove 0;",
 	  0 },
 	{ "ending, output unread",
-	  { .state = JOB_RUNNING, .verdict = JOB_FAILED, FOLLOWED, .seen = ENDED },
+	  { .state = JOB_RUNNING, .outcome = JOB_FAILED, FOLLOWED, .seen = ENDED },
 	  "",
 	  0 },
 	{ "failed, not explained",
 	  { .state = JOB_RUNNING,
-	    .verdict = JOB_FAILED,
+	    .outcome = JOB_FAILED,
 	    .given = GIVEN(ORDER_REMOVE),
 	    .read = true,
 	    .seen = ENDED },
@@ -236,7 +236,7 @@ static const struct row rows[] = {
 	  0 },
 	{ "failed by its worker, not explained",
 	  { .state = JOB_RUNNING,
-	    .verdict = JOB_FAILED,
+	    .outcome = JOB_FAILED,
 	    .given = GIVEN(ORDER_REMOVE),
 	    .read = true,
 	    .seen = ENDED,
@@ -247,7 +247,7 @@ static const struct row rows[] = {
 	  0 },
 	{ "stopped with the job",
 	  { .state = JOB_RUNNING,
-	    .verdict = JOB_SUCCEEDED,
+	    .outcome = JOB_SUCCEEDED,
 	    READ,
 	    .seen = ENDED,
 	    .end = { END_EXIT, END_EXIT },
@@ -257,7 +257,7 @@ static const struct row rows[] = {
 	  0 },
 	{ "going",
 	  { .state = JOB_RUNNING,
-	    .verdict = JOB_FAILED,
+	    .outcome = JOB_FAILED,
 	    .explained = true,
 	    .given = GIVEN(ORDER_REMOVE),
 	    .read = true,
@@ -265,28 +265,28 @@ static const struct row rows[] = {
 	  "",
 	  0 },
 	{ "gone",
-	  { .state = JOB_RUNNING, .verdict = JOB_FAILED, .explained = true },
+	  { .state = JOB_RUNNING, .outcome = JOB_FAILED, .explained = true },
 	  "RUNNING closes says 2;",
 	  0 },
 	{ "gone, to be tried again",
-	  { .state = JOB_RUNNING, .verdict = JOB_PREPARING },
+	  { .state = JOB_RUNNING, .outcome = JOB_PREPARING },
 	  "PREPARING retries;",
 	  0 },
 	{ "lost, to be tried again later",
-	  { .state = JOB_RUNNING, .verdict = JOB_PREPARING, .end = { END_LOST } },
+	  { .state = JOB_RUNNING, .outcome = JOB_PREPARING, .end = { END_LOST } },
 	  "PREPARING retries, rests until 110;",
 	  0 },
 	{ "to be tried again on the same network",
-	  { .state = JOB_RUNNING, .verdict = JOB_PREPARING, .network = NETWORK_READY },
+	  { .state = JOB_RUNNING, .outcome = JOB_PREPARING, .network = NETWORK_READY },
 	  "PREPARING retries;",
 	  0 },
 	{ "still being created when cancelled",
-	  { .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .explained = true, .seen = { SEEN_CREATING } },
+	  { .state = JOB_CANCELLING, .outcome = JOB_CANCELLED, .explained = true, .seen = { SEEN_CREATING } },
 	  "",
 	  0 },
 	{ "nothing runs, the container is going",
 	  { .state = JOB_RUNNING,
-	    .verdict = JOB_SUCCEEDED,
+	    .outcome = JOB_SUCCEEDED,
 	    .network = NETWORK_READY,
 	    .given = GIVEN(ORDER_REMOVE),
 	    .read = true,
@@ -295,7 +295,7 @@ static const struct row rows[] = {
 	  0 },
 	{ "one still runs",
 	  { .state = JOB_RUNNING,
-	    .verdict = JOB_SUCCEEDED,
+	    .outcome = JOB_SUCCEEDED,
 	    .network = NETWORK_READY,
 	    .given = GIVEN(ORDER_REMOVE) | GIVEN(ORDER_STOP),
 	    .read = true,
@@ -304,26 +304,26 @@ static const struct row rows[] = {
 	  0 },
 	{ "cancelled while its network is made",
 	  { .state = JOB_CANCELLING,
-	    .verdict = JOB_CANCELLED,
+	    .outcome = JOB_CANCELLED,
 	    .explained = true,
 	    .network = NETWORK_CREATING },
 	  "leave the network;",
 	  0 },
 	{ "closed, network still there",
-	  { .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .torn_down = true, .network = NETWORK_READY },
+	  { .state = JOB_RUNNING, .outcome = JOB_SUCCEEDED, .torn_down = true, .network = NETWORK_READY },
 	  "await last words; leave the network;",
 	  0 },
 	{ "closed, last words unread",
-	  { .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .torn_down = true, .last_words = OUTPUT_ENDED },
+	  { .state = JOB_RUNNING, .outcome = JOB_SUCCEEDED, .torn_down = true, .last_words = OUTPUT_ENDED },
 	  "",
 	  0 },
 	{ "closed, all gone",
-	  { .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .torn_down = true, .last_words = OUTPUT_STORED },
+	  { .state = JOB_RUNNING, .outcome = JOB_SUCCEEDED, .torn_down = true, .last_words = OUTPUT_STORED },
 	  "SUCCEEDED;",
 	  0 },
 	{ "closed in the queue, engine away",
 	  { .state = JOB_CANCELLING,
-	    .verdict = JOB_CANCELLED,
+	    .outcome = JOB_CANCELLED,
 	    .never_left = true,
 	    .away = true,
 	    .torn_down = true,
@@ -331,7 +331,7 @@ static const struct row rows[] = {
 	  "CANCELLED;",
 	  0 },
 	{ "cancelled in the queue, engine away",
-	  { .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .never_left = true, .away = true },
+	  { .state = JOB_CANCELLING, .outcome = JOB_CANCELLED, .never_left = true, .away = true },
 	  "CANCELLING;",
 	  0 },
 };
@@ -375,7 +375,7 @@ static char *decision_text(const struct decision *decision)
 	if (change->announces)
 		text_puts(&text, " announces");
 	if (change->decides)
-		text_printf(&text, " decides %s;", job_state_name(change->verdict));
+		text_printf(&text, " decides %s;", job_state_name(change->outcome));
 	if (change->retries)
 		text_puts(&text, " retries");
 	if (change->tears_down)
@@ -428,7 +428,7 @@ static bool row_holds(const struct row *row)
 	AUTO(plan) struct plan *plan = plan_named("p", "j");
 	struct job stored = { .id = 1,
 			      .state = facts->state,
-			      .verdict = facts->verdict,
+			      .outcome = facts->outcome,
 			      .attempt = 1,
 			      .announced = facts->announced,
 			      .started_us = facts->state != JOB_QUEUED && !facts->never_left,
@@ -471,7 +471,7 @@ static bool row_holds(const struct row *row)
 		replicas[i] = (struct replica_run){ .key = { 1, 1, (enum role)i, 0, 0 },
 						    .seen = facts->seen[i],
 						    .journaled = facts->journaled[i] ? facts->journaled[i]
-								 : facts->verdict    ? JOURNALED_END
+								 : facts->outcome    ? JOURNALED_END
 										     : JOURNALED_MADE,
 						    .end = facts->end[i],
 						    .exit_code = facts->exit_code[i],

@@ -106,7 +106,7 @@ static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 exited with a non-zero status of 9(SIGKILL).");
 }
 
-/* `sh -c "exit 143"`. Broken: exit_judge() that asks for no witness: a job that had ended was lost, and run four times; its
+/* `sh -c "exit 143"`. Broken: exit_classify() that asks for no witness: a job that had ended was lost, and run four times; its
  * worker alone was begun anew for ever. */
 static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(void **state)
 {

@@ -442,7 +442,7 @@ static void a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back(vo
 	world.clock_set = true;
 	time_pass(21 * SECOND_US);
 	turn();
-	assert_int_equal(world.jobs[3].row.verdict, JOB_CANCELLED);
+	assert_int_equal(world.jobs[3].row.outcome, JOB_CANCELLED);
 	history_end();
 }
 

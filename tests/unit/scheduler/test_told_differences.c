@@ -19,7 +19,7 @@ static bool lets_in(const struct job_change *change)
 
 static bool tries_again(const struct job_change *change)
 {
-	return change->decides && change->verdict == JOB_PREPARING;
+	return change->decides && change->outcome == JOB_PREPARING;
 }
 
 enum status __wrap_job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err)

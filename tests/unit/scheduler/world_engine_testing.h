@@ -171,7 +171,7 @@ static void remove_run(struct operation *operation)
 	}
 	TELL("engine: removes %s", key_text(&operation->key));
 	if (runs(container) && !job_state_is_final(job->row.state) &&
-	    job->row.attempt == operation->key.attempt && !job->row.verdict)
+	    job->row.attempt == operation->key.attempt && !job->row.outcome)
 		VIOLATE("%s is removed while it runs", key_text(&operation->key));
 	if (container->started && !container->logs_stored && !job->troubled &&
 	    job->row.attempt == operation->key.attempt)

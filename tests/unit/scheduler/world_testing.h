@@ -248,7 +248,7 @@ static struct job row_copy(const struct job *row)
 	copy.error_message = text_of(row->error_message);
 	copy.plan = text_of(row->plan);
 	copy.assignment = text_of(row->assignment);
-	copy.verdict_message = text_of(row->verdict_message);
+	copy.outcome_message = text_of(row->outcome_message);
 	copy.input = copy.output = NULL;
 	return copy;
 }
@@ -462,14 +462,14 @@ static void change_check(const struct job_change *change)
 		VIOLATE("job %d is RUNNING, but not all replicas were started", (int)row->id);
 	if (!change->decides)
 		return;
-	if (change->verdict == JOB_SUCCEEDED && !master_succeeded)
+	if (change->outcome == JOB_SUCCEEDED && !master_succeeded)
 		VIOLATE("job %d succeeds without its master", (int)row->id);
-	if (change->verdict == JOB_FAILED && strstr(change->verdict_message, "exited with") && !failed)
+	if (change->outcome == JOB_FAILED && strstr(change->outcome_message, "exited with") && !failed)
 		VIOLATE("job %d is to blame for what it did not do: %s", (int)row->id,
-			change->verdict_message);
-	if (change->verdict == JOB_FAILED && !failed && !troubled)
-		VIOLATE("job %d fails, and nothing was wrong: %s", (int)row->id, change->verdict_message);
-	if (change->verdict == JOB_CANCELLED && !job->cancelled) {
+			change->outcome_message);
+	if (change->outcome == JOB_FAILED && !failed && !troubled)
+		VIOLATE("job %d fails, and nothing was wrong: %s", (int)row->id, change->outcome_message);
+	if (change->outcome == JOB_CANCELLED && !job->cancelled) {
 		const int64_t limit_us = row->running_us ? job->running_us : job->waits_us;
 		const int64_t since_us = row->running_us ? row->running_us : row->created_us;
 
@@ -478,7 +478,7 @@ static void change_check(const struct job_change *change)
 		if (!world.clock_set && world.wall_us - since_us < limit_us)
 			VIOLATE("job %d is cancelled before its time", (int)row->id);
 	}
-	if (change->verdict == JOB_PREPARING && row->attempt >= 7)
+	if (change->outcome == JOB_PREPARING && row->attempt >= 7)
 		VIOLATE("job %d is tried for ever", (int)row->id);
 }
 
@@ -589,14 +589,14 @@ static void change_apply(struct job_change *change)
 {
 	struct job *row = &client_job(change->job)->row;
 
-	change->applied = row->state == change->from && (!change->decides || !row->verdict);
+	change->applied = row->state == change->from && (!change->decides || !row->outcome);
 	if (!change->applied)
 		return;
 	change_check(change);
 	TELL("store: job %d %s -> %s%s%s%s %s", (int)row->id, job_state_name(change->from),
 	     job_state_name(change->to), change->decides ? " decided " : "",
-	     change->decides ? job_state_name(change->verdict) : "", change->retries ? " retries" : "",
-	     change->decides && change->verdict_message ? change->verdict_message : "");
+	     change->decides ? job_state_name(change->outcome) : "", change->retries ? " retries" : "",
+	     change->decides && change->outcome_message ? change->outcome_message : "");
 	for (size_t i = 0; i < change->line_count; i++) {
 		TELL("  log: %s", change->lines[i].text);
 		client_job(change->job)->engine_lines +=
@@ -614,9 +614,9 @@ static void change_apply(struct job_change *change)
 	if (change->assignment)
 		text_replace(&row->assignment, change->assignment);
 	if (change->decides || change->retries) {
-		row->verdict = change->decides ? change->verdict : JOB_STATE_UNSPECIFIED;
-		row->verdict_code = change->decides ? change->verdict_code : 0;
-		text_replace(&row->verdict_message, change->decides ? change->verdict_message : NULL);
+		row->outcome = change->decides ? change->outcome : JOB_STATE_UNSPECIFIED;
+		row->outcome_code = change->decides ? change->outcome_code : 0;
+		text_replace(&row->outcome_message, change->decides ? change->outcome_message : NULL);
 	}
 	if (change->tears_down || change->retries)
 		row->torn_down = change->tears_down && !change->retries;
@@ -681,13 +681,13 @@ static void client_cancel(struct client_job *job)
 {
 	struct job *row = &job->row;
 
-	if (job_state_is_final(row->state) || (row->verdict && row->verdict != JOB_PREPARING))
+	if (job_state_is_final(row->state) || (row->outcome && row->outcome != JOB_PREPARING))
 		return;
 	TELL("client: cancels job %d", (int)row->id);
 	job->cancelled = true;
 	row->state = JOB_CANCELLING;
-	row->verdict = JOB_CANCELLED;
-	row->verdict_code = STATUS_CANCELLED;
-	text_replace(&row->verdict_message, "Cancelled.");
+	row->outcome = JOB_CANCELLED;
+	row->outcome_code = STATUS_CANCELLED;
+	text_replace(&row->outcome_message, "Cancelled.");
 	scheduler_wake(world.scheduler, row->id);
 }

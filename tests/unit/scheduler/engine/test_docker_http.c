@@ -52,7 +52,7 @@ struct taker {
 	char problem[512];
 };
 
-static enum http_verdict take(void *arg, const char *data, size_t length)
+static enum http_outcome take(void *arg, const char *data, size_t length)
 {
 	struct taker *taker = arg;
 

@@ -37,7 +37,7 @@ static void a_preempted_replica_begins_anew_alone(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 4);
 }
 
-/* Broken: job_run_judge() that leaves out ordered: the log blamed somebody outside. */
+/* Broken: job_run_outcome() that leaves out ordered: the log blamed somebody outside. */
 static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 {
 	struct bench *bench = *state;

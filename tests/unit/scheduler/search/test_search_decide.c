@@ -21,7 +21,7 @@ struct seen_trial {
 /* At second 100 of a clock that began at 0; created at 0. */
 struct row {
 	const char *what;
-	enum job_state state, verdict;
+	enum job_state state, outcome;
 	struct seen_trial trials[TRIALS];
 	unsigned most, parallel, failed; /* of the plan; 0: 9, 2 and none */
 	bool limited;                    /* the search is over after 50 s, and those under way with it */
@@ -91,18 +91,18 @@ static const struct row rows[] = {
 	  .parallel = 3, .limited = true, .asked = true, .decided = "1 is stopped; forget;" },
 	{ "the search is over, and all that ran", .state = JOB_RUNNING, .trials = { COMPLETED },
 	  .limited = true, .decided = "RUNNING decides SUCCEEDED;" },
-	{ "cancelled", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
+	{ "cancelled", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .trials = { RUNS, { JOB_CANCELLING }, COMPLETED }, .asked = true,
 	  .decided = "1 is cancelled; forget;" },
-	{ "cancelled, its trial has ended", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
+	{ "cancelled, its trial has ended", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .trials = { { JOB_CANCELLED } }, .decided = "1 ends as 3;" },
-	{ "cancelled, all have ended", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
+	{ "cancelled, all have ended", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .trials = { CANCELLED }, .decided = "CANCELLING; 1 clears;" },
-	{ "explained", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .trials = { CANCELLED },
+	{ "explained", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED, .trials = { CANCELLED },
 	  .explained = true, .decided = "CANCELLING closes; 1 clears;" },
-	{ "closed", .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .trials = { COMPLETED },
+	{ "closed", .state = JOB_RUNNING, .outcome = JOB_SUCCEEDED, .trials = { COMPLETED },
 	  .torn_down = true, .decided = "await last words;" },
-	{ "cancelled, the study cannot be read", .state = JOB_CANCELLING, .verdict = JOB_CANCELLED,
+	{ "cancelled, the study cannot be read", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .broken = true, .trials = { RUNS }, .decided = "1 is cancelled;" },
 };
 
@@ -140,7 +140,7 @@ static char *decision_text(const struct decision *decision)
 		text_printf(&text, "%s%s; ", job_state_name(change->to), change->tears_down ? " closes" : "");
 	if (change->decides) {
 		text.length -= 2;
-		text_printf(&text, " decides %s; ", job_state_name(change->verdict));
+		text_printf(&text, " decides %s; ", job_state_name(change->outcome));
 	}
 	acts_write(&text, &decision->trials);
 	text_puts(&text, "");
@@ -210,7 +210,7 @@ static bool row_holds(const struct row *row)
 	struct job stored = { .id = 1,
 			      .job_id = (char *)"j",
 			      .state = row->state,
-			      .verdict = row->verdict,
+			      .outcome = row->outcome,
 			      .attempt = 1,
 			      .started_us = row->state == JOB_QUEUED ? 0 : 1,
 			      .running_us = row->state == JOB_RUNNING,

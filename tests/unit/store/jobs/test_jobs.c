@@ -132,8 +132,8 @@ static void a_late_step_is_not_applied(void **state)
 	assert_false(change.applied);
 	assert_int_equal(job_get(bench->store, "demo", "a", &job, NULL), STATUS_OK);
 	assert_int_equal(job->state, JOB_CANCELLING);
-	assert_int_equal(job->verdict, JOB_CANCELLED);
-	assert_string_equal(job->verdict_message, "stop");
+	assert_int_equal(job->outcome, JOB_CANCELLED);
+	assert_string_equal(job->outcome_message, "stop");
 	job_free(job);
 	log_flush(bench->store, NULL);
 	assert_logs(bench, "", "");
@@ -182,13 +182,13 @@ static void one_illegal_step_refuses_the_whole_call(void **state)
 	job_free(job);
 }
 
-/* Broken: job_row_cancel() that takes any verdict for an end: the cancel was answered, and the job tried again. */
+/* Broken: job_row_cancel() that takes any outcome for an end: the cancel was answered, and the job tried again. */
 static void a_job_that_is_about_to_be_tried_again_can_be_cancelled(void **state)
 {
 	BENCH(state);
 	int64_t id = job_add(bench, "a");
 	struct job_change again = {
-		.job = id, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true, .verdict = JOB_PREPARING
+		.job = id, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true, .outcome = JOB_PREPARING
 	};
 	struct job *job = NULL;
 
@@ -197,11 +197,11 @@ static void a_job_that_is_about_to_be_tried_again_can_be_cancelled(void **state)
 	assert_int_equal(job_cancel(bench->store, "demo", "a", "stop", NULL), STATUS_OK);
 	job_get(bench->store, "demo", "a", &job, NULL);
 	assert_int_equal(job->state, JOB_CANCELLING);
-	assert_int_equal(job->verdict, JOB_CANCELLED);
+	assert_int_equal(job->outcome, JOB_CANCELLED);
 	job_free(job);
 }
 
-static void a_verdict_is_decided_once_and_cleared_by_a_retry(void **state)
+static void an_outcome_is_decided_once_and_cleared_by_a_retry(void **state)
 {
 	BENCH(state);
 	int64_t id = job_add(bench, "a");
@@ -209,15 +209,15 @@ static void a_verdict_is_decided_once_and_cleared_by_a_retry(void **state)
 				    .from = JOB_RUNNING,
 				    .to = JOB_RUNNING,
 				    .decides = true,
-				    .verdict = JOB_FAILED,
-				    .verdict_message = "one" };
+				    .outcome = JOB_FAILED,
+				    .outcome_message = "one" };
 	struct job_change second = first,
 			  retry = { .job = id, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true };
 	struct job_change torn = { .job = id, .from = JOB_RUNNING, .to = JOB_RUNNING, .tears_down = true };
 	struct job *job = NULL;
 
 	job_take_to(bench, id, JOB_RUNNING);
-	second.verdict_message = "two";
+	second.outcome_message = "two";
 	assert_int_equal(job_apply(bench->store, &first, 1, NULL), STATUS_OK);
 	assert_int_equal(job_apply(bench->store, &second, 1, NULL), STATUS_OK);
 	assert_true(first.applied);
@@ -226,13 +226,13 @@ static void a_verdict_is_decided_once_and_cleared_by_a_retry(void **state)
 	assert_int_equal(job_cancel(bench->store, "demo", "a", "no", NULL), STATUS_OK);
 	job_get(bench->store, "demo", "a", &job, NULL);
 	assert_int_equal(job->state, JOB_RUNNING);
-	assert_string_equal(job->verdict_message, "one");
+	assert_string_equal(job->outcome_message, "one");
 	assert_true(job->torn_down);
 	job_free(job);
 	assert_int_equal(job_apply(bench->store, &retry, 1, NULL), STATUS_OK);
 	job_get(bench->store, "demo", "a", &job, NULL);
-	assert_int_equal(job->verdict, JOB_STATE_UNSPECIFIED);
-	assert_null(job->verdict_message);
+	assert_int_equal(job->outcome, JOB_STATE_UNSPECIFIED);
+	assert_null(job->outcome_message);
 	assert_int_equal(job->attempt, 2);
 	assert_false(job->torn_down);
 	job_free(job);
@@ -270,9 +270,9 @@ static void the_journal_tells_each_change_once(void **state)
 		{ .from = JOB_PREPARING,
 		  .to = JOB_PREPARING,
 		  .decides = true,
-		  .verdict = JOB_PREPARING,
-		  .verdict_message = "again",
-		  .verdict_code = 13,
+		  .outcome = JOB_PREPARING,
+		  .outcome_message = "again",
+		  .outcome_code = 13,
 		  .journal = blame,
 		  .journal_count = COUNT_OF(blame) },
 		{ .from = JOB_RUNNING, .to = JOB_RUNNING, .journal = &end, .journal_count = 1 }, /* late */
@@ -509,7 +509,7 @@ static int TEST_MAIN(void)
 		WITH_BENCH(a_hit_whose_rule_was_taken_back_is_not_applied),
 		WITH_BENCH(one_illegal_step_refuses_the_whole_call),
 		WITH_BENCH(a_job_that_is_about_to_be_tried_again_can_be_cancelled),
-		WITH_BENCH(a_verdict_is_decided_once_and_cleared_by_a_retry),
+		WITH_BENCH(an_outcome_is_decided_once_and_cleared_by_a_retry),
 		WITH_BENCH(the_journal_tells_each_change_once),
 		WITH_BENCH(labels_change_while_the_etag_is_right),
 		WITH_BENCH(intents_wake_the_scheduler),

@@ -149,7 +149,7 @@ static void leases_stay_through_retries_and_go_with_the_final_state(void **state
 						     .from = JOB_RUNNING,
 						     .to = JOB_RUNNING,
 						     .decides = true,
-						     .verdict = JOB_PREPARING });
+						     .outcome = JOB_PREPARING });
 		job_step(bench,
 			 (struct job_change){
 				 .job = id, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true });

@@ -77,21 +77,21 @@ static gnutls_x509_crt_t certificate_of(const struct text *pem)
 }
 
 /* What a client that trusts the authority makes of the leaf. */
-static unsigned verdict_on(const struct lab *lab, gnutls_x509_crt_t leaf, const char *host)
+static unsigned outcome_on(const struct lab *lab, gnutls_x509_crt_t leaf, const char *host)
 {
 	struct text pem AUTO_TEXT = { 0 };
 	gnutls_typed_vdata_st data = { GNUTLS_DT_DNS_HOSTNAME, (unsigned char *)host, 0 };
 	gnutls_x509_trust_list_t list;
 	gnutls_x509_crt_t root;
-	unsigned verdict = 0;
+	unsigned outcome = 0;
 
 	file_of(lab, "ca.crt", &pem);
 	root = certificate_of(&pem);
 	assert_int_equal(gnutls_x509_trust_list_init(&list, 0), 0);
 	assert_int_equal(gnutls_x509_trust_list_add_cas(list, &root, 1, 0), 1);
-	assert_int_equal(gnutls_x509_trust_list_verify_crt2(list, &leaf, 1, &data, 1, 0, &verdict, NULL), 0);
+	assert_int_equal(gnutls_x509_trust_list_verify_crt2(list, &leaf, 1, &data, 1, 0, &outcome, NULL), 0);
 	gnutls_x509_trust_list_deinit(list, 1);
-	return verdict;
+	return outcome;
 }
 
 static gnutls_x509_crt_t issue(const struct lab *lab, const char *const *hosts, size_t count, int64_t at_s)
@@ -111,9 +111,9 @@ static void who_trusts_the_authority_trusts_its_names_and_no_others(void **state
 	const struct lab *lab = *state;
 	gnutls_x509_crt_t leaf = issue(lab, names, 2, time(NULL));
 
-	assert_int_equal(verdict_on(lab, leaf, "storage.googleapis.com"), 0);
-	assert_int_equal(verdict_on(lab, leaf, "www.googleapis.com"), 0);
-	assert_int_not_equal(verdict_on(lab, leaf, "ml.googleapis.com"), 0);
+	assert_int_equal(outcome_on(lab, leaf, "storage.googleapis.com"), 0);
+	assert_int_equal(outcome_on(lab, leaf, "www.googleapis.com"), 0);
+	assert_int_not_equal(outcome_on(lab, leaf, "ml.googleapis.com"), 0);
 	gnutls_x509_crt_deinit(leaf);
 }
 
@@ -123,7 +123,7 @@ static void it_cannot_sign_for_others_than_google(void **state)
 	const struct lab *lab = *state;
 	gnutls_x509_crt_t leaf = issue(lab, others, 1, time(NULL));
 
-	assert_int_not_equal(verdict_on(lab, leaf, "example.org"), 0);
+	assert_int_not_equal(outcome_on(lab, leaf, "example.org"), 0);
 	gnutls_x509_crt_deinit(leaf);
 }
 
@@ -181,7 +181,7 @@ static void another_key_gets_another_certificate(void **state)
 	path_of(lab, "ca.key", path);
 	assert_int_equal(unlink(path), 0);
 	leaf = issue(lab, names, 2, time(NULL));
-	assert_int_equal(verdict_on(lab, leaf, names[0]), 0);
+	assert_int_equal(outcome_on(lab, leaf, names[0]), 0);
 	gnutls_x509_crt_deinit(leaf);
 }
 
@@ -230,7 +230,7 @@ static void those_who_make_it_at_once_agree(void **state)
 		text_puts(&pem, made);
 		free(made);
 		leaf = certificate_of(&pem);
-		assert_int_equal(verdict_on(lab, leaf, names[0]), 0);
+		assert_int_equal(outcome_on(lab, leaf, names[0]), 0);
 		gnutls_x509_crt_deinit(leaf);
 	}
 }

@@ -169,7 +169,7 @@ static void a_stream_waits_for_lines_that_may_come_behind(void **state)
 	struct job_change end = { .job = job,
 				  .from = JOB_QUEUED,
 				  .to = JOB_FAILED,
-				  .verdict = JOB_FAILED,
+				  .outcome = JOB_FAILED,
 				  .ended_us = START_NS / 1000 };
 
 	bench->now_ns = START_NS + 60 * SECOND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/plan/verdict.h"
+#include "scheduler/plan/outcome.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -99,8 +99,8 @@ static unsigned attempts_of(const struct plan *plan, const struct replica_outcom
 		       : 1;
 }
 
-static struct judgement judge_bad(const struct plan *plan, const struct replica_outcome *outcomes,
-				  size_t count, unsigned attempt, bool ran)
+static struct job_outcome outcome_of_failure(const struct plan *plan, const struct replica_outcome *outcomes,
+					     size_t count, unsigned attempt, bool ran)
 {
 	struct text sentences AUTO_TEXT = { 0 };
 	struct text text AUTO_TEXT = { 0 };
@@ -119,8 +119,8 @@ static struct judgement judge_bad(const struct plan *plan, const struct replica_
 	else if (internal)
 		text_puts(&text, dialect_of(plan)->internal_error);
 	text_puts(&text, sentences.data);
-	return (struct judgement){
-		.verdict = again ? JOB_PREPARING : JOB_FAILED,
+	return (struct job_outcome){
+		.outcome = again ? JOB_PREPARING : JOB_FAILED,
 		.message = text_take(&text),
 		.code = preempted  ? STATUS_RESOURCE_EXHAUSTED
 			: internal ? STATUS_INTERNAL
@@ -128,17 +128,17 @@ static struct judgement judge_bad(const struct plan *plan, const struct replica_
 	};
 }
 
-struct judgement verdict_of(const struct plan *plan, const struct replica_outcome *outcomes, size_t count,
-			    unsigned attempt, bool ran)
+struct job_outcome job_outcome_of(const struct plan *plan, const struct replica_outcome *outcomes,
+				  size_t count, unsigned attempt, bool ran)
 {
 	for (size_t i = 0; i < count; i++)
 		if (outcomes[i].role == ROLE_MASTER && outcomes[i].index == 0 &&
 		    outcomes[i].end == END_EXIT && outcomes[i].exit_code == 0)
-			return (struct judgement){ .verdict = JOB_SUCCEEDED };
+			return (struct job_outcome){ .outcome = JOB_SUCCEEDED };
 	for (size_t i = 0; i < count; i++)
 		if (outcome_is_bad(&outcomes[i]))
-			return judge_bad(plan, outcomes, count, attempt, ran);
-	return (struct judgement){ .verdict = JOB_STATE_UNSPECIFIED };
+			return outcome_of_failure(plan, outcomes, count, attempt, ran);
+	return (struct job_outcome){ .outcome = JOB_STATE_UNSPECIFIED };
 }
 
 /* The last @count lines of a text; all of it when there are no more. */

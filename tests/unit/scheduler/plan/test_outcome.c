@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "daemon/base/text.h"
+#include "scheduler/plan/outcome.h"
 #include "scheduler/plan/plan.h"
-#include "scheduler/plan/verdict.h"
 #include "tests/unit/testing.h"
 
 #define EXIT(the_role, the_index, code)                                                                      \
@@ -20,7 +20,7 @@ struct row {
 	const char *what;
 	struct replica_outcome outcomes[4];
 	unsigned attempt;
-	enum job_state verdict;
+	enum job_state outcome;
 	const char *message;
 	enum status code; /* 0: not looked at */
 };
@@ -182,41 +182,41 @@ static void vertex_has_its_own_words_and_codes(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(vertex_rows); i++) {
 		const struct row *row = &vertex_rows[i];
-		struct judgement judgement = verdict_of(plan, row->outcomes, 4, row->attempt, true);
+		struct job_outcome outcome = job_outcome_of(plan, row->outcomes, 4, row->attempt, true);
 
-		if (judgement.verdict != row->verdict)
-			fail_msg("%s: %s", row->what, job_state_name(judgement.verdict));
+		if (outcome.outcome != row->outcome)
+			fail_msg("%s: %s", row->what, job_state_name(outcome.outcome));
 		if (row->message)
-			assert_string_equal(judgement.message, row->message);
+			assert_string_equal(outcome.message, row->message);
 		if (row->code)
-			assert_int_equal(judgement.code, row->code);
-		free(judgement.message);
+			assert_int_equal(outcome.code, row->code);
+		free(outcome.message);
 	}
 }
 
-/* Broken: attempts_of() and judge_bad() without their looks at preemptible. */
+/* Broken: attempts_of() and outcome_of_failure() without their looks at preemptible. */
 static void a_preempted_job_is_tried_seven_times(void **state)
 {
 	static const struct replica_outcome lost = { .role = ROLE_WORKER, .end = END_LOST };
 	static const struct replica_outcome aborted[] = { { .role = ROLE_WORKER, .end = END_LOST },
 							  EXIT(MASTER, 0, 134) };
 	AUTO(plan) struct plan *plan = plan_of("aiplatform");
-	struct judgement sixth, seventh, fourth;
+	struct job_outcome sixth, seventh, fourth;
 
 	(void)state;
 	plan->preemptible = true;
 	plan->region = strdup("us-central1");
-	sixth = verdict_of(plan, &lost, 1, 6, true);
-	seventh = verdict_of(plan, &lost, 1, 7, true);
-	fourth = verdict_of(plan, aborted, 2, 4, true);
-	assert_int_equal(sixth.verdict, JOB_PREPARING);
-	assert_int_equal(seventh.verdict, JOB_FAILED);
+	sixth = job_outcome_of(plan, &lost, 1, 6, true);
+	seventh = job_outcome_of(plan, &lost, 1, 7, true);
+	fourth = job_outcome_of(plan, aborted, 2, 4, true);
+	assert_int_equal(sixth.outcome, JOB_PREPARING);
+	assert_int_equal(seventh.outcome, JOB_FAILED);
 	assert_int_equal(seventh.code, STATUS_RESOURCE_EXHAUSTED);
 	assert_string_equal(
 		seventh.message,
 		"Resources are insufficient in region: us-central1. Try a different region or use a different "
 		"accelerator. The replica workerpool1-0 was lost: its container was stopped or removed from outside. ");
-	assert_int_equal(fourth.verdict, JOB_FAILED); /* of the crash, which is tried less often */
+	assert_int_equal(fourth.outcome, JOB_FAILED); /* of the crash, which is tried less often */
 	assert_int_equal(fourth.code, STATUS_INVALID_ARGUMENT);
 	free(sixth.message);
 	free(seventh.message);
@@ -232,11 +232,11 @@ static void without_retries_nothing_is_tried_again_once_it_ran(void **state)
 	(void)state;
 	plan->never_retries = true;
 	for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
-		struct judgement before = verdict_of(plan, &outcomes[i], 1, 1, false);
-		struct judgement after = verdict_of(plan, &outcomes[i], 1, 1, true);
+		struct job_outcome before = job_outcome_of(plan, &outcomes[i], 1, 1, false);
+		struct job_outcome after = job_outcome_of(plan, &outcomes[i], 1, 1, true);
 
-		assert_int_equal(before.verdict, JOB_PREPARING);
-		assert_int_equal(after.verdict, JOB_FAILED);
+		assert_int_equal(before.outcome, JOB_PREPARING);
+		assert_int_equal(after.outcome, JOB_FAILED);
 		free(before.message);
 		free(after.message);
 	}
@@ -248,15 +248,15 @@ static void exits_decide_the_job(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct judgement judgement = verdict_of(plan, rows[i].outcomes, 4, rows[i].attempt, true);
+		struct job_outcome outcome = job_outcome_of(plan, rows[i].outcomes, 4, rows[i].attempt, true);
 
-		if (judgement.verdict != rows[i].verdict)
-			fail_msg("%s: %s", rows[i].what, job_state_name(judgement.verdict));
+		if (outcome.outcome != rows[i].outcome)
+			fail_msg("%s: %s", rows[i].what, job_state_name(outcome.outcome));
 		if (rows[i].message)
-			assert_string_equal(judgement.message, rows[i].message);
-		if (rows[i].verdict == JOB_SUCCEEDED)
-			assert_null(judgement.message);
-		free(judgement.message);
+			assert_string_equal(outcome.message, rows[i].message);
+		if (rows[i].outcome == JOB_SUCCEEDED)
+			assert_null(outcome.message);
+		free(outcome.message);
 	}
 }
 

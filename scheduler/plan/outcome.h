@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/plan/verdict.h: what the exits of a job's replicas mean for the job, and in which words.
+/* scheduler/plan/outcome.h: what the exits of a job's replicas mean for the job, and in which words.
  * Pure.
  *
  *   master 0 exits 0                      SUCCEEDED; the others are stopped, whatever they do
@@ -44,17 +44,17 @@ struct replica_outcome {
 	const char *text; /* REFUSED, BROKEN */
 };
 
-struct judgement {
+struct job_outcome {
 	/* UNSPECIFIED: nothing is decided; PREPARING: try the whole job again */
-	enum job_state verdict;
+	enum job_state outcome;
 	char *message;    /* errorMessage's first sentences, or why it is tried again; NULL for SUCCEEDED */
 	enum status code; /* what clients that are told a code are told with it */
 };
 
 /* @attempt: which try of the whole job these are the outcomes of, from 1. @ran: whether the job was RUNNING, in this
  * or an earlier one. The message is the caller's. */
-struct judgement verdict_of(const struct plan *plan, const struct replica_outcome *outcomes, size_t count,
-			    unsigned attempt, bool ran);
+struct job_outcome job_outcome_of(const struct plan *plan, const struct replica_outcome *outcomes,
+				  size_t count, unsigned attempt, bool ran);
 
 /* Whether such an end is a reason to fail, or to try the job again. */
 bool end_is_bad(enum replica_end end, int exit_code);
