@@ -217,8 +217,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_place.h \
 	daemon/gcs/gcs_remains.c \
 	daemon/gcs/gcs_remains.h \
-	daemon/gcs/gcs_sight.c \
-	daemon/gcs/gcs_sight.h \
+	daemon/gcs/gcs_visibility.c \
+	daemon/gcs/gcs_visibility.h \
 	daemon/gcs/gcs_turns.c \
 	daemon/gcs/gcs_turns.h \
 	daemon/gcs/gcs_wait.c \

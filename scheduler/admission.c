@@ -11,7 +11,7 @@
 #include "scheduler/faults/faults.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
-#include "scheduler/network_sight.h"
+#include "scheduler/observe_networks.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/reconciler.h"

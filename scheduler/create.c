@@ -73,7 +73,7 @@ static enum status mounts_make(const struct reconciler *reconciler, const struct
 			       const char *gcs, json_t **ret_mounts, struct error *err)
 {
 	const char *wheels = pool_is_launched(&run->plan->pools[role]) ? reconciler->wheels : NULL;
-	const char *trusted = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.ca_bundle : NULL;
+	const char *trusted = run->gateway.observed == GATEWAY_OPEN ? run->gateway.place.ca_bundle : NULL;
 	AUTO(json) json_t *mounts = json_array();
 
 	mount_add(mounts, reconciler->adc, ADC_PLACE ":ro");
@@ -98,7 +98,7 @@ static void surroundings_tell(const struct reconciler *reconciler, const struct 
 
 	if (reconciler->adc)
 		json_array_append_new(environment, json_string("GOOGLE_APPLICATION_CREDENTIALS=" ADC_PLACE));
-	if (gateway->seen == GATEWAY_OPEN)
+	if (gateway->observed == GATEWAY_OPEN)
 		gateway_environment(run->plan, run->network_status.reach.address, &gateway->place,
 				    environment, hosts);
 }
@@ -208,7 +208,7 @@ bool replica_describe(const struct reconciler *reconciler, const struct job_run 
 		.mounts = json_array_size(description->mounts) ? description->mounts : NULL,
 		.scratch = scratch_of(run->plan, key->role),
 		.empty = empty_of(run->plan, gcs),
-		.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,
+		.gateway_port = run->gateway.observed == GATEWAY_OPEN ? run->gateway.place.port : 0,
 		.made_us = clock_wall_us(reconciler->clock),
 		.network = run->network_status.id,
 		.address = description->address,

@@ -16,7 +16,7 @@
 
 /* Its replicas at a glance. */
 struct glance {
-	unsigned seen[SIGHT_COUNT];
+	unsigned observed[OBSERVED_COUNT];
 	bool missing; /* some is not there, and did not end either */
 	bool unread;  /* output of some is not stored yet */
 };
@@ -28,9 +28,9 @@ static struct glance glance_at(const struct job_run *run)
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
-		glance.seen[replica->seen]++;
+		glance.observed[replica->observed]++;
 		glance.missing =
-			glance.missing || (replica->seen == SEEN_NOTHING && replica->end == END_NONE);
+			glance.missing || (replica->observed == OBSERVED_NOTHING && replica->end == END_NONE);
 		glance.unread = glance.unread || replica_is_unread(replica);
 	}
 	return glance;
@@ -50,7 +50,7 @@ bool job_run_rests(const struct job_run *run, int64_t mono_us)
 /* What may have ended in time already, while the daemon or the engine was away. */
 static bool end_is_open(const struct job_run *run)
 {
-	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && run->work == WORK_REPLICAS;
+	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && run->work == WORK_REPLICAS;
 }
 
 /* When a limit of it passes. An end that was ordered, told and asked for comes before, however late it is seen. */
@@ -89,7 +89,7 @@ int64_t decide_wake_us(const struct job_run *run, const struct decision_context 
 	/* Later it waits for containers that are still to go. */
 	if (restart_at_us > context->mono_us)
 		earlier(&at_us, restart_at_us);
-	if (job_run_is_sighted(run) && run->gateway.retry_at_us > context->mono_us)
+	if (job_run_is_observed(run) && run->gateway.retry_at_us > context->mono_us)
 		earlier(&at_us, run->gateway.retry_at_us);
 	if (run->fault_at_us)
 		earlier(&at_us, run->fault_at_us);
@@ -121,7 +121,7 @@ static bool has_images(const struct job_run *run)
 static void decide_create(struct decision *decision, const struct job_run *run)
 {
 	for (unsigned i = 0; i < run->replica_count; i++)
-		if (run->replicas[i].seen == SEEN_NOTHING && run->replicas[i].end == END_NONE)
+		if (run->replicas[i].observed == OBSERVED_NOTHING && run->replicas[i].end == END_NONE)
 			decision_order(decision, ORDER_CREATE, i);
 }
 
@@ -143,7 +143,7 @@ static void decide_start(struct decision *decision, const struct job_run *run)
 	for (int i = 0; i < ROLE_COUNT; i++)
 		for (unsigned at = 0; at < run->replica_count; at++)
 			if (run->replicas[at].key.role == role_start_order[i] &&
-			    run->replicas[at].seen == SEEN_CREATED)
+			    run->replicas[at].observed == OBSERVED_CREATED)
 				decision_order(decision, ORDER_START, at);
 	decide_announcement(decision, run, run->row->state);
 }
@@ -169,11 +169,11 @@ static void decide_starting(struct decision *decision, const struct job_run *run
 		decide_fetch(decision, run);
 	else if (glance.missing && !gateway_is_awaited(context->reconciler, run))
 		decide_create(decision, run);
-	else if (glance.missing || glance.seen[SEEN_CREATING])
+	else if (glance.missing || glance.observed[OBSERVED_CREATING])
 		return;
-	else if (glance.seen[SEEN_CREATED])
+	else if (glance.observed[OBSERVED_CREATED])
 		decide_start(decision, run);
-	else if (!glance.seen[SEEN_STARTING])
+	else if (!glance.observed[OBSERVED_STARTING])
 		decide_running(decision, run, context);
 }
 
@@ -183,8 +183,8 @@ static void decide_starting(struct decision *decision, const struct job_run *run
 static bool is_removable(const struct replica_run *replica)
 {
 	return !order_is_pending(&replica->orders, ORDER_REMOVE) &&
-	       (replica->seen == SEEN_CREATED ||
-		(replica->seen == SEEN_EXITED && !replica_is_unread(replica)));
+	       (replica->observed == OBSERVED_CREATED ||
+		(replica->observed == OBSERVED_EXITED && !replica_is_unread(replica)));
 }
 
 static struct journal_row replica_row(const struct replica_run *replica, enum journal_kind kind)
@@ -242,7 +242,7 @@ static bool decide_restart(struct decision *decision, const struct job_run *run)
 			continue;
 		if (is_removable(replica))
 			decision_order(decision, ORDER_REMOVE, i);
-		else if (replica->seen == SEEN_NOTHING && !replica_is_unread(replica))
+		else if (replica->observed == OBSERVED_NOTHING && !replica_is_unread(replica))
 			decide_renewal(decision, run, replica);
 	}
 	return !decision_is_empty(decision);
@@ -350,14 +350,14 @@ void decide_expiry(struct decision *decision, const struct job_run *run)
 static void decide_wanted(struct decision *decision, const struct job_run *run,
 			  const struct decision_context *context)
 {
-	const bool queued = run->row->state == JOB_QUEUED, sighted = job_run_is_sighted(run);
+	const bool queued = run->row->state == JOB_QUEUED, observed = job_run_is_observed(run);
 
 	/* What has happened by itself, or as it was ordered, comes before a limit that passed meanwhile. */
-	if ((queued || sighted) && decide_outcome(decision, run, context))
+	if ((queued || observed) && decide_outcome(decision, run, context))
 		return;
 	if (limit_us(run) <= context->mono_us)
 		decide_expiry(decision, run);
-	else if (!queued && sighted &&
+	else if (!queued && observed &&
 		 (restart_us(run, context) > context->mono_us || !decide_restart(decision, run)))
 		decide_starting(decision, run, context);
 }
@@ -377,7 +377,7 @@ static void decide_stop(struct decision *decision, const struct job_run *run,
 	for (unsigned i = 0; i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
-		if ((replica->seen == SEEN_RUNNING || replica->seen == SEEN_STARTING) &&
+		if ((replica->observed == OBSERVED_RUNNING || replica->observed == OBSERVED_STARTING) &&
 		    !order_is_pending(&replica->orders, ORDER_STOP)) {
 			decision_order(decision, ORDER_STOP, i);
 			decision->orders[decision->order_count - 1].how = grace_s;
@@ -468,14 +468,14 @@ static void decide_stopping(struct decision *decision, const struct job_run *run
 	const bool again = run->row->outcome == JOB_PREPARING;
 
 	decide_stop(decision, run, context);
-	if (decision->order_count || glance.seen[SEEN_CREATING] || glance.seen[SEEN_STARTING] ||
-	    glance.seen[SEEN_RUNNING] || glance.unread)
+	if (decision->order_count || glance.observed[OBSERVED_CREATING] ||
+	    glance.observed[OBSERVED_STARTING] || glance.observed[OBSERVED_RUNNING] || glance.unread)
 		return;
 	if (!is_explained(run->row))
 		decide_explanation(decision, run);
 	else if (run->network != NETWORK_NONE && !again)
 		decision_order(decision, ORDER_LEAVE, 0);
-	else if (glance.seen[SEEN_NOTHING] < run->replica_count)
+	else if (glance.observed[OBSERVED_NOTHING] < run->replica_count)
 		return;
 	else if (again)
 		decide_retry(decision, run, context);
@@ -499,7 +499,7 @@ static void decide_closing(struct decision *decision, const struct job_run *run,
 
 void decide_end(struct decision *decision, const struct job_run *run, const struct decision_context *context)
 {
-	if (is_touched(run) && !job_run_is_sighted(run))
+	if (is_touched(run) && !job_run_is_observed(run))
 		return;
 	if (run->row->torn_down)
 		decide_closing(decision, run, context);
@@ -527,11 +527,11 @@ static void tell_engine_loss(struct decision *decision, const struct job_run *ru
 /* The output of every replica that has some and is not being read. */
 static void decide_following(struct decision *decision, const struct job_run *run)
 {
-	for (unsigned i = 0; job_run_is_sighted(run) && i < run->replica_count; i++) {
+	for (unsigned i = 0; job_run_is_observed(run) && i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
 		if (replica->output == OUTPUT_OPEN && !order_is_pending(&replica->orders, ORDER_FOLLOW) &&
-		    (replica->seen == SEEN_RUNNING || replica->seen == SEEN_EXITED ||
+		    (replica->observed == OBSERVED_RUNNING || replica->observed == OBSERVED_EXITED ||
 		     order_was_given(&replica->orders, ORDER_FOLLOW)))
 			decision_order(decision, ORDER_FOLLOW, i);
 	}

@@ -11,10 +11,10 @@
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
-#include "scheduler/listing_sight.h"
-#include "scheduler/network_sight.h"
+#include "scheduler/observe.h"
+#include "scheduler/observe_listing.h"
+#include "scheduler/observe_networks.h"
 #include "scheduler/scheduler_state.h"
-#include "scheduler/sight.h"
 #include "store/logs/logs.h"
 
 enum {
@@ -44,7 +44,7 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	spare_networks_forget(&scheduler->spares);
 	scheduler->network_look = (struct network_look){ 0 };
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
-		job_run_unsee(run);
+		job_run_invalidate(run);
 }
 
 static void on_down(struct scheduler *scheduler, const struct engine_event *event)
@@ -65,7 +65,7 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 		struct job_entry *entry = scheduler->entries[i];
 
 		if (entry->run)
-			job_run_unsee(entry->run);
+			job_run_invalidate(entry->run);
 		job_entry_touch(entry);
 	}
 }
@@ -96,7 +96,7 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 	case ENGINE_IMAGE_FAILED:
 		run->images.epoch++;
 		if (event->status == STATUS_UNAVAILABLE)
-			sight_hold(scheduler, run);
+			observe_hold(scheduler, run);
 		else
 			fold_image_failure(run, role, event->text);
 		break;
@@ -127,23 +127,23 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 			      const struct engine_event *event)
 {
 	if (event->status == STATUS_UNAVAILABLE) {
-		if (replica->seen == SEEN_CREATING)
-			replica->seen = SEEN_NOTHING; /* unless it is listed */
+		if (replica->observed == OBSERVED_CREATING)
+			replica->observed = OBSERVED_NOTHING; /* unless it is listed */
 		replica->orders.epoch++;              /* a stop that met the start is lost with its answer */
-		sight_lose(scheduler, run);
+		observe_lost_answer(scheduler, run);
 		return;
 	}
 	/* All that a start needs and a created container has not is its network. Somebody removed it: the next attempt
 	 * makes it anew. */
-	if (replica->seen == SEEN_STARTING && event->status == STATUS_NOT_FOUND) {
+	if (replica->observed == OBSERVED_STARTING && event->status == STATUS_NOT_FOUND) {
 		run->network = NETWORK_NONE;
 		replica_refuse(replica, END_BROKEN, event->text);
 	}
 	/* The answer may be late: what was seen since counts. */
-	if (replica->seen == SEEN_STARTING)
-		replica->seen = SEEN_CREATED;
-	else if (replica->seen == SEEN_CREATING)
-		replica->seen = SEEN_NOTHING;
+	if (replica->observed == OBSERVED_STARTING)
+		replica->observed = OBSERVED_CREATED;
+	else if (replica->observed == OBSERVED_CREATING)
+		replica->observed = OBSERVED_NOTHING;
 	replica_refuse(replica, refusal_kind(event->status), event->text);
 }
 
@@ -165,28 +165,28 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 {
 	const struct replica_status *status = &event->replicas[0];
 	struct job_run *run;
-	struct replica_run *replica = sight_find(scheduler, &status->key, &run);
+	struct replica_run *replica = observed_replica(scheduler, &status->key, &run);
 
 	if (!replica)
 		return;
 	job_run_touch(run);
 	switch (event->kind) {
 	case ENGINE_REPLICA_CREATED:
-		if (replica->seen == SEEN_CREATING || replica->seen == SEEN_STARTING)
-			replica->seen = SEEN_CREATED;
+		if (replica->observed == OBSERVED_CREATING || replica->observed == OBSERVED_STARTING)
+			replica->observed = OBSERVED_CREATED;
 		break;
 	case ENGINE_REPLICA_STARTED:
-		if (replica->seen == SEEN_STARTING)
-			replica->seen = SEEN_RUNNING;
+		if (replica->observed == OBSERVED_STARTING)
+			replica->observed = OBSERVED_RUNNING;
 		break;
 	case ENGINE_REPLICA_EXITED:
-		sight_exit(scheduler, run, replica, status);
+		observe_exit(scheduler, run, replica, status);
 		break;
 	case ENGINE_REPLICA_REMOVED:
-		sight_removed(replica);
+		observe_removal(replica);
 		break;
 	case ENGINE_REPLICA_PAUSED:
-		sight_paused(run, replica, status->paused);
+		observe_pause(run, replica, status->paused);
 		break;
 	case ENGINE_REPLICA_FAILED:
 		on_replica_failed(scheduler, run, replica, event);
@@ -202,13 +202,13 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 static void on_throttle_failed(struct scheduler *scheduler, const struct engine_event *event)
 {
 	struct job_run *run;
-	struct replica_run *replica = sight_find(scheduler, &event->replicas[0].key, &run);
+	struct replica_run *replica = observed_replica(scheduler, &event->replicas[0].key, &run);
 
-	if (!replica || replica->seen != SEEN_RUNNING)
+	if (!replica || replica->observed != OBSERVED_RUNNING)
 		return;
 	if (faults_throttle_failed(run, replica, event->status, event->text)) {
 		replica->orders.epoch++;
-		sight_hold(scheduler, run);
+		observe_hold(scheduler, run);
 	}
 	job_run_touch(run);
 }
@@ -219,7 +219,7 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 	const struct replica_key *key = event->replica_count ? &event->replicas[0].key : NULL;
 	int64_t job = key ? key->job : event->job;
 	struct job_run *run = scheduler_find(scheduler, job);
-	struct replica_run *replica = key ? sight_find(scheduler, key, &run) : NULL;
+	struct replica_run *replica = key ? observed_replica(scheduler, key, &run) : NULL;
 
 	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
 	if (!key) {
@@ -230,7 +230,7 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 		return;
 	if (replica)
 		replica->orders.epoch++;
-	sight_hold(scheduler, run);
+	observe_hold(scheduler, run);
 	job_run_touch(run);
 }
 
@@ -244,7 +244,7 @@ void engine_event_apply(struct scheduler *scheduler, const struct engine_event *
 		on_down(scheduler, event);
 		break;
 	case ENGINE_LISTING:
-		sight_listing(scheduler, event);
+		observe_listing(scheduler, event);
 		break;
 	case ENGINE_IMAGE_PROGRESS:
 	case ENGINE_IMAGE_READY:

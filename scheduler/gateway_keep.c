@@ -16,12 +16,13 @@ enum {
 
 static bool is_told(const struct job_run *run, const struct replica_run *replica)
 {
-	return run->gateway.port && replica->seen != SEEN_NOTHING && replica->seen != SEEN_EXITED;
+	return run->gateway.port && replica->observed != OBSERVED_NOTHING &&
+	       replica->observed != OBSERVED_EXITED;
 }
 
 static bool is_to_be_made(const struct job_run *run, const struct replica_run *replica)
 {
-	return run->row->outcome == JOB_STATE_UNSPECIFIED && replica->seen == SEEN_NOTHING &&
+	return run->row->outcome == JOB_STATE_UNSPECIFIED && replica->observed == OBSERVED_NOTHING &&
 	       replica->end == END_NONE;
 }
 
@@ -35,7 +36,7 @@ static bool is_of_use(const struct job_run *run)
 
 bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_run *run)
 {
-	return reconciler->gateway.open && run->gateway.seen == GATEWAY_CLOSED;
+	return reconciler->gateway.open && run->gateway.observed == GATEWAY_CLOSED;
 }
 
 /* Told once in the job's life, whatever the reason is the next time: what is told is stored as a difference with it. */
@@ -44,7 +45,7 @@ static void give_up(struct job_run *run, const char *reason)
 	static const char code[] = "gateway-missing";
 	bool ignored;
 
-	run->gateway.seen = GATEWAY_ABSENT;
+	run->gateway.observed = GATEWAY_ABSENT;
 	if (!run->assignment || !differences_count(run->assignment->differences, code, NULL, &ignored))
 		job_run_differ(run, code, "",
 			       "The replicas cannot reach trainyard's storage and metadata: %s.", reason);
@@ -80,7 +81,7 @@ void gateway_open(const struct reconciler *reconciler, struct job_run *run)
 			       err.text ? err.text : status_name(err.status));
 		return;
 	}
-	run->gateway.seen = GATEWAY_OPEN;
+	run->gateway.observed = GATEWAY_OPEN;
 	run->gateway.port = run->gateway.place.port;
 	run->gateway.tries = 0;
 }
@@ -88,12 +89,12 @@ void gateway_open(const struct reconciler *reconciler, struct job_run *run)
 void gateway_decide(struct decision *decision, const struct job_run *run,
 		    const struct decision_context *context)
 {
-	if (!context->reconciler->gateway.open || !job_run_is_sighted(run) ||
+	if (!context->reconciler->gateway.open || !job_run_is_observed(run) ||
 	    run->gateway.retry_at_us > context->mono_us)
 		return;
-	if (run->network == NETWORK_NONE && run->gateway.seen == GATEWAY_OPEN)
+	if (run->network == NETWORK_NONE && run->gateway.observed == GATEWAY_OPEN)
 		decision_order(decision, ORDER_GATEWAY_CLOSE, 0); /* the network went behind our back */
-	if (run->network == NETWORK_READY && run->gateway.seen == GATEWAY_CLOSED && is_of_use(run))
+	if (run->network == NETWORK_READY && run->gateway.observed == GATEWAY_CLOSED && is_of_use(run))
 		decision_order(decision, ORDER_GATEWAY_OPEN, 0);
 }
 

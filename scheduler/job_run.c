@@ -20,7 +20,7 @@ struct job_run *job_run_new(struct job *row)
 	struct job_run *run = memory_calloc(1, sizeof(*run));
 
 	run->row = row;
-	run->sight = 1;
+	run->observation = 1;
 	return run;
 }
 
@@ -130,7 +130,7 @@ void job_run_unfold(struct job_run *run, const struct journal *journal)
 
 void job_run_begin_attempt(struct job_run *run)
 {
-	if (run->gateway.seen != GATEWAY_OPEN)
+	if (run->gateway.observed != GATEWAY_OPEN)
 		run->gateway = (struct gateway_run){ 0 }; /* no replica is left that was told of it */
 	replicas_make(run);
 }
@@ -146,12 +146,12 @@ void replica_renew(struct job_run *run, struct replica_run *replica)
 	*replica = replica_new(&key);
 }
 
-void job_run_unsee(struct job_run *run)
+void job_run_invalidate(struct job_run *run)
 {
-	run->sight++;
+	run->observation++;
 	run->images.epoch++;
 	run->network = NETWORK_NONE;
-	if (run->gateway.seen == GATEWAY_OPEN)
+	if (run->gateway.observed == GATEWAY_OPEN)
 		run->gateway = (struct gateway_run){ .port = run->gateway.place.port };
 	for (size_t i = 0; i < run->replica_count; i++) {
 		if (run->replicas[i].in_doubt)
@@ -162,9 +162,9 @@ void job_run_unsee(struct job_run *run)
 	run->doubt_until_us = 0;
 }
 
-bool job_run_is_sighted(const struct job_run *run)
+bool job_run_is_observed(const struct job_run *run)
 {
-	return run->listed_in == run->sight;
+	return run->listed_in == run->observation;
 }
 
 void job_run_hold(struct job_run *run, int64_t until_us)
@@ -180,7 +180,7 @@ bool job_run_doubts(const struct job_run *run)
 
 bool replica_is_made(const struct replica_run *replica)
 {
-	return replica->seen != SEEN_NOTHING && replica->seen != SEEN_CREATING;
+	return replica->observed != OBSERVED_NOTHING && replica->observed != OBSERVED_CREATING;
 }
 
 int64_t job_run_owner(const struct job_run *run)
@@ -190,14 +190,14 @@ int64_t job_run_owner(const struct job_run *run)
 
 bool replica_is_unread(const struct replica_run *replica)
 {
-	return (order_was_given(&replica->orders, ORDER_FOLLOW) || replica->seen == SEEN_EXITED) &&
+	return (order_was_given(&replica->orders, ORDER_FOLLOW) || replica->observed == OBSERVED_EXITED) &&
 	       replica->output != OUTPUT_STORED;
 }
 
 static bool replica_is_over(const struct replica_run *replica)
 {
-	const bool ended = replica->seen == SEEN_NOTHING || replica->seen == SEEN_CREATED ||
-			   replica->seen == SEEN_EXITED;
+	const bool ended = replica->observed == OBSERVED_NOTHING || replica->observed == OBSERVED_CREATED ||
+			   replica->observed == OBSERVED_EXITED;
 
 	return ended && !replica_is_unread(replica);
 }
@@ -208,7 +208,7 @@ bool job_run_is_over(const struct job_run *run)
 
 	if (job_state_is_final(row->state))
 		return true;
-	if (!job_state_is_final(row->outcome) || (row->started_us && !job_run_is_sighted(run)))
+	if (!job_state_is_final(row->outcome) || (row->started_us && !job_run_is_observed(run)))
 		return false;
 	if (row->outcome != JOB_SUCCEEDED && !row->error_message)
 		return false;
@@ -304,7 +304,8 @@ bool job_run_restarts_any(const struct job_run *run)
 bool job_run_began(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
-		if (run->replicas[i].seen != SEEN_RUNNING && run->replicas[i].seen != SEEN_EXITED)
+		if (run->replicas[i].observed != OBSERVED_RUNNING &&
+		    run->replicas[i].observed != OBSERVED_EXITED)
 			return false;
 	return run->replica_count > 0;
 }

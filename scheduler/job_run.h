@@ -26,14 +26,14 @@ struct tuner;
 
 /* What is known of one container. CREATING and STARTING were asked for and not answered yet: an answer comes, though the engine
  * went and came meanwhile, and its listing may be older than the container. */
-enum sight {
-	SEEN_NOTHING,
-	SEEN_CREATING,
-	SEEN_CREATED,
-	SEEN_STARTING,
-	SEEN_RUNNING,
-	SEEN_EXITED,
-	SIGHT_COUNT
+enum observed {
+	OBSERVED_NOTHING,
+	OBSERVED_CREATING,
+	OBSERVED_CREATED,
+	OBSERVED_STARTING,
+	OBSERVED_RUNNING,
+	OBSERVED_EXITED,
+	OBSERVED_COUNT
 };
 
 /* Source: https://cloud.google.com/vertex-ai/docs/training/exit-codes (read 2026-11-20): of one replica, before
@@ -59,7 +59,7 @@ enum journaled {
 
 struct replica_run {
 	struct replica_key key;
-	enum sight seen;
+	enum observed observed;
 	enum journaled journaled;
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
@@ -81,13 +81,13 @@ struct replica_run {
 	bool in_doubt; /* was killed, perhaps by an engine that is about to go: end is open for a moment */
 };
 
-enum network_sight { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY };
+enum network_observed { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY };
 
 /* CLOSED: not opened yet, or not known to be open; ABSENT: it could not be, the job goes on without. */
-enum gateway_sight { GATEWAY_CLOSED, GATEWAY_OPEN, GATEWAY_ABSENT };
+enum gateway_observed { GATEWAY_CLOSED, GATEWAY_OPEN, GATEWAY_ABSENT };
 
 struct gateway_run {
-	enum gateway_sight seen;
+	enum gateway_observed observed;
 	struct gateway_place place; /* OPEN */
 	uint16_t port;              /* that containers were told; 0: none was */
 	unsigned tries;             /* that failed in a row */
@@ -112,8 +112,8 @@ struct job_run {
 
 	/* What follows is true in the sight of the engine in which it was listed: a new one begins when the engine goes or
 	 * comes, and when an answer of it is lost. */
-	unsigned sight, listed_in; /* from 1; 0: never */
-	enum network_sight network;
+	unsigned observation, listed_in; /* from 1; 0: never */
+	enum network_observed network;
 	struct network_status network_status;
 	unsigned networks_had; /* how many were made for it */
 	unsigned
@@ -162,9 +162,9 @@ void job_run_begin_attempt(struct job_run *run);
 /* It is stored that the replica is started anew, under the same names. */
 void replica_renew(struct job_run *run, struct replica_run *replica);
 /* The engine is away: nothing that was seen is certain, and answers may be lost. */
-void job_run_unsee(struct job_run *run);
+void job_run_invalidate(struct job_run *run);
 /* Whether the engine's listing was seen since. */
-bool job_run_is_sighted(const struct job_run *run);
+bool job_run_is_observed(const struct job_run *run);
 /* Nothing is decided before @until_us (monotonic), nor before it was to rest until already. */
 void job_run_hold(struct job_run *run, int64_t until_us);
 /* Whether it is open how some replica ended, and nothing else decides the job: nothing is decided until that is known. */

@@ -42,16 +42,16 @@ libtrainyard_a_SOURCES += \
 	scheduler/jobs.h \
 	scheduler/launcher/launcher.c \
 	scheduler/launcher/launcher.h \
-	scheduler/listing_sight.c \
-	scheduler/listing_sight.h \
+	scheduler/observe_listing.c \
+	scheduler/observe_listing.h \
 	scheduler/logs/log_fields.c \
 	scheduler/logs/log_fields.h \
 	scheduler/logs/log_line.c \
 	scheduler/logs/log_line.h \
 	scheduler/logs/log_pump.c \
 	scheduler/logs/log_pump.h \
-	scheduler/network_sight.c \
-	scheduler/network_sight.h \
+	scheduler/observe_networks.c \
+	scheduler/observe_networks.h \
 	scheduler/notes.c \
 	scheduler/notes.h \
 	scheduler/order.h \
@@ -137,8 +137,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/search/tuner.h \
 	scheduler/search/tuner_state.c \
 	scheduler/search/tuner_state.h \
-	scheduler/sight.c \
-	scheduler/sight.h \
+	scheduler/observe.c \
+	scheduler/observe.h \
 	scheduler/spare_network.c \
 	scheduler/spare_network.h \
 	scheduler/told_differences.c \

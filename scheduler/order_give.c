@@ -10,9 +10,9 @@
 #include "scheduler/gateway_keep.h"
 #include "scheduler/job_run.h"
 #include "scheduler/logs/log_pump.h"
+#include "scheduler/observe.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/scheduler_state.h"
-#include "scheduler/sight.h"
 #include "store/logs/logs.h"
 
 /* ---- of a replica ---- */
@@ -29,7 +29,7 @@ static void replica_follow(struct scheduler *scheduler, struct job_run *run, str
 	if (log_position_get(scheduler->reconciler.store, key, &from, &err)) {
 		log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
 			  err.text ? err.text : "");
-		sight_hold(scheduler, run);
+		observe_hold(scheduler, run);
 		return;
 	}
 	order_give(&replica->orders, ORDER_FOLLOW);
@@ -44,7 +44,7 @@ static void replica_create(const struct reconciler *reconciler, struct job_run *
 
 	if (!replica_describe(reconciler, run, replica, gcs, &description))
 		return;
-	replica->seen = SEEN_CREATING;
+	replica->observed = OBSERVED_CREATING;
 	reconciler->engine->ops->create_replica(reconciler->engine, &description.spec);
 }
 
@@ -116,7 +116,7 @@ static void replica_execute(struct scheduler *scheduler, struct job_run *run, co
 		replica_create(&scheduler->reconciler, run, replica, gcs);
 		break;
 	default:
-		replica->seen = SEEN_STARTING;
+		replica->observed = OBSERVED_STARTING;
 		engine->ops->start_replica(engine, &replica->key);
 		break;
 	}

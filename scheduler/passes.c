@@ -8,12 +8,12 @@
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/jobs.h"
-#include "scheduler/network_sight.h"
+#include "scheduler/observe.h"
+#include "scheduler/observe_networks.h"
 #include "scheduler/queue.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/tuner.h"
-#include "scheduler/sight.h"
 
 enum { READ_AGAIN_US = 1000000 }; /* a row that could not be read */
 
@@ -63,7 +63,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	};
 	struct decision decision;
 
-	sight_settle(run, context.mono_us);
+	observe_end_of_doubt(run, context.mono_us);
 	job_run_deadline_us(run, context.wall_us, context.mono_us);
 	decision = job_serve[run->work](scheduler, run, &context);
 	wakes_set(&scheduler->wakes, run->entry, decision.wake_at_us);
@@ -92,7 +92,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	}
 	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED &&
 	    scheduler->engine_state == ENGINE_LISTED)
-		run->listed_in = run->sight; /* the engine has nothing of it */
+		run->listed_in = run->observation; /* the engine has nothing of it */
 	job_free(run->row);
 	run->row = TAKE(row);
 	run->stale = false;

@@ -10,7 +10,7 @@
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/jobs.h"
-#include "scheduler/network_sight.h"
+#include "scheduler/observe_networks.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 
@@ -128,7 +128,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 	struct queue_view view;
 	struct admission admission;
 
-	networks_settle(scheduler);
+	networks_resolve(scheduler);
 	if (scheduler->network_look.again_us && scheduler->network_look.again_us <= now_us) {
 		scheduler->network_look.again_us = 0;
 		scheduler->queue_stirred = true;

@@ -18,13 +18,13 @@
 #include "scheduler/job_table.h"
 #include "scheduler/jobs.h"
 #include "scheduler/logs/log_pump.h"
+#include "scheduler/observe.h"
 #include "scheduler/passes.h"
 #include "scheduler/queue.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/suggester.h"
 #include "scheduler/search/trial_directory.h"
-#include "scheduler/sight.h"
 #include "store/logs/logs.h"
 #include "store/store.h"
 
@@ -134,7 +134,7 @@ void scheduler_clock_stepped(void *arg)
 static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)
 {
 	struct job_run *run;
-	struct replica_run *replica = sight_find(scheduler, key, &run);
+	struct replica_run *replica = observed_replica(scheduler, key, &run);
 
 	if (!replica)
 		return;

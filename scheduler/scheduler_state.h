@@ -6,7 +6,7 @@
 #include "scheduler/clock_watch.h"
 #include "scheduler/execute.h"
 #include "scheduler/inbox.h"
-#include "scheduler/network_sight.h"
+#include "scheduler/observe_networks.h"
 #include "scheduler/order_give.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/reconciler.h"

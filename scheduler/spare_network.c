@@ -34,7 +34,7 @@ static void item_remove(struct spare_networks *spares, size_t index)
 
 void spare_network_leave(struct spare_networks *spares, struct job_run *run, int64_t now_us)
 {
-	const enum network_sight seen = run->network;
+	const enum network_observed seen = run->network;
 
 	run->network = NETWORK_NONE;
 	run->left_network_in = spares->epoch + 1;

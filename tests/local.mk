@@ -169,7 +169,7 @@ unit_daemon = \
 	tests/unit/daemon/gcs/test_gcs_log.c \
 	tests/unit/daemon/gcs/test_gcs_notes.c \
 	tests/unit/daemon/gcs/test_gcs_path.c \
-	tests/unit/daemon/gcs/test_gcs_sight.c \
+	tests/unit/daemon/gcs/test_gcs_visibility.c \
 	tests/unit/daemon/gcs/test_gcs_turns.c \
 	tests/unit/daemon/test_address_file.c \
 	tests/unit/daemon/test_amount.c \

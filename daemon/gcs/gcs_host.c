@@ -23,7 +23,7 @@
 #include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/gcs/gcs_place.h"
-#include "daemon/gcs/gcs_sight.h"
+#include "daemon/gcs/gcs_visibility.h"
 #include "scheduler/faults/fault_book.h"
 #include "store/objects/objects.h"
 
@@ -202,7 +202,7 @@ static enum status gcs_place(void *arg, const char **ret_directory, struct error
 			rc = process_start(host, err);
 	}
 	if (!rc)
-		rc = gcs_sight_check(host->engine, host->directory, err);
+		rc = gcs_visibility_check(host->engine, host->directory, err);
 	if (!rc)
 		*ret_directory = host->directory;
 	return rc;

@@ -117,9 +117,9 @@ void emit_replica_failed(struct docker *docker, enum engine_event_kind kind, con
 
 void emit_key(struct docker *docker, enum engine_event_kind kind, const struct replica_key *key)
 {
-	struct replica_status replica = { .key = *key, .sight = REPLICA_CREATED };
+	struct replica_status replica = { .key = *key, .observed = REPLICA_CREATED };
 
 	if (kind == ENGINE_REPLICA_STARTED)
-		replica.sight = REPLICA_RUNNING;
+		replica.observed = REPLICA_RUNNING;
 	emit_replica(docker, kind, &replica);
 }

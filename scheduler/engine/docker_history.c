@@ -39,7 +39,7 @@ static void past_note(struct past *past, struct replica_status *replica, const s
 		*past = (struct past){ .started = true };
 	else if (event->action == ACTION_KILL)
 		past->signals |= event->signals;
-	if (event->action != ACTION_DIE || replica->sight != REPLICA_EXITED)
+	if (event->action != ACTION_DIE || replica->observed != REPLICA_EXITED)
 		return;
 	if (past->signals && event->has_signal_label)
 		past->signals = UINT64_MAX;

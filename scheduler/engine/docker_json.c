@@ -383,7 +383,7 @@ bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
 }
 
 /* What the engine calls it where it lists it. */
-static enum replica_sight listed_sight(const char *state)
+static enum replica_observed listed_state(const char *state)
 {
 	if (strcmp(state, "created") == 0)
 		return REPLICA_CREATED;
@@ -405,8 +405,8 @@ bool docker_container_listed(const json_t *container, struct replica_status *ret
 {
 	const char *state = json_text_at(container, "State");
 
-	*ret_status = (struct replica_status){ .sight = listed_sight(state ? state : "") };
-	if (ret_status->sight == REPLICA_EXITED)
+	*ret_status = (struct replica_status){ .observed = listed_state(state ? state : "") };
+	if (ret_status->observed == REPLICA_EXITED)
 		ret_status->exit_code = listed_exit_code(container);
 	ret_status->paused = state && strcmp(state, "paused") == 0;
 	*ret_inspect = !state || (strcmp(state, "running") != 0 && !ret_status->paused);
@@ -424,7 +424,7 @@ static int64_t instant_at(const json_t *state, const char *key)
 	return text && time_parse(text, &ns) && ns > 0 ? ns : 0;
 }
 
-static enum replica_sight sight_of(const json_t *state, int64_t started_ns)
+static enum replica_observed observed_of(const json_t *state, int64_t started_ns)
 {
 	if (json_true_at(state, "Running"))
 		return REPLICA_RUNNING;
@@ -437,14 +437,14 @@ bool docker_container_inspected(const json_t *container, struct replica_status *
 	const json_t *state = json_object_get(container, "State");
 	int64_t started_ns = instant_at(state, "StartedAt");
 	int64_t finished_ns = instant_at(state, "FinishedAt");
-	struct replica_status status = { .sight = sight_of(state, started_ns),
+	struct replica_status status = { .observed = observed_of(state, started_ns),
 					 .paused = json_true_at(state, "Paused"),
 					 .gateway_port = gateway_port_read(labels),
 					 .made_us = made_us_read(labels) };
 
 	if (!json_is_object(state) || !docker_key_read(labels, &status.key))
 		return false;
-	if (status.sight == REPLICA_EXITED) {
+	if (status.observed == REPLICA_EXITED) {
 		status.exit_code = (int)json_int_at(state, "ExitCode", -1);
 		status.out_of_memory = json_true_at(state, "OOMKilled");
 		/* The end of an instant exit may lie before its start by some 0.5 ms. */
@@ -593,7 +593,7 @@ bool docker_event_read(const char *line, size_t length, struct docker_event *ret
 	read.signals = sent > 0 && sent < 64 ? UINT64_C(1) << sent : UINT64_MAX;
 	read.has_signal_label = read.action != ACTION_KILL && json_object_get(attributes, "signal");
 	read.status.paused = read.action == ACTION_PAUSE;
-	read.status.sight = REPLICA_RUNNING;
+	read.status.observed = REPLICA_RUNNING;
 	*ret_event = read;
 	return true;
 }

@@ -85,9 +85,9 @@ static void replica_apply(struct listing *listing, const struct replica_status *
 
 	if (found && gone)
 		*found = listing->replicas[--listing->replica_count];
-	else if (found && replica->sight > found->sight)
+	else if (found && replica->observed > found->observed)
 		*found = *replica;
-	else if (found && replica->sight == REPLICA_RUNNING && found->sight == REPLICA_RUNNING)
+	else if (found && replica->observed == REPLICA_RUNNING && found->observed == REPLICA_RUNNING)
 		found->paused = replica->paused;
 	else if (!found && !gone)
 		replica_add(listing, replica);
@@ -181,7 +181,7 @@ static bool listing_needs_history(const struct listing *listing)
 	bool ended = false;
 
 	for (size_t i = 0; i < listing->replica_count; i++)
-		ended = ended || listing->replicas[i].sight == REPLICA_EXITED;
+		ended = ended || listing->replicas[i].observed == REPLICA_EXITED;
 	return ended && listing->outcome.status == STATUS_OK && link_is_up(docker) && docker->link.told_ns &&
 	       docker->history_epoch != listing->epoch;
 }
@@ -242,7 +242,7 @@ static void inspection_fail(struct inspection *inspection, const struct http_ans
 	docker_replica_name(&listed->key, name);
 	log_event(LOG_WARNING, "inspection-failed", "job=%lld replica=%s error=\"%s\"",
 		  (long long)listed->key.job, name, problem);
-	if (listed->sight == REPLICA_EXITED)
+	if (listed->observed == REPLICA_EXITED)
 		listed->finished_ns = listing->docker->link.told_ns;
 	replica_add(listing, listed);
 }
@@ -274,7 +274,7 @@ static void inspected(void *arg, const struct http_answer *answer)
 	docker_outcome(listing->docker, answer, &outcome);
 	if (!outcome.status && docker_container_inspected(container, &status)) {
 		inspection->listed = status;
-		if (status.sight == REPLICA_EXITED) {
+		if (status.observed == REPLICA_EXITED) {
 			reports_finish(listing->docker, &status.key, exited_add, inspection);
 			return;
 		}

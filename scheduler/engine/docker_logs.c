@@ -204,7 +204,7 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 		retry(follower);
 		return;
 	}
-	switch (status.sight) {
+	switch (status.observed) {
 	case REPLICA_EXITED:
 		follower->exited = true;
 		follower->exit = status;

@@ -327,9 +327,9 @@ static void start_looked(void *arg, const struct http_answer *answer)
 			start_lost(task);
 		else
 			task_fail(task, &outcome);
-	} else if (status.sight == REPLICA_CREATED) {
+	} else if (status.observed == REPLICA_CREATED) {
 		start_created(task, answer);
-	} else if (status.sight == REPLICA_RUNNING) {
+	} else if (status.observed == REPLICA_RUNNING) {
 		start_succeed(task);
 	} else {
 		emit_key(task->docker, ENGINE_REPLICA_STARTED, &task->key);
@@ -361,14 +361,14 @@ static void stop_looked(void *arg, const struct http_answer *answer)
 
 	if (answer->code == 404) {
 		emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
-	} else if (!known || status.sight == REPLICA_RUNNING) { /* so that the stop is asked for again */
+	} else if (!known || status.observed == REPLICA_RUNNING) { /* so that the stop is asked for again */
 		if (known)
 			snprintf(outcome.text, sizeof(outcome.text),
 				 "the engine does not know yet that it has ended");
 		outcome.status = STATUS_UNAVAILABLE;
 		task_fail(task, &outcome);
 		return;
-	} else if (status.sight == REPLICA_EXITED) {
+	} else if (status.observed == REPLICA_EXITED) {
 		exit_tell(task->docker, &status);
 	}
 	task_end(task);
@@ -505,7 +505,7 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 	struct replica_status status;
 	struct outcome outcome;
 
-	if (inspection_read(task, answer, &status, &outcome) && status.sight == REPLICA_EXITED) {
+	if (inspection_read(task, answer, &status, &outcome) && status.observed == REPLICA_EXITED) {
 		status.signalled = docker_signals_end(task->signals, status.exit_code);
 		status.witnessed = !status.signalled;
 		exit_tell(task->docker, &status);

@@ -58,12 +58,12 @@ struct replica_spec {
 	unsigned stop_grace_s;
 };
 
-enum replica_sight { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
+enum replica_observed { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
 
 /* What the engine knows of one replica. */
 struct replica_status {
 	struct replica_key key;
-	enum replica_sight sight;
+	enum replica_observed observed;
 	int exit_code;       /* EXITED: 128+n for signal n */
 	bool out_of_memory;  /* EXITED: some process of it was killed for memory */
 	bool paused;         /* RUNNING: somebody has frozen it */

@@ -70,10 +70,10 @@ bool faults_end(const struct job_run *run, struct replica_run *replica)
 
 bool faults_await_end(const struct job_run *run)
 {
-	for (size_t i = 0; job_run_is_sighted(run) && run->hits_stored && i < run->replica_count; i++) {
+	for (size_t i = 0; job_run_is_observed(run) && run->hits_stored && i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
-		if (replica->seen == SEEN_RUNNING && replica->end == END_NONE &&
+		if (replica->observed == OBSERVED_RUNNING && replica->end == END_NONE &&
 		    order_is_pending(&replica->orders, ORDER_STOP) &&
 		    hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored))
 			return true;
@@ -116,7 +116,7 @@ static void decide_kill(struct decision *decision, const struct job_run *run, un
 {
 	const struct replica_run *replica = &run->replicas[index];
 
-	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
+	if (replica->observed != OBSERVED_RUNNING || replica->end != END_NONE ||
 	    order_is_pending(&replica->orders, ORDER_STOP))
 		return;
 	decision_order(decision, ORDER_STOP, index);
@@ -158,7 +158,8 @@ static void decide_link(struct decision *decision, const struct job_run *run, un
 				       : lasts ? LINK_CUT
 					       : LINK_RESTORED;
 
-	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
+	if (replica->observed != OBSERVED_RUNNING || replica->end != END_NONE ||
+	    run->network != NETWORK_READY ||
 	    (replica->link == wish && order_is_pending(&replica->orders, ORDER_LINK)))
 		return;
 	decision_order(decision, ORDER_LINK, index);
@@ -324,7 +325,7 @@ static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum
 		struct replica_run *replica = &run->replicas[i];
 		struct fault_scene scene = scene_of(scheduler, run, stage);
 
-		if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
+		if (replica->observed != OBSERVED_RUNNING || replica->end != END_NONE ||
 		    hit_of_replica(run, stage, &replica->key, run->hit_count))
 			continue;
 		scene.key = replica->key;
@@ -347,10 +348,10 @@ static void rules_look(struct scheduler *scheduler, struct job_run *run)
 {
 	if (run->row->state == JOB_QUEUED)
 		whole_look(scheduler, run, STAGE_QUEUED);
-	else if (run->row->state == JOB_PREPARING && job_run_is_sighted(run) && run->replica_count &&
-		 run->replicas[0].seen == SEEN_NOTHING)
+	else if (run->row->state == JOB_PREPARING && job_run_is_observed(run) && run->replica_count &&
+		 run->replicas[0].observed == OBSERVED_NOTHING)
 		whole_look(scheduler, run, STAGE_PREPARING);
-	if (run->row->state != JOB_RUNNING || !job_run_is_sighted(run))
+	if (run->row->state != JOB_RUNNING || !job_run_is_observed(run))
 		return;
 	replicas_look(scheduler, run, STAGE_NETWORK);
 	replicas_look(scheduler, run, STAGE_RUNNING);
@@ -373,7 +374,7 @@ static void replicas_stamp(const struct scheduler *scheduler, struct job_run *ru
 	for (size_t i = 0; i < run->replica_count; i++) {
 		struct replica_run *replica = &run->replicas[i];
 
-		if (replica->seen == SEEN_RUNNING && !replica->running_at_us)
+		if (replica->observed == OBSERVED_RUNNING && !replica->running_at_us)
 			replica->running_at_us =
 				clock_mono_us(scheduler->reconciler.clock) - ran_us(scheduler, run, replica);
 	}

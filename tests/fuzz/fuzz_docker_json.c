@@ -35,7 +35,7 @@ static void status_check(const struct replica_status *status)
 {
 	key_check(&status->key);
 	expect(status->finished_ns >= 0);
-	expect(status->sight == REPLICA_EXITED || !status->out_of_memory);
+	expect(status->observed == REPLICA_EXITED || !status->out_of_memory);
 }
 
 static void container_try(const json_t *container)
@@ -110,8 +110,8 @@ static void pull_try(const char *data, size_t size)
 static void history_try(const char *data, size_t size)
 {
 	struct replica_status replicas[2] = {
-		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_EXITED },
-		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_RUNNING },
+		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .observed = REPLICA_EXITED },
+		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .observed = REPLICA_RUNNING },
 	};
 
 	history_read(data, size, replicas, 2);

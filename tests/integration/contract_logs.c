@@ -113,7 +113,7 @@ static void an_engine_that_is_lost_is_found_again(void **state)
 	assert_int_equal(listing.network_count, 1);
 	for (size_t i = 0; i < 2; i++)
 		if (listing.replicas[i].key.role == ROLE_WORKER) {
-			assert_int_equal(listing.replicas[i].sight, REPLICA_EXITED);
+			assert_int_equal(listing.replicas[i].observed, REPLICA_EXITED);
 			assert_int_equal(listing.replicas[i].exit_code, 5);
 		}
 	wait_for_lines(bench, 150); /* the first of them from before */

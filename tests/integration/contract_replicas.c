@@ -143,7 +143,7 @@ static void a_refused_start_says_why(void **state)
 	assert_non_null(strstr(failed.text, "nvidia"));
 	listing = list(bench);
 	assert_int_equal(listing.replica_count, 1);
-	assert_int_equal(listing.replicas[0].sight, REPLICA_CREATED);
+	assert_int_equal(listing.replicas[0].observed, REPLICA_CREATED);
 	follow(bench, &master);
 	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
 	json_decref(devices);

@@ -140,7 +140,7 @@ def test_clean_leaves_a_daemon_in_a_container_alone(contained, engine):
 
 
 def test_a_job_is_told_that_it_has_no_files_of_storage(contained):
-    """Broken: gcs_place() without gcs_sight_check()."""
+    """Broken: gcs_place() without gcs_visibility_check()."""
     vertex = Vertex(contained)
     name = vertex.create(custom_job("touch /gcs/contained || echo refused"))["name"]
     vertex.until(name, "JOB_STATE_SUCCEEDED")

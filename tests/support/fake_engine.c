@@ -59,7 +59,7 @@ struct container *fake_container_find(struct fake_engine *fake, const struct rep
 
 bool fake_container_runs(const struct container *container)
 {
-	return container && container->status.sight == REPLICA_RUNNING;
+	return container && container->status.observed == REPLICA_RUNNING;
 }
 
 static void container_deinit(struct container *container)
@@ -276,7 +276,7 @@ void fake_come_up(struct fake_engine *fake)
 	fake_listing_send(fake);
 	/* What was being read when it went away has ended meanwhile. */
 	for (unsigned i = 0; i < fake->container_count; i++)
-		if (fake->containers[i].status.sight == REPLICA_EXITED)
+		if (fake->containers[i].status.observed == REPLICA_EXITED)
 			output_end(fake, &fake->containers[i]);
 }
 
@@ -297,7 +297,7 @@ static void create_replica(struct engine *engine, const struct replica_spec *spe
 {
 	struct fake_engine *fake = fake_of(engine);
 	struct replica_status status = { .key = spec->key,
-					 .sight = REPLICA_CREATED,
+					 .observed = REPLICA_CREATED,
 					 .gateway_port = spec->gateway_port,
 					 .made_us = spec->made_us };
 	enum status rc;
@@ -343,7 +343,7 @@ static bool meets_another_job(const struct fake_engine *fake, const struct conta
 
 void fake_container_end(struct fake_engine *fake, struct container *container, int exit_code, bool tell)
 {
-	container->status.sight = REPLICA_EXITED;
+	container->status.observed = REPLICA_EXITED;
 	container->status.exit_code = exit_code;
 	container->status.signalled =
 		exit_code == 143 && !container->status.witnessed; /* mostly it is stopped */
@@ -357,7 +357,7 @@ void fake_container_end(struct fake_engine *fake, struct container *container, i
 static void start_replica(struct engine *engine, const struct replica_key *key)
 {
 	struct fake_engine *fake = fake_of(engine);
-	struct replica_status status = { .key = *key, .sight = REPLICA_RUNNING };
+	struct replica_status status = { .key = *key, .observed = REPLICA_RUNNING };
 	struct container *container;
 	enum status rc;
 
@@ -371,8 +371,8 @@ static void start_replica(struct engine *engine, const struct replica_key *key)
 		pthread_mutex_unlock(&fake->mutex);
 		return;
 	}
-	if (!rc && container && container->status.sight == REPLICA_CREATED) {
-		container->status.sight = REPLICA_RUNNING;
+	if (!rc && container && container->status.observed == REPLICA_CREATED) {
+		container->status.observed = REPLICA_RUNNING;
 		fake->shared += meets_another_job(fake, container);
 	}
 	fake_tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_STARTED, &status, rc);
@@ -470,7 +470,7 @@ static void follow_logs(struct engine *engine, const struct replica_key *key, co
 		container->is_followed = true;
 		container->read = from->streams[0].time_ns;
 	}
-	if (container && container->status.sight == REPLICA_EXITED)
+	if (container && container->status.observed == REPLICA_EXITED)
 		output_end(fake, container);
 	pthread_mutex_unlock(&fake->mutex);
 }
@@ -481,7 +481,7 @@ static void resume_logs(struct engine *engine)
 
 	pthread_mutex_lock(&fake->mutex);
 	for (unsigned i = 0; i < fake->container_count; i++)
-		if (fake->lines && fake->containers[i].status.sight == REPLICA_EXITED)
+		if (fake->lines && fake->containers[i].status.observed == REPLICA_EXITED)
 			output_end(fake, &fake->containers[i]);
 	pthread_mutex_unlock(&fake->mutex);
 }

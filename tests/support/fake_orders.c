@@ -98,7 +98,7 @@ void fake_engine_witness(struct fake_engine *fake)
 {
 	pthread_mutex_lock(&fake->mutex);
 	for (unsigned i = 0; i < fake->container_count; i++)
-		fake->containers[i].status.witnessed = fake->containers[i].status.sight == REPLICA_EXITED;
+		fake->containers[i].status.witnessed = fake->containers[i].status.observed == REPLICA_EXITED;
 	pthread_mutex_unlock(&fake->mutex);
 }
 
@@ -111,7 +111,7 @@ bool fake_engine_exit_now(struct fake_engine *fake, const struct replica_key *ke
 	container = fake_container_find(fake, key);
 	if (fake_container_runs(container))
 		fake_container_end(fake, container, exit_code, true);
-	has_ended = container && container->status.sight == REPLICA_EXITED;
+	has_ended = container && container->status.observed == REPLICA_EXITED;
 	pthread_mutex_unlock(&fake->mutex);
 	return has_ended;
 }
@@ -188,7 +188,7 @@ void fake_engine_on_call(struct fake_engine *fake, void (*tell)(void *arg, const
 /* Under the lock. */
 static void container_snatch(struct fake_engine *fake, const struct replica_key *key)
 {
-	struct replica_status status = { .key = *key, .sight = REPLICA_EXITED, .exit_code = 137 };
+	struct replica_status status = { .key = *key, .observed = REPLICA_EXITED, .exit_code = 137 };
 
 	if (fake_container_runs(fake_container_find(fake, key)))
 		fake_tell_replica(fake, ENGINE_REPLICA_EXITED, &status, STATUS_OK);
@@ -265,7 +265,7 @@ void fake_engine_lose_starts(struct fake_engine *fake)
 		if (!container->awaits_start)
 			continue;
 		container->awaits_start = false;
-		container->status.sight = REPLICA_RUNNING;
+		container->status.observed = REPLICA_RUNNING;
 		fake_tell_replica(fake, ENGINE_REPLICA_FAILED, &container->status, STATUS_UNAVAILABLE);
 	}
 	pthread_mutex_unlock(&fake->mutex);

@@ -11,7 +11,7 @@
 #include "scheduler/decision.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
-#include "scheduler/network_sight.h"
+#include "scheduler/observe_networks.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/spare_network.h"

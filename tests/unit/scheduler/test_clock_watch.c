@@ -8,17 +8,17 @@
 enum { SECOND_US = 1000000 };
 
 /* What its looks see, one after the other; the last stays. */
-struct sight {
+struct observed {
 	const int64_t *apart_us;
 };
 
 static int64_t sight_wall_ns(void *arg)
 {
-	struct sight *sight = arg;
-	const int64_t apart_us = *sight->apart_us;
+	struct observed *observed = arg;
+	const int64_t apart_us = *observed->apart_us;
 
-	if (sight->apart_us[1])
-		sight->apart_us++;
+	if (observed->apart_us[1])
+		observed->apart_us++;
 	return apart_us * 1000;
 }
 
@@ -30,8 +30,8 @@ static int64_t sight_mono_us(void *arg)
 
 static void check(const int64_t *apart_us, size_t looks, const int64_t *jumps_us)
 {
-	struct sight sight = { apart_us };
-	const struct clock clock = { .wall_ns = sight_wall_ns, .mono_us = sight_mono_us, .arg = &sight };
+	struct observed observed = { apart_us };
+	const struct clock clock = { .wall_ns = sight_wall_ns, .mono_us = sight_mono_us, .arg = &observed };
 	struct clock_watch watch = { 0 };
 
 	for (size_t i = 0; i < looks; i++)

@@ -64,7 +64,7 @@ static void tell_failure(struct bench *bench, const struct replica_key *key)
 }
 
 /* The engine kills a replica 1.4 s before its connections end.
- * Broken: sight_settle() that does not ask for the time, so that a failure's hold of 1 s, or any event, ends the doubt: the
+ * Broken: observe_end_of_doubt() that does not ask for the time, so that a failure's hold of 1 s, or any event, ends the doubt: the
  * job failed. */
 static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 {
@@ -137,14 +137,14 @@ static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(v
 	}
 }
 
-/* The follower of its output was faster than its event. Broken: sight_exit() that leaves it in doubt whatever comes. */
+/* The follower of its output was faster than its event. Broken: observe_exit() that leaves it in doubt whatever comes. */
 static void an_exit_in_doubt_is_what_its_event_says(void **state)
 {
 	struct bench *bench = *state;
 	const struct engine_sink sink = scheduler_sink(bench->scheduler);
 	const int64_t id = bench_submit(bench, "told", 0, 0);
 	struct replica_status status = { .key = key_of(id, ROLE_MASTER, 0),
-					 .sight = REPLICA_EXITED,
+					 .observed = REPLICA_EXITED,
 					 .exit_code = 143 };
 
 	fake_engine_up(bench->fake);

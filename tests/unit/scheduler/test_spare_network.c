@@ -380,7 +380,7 @@ static void a_job_whose_block_others_took_waits_for_one(void **state)
 	all_is_gone(bench, id);
 }
 
-/* Broken: networks_settle() that finds none that asks: all were let in, with their room, for no network. let_in() that
+/* Broken: networks_resolve() that finds none that asks: all were let in, with their room, for no network. let_in() that
  * lets in more than one: the third was, for none. */
 static void where_blocks_are_short_one_asks_and_the_others_stay_queued(void **state)
 {

@@ -39,7 +39,7 @@ static void key_event(enum engine_event_kind kind, const struct replica_key *key
 static void output_end(struct container *container)
 {
 	if (!container->followed || container->logs_ended ||
-	    (container->exists && container->status.sight != REPLICA_EXITED))
+	    (container->exists && container->status.observed != REPLICA_EXITED))
 		return;
 	container->logs_ended = true;
 	key_event(ENGINE_LOGS_ENDED, &container->status.key, NULL);
@@ -47,14 +47,14 @@ static void output_end(struct container *container)
 
 static bool runs(const struct container *container)
 {
-	return container && container->exists && container->status.sight == REPLICA_RUNNING;
+	return container && container->exists && container->status.observed == REPLICA_RUNNING;
 }
 
 static void container_end(struct container *container, enum truth truth, int exit_code, bool told)
 {
 	TELL("engine: %s ends with %d", key_text(&container->status.key), exit_code);
 	container->truth = truth;
-	container->status.sight = REPLICA_EXITED;
+	container->status.observed = REPLICA_EXITED;
 	container->status.exit_code = exit_code;
 	container->status.out_of_memory = truth == BY_ITSELF && exit_code == 137;
 	container->status.finished_ns = world.wall_us * 1000;
@@ -126,12 +126,12 @@ static void start_run(struct operation *operation)
 		key_event(ENGINE_REPLICA_REMOVED, key, operation);
 		return;
 	}
-	if (container->status.sight == REPLICA_CREATED && !network_is(container->network)) {
+	if (container->status.observed == REPLICA_CREATED && !network_is(container->network)) {
 		replica_event(ENGINE_REPLICA_FAILED, &container->status, operation)->event.status =
 			STATUS_NOT_FOUND;
 		return;
 	}
-	if (container->status.sight == REPLICA_CREATED) {
+	if (container->status.observed == REPLICA_CREATED) {
 		TELL("engine: starts %s", key_text(key));
 		for (size_t i = 0; i < world.container_count; i++)
 			if (runs(&world.containers[i]) && world.containers[i].network == container->network &&
@@ -141,10 +141,10 @@ static void start_run(struct operation *operation)
 		if (container->started)
 			VIOLATE("%s is started twice", key_text(key));
 		container->started = true;
-		container->status.sight = REPLICA_RUNNING;
+		container->status.observed = REPLICA_RUNNING;
 	}
 	key_event(ENGINE_REPLICA_STARTED, key, operation);
-	if (container->status.sight == REPLICA_EXITED)
+	if (container->status.observed == REPLICA_EXITED)
 		replica_event(ENGINE_REPLICA_EXITED, &container->status, NULL);
 }
 
@@ -156,7 +156,7 @@ static void stop_run(struct operation *operation)
 		key_event(ENGINE_REPLICA_REMOVED, &operation->key, operation);
 	else if (runs(container))
 		container_end(container, BY_OUR_STOP, choose(2) ? 137 : 143, true);
-	else if (container->status.sight == REPLICA_EXITED)
+	else if (container->status.observed == REPLICA_EXITED)
 		replica_event(ENGINE_REPLICA_EXITED, &container->status, operation);
 }
 

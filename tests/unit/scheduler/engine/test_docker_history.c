@@ -14,17 +14,17 @@
 	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"worker\",\"trainyard.replica\":\"worker-0\","          \
 	"\"trainyard.attempt\":\"1\"}}}\n"
 
-static bool is_witnessed(const char *events, enum replica_sight sight)
+static bool is_witnessed(const char *events, enum replica_observed observed)
 {
 	struct replica_status replicas[] = {
-		{ .key = { .job = 2, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_EXITED },
-		{ .key = master, .sight = sight },
+		{ .key = { .job = 2, .attempt = 1, .role = ROLE_MASTER }, .observed = REPLICA_EXITED },
+		{ .key = master, .observed = observed },
 	};
 
 	history_read(events, strlen(events), replicas, COUNT_OF(replicas));
 	assert_false(replicas[0].witnessed || replicas[0].signalled);
 	assert_int_equal(replicas[1].signalled,
-			 sight == REPLICA_EXITED &&
+			 observed == REPLICA_EXITED &&
 				 (strstr(events, KILL DIE_MASTER) || strstr(events, USR1 DIE_LABELLED)));
 	return replicas[1].witnessed;
 }

@@ -97,18 +97,18 @@ static void states_are_told_apart(void **state)
 	(void)state;
 	status = inspected(INSPECTED(
 		"\"Status\":\"running\",\"Running\":true,\"StartedAt\":\"2026-11-20T21:29:51.5Z\""));
-	assert_int_equal(status.sight, REPLICA_RUNNING);
+	assert_int_equal(status.observed, REPLICA_RUNNING);
 	status = inspected(INSPECTED(
 		"\"Status\":\"exited\",\"Running\":false,\"OOMKilled\":true,\"ExitCode\":137,"
 		"\"StartedAt\":\"2026-11-20T21:29:51.5Z\",\"FinishedAt\":\"2026-11-20T21:29:52Z\""));
-	assert_int_equal(status.sight, REPLICA_EXITED);
+	assert_int_equal(status.observed, REPLICA_EXITED);
 	assert_int_equal(status.exit_code, 137);
 	assert_true(status.out_of_memory);
 	assert_int_equal(status.finished_ns, INT64_C(1795210192000000000));
 	status = inspected(
 		INSPECTED("\"Status\":\"created\",\"Running\":false,\"ExitCode\":128,\"Error\":\"no driver\","
 			  "\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\""));
-	assert_int_equal(status.sight, REPLICA_CREATED);
+	assert_int_equal(status.observed, REPLICA_CREATED);
 	assert_int_equal(status.exit_code, 0);
 }
 
@@ -224,7 +224,7 @@ static void only_what_does_not_run_needs_a_closer_look(void **state)
 	static const struct {
 		const char *state, *words;
 		bool inspect;
-		enum replica_sight sight;
+		enum replica_observed observed;
 		int exit_code;
 	} listed[] = {
 		{ "running", "Up 1 second", false, REPLICA_RUNNING, 0 },
@@ -246,7 +246,7 @@ static void only_what_does_not_run_needs_a_closer_look(void **state)
 		assert_true(docker_container_listed(container, &status, &inspect));
 		assert_int_equal(inspect, listed[i].inspect);
 		assert_int_equal(status.paused, i == 1);
-		assert_int_equal(status.sight, listed[i].sight);
+		assert_int_equal(status.observed, listed[i].observed);
 		assert_int_equal(status.exit_code, listed[i].exit_code);
 	}
 }

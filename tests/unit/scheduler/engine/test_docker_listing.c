@@ -132,7 +132,7 @@ static void a_container_that_the_engine_cannot_tell_of_is_listed_as_the_list_has
 	listing = expect_event(lab, ENGINE_LISTING);
 	assert_int_equal(rule_asked(lab, 1), 4); /* it may pass */
 	assert_int_equal(lab->events[listing].replica_count, 1);
-	assert_int_equal(lab->events[listing].replica.sight, REPLICA_EXITED);
+	assert_int_equal(lab->events[listing].replica.observed, REPLICA_EXITED);
 	assert_int_equal(lab->events[listing].replica.exit_code, 7);
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }

@@ -229,13 +229,13 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 {
 	AUTO(plan) struct plan *plan = plan_new();
 	struct job row = { .state = JOB_RUNNING, .running_us = 1 };
-	struct replica_run replica = { .seen = SEEN_RUNNING };
+	struct replica_run replica = { .observed = OBSERVED_RUNNING };
 	struct fault_hit hit = { .stage = STAGE_RUNNING, .kind = FAULT_EXIT };
 	struct job_run run = { .row = &row,
 			       .plan = plan,
 			       .replicas = &replica,
 			       .replica_count = 1,
-			       .sight = 1,
+			       .observation = 1,
 			       .listed_in = 1,
 			       .deadline_us = 2,
 			       .hits = &hit,

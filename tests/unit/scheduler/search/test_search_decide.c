@@ -224,7 +224,7 @@ static bool row_holds(const struct row *row)
 	struct job_run run = { .work = WORK_TRIALS,
 			       .row = &stored,
 			       .plan = plan,
-			       .sight = 1,
+			       .observation = 1,
 			       .deadline_us = row->deadline_s ? row->deadline_s * S : INT64_MAX };
 	struct look look = {
 		.reconciler = &reconciler, .run = &run, .context = &context, .failure = &failure

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/network_sight.h: which job is on which network, from what the engine said of them. Thread: the scheduler's. */
+/* scheduler/observe_networks.h: which job is on which network, from what the engine said of them. Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,4 +32,4 @@ void network_enter(struct scheduler *scheduler, struct job_run *run);
 void networks_told(struct scheduler *scheduler, const struct engine_event *event);
 /* Whether the queue waits for a network, as the jobs that were let in stand now: none is let in while one of those asks
  * for its own. */
-void networks_settle(struct scheduler *scheduler);
+void networks_resolve(struct scheduler *scheduler);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/gcs/gcs_sight.h"
+#include "daemon/gcs/gcs_visibility.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,13 +23,13 @@ static void what_the_engine_has_mounted_is_seen(void **state)
 	snprintf(engine, sizeof(engine), "unix://%s", place.sun_path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&place, sizeof(place)), 0);
 	assert_int_equal(listen(fd, 8), 0);
-	assert_int_equal(gcs_sight_check(engine, "/proc", &err), STATUS_OK);
+	assert_int_equal(gcs_visibility_check(engine, "/proc", &err), STATUS_OK);
 	/* What no mount is of, as a pipe's file system, is seen by nobody. */
 	assert_int_equal(pipe(nowhere), 0);
 	snprintf(place.sun_path, sizeof(place.sun_path), "/proc/self/fd/%d", nowhere[0]);
-	assert_int_equal(gcs_sight_check(engine, place.sun_path, &err), STATUS_UNAVAILABLE);
+	assert_int_equal(gcs_visibility_check(engine, place.sun_path, &err), STATUS_UNAVAILABLE);
 	assert_non_null(strstr(err.text, "has other mounts than trainyard"));
-	assert_int_equal(gcs_sight_check(engine, "/none", &err), STATUS_UNAVAILABLE);
+	assert_int_equal(gcs_visibility_check(engine, "/none", &err), STATUS_UNAVAILABLE);
 	close(nowhere[0]);
 	close(nowhere[1]);
 	close(fd);
@@ -41,9 +41,9 @@ static void an_engine_that_is_not_here_sees_nothing(void **state)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state;
-	assert_int_equal(gcs_sight_check("tcp://10.0.0.1:2375", "/proc", &err), STATUS_UNAVAILABLE);
+	assert_int_equal(gcs_visibility_check("tcp://10.0.0.1:2375", "/proc", &err), STATUS_UNAVAILABLE);
 	assert_string_equal(err.text, "the engine is not at a socket of this machine");
-	assert_int_equal(gcs_sight_check("unix:///none.sock", "/proc", &err), STATUS_UNAVAILABLE);
+	assert_int_equal(gcs_visibility_check("unix:///none.sock", "/proc", &err), STATUS_UNAVAILABLE);
 }
 
 static int TEST_MAIN(void)
@@ -54,5 +54,5 @@ static int TEST_MAIN(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("gcs_sight", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("gcs_visibility", tests, NULL, NULL);
 }

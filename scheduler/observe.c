@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/sight.h"
+#include "scheduler/observe.h"
 
 #include <stdlib.h>
 
@@ -25,21 +25,21 @@ enum {
 /* How long its loss may go unnoticed. */
 #define LOSS_NOTICED_NS ((int64_t)1 * 1000000000)
 
-void sight_hold(struct scheduler *scheduler, struct job_run *run)
+void observe_hold(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US);
 }
 
-void sight_lose(struct scheduler *scheduler, struct job_run *run)
+void observe_lost_answer(struct scheduler *scheduler, struct job_run *run)
 {
-	run->sight++;
+	run->observation++;
 	run->network = NETWORK_NONE;
-	sight_hold(scheduler, run);
+	observe_hold(scheduler, run);
 	listing_want(scheduler, clock_mono_us(scheduler->reconciler.clock));
 }
 
-struct replica_run *sight_find(struct scheduler *scheduler, const struct replica_key *key,
-			       struct job_run **ret_run)
+struct replica_run *observed_replica(struct scheduler *scheduler, const struct replica_key *key,
+				     struct job_run **ret_run)
 {
 	struct job_run *run = scheduler_find(scheduler, key->job);
 	struct replica_run *replica;
@@ -84,8 +84,8 @@ static void tell_missing_lines(const struct scheduler *scheduler, struct job_run
 {
 	char name[REPLICA_NAME_MAX];
 
-	if (job_run_is_sighted(run) || status->witnessed || !scheduler->engine_lost_ns ||
-	    (replica->seen != SEEN_STARTING && replica->seen != SEEN_RUNNING) ||
+	if (job_run_is_observed(run) || status->witnessed || !scheduler->engine_lost_ns ||
+	    (replica->observed != OBSERVED_STARTING && replica->observed != OBSERVED_RUNNING) ||
 	    !is_of_loss(scheduler, status, LOSS_NOTICED_NS))
 		return;
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
@@ -104,7 +104,7 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 	const int64_t now_us = clock_mono_us(clock);
 	const int64_t ago_us = (clock_outside_ns(clock) - status->finished_ns) / 1000;
 
-	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && !scheduler->clock_set_in_loss &&
+	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && !scheduler->clock_set_in_loss &&
 	       now_us - ago_us > job_run_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
@@ -118,18 +118,18 @@ static enum replica_end exit_classify(const struct scheduler *scheduler, const s
 	/* It was not sent from here: the engine stops, perhaps long before its connections end. */
 	if (status->exit_code == SIGNAL_EXIT_TERM && status->signalled)
 		return END_LOST;
-	if (!job_run_is_sighted(run))
+	if (!job_run_is_observed(run))
 		return kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
 	return status->exit_code == ENGINE_LOST_EXIT ? END_EXIT : END_NONE;
 }
 
-void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
-		const struct replica_status *status)
+void observe_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+		  const struct replica_status *status)
 {
 	const bool doubted = replica->in_doubt;
 
 	tell_missing_lines(scheduler, run, replica, status);
-	replica->seen = SEEN_EXITED;
+	replica->observed = OBSERVED_EXITED;
 	if (status->finished_ns > 0)
 		replica->ended_us =
 			clock_from_outside_ns(scheduler->reconciler.clock, status->finished_ns) / 1000;
@@ -147,7 +147,7 @@ void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica
 		run->doubt_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
 }
 
-void sight_settle(struct job_run *run, int64_t now_us)
+void observe_end_of_doubt(struct job_run *run, int64_t now_us)
 {
 	const bool stays = job_run_doubts(run) && now_us < run->doubt_until_us;
 	bool doubted = false;
@@ -167,15 +167,15 @@ void sight_settle(struct job_run *run, int64_t now_us)
 
 /* The container is gone: by our order, or by a stranger's; a job with an open end does not survive the latter. A kill that is in
  * doubt was part of the removal. */
-void sight_removed(struct replica_run *replica)
+void observe_removal(struct replica_run *replica)
 {
 	const bool asked = order_was_given(&replica->orders, ORDER_REMOVE);
 
-	if (!asked && replica->end == END_NONE && replica->seen >= SEEN_STARTING)
+	if (!asked && replica->end == END_NONE && replica->observed >= OBSERVED_STARTING)
 		replica->end = END_LOST;
 	if (asked && replica->output == OUTPUT_OPEN && order_was_given(&replica->orders, ORDER_FOLLOW))
 		replica->output = OUTPUT_STORED;
-	replica->seen = SEEN_NOTHING;
+	replica->observed = OBSERVED_NOTHING;
 	replica->in_doubt = false;
 }
 
@@ -198,7 +198,7 @@ enum replica_end refusal_kind(enum status status)
 }
 
 /* Choice: a job with a paused replica goes on when that does; its limits count on meanwhile. */
-void sight_paused(struct job_run *run, struct replica_run *replica, bool paused)
+void observe_pause(struct job_run *run, struct replica_run *replica, bool paused)
 {
 	char name[REPLICA_NAME_MAX];
 

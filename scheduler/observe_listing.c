@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/listing_sight.h"
+#include "scheduler/observe_listing.h"
 
 #include "daemon/base/log.h"
 #include "scheduler/job_run.h"
-#include "scheduler/network_sight.h"
+#include "scheduler/observe.h"
+#include "scheduler/observe_networks.h"
 #include "scheduler/order_give.h"
 #include "scheduler/scheduler_state.h"
-#include "scheduler/sight.h"
 
 enum { PAUSE_DOUBT_US = 3000000 };
 
@@ -17,9 +17,9 @@ static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, 
 {
 	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
 
-	if (!job_run_is_sighted(run) || replica->paused == paused ||
+	if (!job_run_is_observed(run) || replica->paused == paused ||
 	    (replica->pause_doubted_us && now_us - replica->pause_doubted_us >= PAUSE_DOUBT_US)) {
-		sight_paused(run, replica, paused);
+		observe_pause(run, replica, paused);
 		return;
 	}
 	if (!replica->pause_doubted_us)
@@ -30,25 +30,25 @@ static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, 
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			const struct replica_status *status)
 {
-	const bool first = !job_run_is_sighted(run);
+	const bool first = !job_run_is_observed(run);
 
 	if (status->gateway_port)
 		run->gateway.port = status->gateway_port;
-	switch (status->sight) {
+	switch (status->observed) {
 	case REPLICA_CREATED:
 		if (first)
-			replica->seen = SEEN_CREATED;
+			replica->observed = OBSERVED_CREATED;
 		break;
 	case REPLICA_RUNNING:
 		if (first)
 			replica->made_us = status->made_us;
-		if (first || replica->seen == SEEN_CREATED || replica->seen == SEEN_STARTING)
-			replica->seen = SEEN_RUNNING;
+		if (first || replica->observed == OBSERVED_CREATED || replica->observed == OBSERVED_STARTING)
+			replica->observed = OBSERVED_RUNNING;
 		fold_listed_pause(scheduler, run, replica, status->paused);
 		break;
 	case REPLICA_EXITED:
-		if (first || replica->seen != SEEN_EXITED)
-			sight_exit(scheduler, run, replica, status);
+		if (first || replica->observed != OBSERVED_EXITED)
+			observe_exit(scheduler, run, replica, status);
 		break;
 	}
 }
@@ -57,19 +57,19 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
  * one may have been taken before the container was made, so that only the second in a row counts. */
 static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
-	if (replica->seen == SEEN_CREATING)
+	if (replica->observed == OBSERVED_CREATING)
 		return;
-	if (!job_run_is_sighted(run)) {
-		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
+	if (!job_run_is_observed(run)) {
+		if (run->row->state == JOB_RUNNING && replica->observed == OBSERVED_NOTHING &&
 		    replica->end == END_NONE && replica->journaled >= JOURNALED_MADE)
 			replica->end = END_LOST;
-		sight_removed(replica);
+		observe_removal(replica);
 		return;
 	}
-	if (replica->seen == SEEN_NOTHING)
+	if (replica->observed == OBSERVED_NOTHING)
 		return;
 	if (replica->missing_in && replica->missing_in == scheduler->listings - 1) {
-		sight_removed(replica);
+		observe_removal(replica);
 		return;
 	}
 	replica->missing_in = scheduler->listings;
@@ -95,7 +95,7 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 		else
 			fold_unlisted(scheduler, run, &run->replicas[i]);
 	}
-	run->listed_in = run->sight;
+	run->listed_in = run->observation;
 	job_run_touch(run);
 }
 
@@ -106,7 +106,7 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 		const struct replica_key *key = &event->replicas[i].key;
 		struct job_run *run;
 
-		if (sight_find(scheduler, key, &run))
+		if (observed_replica(scheduler, key, &run))
 			continue;
 		log_event(LOG_INFO, "stray-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
 			  role_name(key->role), key->index, key->attempt);
@@ -114,7 +114,7 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 	}
 }
 
-void sight_listing(struct scheduler *scheduler, const struct engine_event *event)
+void observe_listing(struct scheduler *scheduler, const struct engine_event *event)
 {
 	scheduler->listings++;
 	networks_find(scheduler, event);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/network_sight.h"
+#include "scheduler/observe_networks.h"
 
 #include <stdio.h>
 
 #include "daemon/base/log.h"
 #include "scheduler/job_run.h"
+#include "scheduler/observe.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
-#include "scheduler/sight.h"
 #include "store/logs/logs.h"
 
 static unsigned network_turn(const struct job_run *run)
@@ -35,7 +35,7 @@ void networks_find(struct scheduler *scheduler, const struct engine_event *listi
 	for (size_t i = 0; i < listing->network_count; i++) {
 		struct job_run *run = network_holder(scheduler, listing->networks[i].job);
 
-		if (!run || job_run_is_sighted(run))
+		if (!run || job_run_is_observed(run))
 			continue;
 		run->network = NETWORK_READY;
 		run->network_status = listing->networks[i];
@@ -70,7 +70,7 @@ static bool lack_was_told(const struct job_run *run)
 static void network_lack(struct scheduler *scheduler, struct job_run *run, const char *text)
 {
 	if (spare_networks_release(&scheduler->spares)) {
-		sight_hold(scheduler, run);
+		observe_hold(scheduler, run);
 		return;
 	}
 	snprintf(scheduler->network_lack, sizeof(scheduler->network_lack), "No network can be made now: %s",
@@ -87,7 +87,7 @@ static void network_fail(struct scheduler *scheduler, struct job_run *run, enum 
 {
 	run->network = NETWORK_NONE;
 	if (status == STATUS_UNAVAILABLE)
-		sight_lose(scheduler, run);
+		observe_lost_answer(scheduler, run);
 	else if (status == STATUS_RESOURCE_EXHAUSTED)
 		network_lack(scheduler, run, text);
 	else if (run->replica_count)
@@ -181,7 +181,7 @@ void networks_told(struct scheduler *scheduler, const struct engine_event *event
 	scheduler->queue_stirred = true;
 }
 
-void networks_settle(struct scheduler *scheduler)
+void networks_resolve(struct scheduler *scheduler)
 {
 	const struct network_look *look = &scheduler->network_look;
 	bool awaited = look->lacks && scheduler->queue_count;

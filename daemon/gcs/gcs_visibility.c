@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/gcs/gcs_sight.h"
+#include "daemon/gcs/gcs_visibility.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static enum status listener_find(const char *engine, pid_t *ret_pid, struct erro
 	return is_known ? STATUS_OK : STATUS_UNAVAILABLE;
 }
 
-enum status gcs_sight_check(const char *engine, const char *directory, struct error *err)
+enum status gcs_visibility_check(const char *engine, const char *directory, struct error *err)
 {
 	struct stat info;
 	char path[48];
