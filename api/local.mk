@@ -37,8 +37,8 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/rules_tuning.c \
 	api/aiplatform/spec_defaults.c \
 	api/aiplatform/spec_defaults.h \
-	api/aiplatform/spec_differences.c \
-	api/aiplatform/spec_differences.h \
+	api/aiplatform/spec_deviations.c \
+	api/aiplatform/spec_deviations.h \
 	api/aiplatform/study_tree.c \
 	api/aiplatform/study_tree.h \
 	api/aiplatform/to_plan.c \
@@ -194,8 +194,8 @@ libtrainyard_a_SOURCES += \
 	api/ml/cluster.h \
 	api/ml/config_get.c \
 	api/ml/field_rows.h \
-	api/ml/input_differences.c \
-	api/ml/input_differences.h \
+	api/ml/input_deviations.c \
+	api/ml/input_deviations.h \
 	api/ml/input_text.c \
 	api/ml/input_text.h \
 	api/ml/job_cancel.c \
@@ -305,11 +305,11 @@ libtrainyard_a_SOURCES += \
 	api/storage/xml.c \
 	api/storage/xml.h \
 	api/training/call_count.c \
-	api/training/cloud_doubts.c \
-	api/training/cloud_doubts.h \
+	api/training/parity_warnings.c \
+	api/training/parity_warnings.h \
 	api/training/context.h \
-	api/training/fault_differences.c \
-	api/training/fault_differences.h \
+	api/training/fault_deviations.c \
+	api/training/fault_deviations.h \
 	api/training/forms.c \
 	api/training/forms.h \
 	api/training/image_map.c \

@@ -12,11 +12,11 @@
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/observe_networks.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/difference.h"
 #include "scheduler/reconciler.h"
+#include "scheduler/reported_deviations.h"
 #include "scheduler/spare_network.h"
-#include "scheduler/told_differences.h"
 #include "store/logs/logs.h"
 
 enum {
@@ -192,22 +192,22 @@ static bool network_find(struct walk *walk, const struct job_run *run, struct as
 /* ---- those that are let in ---- */
 
 /* What holds for every job of this daemon. */
-static void surroundings_tell(const struct reconciler *reconciler, json_t *differences)
+static void surroundings_tell(const struct reconciler *reconciler, json_t *deviations)
 {
 	if (reconciler->adc)
-		difference_add(
-			differences, DONE_OTHERWISE, "adc-given", NULL,
+		deviation_add(
+			deviations, DONE_OTHERWISE, "adc-given", NULL,
 			"The replicas are given the developer's own credentials (--adc), not those of the "
 			"job's service account.");
 	if (reconciler->cut_off)
-		difference_add(differences, DONE_OTHERWISE, "cut-off", NULL,
-			       "The replicas are cut off from the outside (--egress none).");
+		deviation_add(deviations, DONE_OTHERWISE, "cut-off", NULL,
+			      "The replicas are cut off from the outside (--egress none).");
 }
 
 /* Those that neither a sibling has told nor one that is let in now tells. */
-static json_t *differences_fresh(const struct walk *walk, const struct decision *decision, json_t *all)
+static json_t *deviations_fresh(const struct walk *walk, const struct decision *decision, json_t *all)
 {
-	json_t *fresh = differences_untold(decision->run->told, all);
+	json_t *fresh = deviations_unreported(decision->run->told, all);
 
 	for (size_t i = 0; i + 1 < walk->admission->count; i++) {
 		const struct decision *before = &walk->admission->decisions[i];
@@ -215,21 +215,21 @@ static json_t *differences_fresh(const struct walk *walk, const struct decision 
 
 		if (before->run->told != decision->run->told || !before->told)
 			continue;
-		left = differences_untold(before->told, fresh);
+		left = deviations_unreported(before->told, fresh);
 		json_decref(fresh);
 		fresh = left;
 	}
 	return fresh;
 }
 
-static void differences_tell(const struct walk *walk, struct decision *decision)
+static void deviations_report(const struct walk *walk, struct decision *decision)
 {
 	const struct job_run *run = decision->run;
-	json_t *all = decision->assignment->differences;
+	json_t *all = decision->assignment->deviations;
 	AUTO(string) char *line = NULL;
 
-	decision->told = run->told ? differences_fresh(walk, decision, all) : NULL;
-	line = differences_line(run->plan->differences, decision->told ? decision->told : all);
+	decision->told = run->told ? deviations_fresh(walk, decision, all) : NULL;
+	line = deviations_line(run->plan->deviations, decision->told ? decision->told : all);
 	if (line)
 		notes_say(&decision->says, SEVERITY_NOTICE, "%s", line);
 }
@@ -276,11 +276,11 @@ static void let_in(struct walk *walk, struct job_run *run, struct assignment *as
 {
 	struct decision *decision = decision_of(walk, run, JOB_PREPARING);
 
-	surroundings_tell(walk->view->reconciler, assignment->differences);
+	surroundings_tell(walk->view->reconciler, assignment->deviations);
 	decision->assignment = assignment;
 	decision->change.started_us = walk->view->wall_us;
 	decision->leases = assignment_leases(assignment, run->row->id, &decision->lease_count);
-	differences_tell(walk, decision);
+	deviations_report(walk, decision);
 	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
 	room_use(walk, decision);
 	/* Where blocks were short, the next is let in when this one has its network. */

@@ -4,7 +4,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 
 /* Names come from the program: more of them say no more. */
 enum { HOSTS_MAX = 16 };
@@ -27,7 +27,7 @@ void cloud_tried(struct job_run *run, const char *host, bool cut_off)
 
 	if (!run->assignment)
 		return;
-	if (differences_count(run->assignment->differences, code, text, &told) >= HOSTS_MAX || told)
+	if (deviations_count(run->assignment->deviations, code, text, &told) >= HOSTS_MAX || told)
 		return;
 	job_run_differ(run, code,
 		       cut_off ? " In the cloud this works."
@@ -38,15 +38,15 @@ void cloud_tried(struct job_run *run, const char *host, bool cut_off)
 
 void call_failed(struct job_run *run, const char *host, const char *text)
 {
-	const json_t *list = run->assignment ? run->assignment->differences : NULL;
+	const json_t *list = run->assignment ? run->assignment->deviations : NULL;
 	AUTO(string) char *beginning = NULL;
 	bool has;
 
 	if (!list)
 		return;
 	beginning = memory_printf("The program called %s, which ", host);
-	if (differences_count(list, code_failed, "", &has) >= HOSTS_MAX ||
-	    differences_begin(list, code_failed, beginning))
+	if (deviations_count(list, code_failed, "", &has) >= HOSTS_MAX ||
+	    deviations_begin(list, code_failed, beginning))
 		return;
 	job_run_differ(run, code_failed, "", "%s%s", beginning, text);
 	job_run_touch(run);

@@ -41,7 +41,7 @@ struct decision {
 	size_t journal_count;
 	struct lease *leases;
 	size_t lease_count;
-	json_t *told;             /* by a trial, for its siblings too: differences_untold(); NULL: nothing */
+	json_t *told; /* by a trial, for its siblings too: deviations_unreported(); NULL: nothing */
 	enum shortage told_wait;  /* what the lines say that the job waits for, */
 	int64_t told_wait_us;     /* monotonic: and when they do; 0: they do not */
 	unsigned told_loss;       /* the loss of the engine that the lines tell of; 0: none */

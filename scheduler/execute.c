@@ -15,10 +15,10 @@
 #include "scheduler/order_give.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/dialect.h"
+#include "scheduler/reported_deviations.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/search_execute.h"
-#include "scheduler/told_differences.h"
 #include "store/jobs/journal.h"
 #include "store/logs/logs.h"
 
@@ -127,7 +127,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 	room_take(scheduler, run);
 	room_lease(scheduler, run);
 	network_enter(scheduler, run);
-	differences_told(run->told, decision->told);
+	deviations_mark_reported(run->told, decision->told);
 }
 
 /* What is so from now on, because it is stored. */

@@ -6,7 +6,7 @@
 #include "scheduler/decision.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/reconciler.h"
 
 enum {
@@ -46,7 +46,7 @@ static void give_up(struct job_run *run, const char *reason)
 	bool ignored;
 
 	run->gateway.observed = GATEWAY_ABSENT;
-	if (!run->assignment || !differences_count(run->assignment->differences, code, NULL, &ignored))
+	if (!run->assignment || !deviations_count(run->assignment->deviations, code, NULL, &ignored))
 		job_run_differ(run, code, "",
 			       "The replicas cannot reach trainyard's storage and metadata: %s.", reason);
 }

@@ -3,7 +3,7 @@
 
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/reconciler.h"
 
 static const char missing[] = "gcs-missing";
@@ -12,7 +12,7 @@ static bool is_told(const struct job_run *run)
 {
 	bool has_text;
 
-	return run->assignment && differences_count(run->assignment->differences, missing, "", &has_text) > 0;
+	return run->assignment && deviations_count(run->assignment->deviations, missing, "", &has_text) > 0;
 }
 
 static void missing_tell(struct job_run *run, const char *reason)

@@ -9,7 +9,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/plan/assignment.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/placement.h"
 #include "store/jobs/faults.h"
 #include "store/jobs/journal.h"
@@ -238,7 +238,7 @@ struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigne
 
 void job_run_differ(struct job_run *run, const char *code, const char *hint, const char *format, ...)
 {
-	json_t *list = run->assignment ? run->assignment->differences : NULL;
+	json_t *list = run->assignment ? run->assignment->deviations : NULL;
 	AUTO(string) char *text = NULL;
 	va_list args;
 
@@ -246,7 +246,7 @@ void job_run_differ(struct job_run *run, const char *code, const char *hint, con
 	text = memory_vprintf(format, args);
 	va_end(args);
 	if (list)
-		difference_add_another(list, DONE_OTHERWISE, code, text);
+		deviation_add_another(list, DONE_OTHERWISE, code, text);
 	notes_say(&run->notes, SEVERITY_WARNING, "%s%s", text, hint);
 	run->differs = run->differs || list;
 }

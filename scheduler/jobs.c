@@ -12,10 +12,10 @@
 #include "scheduler/job_table.h"
 #include "scheduler/logs/log_pump.h"
 #include "scheduler/queue.h"
+#include "scheduler/reported_deviations.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/look.h"
-#include "scheduler/told_differences.h"
 #include "store/jobs/jobs.h"
 #include "store/jobs/journal.h"
 
@@ -59,7 +59,7 @@ enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error 
 		room_take(scheduler, run);
 	job_table_insert(scheduler, run);
 	job_run_touch(run);
-	told_share(scheduler, run);
+	reported_share(scheduler, run);
 	queue_update(scheduler, run);
 	run = NULL; /* the table's */
 	return STATUS_OK;
@@ -102,7 +102,7 @@ bool jobs_open(struct scheduler *scheduler, struct job_entry *entry)
 	run->told_loss_in = JOB_QUEUED;
 	run->entry = entry;
 	entry->run = run;
-	told_share(scheduler, run);
+	reported_share(scheduler, run);
 	queue_opened(scheduler, entry);
 	if (run->row->state != JOB_QUEUED || run->row->outcome != JOB_STATE_UNSPECIFIED) {
 		run->stale = true;

@@ -72,8 +72,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/dialect_aiplatform.c \
 	scheduler/plan/dialect_ml.c \
 	scheduler/plan/dialect_parts.h \
-	scheduler/plan/difference.c \
-	scheduler/plan/difference.h \
+	scheduler/plan/deviation.c \
+	scheduler/plan/deviation.h \
 	scheduler/plan/expansion.c \
 	scheduler/plan/expansion.h \
 	scheduler/plan/host.c \
@@ -141,8 +141,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/observe.h \
 	scheduler/spare_network.c \
 	scheduler/spare_network.h \
-	scheduler/told_differences.c \
-	scheduler/told_differences.h \
+	scheduler/reported_deviations.c \
+	scheduler/reported_deviations.h \
 	scheduler/tuning/acquisition.c \
 	scheduler/tuning/acquisition.h \
 	scheduler/tuning/bandit.c \

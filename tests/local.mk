@@ -65,7 +65,7 @@ check_PROGRAMS += tests/unit/api/ml/run
 unit_api_ml = \
 	tests/unit/api/ml/test_builtin.c \
 	tests/unit/api/ml/test_gcloud_bodies.c \
-	tests/unit/api/ml/test_input_differences.c \
+	tests/unit/api/ml/test_input_deviations.c \
 	tests/unit/api/ml/test_job_create.c \
 	tests/unit/api/ml/test_job_plan.c \
 	tests/unit/api/ml/test_job_render.c \
@@ -240,7 +240,7 @@ unit_scheduler_plan = \
 	tests/unit/scheduler/plan/test_devices.c \
 	tests/unit/scheduler/plan/test_dialect_aiplatform.c \
 	tests/unit/scheduler/plan/test_dialect_ml.c \
-	tests/unit/scheduler/plan/test_difference.c \
+	tests/unit/scheduler/plan/test_deviation.c \
 	tests/unit/scheduler/plan/test_expansion.c \
 	tests/unit/scheduler/plan/test_host.c \
 	tests/unit/scheduler/plan/test_limits.c \
@@ -365,7 +365,7 @@ wrapping_tests = \
 	tests/unit/scheduler/engine/test_docker_link \
 	tests/unit/scheduler/faults/test_faults \
 	tests/unit/scheduler/test_histories \
-	tests/unit/scheduler/test_told_differences
+	tests/unit/scheduler/test_reported_deviations
 check_PROGRAMS += $(wrapping_tests)
 unit_tests += $(wrapping_tests)
 endif
@@ -383,8 +383,8 @@ tests_unit_scheduler_test_histories_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=job_apply,--wrap=job_get_by_id,--wrap=job_list_unfinished,--wrap=lease_list,--wrap=fault_hits_open,--wrap=journal_read \
 	-Wl,--wrap=log_barrier,--wrap=log_position_get,--wrap=log_stderr_tail,--wrap=log_pump_open,--wrap=log_pump_offered \
 	-Wl,--wrap=fault_book_is_empty,--wrap=fault_book_has,--wrap=fault_book_take,--wrap=fault_book_return,--wrap=log_event
-tests_unit_scheduler_test_told_differences_SOURCES = tests/unit/scheduler/test_told_differences.c tests/unit/main.c
-tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
+tests_unit_scheduler_test_reported_deviations_SOURCES = tests/unit/scheduler/test_reported_deviations.c tests/unit/main.c
+tests_unit_scheduler_test_reported_deviations_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
 CLEANFILES += $(unit_tests)
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.

@@ -7,7 +7,7 @@
 
 #include "api/aiplatform/prebuilt.h"
 #include "api/aiplatform/rules_parts.h"
-#include "api/aiplatform/spec_differences.h"
+#include "api/aiplatform/spec_deviations.h"
 #include "api/aiplatform/to_study.h"
 #include "api/message/refusal.h"
 #include "api/training/image_map.h"
@@ -231,7 +231,7 @@ static enum status plan_make(const json_t *job, const char *root, const struct p
 	scheduling_fill(json_object_get(spec, "scheduling"), plan);
 	texts_fill(spec, names, plan);
 	variables_fill(spec, plan);
-	spec_differences_add(job, root, spec, plan);
+	spec_deviations_add(job, root, spec, plan);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/ml/cluster.h"
-#include "api/ml/input_differences.h"
+#include "api/ml/input_deviations.h"
 #include "api/ml/input_text.h"
 #include "api/ml/job_rules.h"
 #include "api/ml/to_study.h"
@@ -251,7 +251,7 @@ enum status job_to_plan(const char *project, const json_t *job, const char *clus
 	plan->priority = (int)json_int_at(scheduling, "priority", 0);
 	plan->max_running_us = json_duration_at(scheduling, "maxRunningTime", MAX_RUNNING_DEFAULT_US);
 	plan->max_wait_us = json_duration_at(scheduling, "maxWaitTime", 0);
-	input_differences_add(input, settings, plan);
+	input_deviations_add(input, settings, plan);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;
 }

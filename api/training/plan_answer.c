@@ -135,10 +135,10 @@ static void units_write(struct writer *answer, const struct plan *plan, const do
 				 json_real(ml_units_consumed(*units_per_hour, plan->max_running_us)));
 }
 
-static json_t *differences_of(const struct training_context *context, const struct plan *plan,
-			      const struct start_estimate *start_estimate, const struct plan_telling *telling)
+static json_t *deviations_of(const struct training_context *context, const struct plan *plan,
+			     const struct start_estimate *start_estimate, const struct plan_telling *telling)
 {
-	json_t *list = differences_json(plan, start_estimate->assignment, telling->input, telling->namer);
+	json_t *list = deviations_json(plan, start_estimate->assignment, telling->input, telling->namer);
 
 	preflight_tell(context, plan, true, list);
 	return list;
@@ -165,7 +165,7 @@ static enum status plan_write(struct text *text, const struct training_context *
 	units_write(&answer, plan, telling->units_per_hour);
 	duration_write(&answer, dialect->running_limit, plan->max_running_us);
 	duration_write(&answer, dialect->wait_limit, plan->max_wait_us);
-	member_value_new(&answer, "differences", differences_of(context, plan, start_estimate, telling));
+	member_value_new(&answer, "differences", deviations_of(context, plan, start_estimate, telling));
 	member_value_new(&answer, "hosts", hosts_json(plan));
 	rc = replicas_write(&answer, plan, start_estimate, err);
 	message_close(&answer);

@@ -8,8 +8,8 @@
 #include "api/training/context.h"
 #include "daemon/base/chance.h"
 #include "daemon/base/memory.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/difference.h"
 #include "scheduler/plan/placement.h"
 #include "store/objects/objects.h"
 
@@ -98,9 +98,9 @@ void training_storage_tell(const struct training_context *context, const struct 
 	AUTO(string) char *bucket = context->bucket_missing ? bucket_of(plan) : NULL;
 
 	if (bucket && context->bucket_missing(context->bucket_arg, bucket))
-		difference_add(plan->differences, DONE_OTHERWISE, "bucket-made", NULL,
-			       "The bucket gs://%s is made for this job: in the cloud it must exist before.",
-			       bucket);
+		deviation_add(plan->deviations, DONE_OTHERWISE, "bucket-made", NULL,
+			      "The bucket gs://%s is made for this job: in the cloud it must exist before.",
+			      bucket);
 }
 
 enum status training_storage_use(const struct training_context *context, struct plan *plan, struct error *err)

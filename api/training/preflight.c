@@ -8,40 +8,40 @@
 #include "api/training/context.h"
 #include "api/training/image_name.h"
 #include "daemon/base/memory.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/plan.h"
 #include "store/objects/objects.h"
 
 /* Source: https://cloud.google.com/vertex-ai/docs/training/create-custom-container (images are built for linux/amd64) */
 static const char cloud_platform[] = "linux/amd64";
 
-static void tell(json_t *differences, enum difference_kind kind, const char *code, const char *format, ...)
+static void tell(json_t *deviations, enum deviation_kind kind, const char *code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-static void tell(json_t *differences, enum difference_kind kind, const char *code, const char *format, ...)
+static void tell(json_t *deviations, enum deviation_kind kind, const char *code, const char *format, ...)
 {
 	va_list values;
 
 	va_start(values, format);
 	AUTO(string) char *text = memory_vprintf(format, values);
 	va_end(values);
-	difference_add_another(differences, kind, code, text);
+	deviation_add_another(deviations, kind, code, text);
 }
 
-static void facts_tell(const struct pool *pool, const struct image_facts *facts, json_t *differences)
+static void facts_tell(const struct pool *pool, const struct image_facts *facts, json_t *deviations)
 {
 	if (facts->lacks_program)
-		tell(differences, REFUSED_BY_CLOUD, "program-missing",
+		tell(deviations, REFUSED_BY_CLOUD, "program-missing",
 		     "The image %.200s has no file %.200s, with which its replicas begin: they would end with "
 		     "exit code 127.",
 		     pool->image, facts->program);
 	if (pool->cloud_image) /* another image runs there */
 		return;
 	if (facts->platform[0] && strcmp(facts->platform, cloud_platform) != 0)
-		tell(differences, REFUSED_BY_CLOUD, "image-platform",
+		tell(deviations, REFUSED_BY_CLOUD, "image-platform",
 		     "The image %.200s is for %s, and the cloud runs images for %s: build it with --platform %s.",
 		     pool->image, facts->platform, cloud_platform, cloud_platform);
 	if (facts->is_local && image_origin(pool->image) == IMAGE_OF_GOOGLE)
-		tell(differences, IN_DOUBT_IN_CLOUD, "image-unpushed",
+		tell(deviations, IN_DOUBT_IN_CLOUD, "image-unpushed",
 		     "The image %.200s was built on this machine: the cloud can pull it only after docker push.",
 		     pool->image);
 }
@@ -54,7 +54,7 @@ static bool runs_the_same(const struct pool *one, const struct pool *other)
 }
 
 static void images_look(const struct training_context *context, const struct plan *plan, bool with_program,
-			json_t *differences)
+			json_t *deviations)
 {
 	enum status rc = STATUS_OK;
 
@@ -73,11 +73,11 @@ static void images_look(const struct training_context *context, const struct pla
 		rc = context->inspect_image(context->inspect_arg, pool->image, pool->command, pool->args,
 					    with_program && !pool->python_module, &facts, &unasked);
 		if (!rc)
-			facts_tell(pool, &facts, differences);
+			facts_tell(pool, &facts, deviations);
 	}
 }
 
-static void package_look(const struct training_context *context, const char *uri, json_t *differences)
+static void package_look(const struct training_context *context, const char *uri, json_t *deviations)
 {
 	static const char scheme[] = "gs://";
 	const char *slash =
@@ -91,20 +91,20 @@ static void package_look(const struct training_context *context, const char *uri
 	char *bucket = memory_strndup(uri + strlen(scheme), (size_t)(slash - uri) - strlen(scheme));
 
 	if (object_get(context->objects, bucket, slash + 1, 0, &object, &missing) == STATUS_NOT_FOUND)
-		tell(differences, REFUSED_BY_CLOUD, "package-missing",
+		tell(deviations, REFUSED_BY_CLOUD, "package-missing",
 		     "The package %.500s is not there: replicas cannot fetch it.", uri);
 }
 
 void preflight_tell(const struct training_context *context, const struct plan *plan, bool with_program,
-		    json_t *differences)
+		    json_t *deviations)
 {
 	const json_t *uri;
 	size_t index;
 
 	if (context->inspect_image)
-		images_look(context, plan, with_program, differences);
+		images_look(context, plan, with_program, deviations);
 	for (int role = 0; role < ROLE_COUNT && context->objects; role++)
 		json_array_foreach(plan->pools[role].count ? plan->pools[role].package_uris : NULL, index,
 				   uri)
-			package_look(context, json_string_value(uri), differences);
+			package_look(context, json_string_value(uri), deviations);
 }

@@ -71,11 +71,11 @@ static const char *pool_member(const char *field, enum role *ret_role)
 	return name && role_parse(name, ret_role) ? dot + 1 : NULL;
 }
 
-static json_t *difference_json(const json_t *difference, const json_t *input, pool_field_namer namer)
+static json_t *deviation_json(const json_t *deviation, const json_t *input, pool_field_namer namer)
 {
-	AUTO(json) json_t *copy = json_copy((json_t *)difference);
+	AUTO(json) json_t *copy = json_copy((json_t *)deviation);
 	enum role role = ROLE_MASTER;
-	const char *member = pool_member(json_text_at(difference, "field"), &role);
+	const char *member = pool_member(json_text_at(deviation, "field"), &role);
 
 	if (member)
 		json_object_set_new(copy, "field", namer(input, role, member));
@@ -93,26 +93,26 @@ json_t *replicas_json(const struct plan *plan, const struct assignment *assignme
 }
 
 /* Two pools of one tier may say the same of the same field. */
-static bool is_listed(const json_t *list, const json_t *difference)
+static bool is_listed(const json_t *list, const json_t *deviation)
 {
 	const json_t *listed;
 	size_t i;
 
 	json_array_foreach(list, i, listed)
-		if (json_equal(listed, difference))
+		if (json_equal(listed, deviation))
 			return true;
 	return false;
 }
 
-json_t *differences_json(const struct plan *plan, const struct assignment *assignment, const json_t *input,
-			 pool_field_namer namer)
+json_t *deviations_json(const struct plan *plan, const struct assignment *assignment, const json_t *input,
+			pool_field_namer namer)
 {
-	AUTO(json) json_t *list = json_copy(plan->differences);
-	const json_t *difference;
+	AUTO(json) json_t *list = json_copy(plan->deviations);
+	const json_t *deviation;
 	size_t i;
 
-	json_array_foreach(assignment ? assignment->differences : NULL, i, difference) {
-		AUTO(json) json_t *told = difference_json(difference, input, namer);
+	json_array_foreach(assignment ? assignment->deviations : NULL, i, deviation) {
+		AUTO(json) json_t *told = deviation_json(deviation, input, namer);
 
 		if (!is_listed(list, told))
 			json_array_append(list, told);

@@ -27,5 +27,5 @@ typedef json_t *(*pool_field_namer)(const json_t *input, enum role role, const c
 
 /* The differences of the plan and of the assignment (NULL: none) in one list. Those of the assignment name a
  * pool's member ("pools.worker.machine_type"); @namer says it in the family's words. */
-json_t *differences_json(const struct plan *plan, const struct assignment *assignment, const json_t *input,
-			 pool_field_namer namer);
+json_t *deviations_json(const struct plan *plan, const struct assignment *assignment, const json_t *input,
+			pool_field_namer namer);

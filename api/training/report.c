@@ -2,7 +2,7 @@
 #include "api/training/report.h"
 
 #include "api/training/context.h"
-#include "api/training/fault_differences.h"
+#include "api/training/fault_deviations.h"
 #include "api/training/job_name.h"
 #include "api/training/preflight.h"
 #include "api/training/program.h"
@@ -93,11 +93,11 @@ static enum status replicas_add(const struct plan *plan, const struct assignment
 	return STATUS_OK;
 }
 
-static enum status differences_add(const struct training_context *context, const struct job *job,
-				   json_t *differences, json_t *report, struct error *err)
+static enum status deviations_add(const struct training_context *context, const struct job *job,
+				  json_t *deviations, json_t *report, struct error *err)
 {
-	json_object_set(report, "differences", differences);
-	return fault_differences_add(context->store, job->id, differences, err);
+	json_object_set(report, "differences", deviations);
+	return fault_deviations_add(context->store, job->id, deviations, err);
 }
 
 /* {"name", "state", "attempt"} */
@@ -134,7 +134,7 @@ enum status report_make(const struct training_context *context, const struct job
 {
 	AUTO(assignment) struct assignment *assignment = NULL;
 	AUTO(json) json_t *input = NULL;
-	AUTO(json) json_t *differences = NULL;
+	AUTO(json) json_t *deviations = NULL;
 	AUTO(json) json_t *report = head_make(context, job);
 	enum status rc = json_parse_own(job->input, &input, err);
 
@@ -144,9 +144,9 @@ enum status report_make(const struct training_context *context, const struct job
 		rc = start_add(context, job, plan, report, err);
 	if (rc)
 		return rc;
-	differences = differences_json(plan, assignment, input, namer);
-	preflight_tell(context, plan, job->state == JOB_QUEUED, differences);
-	rc = differences_add(context, job, differences, report, err);
+	deviations = deviations_json(plan, assignment, input, namer);
+	preflight_tell(context, plan, job->state == JOB_QUEUED, deviations);
+	rc = deviations_add(context, job, deviations, report, err);
 	if (!rc)
 		rc = plan_tunes(plan) ? trials_add(context, job, report, err)
 				      : replicas_add(plan, assignment, report, err);

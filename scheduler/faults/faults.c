@@ -12,8 +12,8 @@
 #include "scheduler/faults/fault_book.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/difference.h"
 #include "scheduler/scheduler_state.h"
 #include "store/jobs/faults.h"
 #include "store/logs/logs.h"
@@ -185,7 +185,7 @@ static char *throttle_sentence(const struct job_run *run, const struct replica_r
 
 static bool was_told(const struct job_run *run, const char *sentence)
 {
-	return run->assignment && differences_begin(run->assignment->differences, not_done, sentence);
+	return run->assignment && deviations_begin(run->assignment->deviations, not_done, sentence);
 }
 
 /* Once in the job's life, whatever the reason is the next time. */

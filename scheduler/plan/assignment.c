@@ -7,13 +7,13 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 
 struct assignment *assignment_new(void)
 {
 	struct assignment *assignment = memory_calloc(1, sizeof(*assignment));
 
-	assignment->differences = json_array();
+	assignment->deviations = json_array();
 	return assignment;
 }
 
@@ -23,7 +23,7 @@ void assignment_free(struct assignment *assignment)
 		return;
 	for (int role = 0; role < ROLE_COUNT; role++)
 		json_decref(assignment->devices[role]);
-	json_decref(assignment->differences);
+	json_decref(assignment->deviations);
 	free(assignment);
 }
 
@@ -38,7 +38,7 @@ char *assignment_to_text(const struct assignment *assignment)
 	json_t *limits = json_object(), *devices = json_object();
 	AUTO(json)
 	json_t *object = json_pack("{s:o, s:o, s:b, s:O}", "limits", limits, "devices", devices, "shared",
-				   assignment->shared, "differences", assignment->differences);
+				   assignment->shared, "differences", assignment->deviations);
 
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		const char *name = role_name((enum role)role);
@@ -133,7 +133,7 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 {
 	AUTO(json) json_t *object = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
-	json_t *differences;
+	json_t *deviations;
 	enum status rc = json_parse_own(text, &object, err);
 
 	if (rc)
@@ -144,11 +144,11 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 		rc = network_read(object, assignment, err);
 	if (rc)
 		return rc;
-	differences = json_object_get(object, "differences");
-	if (!differences_valid(differences))
+	deviations = json_object_get(object, "differences");
+	if (!deviations_valid(deviations))
 		return text_fault("differences", err);
-	json_decref(assignment->differences);
-	assignment->differences = json_incref(differences);
+	json_decref(assignment->deviations);
+	assignment->deviations = json_incref(deviations);
 	assignment->shared = json_true_at(object, "shared");
 	*ret_assignment = TAKE(assignment);
 	return STATUS_OK;

@@ -30,9 +30,9 @@ struct assignment {
 	 * its own. spare_network.h */
 	int64_t network;
 	unsigned network_turn;
-	/* difference.h: fitted sizes, pretended or shared GPUs. A field is told in the plan's words
+	/* deviation.h: fitted sizes, pretended or shared GPUs. A field is told in the plan's words
 	 * ("pools.worker.machine_type", "pools.worker.accelerator_count"); each API family knows its own. */
-	json_t *differences;
+	json_t *deviations;
 };
 
 struct assignment *assignment_new(void);

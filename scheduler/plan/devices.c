@@ -9,8 +9,8 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/plan/accelerator.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/difference.h"
 #include "scheduler/plan/placement.h"
 
 /* What is known of one of the host's devices while a job is placed. */
@@ -188,7 +188,7 @@ static json_t *pool_devices(struct choice *choice, const struct pool *pool, unsi
 }
 
 /* Once for the pools that asked for as many. */
-static void fewer_add(json_t *differences, const struct plan *plan, enum role role, unsigned each)
+static void fewer_add(json_t *deviations, const struct plan *plan, enum role role, unsigned each)
 {
 	const unsigned wanted = pool_gpu_count(&plan->pools[role]);
 	char field[64], pools[POOLS_TEXT_SIZE];
@@ -200,21 +200,21 @@ static void fewer_add(json_t *differences, const struct plan *plan, enum role ro
 	if (roles & ((1U << role) - 1))
 		return;
 	snprintf(field, sizeof(field), "pools.%s.accelerator_count", role_name(role));
-	difference_add(differences, DONE_OTHERWISE, "gpu-fewer", field,
-		       "%s ha%s %u GPU%s here; %u were asked for.", pools_text(plan, roles, pools),
-		       roles == 1U << role ? "s" : "ve", each, each == 1 ? "" : "s", wanted);
+	deviation_add(deviations, DONE_OTHERWISE, "gpu-fewer", field,
+		      "%s ha%s %u GPU%s here; %u were asked for.", pools_text(plan, roles, pools),
+		      roles == 1U << role ? "s" : "ve", each, each == 1 ? "" : "s", wanted);
 }
 
-static void attached_add(json_t *differences, const struct choice *choice, unsigned wanted)
+static void attached_add(json_t *deviations, const struct choice *choice, unsigned wanted)
 {
 	const size_t there = choice->host->device_count;
 
-	difference_add(differences, DONE_OTHERWISE, "gpu-model", NULL,
-		       "The GPUs are this host's own: the accelerator type is only a label here.");
+	deviation_add(deviations, DONE_OTHERWISE, "gpu-model", NULL,
+		      "The GPUs are this host's own: the accelerator type is only a label here.");
 	if (choice->doubled)
-		difference_add(differences, DONE_OTHERWISE, "gpu-shared", NULL,
-			       "The job asked for %u GPU%s; several replicas share this host's %zu.", wanted,
-			       wanted == 1 ? "" : "s", there);
+		deviation_add(deviations, DONE_OTHERWISE, "gpu-shared", NULL,
+			      "The job asked for %u GPU%s; several replicas share this host's %zu.", wanted,
+			      wanted == 1 ? "" : "s", there);
 }
 
 /* The devices are enough. */
@@ -232,9 +232,9 @@ static void devices_fill(const struct plan *plan, struct choice *choice, struct 
 			continue;
 		assignment->devices[role] = pool_devices(choice, pool, each);
 		if (each < wanted)
-			fewer_add(assignment->differences, plan, (enum role)role, each);
+			fewer_add(assignment->deviations, plan, (enum role)role, each);
 	}
-	attached_add(assignment->differences, choice, plan_accelerator_count(plan));
+	attached_add(assignment->deviations, choice, plan_accelerator_count(plan));
 }
 
 /* How many devices must be open for the job to be placed. */
@@ -261,9 +261,9 @@ enum status devices_place(const struct plan *plan, const struct room *room, stru
 	if (!wanted)
 		return STATUS_OK;
 	if (wanted > host->device_count && !choice.sharing) {
-		difference_add(assignment->differences, WITHOUT_EFFECT, "gpu-pretended", NULL,
-			       "The job asked for %u GPU%s and this host has %zu: it runs without any.",
-			       wanted, wanted == 1 ? "" : "s", host->device_count);
+		deviation_add(assignment->deviations, WITHOUT_EFFECT, "gpu-pretended", NULL,
+			      "The job asked for %u GPU%s and this host has %zu: it runs without any.",
+			      wanted, wanted == 1 ? "" : "s", host->device_count);
 		return STATUS_OK;
 	}
 	uses = uses_of(room);

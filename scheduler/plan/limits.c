@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/difference.h"
 #include "scheduler/plan/machine.h"
 #include "scheduler/plan/placement.h"
 
@@ -55,7 +55,7 @@ static unsigned roles_alike(const struct plan *plan, enum role role)
 	return roles;
 }
 
-static void fitted_add(json_t *differences, const struct plan *plan, enum role role,
+static void fitted_add(json_t *deviations, const struct plan *plan, enum role role,
 		       const struct machine *machine, const struct limits *limits)
 {
 	const unsigned roles = roles_alike(plan, role);
@@ -64,24 +64,24 @@ static void fitted_add(json_t *differences, const struct plan *plan, enum role r
 
 	if (roles & ((1U << role) - 1))
 		return;
-	difference_add(differences, DONE_OTHERWISE, "machine-fitted", field_text(role, field),
-		       "%s ha%s %u vCPU%s and %s GiB of memory at most here; %s has %u and %s.",
-		       pools_text(plan, roles, pools), roles == 1U << role ? "s" : "ve", vcpus,
-		       vcpus == 1 ? "" : "s", gib_text(limits->memory_bytes, memory),
-		       plan->pools[role].machine_type, machine->vcpus,
-		       gib_text(machine->memory_mib * MIB, cloud_memory));
+	deviation_add(deviations, DONE_OTHERWISE, "machine-fitted", field_text(role, field),
+		      "%s ha%s %u vCPU%s and %s GiB of memory at most here; %s has %u and %s.",
+		      pools_text(plan, roles, pools), roles == 1U << role ? "s" : "ve", vcpus,
+		      vcpus == 1 ? "" : "s", gib_text(limits->memory_bytes, memory),
+		      plan->pools[role].machine_type, machine->vcpus,
+		      gib_text(machine->memory_mib * MIB, cloud_memory));
 }
 
-static void unknown_add(json_t *differences, const struct plan *plan, enum role role)
+static void unknown_add(json_t *deviations, const struct plan *plan, enum role role)
 {
 	const unsigned roles = roles_alike(plan, role);
 	char field[64], pools[POOLS_TEXT_SIZE];
 
 	if (roles & ((1U << role) - 1))
 		return;
-	difference_add(differences, DONE_OTHERWISE, "machine-unknown", field_text(role, field),
-		       "%s run%s without limits: the size of %s is not known.", pools_text(plan, roles, pools),
-		       roles == 1U << role ? "s" : "", plan->pools[role].machine_type);
+	deviation_add(deviations, DONE_OTHERWISE, "machine-unknown", field_text(role, field),
+		      "%s run%s without limits: the size of %s is not known.", pools_text(plan, roles, pools),
+		      roles == 1U << role ? "s" : "", plan->pools[role].machine_type);
 }
 
 static void pool_fit(const struct plan *plan, enum role role, const struct capacity *capacity,
@@ -96,7 +96,7 @@ static void pool_fit(const struct plan *plan, enum role role, const struct capac
 	if (capacity->fit == FIT_NONE || !pool->machine_type)
 		return;
 	if (!machine_find(pool->machine_type, &machine) || !machine.vcpus || !machine.memory_mib) {
-		unknown_add(assignment->differences, plan, role);
+		unknown_add(assignment->deviations, plan, role);
 		return;
 	}
 	nano_cpus = machine.vcpus * NANO_PER_CPU;
@@ -108,7 +108,7 @@ static void pool_fit(const struct plan *plan, enum role role, const struct capac
 	}
 	limits->shm_bytes = shm_of(limits->memory_bytes);
 	if (limits->nano_cpus != nano_cpus || limits->memory_bytes != memory_bytes)
-		fitted_add(assignment->differences, plan, role, &machine, limits);
+		fitted_add(assignment->deviations, plan, role, &machine, limits);
 }
 
 void limits_fit(const struct plan *plan, const struct capacity *capacity, struct assignment *assignment)
@@ -117,7 +117,8 @@ void limits_fit(const struct plan *plan, const struct capacity *capacity, struct
 		if (plan->pools[role].count)
 			pool_fit(plan, (enum role)role, capacity, assignment);
 	if (capacity->fit == FIT_NONE)
-		difference_add(assignment->differences, DONE_OTHERWISE, "machine-unlimited", NULL,
-			       "Machine types set no limits here: each replica may use all %u CPUs of the host.",
-			       capacity->host.cpus);
+		deviation_add(
+			assignment->deviations, DONE_OTHERWISE, "machine-unlimited", NULL,
+			"Machine types set no limits here: each replica may use all %u CPUs of the host.",
+			capacity->host.cpus);
 }

@@ -9,7 +9,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/plan/accelerator.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 
 static const char *const role_names[ROLE_COUNT] = {
 	[ROLE_MASTER] = "master",
@@ -25,7 +25,7 @@ enum member_type {
 	MEMBER_TEXT,
 	MEMBER_LIST, /* of strings */
 	MEMBER_OBJECT,
-	MEMBER_DIFFERENCES,
+	MEMBER_DEVIATIONS,
 	MEMBER_BOOL,
 	MEMBER_INT,
 	MEMBER_COUNT,  /* unsigned, up to POOL_COUNT_MAX */
@@ -74,7 +74,7 @@ static const struct member plan_members[] = {
 	PLAN(INT, priority),
 	PLAN(AMOUNT, max_running_us),
 	PLAN(AMOUNT, max_wait_us),
-	PLAN(DIFFERENCES, differences),
+	{ .name = "differences", .type = MEMBER_DEVIATIONS, .offset = offsetof(struct plan, deviations) },
 	PLAN(OBJECT, search),
 	PLAN(OBJECT, study_limits),
 	PLAN(LIST, resumed_jobs),
@@ -124,7 +124,7 @@ struct plan *plan_new(void)
 {
 	struct plan *plan = memory_calloc(1, sizeof(*plan));
 
-	plan->differences = json_array();
+	plan->deviations = json_array();
 	return plan;
 }
 
@@ -135,7 +135,7 @@ static void members_free(void *owner, const struct member *member)
 
 		if (member->type == MEMBER_TEXT)
 			free(*at);
-		else if (member->type <= MEMBER_DIFFERENCES)
+		else if (member->type <= MEMBER_DEVIATIONS)
 			json_decref(*at);
 	}
 }
@@ -157,7 +157,7 @@ static void members_copy(void *owner, const struct member *member)
 
 		if (member->type == MEMBER_TEXT && *at)
 			*at = memory_strdup(*at);
-		else if (member->type <= MEMBER_DIFFERENCES)
+		else if (member->type <= MEMBER_DEVIATIONS)
 			*at = json_deep_copy(*at);
 	}
 }
@@ -239,7 +239,7 @@ static json_t *member_write(const struct member *member, const void *at)
 		return *(char *const *)at ? json_string(*(char *const *)at) : NULL;
 	case MEMBER_LIST:
 	case MEMBER_OBJECT:
-	case MEMBER_DIFFERENCES:
+	case MEMBER_DEVIATIONS:
 		return json_incref(*(json_t *const *)at);
 	case MEMBER_BOOL:
 		return *(const bool *)at ? json_true() : NULL;
@@ -307,12 +307,12 @@ static bool member_read(json_t *value, const struct member *member, void *at)
 		return *(char **)at;
 	case MEMBER_LIST:
 	case MEMBER_OBJECT:
-	case MEMBER_DIFFERENCES:
+	case MEMBER_DEVIATIONS:
 		json_decref(*(json_t **)at);
 		*(json_t **)at = json_incref(value);
 		return member->type == MEMBER_LIST     ? is_list_of_strings(value)
 		       : member->type == MEMBER_OBJECT ? json_is_object(value)
-						       : differences_valid(value);
+						       : deviations_valid(value);
 	case MEMBER_BOOL:
 		*(bool *)at = json_is_true(value);
 		return json_is_boolean(value);

@@ -65,7 +65,7 @@ struct plan {
 	int priority;           /* higher first */
 	int64_t max_running_us; /* from RUNNING on; 0: no limit */
 	int64_t max_wait_us;    /* until RUNNING; 0: no limit */
-	json_t *differences;    /* difference.h: what the request alone tells */
+	json_t *deviations;     /* deviation.h: what the request alone tells */
 	struct pool pools[ROLE_COUNT];
 };
 

@@ -109,7 +109,7 @@ struct plan *trial_plan_make(const struct plan *job, const struct study *study, 
 	plan->trial = number;
 	if (!plan->limits_each_trial)
 		plan->max_running_us = plan->max_wait_us = 0; /* the job's */
-	json_array_clear(plan->differences);                  /* told by the job */
+	json_array_clear(plan->deviations);                   /* told by the job */
 	json_decref(plan->resumed_jobs);
 	json_decref(plan->study_limits);
 	plan->resumed_jobs = plan->study_limits = NULL;

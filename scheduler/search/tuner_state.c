@@ -6,8 +6,8 @@
 
 #include "scheduler/decide.h"
 #include "scheduler/job_run.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/difference.h"
 #include "scheduler/plan/outcome.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/search/look.h"
@@ -125,7 +125,7 @@ static int64_t earlier_of(int64_t a_us, int64_t b_us)
 
 static void prepare(struct look *look, int64_t started_us)
 {
-	AUTO(string) char *line = differences_line(look->run->plan->differences, NULL);
+	AUTO(string) char *line = deviations_line(look->run->plan->deviations, NULL);
 
 	decision_change(&look->decision, look->run, JOB_PREPARING);
 	look->decision.change.started_us = started_us;

@@ -104,7 +104,7 @@ static void surroundings_expect(struct bench *bench, const struct replica_key *k
 }
 
 /* How often the stored report of the job has it. */
-static unsigned differences_stored(struct bench *bench, int64_t id, const char *part)
+static unsigned deviations_stored(struct bench *bench, int64_t id, const char *part)
 {
 	AUTO(job) struct job *job = NULL;
 	unsigned count = 0;
@@ -171,7 +171,7 @@ static void a_place_that_is_taken_is_tried_again(void **state)
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
-	assert_int_equal(differences_stored(bench, id, "gateway-missing"), 0);
+	assert_int_equal(deviations_stored(bench, id, "gateway-missing"), 0);
 }
 
 static void a_job_goes_on_without_one_and_says_so(void **state)
@@ -189,7 +189,7 @@ static void a_job_goes_on_without_one_and_says_so(void **state)
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
-	assert_int_equal(differences_stored(bench, id, "gateway-missing"), 1);
+	assert_int_equal(deviations_stored(bench, id, "gateway-missing"), 1);
 	assert_int_equal(journal_count("open:"), 1);
 }
 
@@ -218,7 +218,7 @@ static void another_daemon_does_not_say_it_again(void **state)
 	first = strstr(log, line);
 	assert_non_null(first);
 	assert_null(strstr(first + 1, line));
-	assert_int_equal(differences_stored(bench, id, "gateway-missing"), 1);
+	assert_int_equal(deviations_stored(bench, id, "gateway-missing"), 1);
 }
 
 static void another_attempt_has_the_same_one(void **state)
@@ -278,7 +278,7 @@ static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
 		bench, "caller",
 		"The program tried to reach a host that it did not name, which is cut off (--egress none). "
 		"In the cloud this works.\n");
-	assert_int_equal(differences_stored(bench, id, "cloud-tried"), 3);
+	assert_int_equal(deviations_stored(bench, id, "cloud-tried"), 3);
 	daemon_stop(bench);
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
@@ -290,7 +290,7 @@ static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
 	scheduler_cloud_tried(bench->scheduler, id + 1, "gcr.io"); /* no such job */
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
-	assert_int_equal(differences_stored(bench, id, "cloud-tried"), 16);
+	assert_int_equal(deviations_stored(bench, id, "cloud-tried"), 16);
 	log = service_log(bench, "caller");
 	assert_non_null(strstr(log, "reach gcr.io"));
 	assert_null(strstr(strstr(log, "reach gcr.io") + 1, "reach gcr.io"));
@@ -317,7 +317,7 @@ static void a_call_that_failed_is_told_once_for_each_host(void **state)
 	scheduler_call_failed(bench->scheduler, id + 1, "pubsub.googleapis.com", ""); /* no such job */
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
-	assert_int_equal(differences_stored(bench, id, "call-failed"), 16);
+	assert_int_equal(deviations_stored(bench, id, "call-failed"), 16);
 	log = service_log(bench, "caller");
 	assert_null(strstr(log, "timed out"));
 }
@@ -339,8 +339,8 @@ static void what_every_replica_is_given_is_told(void **state)
 	surroundings_expect(bench, &master, "/home/me/adc.json:/trainyard/adc.json:ro\n", true);
 	surroundings_expect(bench, &master, "GOOGLE_APPLICATION_CREDENTIALS=/trainyard/adc.json\n", true);
 	surroundings_expect(bench, &master, "/home/me/wheels", false); /* no Python packages */
-	assert_int_equal(differences_stored(bench, id, "adc-given"), 1);
-	assert_int_equal(differences_stored(bench, id, "cut-off"), 1);
+	assert_int_equal(deviations_stored(bench, id, "adc-given"), 1);
+	assert_int_equal(deviations_stored(bench, id, "cut-off"), 1);
 	line_await(bench, "given", "developer's own credentials (--adc)");
 }
 

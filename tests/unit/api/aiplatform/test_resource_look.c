@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans and reports of Vertex AI's jobs: what would run, and what was different. */
 #include "api/aiplatform/aiplatform.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "tests/unit/api/aiplatform/aiplatform_testing.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
@@ -223,8 +223,8 @@ static void a_report_tells_what_the_request_tells_and_what_the_machine_does(void
 			 "[{'name':'workerpool0-0','image':'gcr.io/p/i:1','machineType':'n1-standard-4'}]");
 	assert_null(json_object_get(queued, "consumedMLUnits"));
 	assignment->limits[ROLE_MASTER] = (struct limits){ 2000000000, 1 << 30, 1 << 29 };
-	difference_add(assignment->differences, DONE_OTHERWISE, "machine-fitted", "pools.master.machine_type",
-		       "The replica is small.");
+	deviation_add(assignment->deviations, DONE_OTHERWISE, "machine-fitted", "pools.master.machine_type",
+		      "The replica is small.");
 	text = assignment_to_text(assignment);
 	struct job_change in = { .job = 1, .from = JOB_QUEUED, .to = JOB_PREPARING, .assignment = text };
 

@@ -132,10 +132,10 @@ static void a_job_of_all_pools_is_a_plan_of_all_roles(void **state)
 	assert_json_text(plan->pools[ROLE_EVALUATOR].env,
 			 "['AIP_TENSORBOARD_RESOURCE_NAME=projects/1/locations/l/tensorboards/2']");
 	assert_null(plan->pools[ROLE_WORKER].env);
-	assert_int_equal(json_array_size(plan->differences), COUNT_OF(codes));
+	assert_int_equal(json_array_size(plan->deviations), COUNT_OF(codes));
 	for (size_t i = 0; i < COUNT_OF(codes); i++)
-		assert_string_equal(json_text_at(json_array_get(plan->differences, i), "code"), codes[i]);
-	assert_string_equal(json_text_at(json_array_get(plan->differences, 0), "field"),
+		assert_string_equal(json_text_at(json_array_get(plan->deviations, i), "code"), codes[i]);
+	assert_string_equal(json_text_at(json_array_get(plan->deviations, 0), "field"),
 			    "jobSpec.workerPoolSpecs[2].containerSpec.imageUri");
 }
 
@@ -156,7 +156,7 @@ static void a_log_that_only_the_service_reads_is_told(void **state)
 	const json_t *told;
 
 	(void)state;
-	json_array_foreach(plan->differences, i, told) {
+	json_array_foreach(plan->deviations, i, told) {
 		const json_t *listed = json_object_get(told, "fields");
 
 		if (strcmp(json_text_at(told, "code"), "log-place") != 0)
@@ -225,7 +225,7 @@ static void a_tuning_job_has_its_search(void **state)
 			 "{'least_us':1500000,'least_trials':2,'most_until_us':9000000,'most_trials':7,"
 			 "'idle_trials':3,'idle_us':60000000,'interrupts':true}");
 	assert_int_equal(plan->failed_trial_count, 3);
-	assert_int_equal(json_array_size(plan->differences), 0);
+	assert_int_equal(json_array_size(plan->deviations), 0);
 	json_object_del(plan->search, "seed");
 	assert_json_text(
 		plan->search,

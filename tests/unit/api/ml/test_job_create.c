@@ -208,7 +208,7 @@ static void the_answer_repeats_what_was_sent_and_the_plan_has_what_runs(void **s
 	assert_int_equal(plan_from_text(job->plan, &plan, NULL), STATUS_OK);
 	assert_string_equal(plan->pools[ROLE_MASTER].image, "local/i:1");
 	assert_string_equal(plan->pools[ROLE_MASTER].cloud_image, "gcr.io/p/i:1");
-	assert_int_equal(json_array_size(plan->differences), 1);
+	assert_int_equal(json_array_size(plan->deviations), 1);
 }
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)

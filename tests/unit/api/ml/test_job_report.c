@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 /* Lets the job in with limits, a device and a difference, and sets it running. */
@@ -12,8 +12,8 @@ static void job_let_in(struct bench *bench, int64_t id)
 
 	assignment->limits[ROLE_MASTER] = (struct limits){ 2000000000, 1 << 30, 1 << 29 };
 	assignment->devices[ROLE_MASTER] = json_of("[['0']]");
-	difference_add(assignment->differences, DONE_OTHERWISE, "machine-fitted", "pools.master.machine_type",
-		       "The master is small.");
+	deviation_add(assignment->deviations, DONE_OTHERWISE, "machine-fitted", "pools.master.machine_type",
+		      "The master is small.");
 	text = assignment_to_text(assignment);
 	in.assignment = text;
 	in.started_us = running.running_us = bench->now_ns / 1000;
@@ -46,7 +46,7 @@ static void a_queued_job_tells_what_its_request_tells(void **state)
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 1, 0);
 	AUTO(json) json_t *told = NULL;
 
-	difference_add(plan->differences, WITHOUT_EFFECT, "network", "trainingInput.network", "No network.");
+	deviation_add(plan->deviations, WITHOUT_EFFECT, "network", "trainingInput.network", "No network.");
 	plan_store(bench, plan, "{}");
 	told = handler_answer(&context, job_report_handle, "demo", "j", NULL, &bench->err);
 	assert_environments(told, (const char *const[]){ "master", "worker", NULL });

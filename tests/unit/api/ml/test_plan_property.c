@@ -4,8 +4,8 @@
 #include "api/ml/to_plan.h"
 #include "api/training/image_map.h"
 #include "api/training/regions.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/difference.h"
 #include "scheduler/plan/placement.h"
 #include "tests/unit/api/ml/job_testing.h"
 
@@ -142,7 +142,7 @@ static void plans_survive_the_store(const struct plan *plan)
 	assert_int_equal(plan_from_text(text, &again, NULL), STATUS_OK);
 	same = plan_to_text(again);
 	assert_string_equal(text, same);
-	assert_true(differences_valid(plan->differences));
+	assert_true(deviations_valid(plan->deviations));
 }
 
 static void assert_members(const json_t *cluster, const char *name, const struct plan *plan, enum role role)
@@ -199,7 +199,7 @@ static void the_smallest_host_lets_it_in(const struct plan *plan)
 
 	if (placement_find(plan, &room, &assignment, &shortage, &err))
 		fail_msg("%s", err.text);
-	assert_true(differences_valid(assignment->differences));
+	assert_true(deviations_valid(assignment->deviations));
 }
 
 static void every_job_that_the_rules_pass_can_be_run(void **state)

@@ -43,7 +43,7 @@ static void the_least_job_is_one_master(void **state)
 	assert_int_equal(plan->priority, 0);
 	assert_true(plan->max_running_us == 7 * DAY_US);
 	assert_true(plan->max_wait_us == 0);
-	assert_int_equal(json_array_size(plan->differences), 0);
+	assert_int_equal(json_array_size(plan->deviations), 0);
 	assert_int_equal(plan_replica_count(plan), 1);
 	assert_string_equal(plan->pools[ROLE_MASTER].image, "gcr.io/p/i:1");
 	assert_string_equal(plan->pools[ROLE_MASTER].machine_type, "n1-standard-4");

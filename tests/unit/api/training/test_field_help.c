@@ -189,12 +189,12 @@ static bool is_of_path(const char *told, const struct field *const *path, size_t
 }
 
 /* Choice: what is said of a value, rather than of its field, is passed over. */
-static bool is_told_without_effect(const json_t *differences, const struct field *const *path, size_t depth)
+static bool is_told_without_effect(const json_t *deviations, const struct field *const *path, size_t depth)
 {
 	size_t i;
 	const json_t *told;
 
-	json_array_foreach(differences, i, told) {
+	json_array_foreach(deviations, i, told) {
 		const char *field = json_text_at(told, "field");
 
 		if (strcmp(json_text_at(told, "kind"), "WITHOUT_EFFECT") == 0 && field &&
@@ -235,8 +235,7 @@ static bool field_check(const struct family *family, const struct field *const *
 		return true;
 	if (family->to_plan(job, &plan, &err))
 		fail_msg("%s", err.text);
-	if (is_told_without_effect(plan->differences, path, depth) !=
-	    help_says(path, depth, "without effect"))
+	if (is_told_without_effect(plan->deviations, path, depth) != help_says(path, depth, "without effect"))
 		path_tell(path, depth, "only one of report and help says that it has no effect");
 	return true;
 }

@@ -2,7 +2,7 @@
 #include "api/training/replica_json.h"
 
 #include "api/ml/pool_field.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 static void a_replica_that_was_not_let_in_has_neither_limits_nor_devices(void **state)
@@ -86,10 +86,10 @@ static void pools_are_told_as_what_was_asked_for(void **state)
 		AUTO(json) json_t *told = NULL;
 		const char *field;
 
-		difference_add(assignment->differences, DONE_OTHERWISE, "code", rows[i].field, "So it is.");
-		told = differences_json(plan, assignment, input, ml_pool_field);
+		deviation_add(assignment->deviations, DONE_OTHERWISE, "code", rows[i].field, "So it is.");
+		told = deviations_json(plan, assignment, input, ml_pool_field);
 		assert_int_equal(json_array_size(told), 1);
-		assert_true(differences_valid(told));
+		assert_true(deviations_valid(told));
 		field = json_text_at(json_array_get(told, 0), "field");
 		if (!rows[i].told)
 			assert_null(field);
@@ -114,18 +114,18 @@ static void the_request_s_come_first_and_the_same_is_told_once(void **state)
 	};
 
 	(void)state;
-	difference_add(plan->differences, WITHOUT_EFFECT, "network", "trainingInput.network", "No network.");
+	deviation_add(plan->deviations, WITHOUT_EFFECT, "network", "trainingInput.network", "No network.");
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		difference_add(assignment->differences, DONE_OTHERWISE, "machine-fitted", rows[i].field, "%s",
-			       rows[i].text);
-	told = differences_json(plan, assignment, input, ml_pool_field);
+		deviation_add(assignment->deviations, DONE_OTHERWISE, "machine-fitted", rows[i].field, "%s",
+			      rows[i].text);
+	told = deviations_json(plan, assignment, input, ml_pool_field);
 	assert_int_equal(json_array_size(told), 3);
 	assert_string_equal(json_text_at(json_array_get(told, 0), "code"), "network");
 	assert_string_equal(json_text_at(json_array_get(told, 2), "text"), "The machine is smaller.");
-	alone = differences_json(plan, NULL, input, ml_pool_field);
+	alone = deviations_json(plan, NULL, input, ml_pool_field);
 	assert_int_equal(json_array_size(alone), 1);
 	/* What is kept is not touched. */
-	assert_string_equal(json_text_at(json_array_get(assignment->differences, 0), "field"),
+	assert_string_equal(json_text_at(json_array_get(assignment->deviations, 0), "field"),
 			    "pools.master.machine_type");
 }
 

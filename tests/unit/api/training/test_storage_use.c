@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests training_storage_use() of api/training/precheck.c. */
 #include "api/training/context.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/store/objects/objects_testing.h"
 
@@ -71,9 +71,9 @@ static void a_bucket_that_is_made_is_told(void **state)
 			training_storage_tell(&context, plan);
 		else
 			OK(training_storage_use(&context, plan, &yard->err));
-		assert_int_equal(json_array_size(plan->differences), missing);
-		assert_true(!missing || differences_begin(plan->differences, "bucket-made",
-							  "The bucket gs://bucket is made"));
+		assert_int_equal(json_array_size(plan->deviations), missing);
+		assert_true(!missing || deviations_begin(plan->deviations, "bucket-made",
+							 "The bucket gs://bucket is made"));
 	}
 }
 

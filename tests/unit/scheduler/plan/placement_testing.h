@@ -60,14 +60,14 @@ static inline void test_lease_add(struct room *room, int64_t job, const char *de
 }
 
 /* The difference with @code, or NULL. Borrowed. */
-static inline const json_t *test_difference(const json_t *list, const char *code)
+static inline const json_t *test_deviation(const json_t *list, const char *code)
 {
 	size_t index;
-	const json_t *difference;
+	const json_t *deviation;
 
-	json_array_foreach((json_t *)list, index, difference) {
-		if (strcmp(json_text_at(difference, "code"), code) == 0)
-			return difference;
+	json_array_foreach((json_t *)list, index, deviation) {
+		if (strcmp(json_text_at(deviation, "code"), code) == 0)
+			return deviation;
 	}
 	return NULL;
 }

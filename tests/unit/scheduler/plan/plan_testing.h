@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/plan.h"
 
 /* Without a replica yet. */
@@ -37,8 +37,8 @@ static inline struct plan *plan_full(void)
 	plan->preemptible = true;
 	plan->max_running_us = INT64_C(315576000000000000);
 	plan->max_wait_us = INT64_C(1800000000);
-	difference_add(plan->differences, REFUSED_BY_CLOUD, "image-mapped",
-		       "trainingInput.masterConfig.imageUri", "Another %s runs.", "image");
+	deviation_add(plan->deviations, REFUSED_BY_CLOUD, "image-mapped",
+		      "trainingInput.masterConfig.imageUri", "Another %s runs.", "image");
 	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1,
 						  .image = strdup("i:1"),
 						  .cloud_image = strdup("gcr.io/p/i:1"),

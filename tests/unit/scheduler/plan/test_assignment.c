@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "tests/unit/testing.h"
 
 static struct assignment *full_assignment(void)
@@ -17,7 +17,7 @@ static struct assignment *full_assignment(void)
 	assignment->devices[ROLE_MASTER] = json_pack("[[s]]", "GPU-0");
 	assignment->devices[ROLE_WORKER] = json_pack("[[ss][]]", "1", "2");
 	assignment->shared = true;
-	difference_add(assignment->differences, DONE_OTHERWISE, "gpu-model", NULL, "Other.");
+	deviation_add(assignment->deviations, DONE_OTHERWISE, "gpu-model", NULL, "Other.");
 	return assignment;
 }
 
@@ -38,7 +38,7 @@ static void an_assignment_survives_being_text(void **state)
 			    again->devices[role] == assignment->devices[role]);
 	}
 	assert_true(again->shared);
-	assert_true(json_equal(again->differences, assignment->differences));
+	assert_true(json_equal(again->deviations, assignment->deviations));
 }
 
 static void each_replica_has_its_own_devices(void **state)

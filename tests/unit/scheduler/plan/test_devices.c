@@ -94,12 +94,12 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-static char *codes_text(const json_t *differences)
+static char *codes_text(const json_t *deviations)
 {
 	struct text text AUTO_TEXT = { 0 };
 
-	for (size_t i = 0; i < json_array_size(differences); i++)
-		text_printf(&text, "%s ", json_text_at(json_array_get(differences, i), "code"));
+	for (size_t i = 0; i < json_array_size(deviations); i++)
+		text_printf(&text, "%s ", json_text_at(json_array_get(deviations, i), "code"));
 	return text_take(&text);
 }
 
@@ -120,7 +120,7 @@ static void check_row(const struct row *row)
 	rc = devices_place(plan, &room, assignment, NULL);
 	assert_int_equal(rc, row->placed ? STATUS_OK : STATUS_RESOURCE_EXHAUSTED);
 	placed = devices_text(assignment);
-	codes = codes_text(assignment->differences);
+	codes = codes_text(assignment->deviations);
 	assert_string_equal(placed, row->placed ? row->placed : "");
 	assert_string_equal(codes, row->codes);
 	assert_int_equal(assignment->shared, row->shared);
@@ -197,7 +197,7 @@ static void tpus_are_never_attached(void **state)
 		assert_int_equal(devices_possible(plan, &room.capacity, NULL), STATUS_OK);
 		assert_int_equal(devices_place(plan, &room, assignment, NULL), STATUS_OK);
 		assert_null(assignment->devices[ROLE_WORKER]);
-		assert_int_equal(json_array_size(assignment->differences), 0);
+		assert_int_equal(json_array_size(assignment->deviations), 0);
 	}
 }
 
@@ -226,14 +226,14 @@ static void numbers_are_told(void **state)
 	(void)state;
 	test_pool_set(plan, ROLE_WORKER, 3, NULL, K80, 2);
 	assert_int_equal(devices_place(plan, &room, pretended, NULL), STATUS_OK);
-	assert_string_equal(json_text_at(test_difference(pretended->differences, "gpu-pretended"), "text"),
+	assert_string_equal(json_text_at(test_deviation(pretended->deviations, "gpu-pretended"), "text"),
 			    "The job asked for 6 GPUs and this host has 1: it runs without any.");
 	room.capacity.accelerators = ACCELERATORS_SHARE;
 	assert_int_equal(devices_place(plan, &room, assignment, NULL), STATUS_OK);
-	fewer = test_difference(assignment->differences, "gpu-fewer");
+	fewer = test_deviation(assignment->deviations, "gpu-fewer");
 	assert_string_equal(json_text_at(fewer, "text"), "Each worker has 1 GPU here; 2 were asked for.");
 	assert_string_equal(json_text_at(fewer, "field"), "pools.worker.accelerator_count");
-	assert_string_equal(json_text_at(test_difference(assignment->differences, "gpu-shared"), "text"),
+	assert_string_equal(json_text_at(test_deviation(assignment->deviations, "gpu-shared"), "text"),
 			    "The job asked for 6 GPUs; several replicas share this host's 1.");
 }
 

@@ -54,14 +54,14 @@ static void a_machine_type_becomes_limits(void **state)
 		assert_true(assignment->limits[ROLE_WORKER].memory_bytes == rows[i].limits.memory_bytes);
 		assert_true(assignment->limits[ROLE_WORKER].shm_bytes == rows[i].limits.shm_bytes);
 		assert_true(assignment->limits[ROLE_MASTER].nano_cpus == 0);
-		assert_int_equal(json_array_size(assignment->differences), rows[i].code != NULL);
+		assert_int_equal(json_array_size(assignment->deviations), rows[i].code != NULL);
 		if (rows[i].code)
-			assert_non_null(test_difference(assignment->differences, rows[i].code));
+			assert_non_null(test_deviation(assignment->deviations, rows[i].code));
 	}
 }
 
 /* Kind, code, field and text of each difference. */
-static void check_differences(enum machine_fit fit, const struct plan *plan, const char *wanted)
+static void check_deviations(enum machine_fit fit, const struct plan *plan, const char *wanted)
 {
 	AUTO(assignment) struct assignment *assignment = assignment_new();
 	struct room room AUTO_ROOM = test_room(2, 24 * GIB, 0);
@@ -69,7 +69,7 @@ static void check_differences(enum machine_fit fit, const struct plan *plan, con
 
 	room.capacity.fit = fit;
 	limits_fit(plan, &room.capacity, assignment);
-	text = json_dump_compact(assignment->differences);
+	text = json_dump_compact(assignment->deviations);
 	assert_string_equal(text, wanted);
 }
 
@@ -82,7 +82,7 @@ static void pools_on_the_same_machines_are_told_together(void **state)
 	test_pool_set(plan, ROLE_MASTER, 1, "n1-standard-8", NULL, 0);
 	test_pool_set(plan, ROLE_WORKER, 3, "n1-standard-8", NULL, 0);
 	test_pool_set(plan, ROLE_PS, 2, "n1-standard-8", NULL, 0);
-	check_differences(
+	check_deviations(
 		FIT_HOST, plan,
 		"[{\"kind\":\"DONE_OTHERWISE\",\"code\":\"machine-fitted\",\"field\":\"pools.master."
 		"machine_type\",\"text\":\"The master, each worker and each parameter server have 2 vCPUs "
@@ -98,7 +98,7 @@ static void each_pool_that_differs_is_told_in_one_sentence(void **state)
 	test_pool_set(plan, ROLE_WORKER, 3, "n1-highcpu-16", NULL, 0);
 	test_pool_set(plan, ROLE_PS, 2, "n1-highmem-2", NULL, 0);
 	test_pool_set(plan, ROLE_EVALUATOR, 1, "e2-medium", NULL, 0);
-	check_differences(
+	check_deviations(
 		FIT_HOST, plan,
 		"[{\"kind\":\"DONE_OTHERWISE\",\"code\":\"machine-fitted\",\"field\":\"pools.master."
 		"machine_type\",\"text\":\"The master has 2 vCPUs and 21.6 GiB of memory at most here; "
@@ -109,7 +109,7 @@ static void each_pool_that_differs_is_told_in_one_sentence(void **state)
 		"{\"kind\":\"DONE_OTHERWISE\",\"code\":\"machine-unknown\",\"field\":\"pools.evaluator."
 		"machine_type\",\"text\":\"The evaluator runs without limits: the size of e2-medium is not "
 		"known.\"}]");
-	check_differences(
+	check_deviations(
 		FIT_NONE, plan,
 		"[{\"kind\":\"DONE_OTHERWISE\",\"code\":\"machine-unlimited\",\"text\":\"Machine types "
 		"set no limits here: each replica may use all 2 CPUs of the host.\"}]");

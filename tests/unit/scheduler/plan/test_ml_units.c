@@ -8,9 +8,9 @@
 /* The service's tables have four digits. */
 static bool is_near(double a, double b)
 {
-	double difference = a - b;
+	double deviation = a - b;
 
-	return difference < 0.0001 && difference > -0.0001;
+	return deviation < 0.0001 && deviation > -0.0001;
 }
 
 static struct pool pool_of(unsigned count, const char *machine, const char *accelerator,

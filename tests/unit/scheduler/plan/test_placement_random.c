@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What holds for any jobs, in any order: they come and go at random, from a fixed seed. */
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/placement.h"
 #include "tests/unit/scheduler/plan/placement_testing.h"
 #include "tests/unit/testing.h"
@@ -155,7 +155,7 @@ static void check_devices(const struct plan *plan, const struct assignment *assi
 	if (attached && plan_accelerator_count(plan))
 		assert_int_equal(assignment->shared, sharing);
 	else
-		assert_int_equal(test_difference(assignment->differences, "gpu-pretended") != NULL,
+		assert_int_equal(test_deviation(assignment->deviations, "gpu-pretended") != NULL,
 				 plan_accelerator_count(plan) > 0);
 }
 
@@ -188,7 +188,7 @@ static struct assignment *check_text(const struct assignment *assignment)
 	assert_int_equal(assignment_from_text(text, &again, NULL), STATUS_OK);
 	same = assignment_to_text(again);
 	assert_string_equal(text, same);
-	assert_true(differences_valid(again->differences));
+	assert_true(deviations_valid(again->deviations));
 	return again;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/testing.h"
 
@@ -55,8 +55,8 @@ static void a_plan_survives_being_text(void **state)
 	assert_true(again->preemptible); /* Broken: plan_to_text() without it */
 	assert_true(again->max_running_us == plan->max_running_us);
 	assert_true(again->max_wait_us == plan->max_wait_us);
-	assert_int_equal(json_array_size(again->differences), 1);
-	assert_true(json_equal(again->differences, plan->differences));
+	assert_int_equal(json_array_size(again->deviations), 1);
+	assert_true(json_equal(again->deviations, plan->deviations));
 	assert_string_equal(again->pools[ROLE_MASTER].cloud_image, "gcr.io/p/i:1");
 	assert_null(again->pools[ROLE_PS].cloud_image);
 	assert_true(json_equal(again->pools[ROLE_MASTER].command, plan->pools[ROLE_MASTER].command));
@@ -90,7 +90,7 @@ static void a_copy_is_a_plan_of_its_own(void **state)
 	AUTO(string) char *same = NULL;
 
 	(void)state;
-	json_array_clear(plan->differences);
+	json_array_clear(plan->deviations);
 	json_array_clear(plan->pools[ROLE_MASTER].args);
 	plan_free(plan);
 	same = plan_to_text(copy);

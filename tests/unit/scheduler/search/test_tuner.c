@@ -173,8 +173,8 @@ static void no_trial_is_lost_or_run_twice_by_restarts(void **state)
 	check_trials(bench, job, 6, OUTCOME_COMPLETED);
 }
 
-/* Broken: told_share() that recalls nothing, as it was: the first trial that came in after a restart told it again. */
-static void a_difference_is_told_once_whatever_trials_and_restarts(void **state)
+/* Broken: reported_share() that recalls nothing, as it was: the first trial that came in after a restart told it again. */
+static void a_deviation_is_told_once_whatever_trials_and_restarts(void **state)
 {
 	struct bench *bench = *state;
 	AUTO(string) char *log = NULL;
@@ -274,7 +274,7 @@ static int TEST_MAIN(void)
 		BENCH_TEST(a_study_that_was_damaged_takes_its_trials_along),
 		BENCH_TEST(trials_outlive_an_engine_that_goes_and_comes),
 		BENCH_TEST(no_trial_is_lost_or_run_twice_by_restarts),
-		BENCH_TEST(a_difference_is_told_once_whatever_trials_and_restarts),
+		BENCH_TEST(a_deviation_is_told_once_whatever_trials_and_restarts),
 		BENCH_TEST(a_job_that_finds_nothing_to_try_succeeds),
 	};
 

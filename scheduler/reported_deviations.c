@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/told_differences.h"
+#include "scheduler/reported_deviations.h"
 
 #include "daemon/base/json.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/plan/assignment.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/scheduler_state.h"
 #include "store/jobs/jobs.h"
 #include "store/jobs/trials.h"
 
-json_t *differences_untold(const json_t *told, json_t *differences)
+json_t *deviations_unreported(const json_t *told, json_t *deviations)
 {
 	json_t *fresh = json_array();
-	json_t *difference;
+	json_t *deviation;
 	size_t index;
 
-	json_array_foreach(differences, index, difference) {
-		const char *code = json_string_value(json_object_get(difference, "code"));
-		const char *text = json_string_value(json_object_get(difference, "text"));
+	json_array_foreach(deviations, index, deviation) {
+		const char *code = json_string_value(json_object_get(deviation, "code"));
+		const char *text = json_string_value(json_object_get(deviation, "text"));
 		bool has = false, again = false;
 
-		differences_count(told, code ? code : "", text ? text : "", &has);
-		differences_count(fresh, code ? code : "", text ? text : "", &again);
+		deviations_count(told, code ? code : "", text ? text : "", &has);
+		deviations_count(fresh, code ? code : "", text ? text : "", &again);
 		if (!has && !again)
-			json_array_append(fresh, difference);
+			json_array_append(fresh, deviation);
 	}
 	return fresh;
 }
 
-void differences_told(json_t *told, json_t *fresh)
+void deviations_mark_reported(json_t *told, json_t *fresh)
 {
 	json_array_extend(told, fresh);
 }
@@ -43,8 +43,8 @@ static void one_recall(struct store *store, int64_t trial, json_t *told)
 	if (job_get_by_id(store, trial, &row, NULL) || !row->assignment ||
 	    assignment_from_text(row->assignment, &assignment, NULL))
 		return;
-	fresh = differences_untold(told, assignment->differences);
-	differences_told(told, fresh);
+	fresh = deviations_unreported(told, assignment->deviations);
+	deviations_mark_reported(told, fresh);
 }
 
 /* By trials that were let in by an earlier daemon. What cannot be read now is told anew. */
@@ -61,7 +61,7 @@ static json_t *told_recall(struct store *store, int64_t owner)
 	return told;
 }
 
-void told_share(struct scheduler *scheduler, struct job_run *run)
+void reported_share(struct scheduler *scheduler, struct job_run *run)
 {
 	struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/cloud_doubts.h: what the cloud would think of a job, told as differences in the same words by both families.
+/* api/training/parity_warnings.h: what the cloud would think of a job, told as differences in the same words by both families.
  *
- * Each adds to @list (scheduler/plan/difference.h), or finds nothing to tell. Pure. Thread: any. */
+ * Each adds to @list (scheduler/plan/deviation.h), or finds nothing to tell. Pure. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/input_differences.h"
+#include "api/ml/input_deviations.h"
 
 #include "api/ml/to_plan.h"
 #include "api/training/image_map.h"
 #include "api/training/runtime_map.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "tests/unit/api/ml/job_testing.h"
 
 static char *const image_rules[] = { (char *)"gcr.io/mapped/*=localhost:5000/*" };
@@ -27,7 +27,7 @@ static const struct ml_settings local_runtime = { .runtimes = &runtimes, .images
 static const struct {
 	const char *patch;
 	const struct ml_settings *settings;
-	const char *difference, *text;
+	const char *deviation, *text;
 } rows[] = {
 	{ "{}", &strict, NULL, NULL },
 	{ "{'args':['x'],'jobDir':'gs://bucket/d','useChiefInTfConfig':true}", &strict, NULL, NULL },
@@ -123,22 +123,22 @@ static void what_the_request_tells_is_in_the_plan(void **state)
 		AUTO(plan) struct plan *plan = NULL;
 		struct error err AUTO_ERROR = { 0 };
 		struct text told AUTO_TEXT = { 0 };
-		const json_t *difference;
+		const json_t *deviation;
 
 		if (job_rules_check(job, rows[i].settings, &err) ||
 		    job_to_plan("p", job, "ab12cd34ef", rows[i].settings, &plan, &err))
 			fail_msg("%s: %s", rows[i].patch, err.text);
-		assert_true(differences_valid(plan->differences));
-		if (json_array_size(plan->differences) != (rows[i].difference != NULL))
-			fail_msg("%s: %s", rows[i].patch, json_dumps(plan->differences, 0));
-		if (!rows[i].difference)
+		assert_true(deviations_valid(plan->deviations));
+		if (json_array_size(plan->deviations) != (rows[i].deviation != NULL))
+			fail_msg("%s: %s", rows[i].patch, json_dumps(plan->deviations, 0));
+		if (!rows[i].deviation)
 			continue;
-		difference = json_array_get(plan->differences, 0);
-		text_printf(&told, "%s %s %s", json_text_at(difference, "kind"),
-			    json_text_at(difference, "code"), json_text_at(difference, "field"));
-		assert_string_equal(told.data, rows[i].difference);
-		if (rows[i].text && !strstr(json_text_at(difference, "text"), rows[i].text))
-			fail_msg("%s: %s", rows[i].patch, json_text_at(difference, "text"));
+		deviation = json_array_get(plan->deviations, 0);
+		text_printf(&told, "%s %s %s", json_text_at(deviation, "kind"),
+			    json_text_at(deviation, "code"), json_text_at(deviation, "field"));
+		assert_string_equal(told.data, rows[i].deviation);
+		if (rows[i].text && !strstr(json_text_at(deviation, "text"), rows[i].text))
+			fail_msg("%s: %s", rows[i].patch, json_text_at(deviation, "text"));
 	}
 }
 
@@ -150,20 +150,20 @@ static void an_unknown_runtime_is_told_beside_its_image(void **state)
 
 	(void)state;
 	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &settings, &plan, NULL), STATUS_OK);
-	assert_int_equal(json_array_size(plan->differences), 2);
-	assert_string_equal(json_text_at(json_array_get(plan->differences, 0), "code"), "runtime-image");
-	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "code"),
+	assert_int_equal(json_array_size(plan->deviations), 2);
+	assert_string_equal(json_text_at(json_array_get(plan->deviations, 0), "code"), "runtime-image");
+	assert_string_equal(json_text_at(json_array_get(plan->deviations, 1), "code"),
 			    "runtime-version-unknown");
-	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "field"),
+	assert_string_equal(json_text_at(json_array_get(plan->deviations, 1), "field"),
 			    "trainingInput.runtimeVersion");
 }
 
-static void told_equals(const json_t *difference, const char *code, const char *field, const char *text)
+static void told_equals(const json_t *deviation, const char *code, const char *field, const char *text)
 {
-	assert_string_equal(json_text_at(difference, "kind"), "REFUSED_BY_CLOUD");
-	assert_string_equal(json_text_at(difference, "code"), code);
-	assert_string_equal(json_text_at(difference, "field"), field);
-	assert_non_null(strstr(json_text_at(difference, "text"), text));
+	assert_string_equal(json_text_at(deviation, "kind"), "REFUSED_BY_CLOUD");
+	assert_string_equal(json_text_at(deviation, "code"), code);
+	assert_string_equal(json_text_at(deviation, "field"), field);
+	assert_non_null(strstr(json_text_at(deviation, "text"), text));
 }
 
 static void a_python_that_was_once_the_default_is_told_beside_its_runtime(void **state)
@@ -178,10 +178,10 @@ static void a_python_that_was_once_the_default_is_told_beside_its_runtime(void *
 	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &settings, &plan, NULL), STATUS_OK);
 	assert_string_equal(plan->pools[ROLE_MASTER].image, "mine");
 	assert_string_equal(plan->pools[ROLE_MASTER].python, "python");
-	assert_int_equal(json_array_size(plan->differences), 3);
-	told_equals(json_array_get(plan->differences, 1), "runtime-version-unknown",
+	assert_int_equal(json_array_size(plan->deviations), 3);
+	told_equals(json_array_get(plan->deviations, 1), "runtime-version-unknown",
 		    "trainingInput.runtimeVersion", "'1.8' with the Python version '2.7'");
-	told_equals(json_array_get(plan->differences, 2), "python-version-unset",
+	told_equals(json_array_get(plan->deviations, 2), "python-version-unset",
 		    "trainingInput.pythonVersion", "'1.8' runs with 2.7");
 }
 
@@ -193,10 +193,10 @@ static void an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu(void **st
 
 	(void)state;
 	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &lenient, &plan, NULL), STATUS_OK);
-	assert_int_equal(json_array_size(plan->differences), 2);
-	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "code"),
+	assert_int_equal(json_array_size(plan->deviations), 2);
+	assert_string_equal(json_text_at(json_array_get(plan->deviations, 1), "code"),
 			    "runtime-version-unknown");
-	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "field"),
+	assert_string_equal(json_text_at(json_array_get(plan->deviations, 1), "field"),
 			    "trainingInput.workerConfig.tpuTfVersion");
 }
 
@@ -211,7 +211,7 @@ static void long_values_are_told_in_part(void **state)
 	memset(region, 'r', 100000);
 	json_object_set_new(json_object_get(job, "trainingInput"), "region", json_string(region));
 	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &lenient, &plan, NULL), STATUS_OK);
-	assert_true(strlen(json_text_at(json_array_get(plan->differences, 0), "text")) < 500);
+	assert_true(strlen(json_text_at(json_array_get(plan->deviations, 0), "text")) < 500);
 }
 
 static int TEST_MAIN(void)

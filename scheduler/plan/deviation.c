@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,11 +24,11 @@ static bool is_same(const char *a, const char *b)
 static bool is_listed(const json_t *list, const char *code, const char *field)
 {
 	size_t index;
-	const json_t *difference;
+	const json_t *deviation;
 
-	json_array_foreach((json_t *)list, index, difference) {
-		if (is_same(json_text_at(difference, "code"), code) &&
-		    is_same(json_text_at(difference, "field"), field))
+	json_array_foreach((json_t *)list, index, deviation) {
+		if (is_same(json_text_at(deviation, "code"), code) &&
+		    is_same(json_text_at(deviation, "field"), field))
 			return true;
 	}
 	return false;
@@ -38,26 +38,26 @@ static bool is_listed(const json_t *list, const char *code, const char *field)
 static json_t *alike_find(json_t *list, const char *kind, const char *code, const char *text)
 {
 	size_t index;
-	json_t *difference;
+	json_t *deviation;
 
-	json_array_foreach(list, index, difference) {
-		if (json_text_at(difference, "field") && is_same(json_text_at(difference, "kind"), kind) &&
-		    is_same(json_text_at(difference, "code"), code) &&
-		    is_same(json_text_at(difference, "text"), text))
-			return difference;
+	json_array_foreach(list, index, deviation) {
+		if (json_text_at(deviation, "field") && is_same(json_text_at(deviation, "kind"), kind) &&
+		    is_same(json_text_at(deviation, "code"), code) &&
+		    is_same(json_text_at(deviation, "text"), text))
+			return deviation;
 	}
 	return NULL;
 }
 
-static void field_add(json_t *difference, const char *field)
+static void field_add(json_t *deviation, const char *field)
 {
-	json_t *fields = json_object_get(difference, "fields");
+	json_t *fields = json_object_get(deviation, "fields");
 	const json_t *listed;
 	size_t index;
 
 	if (!fields) {
-		fields = json_pack("[O]", json_object_get(difference, "field"));
-		json_object_set_new(difference, "fields", fields);
+		fields = json_pack("[O]", json_object_get(deviation, "field"));
+		json_object_set_new(deviation, "fields", fields);
 	}
 	json_array_foreach(fields, index, listed)
 		if (is_same(json_string_value(listed), field))
@@ -65,8 +65,8 @@ static void field_add(json_t *difference, const char *field)
 	json_array_append_new(fields, json_string(field));
 }
 
-void difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
-		    const char *format, ...)
+void deviation_add(json_t *list, enum deviation_kind kind, const char *code, const char *field,
+		   const char *format, ...)
 {
 	AUTO(string) char *text = NULL;
 	json_t *alike;
@@ -85,49 +85,49 @@ void difference_add(json_t *list, enum difference_kind kind, const char *code, c
 						      "code", code, "field", field, "text", text));
 }
 
-size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has)
+size_t deviations_count(const json_t *list, const char *code, const char *text, bool *ret_has)
 {
 	size_t index, count = 0;
-	const json_t *difference;
+	const json_t *deviation;
 
 	*ret_has = false;
-	json_array_foreach((json_t *)list, index, difference) {
-		if (!is_same(json_text_at(difference, "code"), code))
+	json_array_foreach((json_t *)list, index, deviation) {
+		if (!is_same(json_text_at(deviation, "code"), code))
 			continue;
 		count++;
-		*ret_has = *ret_has || is_same(json_text_at(difference, "text"), text);
+		*ret_has = *ret_has || is_same(json_text_at(deviation, "text"), text);
 	}
 	return count;
 }
 
-bool differences_begin(const json_t *list, const char *code, const char *beginning)
+bool deviations_begin(const json_t *list, const char *code, const char *beginning)
 {
-	const json_t *difference;
+	const json_t *deviation;
 	size_t index;
 
-	json_array_foreach((json_t *)list, index, difference) {
-		const char *text = json_text_at(difference, "text");
+	json_array_foreach((json_t *)list, index, deviation) {
+		const char *text = json_text_at(deviation, "text");
 
-		if (is_same(json_text_at(difference, "code"), code) && text &&
+		if (is_same(json_text_at(deviation, "code"), code) && text &&
 		    strncmp(text, beginning, strlen(beginning)) == 0)
 			return true;
 	}
 	return false;
 }
 
-void difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text)
+void deviation_append(json_t *list, enum deviation_kind kind, const char *code, const char *text)
 {
 	json_array_append_new(
 		list, json_pack("{s:s, s:s, s:s}", "kind", kind_names[kind], "code", code, "text", text));
 }
 
-void difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text)
+void deviation_add_another(json_t *list, enum deviation_kind kind, const char *code, const char *text)
 {
 	bool has;
 
-	differences_count(list, code, text, &has);
+	deviations_count(list, code, text, &has);
 	if (!has)
-		difference_append(list, kind, code, text);
+		deviation_append(list, kind, code, text);
 }
 
 static bool kind_is_known(const char *name)
@@ -143,36 +143,36 @@ static bool code_is_valid(const char *code)
 	return code && *code && !code[strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789-")];
 }
 
-static bool difference_is_valid(const json_t *difference)
+static bool deviation_is_valid(const json_t *deviation)
 {
-	const json_t *field = json_object_get(difference, "field");
-	const json_t *fields = json_object_get(difference, "fields");
-	const char *text = json_text_at(difference, "text");
+	const json_t *field = json_object_get(deviation, "field");
+	const json_t *fields = json_object_get(deviation, "fields");
+	const char *text = json_text_at(deviation, "text");
 
-	return kind_is_known(json_text_at(difference, "kind")) &&
-	       code_is_valid(json_text_at(difference, "code")) && (!field || json_is_string(field)) &&
+	return kind_is_known(json_text_at(deviation, "kind")) &&
+	       code_is_valid(json_text_at(deviation, "code")) && (!field || json_is_string(field)) &&
 	       (!fields || json_is_array(fields)) && text && *text;
 }
 
-bool differences_valid(const json_t *list)
+bool deviations_valid(const json_t *list)
 {
 	size_t index;
-	const json_t *difference;
+	const json_t *deviation;
 
 	if (!json_is_array(list))
 		return false;
-	json_array_foreach((json_t *)list, index, difference) {
-		if (!difference_is_valid(difference))
+	json_array_foreach((json_t *)list, index, deviation) {
+		if (!deviation_is_valid(deviation))
 			return false;
 	}
 	return true;
 }
 
 /* The sentence, and which fields it is about where it is about several: they name the pools. */
-static void text_append_told(struct text *line, const json_t *difference)
+static void text_append_told(struct text *line, const json_t *deviation)
 {
-	const char *text = json_text_at(difference, "text");
-	const json_t *fields = json_object_get(difference, "fields"), *field;
+	const char *text = json_text_at(deviation, "text");
+	const json_t *fields = json_object_get(deviation, "fields"), *field;
 	size_t index, length = text ? strlen(text) : 0;
 
 	if (!length)
@@ -190,13 +190,13 @@ static void text_append_told(struct text *line, const json_t *difference)
 static void texts_append(struct text *line, const json_t *list)
 {
 	size_t index;
-	const json_t *difference;
+	const json_t *deviation;
 
-	json_array_foreach((json_t *)list, index, difference)
-		text_append_told(line, difference);
+	json_array_foreach((json_t *)list, index, deviation)
+		text_append_told(line, deviation);
 }
 
-char *differences_line(const json_t *first, const json_t *second)
+char *deviations_line(const json_t *first, const json_t *second)
 {
 	static const char start[] = "Unlike in the cloud:";
 	struct text line AUTO_TEXT = { 0 };

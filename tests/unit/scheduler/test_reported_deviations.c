@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What jobs tell, and the trials of a tuning job of their differences, when a commit is refused. */
-#include "scheduler/plan/difference.h"
-#include "scheduler/told_differences.h"
+#include "scheduler/plan/deviation.h"
+#include "scheduler/reported_deviations.h"
 #include "tests/unit/scheduler/search/search_testing.h"
 
 static atomic_int refusals;      /* of the next commits that let a job in, or decide that it is tried again */
@@ -116,20 +116,20 @@ static void what_is_untold_is_told_anew(void **state)
 	AUTO(json) json_t *told = json_array(), *all = json_array();
 
 	(void)state;
-	difference_add(told, DONE_OTHERWISE, "a", NULL, "A.");
-	difference_add(all, DONE_OTHERWISE, "a", NULL, "A.");
-	difference_add(all, DONE_OTHERWISE, "b", NULL, "B.");
+	deviation_add(told, DONE_OTHERWISE, "a", NULL, "A.");
+	deviation_add(all, DONE_OTHERWISE, "a", NULL, "A.");
+	deviation_add(all, DONE_OTHERWISE, "b", NULL, "B.");
 	for (int i = 0; i < 2; i++) {
-		AUTO(json) json_t *fresh = differences_untold(told, all);
+		AUTO(json) json_t *fresh = deviations_unreported(told, all);
 
 		assert_int_equal(json_array_size(fresh), 1);
 		assert_int_equal(json_array_size(told), 1);
 	}
-	AUTO(json) json_t *fresh = differences_untold(told, all);
+	AUTO(json) json_t *fresh = deviations_unreported(told, all);
 
-	differences_told(told, fresh);
+	deviations_mark_reported(told, fresh);
 	assert_int_equal(json_array_size(told), 2);
-	differences_told(NULL, NULL);
+	deviations_mark_reported(NULL, NULL);
 }
 
 static int TEST_MAIN(void)

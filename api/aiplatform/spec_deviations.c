@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/aiplatform/spec_differences.h"
+#include "api/aiplatform/spec_deviations.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "api/aiplatform/prebuilt.h"
 #include "api/aiplatform/rules_parts.h"
-#include "api/training/cloud_doubts.h"
+#include "api/training/parity_warnings.h"
 #include "api/training/regions.h"
 #include "daemon/base/json.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/machine.h"
 #include "scheduler/plan/plan.h"
 
@@ -73,11 +73,11 @@ static void tell_without_effect(const struct view *view)
 
 	for (size_t i = 0; i < sizeof(spec_rows) / sizeof(spec_rows[0]); i++)
 		if (json_object_get(view->spec, spec_rows[i].member))
-			difference_add(view->list, WITHOUT_EFFECT, spec_rows[i].code,
-				       spec_field(view, spec_rows[i].member, field), "%s", spec_rows[i].text);
+			deviation_add(view->list, WITHOUT_EFFECT, spec_rows[i].code,
+				      spec_field(view, spec_rows[i].member, field), "%s", spec_rows[i].text);
 	if (json_object_get(view->job, "encryptionSpec"))
-		difference_add(view->list, WITHOUT_EFFECT, "encryption-key", "encryptionSpec.kmsKeyName",
-			       "The encryption key has no effect: nothing is encrypted with it.");
+		deviation_add(view->list, WITHOUT_EFFECT, "encryption-key", "encryptionSpec.kmsKeyName",
+			      "The encryption key has no effect: nothing is encrypted with it.");
 }
 
 static void tell_strategy(const struct view *view)
@@ -86,7 +86,7 @@ static void tell_strategy(const struct view *view)
 	char field[FIELD_SIZE];
 
 	if (view->plan->preemptible)
-		difference_add(
+		deviation_add(
 			view->list, DONE_OTHERWISE, "scheduling-strategy",
 			spec_field(view, "scheduling.strategy", field),
 			"There are no preemptible machines: with %s, too, no replica is preempted but by an "
@@ -117,8 +117,8 @@ static void tell_pool_members(const struct view *view, int index)
 
 		if (!json_object_get(object, pool_rows[i].member))
 			continue;
-		difference_add(view->list, WITHOUT_EFFECT, pool_rows[i].code,
-			       pool_field(view, index, pool_rows[i].field, field), "%s", pool_rows[i].text);
+		deviation_add(view->list, WITHOUT_EFFECT, pool_rows[i].code,
+			      pool_field(view, index, pool_rows[i].field, field), "%s", pool_rows[i].text);
 	}
 }
 
@@ -155,11 +155,10 @@ static void tell_log_places(const struct view *view, int index)
 			if (!names_log_place(json_object_get(object, members[i]), log_places[j]))
 				continue;
 			snprintf(below, sizeof(below), "%s.%s", task, members[i]);
-			difference_add(
-				view->list, WITHOUT_EFFECT, "log-place",
-				pool_field(view, index, below, field),
-				"What is written to /var/log-storage or /dev/log is no log entry: only "
-				"stdout and stderr are read.");
+			deviation_add(view->list, WITHOUT_EFFECT, "log-place",
+				      pool_field(view, index, below, field),
+				      "What is written to /var/log-storage or /dev/log is no log entry: only "
+				      "stdout and stderr are read.");
 		}
 	}
 }
@@ -171,9 +170,9 @@ static void tell_accelerator(const struct view *view, int index)
 	char field[FIELD_SIZE];
 
 	if (type && accelerator_is_retired(type))
-		difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-retired",
-			       pool_field(view, index, "machineSpec.acceleratorType", field),
-			       "The service has no more accelerators of type %s.", type);
+		deviation_add(view->list, REFUSED_BY_CLOUD, "accelerator-retired",
+			      pool_field(view, index, "machineSpec.acceleratorType", field),
+			      "The service has no more accelerators of type %s.", type);
 }
 
 static void tell_machine(const struct view *view, int index)
@@ -189,13 +188,13 @@ static void tell_machine(const struct view *view, int index)
 		return;
 	}
 	if (pool_has_tpu(pool_at(view, index))) {
-		difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
-			       pool_field(view, index, "machineSpec.machineType", field),
-			       "There is no Cloud TPU: the replica runs without it.");
+		deviation_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
+			      pool_field(view, index, "machineSpec.machineType", field),
+			      "There is no Cloud TPU: the replica runs without it.");
 		return;
 	}
 	if (machine.accelerator_type && !json_object_get(spec, "acceleratorType"))
-		difference_add(
+		deviation_add(
 			view->list, IN_DOUBT_IN_CLOUD, "accelerator-implied",
 			pool_field(view, index, "machineSpec.acceleratorType", field),
 			"The cloud may want the accelerators of %s to be named: %u of type %s are taken to "
@@ -215,15 +214,15 @@ static void tell_image(const struct view *view, int index)
 			   packaged ? "pythonPackageSpec.executorImageUri" : "containerSpec.imageUri", name);
 
 	if (pool->cloud_image)
-		difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
-			       "The image %.*s runs in the place of %.*s, as the "
-			       "configuration says.",
-			       FINDINGS_SHOWN_BYTES, pool->image, FINDINGS_SHOWN_BYTES, pool->cloud_image);
+		deviation_add(view->list, DONE_OTHERWISE, "image-mapped", field,
+			      "The image %.*s runs in the place of %.*s, as the "
+			      "configuration says.",
+			      FINDINGS_SHOWN_BYTES, pool->image, FINDINGS_SHOWN_BYTES, pool->cloud_image);
 	if (packaged && !prebuilt_parse(image, &prebuilt)) {
-		difference_add(view->list, REFUSED_BY_CLOUD, "executor-image", field,
-			       "The cloud takes prebuilt training images only to run packages in, not "
-			       "%.*s.",
-			       FINDINGS_SHOWN_BYTES, image);
+		deviation_add(view->list, REFUSED_BY_CLOUD, "executor-image", field,
+			      "The cloud takes prebuilt training images only to run packages in, not "
+			      "%.*s.",
+			      FINDINGS_SHOWN_BYTES, image);
 		return;
 	}
 	registry_tell(view->list, image, field);
@@ -235,14 +234,14 @@ static void tell_study(const struct view *view)
 	const json_t *study = json_object_get(view->job, "studySpec");
 
 	if (json_object_get(study, "convexAutomatedStoppingSpec"))
-		difference_add(
+		deviation_add(
 			view->list, DONE_OTHERWISE, "convex-stopping",
 			"studySpec.convexAutomatedStoppingSpec",
 			"A trial that is stopped keeps its last measurement: none is predicted for it or for others.");
 	if (json_object_get(study, "transferLearningConfig"))
-		difference_add(view->list, WITHOUT_EFFECT, "transfer-learning",
-			       "studySpec.transferLearningConfig",
-			       "Transfer learning has no effect: trials learn from their own job alone.");
+		deviation_add(view->list, WITHOUT_EFFECT, "transfer-learning",
+			      "studySpec.transferLearningConfig",
+			      "Transfer learning has no effect: trials learn from their own job alone.");
 }
 
 static void tell_location(const struct view *view)
@@ -253,9 +252,9 @@ static void tell_location(const struct view *view)
 		unknown_tell(view->list, "region-unknown", "name", "region", location);
 }
 
-void spec_differences_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan)
+void spec_deviations_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan)
 {
-	const struct view view = { job, spec, root, plan, plan->differences };
+	const struct view view = { job, spec, root, plan, plan->deviations };
 
 	for (int index = 0; index < ROLE_COUNT; index++) {
 		if (!plan->pools[index].count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/input_differences.h"
+#include "api/ml/input_deviations.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "api/ml/cluster.h"
 #include "api/ml/job_rules.h"
 #include "api/ml/rules.h"
-#include "api/training/cloud_doubts.h"
+#include "api/training/parity_warnings.h"
 #include "api/training/regions.h"
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
-#include "scheduler/plan/difference.h"
+#include "scheduler/plan/deviation.h"
 #include "scheduler/plan/machine.h"
 #include "scheduler/plan/plan.h"
 
@@ -54,8 +54,8 @@ static void tell_without_effect(const struct view *view)
 			rows[i].object ? json_object_get(view->input, rows[i].object) : view->input;
 
 		if (json_object_get(object, rows[i].member))
-			difference_add(view->list, WITHOUT_EFFECT, rows[i].code, rows[i].field, "%s",
-				       rows[i].text);
+			deviation_add(view->list, WITHOUT_EFFECT, rows[i].code, rows[i].field, "%s",
+				      rows[i].text);
 	}
 }
 
@@ -64,9 +64,9 @@ static void tell_strategy(const struct view *view)
 	const char *strategy = json_text_at(json_object_get(view->input, "scheduling"), "strategy");
 
 	if (strategy && strcmp(strategy, "LOW_COST") == 0)
-		difference_add(view->list, WITHOUT_EFFECT, "scheduling-strategy",
-			       "trainingInput.scheduling.strategy",
-			       "The strategy LOW_COST has no effect: there are no preemptible machines.");
+		deviation_add(view->list, WITHOUT_EFFECT, "scheduling-strategy",
+			      "trainingInput.scheduling.strategy",
+			      "The strategy LOW_COST has no effect: there are no preemptible machines.");
 }
 
 static void tell_disks(const struct view *view)
@@ -77,21 +77,21 @@ static void tell_disks(const struct view *view)
 		if (!view->plan->pools[role].count ||
 		    !json_object_get(role_config(view, (enum role)role), "diskConfig"))
 			continue;
-		difference_add(view->list, WITHOUT_EFFECT, "disk-config",
-			       config_field((enum role)role, "diskConfig", field),
-			       "The disk configuration has no effect: replicas use the container "
-			       "engine's storage.");
+		deviation_add(view->list, WITHOUT_EFFECT, "disk-config",
+			      config_field((enum role)role, "diskConfig", field),
+			      "The disk configuration has no effect: replicas use the container "
+			      "engine's storage.");
 	}
 }
 
 static void tell_tpu(const struct view *view)
 {
 	if (input_has_tpu(view->input) && !view->settings->tpu_config)
-		difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
-			       json_text_at(view->input, "workerType") ? "trainingInput.workerType"
-								       : "trainingInput.scaleTier",
-			       "There is no Cloud TPU: the other replicas run without it, and without a "
-			       "TPU_CONFIG.");
+		deviation_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
+			      json_text_at(view->input, "workerType") ? "trainingInput.workerType"
+								      : "trainingInput.scaleTier",
+			      "There is no Cloud TPU: the other replicas run without it, and without a "
+			      "TPU_CONFIG.");
 }
 
 /* The field that names the role's image: its own, or else the master's, or the runtime version. */
@@ -121,9 +121,9 @@ static void tell_images(const struct view *view)
 		if (!pool->count)
 			continue;
 		if (pool->cloud_image)
-			difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
-				       "The image %.*s runs in the place of %.*s, as the image map says.",
-				       RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image);
+			deviation_add(view->list, DONE_OTHERWISE, "image-mapped", field,
+				      "The image %.*s runs in the place of %.*s, as the image map says.",
+				      RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image);
 		if (!view->plan->runtime_version)
 			registry_tell(view->list, named_image(pool), field);
 	}
@@ -138,10 +138,10 @@ static void tell_runtime(const struct view *view)
 	for (int role = 0; runtime && role < ROLE_COUNT; role++) {
 		if (!pools[role].count || is_framework_image(pools[role].image))
 			continue;
-		difference_add(view->list, DONE_OTHERWISE, "runtime-image", "trainingInput.runtimeVersion",
-			       "The image %.*s runs in the place of the runtime version %.*s: its Python and "
-			       "its libraries may be of other versions.",
-			       RULES_SHOWN_BYTES, pools[role].image, RULES_SHOWN_BYTES, runtime);
+		deviation_add(view->list, DONE_OTHERWISE, "runtime-image", "trainingInput.runtimeVersion",
+			      "The image %.*s runs in the place of the runtime version %.*s: its Python and "
+			      "its libraries may be of other versions.",
+			      RULES_SHOWN_BYTES, pools[role].image, RULES_SHOWN_BYTES, runtime);
 	}
 }
 
@@ -151,16 +151,16 @@ static void tell_packages(const struct view *view)
 	if (view->plan->runtime_version)
 		return;
 	if (view->plan->pools[ROLE_MASTER].python_module) {
-		difference_add(view->list, DONE_OTHERWISE, "module-launched", "trainingInput.pythonModule",
-			       "trainyard installs the packages and runs the module in the image: its "
-			       "entry point, which would do so in the cloud, is not run.");
+		deviation_add(view->list, DONE_OTHERWISE, "module-launched", "trainingInput.pythonModule",
+			      "trainyard installs the packages and runs the module in the image: its "
+			      "entry point, which would do so in the cloud, is not run.");
 		return;
 	}
 	if (json_array_size(json_object_get(view->input, "packageUris")))
-		difference_add(view->list, DONE_OTHERWISE, "packages-not-installed",
-			       "trainingInput.packageUris",
-			       "trainyard does not install the packages: the image's own program runs, and "
-			       "finds their names in CLOUD_ML_JOB.");
+		deviation_add(view->list, DONE_OTHERWISE, "packages-not-installed",
+			      "trainingInput.packageUris",
+			      "trainyard does not install the packages: the image's own program runs, and "
+			      "finds their names in CLOUD_ML_JOB.");
 }
 
 /* What asks for the role's accelerators: their own field, the machine type or the tier. */
@@ -184,10 +184,10 @@ static void tell_accelerators(const struct view *view)
 
 		input_accelerators(view->input, (enum role)role, &wanted);
 		if (wanted.count && !region_has_accelerator(region, wanted.type))
-			difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-region",
-				       accelerator_field(view, (enum role)role, field),
-				       "The region %s does not offer accelerators of type %s.", region,
-				       wanted.type);
+			deviation_add(view->list, REFUSED_BY_CLOUD, "accelerator-region",
+				      accelerator_field(view, (enum role)role, field),
+				      "The region %s does not offer accelerators of type %s.", region,
+				      wanted.type);
 	}
 }
 
@@ -223,7 +223,7 @@ static void tell_unknown_runtime(const struct view *view)
 	char field[FIELD_NAME_SIZE];
 
 	if (version && !runtime_known(version, python))
-		difference_add(
+		deviation_add(
 			view->list, REFUSED_BY_CLOUD, "runtime-version-unknown",
 			"trainingInput.runtimeVersion",
 			"The runtime version '%.*s' with the Python version '%.*s' is none that the service "
@@ -241,7 +241,7 @@ static void tell_unset_python(const struct view *view)
 	const char *python = runtime_python(version, NULL);
 
 	if (python && !json_text_at(view->input, "pythonVersion"))
-		difference_add(
+		deviation_add(
 			view->list, REFUSED_BY_CLOUD, "python-version-unset", "trainingInput.pythonVersion",
 			"The service wants the Python version named: the runtime version '%.*s' runs with %s, "
 			"its default while there was one.",
@@ -255,9 +255,9 @@ static void (*const tellers[])(const struct view *view) = {
 	tell_unknown_runtime, tell_unset_python,
 };
 
-void input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)
+void input_deviations_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)
 {
-	const struct view view = { input, settings, plan, plan->differences };
+	const struct view view = { input, settings, plan, plan->deviations };
 
 	for (size_t i = 0; i < sizeof(tellers) / sizeof(tellers[0]); i++)
 		tellers[i](&view);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/told_differences.h: the trials of a tuning job tell each difference once, in whatever life of the daemon.
+/* scheduler/reported_deviations.h: the trials of a tuning job tell each difference once, in whatever life of the daemon.
  * Thread: the scheduler's. */
 #include <jansson.h>
 
@@ -8,9 +8,9 @@ struct job_run;
 struct scheduler;
 
 /* Those that are not among @told: a list of its own. Pure. */
-json_t *differences_untold(const json_t *told, json_t *differences);
+json_t *deviations_unreported(const json_t *told, json_t *deviations);
 /* They are from now on: that is stored. NULL: there are none. */
-void differences_told(json_t *told, json_t *fresh);
+void deviations_mark_reported(json_t *told, json_t *fresh);
 
 /* Gives a trial's run the list that all trials of its tuning job share. */
-void told_share(struct scheduler *scheduler, struct job_run *run);
+void reported_share(struct scheduler *scheduler, struct job_run *run);
