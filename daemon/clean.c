@@ -80,8 +80,8 @@ static void plain_print(FILE *file, const char *name)
 	fputs(plain, file);
 }
 
-static void thing_tell(struct clean *clean, const char *kind, const char *name, const char *job_id,
-		       const char *problem)
+static void thing_report(struct clean *clean, const char *kind, const char *name, const char *job_id,
+			 const char *problem)
 {
 	FILE *file = problem ? stderr : stdout;
 
@@ -106,14 +106,14 @@ static void thing_tell(struct clean *clean, const char *kind, const char *name, 
 	fflush(file);
 }
 
-static void orphan_tell(void *arg, const struct orphan *item, const char *problem)
+static void orphan_report(void *arg, const struct orphan *item, const char *problem)
 {
-	thing_tell(arg, orphan_kind_names[item->kind], item->name, item->job_id, problem);
+	thing_report(arg, orphan_kind_names[item->kind], item->name, item->job_id, problem);
 }
 
-static void remains_tell(void *arg, const char *kind, const char *name, const char *problem)
+static void remains_report(void *arg, const char *kind, const char *name, const char *problem)
 {
-	thing_tell(arg, kind, name, "", problem);
+	thing_report(arg, kind, name, "", problem);
 }
 
 /* ---- --list ---- */
@@ -207,7 +207,7 @@ static enum status engine_look(struct clean *clean, struct error *err)
 	enum status rc = clean->engine->list(clean->config->engine, clean->instance, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++)
-		orphan_tell(clean, &list.items[i], NULL);
+		orphan_report(clean, &list.items[i], NULL);
 	return rc;
 }
 
@@ -221,7 +221,7 @@ static void signposts_clean(struct clean *clean)
 
 		text_printf(&path, "%s/%s", clean->state_dir, names[i]);
 		if ((clean->only_looks ? access(path.data, F_OK) : unlink(path.data)) == 0)
-			remains_tell(clean, "file", path.data, NULL);
+			remains_report(clean, "file", path.data, NULL);
 	}
 	if (!clean->only_looks)
 		state_dir_sweep(clean->state_dir);
@@ -235,7 +235,7 @@ static bool trial_clean(struct clean *clean, const char *place, const char *name
 	text_printf(&path, "%s/%s", place, name);
 	if (!clean->only_looks && !tree_remove(path.data, SIZE_MAX))
 		problem = strerror(errno);
-	remains_tell(clean, "directory", path.data, problem);
+	remains_report(clean, "directory", path.data, problem);
 	return !problem;
 }
 
@@ -254,7 +254,7 @@ static bool trials_clean(struct clean *clean)
 			is_clean = trial_clean(clean, place, entry->d_name) && is_clean;
 	if (errno == 0)
 		return is_clean;
-	remains_tell(clean, "directory", place, strerror(errno));
+	remains_report(clean, "directory", place, strerror(errno));
 	return false;
 }
 
@@ -263,7 +263,7 @@ static enum status state_clean(struct clean *clean, struct error *err)
 	const bool is_clean = trials_clean(clean);
 
 	if (!gcs_remains_clear(clean->state_dir, clean->only_looks,
-			       &(struct gcs_remains_report){ remains_tell, clean }) ||
+			       &(struct gcs_remains_report){ remains_report, clean }) ||
 	    !is_clean)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not clean", clean->state_dir);
 	signposts_clean(clean);
@@ -278,7 +278,7 @@ static enum status instance_clean(struct clean *clean, struct error *err)
 		rc = clean->only_looks
 			     ? engine_look(clean, err)
 			     : clean->engine->sweep(clean->config->engine, clean->instance,
-						    &(struct sweep_report){ orphan_tell, clean }, err);
+						    &(struct sweep_report){ orphan_report, clean }, err);
 	if (!rc && clean->state_dir)
 		rc = state_clean(clean, err);
 	if (rc || clean->count)
@@ -309,7 +309,7 @@ int clean_main(struct invocation *invocation)
 
 	if (options_read(invocation, &clean, &err))
 		return main_usage_error("clean ", &err);
-	config_unknown_variables(main_variable_tell);
+	config_unknown_variables(main_variable_report);
 	if (clean.lists)
 		return list_main(&clean);
 	if (instance_find(&clean, &any, &err))
@@ -342,7 +342,7 @@ static enum status quiet_clean(struct clean *clean, struct error *err)
 	rc = clean->engine->reach(clean->config->engine, err);
 	if (!rc)
 		rc = clean->engine->sweep(clean->config->engine, clean->instance,
-					  &(struct sweep_report){ orphan_tell, clean }, err);
+					  &(struct sweep_report){ orphan_report, clean }, err);
 	else if (is_without_jobs(clean))
 		rc = STATUS_OK;
 	state_rc = clean->state_dir ? state_clean(clean, rc ? NULL : err) : STATUS_OK;

@@ -511,7 +511,7 @@ static void item_help_write(struct text *text, const struct config_item *item, c
 void config_help_write(struct text *text, enum config_command command, const char *const *first,
 		       const char *const *defaults)
 {
-	const char *group = NULL, *told = NULL;
+	const char *group = NULL, *reported = NULL;
 
 	for (const struct config_item *item = config_items; item->name; item++) {
 		AUTO(string) char *computed = item->compute ? item->compute() : NULL;
@@ -521,9 +521,9 @@ void config_help_write(struct text *text, enum config_command command, const cha
 		group = item->group ? item->group : group;
 		if (!(item->commands & command))
 			continue;
-		if (command == CONFIG_SERVE && group != told)
-			text_printf(text, "%s%s\n", told ? "\n" : "", group);
-		told = group;
+		if (command == CONFIG_SERVE && group != reported)
+			text_printf(text, "%s%s\n", reported ? "\n" : "", group);
+		reported = group;
 		item_help_write(text, item, own || item->type != CONFIG_FLAG ? otherwise : NULL);
 	}
 }

@@ -416,7 +416,7 @@ int env_main(struct invocation *invocation)
 	struct text lines AUTO_TEXT = { 0 };
 	AUTO(string) char *url = NULL;
 
-	config_unknown_variables(main_variable_tell);
+	config_unknown_variables(main_variable_report);
 	if (!settings.unset) {
 		if (url_choose(config, &url, &err))
 			return main_failure(&err);

@@ -50,7 +50,7 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 		*ret_reason =
 			memory_printf("The container engine does not answer, and jobs wait: %s", detail);
 	if (machinery->retention)
-		json_object_set_new(answer, "retention", retention_tell(machinery->retention));
+		json_object_set_new(answer, "retention", retention_report(machinery->retention));
 	if (machinery->grpc)
 		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
 }
@@ -62,7 +62,7 @@ static bool jobs_ready(void *arg)
 	return scheduler_engine_ready(machinery->scheduler);
 }
 
-static void engine_tell(void *arg, bool *ret_reachable, bool *ret_ready)
+static void engine_report(void *arg, bool *ret_reachable, bool *ret_ready)
 {
 	const struct machinery *machinery = arg;
 	char detail[256];
@@ -199,7 +199,7 @@ static void contexts_fill(struct families *families)
 		.store = parts->store,
 		.clock = parts->clock,
 		.ledger = parts->ledger,
-		.engine = engine_tell,
+		.engine = engine_report,
 		.arg = parts->machinery,
 	};
 	families->jobs = (struct jobs_context){ parts->store,  &families->ml.training, &families->web_shell,

@@ -6,13 +6,14 @@
 enum { WIDTH = 80, NAME_AT = 2, HELP_AT = 29 };
 
 /* Appends words up to @length bytes of @told, each further line @indent wide; the first begins at *column. */
-static void words_write(struct text *text, const char *told, size_t length, unsigned indent, unsigned *column)
+static void words_write(struct text *text, const char *reported, size_t length, unsigned indent,
+			unsigned *column)
 {
-	const char *const end = told + length;
+	const char *const end = reported + length;
 
-	while (told < end) {
-		const size_t gap = strspn(told, " \n");
-		const char *word = told + gap;
+	while (reported < end) {
+		const size_t gap = strspn(reported, " \n");
+		const char *word = reported + gap;
 		size_t word_length = 0;
 
 		if (word >= end)
@@ -26,7 +27,7 @@ static void words_write(struct text *text, const char *told, size_t length, unsi
 		text_puts(text, *column > indent ? " " : "");
 		*column += (unsigned)word_length + (*column > indent);
 		text_append(text, word, word_length);
-		told = word + word_length;
+		reported = word + word_length;
 	}
 }
 

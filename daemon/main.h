@@ -36,7 +36,7 @@ static inline int main_usage_error(const char *command, const struct error *err)
 }
 
 /* For config_unknown_variables(), of commands that have no log. */
-static inline void main_variable_tell(const char *name, const char *hint)
+static inline void main_variable_report(const char *name, const char *hint)
 {
 	fprintf(stderr, "trainyard: the variable %s is no option, and is ignored%s\n", name, hint);
 }

@@ -144,19 +144,19 @@ void retention_close(struct retention *retention)
 	retention_free(retention);
 }
 
-json_t *retention_tell(struct retention *retention)
+json_t *retention_report(struct retention *retention)
 {
-	json_t *told;
+	json_t *reported;
 
 	if (!retention)
 		return NULL;
 	pthread_mutex_lock(&retention->lock);
-	told = json_pack("{s:I, s:I}", "usedBytes", (json_int_t)retention->used_bytes, "removedJobs",
-			 (json_int_t)retention->removed);
+	reported = json_pack("{s:I, s:I}", "usedBytes", (json_int_t)retention->used_bytes, "removedJobs",
+			     (json_int_t)retention->removed);
 	pthread_mutex_unlock(&retention->lock);
 	if (retention->keep_us)
-		json_object_set_new(told, "keep", json_string(retention->options.keep));
+		json_object_set_new(reported, "keep", json_string(retention->options.keep));
 	if (retention->max_bytes)
-		json_object_set_new(told, "maxStateBytes", json_integer(retention->max_bytes));
-	return told;
+		json_object_set_new(reported, "maxStateBytes", json_integer(retention->max_bytes));
+	return reported;
 }

@@ -23,4 +23,4 @@ enum status retention_open(const struct retention_options *options, struct reten
 /* Waits for the removal of one job at most. NULL is harmless. */
 void retention_close(struct retention *retention);
 /* {"keep", "maxStateBytes", "usedBytes", "removedJobs"}, for GET /healthz; NULL: nothing is limited. Thread: any. */
-json_t *retention_tell(struct retention *retention);
+json_t *retention_report(struct retention *retention);

@@ -75,7 +75,7 @@ static sigset_t end_signals(void)
 }
 
 /* Beside the ready line, for people; a log that programs read stays one. */
-static void silence_tell(const struct config *config, const char *why)
+static void silence_report(const struct config *config, const char *why)
 {
 	if (config->log_format == LOG_FORMAT_JSON)
 		log_event(LOG_WARNING, "engine-unreachable",
@@ -84,7 +84,7 @@ static void silence_tell(const struct config *config, const char *why)
 		fprintf(stderr, "trainyard: %s. Jobs wait until it is there.\n", why);
 }
 
-static void ready_tell(const struct config *config, const struct wiring *wiring)
+static void ready_report(const struct config *config, const struct wiring *wiring)
 {
 	char address[LISTEN_ADDRESS_SIZE];
 	uint16_t port;
@@ -97,12 +97,12 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 		text_puts(&url, config->listen); /* "unix:/path" */
 	address_file_write(wiring_state_dir(wiring), url.data, wiring_token_file(wiring));
 	if (engine_kind_of(config->engine)->reach(config->engine, &err))
-		silence_tell(config, main_words(&err));
+		silence_report(config, main_words(&err));
 	printf("trainyard: listening on %s\n", url.data);
 	fflush(stdout);
 }
 
-static int failure_tell(const struct error *err)
+static int failure_report(const struct error *err)
 {
 	main_failure(err);
 	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_NOT_STARTED;
@@ -152,11 +152,11 @@ static int serve_until_signal(struct config *config, const sigset_t *signals)
 	int signal_number = 0;
 
 	if (wiring_open(config, &reopening, &wiring, &err))
-		return failure_tell(&err);
+		return failure_report(&err);
 	addresses_fix(config, wiring, fixed);
 	fixed_listen = fixed[0];
 	fixed_grpc = fixed[1];
-	ready_tell(config, wiring);
+	ready_report(config, wiring);
 	for (;;) {
 		while (sigwait(signals, &signal_number) != 0)
 			;
@@ -203,7 +203,7 @@ int serve_main(const struct config *config)
 	json_object_seed(0);
 	umask(077); /* whatever the state directory gets is its owner's alone */
 	if (descriptors_raise(&err))
-		return failure_tell(&err);
+		return failure_report(&err);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* where files may not grow (ulimit -f), writes fail, and that is told */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* every thread inherits it */

@@ -39,7 +39,7 @@ struct walk {
 	bool devices_short; /* no job that wants GPUs is admitted */
 	size_t held;        /* how many leases of the room are other processes' */
 	json_t *projects;   /* nobody of these: an object with their names */
-	unsigned told;      /* why they wait */
+	unsigned logged;    /* why they wait */
 };
 
 static struct decision *decision_of(struct walk *walk, struct job_run *run, enum job_state to)
@@ -68,13 +68,13 @@ static bool is_busy(const struct walk *walk, const struct job_run *run)
 	return !run || run->stale || run->hold_until_us > walk->view->mono_us;
 }
 
-static bool was_told(const struct job_entry *entry)
+static bool was_logged(const struct job_entry *entry)
 {
-	return entry->told_wait_us[entry->told_wait];
+	return entry->logged_wait_us[entry->logged_wait];
 }
 
 /* The log says why the job waits when it begins to, and when that changes. */
-static void wait_tell(struct walk *walk, struct job_entry *entry, enum shortage shortage, const char *text)
+static void wait_report(struct walk *walk, struct job_entry *entry, enum shortage shortage, const char *text)
 {
 	static const char *const words[SHORTAGE_KINDS] = {
 		[SHORTAGE_NONE] = "its turn",
@@ -85,12 +85,13 @@ static void wait_tell(struct walk *walk, struct job_entry *entry, enum shortage 
 		[SHORTAGE_ENGINE] = "the container engine",
 		[SHORTAGE_NETWORK] = "a network",
 	};
-	const int64_t told_us = entry->told_wait_us[shortage];
+	const int64_t logged_us = entry->logged_wait_us[shortage];
 	struct decision *decision;
 	struct job_run *run;
 
-	if ((told_us && (entry->told_wait == shortage || walk->view->mono_us - told_us < TELL_AGAIN_US)) ||
-	    walk->told == TELLINGS_AT_ONCE)
+	if ((logged_us &&
+	     (entry->logged_wait == shortage || walk->view->mono_us - logged_us < TELL_AGAIN_US)) ||
+	    walk->logged == TELLINGS_AT_ONCE)
 		return;
 	run = run_of(walk, entry);
 	if (!run)
@@ -98,28 +99,28 @@ static void wait_tell(struct walk *walk, struct job_entry *entry, enum shortage 
 	decision = decision_of(walk, run, run->row->state);
 	notes_say(&decision->says, SEVERITY_INFO, "The job is queued: it waits for %s. %s", words[shortage],
 		  text ? text : "");
-	decision->told_wait_us = walk->view->mono_us;
-	decision->told_wait = shortage;
-	walk->told++;
+	decision->logged_wait_us = walk->view->mono_us;
+	decision->logged_wait = shortage;
+	walk->logged++;
 }
 
 /* It was not looked at, as none may overtake those before it. What it would lack itself is told when it is. */
-static void turn_tell(struct walk *walk, struct job_entry *entry, size_t before)
+static void turn_report(struct walk *walk, struct job_entry *entry, size_t before)
 {
 	char text[64];
 
-	if (was_told(entry) || !before)
+	if (was_logged(entry) || !before)
 		return;
 	snprintf(text, sizeof(text), before == 1 ? "%zu job is before it." : "%zu jobs are before it.",
 		 before);
-	wait_tell(walk, entry, SHORTAGE_NONE, text);
+	wait_report(walk, entry, SHORTAGE_NONE, text);
 }
 
 /* That it wants more than the host has was found of this host already. */
 static bool lacks_host(const struct walk *walk, const struct job_entry *entry)
 {
-	return entry->told_wait == SHORTAGE_HOST && was_told(entry) &&
-	       entry->told_wait_us[SHORTAGE_HOST] > walk->view->host_us;
+	return entry->logged_wait == SHORTAGE_HOST && was_logged(entry) &&
+	       entry->logged_wait_us[SHORTAGE_HOST] > walk->view->host_us;
 }
 
 static bool is_passed_over(struct walk *walk, struct job_entry *entry)
@@ -127,11 +128,11 @@ static bool is_passed_over(struct walk *walk, struct job_entry *entry)
 	if (lacks_host(walk, entry) || (entry->run && faults_hold(entry->run, walk->view->mono_us)))
 		return true;
 	if (walk->devices_short && placement_wants_devices(entry->accelerators, &walk->room.capacity)) {
-		wait_tell(walk, entry, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
+		wait_report(walk, entry, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
 		return true;
 	}
 	if (json_object_get(walk->projects, entry->project)) {
-		wait_tell(walk, entry, SHORTAGE_PROJECT, "Jobs of the project before it wait for it, too.");
+		wait_report(walk, entry, SHORTAGE_PROJECT, "Jobs of the project before it wait for it, too.");
 		return true;
 	}
 	return false;
@@ -192,7 +193,7 @@ static bool network_find(struct walk *walk, const struct job_run *run, struct as
 /* ---- those that are let in ---- */
 
 /* What holds for every job of this daemon. */
-static void surroundings_tell(const struct reconciler *reconciler, json_t *deviations)
+static void surroundings_report(const struct reconciler *reconciler, json_t *deviations)
 {
 	if (reconciler->adc)
 		deviation_add(
@@ -207,15 +208,15 @@ static void surroundings_tell(const struct reconciler *reconciler, json_t *devia
 /* Those that neither a sibling has told nor one that is let in now tells. */
 static json_t *deviations_fresh(const struct walk *walk, const struct decision *decision, json_t *all)
 {
-	json_t *fresh = deviations_unreported(decision->run->told, all);
+	json_t *fresh = deviations_unreported(decision->run->reported, all);
 
 	for (size_t i = 0; i + 1 < walk->admission->count; i++) {
 		const struct decision *before = &walk->admission->decisions[i];
 		json_t *left;
 
-		if (before->run->told != decision->run->told || !before->told)
+		if (before->run->reported != decision->run->reported || !before->reported)
 			continue;
-		left = deviations_unreported(before->told, fresh);
+		left = deviations_unreported(before->reported, fresh);
 		json_decref(fresh);
 		fresh = left;
 	}
@@ -228,8 +229,8 @@ static void deviations_report(const struct walk *walk, struct decision *decision
 	json_t *all = decision->assignment->deviations;
 	AUTO(string) char *line = NULL;
 
-	decision->told = run->told ? deviations_fresh(walk, decision, all) : NULL;
-	line = deviations_line(run->plan->deviations, decision->told ? decision->told : all);
+	decision->reported = run->reported ? deviations_fresh(walk, decision, all) : NULL;
+	line = deviations_line(run->plan->deviations, decision->reported ? decision->reported : all);
 	if (line)
 		notes_say(&decision->says, SEVERITY_NOTICE, "%s", line);
 }
@@ -276,7 +277,7 @@ static void let_in(struct walk *walk, struct job_run *run, struct assignment *as
 {
 	struct decision *decision = decision_of(walk, run, JOB_PREPARING);
 
-	surroundings_tell(walk->view->reconciler, assignment->deviations);
+	surroundings_report(walk->view->reconciler, assignment->deviations);
 	decision->assignment = assignment;
 	decision->change.started_us = walk->view->wall_us;
 	decision->leases = assignment_leases(assignment, run->row->id, &decision->lease_count);
@@ -371,11 +372,11 @@ static void visit(struct walk *walk, struct job_run *run)
 	case STATUS_RESOURCE_EXHAUSTED:
 		if (shortage == SHORTAGE_NETWORK)
 			network_seek(walk, run);
-		wait_tell(walk, run->entry, shortage, err.text);
+		wait_report(walk, run->entry, shortage, err.text);
 		note_shortage(walk, run, shortage);
 		break;
 	case STATUS_UNAVAILABLE:
-		wait_tell(walk, run->entry, SHORTAGE_ENGINE, err.text);
+		wait_report(walk, run->entry, SHORTAGE_ENGINE, err.text);
 		walk->closed = true;
 		break;
 	default:
@@ -385,22 +386,22 @@ static void visit(struct walk *walk, struct job_run *run)
 }
 
 /* Those behind are not visited. Most have been told before, and these are not walked along again. */
-static void turns_tell(struct walk *walk, size_t from)
+static void turns_report(struct walk *walk, size_t from)
 {
 	const struct queue_view *view = walk->view;
-	size_t *told = &walk->admission->told;
+	size_t *logged = &walk->admission->logged;
 
-	while (*told < view->count && was_told(view->queue[*told]))
-		++*told;
-	if (from < *told)
-		from = *told;
-	for (size_t i = from; i < view->count && walk->told < TELLINGS_AT_ONCE; i++)
-		turn_tell(walk, view->queue[i], i);
+	while (*logged < view->count && was_logged(view->queue[*logged]))
+		++*logged;
+	if (from < *logged)
+		from = *logged;
+	for (size_t i = from; i < view->count && walk->logged < TELLINGS_AT_ONCE; i++)
+		turn_report(walk, view->queue[i], i);
 }
 
 struct admission admission_decide(const struct queue_view *view)
 {
-	struct admission admission = { .told = view->told };
+	struct admission admission = { .logged = view->logged };
 	struct walk walk = { .view = view,
 			     .admission = &admission,
 			     .room = *view->room,
@@ -410,7 +411,7 @@ struct admission admission_decide(const struct queue_view *view)
 			     .projects = json_object() };
 	size_t i = 0;
 
-	for (; i < view->count && walk.told < TELLINGS_AT_ONCE; i++) {
+	for (; i < view->count && walk.logged < TELLINGS_AT_ONCE; i++) {
 		struct job_entry *entry = view->queue[i];
 
 		/* One that is busy keeps its place. */
@@ -425,7 +426,7 @@ struct admission admission_decide(const struct queue_view *view)
 		visit(&walk, entry->run);
 	}
 	if (walk.closed && !walk.looks)
-		turns_tell(&walk, i);
+		turns_report(&walk, i);
 	json_decref(walk.taken_vcpus);
 	json_decref(walk.projects);
 	free(walk.leases);

@@ -26,7 +26,7 @@ struct queue_view {
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order of their turn */
 	size_t count;
-	size_t told; /* how many of the first have said why they wait, at least */
+	size_t logged; /* how many of the first have said why they wait, at least */
 	const struct room *room;
 	const json_t *project_vcpus; /* for each project what its jobs take of the room */
 	const struct spare_networks *spares;
@@ -39,7 +39,7 @@ struct queue_view {
 struct admission {
 	struct decision *decisions; /* at most one of a job; each has its run */
 	size_t count;
-	size_t told;       /* as above, before those decisions are stored */
+	size_t logged;     /* as above, before those decisions are stored */
 	bool claims_short; /* a job waits, while another process has GPUs: to be looked at again */
 	unsigned
 		look_for; /* the engine is to be asked whether there is a block for so many addresses; 0: it is not */

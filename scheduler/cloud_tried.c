@@ -23,11 +23,11 @@ static char *call_describe(const char *host, bool cut_off)
 void cloud_tried(struct job_run *run, const char *host, bool cut_off)
 {
 	AUTO(string) char *text = call_describe(host, cut_off);
-	bool told;
+	bool reported;
 
 	if (!run->assignment)
 		return;
-	if (deviations_count(run->assignment->deviations, code, text, &told) >= HOSTS_MAX || told)
+	if (deviations_count(run->assignment->deviations, code, text, &reported) >= HOSTS_MAX || reported)
 		return;
 	job_run_differ(run, code,
 		       cut_off ? " In the cloud this works."

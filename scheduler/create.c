@@ -91,8 +91,8 @@ static enum status mounts_make(const struct reconciler *reconciler, const struct
 }
 
 /* What it is told beside its dialect's variables. */
-static void surroundings_tell(const struct reconciler *reconciler, const struct job_run *run,
-			      json_t *environment, json_t *hosts)
+static void surroundings_report(const struct reconciler *reconciler, const struct job_run *run,
+				json_t *environment, json_t *hosts)
 {
 	const struct gateway_run *gateway = &run->gateway;
 
@@ -111,7 +111,7 @@ static enum status environment_make(const struct reconciler *reconciler, const s
 
 	if (rc)
 		return rc;
-	surroundings_tell(reconciler, run, *ret_environment, hosts);
+	surroundings_report(reconciler, run, *ret_environment, hosts);
 	return replica_environment_extend(run->plan, key->role, *ret_environment, err);
 }
 

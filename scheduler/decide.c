@@ -261,8 +261,8 @@ enum { EXIT_NO_PROGRAM = 127 };
 
 /* Users ask for it: what is missing is mostly an image's python, or arguments that its own entry point has swallowed.
  * Choice: the service says nothing of the kind. */
-static void tell_missing_programs(struct decision *decision, const struct job_run *run,
-				  const struct decision_context *context)
+static void report_missing_programs(struct decision *decision, const struct job_run *run,
+				    const struct decision_context *context)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
@@ -326,7 +326,7 @@ static bool decide_outcome(struct decision *decision, const struct job_run *run,
 		notes_say(&decision->says, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
 			  outcome.message, run->row->attempt + 1);
 	if (outcome.outcome == JOB_FAILED)
-		tell_missing_programs(decision, run, context);
+		report_missing_programs(decision, run, context);
 	if (outcome.outcome == JOB_SUCCEEDED)
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
 	return true;
@@ -513,13 +513,13 @@ void decide_end(struct decision *decision, const struct job_run *run, const stru
 
 /* ---- beside its way ---- */
 
-static void tell_engine_loss(struct decision *decision, const struct job_run *run,
-			     const struct decision_context *context)
+static void report_engine_loss(struct decision *decision, const struct job_run *run,
+			       const struct decision_context *context)
 {
 	if (!context->engine_away || run->row->outcome != JOB_STATE_UNSPECIFIED ||
-	    (run->told_loss == context->engine_loss && run->told_loss_in == run->row->state))
+	    (run->logged_loss == context->engine_loss && run->logged_loss_in == run->row->state))
 		return;
-	decision->told_loss = context->engine_loss;
+	decision->logged_loss = context->engine_loss;
 	notes_say(&decision->says, SEVERITY_WARNING, "Waiting for the container engine: %s",
 		  context->engine_away);
 }
@@ -557,7 +557,7 @@ struct decision job_decide(const struct job_run *run, const struct decision_cont
 
 	if (job_run_rests(run, context->mono_us))
 		return decision;
-	tell_engine_loss(&decision, run, context);
+	report_engine_loss(&decision, run, context);
 	note_replicas(&decision, run);
 	decide_following(&decision, run);
 	gateway_decide(&decision, run, context);

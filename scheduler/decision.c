@@ -44,7 +44,7 @@ void decision_deinit(struct decision *decision)
 	free(decision->journal);
 	assignment_free(decision->assignment);
 	leases_free(decision->leases, decision->lease_count);
-	json_decref(decision->told);
+	json_decref(decision->reported);
 	trial_acts_deinit(&decision->trials);
 	free(decision->orders);
 }

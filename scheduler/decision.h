@@ -41,10 +41,10 @@ struct decision {
 	size_t journal_count;
 	struct lease *leases;
 	size_t lease_count;
-	json_t *told; /* by a trial, for its siblings too: deviations_unreported(); NULL: nothing */
-	enum shortage told_wait;  /* what the lines say that the job waits for, */
-	int64_t told_wait_us;     /* monotonic: and when they do; 0: they do not */
-	unsigned told_loss;       /* the loss of the engine that the lines tell of; 0: none */
+	json_t *reported; /* by a trial, for its siblings too: deviations_unreported(); NULL: nothing */
+	enum shortage logged_wait; /* what the lines say that the job waits for, */
+	int64_t logged_wait_us;    /* monotonic: and when they do; 0: they do not */
+	unsigned logged_loss;      /* the loss of the engine that the lines tell of; 0: none */
 	struct trial_acts trials; /* of a tuning job: what becomes of its trials */
 	struct order *orders;
 	size_t order_count;

@@ -257,7 +257,7 @@ void engine_event_apply(struct scheduler *scheduler, const struct engine_event *
 		network_update(scheduler, event);
 		break;
 	case ENGINE_NETWORKS_FREE:
-		networks_told(scheduler, event);
+		networks_reported(scheduler, event);
 		break;
 	case ENGINE_REPLICA_CREATED:
 	case ENGINE_REPLICA_STARTED:

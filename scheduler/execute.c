@@ -127,7 +127,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 	room_take(scheduler, run);
 	room_lease(scheduler, run);
 	network_enter(scheduler, run);
-	deviations_mark_reported(run->told, decision->told);
+	deviations_mark_reported(run->reported, decision->reported);
 }
 
 /* What is so from now on, because it is stored. */
@@ -156,13 +156,13 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 					     : row->kind == JOURNAL_ENDED ? JOURNALED_END
 									  : JOURNALED_BLAME;
 	}
-	if (decision->told_wait_us) {
-		run->entry->told_wait = decision->told_wait;
-		run->entry->told_wait_us[decision->told_wait] = decision->told_wait_us;
+	if (decision->logged_wait_us) {
+		run->entry->logged_wait = decision->logged_wait;
+		run->entry->logged_wait_us[decision->logged_wait] = decision->logged_wait_us;
 	}
-	if (decision->told_loss) {
-		run->told_loss = decision->told_loss;
-		run->told_loss_in = change->to;
+	if (decision->logged_loss) {
+		run->logged_loss = decision->logged_loss;
+		run->logged_loss_in = change->to;
 	}
 	job_run_hold(run, decision->hold_until_us);
 	if (change->decides)

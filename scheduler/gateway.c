@@ -9,7 +9,7 @@
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
 /* What a variable says. */
-enum told {
+enum reported {
 	STORAGE_URL,   /* "http://10.213.0.1:45001" */
 	STORAGE_API,   /* "http://10.213.0.1:45001/storage/v1/" */
 	METADATA_HOST, /* "metadata.google.internal" where that is enough, else "10.213.0.1:45001" */
@@ -23,7 +23,7 @@ enum told {
  * which lead here as well and are trusted by the last ones. */
 static const struct variable {
 	const char *name;
-	enum told told;
+	enum reported reported;
 } variables[] = {
 	/* google-cloud-storage (Python, Node, Go, C#), gcsfs.
 	 * Source: googleapis/google-cloud-go, storage/doc.go (read 2026-11-22) */
@@ -157,7 +157,7 @@ static json_t *variable_make(const struct variable *variable, const char *addres
 	const unsigned storage_port = place->storage_port ? place->storage_port : place->port;
 	const bool plain = place->port_80;
 
-	switch (variable->told) {
+	switch (variable->reported) {
 	case STORAGE_URL:
 		return json_sprintf("%s=http://%s:%u", variable->name, address, storage_port);
 	case STORAGE_API:
@@ -219,7 +219,7 @@ void gateway_environment(const struct plan *plan, uint32_t address, const struct
 
 	address_print(address, text);
 	for (size_t i = 0; i < COUNT_OF(variables); i++)
-		if (variables[i].told != TRUSTED || place->ca_bundle)
+		if (variables[i].reported != TRUSTED || place->ca_bundle)
 			json_array_append_new(environment, variable_make(&variables[i], text, place));
 	hosts_append(hosts, plan, text, place);
 }

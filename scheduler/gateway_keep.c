@@ -14,7 +14,7 @@ enum {
 	RETRY_US = 1000000,
 };
 
-static bool is_told(const struct job_run *run, const struct replica_run *replica)
+static bool knows_gateway(const struct job_run *run, const struct replica_run *replica)
 {
 	return run->gateway.port && replica->observed != OBSERVED_NOTHING &&
 	       replica->observed != OBSERVED_EXITED;
@@ -29,7 +29,7 @@ static bool is_to_be_made(const struct job_run *run, const struct replica_run *r
 static bool is_of_use(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
-		if (is_told(run, &run->replicas[i]) || is_to_be_made(run, &run->replicas[i]))
+		if (knows_gateway(run, &run->replicas[i]) || is_to_be_made(run, &run->replicas[i]))
 			return true;
 	return false;
 }

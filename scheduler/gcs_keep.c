@@ -8,16 +8,16 @@
 
 static const char missing[] = "gcs-missing";
 
-static bool is_told(const struct job_run *run)
+static bool is_reported(const struct job_run *run)
 {
 	bool has_text;
 
 	return run->assignment && deviations_count(run->assignment->deviations, missing, "", &has_text) > 0;
 }
 
-static void missing_tell(struct job_run *run, const char *reason)
+static void missing_report(struct job_run *run, const char *reason)
 {
-	if (!is_told(run))
+	if (!is_reported(run))
 		job_run_differ(run, missing, "",
 			       "Cloud Storage is not there as files at " GCS_PLACE ": %s. " GCS_PLACE
 			       " is empty and read-only: a program that writes there fails.",
@@ -32,11 +32,11 @@ const char *gcs_keep(struct reconciler *reconciler, struct job_run *run)
 	if (!run->plan->mounts_gcs)
 		return NULL;
 	if (!reconciler->gcs.place) {
-		missing_tell(run, "this daemon does not offer them");
+		missing_report(run, "this daemon does not offer them");
 		return NULL;
 	}
 	if (reconciler->gcs.place(reconciler->gcs.arg, &directory, &err) == STATUS_OK)
 		return directory;
-	missing_tell(run, err.text ? err.text : status_name(err.status));
+	missing_report(run, err.text ? err.text : status_name(err.status));
 	return NULL;
 }

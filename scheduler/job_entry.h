@@ -23,9 +23,9 @@ struct job_entry {
 	unsigned accelerators; /* that are to be attached */
 	char *project;
 	/* What its log said last that it waits for, NONE: its turn; and when each was said last (monotonic); 0: never */
-	enum shortage told_wait;
-	int64_t told_wait_us[SHORTAGE_KINDS];
+	enum shortage logged_wait;
+	int64_t logged_wait_us[SHORTAGE_KINDS];
 	/* Of struct job_run, while there is none. */
-	unsigned told_loss;
+	unsigned logged_loss;
 	int64_t deadline_us;
 };

@@ -42,7 +42,7 @@ void job_run_free(struct job_run *run)
 	for (int role = 0; role < ROLE_COUNT; role++)
 		free(run->image_ids[role]);
 	free(run->fault);
-	json_decref(run->told);
+	json_decref(run->reported);
 	for (size_t i = 0; i < run->hit_count; i++)
 		free(run->hits[i].line);
 	free(run->hits);

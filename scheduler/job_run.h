@@ -117,7 +117,7 @@ struct job_run {
 	struct network_status network_status;
 	unsigned networks_had; /* how many were made for it */
 	unsigned
-		lack_told_after; /* one more than it had had when the log said that there is no block for another; 0: never */
+		lack_logged_after; /* one more than it had had when the log said that there is no block for another; 0: never */
 	/* The count of spare_network.h at which the job left its network; since then that network is spare, another job's, or on its
 	 * way out. 0: the job did not leave it. */
 	unsigned left_network_in;
@@ -128,9 +128,9 @@ struct job_run {
 	struct notes notes; /* to be stored with the next change */
 	bool differs;       /* the assignment has differences that are not stored yet */
 	unsigned
-		told_loss; /* the last loss of the engine (struct decision_context) that the log tells of; 0: none */
-	enum job_state told_loss_in; /* and the state that the job was in */
-	json_t *told;                /* of a trial: differences that its siblings have told; or NULL */
+		logged_loss; /* the last loss of the engine (struct decision_context) that the log tells of; 0: none */
+	enum job_state logged_loss_in; /* and the state that the job was in */
+	json_t *reported;              /* of a trial: differences that its siblings have told; or NULL */
 	struct tuner *tuner;         /* of a tuning job, once it was looked at */
 	bool counted;                /* takes part of the scheduler's room */
 	bool stale;                  /* the stored row may say more than ours */

@@ -98,8 +98,8 @@ bool jobs_open(struct scheduler *scheduler, struct job_entry *entry)
 		return false;
 	}
 	run->deadline_us = entry->deadline_us;
-	run->told_loss = entry->told_loss;
-	run->told_loss_in = JOB_QUEUED;
+	run->logged_loss = entry->logged_loss;
+	run->logged_loss_in = JOB_QUEUED;
 	run->entry = entry;
 	entry->run = run;
 	reported_share(scheduler, run);
@@ -136,7 +136,7 @@ void jobs_rest(struct scheduler *scheduler)
 			continue;
 		}
 		entry->deadline_us = entry->run->deadline_us;
-		entry->told_loss = entry->run->told_loss_in == JOB_QUEUED ? entry->run->told_loss : 0;
+		entry->logged_loss = entry->run->logged_loss_in == JOB_QUEUED ? entry->run->logged_loss : 0;
 		job_run_free(TAKE(entry->run));
 	}
 	scheduler->opened_count = kept;

@@ -79,8 +79,8 @@ static bool kill_is_loss(const struct scheduler *scheduler, const struct replica
 
 /* An engine that dies leaves programs that write into pipes which nobody reads; what is in them when they end is gone.
  * One that was only out of reach has read on. */
-static void tell_missing_lines(const struct scheduler *scheduler, struct job_run *run,
-			       const struct replica_run *replica, const struct replica_status *status)
+static void report_missing_lines(const struct scheduler *scheduler, struct job_run *run,
+				 const struct replica_run *replica, const struct replica_status *status)
 {
 	char name[REPLICA_NAME_MAX];
 
@@ -128,7 +128,7 @@ void observe_exit(struct scheduler *scheduler, struct job_run *run, struct repli
 {
 	const bool doubted = replica->in_doubt;
 
-	tell_missing_lines(scheduler, run, replica, status);
+	report_missing_lines(scheduler, run, replica, status);
 	replica->observed = OBSERVED_EXITED;
 	if (status->finished_ns > 0)
 		replica->ended_us =

@@ -61,9 +61,9 @@ enum {
 };
 
 /* Whether the log says that there is no block for the network that the job waits for. */
-static bool lack_was_told(const struct job_run *run)
+static bool lack_was_logged(const struct job_run *run)
 {
-	return run->lack_told_after == run->networks_had + 1;
+	return run->lack_logged_after == run->networks_had + 1;
 }
 
 /* The pool is full, or others have it. Addresses of spare networks are given back first. */
@@ -76,9 +76,9 @@ static void network_lack(struct scheduler *scheduler, struct job_run *run, const
 	snprintf(scheduler->network_lack, sizeof(scheduler->network_lack), "No network can be made now: %s",
 		 text);
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + ASK_AGAIN_US);
-	if (lack_was_told(run))
+	if (lack_was_logged(run))
 		return;
-	run->lack_told_after = run->networks_had + 1;
+	run->lack_logged_after = run->networks_had + 1;
 	notes_say(&run->notes, SEVERITY_WARNING, "The job waits for a network: %s", text);
 }
 
@@ -151,7 +151,7 @@ static void look_lacks(struct scheduler *scheduler, const char *text, int64_t no
 		 text);
 }
 
-void networks_told(struct scheduler *scheduler, const struct engine_event *event)
+void networks_reported(struct scheduler *scheduler, const struct engine_event *event)
 {
 	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
 	const unsigned awaiting = awaiting_count(scheduler);
@@ -204,7 +204,7 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 	if (event->kind == ENGINE_NETWORK_READY) {
 		run->network = NETWORK_READY;
 		run->network_status = event->networks[0];
-		if (!lack_was_told(run))
+		if (!lack_was_logged(run))
 			scheduler->network_lack[0] = '\0';
 		run->networks_had++;
 	} else if (event->kind == ENGINE_NETWORK_FAILED) {

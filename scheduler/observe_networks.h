@@ -29,7 +29,7 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 void network_look(struct scheduler *scheduler, unsigned replicas);
 /* @run was let in: it takes the spare network that its assignment says, or one of the free blocks is its own. */
 void network_enter(struct scheduler *scheduler, struct job_run *run);
-void networks_told(struct scheduler *scheduler, const struct engine_event *event);
+void networks_reported(struct scheduler *scheduler, const struct engine_event *event);
 /* Whether the queue waits for a network, as the jobs that were let in stand now: none is let in while one of those asks
  * for its own. */
 void networks_resolve(struct scheduler *scheduler);

@@ -58,8 +58,8 @@ static void queue_insert(struct scheduler *scheduler, struct job_entry *entry)
 		(scheduler->queue_count - at) * sizeof(struct job_entry *));
 	scheduler->queue[at] = entry;
 	scheduler->queue_count++;
-	if (scheduler->queue_told > at)
-		scheduler->queue_told = at;
+	if (scheduler->queue_logged > at)
+		scheduler->queue_logged = at;
 	entry->queued = true;
 	queue_opened(scheduler, entry);
 }
@@ -74,7 +74,7 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run)
 	memmove(&scheduler->queue[at], &scheduler->queue[at + 1],
 		(scheduler->queue_count - at - 1) * sizeof(struct job_entry *));
 	scheduler->queue_count--;
-	scheduler->queue_told -= scheduler->queue_told > at;
+	scheduler->queue_logged -= scheduler->queue_logged > at;
 	entry->queued = false;
 	scheduler->queue_stirred = true; /* others may have waited for it alone */
 }
@@ -113,7 +113,7 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 {
 	for (size_t i = 0; i < admission->count; i++)
 		decisions_add(scheduler, admission->decisions[i].run, &admission->decisions[i]);
-	scheduler->queue_told = admission->told;
+	scheduler->queue_logged = admission->logged;
 	if (admission->look_for)
 		network_look(scheduler, admission->look_for);
 	if (admission->claims_short)
@@ -146,7 +146,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 				    .reconciler = &scheduler->reconciler,
 				    .queue = scheduler->queue,
 				    .count = scheduler->queue_count,
-				    .told = scheduler->queue_told,
+				    .logged = scheduler->queue_logged,
 				    .room = &scheduler->room,
 				    .project_vcpus = scheduler->project_vcpus,
 				    .spares = &scheduler->spares,

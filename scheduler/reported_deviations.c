@@ -10,7 +10,7 @@
 #include "store/jobs/jobs.h"
 #include "store/jobs/trials.h"
 
-json_t *deviations_unreported(const json_t *told, json_t *deviations)
+json_t *deviations_unreported(const json_t *reported, json_t *deviations)
 {
 	json_t *fresh = json_array();
 	json_t *deviation;
@@ -21,7 +21,7 @@ json_t *deviations_unreported(const json_t *told, json_t *deviations)
 		const char *text = json_string_value(json_object_get(deviation, "text"));
 		bool has = false, again = false;
 
-		deviations_count(told, code ? code : "", text ? text : "", &has);
+		deviations_count(reported, code ? code : "", text ? text : "", &has);
 		deviations_count(fresh, code ? code : "", text ? text : "", &again);
 		if (!has && !again)
 			json_array_append(fresh, deviation);
@@ -29,12 +29,12 @@ json_t *deviations_unreported(const json_t *told, json_t *deviations)
 	return fresh;
 }
 
-void deviations_mark_reported(json_t *told, json_t *fresh)
+void deviations_mark_reported(json_t *reported, json_t *fresh)
 {
-	json_array_extend(told, fresh);
+	json_array_extend(reported, fresh);
 }
 
-static void one_recall(struct store *store, int64_t trial, json_t *told)
+static void one_recall(struct store *store, int64_t trial, json_t *reported)
 {
 	AUTO(job) struct job *row = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
@@ -43,22 +43,22 @@ static void one_recall(struct store *store, int64_t trial, json_t *told)
 	if (job_get_by_id(store, trial, &row, NULL) || !row->assignment ||
 	    assignment_from_text(row->assignment, &assignment, NULL))
 		return;
-	fresh = deviations_unreported(told, assignment->deviations);
-	deviations_mark_reported(told, fresh);
+	fresh = deviations_unreported(reported, assignment->deviations);
+	deviations_mark_reported(reported, fresh);
 }
 
 /* By trials that were let in by an earlier daemon. What cannot be read now is told anew. */
-static json_t *told_recall(struct store *store, int64_t owner)
+static json_t *reported_recall(struct store *store, int64_t owner)
 {
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };
-	json_t *told = json_array();
+	json_t *reported = json_array();
 
 	if (trial_list_read(store, owner, &list, NULL))
-		return told;
+		return reported;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.trials[i].started_us)
-			one_recall(store, list.trials[i].run, told);
-	return told;
+			one_recall(store, list.trials[i].run, reported);
+	return reported;
 }
 
 void reported_share(struct scheduler *scheduler, struct job_run *run)
@@ -67,7 +67,7 @@ void reported_share(struct scheduler *scheduler, struct job_run *run)
 
 	if (!owner)
 		return;
-	if (!owner->told)
-		owner->told = told_recall(scheduler->reconciler.store, owner->row->id);
-	run->told = json_incref(owner->told);
+	if (!owner->reported)
+		owner->reported = reported_recall(scheduler->reconciler.store, owner->row->id);
+	run->reported = json_incref(owner->reported);
 }

@@ -27,17 +27,17 @@ static void devices_swap(struct host *a, struct host *b)
 	b->device_count = before.device_count;
 }
 
-void room_host_take(struct scheduler *scheduler, struct host *told)
+void room_host_take(struct scheduler *scheduler, struct host *reported)
 {
 	struct host *host = &scheduler->room.capacity.host;
 
 	pthread_mutex_lock(&scheduler->mutex);
 	if (scheduler->devices_automatic)
-		devices_swap(host, told);
-	host->known = told->known;
-	host->cpus = told->cpus;
-	host->memory_bytes = told->memory_bytes;
-	memcpy(host->engine, told->engine, sizeof(host->engine));
+		devices_swap(host, reported);
+	host->known = reported->known;
+	host->cpus = reported->cpus;
+	host->memory_bytes = reported->memory_bytes;
+	memcpy(host->engine, reported->engine, sizeof(host->engine));
 	pthread_mutex_unlock(&scheduler->mutex);
 	device_claims_set_engine(scheduler->claims, host->engine);
 	device_claims_adopt(scheduler->claims, scheduler->room.usage.leases,

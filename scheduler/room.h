@@ -8,7 +8,7 @@ struct job_run;
 struct scheduler;
 
 /* What the engine's machine has. It is told once, so nothing here can fail: what @told owns may be another's afterwards. */
-void room_host_take(struct scheduler *scheduler, struct host *told);
+void room_host_take(struct scheduler *scheduler, struct host *reported);
 /* Takes the leases from the store: what is there counts, whatever the scheduler believed. */
 enum status room_leases_load(struct scheduler *scheduler, struct error *err);
 /* Counts a job that does not count yet; its leases apart. */

@@ -48,7 +48,7 @@ struct scheduler {
 	struct job_entry *
 		*queue; /* those that wait for room, in the order of their turn; has the size of entries */
 	size_t queue_count;
-	size_t queue_told; /* how many of the queue's first jobs have said why they wait: those need not be visited for that */
+	size_t queue_logged; /* how many of the queue's first jobs have said why they wait: those need not be visited for that */
 	int64_t host_us;    /* monotonic: since when the host is as it is; 0: since the start */
 	bool queue_stirred; /* somebody may be let in: room, a job or the engine came, or a job went */
 	/* By the engine's clock, of the last loss and of the return; 0: none */

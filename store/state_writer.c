@@ -68,7 +68,7 @@ void job_touch(struct change_scope *scope, int64_t job)
 	touched_add(scope->touched, job);
 }
 
-static void touched_tell(struct state_writer *writer)
+static void touched_report(struct state_writer *writer)
 {
 	if (writer->touched.count > JOB_CHANGES_KEPT)
 		job_changes_lose(writer->changes);
@@ -213,7 +213,7 @@ static void transaction_committed(void *arg, const struct group_change *first)
 	/* Lines first: a caller that reads the logs after its change has returned finds them there. */
 	if (adds_lines || writer->is_behind)
 		outbox_hand_over(writer);
-	touched_tell(writer);
+	touched_report(writer);
 	intents_announce(writer, first);
 }
 

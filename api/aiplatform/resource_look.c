@@ -23,8 +23,8 @@ static json_t *pool_field(const json_t *input, enum role role, const char *membe
 			    accelerator ? "acceleratorType" : "machineType");
 }
 
-static enum status plan_tell(struct call *call, const struct resource_methods *methods, const json_t *body,
-			     struct error *err)
+static enum status plan_report(struct call *call, const struct resource_methods *methods, const json_t *body,
+			       struct error *err)
 {
 	const struct training_context *context = call->context;
 	AUTO(plan) struct plan *plan = NULL;
@@ -39,7 +39,7 @@ static enum status plan_tell(struct call *call, const struct resource_methods *m
 			    plan->job_id, &name);
 	return plan_answer(
 		call, plan,
-		&(struct plan_telling){
+		&(struct plan_report){
 			.name = name.data, .name_drawn = true, .input = body, .namer = pool_field },
 		err);
 }
@@ -52,7 +52,7 @@ enum status resource_plan_handle(struct call *call, struct error *err)
 
 	if (!rc)
 		rc = methods->check(call->body, &context->settings, err);
-	return rc ? rc : plan_tell(call, methods, call->body, err);
+	return rc ? rc : plan_report(call, methods, call->body, err);
 }
 
 enum status pipeline_plan_handle(struct call *call, struct error *err)
@@ -64,7 +64,7 @@ enum status pipeline_plan_handle(struct call *call, struct error *err)
 
 	if (!rc)
 		rc = pipeline_rules_check(call->body, &context->settings, &job, &tunes, err);
-	return rc ? rc : plan_tell(call, tunes ? &tuning_job_methods : &custom_job_methods, job, err);
+	return rc ? rc : plan_report(call, tunes ? &tuning_job_methods : &custom_job_methods, job, err);
 }
 
 enum status resource_report_handle(struct call *call, struct error *err)

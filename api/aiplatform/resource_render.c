@@ -70,7 +70,8 @@ static void job_shells_render(const struct call *call, const struct job *job, st
 {
 	AUTO(plan) struct plan *plan = NULL;
 
-	if (job->state == JOB_RUNNING && shells_told(call, job) && !plan_from_text(job->plan, &plan, NULL))
+	if (job->state == JOB_RUNNING && shells_reported(call, job) &&
+	    !plan_from_text(job->plan, &plan, NULL))
 		shells_render(call, job->id, plan, answer);
 }
 

@@ -67,7 +67,7 @@ static const struct {
 	  "There is no address of the dashboard: AIP_DASHBOARD_PORT alone is set." },
 };
 
-static void tell_without_effect(const struct view *view)
+static void report_without_effect(const struct view *view)
 {
 	char field[FIELD_SIZE];
 
@@ -80,7 +80,7 @@ static void tell_without_effect(const struct view *view)
 			      "The encryption key has no effect: nothing is encrypted with it.");
 }
 
-static void tell_strategy(const struct view *view)
+static void report_strategy(const struct view *view)
 {
 	const char *strategy = json_text_at(json_object_get(view->spec, "scheduling"), "strategy");
 	char field[FIELD_SIZE];
@@ -106,7 +106,7 @@ static const struct {
 	  "The pool's partition size has no effect: its replicas have whole GPUs." },
 };
 
-static void tell_pool_members(const struct view *view, int index)
+static void report_pool_members(const struct view *view, int index)
 {
 	char field[FIELD_SIZE];
 
@@ -142,7 +142,7 @@ static bool names_log_place(const json_t *texts, const char *place)
 }
 
 /* Only what the job itself says can be seen here. */
-static void tell_log_places(const struct view *view, int index)
+static void report_log_places(const struct view *view, int index)
 {
 	static const char *const members[] = { "command", "args", "env" };
 	const bool packaged = view->plan->pools[index].python_module;
@@ -164,7 +164,7 @@ static void tell_log_places(const struct view *view, int index)
 }
 
 /* Lenient validation has let it pass. */
-static void tell_accelerator(const struct view *view, int index)
+static void report_accelerator(const struct view *view, int index)
 {
 	const char *type = view->plan->pools[index].accelerator_type;
 	char field[FIELD_SIZE];
@@ -175,7 +175,7 @@ static void tell_accelerator(const struct view *view, int index)
 			      "The service has no more accelerators of type %s.", type);
 }
 
-static void tell_machine(const struct view *view, int index)
+static void report_machine(const struct view *view, int index)
 {
 	const char *type = view->plan->pools[index].machine_type;
 	const json_t *spec = json_object_get(pool_at(view, index), "machineSpec");
@@ -183,8 +183,9 @@ static void tell_machine(const struct view *view, int index)
 	char field[FIELD_SIZE];
 
 	if (!machine_find_in(type, MACHINE_OF_VERTEX, &machine)) {
-		unknown_tell(view->list, "machine-type-unknown",
-			     pool_field(view, index, "machineSpec.machineType", field), "machine type", type);
+		unknown_report(view->list, "machine-type-unknown",
+			       pool_field(view, index, "machineSpec.machineType", field), "machine type",
+			       type);
 		return;
 	}
 	if (pool_has_tpu(pool_at(view, index))) {
@@ -202,7 +203,7 @@ static void tell_machine(const struct view *view, int index)
 			machine.name, machine.accelerator_count, machine.accelerator_type);
 }
 
-static void tell_image(const struct view *view, int index)
+static void report_image(const struct view *view, int index)
 {
 	const struct pool *pool = &view->plan->pools[index];
 	const bool packaged = pool->python_module;
@@ -225,11 +226,11 @@ static void tell_image(const struct view *view, int index)
 			      FINDINGS_SHOWN_BYTES, image);
 		return;
 	}
-	registry_tell(view->list, image, field);
+	registry_report(view->list, image, field);
 }
 
 /* Stopped trials, and what only v1beta1 has. */
-static void tell_study(const struct view *view)
+static void report_study(const struct view *view)
 {
 	const json_t *study = json_object_get(view->job, "studySpec");
 
@@ -244,12 +245,12 @@ static void tell_study(const struct view *view)
 			      "Transfer learning has no effect: trials learn from their own job alone.");
 }
 
-static void tell_location(const struct view *view)
+static void report_location(const struct view *view)
 {
 	const char *location = view->plan->region;
 
 	if (location && !region_find(location))
-		unknown_tell(view->list, "region-unknown", "name", "region", location);
+		unknown_report(view->list, "region-unknown", "name", "region", location);
 }
 
 void spec_deviations_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan)
@@ -259,14 +260,14 @@ void spec_deviations_add(const json_t *job, const char *root, const json_t *spec
 	for (int index = 0; index < ROLE_COUNT; index++) {
 		if (!plan->pools[index].count)
 			continue;
-		tell_image(&view, index);
-		tell_machine(&view, index);
-		tell_accelerator(&view, index);
-		tell_pool_members(&view, index);
-		tell_log_places(&view, index);
+		report_image(&view, index);
+		report_machine(&view, index);
+		report_accelerator(&view, index);
+		report_pool_members(&view, index);
+		report_log_places(&view, index);
 	}
-	tell_without_effect(&view);
-	tell_strategy(&view);
-	tell_study(&view);
-	tell_location(&view);
+	report_without_effect(&view);
+	report_strategy(&view);
+	report_study(&view);
+	report_location(&view);
 }

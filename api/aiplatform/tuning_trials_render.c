@@ -152,7 +152,7 @@ void tuning_trials_render(struct call *call, const struct job *job, struct write
 		.call = call,
 		.job = job,
 		.trials = member_list(answer, "trials"),
-		.shells = shells_told(call, job),
+		.shells = shells_reported(call, job),
 	};
 	struct error err AUTO_ERROR = { 0 };
 	enum status rc = plan_from_text(job->plan, &rendering.plan, &err);

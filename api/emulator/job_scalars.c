@@ -84,7 +84,7 @@ static void reading_deinit(struct reading *reading)
 	free(reading->prefix);
 }
 
-static void broken_tell(struct reading *reading, const char *name, const char *why)
+static void broken_report(struct reading *reading, const char *name, const char *why)
 {
 	if (!reading->broken.length)
 		text_printf(&reading->broken, "The event file gs://%s/%s: %s.", reading->bucket, name, why);
@@ -125,7 +125,7 @@ static void object_take(struct reading *reading, const char *name)
 	event_file_init(&file, 0);
 	if (object_open(reading->objects, reading->bucket, name, 0, &object, &err) ||
 	    pieces_read(reading, object, &file, &err))
-		broken_tell(reading, name, err.text);
+		broken_report(reading, name, err.text);
 	event_file_deinit(&file);
 	reading->scalars.run = "";
 }

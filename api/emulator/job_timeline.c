@@ -117,13 +117,13 @@ static const char *end_name(int end)
 	return end > 0 && (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : NULL;
 }
 
-static const char *state_told(int state)
+static const char *state_name(int state)
 {
 	return state >= 0 && state < JOB_STATE_COUNT ? job_state_name((enum job_state)state) : NULL;
 }
 
 /* "worker-replica-1 exited with 137, out of memory" */
-static void end_tell(const struct journal_row *row, const char *replica, struct text *text)
+static void end_report(const struct journal_row *row, const char *replica, struct text *text)
 {
 	switch (row->cause) {
 	case END_EXIT:
@@ -144,23 +144,23 @@ static void end_tell(const struct journal_row *row, const char *replica, struct 
 		text_puts(text, ", out of memory");
 }
 
-static void event_tell(const struct journal_row *row, const char *replica, struct text *text)
+static void event_report(const struct journal_row *row, const char *replica, struct text *text)
 {
 	switch (row->kind) {
 	case JOURNAL_STATE:
-		text_printf(text, "the job is %s", state_told(row->cause));
+		text_printf(text, "the job is %s", state_name(row->cause));
 		break;
 	case JOURNAL_DECIDED:
 		if (row->cause == JOB_PREPARING)
 			text_puts(text, "the job will be tried again");
 		else
-			text_printf(text, "the job will be %s", state_told(row->cause));
+			text_printf(text, "the job will be %s", state_name(row->cause));
 		break;
 	case JOURNAL_RETRIED:
 		text_printf(text, "attempt %u begins", row->attempt);
 		break;
 	case JOURNAL_ENDED:
-		end_tell(row, replica, text);
+		end_report(row, replica, text);
 		break;
 	case JOURNAL_RESTARTED:
 		text_printf(text, "%s is started anew", replica);
@@ -202,12 +202,12 @@ static void event_write(const struct plan *plan, const struct journal_row *row, 
 
 	if (row->of_replica)
 		replica_task_name(plan, (enum role)row->role, row->index, replica);
-	event_tell(row, replica, &text);
+	event_report(row, replica, &text);
 	member_time(answer, "time", row->time_us, TIME_MICROSECONDS);
 	member_text(answer, "kind", kind_name(row->kind));
 	member_int(answer, "attempt", row->attempt);
 	if (row->kind == JOURNAL_STATE || row->kind == JOURNAL_DECIDED)
-		member_text(answer, "state", state_told(row->cause));
+		member_text(answer, "state", state_name(row->cause));
 	if (row->of_replica)
 		member_text(answer, "replica", replica);
 	if (row->of_replica && row->restart)
@@ -292,7 +292,7 @@ static void fault_write(const struct jobs_context *context, const struct plan *p
 	member_text(answer, "text", hit->line);
 }
 
-struct told {
+struct reported {
 	const struct jobs_context *context;
 	const struct job *job;
 	const struct plan *plan;
@@ -300,17 +300,17 @@ struct told {
 	struct fault_hit_list hits; /* of the job, and of its trials */
 };
 
-static void told_deinit(struct told *told)
+static void reported_deinit(struct reported *reported)
 {
-	journal_deinit(&told->journal);
-	fault_hit_list_deinit(&told->hits);
+	journal_deinit(&reported->journal);
+	fault_hit_list_deinit(&reported->hits);
 }
 
-static void timeline_write(const struct told *told, struct text *text)
+static void timeline_write(const struct reported *reported, struct text *text)
 {
-	const struct journal *journal = &told->journal;
-	const struct plan *plan = told->plan;
-	const unsigned attempt = told->job->attempt;
+	const struct journal *journal = &reported->journal;
+	const struct plan *plan = reported->plan;
+	const unsigned attempt = reported->job->attempt;
 	struct writer answer = message_open(text, &job_timeline_message), list;
 
 	member_int(&answer, "attempt", attempt);
@@ -332,13 +332,13 @@ static void timeline_write(const struct told *told, struct text *text)
 		}
 	message_close(&list);
 	list = member_list(&answer, "faults");
-	for (size_t i = 0; i < told->hits.count; i++) {
+	for (size_t i = 0; i < reported->hits.count; i++) {
 		struct writer fault;
 
-		if (told->hits.hits[i].key.job != told->job->id)
+		if (reported->hits.hits[i].key.job != reported->job->id)
 			continue;
 		fault = element_message(&list);
-		fault_write(told->context, plan, &told->hits.hits[i], &fault);
+		fault_write(reported->context, plan, &reported->hits.hits[i], &fault);
 		message_close(&fault);
 	}
 	message_close(&list);
@@ -351,7 +351,7 @@ enum status job_timeline_answer(struct call *call, struct error *err)
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
 	AUTO(job) struct job *job = NULL;
 	AUTO(plan) struct plan *plan = NULL;
-	struct told told __attribute__((cleanup(told_deinit))) = { .context = context };
+	struct reported reported __attribute__((cleanup(reported_deinit))) = { .context = context };
 	const int64_t trial = json_int_at(call->query, "trial", 0);
 	enum status rc = jobs_find(call, &list, err);
 
@@ -362,14 +362,14 @@ enum status job_timeline_answer(struct call *call, struct error *err)
 	if (!rc)
 		rc = plan_from_text(job->plan, &plan, err);
 	if (!rc)
-		rc = journal_read(context->store, job->id, &told.journal, err);
+		rc = journal_read(context->store, job->id, &reported.journal, err);
 	if (!rc)
-		rc = fault_hits_of_job(context->store, job->id, &told.hits, err);
+		rc = fault_hits_of_job(context->store, job->id, &reported.hits, err);
 	if (rc)
 		return rc;
-	told.job = job;
-	told.plan = plan;
-	rows_sort(&told.journal);
-	timeline_write(&told, &call->answer);
+	reported.job = job;
+	reported.plan = plan;
+	rows_sort(&reported.journal);
+	timeline_write(&reported, &call->answer);
 	return STATUS_OK;
 }

@@ -109,8 +109,9 @@ static const struct message get_query = { "trainyard.GetJobRequest", get_fields,
 /* Of an errorMessage what comes before the pointer to the cloud's logs, which leads nowhere from here. */
 static void reason_render(const struct job_summary *job, struct writer *answer)
 {
-	const char *told = job->waits_for ? job->waits_for : job->error_message;
-	AUTO(string) char *reason = told ? memory_strndup(told, error_message_reason(told)) : NULL;
+	const char *reported = job->waits_for ? job->waits_for : job->error_message;
+	AUTO(string)
+	char *reason = reported ? memory_strndup(reported, error_message_reason(reported)) : NULL;
 
 	member_text(answer, "reason", reason);
 }

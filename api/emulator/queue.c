@@ -178,16 +178,16 @@ static void estimate_write(const struct jobs_context *context, const struct job_
 {
 	struct start_estimate estimate AUTO_START_ESTIMATE = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
-	AUTO(json) json_t *told = NULL;
+	AUTO(json) json_t *reported = NULL;
 
 	if (start_estimate_among(context->training, plan, job, list, &estimate, &cause)) {
 		member_text(answer, "reason", cause.text);
 		return;
 	}
-	told = start_estimate_json(&estimate);
+	reported = start_estimate_json(&estimate);
 	if (estimate.starts_now)
 		member_bool(answer, "startsNow", true);
-	member_text(answer, "shortage", json_text_at(told, "shortage"));
+	member_text(answer, "shortage", json_text_at(reported, "shortage"));
 	member_text(answer, "behind", estimate.behind);
 	member_text(answer, "reason", estimate.text);
 }
@@ -225,23 +225,23 @@ static void room_write(const struct room *room, struct writer *answer)
 	const int64_t max_bytes = capacity->max_memory_bytes ? capacity->max_memory_bytes
 				  : is_cloud                 ? capacity->host.memory_bytes
 							     : 0;
-	struct writer told = member_message(answer, "room");
+	struct writer reported = member_message(answer, "room");
 
-	member_int(&told, "jobs", room->usage.jobs);
-	member_int(&told, "maxJobs", capacity->max_jobs);
-	member_int(&told, "containers", room->usage.containers);
-	member_int(&told, "maxContainers", capacity->max_containers);
-	member_double(&told, "vcpus", (double)room->usage.nano_cpus / NANO);
+	member_int(&reported, "jobs", room->usage.jobs);
+	member_int(&reported, "maxJobs", capacity->max_jobs);
+	member_int(&reported, "containers", room->usage.containers);
+	member_int(&reported, "maxContainers", capacity->max_containers);
+	member_double(&reported, "vcpus", (double)room->usage.nano_cpus / NANO);
 	if (max_vcpus > 0)
-		member_double(&told, "maxVcpus", max_vcpus);
-	member_int(&told, "memoryBytes", room->usage.memory_bytes);
+		member_double(&reported, "maxVcpus", max_vcpus);
+	member_int(&reported, "memoryBytes", room->usage.memory_bytes);
 	if (max_bytes)
-		member_int(&told, "maxMemoryBytes", max_bytes);
+		member_int(&reported, "maxMemoryBytes", max_bytes);
 	if (capacity->host.known) {
-		member_int(&told, "hostVcpus", capacity->host.cpus);
-		member_int(&told, "hostMemoryBytes", capacity->host.memory_bytes);
+		member_int(&reported, "hostVcpus", capacity->host.cpus);
+		member_int(&reported, "hostMemoryBytes", capacity->host.memory_bytes);
 	}
-	message_close(&told);
+	message_close(&reported);
 }
 
 /* False: what this machine can run is not known now. */

@@ -84,7 +84,7 @@ static void head_write(struct text *head, const struct session_call *call)
 			text_printf(head, "%s: %s\n", headers[i].name, headers[i].value);
 }
 
-static void memory_tell(struct rpc_outcome *outcome)
+static void memory_report(struct rpc_outcome *outcome)
 {
 	rpc_outcome_fail(outcome, GRPC_UNAVAILABLE,
 			 "There is no memory for this request now. Try again later.");
@@ -103,7 +103,7 @@ static bool on_admit(void *arg, const struct session_call *call, struct rpc_outc
 		       &(struct door_request){
 			       .method = "POST", .head_text = head.data, .peer = connection->peer },
 		       &answer, &err))
-		memory_tell(outcome);
+		memory_report(outcome);
 	else if (answer.http_status)
 		rpc_refusal_read(answer.http_status, answer.body.data, answer.body.length, outcome);
 	else
@@ -166,14 +166,14 @@ static void call_go(struct connection *connection, const struct route *route, co
 					      .peer = connection->peer,
 					      .client_fd = connection->fd },
 		      &answer, &err))
-		memory_tell(outcome);
+		memory_report(outcome);
 	else
 		answer_read(connection, route, request, &answer, bytes, source, outcome);
 	inner_answer_deinit(&answer);
 }
 
 /* Choice: whether the service has such a method is not looked at. */
-static void absent_tell(const char *path, struct rpc_outcome *outcome)
+static void absent_report(const char *path, struct rpc_outcome *outcome)
 {
 	rpc_outcome_fail(outcome, GRPC_UNIMPLEMENTED, "Method not found: trainyard does not emulate ");
 	text_printf(&outcome->message, "%.*s.", PATH_SHOWN_BYTES, path);
@@ -188,7 +188,7 @@ static void call_answer(struct connection *connection, const struct session_call
 
 	atomic_store(&connection->useless_us, 0);
 	if (!route)
-		absent_tell(call->path, outcome);
+		absent_report(call->path, outcome);
 	else if (rpc_request_make(route, call->data, call->length, &request, &err))
 		rpc_outcome_fail(outcome,
 				 err.status == STATUS_INVALID_ARGUMENT ? GRPC_INVALID_ARGUMENT

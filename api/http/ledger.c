@@ -185,7 +185,7 @@ static const char *code_name(size_t slot, char name[8])
 }
 
 void ledger_counts_each(const struct ledger *ledger,
-			void (*told)(void *arg, const char *method, const char *code, uint64_t count),
+			void (*reported)(void *arg, const char *method, const char *code, uint64_t count),
 			void *arg)
 {
 	char name[8];
@@ -196,6 +196,6 @@ void ledger_counts_each(const struct ledger *ledger,
 				atomic_load_explicit(&ledger->counts[method][slot], memory_order_relaxed);
 
 			if (count)
-				told(arg, methods[method], code_name(slot, name), count);
+				reported(arg, methods[method], code_name(slot, name), count);
 		}
 }

@@ -43,7 +43,7 @@ void ledger_add(struct ledger *ledger, const struct exchange *exchange);
 /* Calls @told for each method and status that has occurred. @code: "200"; "other": none of those that the daemon answers with;
  * "cut": the connection was closed without an answer. */
 void ledger_counts_each(const struct ledger *ledger,
-			void (*told)(void *arg, const char *method, const char *code, uint64_t count),
+			void (*reported)(void *arg, const char *method, const char *code, uint64_t count),
 			void *arg);
 
 /* The first entry that is kept and has a number above @after. False: there is none. */

@@ -82,9 +82,9 @@ static bool is_own_machine(const char *type)
 /* Programs inside a job are told the emulator's project; the job may be of another one, and so is its log. */
 static const char *project_of(const struct writing *writing, const char *project)
 {
-	const char *told = writing->context->project_id;
+	const char *reported = writing->context->project_id;
 
-	return writing->own && told && strcmp(project, told) == 0 ? writing->own->project : project;
+	return writing->own && reported && strcmp(project, reported) == 0 ? writing->own->project : project;
 }
 
 /* An entry that names no resource is about its project ("global"); the label project_id is filled in. */

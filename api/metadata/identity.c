@@ -198,7 +198,7 @@ static enum status certs_get(struct call *call, struct error *err)
 	return rc;
 }
 
-static void access_tell(struct call *call, const char *text)
+static void access_report(struct call *call, const char *text)
 {
 	const struct identity_context *context = call->context;
 	const int64_t now_s = now_of(call);
@@ -218,7 +218,7 @@ static void access_tell(struct call *call, const char *text)
 }
 
 /* Numbers and truths become texts here; what is nested is left out. */
-static void claim_tell(json_t *answer, const char *name, const json_t *value)
+static void claim_report(json_t *answer, const char *name, const json_t *value)
 {
 	char number[24];
 
@@ -236,7 +236,7 @@ static void claim_tell(json_t *answer, const char *name, const json_t *value)
 	json_object_set_new(answer, name, json_string(number));
 }
 
-static enum status identity_tell(struct call *call, const char *text, struct error *err)
+static enum status identity_report(struct call *call, const char *text, struct error *err)
 {
 	const struct identity_context *context = call->context;
 	AUTO(json) json_t *claims = NULL;
@@ -252,26 +252,27 @@ static enum status identity_tell(struct call *call, const char *text, struct err
 		return STATUS_OK;
 	}
 	json_object_foreach(claims, name, value)
-		claim_tell(answer, name, value);
+		claim_report(answer, name, value);
 	json_answer(call, TAKE(answer));
 	return STATUS_OK;
 }
 
-static enum status token_tell(struct call *call, const char *access, const char *identity, struct error *err)
+static enum status token_report(struct call *call, const char *access, const char *identity,
+				struct error *err)
 {
 	if (access) {
-		access_tell(call, access);
+		access_report(call, access);
 		return STATUS_OK;
 	}
 	if (identity)
-		return identity_tell(call, identity, err);
+		return identity_report(call, identity, err);
 	oauth_error(call, "invalid_request", "either access_token, id_token, or token_handle required");
 	return STATUS_OK;
 }
 
 static enum status tokeninfo_get(struct call *call, struct error *err)
 {
-	return token_tell(call, call_query(call, "accessToken"), call_query(call, "idToken"), err);
+	return token_report(call, call_query(call, "accessToken"), call_query(call, "idToken"), err);
 }
 
 static enum status tokeninfo_post(struct call *call, struct error *err)
@@ -284,8 +285,8 @@ static enum status tokeninfo_post(struct call *call, struct error *err)
 		oauth_error(call, "invalid_request", "Malformed request body.");
 		return STATUS_OK;
 	}
-	rc = token_tell(call, access ? access : form_find(&form, "access_token"),
-			identity ? identity : form_find(&form, "id_token"), err);
+	rc = token_report(call, access ? access : form_find(&form, "access_token"),
+			  identity ? identity : form_find(&form, "id_token"), err);
 	query_deinit(&form);
 	return rc;
 }

@@ -36,7 +36,7 @@ static const json_t *role_config(const struct view *view, enum role role)
 }
 
 /* Members of the input that change nothing here, whatever their value. */
-static void tell_without_effect(const struct view *view)
+static void report_without_effect(const struct view *view)
 {
 	static const struct {
 		const char *object, *member, *field, *code, *text;
@@ -59,7 +59,7 @@ static void tell_without_effect(const struct view *view)
 	}
 }
 
-static void tell_strategy(const struct view *view)
+static void report_strategy(const struct view *view)
 {
 	const char *strategy = json_text_at(json_object_get(view->input, "scheduling"), "strategy");
 
@@ -69,7 +69,7 @@ static void tell_strategy(const struct view *view)
 			      "The strategy LOW_COST has no effect: there are no preemptible machines.");
 }
 
-static void tell_disks(const struct view *view)
+static void report_disks(const struct view *view)
 {
 	char field[FIELD_NAME_SIZE];
 
@@ -84,7 +84,7 @@ static void tell_disks(const struct view *view)
 	}
 }
 
-static void tell_tpu(const struct view *view)
+static void report_tpu(const struct view *view)
 {
 	if (input_has_tpu(view->input) && !view->settings->tpu_config)
 		deviation_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
@@ -110,7 +110,7 @@ static const char *named_image(const struct pool *pool)
 	return pool->cloud_image ? pool->cloud_image : pool->image;
 }
 
-static void tell_images(const struct view *view)
+static void report_images(const struct view *view)
 {
 	char name[FIELD_NAME_SIZE];
 
@@ -125,12 +125,12 @@ static void tell_images(const struct view *view)
 				      "The image %.*s runs in the place of %.*s, as the image map says.",
 				      RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image);
 		if (!view->plan->runtime_version)
-			registry_tell(view->list, named_image(pool), field);
+			registry_report(view->list, named_image(pool), field);
 	}
 }
 
 /* Once for all roles; where Google's own framework image runs, there is nothing to tell. */
-static void tell_runtime(const struct view *view)
+static void report_runtime(const struct view *view)
 {
 	const struct pool *pools = view->plan->pools;
 	const char *runtime = view->plan->runtime_version;
@@ -146,7 +146,7 @@ static void tell_runtime(const struct view *view)
 }
 
 /* In the cloud it is the image's own entry point that would install the packages and run the module. */
-static void tell_packages(const struct view *view)
+static void report_packages(const struct view *view)
 {
 	if (view->plan->runtime_version)
 		return;
@@ -174,7 +174,7 @@ static const char *accelerator_field(const struct view *view, enum role role, ch
 	return field;
 }
 
-static void tell_accelerators(const struct view *view)
+static void report_accelerators(const struct view *view)
 {
 	const char *region = json_text_at(view->input, "region");
 	char field[FIELD_NAME_SIZE];
@@ -191,15 +191,15 @@ static void tell_accelerators(const struct view *view)
 	}
 }
 
-static void tell_unknown_region(const struct view *view)
+static void report_unknown_region(const struct view *view)
 {
 	const char *region = json_text_at(view->input, "region");
 
 	if (!region_known(region))
-		unknown_tell(view->list, "region-unknown", "trainingInput.region", "region", region);
+		unknown_report(view->list, "region-unknown", "trainingInput.region", "region", region);
 }
 
-static void tell_unknown_machines(const struct view *view)
+static void report_unknown_machines(const struct view *view)
 {
 	char field[FIELD_NAME_SIZE];
 
@@ -211,11 +211,11 @@ static void tell_unknown_machines(const struct view *view)
 		    (machine_find_in(type, MACHINE_OF_ML, &machine) && machine.category != MACHINE_OF_TIER))
 			continue;
 		snprintf(field, sizeof(field), "trainingInput.%s", ml_roles[role].type);
-		unknown_tell(view->list, "machine-type-unknown", field, "machine type", type);
+		unknown_report(view->list, "machine-type-unknown", field, "machine type", type);
 	}
 }
 
-static void tell_unknown_runtime(const struct view *view)
+static void report_unknown_runtime(const struct view *view)
 {
 	const char *tpu_version = json_text_at(role_config(view, ROLE_WORKER), "tpuTfVersion");
 	const char *version = view->plan->runtime_version;
@@ -230,12 +230,12 @@ static void tell_unknown_runtime(const struct view *view)
 			"is known to have.",
 			RULES_SHOWN_BYTES, version, RULES_SHOWN_BYTES, python ? python : "");
 	if (tpu_version && !runtime_known(tpu_version, NULL))
-		unknown_tell(view->list, "runtime-version-unknown",
-			     config_field(ROLE_WORKER, "tpuTfVersion", field), "runtime version",
-			     tpu_version);
+		unknown_report(view->list, "runtime-version-unknown",
+			       config_field(ROLE_WORKER, "tpuTfVersion", field), "runtime version",
+			       tpu_version);
 }
 
-static void tell_unset_python(const struct view *view)
+static void report_unset_python(const struct view *view)
 {
 	const char *version = view->plan->runtime_version;
 	const char *python = runtime_python(version, NULL);
@@ -250,9 +250,18 @@ static void tell_unset_python(const struct view *view)
 
 /* In the order of the list; the last four are possible with lenient validation only. */
 static void (*const tellers[])(const struct view *view) = {
-	tell_images,          tell_runtime,        tell_packages, tell_accelerators,   tell_tpu,
-	tell_disks,           tell_without_effect, tell_strategy, tell_unknown_region, tell_unknown_machines,
-	tell_unknown_runtime, tell_unset_python,
+	report_images,
+	report_runtime,
+	report_packages,
+	report_accelerators,
+	report_tpu,
+	report_disks,
+	report_without_effect,
+	report_strategy,
+	report_unknown_region,
+	report_unknown_machines,
+	report_unknown_runtime,
+	report_unset_python,
 };
 
 void input_deviations_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)

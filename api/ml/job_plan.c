@@ -23,7 +23,7 @@ enum status job_plan_handle(struct call *call, struct error *err)
 	text_printf(&name, "projects/%s/jobs/%s", plan->project, plan->job_id);
 	return plan_answer(
 		call, plan,
-		&(struct plan_telling){
+		&(struct plan_report){
 			.name = name.data, .input = input, .namer = ml_pool_field, .units_per_hour = &units },
 		err);
 }

@@ -39,32 +39,32 @@ static void job_shells_render(struct call *call, const struct job *job, struct w
 {
 	AUTO(plan) struct plan *plan = NULL;
 
-	if (job->state == JOB_RUNNING && shells_told(call, job) && !plan_from_text(job->plan, &plan, NULL) &&
-	    !plan_tunes(plan))
+	if (job->state == JOB_RUNNING && shells_reported(call, job) &&
+	    !plan_from_text(job->plan, &plan, NULL) && !plan_tunes(plan))
 		shells_render(call, job->id, plan, output);
 }
 
-static void output_render(struct call *call, const struct job *job, const struct trials_told *trials,
+static void output_render(struct call *call, const struct job *job, const struct trials_reported *trials,
 			  struct writer *answer)
 {
 	const struct ml_context *context = call->context;
-	const bool told = trials && trials->output.length;
+	const bool reported = trials && trials->output.length;
 	const double units =
-		told ? trials->ml_units : job_ml_units(job, clock_wall_us(context->training.clock));
+		reported ? trials->ml_units : job_ml_units(job, clock_wall_us(context->training.clock));
 	AUTO(string) char *with_model = output_with_model(job);
 	struct writer output = member_message(answer, "trainingOutput");
 
 	if (units > 0)
 		member_double(&output, "consumedMLUnits", units);
 	members_json(&output, with_model ? with_model : job->output);
-	if (told)
+	if (reported)
 		members_json(&output, trials->output.data);
 	job_shells_render(call, job, &output);
 	message_close(&output);
 }
 
 /* The stored documents are canonical text already and are copied, not parsed. */
-static void one_render(struct call *call, const struct job *job, const struct trials_told *trials,
+static void one_render(struct call *call, const struct job *job, const struct trials_reported *trials,
 		       struct writer *answer)
 {
 	const int64_t created_us = second_shown(job->created_us, 0);
@@ -92,22 +92,22 @@ static void one_render(struct call *call, const struct job *job, const struct tr
 void jobs_render(struct call *call, const struct job *jobs, size_t count, struct writer *page)
 {
 	struct writer list = member_list(page, "jobs");
-	struct trials_told *trials = trials_render(call, jobs, count);
+	struct trials_reported *trials = trials_render(call, jobs, count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct writer job = element_message(&list);
 
 		one_render(call, &jobs[i], trials ? &trials[i] : NULL, &job);
 	}
-	trials_told_free(trials, count);
+	trials_reported_free(trials, count);
 	message_close(&list);
 }
 
 void job_render(struct call *call, const struct job *job)
 {
 	struct writer answer = message_open(&call->answer, &ml_job);
-	struct trials_told *trials = trials_render(call, job, 1);
+	struct trials_reported *trials = trials_render(call, job, 1);
 
 	one_render(call, job, trials, &answer);
-	trials_told_free(trials, 1);
+	trials_reported_free(trials, 1);
 }

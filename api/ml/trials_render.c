@@ -30,7 +30,7 @@ struct shown {
 struct page {
 	const struct call *call;
 	const struct job *jobs;
-	struct trials_told *told;
+	struct trials_reported *reported;
 	int64_t *ids; /* of those that tune, and their indexes in jobs */
 	size_t *places;
 	size_t count, at; /* at: how many were begun */
@@ -40,7 +40,7 @@ struct page {
 	/* Of the one that is being told: */
 	struct study *study; /* NULL: it cannot be read */
 	struct plan *plan;   /* with shells only; likewise */
-	bool told_whole;     /* all of this could be read */
+	bool read_whole;     /* all of this could be read */
 	bool shells;         /* they are told */
 	unsigned completed;
 	double ml_units;
@@ -187,13 +187,13 @@ static void job_begin(struct page *page)
 
 	page->at++;
 	job = job_at(page);
-	page->shells = shells_told(page->call, job);
+	page->shells = shells_reported(page->call, job);
 	page->completed = 0;
 	page->ml_units = 0;
 	page->shown_count = 0;
 	text_clear(&page->text);
-	page->told_whole = !study_read(page, job, &err);
-	if (!page->told_whole)
+	page->read_whole = !study_read(page, job, &err);
+	if (!page->read_whole)
 		log_event(LOG_ERROR, "trials-unread", "job=%s error=\"%s\"", job->job_id,
 			  err.text ? err.text : "");
 }
@@ -232,14 +232,14 @@ static void list_render(struct page *page, struct text *text)
 
 static void job_finish(struct page *page)
 {
-	struct trials_told *told;
+	struct trials_reported *reported;
 
 	if (!page->at)
 		return;
-	told = &page->told[page->places[page->at - 1]];
-	if (page->told_whole && !page->failed) {
-		list_render(page, &told->output);
-		told->ml_units = page->ml_units;
+	reported = &page->reported[page->places[page->at - 1]];
+	if (page->read_whole && !page->failed) {
+		list_render(page, &reported->output);
+		reported->ml_units = page->ml_units;
 	}
 	study_free(page->study);
 	plan_free(page->plan);
@@ -271,7 +271,7 @@ static void trial_take(void *arg, size_t index, const struct stored_trial *trial
 	struct shown *shown;
 
 	page_advance(page, index + 1);
-	if (!page->told_whole)
+	if (!page->read_whole)
 		return;
 	shown = shown_add(page);
 	*shown = (struct shown){ .begin = page->text.length,
@@ -302,7 +302,7 @@ static bool page_tunes(const struct page *page, size_t count)
 
 static void page_init(struct page *page, size_t count)
 {
-	page->told = memory_calloc(count + 1, sizeof(*page->told));
+	page->reported = memory_calloc(count + 1, sizeof(*page->reported));
 	page->ids = memory_calloc(count + 1, sizeof(*page->ids));
 	page->places = memory_calloc(count + 1, sizeof(*page->places));
 	for (size_t i = 0; i < count; i++) {
@@ -336,7 +336,7 @@ static void page_read(struct page *page, struct store *store)
 	job_finish(page);
 }
 
-struct trials_told *trials_render(const struct call *call, const struct job *jobs, size_t count)
+struct trials_reported *trials_render(const struct call *call, const struct job *jobs, size_t count)
 {
 	const struct ml_context *context = call->context;
 	struct page page = { .call = call, .jobs = jobs, .now_us = clock_wall_us(context->training.clock) };
@@ -346,12 +346,12 @@ struct trials_told *trials_render(const struct call *call, const struct job *job
 	page_init(&page, count);
 	page_read(&page, context->training.store);
 	page_deinit(&page);
-	return page.told;
+	return page.reported;
 }
 
-void trials_told_free(struct trials_told *told, size_t count)
+void trials_reported_free(struct trials_reported *reported, size_t count)
 {
-	for (size_t i = 0; told && i < count; i++)
-		text_deinit(&told[i].output);
-	free(told);
+	for (size_t i = 0; reported && i < count; i++)
+		text_deinit(&reported[i].output);
+	free(reported);
 }

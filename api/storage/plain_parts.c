@@ -213,7 +213,7 @@ enum status plain_assembly_end_begin(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status object_told(struct call *call, const struct object *object, struct error *err)
+static enum status object_answer_plain(struct call *call, const struct object *object, struct error *err)
 {
 	struct text location AUTO_TEXT = { 0 };
 	char etag[MEDIA_ETAG_SIZE];
@@ -245,7 +245,7 @@ enum status plain_assembly_end(struct call *call, struct error *err)
 
 	if (!rc)
 		rc = assembly_finish(context->objects, &key, claims, count, &object, err);
-	return rc ? rc : object_told(call, &object, err);
+	return rc ? rc : object_answer_plain(call, &object, err);
 }
 
 enum status plain_assembly_cancel(struct call *call, struct error *err)

@@ -111,16 +111,16 @@ static bool is_last(const struct content_range *range)
 static bool total_agrees(struct resumption *resumption)
 {
 	const int64_t own = resumption->session.total_bytes;
-	const int64_t told = resumption->range.total;
+	const int64_t reported = resumption->range.total;
 
-	if (own < 0 || told < 0 || own == told)
+	if (own < 0 || reported < 0 || own == reported)
 		return true;
 	refuse(resumption, 400);
 	text_printf(&resumption->refusal,
 		    "Invalid request.  The total of %" PRId64
 		    " byte(s) in the Content-Range header is not the %" PRId64
 		    " byte(s) of the X-Upload-Content-Length header that the upload began with.",
-		    told, own);
+		    reported, own);
 	return false;
 }
 

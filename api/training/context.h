@@ -64,10 +64,10 @@ enum status training_host_check(const struct training_context *context, const st
 				enum shortage *ret_shortage, struct error *err);
 
 /* Adds to the plan's differences a bucket that is made for it. */
-void training_storage_tell(const struct training_context *context, const struct plan *plan);
+void training_storage_report(const struct training_context *context, const struct plan *plan);
 /* Makes the bucket of the plan's job_dir (gs://BUCKET/…; others and NULL are passed over): a job may write there from its
  * first moment on. Whether there is such a bucket is for the job to find out, as on the service. Tells what
- * training_storage_tell() does. A tuning job's plan remembers which objects there are already. */
+ * training_storage_report() does. A tuning job's plan remembers which objects there are already. */
 enum status training_storage_use(const struct training_context *context, struct plan *plan,
 				 struct error *err);
 

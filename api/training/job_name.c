@@ -24,7 +24,7 @@ void job_name_write(const struct training_context *context, const struct job *jo
 				    job->job_id, text);
 }
 
-const char *job_state_told(const struct job *job)
+const char *job_state_reported(const struct job *job)
 {
 	return job->kind == KIND_TRAINING ? job_state_name(job->state) : resource_state_name(job);
 }

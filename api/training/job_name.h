@@ -13,4 +13,4 @@ void resource_name_write(const struct training_context *context, const char *pro
 /* Appends the job's name as a resource; of one of AI Platform projects/PROJECT/jobs/ID. */
 void job_name_write(const struct training_context *context, const struct job *job, struct text *text);
 /* Its state as its family spells it: "RUNNING", "JOB_STATE_RUNNING". Never NULL. */
-const char *job_state_told(const struct job *job);
+const char *job_state_reported(const struct job *job);

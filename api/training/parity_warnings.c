@@ -7,7 +7,7 @@
 /* Choice: how much of a client's own word is repeated. */
 enum { SHOWN_BYTES = 200 };
 
-void registry_tell(json_t *list, const char *image, const char *field)
+void registry_report(json_t *list, const char *image, const char *field)
 {
 	switch (image_origin(image)) {
 	case IMAGE_OF_GOOGLE:
@@ -25,7 +25,7 @@ void registry_tell(json_t *list, const char *image, const char *field)
 	}
 }
 
-void unknown_tell(json_t *list, const char *code, const char *field, const char *noun, const char *name)
+void unknown_report(json_t *list, const char *code, const char *field, const char *noun, const char *name)
 {
 	deviation_add(list, REFUSED_BY_CLOUD, code, field,
 		      "The %s '%.*s' is none that the service is known to have.", noun, SHOWN_BYTES, name);

@@ -7,6 +7,6 @@
 #include <stdbool.h>
 
 /* Of an image that the cloud cannot pull, or may not. */
-void registry_tell(json_t *list, const char *image, const char *field);
+void registry_report(json_t *list, const char *image, const char *field);
 /* The @noun ("region") @name is none that the service has: lenient validation took it. */
-void unknown_tell(json_t *list, const char *code, const char *field, const char *noun, const char *name);
+void unknown_report(json_t *list, const char *code, const char *field, const char *noun, const char *name);

@@ -136,17 +136,17 @@ static void units_write(struct writer *answer, const struct plan *plan, const do
 }
 
 static json_t *deviations_of(const struct training_context *context, const struct plan *plan,
-			     const struct start_estimate *start_estimate, const struct plan_telling *telling)
+			     const struct start_estimate *start_estimate, const struct plan_report *telling)
 {
 	json_t *list = deviations_json(plan, start_estimate->assignment, telling->input, telling->namer);
 
-	preflight_tell(context, plan, true, list);
+	preflight_report(context, plan, true, list);
 	return list;
 }
 
 static enum status plan_write(struct text *text, const struct training_context *context,
 			      const struct plan *plan, const struct start_estimate *start_estimate,
-			      const struct plan_telling *telling, struct error *err)
+			      const struct plan_report *telling, struct error *err)
 {
 	const struct dialect *dialect = dialect_of(plan);
 	struct writer answer = message_open(text, NULL);
@@ -172,13 +172,13 @@ static enum status plan_write(struct text *text, const struct training_context *
 	return rc;
 }
 
-enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_telling *telling,
+enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_report *telling,
 			struct error *err)
 {
 	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 	enum status rc;
 
-	training_storage_tell(call->context, plan);
+	training_storage_report(call->context, plan);
 	rc = start_estimate_make(call->context, plan, NULL, &start_estimate, err);
 	return rc ? rc : plan_write(&call->answer, call->context, plan, &start_estimate, telling, err);
 }

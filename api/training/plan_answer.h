@@ -14,7 +14,7 @@ struct call;
 struct plan;
 
 /* What the job's family says in its own way. Borrowed. */
-struct plan_telling {
+struct plan_report {
 	const char *name;    /* the job's */
 	bool name_drawn;     /* its id is drawn anew for each job, so this is but an example */
 	const json_t *input; /* what @namer reads */
@@ -24,5 +24,5 @@ struct plan_telling {
 
 /* Answers with the plan, which has passed all checks of a create.
  * FAILED_PRECONDITION: this machine can never run it; INVALID_ARGUMENT: too long for a program. */
-enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_telling *telling,
+enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_report *telling,
 			struct error *err);

@@ -93,7 +93,7 @@ static char *bucket_of(const struct plan *plan)
 	return memory_strndup(directory, strcspn(directory, "/"));
 }
 
-void training_storage_tell(const struct training_context *context, const struct plan *plan)
+void training_storage_report(const struct training_context *context, const struct plan *plan)
 {
 	AUTO(string) char *bucket = context->bucket_missing ? bucket_of(plan) : NULL;
 
@@ -109,7 +109,7 @@ enum status training_storage_use(const struct training_context *context, struct 
 	struct error unmade AUTO_ERROR = { 0 };
 	enum status rc;
 
-	training_storage_tell(context, plan);
+	training_storage_report(context, plan);
 	if (context->objects && plan->job_dir && plan_tunes(plan))
 		plan->objects_since = objects_next_generation(context->objects);
 	if (!bucket)

@@ -27,7 +27,7 @@ static void tell(json_t *deviations, enum deviation_kind kind, const char *code,
 	deviation_add_another(deviations, kind, code, text);
 }
 
-static void facts_tell(const struct pool *pool, const struct image_facts *facts, json_t *deviations)
+static void facts_report(const struct pool *pool, const struct image_facts *facts, json_t *deviations)
 {
 	if (facts->lacks_program)
 		tell(deviations, REFUSED_BY_CLOUD, "program-missing",
@@ -73,7 +73,7 @@ static void images_look(const struct training_context *context, const struct pla
 		rc = context->inspect_image(context->inspect_arg, pool->image, pool->command, pool->args,
 					    with_program && !pool->python_module, &facts, &unasked);
 		if (!rc)
-			facts_tell(pool, &facts, deviations);
+			facts_report(pool, &facts, deviations);
 	}
 }
 
@@ -95,8 +95,8 @@ static void package_look(const struct training_context *context, const char *uri
 		     "The package %.500s is not there: replicas cannot fetch it.", uri);
 }
 
-void preflight_tell(const struct training_context *context, const struct plan *plan, bool with_program,
-		    json_t *deviations)
+void preflight_report(const struct training_context *context, const struct plan *plan, bool with_program,
+		      json_t *deviations)
 {
 	const json_t *uri;
 	size_t index;

@@ -11,5 +11,5 @@ struct training_context;
 /* Adds what it finds to @differences (scheduler/plan/deviation.h): a platform that the cloud does not run, an image that was
  * never pushed, a package that is not there, and @with_program a program that the image does not have. Asks the engine, a few
  * seconds at most for each image; says nothing of what the engine does not tell. */
-void preflight_tell(const struct training_context *context, const struct plan *plan, bool with_program,
-		    json_t *deviations);
+void preflight_report(const struct training_context *context, const struct plan *plan, bool with_program,
+		      json_t *deviations);

@@ -9,7 +9,7 @@
 #include "scheduler/plan/dialect.h"
 
 /* Takes @command. NULL without a command. */
-static json_t *told_command(const struct pool *pool, json_t *command)
+static json_t *expanded_command(const struct pool *pool, json_t *command)
 {
 	if (!pool->python_module)
 		return command;
@@ -29,7 +29,7 @@ enum status program_make(const struct plan *plan, enum role role, unsigned index
 				     &ret_program->args, err);
 	if (rc)
 		return rc;
-	ret_program->command = told_command(&plan->pools[role], ret_program->command);
+	ret_program->command = expanded_command(&plan->pools[role], ret_program->command);
 	return STATUS_OK;
 }
 

@@ -112,10 +112,10 @@ json_t *deviations_json(const struct plan *plan, const struct assignment *assign
 	size_t i;
 
 	json_array_foreach(assignment ? assignment->deviations : NULL, i, deviation) {
-		AUTO(json) json_t *told = deviation_json(deviation, input, namer);
+		AUTO(json) json_t *reported = deviation_json(deviation, input, namer);
 
-		if (!is_listed(list, told))
-			json_array_append(list, told);
+		if (!is_listed(list, reported))
+			json_array_append(list, reported);
 	}
 	return TAKE(list);
 }

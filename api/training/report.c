@@ -52,7 +52,7 @@ static enum status trial_json(const struct training_context *context, const stru
 	name = run->kind == KIND_TRAINING ? NULL : job_name(context, run);
 	replicas = replicas_json(plan, assignment);
 	*ret_object = json_pack("{s:i, s:s*, s:s, s:I, s:O, s:O}", "trialId", (int)trial->number, "customJob",
-				name, "state", job_state_told(run), "attempt", (json_int_t)run->attempt,
+				name, "state", job_state_reported(run), "attempt", (json_int_t)run->attempt,
 				"commandLines", programs.command_lines, "replicas", replicas);
 	return STATUS_OK;
 }
@@ -105,7 +105,7 @@ static json_t *head_make(const struct training_context *context, const struct jo
 {
 	AUTO(string) char *name = job_name(context, job);
 
-	return json_pack("{s:s, s:s, s:I}", "name", name, "state", job_state_told(job), "attempt",
+	return json_pack("{s:s, s:s, s:I}", "name", name, "state", job_state_reported(job), "attempt",
 			 (json_int_t)job->attempt);
 }
 
@@ -145,7 +145,7 @@ enum status report_make(const struct training_context *context, const struct job
 	if (rc)
 		return rc;
 	deviations = deviations_json(plan, assignment, input, namer);
-	preflight_tell(context, plan, job->state == JOB_QUEUED, deviations);
+	preflight_report(context, plan, job->state == JOB_QUEUED, deviations);
 	rc = deviations_add(context, job, deviations, report, err);
 	if (!rc)
 		rc = plan_tunes(plan) ? trials_add(context, job, report, err)

@@ -10,7 +10,7 @@
 #include "store/jobs/jobs.h"
 
 /* A client that names no host (HTTP/1.0) cannot be told an address. */
-bool shells_told(const struct call *call, const struct job *job)
+bool shells_reported(const struct call *call, const struct job *job)
 {
 	const struct training_context *context = call->context;
 

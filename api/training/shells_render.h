@@ -10,7 +10,7 @@ struct plan;
 struct writer;
 
 /* Whether clients are told of shells: the job's input asks for them, and the caller named the host it came by. */
-bool shells_told(const struct call *call, const struct job *job);
+bool shells_reported(const struct call *call, const struct job *job);
 /* The member webAccessUris: one for each replica of @plan as the job with number @job runs it; absent when there are
  * none. */
 void shells_render(const struct call *call, int64_t job, const struct plan *plan, struct writer *answer);

@@ -117,7 +117,7 @@ static enum status holder_refuse(const char *instance, enum presence_rule rule, 
 			: "stop it first: of copies of a state directory, one can be served at a time");
 }
 
-static void holder_tell(const char *instance, const struct search *search)
+static void holder_report(const char *instance, const struct search *search)
 {
 	struct text owner AUTO_TEXT = { 0 };
 
@@ -155,7 +155,7 @@ enum status instance_lock_take(const char *instance, enum presence_rule rule, in
 		return holder_refuse(instance, rule, &search, err);
 	}
 	if (search.found)
-		holder_tell(instance, &search);
+		holder_report(instance, &search);
 	*ret_fd = fd;
 	return STATUS_OK;
 }

@@ -24,18 +24,18 @@ int ask_open(const struct invocation *invocation, struct client **ret_client)
 /* The daemon's words may have lines of their own, and a client's texts in them. */
 int ask_failure(const struct client *client, const struct error *err)
 {
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 
 	for (const char *line = main_words(err); *line;) {
 		const size_t length = strcspn(line, "\n");
 		struct text one AUTO_TEXT = { 0 };
 
 		text_append(&one, line, length);
-		text_puts(&told, told.length ? "\n" : "");
-		text_one_line(&told, one.data, 0);
+		text_puts(&reported, reported.length ? "\n" : "");
+		text_one_line(&reported, one.data, 0);
 		line += length + (line[length] == '\n');
 	}
-	fprintf(stderr, "trainyard: %s\n", told.data ? told.data : "");
+	fprintf(stderr, "trainyard: %s\n", reported.data ? reported.data : "");
 	return client_is_unreached(client) ? EXIT_UNREACHED : EXIT_FAILED;
 }
 

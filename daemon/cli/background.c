@@ -146,7 +146,7 @@ static bool other_wait(const char *state_dir, const struct start *start, struct 
 	return false;
 }
 
-static int runs_already_tell(const struct address *address)
+static int runs_already_report(const struct address *address)
 {
 	printf("trainyard already runs at %s (process %d)\n", address->url, (int)address->pid);
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
@@ -176,7 +176,7 @@ static int daemon_start(const struct config *config, struct start *start)
 	}
 	waitpid(start->pid, &status, 0);
 	if (WIFEXITED(status) && other_wait(config->state_dir, start, &other))
-		return runs_already_tell(&other);
+		return runs_already_report(&other);
 	log_show(start->log_path.data, start->log_from);
 	fprintf(stderr, "trainyard: the daemon did not start%s; its log is %s\n",
 		WIFSIGNALED(status) ? " in time" : "", start->log_path.data);
@@ -197,7 +197,7 @@ int start_main(struct invocation *invocation)
 		return EXIT_NOT_STARTED;
 	}
 	if (other_wait(config->state_dir, &start, &running))
-		return runs_already_tell(&running);
+		return runs_already_report(&running);
 	text_printf(&start.log_path, "%s/daemon.log", config->state_dir);
 	exit_code = daemon_start(config, &start);
 	text_deinit(&start.log_path);
@@ -278,10 +278,10 @@ static void retention_print(const json_t *retention)
 		text_printf(&text, " for %s after their end", keep);
 	if (most) {
 		text_puts(&text, keep ? ", at most " : " in at most ");
-		size_tell(&text, most);
+		size_append(&text, most);
 	}
 	text_puts(&text, " (");
-	size_tell(&text, json_int_at(retention, "usedBytes", 0));
+	size_append(&text, json_int_at(retention, "usedBytes", 0));
 	text_printf(&text, " now, %" PRId64 " removed)", json_int_at(retention, "removedJobs", 0));
 	line_print("keeps", "%s", text.data);
 }

@@ -65,7 +65,7 @@ static void copying_deinit(struct copying *copying)
 /* One of many is told of, and the others go on. False: no daemon answers any more. */
 static bool item_fail(struct copying *copying, const char *name, const struct error *err)
 {
-	struct error told AUTO_ERROR = { 0 };
+	struct error reported AUTO_ERROR = { 0 };
 	struct text clean AUTO_TEXT = { 0 };
 	int outcome;
 
@@ -73,10 +73,10 @@ static bool item_fail(struct copying *copying, const char *name, const struct er
 	text_one_line(&clean, name, 0);
 	if (err->status == STATUS_DATA_LOSS || err->status == STATUS_NOT_FOUND ||
 	    client_is_unreached(copying->client))
-		error_set(&told, err->status, NULL, "%s", main_words(err));
+		error_set(&reported, err->status, NULL, "%s", main_words(err));
 	else
-		error_set(&told, err->status, NULL, "%s: %s", clean.data, main_words(err));
-	outcome = ask_failure(copying->client, &told);
+		error_set(&reported, err->status, NULL, "%s: %s", clean.data, main_words(err));
+	outcome = ask_failure(copying->client, &reported);
 	if (copying->exit_code != EXIT_UNREACHED)
 		copying->exit_code = outcome;
 	return outcome != EXIT_UNREACHED;
@@ -303,7 +303,7 @@ static bool item_copy(struct copying *copying, const struct item *item, bool int
 	struct error err AUTO_ERROR = { 0 };
 	const char *name = into ? item->below : item->inside;
 	AUTO(string)
-	char *url = item->path ? memory_strdup(item->path) : cloud_url_told(item->bucket, item->found.name);
+	char *url = item->path ? memory_strdup(item->path) : cloud_url_text(item->bucket, item->found.name);
 	enum status rc;
 
 	if (copying->to.bucket)

@@ -34,10 +34,10 @@ static void url_print(const char *bucket, const char *object)
 
 	cloud_url_write(&url, bucket, object);
 	if (terminal_width(stdout)) {
-		struct text told AUTO_TEXT = { 0 };
+		struct text reported AUTO_TEXT = { 0 };
 
-		text_one_line(&told, url.data, 0);
-		puts(told.data);
+		text_one_line(&reported, url.data, 0);
+		puts(reported.data);
 	} else {
 		puts(url.data);
 	}
@@ -52,13 +52,13 @@ static void row_print(const struct listing *listing, const char *size, const cha
 }
 
 /* In local time, to the second. */
-static void moment_write(const char *time, char told[TIME_TOLD])
+static void moment_write(const char *time, char reported[TIME_TOLD])
 {
 	const time_t s = time_read(time, 0) / 1000000;
 	struct tm local;
 
 	localtime_r(&s, &local);
-	strftime(told, TIME_TOLD, "%Y-%m-%d %H:%M:%S", &local);
+	strftime(reported, TIME_TOLD, "%Y-%m-%d %H:%M:%S", &local);
 }
 
 static void object_show(struct listing *listing, const json_t *object)
@@ -75,7 +75,7 @@ static void object_show(struct listing *listing, const json_t *object)
 		json_array_append(listing->items, (json_t *)object);
 		return;
 	}
-	size_tell(&size, bytes);
+	size_append(&size, bytes);
 	moment_write(json_text_at(object, "updated"), time);
 	row_print(listing, size.data, time, listing->url->bucket, name ? name : "");
 }
@@ -177,9 +177,9 @@ static enum status word_list(struct listing *listing, const struct cloud_url *ur
 	if (!rc && listing->count == before)
 		rc = name_list(listing, client, recursive, err);
 	if (!rc && listing->count == before && *url->object) {
-		AUTO(string) char *told = cloud_url_told(url->bucket, url->object);
+		AUTO(string) char *reported = cloud_url_text(url->bucket, url->object);
 
-		return error_set(err, STATUS_NOT_FOUND, NULL, "there is nothing at %s", told);
+		return error_set(err, STATUS_NOT_FOUND, NULL, "there is nothing at %s", reported);
 	}
 	return rc;
 }
@@ -254,7 +254,7 @@ static int listing_end(const struct listing *listing)
 	} else if (listing->is_long && !listing->names_only && listing->object_count > 1) {
 		struct text size AUTO_TEXT = { 0 };
 
-		size_tell(&size, listing->total_bytes);
+		size_append(&size, listing->total_bytes);
 		text_printf(&text, "%s%*s  %zu objects%s\n", terminal_style(stdout, STYLE_DIM), SIZE_COLUMN,
 			    size.data, listing->object_count, terminal_style(stdout, STYLE_NONE));
 	}

@@ -210,12 +210,12 @@ bool cloud_is_directory(struct client *client, const struct cloud_url *url)
 static enum status nothing_refuse(struct client *client, const struct cloud_url *url, bool recursive,
 				  struct error *err)
 {
-	AUTO(string) char *told = cloud_url_told(url->bucket, url->object);
+	AUTO(string) char *reported = cloud_url_text(url->bucket, url->object);
 
 	if (!recursive && cloud_is_directory(client, url))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s is a directory: -r takes its contents", told);
-	return error_set(err, STATUS_NOT_FOUND, NULL, "there is no object %s", told);
+				 "%s is a directory: -r takes its contents", reported);
+	return error_set(err, STATUS_NOT_FOUND, NULL, "there is no object %s", reported);
 }
 
 enum status cloud_select(struct client *client, const struct cloud_url *url, bool recursive,

@@ -44,10 +44,10 @@ static void progress_draw(struct cloud_progress *progress)
 	progress->shown_us = now_us;
 	if (progress->file_count > 1)
 		text_printf(&line, "%zu of %zu files, ", progress->files_done, progress->file_count);
-	size_tell(&line, progress->done_bytes);
+	size_append(&line, progress->done_bytes);
 	if (progress->total_bytes >= 0) {
 		text_puts(&line, " of ");
-		size_tell(&line, progress->total_bytes);
+		size_append(&line, progress->total_bytes);
 		if (progress->total_bytes)
 			text_printf(
 				&line, " (%d%%)",
@@ -55,7 +55,7 @@ static void progress_draw(struct cloud_progress *progress)
 	}
 	if (spent_us > 0) {
 		text_puts(&line, ", ");
-		size_tell(&line, (int64_t)((double)progress->done_bytes * 1e6 / (double)spent_us));
+		size_append(&line, (int64_t)((double)progress->done_bytes * 1e6 / (double)spent_us));
 		text_puts(&line, "/s");
 	}
 	progress_show("%s", line.data);
@@ -75,9 +75,9 @@ void cloud_progress_end(const struct cloud_progress *progress)
 	if (!terminal_width(stderr) || !progress->files_done)
 		return;
 	text_printf(&line, "%zu file%s, ", progress->files_done, progress->files_done == 1 ? "" : "s");
-	size_tell(&line, progress->done_bytes);
+	size_append(&line, progress->done_bytes);
 	text_puts(&line, " in ");
-	duration_tell(&line, clock_mono_us(&system_clock) - progress->begun_us);
+	duration_append(&line, clock_mono_us(&system_clock) - progress->begun_us);
 	fprintf(stderr, "%s%s%s\n", terminal_style(stderr, STYLE_DIM), line.data,
 		terminal_style(stderr, STYLE_NONE));
 }
@@ -112,10 +112,10 @@ static bool sums_are(const struct hasher *hasher, const char *crc32c, const char
 
 static enum status loss_set(const char *bucket, const char *object, const char *done, struct error *err)
 {
-	AUTO(string) char *told = cloud_url_told(bucket, object);
+	AUTO(string) char *reported = cloud_url_text(bucket, object);
 
 	return error_set(err, STATUS_DATA_LOSS, NULL,
-			 "the checksum of %s is not that of the bytes that were %s", told, done);
+			 "the checksum of %s is not that of the bytes that were %s", reported, done);
 }
 
 /* ---- uploads ---- */

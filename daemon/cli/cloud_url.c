@@ -47,11 +47,11 @@ void cloud_url_write(struct text *text, const char *bucket, const char *object)
 	text_printf(text, SCHEME "%s/%s", bucket, object);
 }
 
-char *cloud_url_told(const char *bucket, const char *object)
+char *cloud_url_text(const char *bucket, const char *object)
 {
-	struct text url AUTO_TEXT = { 0 }, told AUTO_TEXT = { 0 };
+	struct text url AUTO_TEXT = { 0 }, reported AUTO_TEXT = { 0 };
 
 	cloud_url_write(&url, bucket, object);
-	text_one_line(&told, url.data, 0);
-	return text_take(&told);
+	text_one_line(&reported, url.data, 0);
+	return text_take(&reported);
 }

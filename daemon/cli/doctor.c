@@ -46,7 +46,7 @@ static void finding_write(struct text *text, const char *name, const struct find
 
 	text_printf(text, "%s%-*s%s%-*s", terminal_style(stdout, styles[finding->outcome]), MARK_WIDTH,
 		    outcome_names[finding->outcome], terminal_style(stdout, STYLE_NONE), NAME_WIDTH, name);
-	text_wrap(text, finding->told.data ? finding->told.data : "", MARK_WIDTH + NAME_WIDTH);
+	text_wrap(text, finding->reported.data ? finding->reported.data : "", MARK_WIDTH + NAME_WIDTH);
 	text_putc(text, '\n');
 	if (!finding->advice.length)
 		return;
@@ -59,7 +59,7 @@ static void finding_write(struct text *text, const char *name, const struct find
 static json_t *finding_json(const char *name, const struct finding *finding)
 {
 	return json_pack("{s:s, s:s, s:s, s:s*}", "check", name, "verdict", outcome_names[finding->outcome],
-			 "text", finding->told.data ? finding->told.data : "", "advice",
+			 "text", finding->reported.data ? finding->reported.data : "", "advice",
 			 finding->advice.length ? finding->advice.data : NULL);
 }
 
@@ -95,7 +95,7 @@ int doctor_main(struct invocation *invocation)
 			text_printf(&text, "%s\n", check->name);
 		else if (!is_json && !is_name)
 			finding_write(&text, check->name, &finding);
-		text_deinit(&finding.told);
+		text_deinit(&finding.reported);
 		text_deinit(&finding.advice);
 	}
 	if (is_json) {

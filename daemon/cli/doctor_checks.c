@@ -33,10 +33,10 @@ static void find(struct finding *finding, enum check_outcome outcome, const char
 
 	if (outcome > finding->outcome)
 		finding->outcome = outcome;
-	if (finding->told.length)
-		text_puts(&finding->told, "; ");
+	if (finding->reported.length)
+		text_puts(&finding->reported, "; ");
 	va_start(values, format);
-	text_vprintf(&finding->told, format, values);
+	text_vprintf(&finding->reported, format, values);
 	va_end(values);
 }
 
@@ -63,7 +63,7 @@ static void engine_check(const struct doctor *doctor, struct finding *finding)
 	struct text memory AUTO_TEXT = { 0 };
 
 	if (doctor->engine) {
-		size_tell(&memory, json_int_at(doctor->engine, "MemTotal", 0));
+		size_append(&memory, json_int_at(doctor->engine, "MemTotal", 0));
 		find(finding, OUTCOME_GOOD, "%s %s at %s, %lld CPUs, %s",
 		     name && strstr(name, "Podman") ? "Podman" : "Docker Engine", version ? version : "",
 		     place ? place : "", (long long)json_int_at(doctor->engine, "NCPU", 0), memory.data);
@@ -118,10 +118,10 @@ static int64_t memory_available(void)
 static void memory_check(const struct doctor *doctor, struct finding *finding)
 {
 	const int64_t bytes = memory_available();
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 
 	(void)doctor;
-	size_tell(&told, bytes);
+	size_append(&reported, bytes);
 	if (bytes < 0)
 		find(finding, OUTCOME_NOTE, "/proc/meminfo does not tell");
 	else
@@ -129,7 +129,7 @@ static void memory_check(const struct doctor *doctor, struct finding *finding)
 		     bytes < GIB / 2   ? OUTCOME_BAD
 		     : bytes < 2 * GIB ? OUTCOME_NOTE
 				       : OUTCOME_GOOD,
-		     "%s available", told.data);
+		     "%s available", reported.data);
 	if (finding->outcome && bytes >= 0)
 		advise(finding,
 		       "Images of TensorFlow and PyTorch want some GiB for each replica: end other programs.");
@@ -154,17 +154,17 @@ static bool room_read(const char *directory, int64_t *ret_free)
 
 static void room_find(struct finding *finding, const char *directory, const char *what)
 {
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	int64_t bytes;
 
 	if (!room_read(directory, &bytes))
 		return;
-	size_tell(&told, bytes);
+	size_append(&reported, bytes);
 	find(finding,
 	     bytes < GIB       ? OUTCOME_BAD
 	     : bytes < 5 * GIB ? OUTCOME_NOTE
 			       : OUTCOME_GOOD,
-	     "%s free for %s (%s)", told.data, what, directory);
+	     "%s free for %s (%s)", reported.data, what, directory);
 }
 
 static void disk_check(const struct doctor *doctor, struct finding *finding)

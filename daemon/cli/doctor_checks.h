@@ -22,7 +22,7 @@ struct doctor {
 /* The result of a check: a sentence, and advice where not all is good. */
 struct finding {
 	enum check_outcome outcome;
-	struct text told, advice;
+	struct text reported, advice;
 };
 
 struct check {

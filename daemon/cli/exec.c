@@ -64,7 +64,7 @@ const char *const exec_config[] = {
 /* Only a name: the daemon makes the directory, so that there is none without a process that removes it. */
 static enum status state_dir_name(struct exec *exec, struct error *err)
 {
-	const char *told = getenv("TMPDIR"), *place = told && *told ? told : "/tmp";
+	const char *reported = getenv("TMPDIR"), *place = reported && *reported ? reported : "/tmp";
 	AUTO(string) char *parent = realpath(place, NULL);
 	char suffix[SMALL_FILE_SUFFIX_SIZE];
 
@@ -418,7 +418,7 @@ static void command_run(struct exec *exec)
 
 static void daemon_stop(struct exec *exec)
 {
-	bool told = !isatty(STDERR_FILENO);
+	bool reported = !isatty(STDERR_FILENO);
 
 	if (exec->daemon_pid) {
 		kill(exec->daemon_pid, SIGTERM);
@@ -427,9 +427,9 @@ static void daemon_stop(struct exec *exec)
 	while (exec->daemon_pid) {
 		struct pollfd polled = { .fd = exec->signal_fd, .events = POLLIN };
 
-		if (poll(&polled, 1, told ? -1 : SILENT_MS) == 0) {
+		if (poll(&polled, 1, reported ? -1 : SILENT_MS) == 0) {
 			fprintf(stderr, "trainyard: the jobs are being stopped\n");
-			told = true;
+			reported = true;
 		}
 		signals_take(exec);
 	}

@@ -69,7 +69,7 @@ static enum status rule_read(const char *const *words, json_t *rule, struct erro
 /* All that a rule says but what columns tell: "job=my_*, role=worker". */
 static void rule_write(struct text *text, const json_t *rule)
 {
-	static const char *const told[] = { "id", "fault", "hits", "createTime", "lastHitTime", NULL };
+	static const char *const reported[] = { "id", "fault", "hits", "createTime", "lastHitTime", NULL };
 	const char *member;
 	const json_t *value;
 
@@ -77,9 +77,9 @@ static void rule_write(struct text *text, const json_t *rule)
 		AUTO(string) char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 		size_t i = 0;
 
-		while (told[i] && strcmp(told[i], member) != 0)
+		while (reported[i] && strcmp(reported[i], member) != 0)
 			i++;
-		if (!told[i])
+		if (!reported[i])
 			text_printf(text, "%s%s=%s", text->length ? ", " : "", member,
 				    json_is_string(value) ? json_string_value(value) : json);
 	}
@@ -104,7 +104,7 @@ static int faults_print(const struct invocation *invocation, struct client *clie
 		struct text said AUTO_TEXT = { 0 }, ago AUTO_TEXT = { 0 };
 
 		rule_write(&said, rule);
-		age_tell(&ago, json_text_at(rule, "lastHitTime"), now_us);
+		age_append(&ago, json_text_at(rule, "lastHitTime"), now_us);
 		table_put(&table, json_text_at(rule, "id"), STYLE_NONE);
 		table_put(&table, json_text_at(rule, "fault"), STYLE_NONE);
 		table_put(&table, json_text_at(rule, "hits"), STYLE_NONE);

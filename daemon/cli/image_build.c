@@ -143,19 +143,19 @@ static void building_deinit(struct building *building)
 static void said_take(struct building *building, const char *said)
 {
 	for (const char *line = said; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		struct text told AUTO_TEXT = { 0 };
+		struct text reported AUTO_TEXT = { 0 };
 		AUTO(string) char *alone = memory_strndup(line, strcspn(line, "\n"));
 		char **slot = &building->last[building->said % LAST_LINES];
 
-		text_one_line(&told, alone, 0);
-		if (!told.length)
+		text_one_line(&reported, alone, 0);
+		if (!reported.length)
 			continue;
 		free(*slot);
-		*slot = memory_strdup(told.data);
+		*slot = memory_strdup(reported.data);
 		building->said++;
-		text_clear(&told);
-		text_one_line(&told, alone, STEP_WIDTH);
-		progress_show("building %s: %s", building->tag, told.data);
+		text_clear(&reported);
+		text_one_line(&reported, alone, STEP_WIDTH);
+		progress_show("building %s: %s", building->tag, reported.data);
 	}
 }
 
@@ -239,18 +239,18 @@ static enum status request_send(const char *engine, struct building *building, i
 				   problem[0] ? problem : curl_easy_strerror(code));
 }
 
-static enum status failure_tell(const struct building *building, long code, struct error *err)
+static enum status failure_report(const struct building *building, long code, struct error *err)
 {
 	const size_t first = building->said > LAST_LINES ? building->said - LAST_LINES : 0;
-	struct text told AUTO_TEXT = { 0 }, reason AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 }, reason AUTO_TEXT = { 0 };
 
 	text_one_line(&reason, building->failure ? building->failure : "the engine gave no reason", 0);
-	text_printf(&told, "the image %s could not be built: %s", building->tag, reason.data);
+	text_printf(&reported, "the image %s could not be built: %s", building->tag, reason.data);
 	if (!building->failure)
-		text_printf(&told, " (HTTP %ld)", code);
+		text_printf(&reported, " (HTTP %ld)", code);
 	for (size_t i = first; i < building->said; i++)
-		text_printf(&told, "\n    %s", building->last[i % LAST_LINES]);
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", told.data);
+		text_printf(&reported, "\n    %s", building->last[i % LAST_LINES]);
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", reported.data);
 }
 
 enum status image_build(const char *engine, const char *directory, const char *tag, struct error *err)
@@ -272,5 +272,5 @@ enum status image_build(const char *engine, const char *directory, const char *t
 		return rc;
 	if (building.line.length)
 		line_take(&building); /* a refusal may end without a line's end */
-	return building.failure || code >= 300 ? failure_tell(&building, code, err) : STATUS_OK;
+	return building.failure || code >= 300 ? failure_report(&building, code, err) : STATUS_OK;
 }

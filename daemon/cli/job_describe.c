@@ -15,13 +15,13 @@ enum { MEMBER_WIDTH = 10, LINES_TOLD = 10, TIME_TOLD = 32, INDENT = 4 };
 
 /* ---- texts ---- */
 
-static void member_write(struct text *text, const char *name, const char *told)
+static void member_write(struct text *text, const char *name, const char *reported)
 {
-	if (!told || !*told)
+	if (!reported || !*reported)
 		return;
 	text_printf(text, "%s%-*s%s", terminal_style(stdout, STYLE_DIM), MEMBER_WIDTH, name,
 		    terminal_style(stdout, STYLE_NONE));
-	text_wrap(text, told, MEMBER_WIDTH);
+	text_wrap(text, reported, MEMBER_WIDTH);
 	text_putc(text, '\n');
 }
 
@@ -30,7 +30,7 @@ static void moment_write(struct text *text, const char *name, const char *time, 
 {
 	const int64_t us = time_read(time, 0);
 	const time_t s = us / 1000000;
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	struct tm local;
 	char moment[TIME_TOLD];
 
@@ -38,10 +38,10 @@ static void moment_write(struct text *text, const char *name, const char *time, 
 		return;
 	localtime_r(&s, &local);
 	strftime(moment, sizeof(moment), "%Y-%m-%d %H:%M:%S", &local);
-	text_printf(&told, "%s (", moment);
-	age_tell(&told, time, now_us);
-	text_puts(&told, " ago)");
-	member_write(text, name, told.data);
+	text_printf(&reported, "%s (", moment);
+	age_append(&reported, time, now_us);
+	text_puts(&reported, " ago)");
+	member_write(text, name, reported.data);
 }
 
 /* ---- what the daemon knows ---- */
@@ -98,13 +98,13 @@ static void last_lines_write(struct client *client, const json_t *job, const cha
 		const size_t length = strcspn(at, "\n");
 		AUTO(json) json_t *line = json_parse_foreign(at, length, 0, NULL);
 		const char *task = json_text_at(line, "replica"), *message = json_text_at(line, "message");
-		struct text told AUTO_TEXT = { 0 };
+		struct text reported AUTO_TEXT = { 0 };
 		const unsigned width = terminal_width(stdout);
 
-		text_printf(&told, "%s%s%s", replica || !task ? "" : task, replica ? "" : "  ",
+		text_printf(&reported, "%s%s%s", replica || !task ? "" : task, replica ? "" : "  ",
 			    message ? message : "");
 		text_printf(text, "%*s", INDENT, "");
-		text_one_line(text, told.data, width ? width - INDENT : 0);
+		text_one_line(text, reported.data, width ? width - INDENT : 0);
 		text_putc(text, '\n');
 		at += length + (at[length] == '\n');
 	}
@@ -144,7 +144,7 @@ static void replicas_write(struct text *text, const json_t *report, const json_t
 		char *restart_count = restarts ? memory_printf("%lld", (long long)restarts) : NULL;
 		struct text end AUTO_TEXT = { 0 };
 
-		replica_end_tell(&end, became);
+		replica_end_report(&end, became);
 		table_put(&table, json_text_at(replica, "name"), STYLE_NONE);
 		table_put(&table, end.data, json_true_at(became, "blamed") ? STYLE_BAD : STYLE_NONE);
 		table_put(&table, restart_count, STYLE_NONE);
@@ -166,23 +166,23 @@ static void deviations_write(struct text *text, const json_t *report)
 	size_t index;
 
 	json_array_foreach(json_object_get(report, "differences"), index, deviation) {
-		const char *told = json_text_at(deviation, "text");
+		const char *reported = json_text_at(deviation, "text");
 
 		text_puts(text, index ? "  * " : "\nUnlike in the cloud\n  * ");
-		text_wrap(text, told ? told : "", INDENT);
+		text_wrap(text, reported ? reported : "", INDENT);
 		text_putc(text, '\n');
 	}
 }
 
 static void labels_write(struct text *text, const json_t *job)
 {
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	const char *key;
 	const json_t *value;
 
 	json_object_foreach((json_t *)json_object_get(job, "labels"), key, value)
-		text_printf(&told, "%s%s=%s", told.length ? ", " : "", key, json_string_value(value));
-	member_write(text, "labels", told.data);
+		text_printf(&reported, "%s%s=%s", reported.length ? ", " : "", key, json_string_value(value));
+	member_write(text, "labels", reported.data);
 }
 
 static void job_write(struct text *text, const json_t *job, const json_t *report, const json_t *timeline,
@@ -203,7 +203,7 @@ static void job_write(struct text *text, const json_t *job, const json_t *report
 	moment_write(text, "started", start, now_us);
 	moment_write(text, "ended", end, now_us);
 	if (start) {
-		age_tell(&ran, start, time_read(end, now_us));
+		age_append(&ran, start, time_read(end, now_us));
 		member_write(text, "ran", ran.data);
 	}
 	labels_write(text, job);
@@ -272,16 +272,16 @@ static const char *advice_of(const char *state)
 /* The advice with the job's id in the place of each %s. */
 static void advice_write(struct text *text, const char *advice, const char *id)
 {
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 
 	for (; *advice; advice++)
 		if (strncmp(advice, "%s", 2) == 0) {
-			text_puts(&told, id);
+			text_puts(&reported, id);
 			advice++;
 		} else {
-			text_putc(&told, *advice);
+			text_putc(&reported, *advice);
 		}
-	text_wrap(text, told.data, 0);
+	text_wrap(text, reported.data, 0);
 	text_putc(text, '\n');
 }
 
@@ -289,17 +289,17 @@ static void advice_write(struct text *text, const char *advice, const char *id)
 static void blame_write(struct client *client, const json_t *job, struct text *text)
 {
 	AUTO(json) json_t *timeline = timeline_ask(client, job);
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	size_t others = 0;
 	const json_t *end = timeline_blamed(timeline, &others);
 	const char *replica = json_text_at(end, "replica");
 
 	if (end) {
-		text_printf(&told, "It ended by this: %s", json_text_at(end, "text"));
+		text_printf(&reported, "It ended by this: %s", json_text_at(end, "text"));
 		if (others)
-			text_printf(&told, ", and by %zu more replica%s", others, others == 1 ? "" : "s");
-		text_puts(&told, ".");
-		text_wrap(text, told.data, 0);
+			text_printf(&reported, ", and by %zu more replica%s", others, others == 1 ? "" : "s");
+		text_puts(&reported, ".");
+		text_wrap(text, reported.data, 0);
 		text_putc(text, '\n');
 	}
 	last_lines_write(client, job, replica, text);
@@ -310,18 +310,18 @@ static void why_write(struct client *client, const json_t *job, struct text *tex
 	const char *state = json_text_at(job, "state"), *reason = json_text_at(job, "reason");
 	const char *id = json_text_at(job, "id"), *end = json_text_at(job, "endTime");
 	const int64_t now_us = ask_now(client);
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	const char *advice = advice_of(state ? state : "");
 
-	job_title_write(&told, job);
-	text_printf(&told, end ? " %s " : " has been %s for ", state);
-	age_tell(&told,
-		 end ? end : json_text_at(job, json_text_at(job, "startTime") ? "startTime" : "createTime"),
-		 now_us);
-	text_puts(&told, end ? " ago." : ".");
+	job_title_write(&reported, job);
+	text_printf(&reported, end ? " %s " : " has been %s for ", state);
+	age_append(&reported,
+		   end ? end : json_text_at(job, json_text_at(job, "startTime") ? "startTime" : "createTime"),
+		   now_us);
+	text_puts(&reported, end ? " ago." : ".");
 	if (reason)
-		text_printf(&told, " %s", reason);
-	text_wrap(text, told.data, 0);
+		text_printf(&reported, " %s", reason);
+	text_wrap(text, reported.data, 0);
 	text_putc(text, '\n');
 	if (state && strcmp(state, "FAILED") == 0)
 		blame_write(client, job, text);

@@ -103,22 +103,22 @@ static void words_write(struct text *text, const json_t *words)
 static void replica_print(const json_t *replica)
 {
 	const json_t *limits = json_object_get(replica, "limits");
-	struct text told AUTO_TEXT = { 0 }, head AUTO_TEXT = { 0 }, words AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 }, head AUTO_TEXT = { 0 }, words AUTO_TEXT = { 0 };
 	const char *machine = json_text_at(replica, "machineType");
 
-	text_printf(&told, "%s  %s", json_text_at(replica, "name"), json_text_at(replica, "image"));
+	text_printf(&reported, "%s  %s", json_text_at(replica, "name"), json_text_at(replica, "image"));
 	if (machine)
-		text_printf(&told, " on %s", machine);
+		text_printf(&reported, " on %s", machine);
 	if (limits)
-		text_printf(&told, ": %g vCPUs, %.1f GiB",
+		text_printf(&reported, ": %g vCPUs, %.1f GiB",
 			    json_number_value(json_object_get(limits, "vcpus")),
 			    (double)json_int_at(limits, "memoryBytes", 0) / (1 << 30));
-	text_one_line(&head, told.data, 0);
-	text_clear(&told);
-	text_puts(&told, json_object_get(replica, "command") ? "" : " (its entry point)");
-	words_write(&told, json_object_get(replica, "command"));
-	words_write(&told, json_object_get(replica, "args"));
-	text_one_line(&words, told.data, 0);
+	text_one_line(&head, reported.data, 0);
+	text_clear(&reported);
+	text_puts(&reported, json_object_get(replica, "command") ? "" : " (its entry point)");
+	words_write(&reported, json_object_get(replica, "command"));
+	words_write(&reported, json_object_get(replica, "args"));
+	text_one_line(&words, reported.data, 0);
 	printf("%s\n   %s\n", head.data, words.data);
 }
 
@@ -133,10 +133,10 @@ static void plan_print(const json_t *plan)
 		printf("Unlike in the cloud\n");
 	json_array_foreach(json_object_get(plan, "differences"), index, deviation) {
 		const char *text = json_text_at(deviation, "text");
-		struct text told AUTO_TEXT = { 0 };
+		struct text reported AUTO_TEXT = { 0 };
 
-		text_one_line(&told, text ? text : "", 0);
-		printf("  * %s\n", told.data);
+		text_one_line(&reported, text ? text : "", 0);
+		printf("  * %s\n", reported.data);
 	}
 }
 

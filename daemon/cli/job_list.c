@@ -158,9 +158,9 @@ static const char *kind_of(const char *family)
 static void count_put(struct table *table, const json_t *job, const char *member)
 {
 	const int64_t count = json_int_at(job, member, 0);
-	AUTO(string) char *told = count ? memory_printf("%lld", (long long)count) : NULL;
+	AUTO(string) char *reported = count ? memory_printf("%lld", (long long)count) : NULL;
 
-	table_put(table, told, STYLE_NONE);
+	table_put(table, reported, STYLE_NONE);
 }
 
 static void row_put(struct table *table, const json_t *job, int64_t now_us)
@@ -170,8 +170,8 @@ static void row_put(struct table *table, const json_t *job, int64_t now_us)
 	AUTO(string) char *id_shown = name && id ? memory_strndup(id, ID_SHOWN) : NULL;
 	struct text age AUTO_TEXT = { 0 }, ran AUTO_TEXT = { 0 };
 
-	age_tell(&age, json_text_at(job, "createTime"), now_us);
-	age_tell(&ran, start, time_read(json_text_at(job, "endTime"), now_us));
+	age_append(&age, json_text_at(job, "createTime"), now_us);
+	age_append(&ran, start, time_read(json_text_at(job, "endTime"), now_us));
 	table_put(table, name ? name : id, STYLE_NONE);
 	table_put(table, id_shown, STYLE_DIM);
 	table_put(table, kind_of(json_text_at(job, "family")), STYLE_NONE);

@@ -74,17 +74,17 @@ static void time_print(FILE *file, const char *time)
 	const int64_t us = time_read(time, 0);
 	const time_t s = us / 1000000;
 	struct tm local;
-	char told[TIME_TOLD];
+	char reported[TIME_TOLD];
 
 	localtime_r(&s, &local);
-	strftime(told, sizeof(told), "%Y-%m-%d %H:%M:%S", &local);
-	fprintf(file, "%s.%03d ", told, (int)(us / 1000 % 1000));
+	strftime(reported, sizeof(reported), "%Y-%m-%d %H:%M:%S", &local);
+	fprintf(file, "%s.%03d ", reported, (int)(us / 1000 % 1000));
 }
 
 /* On a terminal as a line that drives nothing; else the text itself. */
 static void message_print(const struct log_printing *printing, FILE *file, const char *message)
 {
-	struct text spaced AUTO_TEXT = { 0 }, told AUTO_TEXT = { 0 };
+	struct text spaced AUTO_TEXT = { 0 }, reported AUTO_TEXT = { 0 };
 	size_t column = 0;
 
 	if (!printing->terminal) {
@@ -100,8 +100,8 @@ static void message_print(const struct log_printing *printing, FILE *file, const
 			text_putc(&spaced, *message);
 		column += blanks ? blanks : 1;
 	}
-	text_one_line(&told, spaced.data ? spaced.data : "", 0);
-	fprintf(file, "%s\n", told.data);
+	text_one_line(&reported, spaced.data ? spaced.data : "", 0);
+	fprintf(file, "%s\n", reported.data);
 }
 
 static void prefix_print(struct log_printing *printing, FILE *file, const json_t *line, bool service)
@@ -121,11 +121,11 @@ static void prefix_print(struct log_printing *printing, FILE *file, const json_t
 
 static void line_print(struct log_printing *printing, const json_t *line)
 {
-	const char *replica = json_text_at(line, "replica"), *told = json_text_at(line, "message");
+	const char *replica = json_text_at(line, "replica"), *reported = json_text_at(line, "message");
 	const bool service = replica && strcmp(replica, "service") == 0;
 	FILE *file = service && !printing->own_stdout ? stderr : stdout;
-	AUTO(string) char *fields = told ? NULL : json_dump_compact(json_object_get(line, "fields"));
-	const char *message = told ? told : fields ? fields : "";
+	AUTO(string) char *fields = reported ? NULL : json_dump_compact(json_object_get(line, "fields"));
+	const char *message = reported ? reported : fields ? fields : "";
 
 	if (printing->pattern && regexec(printing->pattern, message, 0, NULL, 0) != 0)
 		return;

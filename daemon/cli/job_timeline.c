@@ -28,14 +28,14 @@ json_t *timeline_ask(struct client *client, const json_t *job)
 /* "+0.2s", "+3m12s" */
 static void since_write(struct text *text, int64_t us)
 {
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 
-	text_puts(&told, "+");
+	text_puts(&reported, "+");
 	if (us < 10000000)
-		text_printf(&told, "%.1fs", (double)us / 1e6);
+		text_printf(&reported, "%.1fs", (double)us / 1e6);
 	else
-		duration_tell(&told, us);
-	text_printf(text, "%-*s", SINCE_WIDTH, told.data);
+		duration_append(&reported, us);
+	text_printf(text, "%-*s", SINCE_WIDTH, reported.data);
 }
 
 static void event_write(struct text *text, const json_t *event, int64_t before_us)
@@ -43,7 +43,7 @@ static void event_write(struct text *text, const json_t *event, int64_t before_u
 	const int64_t us = time_read(json_text_at(event, "time"), 0);
 	const time_t s = us / 1000000;
 	const bool blamed = json_true_at(event, "blamed");
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	struct tm local;
 	char moment[TIME_TOLD];
 
@@ -56,9 +56,9 @@ static void event_write(struct text *text, const json_t *event, int64_t before_u
 		text_printf(text, "%*s", SINCE_WIDTH, "");
 	text_printf(text, "%s%s", terminal_style(stdout, STYLE_NONE),
 		    blamed ? terminal_style(stdout, STYLE_BAD) : "");
-	text_printf(&told, "%s%s", json_text_at(event, "text"),
+	text_printf(&reported, "%s%s", json_text_at(event, "text"),
 		    blamed ? ": the job's end is decided by it" : "");
-	text_wrap(text, told.data, TEXT_AT);
+	text_wrap(text, reported.data, TEXT_AT);
 	text_printf(text, "%s\n", blamed ? terminal_style(stdout, STYLE_NONE) : "");
 }
 
@@ -109,7 +109,7 @@ const json_t *timeline_blamed(const json_t *timeline, size_t *ret_others)
 	return found;
 }
 
-void replica_end_tell(struct text *text, const json_t *replica)
+void replica_end_report(struct text *text, const json_t *replica)
 {
 	const char *end = json_text_at(replica, "end");
 

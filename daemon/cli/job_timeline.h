@@ -16,4 +16,4 @@ const json_t *timeline_replica(const json_t *timeline, const char *name);
 /* The last end of a replica that is a reason for how the job ended; NULL: none. Borrowed. *ret_others: how many more. */
 const json_t *timeline_blamed(const json_t *timeline, size_t *ret_others);
 /* "exited with 3", "lost", or "-" while it has not ended. */
-void replica_end_tell(struct text *text, const json_t *replica);
+void replica_end_report(struct text *text, const json_t *replica);

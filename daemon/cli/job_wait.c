@@ -24,7 +24,7 @@ void ending_write(struct text *text, const json_t *job)
 	text_printf(text, " %s", state);
 	if (end_us) {
 		text_puts(text, " after ");
-		duration_tell(text, end_us - time_read(json_text_at(job, "createTime"), end_us));
+		duration_append(text, end_us - time_read(json_text_at(job, "createTime"), end_us));
 	}
 	if (reason) {
 		text_puts(text, ": ");

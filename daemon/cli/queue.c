@@ -12,7 +12,7 @@
 enum { INDENT = 8 };
 
 /* "train", or "search trial 3"; of a resource's name the last part. */
-static char *job_told(const json_t *job)
+static char *job_text(const json_t *job)
 {
 	const char *name = json_text_at(job, "displayName"), *trial = json_text_at(job, "trial");
 
@@ -23,7 +23,7 @@ static char *job_told(const json_t *job)
 	return memory_printf("%s%s%s", name ? name : "", trial ? " trial " : "", trial ? trial : "");
 }
 
-static char *count_told(const json_t *job, const char *member)
+static char *count_text(const json_t *job, const char *member)
 {
 	const int64_t count = json_int_at(job, member, 0);
 
@@ -80,27 +80,28 @@ static void reason_put(struct table *table, const json_t *job)
 	const char *reason = json_text_at(job, "reason"), *behind = json_text_at(job, "behind");
 	const char *last = behind ? strrchr(behind, '/') : NULL;
 	AUTO(string)
-	char *told = behind ? memory_printf("behind %s: %s", last ? last + 1 : behind, reason ? reason : "")
-			    : memory_strdup(reason);
+	char *reported =
+		behind ? memory_printf("behind %s: %s", last ? last + 1 : behind, reason ? reason : "")
+		       : memory_strdup(reason);
 
 	if (json_true_at(job, "startsNow"))
 		table_put(table, "there is room: it starts at once", STYLE_GOOD);
 	else
-		table_put(table, told, STYLE_DIM);
+		table_put(table, reported, STYLE_DIM);
 }
 
 static void waiting_put(struct table *table, const json_t *job, int64_t now_us)
 {
-	AUTO(string) char *place = count_told(job, "place"), *name = job_told(job);
-	AUTO(string) char *priority = count_told(job, "priority");
-	AUTO(string) char *replicas = count_told(job, "replicaCount");
-	AUTO(string) char *vcpus = count_told(job, "vcpuCount"), *gpus = count_told(job, "gpuCount");
+	AUTO(string) char *place = count_text(job, "place"), *name = job_text(job);
+	AUTO(string) char *priority = count_text(job, "priority");
+	AUTO(string) char *replicas = count_text(job, "replicaCount");
+	AUTO(string) char *vcpus = count_text(job, "vcpuCount"), *gpus = count_text(job, "gpuCount");
 	const char *expires = json_text_at(job, "expireTime");
 	struct text waits AUTO_TEXT = { 0 }, left AUTO_TEXT = { 0 };
 
-	age_tell(&waits, json_text_at(job, "createTime"), now_us);
+	age_append(&waits, json_text_at(job, "createTime"), now_us);
 	if (expires)
-		duration_tell(&left, time_read(expires, now_us) - now_us);
+		duration_append(&left, time_read(expires, now_us) - now_us);
 	table_put(table, place, STYLE_NONE);
 	table_put(table, name, STYLE_NONE);
 	table_put(table, waits.data, STYLE_NONE);
@@ -122,25 +123,25 @@ static void share_write(struct text *text, const char *used, const char *most, c
 /* "1 of 8 jobs, 2 of 64 containers, 4 of 8 CPUs, 15.0 GiB of 30.0 GiB memory" */
 static void room_write(struct text *text, const json_t *room)
 {
-	struct text told AUTO_TEXT = { 0 }, bytes AUTO_TEXT = { 0 }, bytes_most AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 }, bytes AUTO_TEXT = { 0 }, bytes_most AUTO_TEXT = { 0 };
 	const double vcpus_most = json_number_value(json_object_get(room, "maxVcpus"));
 	AUTO(string) char *jobs = memory_printf("%lld", (long long)json_int_at(room, "jobs", 0));
 	AUTO(string) char *containers = memory_printf("%lld", (long long)json_int_at(room, "containers", 0));
-	AUTO(string) char *jobs_most = count_told(room, "maxJobs");
-	AUTO(string) char *containers_most = count_told(room, "maxContainers");
+	AUTO(string) char *jobs_most = count_text(room, "maxJobs");
+	AUTO(string) char *containers_most = count_text(room, "maxContainers");
 	AUTO(string)
 	char *vcpus = memory_printf("%.4g", json_number_value(json_object_get(room, "vcpus")));
 	AUTO(string) char *most = vcpus_most > 0 ? memory_printf("%.4g", vcpus_most) : NULL;
 
-	size_tell(&bytes, json_int_at(room, "memoryBytes", 0));
+	size_append(&bytes, json_int_at(room, "memoryBytes", 0));
 	if (json_int_at(room, "maxMemoryBytes", 0))
-		size_tell(&bytes_most, json_int_at(room, "maxMemoryBytes", 0));
-	share_write(&told, jobs, jobs_most, "jobs");
-	share_write(&told, containers, containers_most, "containers");
-	share_write(&told, vcpus, most, "vCPUs");
-	share_write(&told, bytes.data, bytes_most.data, "memory");
+		size_append(&bytes_most, json_int_at(room, "maxMemoryBytes", 0));
+	share_write(&reported, jobs, jobs_most, "jobs");
+	share_write(&reported, containers, containers_most, "containers");
+	share_write(&reported, vcpus, most, "vCPUs");
+	share_write(&reported, bytes.data, bytes_most.data, "memory");
 	text_printf(text, "%sin use: ", terminal_style(stdout, STYLE_DIM));
-	text_wrap(text, told.data, INDENT);
+	text_wrap(text, reported.data, INDENT);
 	text_printf(text, "%s\n", terminal_style(stdout, STYLE_NONE));
 }
 
@@ -203,11 +204,11 @@ static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
 
 	for (size_t i = 0; i == 0 || i < count; i++) {
 		const json_t *holder = json_array_get(holders, i);
-		AUTO(string) char *job = holder ? job_told(holder) : NULL;
+		AUTO(string) char *job = holder ? job_text(holder) : NULL;
 		struct text since AUTO_TEXT = { 0 };
 
 		if (holder)
-			age_tell(&since, json_text_at(holder, "startTime"), now_us);
+			age_append(&since, json_text_at(holder, "startTime"), now_us);
 		table_put(table, json_text_at(gpu, "id"), STYLE_NONE);
 		table_put(table,
 			  !holder     ? "free"
@@ -221,18 +222,18 @@ static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
 }
 
 /* What happens to jobs that ask for more GPUs than there are. */
-static const char *policy_told(const char *policy)
+static const char *policy_text(const char *policy)
 {
-	static const char *const told[][2] = {
+	static const char *const reported[][2] = {
 		{ "PRETEND", "Jobs that ask for more GPUs than there are run without any." },
 		{ "REQUIRE", "Jobs that ask for more GPUs than there are are refused." },
 		{ "WAIT", "Jobs that ask for more GPUs than there are wait." },
 		{ "SHARE", "Several replicas share a GPU." },
 	};
 
-	for (size_t i = 0; policy && i < sizeof(told) / sizeof(told[0]); i++)
-		if (strcmp(told[i][0], policy) == 0)
-			return told[i][1];
+	for (size_t i = 0; policy && i < sizeof(reported) / sizeof(reported[0]); i++)
+		if (strcmp(reported[i][0], policy) == 0)
+			return reported[i][1];
 	return "The engine does not answer: its GPUs are not known now.";
 }
 
@@ -264,6 +265,6 @@ int gpus_main(struct invocation *invocation)
 	else
 		text_puts(&text, "There are no GPUs to give away.\n");
 	text_printf(&text, "%s%s%s\n", terminal_style(stdout, STYLE_DIM),
-		    policy_told(json_text_at(answer, "policy")), terminal_style(stdout, STYLE_NONE));
+		    policy_text(json_text_at(answer, "policy")), terminal_style(stdout, STYLE_NONE));
 	return main_output(&text);
 }

@@ -21,11 +21,11 @@ static void time_write(struct text *text, const char *time)
 	const int64_t us = time_read(time, 0);
 	const time_t s = us / 1000000;
 	struct tm local;
-	char told[CLOCK_TOLD];
+	char reported[CLOCK_TOLD];
 
 	localtime_r(&s, &local);
-	strftime(told, sizeof(told), "%H:%M:%S", &local);
-	text_printf(text, "%s.%03d", told, (int)(us / US_PER_MS % 1000));
+	strftime(reported, sizeof(reported), "%H:%M:%S", &local);
+	text_printf(text, "%s.%03d", reported, (int)(us / US_PER_MS % 1000));
 }
 
 static void duration_write(struct text *text, const char *duration)
@@ -55,24 +55,24 @@ static void line_print(const json_t *line)
 {
 	const char *method = json_text_at(line, "method"), *path = json_text_at(line, "path");
 	const char *agent = json_text_at(line, "userAgent"), *reason = json_text_at(line, "reason");
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 
-	time_write(&told, json_text_at(line, "time"));
-	text_puts(&told, "  ");
-	status_write(&told, json_int_at(line, "status", 0));
-	duration_write(&told, json_text_at(line, "duration"));
-	text_printf(&told, "  %-6s  ", method ? method : "");
-	text_one_line(&told, path ? path : "", 0);
+	time_write(&reported, json_text_at(line, "time"));
+	text_puts(&reported, "  ");
+	status_write(&reported, json_int_at(line, "status", 0));
+	duration_write(&reported, json_text_at(line, "duration"));
+	text_printf(&reported, "  %-6s  ", method ? method : "");
+	text_one_line(&reported, path ? path : "", 0);
 	if (agent) {
-		text_printf(&told, "  %s", terminal_style(stdout, STYLE_DIM));
-		text_one_line(&told, agent, AGENT_SHOWN);
-		text_puts(&told, terminal_style(stdout, STYLE_NONE));
+		text_printf(&reported, "  %s", terminal_style(stdout, STYLE_DIM));
+		text_one_line(&reported, agent, AGENT_SHOWN);
+		text_puts(&reported, terminal_style(stdout, STYLE_NONE));
 	}
 	if (reason) {
-		text_puts(&told, "\n              ");
-		text_one_line(&told, reason, 0);
+		text_puts(&reported, "\n              ");
+		text_one_line(&reported, reason, 0);
 	}
-	printf("%s\n", told.data);
+	printf("%s\n", reported.data);
 }
 
 static bool line_take(void *arg, const json_t *line)

@@ -32,17 +32,17 @@ static int steps_take(struct client *client, int64_t limit_us)
 
 	for (;;) {
 		struct error err AUTO_ERROR = { 0 };
-		AUTO(json) json_t *told = NULL;
+		AUTO(json) json_t *reported = NULL;
 		int64_t stopping;
 
-		if (client_call(client, "POST", "/_trainyard/v1/reset", body, &told, &err)) {
+		if (client_call(client, "POST", "/_trainyard/v1/reset", body, &reported, &err)) {
 			progress_clear();
 			return ask_failure(client, &err);
 		}
-		jobs += json_int_at(told, "removedJobs", 0);
-		objects += json_int_at(told, "removedObjects", 0);
-		stopping = json_int_at(told, "stoppingCount", 0);
-		if (json_true_at(told, "done"))
+		jobs += json_int_at(reported, "removedJobs", 0);
+		objects += json_int_at(reported, "removedObjects", 0);
+		stopping = json_int_at(reported, "stoppingCount", 0);
+		if (json_true_at(reported, "done"))
 			break;
 		progress_show("%lld jobs are being stopped, %lld jobs and %lld objects are removed",
 			      (long long)stopping, (long long)jobs, (long long)objects);

@@ -36,7 +36,7 @@ static void transfer_show(struct transfer *transfer, size_t length, const char *
 	if (now_us - transfer->shown_us < SHOW_US)
 		return;
 	transfer->shown_us = now_us;
-	size_tell(&size, transfer->bytes);
+	size_append(&size, transfer->bytes);
 	progress_show("%s %s", size.data, what);
 }
 
@@ -85,7 +85,7 @@ static int folder_read(struct client *client, const char *folder, const char *ma
 		tree_remove(making, SIZE_MAX);
 		return EXIT_FAILED;
 	}
-	size_tell(&size, transfer.bytes);
+	size_append(&size, transfer.bytes);
 	printf("%s of state are in %s\n", size.data, folder);
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
@@ -183,7 +183,7 @@ static int reopening_await(struct client *client, const char *run)
 	}
 }
 
-static int import_tell(const json_t *answer)
+static int import_report(const json_t *answer)
 {
 	const int64_t unfinished = json_int_at(answer, "unfinishedCount", 0);
 
@@ -224,5 +224,5 @@ int import_main(struct invocation *invocation)
 	if (!exit_code)
 		exit_code = reopening_await(client,
 					    json_text_at(answer, "run") ? json_text_at(answer, "run") : "");
-	return exit_code ? exit_code : import_tell(answer);
+	return exit_code ? exit_code : import_report(answer);
 }

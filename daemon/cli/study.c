@@ -79,11 +79,11 @@ static void parameters_write(struct text *text, const json_t *parameters)
 	}
 }
 
-static void line_write(struct text *text, const char *name, const char *told)
+static void line_write(struct text *text, const char *name, const char *reported)
 {
 	text_printf(text, "%s%-*s%s", terminal_style(stdout, STYLE_DIM), NAME_WIDTH, name,
 		    terminal_style(stdout, STYLE_NONE));
-	text_wrap(text, told, NAME_WIDTH);
+	text_wrap(text, reported, NAME_WIDTH);
 	text_putc(text, '\n');
 }
 
@@ -101,15 +101,15 @@ static void goal_write(struct text *text, const json_t *study)
 {
 	const json_t *search = json_object_get(study, "study"), *metric;
 	const char *algorithm = json_text_at(search, "algorithm");
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	size_t index;
 
 	json_array_foreach(json_object_get(search, "metrics"), index, metric)
-		text_printf(&told, "%s%s %s", index ? ", " : "",
+		text_printf(&reported, "%s%s %s", index ? ", " : "",
 			    json_true_at(metric, "minimized") ? "minimize" : "maximize",
 			    json_text_at(metric, "name"));
-	text_printf(&told, " (%s)", algorithm ? algorithm : "");
-	line_write(text, "goal", told.data);
+	text_printf(&reported, " (%s)", algorithm ? algorithm : "");
+	line_write(text, "goal", reported.data);
 }
 
 static void trials_count(struct text *text, const json_t *study)
@@ -117,10 +117,10 @@ static void trials_count(struct text *text, const json_t *study)
 	static const char *const words[][2] = { { "COMPLETED", "completed" },
 						{ "INFEASIBLE", "infeasible" },
 						{ "PENDING", "under way" } };
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 	const json_t *trials = json_object_get(study, "trials"), *trial;
 
-	text_printf(&told, "%zu of %lld", json_array_size(trials),
+	text_printf(&reported, "%zu of %lld", json_array_size(trials),
 		    (long long)json_int_at(study, "trialCount", 0));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t index, count = 0;
@@ -131,22 +131,22 @@ static void trials_count(struct text *text, const json_t *study)
 			count += outcome && strcmp(outcome, words[i][0]) == 0;
 		}
 		if (count)
-			text_printf(&told, ", %zu %s", count, words[i][1]);
+			text_printf(&reported, ", %zu %s", count, words[i][1]);
 	}
-	line_write(text, "trials", told.data);
+	line_write(text, "trials", reported.data);
 }
 
 static void best_write(struct text *text, const json_t *study)
 {
 	const json_t *best = json_object_get(study, "best");
-	struct text told AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 };
 
 	if (!best)
 		return;
-	text_printf(&told, "%.6g by trial %lld: ", number_at(best, "objectiveValue"),
+	text_printf(&reported, "%.6g by trial %lld: ", number_at(best, "objectiveValue"),
 		    (long long)json_int_at(best, "trialId", 0));
-	parameters_write(&told, json_object_get(best, "parameters"));
-	line_write(text, "best", told.data);
+	parameters_write(&reported, json_object_get(best, "parameters"));
+	line_write(text, "best", reported.data);
 }
 
 static void study_plot(struct text *text, const json_t *study)
@@ -191,9 +191,9 @@ static const struct table_column columns[] = {
 
 static void value_put(struct table *table, double value, enum style style)
 {
-	AUTO(string) char *told = isfinite(value) ? memory_printf("%.5g", value) : NULL;
+	AUTO(string) char *reported = isfinite(value) ? memory_printf("%.5g", value) : NULL;
 
-	table_put(table, told, style);
+	table_put(table, reported, style);
 }
 
 /* What a trial under way has reported last. */
@@ -213,20 +213,20 @@ static void trial_put(struct table *table, const json_t *trial, int64_t best)
 	const char *state = json_text_at(trial, "state"), *outcome = json_text_at(trial, "outcome");
 	const int64_t number = json_int_at(trial, "trialId", 0);
 	const double mean = number_at(belief, "mean"), deviation = number_at(belief, "deviation");
-	AUTO(string) char *told_number = memory_printf("%lld", (long long)number);
-	AUTO(string) char *told = isfinite(mean) ? memory_printf("%.4g ± %.2g", mean, deviation) : NULL;
+	AUTO(string) char *number_text = memory_printf("%lld", (long long)number);
+	AUTO(string) char *reported = isfinite(mean) ? memory_printf("%.4g ± %.2g", mean, deviation) : NULL;
 	AUTO(string)
 	char *ended = memory_printf("%s%s", outcome ? outcome : "",
 				    json_true_at(trial, "isTrialStoppedEarly") ? ", stopped early" : "");
 	struct text parameters AUTO_TEXT = { 0 };
 
 	parameters_write(&parameters, json_object_get(trial, "parameters"));
-	table_put(table, told_number, STYLE_NONE);
+	table_put(table, number_text, STYLE_NONE);
 	table_put(table, state, state_style(state ? state : ""));
 	table_put(table, ended, STYLE_NONE);
 	value_put(table, number_at(trial, "objectiveValue"), number == best ? STYLE_GOOD : STYLE_NONE);
 	value_put(table, last_reported(trial), STYLE_NONE);
-	table_put(table, told, STYLE_DIM);
+	table_put(table, reported, STYLE_DIM);
 	table_put(table, parameters.data, STYLE_DIM);
 }
 

@@ -15,11 +15,11 @@ void table_deinit(struct table *table)
 	free(table->cells);
 }
 
-void table_put(struct table *table, const char *told, enum style style)
+void table_put(struct table *table, const char *reported, enum style style)
 {
 	struct text text AUTO_TEXT = { 0 };
 
-	text_one_line(&text, told && *told ? told : "-", 0);
+	text_one_line(&text, reported && *reported ? reported : "-", 0);
 	if (table->cell_count == table->cell_size) {
 		table->cell_size = table->cell_size ? 2 * table->cell_size : 64;
 		table->cells = memory_resize(table->cells, table->cell_size, sizeof(*table->cells));

@@ -27,6 +27,6 @@ void table_deinit(struct table *table);
 #define AUTO_TABLE __attribute__((cleanup(table_deinit)))
 
 /* The next cell, row by row; @told may be anything of the daemon's, or NULL. */
-void table_put(struct table *table, const char *told, enum style style);
+void table_put(struct table *table, const char *reported, enum style style);
 /* Appends the table as @file shows it, the columns' titles first. */
 void table_write(struct text *text, const struct table *table, FILE *file);

@@ -55,7 +55,7 @@ enum style state_style(const char *state)
 	return strcmp(state, "FAILED") == 0 ? STYLE_BAD : STYLE_BUSY;
 }
 
-void duration_tell(struct text *text, int64_t us)
+void duration_append(struct text *text, int64_t us)
 {
 	const int64_t s = us > 0 ? us / US_PER_S : 0;
 
@@ -73,7 +73,7 @@ void duration_tell(struct text *text, int64_t us)
 		text_printf(text, "%" PRId64 "d", s / 86400);
 }
 
-void size_tell(struct text *text, int64_t bytes)
+void size_append(struct text *text, int64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
 	double size = (double)bytes / 1024;
@@ -97,10 +97,10 @@ int64_t time_read(const char *time, int64_t otherwise)
 	return time && time_parse(time, &ns) ? ns / 1000 : otherwise;
 }
 
-void age_tell(struct text *text, const char *time, int64_t now_us)
+void age_append(struct text *text, const char *time, int64_t now_us)
 {
 	if (time)
-		duration_tell(text, now_us - time_read(time, now_us));
+		duration_append(text, now_us - time_read(time, now_us));
 	else
 		text_puts(text, "-");
 }
@@ -116,11 +116,11 @@ static size_t characters_end(const char *text, unsigned count)
 	return at;
 }
 
-void text_one_line(struct text *text, const char *told, unsigned most)
+void text_one_line(struct text *text, const char *reported, unsigned most)
 {
 	struct text clean AUTO_TEXT = { 0 };
 
-	text_clean(&clean, told, strlen(told));
+	text_clean(&clean, reported, strlen(reported));
 	text_puts(&clean, "");
 	text_make_harmless(clean.data);
 	if (!most || utf8_count(clean.data) <= most) {
@@ -131,14 +131,14 @@ void text_one_line(struct text *text, const char *told, unsigned most)
 	text_puts(text, "…");
 }
 
-void text_wrap(struct text *text, const char *told, unsigned indent)
+void text_wrap(struct text *text, const char *reported, unsigned indent)
 {
 	const unsigned width = terminal_width(stdout);
 	unsigned column = indent;
 
-	while (*told) {
-		const size_t gap = strspn(told, " \t"), length = strcspn(told + gap, " \t\n");
-		AUTO(string) char *word = memory_strndup(told + gap, length);
+	while (*reported) {
+		const size_t gap = strspn(reported, " \t"), length = strcspn(reported + gap, " \t\n");
+		AUTO(string) char *word = memory_strndup(reported + gap, length);
 		struct text clean AUTO_TEXT = { 0 };
 		unsigned wide;
 
@@ -150,11 +150,11 @@ void text_wrap(struct text *text, const char *told, unsigned indent)
 		}
 		text_printf(text, "%s%s", column > indent && wide ? " " : "", clean.data);
 		column += wide + (column > indent && wide);
-		told += gap + length;
-		if (*told == '\n') {
-			while (*told == '\n' || *told == ' ')
-				told++;
-			text_printf(text, *told ? "\n%*s" : "", (int)indent, "");
+		reported += gap + length;
+		if (*reported == '\n') {
+			while (*reported == '\n' || *reported == ' ')
+				reported++;
+			text_printf(text, *reported ? "\n%*s" : "", (int)indent, "");
 			column = indent;
 		}
 	}
@@ -185,9 +185,9 @@ void progress_show(const char *format, ...)
 	if (!width)
 		return;
 	va_start(values, format);
-	AUTO(string) char *told = memory_vprintf(format, values);
+	AUTO(string) char *reported = memory_vprintf(format, values);
 	va_end(values);
-	text_one_line(&line, told, width - 1);
+	text_one_line(&line, reported, width - 1);
 	fprintf(stderr, "\r\033[K%s", line.data);
 	fflush(stderr);
 }

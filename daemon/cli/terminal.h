@@ -22,20 +22,20 @@ const char *terminal_style(FILE *file, enum style style);
 enum style state_style(const char *state);
 
 /* "7s", "3m12s", "48m", "2h05m", "3d". Less than nothing is "0s". */
-void duration_tell(struct text *text, int64_t us);
+void duration_append(struct text *text, int64_t us);
 /* "512 B", "1.2 MiB". */
-void size_tell(struct text *text, int64_t bytes);
+void size_append(struct text *text, int64_t bytes);
 /* How long @time (RFC 3339, or NULL) is before @now_us; "-" of NULL. */
-void age_tell(struct text *text, const char *time, int64_t now_us);
+void age_append(struct text *text, const char *time, int64_t now_us);
 /* The wall time in @time, or @otherwise where it is NULL or no time. */
 int64_t time_read(const char *time, int64_t otherwise);
 
 /* Appends a text of the daemon's as one line that drives no terminal: at most @most characters, the last of them "…" where
  * more follow. 0: all of it. */
-void text_one_line(struct text *text, const char *told, unsigned most);
+void text_one_line(struct text *text, const char *reported, unsigned most);
 
 /* Appends @told in lines that fit the terminal that stdout is, each but the first @indent wide; lines of its own stay. */
-void text_wrap(struct text *text, const char *told, unsigned indent);
+void text_wrap(struct text *text, const char *reported, unsigned indent);
 
 /* Clears the terminal that stdout is, and prints as much of @text as it has rows for; elsewhere all of it. */
 void screen_draw(struct text *text);

@@ -94,16 +94,16 @@ static int request_do(int fd, const struct request *request)
 {
 	char answer[1024] __attribute__((aligned(NLMSG_ALIGNTO)));
 	const struct nlmsghdr *head = (const struct nlmsghdr *)answer;
-	struct nlmsgerr told;
+	struct nlmsgerr reported;
 	ssize_t got;
 
 	if (send(fd, request, request->head.nlmsg_len, 0) < 0)
 		return errno;
 	got = recv(fd, answer, sizeof(answer), 0);
-	if (got < (ssize_t)NLMSG_LENGTH(sizeof(told)) || head->nlmsg_type != NLMSG_ERROR)
+	if (got < (ssize_t)NLMSG_LENGTH(sizeof(reported)) || head->nlmsg_type != NLMSG_ERROR)
 		return got < 0 ? errno : EPROTO;
-	memcpy(&told, NLMSG_DATA(head), sizeof(told));
-	return -told.error;
+	memcpy(&reported, NLMSG_DATA(head), sizeof(reported));
+	return -reported.error;
 }
 
 /* The device of a rule of ours; false: it is none. */

@@ -55,7 +55,7 @@ struct flow {
 	char data[BUFFER_BYTES];
 	size_t from, to;
 	bool ended; /* no more is to come */
-	bool told;  /* and the other side knows */
+	bool reported; /* and the other side knows */
 };
 
 /* flows[i] comes from sides[i]. */
@@ -226,9 +226,9 @@ static bool flow_move(struct flow *flow, struct side *from, struct side *to, boo
 		flow->from += (size_t)result;
 		*moved = true;
 	}
-	if (flow->ended && !flow->told) {
+	if (flow->ended && !flow->reported) {
 		side_finish(to);
-		flow->told = true;
+		flow->reported = true;
 		*moved = true;
 	}
 	return true;
@@ -253,7 +253,7 @@ static bool connection_wait(const struct connection *connection)
 	}
 	polled[WAKE] = (struct pollfd){ .fd = connection->forwarder->wake, .events = POLLIN };
 	do
-		ready = poll(polled, POLLED, connection->flows[CLIENT].told ? LEAVE_MS : -1);
+		ready = poll(polled, POLLED, connection->flows[CLIENT].reported ? LEAVE_MS : -1);
 	while (ready < 0 && errno == EINTR);
 	return ready > 0 && !polled[WAKE].revents;
 }
@@ -271,7 +271,7 @@ static void connection_pump(struct connection *connection)
 			    !flow_move(&flows[SERVER], &sides[SERVER], &sides[CLIENT], &moved))
 				return;
 		} while (moved);
-	} while (!flows[SERVER].told && connection_wait(connection));
+	} while (!flows[SERVER].reported && connection_wait(connection));
 }
 
 static bool is_closing(const struct forwarder *forwarder)

@@ -68,7 +68,7 @@ struct gateways {
 	struct relay_options relay;
 	struct job_gateway *open; /* the scheduler's thread alone */
 	struct name_list list;    /* likewise */
-	bool told_of_address;
+	bool address_logged;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job_gateway *closing; /* each by a thread of its own; guarded by lock */
@@ -299,12 +299,12 @@ static enum status servers_start_at(struct job_gateway *gateway, uint16_t port, 
 	return rc;
 }
 
-static enum status servers_start(struct job_gateway *gateway, uint16_t told_port, struct error *err)
+static enum status servers_start(struct job_gateway *gateway, uint16_t known_port, struct error *err)
 {
 	enum status rc;
 
-	if (told_port)
-		return servers_start_at(gateway, told_port, err);
+	if (known_port)
+		return servers_start_at(gateway, known_port, err);
 	rc = servers_start_at(gateway, PORT_HTTP, err);
 	for (int i = 0; rc && i < PLACE_TRIES; i++) {
 		error_deinit(err);
@@ -315,11 +315,11 @@ static enum status servers_start(struct job_gateway *gateway, uint16_t told_port
 
 static void address_report(struct gateways *gateways, const struct error *err)
 {
-	if (!gateways->told_of_address)
+	if (!gateways->address_logged)
 		log_event(LOG_WARNING, "metadata-address-missing", "error=\"%s\" hint=\"%s\"",
 			  err->text ? err->text : "",
 			  "programs in jobs find no metadata server at " CLOUD_ADDRESS);
-	gateways->told_of_address = true;
+	gateways->address_logged = true;
 }
 
 static void names_open(struct job_gateway *gateway)

@@ -430,16 +430,16 @@ static void changes_facts(const struct gcs_file *file, struct gcs_facts *ret_fac
 
 void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts)
 {
-	int64_t told_ns;
+	int64_t noted_ns;
 
 	if (file_changed_fd(handle->file) >= 0) {
 		changes_facts(handle->file, ret_facts);
 		return;
 	}
 	*ret_facts = gcs_facts_of(object_reader_object(handle->reader));
-	told_ns = __atomic_load_n(&handle->file->modified_ns, __ATOMIC_RELAXED);
-	if (told_ns)
-		ret_facts->modified_ns = told_ns;
+	noted_ns = __atomic_load_n(&handle->file->modified_ns, __ATOMIC_RELAXED);
+	if (noted_ns)
+		ret_facts->modified_ns = noted_ns;
 }
 
 /* ---- names ---- */

@@ -161,7 +161,7 @@ int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call)
 	return problem;
 }
 
-static int time_tell(struct gcs_handle *handle, const struct gcs_call *call, int64_t modified_ns)
+static int time_report(struct gcs_handle *handle, const struct gcs_call *call, int64_t modified_ns)
 {
 	struct gcs_file *file = handle->file;
 	const bool is_stored = file->changed_fd < 0;
@@ -186,7 +186,7 @@ int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t
 	if (problem)
 		return problem;
 	if (!file->is_dirty)
-		problem = time_tell(handle, call, modified_ns);
+		problem = time_report(handle, call, modified_ns);
 	if (!problem)
 		__atomic_store_n(&file->modified_ns, modified_ns, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&file->lock);

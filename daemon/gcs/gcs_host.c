@@ -214,7 +214,7 @@ struct gcs_ops gcs_host_ops(struct gcs_host *host)
 }
 
 /* Thread: any. */
-static void rules_tell(void *arg)
+static void rules_report(void *arg)
 {
 	struct gcs_host *host = arg;
 	struct error err AUTO_ERROR = { 0 };
@@ -246,8 +246,8 @@ void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret
 		log_event(LOG_WARNING, "gcs-door", "error=\"%s\" hint=\"jobs have no /gcs\"",
 			  reason.text ? reason.text : "");
 	if (host->door) {
-		rules_tell(host);
-		fault_book_on_change(options->faults, rules_tell, host);
+		rules_report(host);
+		fault_book_on_change(options->faults, rules_report, host);
 	}
 	*ret_host = TAKE(host);
 }

@@ -112,11 +112,11 @@ struct gcs_facts gcs_facts_of(const struct object *object)
 		.modified_ns = object->updated_us * NS_PER_US,
 		.generation = object->generation,
 	};
-	int64_t told_ns;
+	int64_t noted_ns;
 
-	if (seconds && seconds_read(seconds, &told_ns))
-		facts.modified_ns = told_ns;
-	if (time && gcs_time_read(time, &told_ns))
-		facts.modified_ns = told_ns;
+	if (seconds && seconds_read(seconds, &noted_ns))
+		facts.modified_ns = noted_ns;
+	if (time && gcs_time_read(time, &noted_ns))
+		facts.modified_ns = noted_ns;
 	return facts;
 }

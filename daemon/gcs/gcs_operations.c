@@ -310,19 +310,19 @@ static int fs_readlink(const char *text, char *ret_target, size_t size)
 static int fs_utimens(const char *text, const struct timespec times[2], struct fuse_file_info *info)
 {
 	const struct gcs_call call = { .caller = caller_now(), .hurries = true, .opens = true };
-	const struct timespec *told = &times[1];
+	const struct timespec *reported = &times[1];
 	struct gcs_handle *handle;
 	struct gcs_facts facts;
 	struct gcs_path path;
 	int64_t modified_ns;
 	int problem;
 
-	if (told->tv_nsec == UTIME_OMIT)
+	if (reported->tv_nsec == UTIME_OMIT)
 		return 0;
-	if (told->tv_nsec == UTIME_NOW)
+	if (reported->tv_nsec == UTIME_NOW)
 		modified_ns = clock_wall_ns(&system_clock);
-	else if (__builtin_mul_overflow((int64_t)told->tv_sec, (int64_t)NS_PER_S, &modified_ns) ||
-		 __builtin_add_overflow(modified_ns, (int64_t)told->tv_nsec, &modified_ns))
+	else if (__builtin_mul_overflow((int64_t)reported->tv_sec, (int64_t)NS_PER_S, &modified_ns) ||
+		 __builtin_add_overflow(modified_ns, (int64_t)reported->tv_nsec, &modified_ns))
 		return -EINVAL;
 	if (info)
 		return gcs_set_time(handle_of(info), &call, modified_ns);

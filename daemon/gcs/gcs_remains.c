@@ -80,7 +80,7 @@ static bool process_clear(pid_t pid, const char *state_dir, bool only_look,
 	if (!only_look)
 		ended = process_end(process);
 	close(process);
-	report->told(report->arg, "process", name, ended ? NULL : "it does not end");
+	report->reported(report->arg, "process", name, ended ? NULL : "it does not end");
 	return ended;
 }
 
@@ -99,7 +99,7 @@ static bool processes_clear(const char *state_dir, bool only_look, const struct 
 			all &= process_clear((pid_t)pid, state_dir, only_look, report);
 	}
 	if (!sees_itself) /* an empty /proc, too: nobody has mounted it */
-		report->told(report->arg, "process", "that serves /gcs", "/proc lists no processes");
+		report->reported(report->arg, "process", "that serves /gcs", "/proc lists no processes");
 	return sees_itself && all;
 }
 
@@ -111,7 +111,7 @@ static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_
 
 	if (!was_mounted)
 		return true;
-	report->told(report->arg, "mount", place, is_clear ? NULL : "it cannot be taken away");
+	report->reported(report->arg, "mount", place, is_clear ? NULL : "it cannot be taken away");
 	return is_clear;
 }
 

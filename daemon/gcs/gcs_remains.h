@@ -6,7 +6,7 @@
 
 struct gcs_remains_report {
 	/* @problem NULL: it was taken away, or would be. Borrowed. */
-	void (*told)(void *arg, const char *kind, const char *name, const char *problem);
+	void (*reported)(void *arg, const char *kind, const char *name, const char *problem);
 	void *arg;
 };
 

@@ -159,7 +159,7 @@ enum status docker_list(const char *url, const char *instance, struct orphans *r
 
 /* ---- a daemon in a container ---- */
 
-static void network_told(void *arg, const struct http_answer *answer)
+static void network_answered(void *arg, const struct http_answer *answer)
 {
 	struct cleaning *cleaning = arg;
 
@@ -210,7 +210,7 @@ static enum status daemon_look(struct cleaning *cleaning, const struct orphans *
 								   .path = path,
 								   .without_version = true,
 								   .timeout_s = LIST_TIMEOUT_S,
-								   .done = network_told,
+								   .done = network_answered,
 								   .arg = cleaning });
 		exchanges_await(cleaning);
 		AUTO(json) json_t *network = TAKE(cleaning->answer);
@@ -234,7 +234,7 @@ static void removed(void *arg, const struct http_answer *answer)
 		docker_message(answer->body, answer->body_length, removal->text);
 	} else {
 		removal->done = true;
-		removal->report->told(removal->report->arg, removal->item, NULL);
+		removal->report->reported(removal->report->arg, removal->item, NULL);
 	}
 }
 
@@ -275,11 +275,11 @@ static size_t round_run(struct cleaning *cleaning, const struct sweep_report *re
 	return done;
 }
 
-static enum status left_tell(const struct sweep_report *report, const struct orphans *list,
-			     const struct removal *removals, struct error *err)
+static enum status left_report(const struct sweep_report *report, const struct orphans *list,
+			       const struct removal *removals, struct error *err)
 {
 	for (size_t i = 0; i < list->count; i++)
-		report->told(report->arg, &list->items[i], removals[i].text);
+		report->reported(report->arg, &list->items[i], removals[i].text);
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%zu could not be removed", list->count);
 }
 
@@ -303,7 +303,7 @@ static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 	if (round_run(cleaning, report, &list, removals) > 0)
 		*idle = 0;
 	else if (++*idle >= IDLE_ROUNDS && !cleaning->status)
-		return left_tell(report, &list, removals, err);
+		return left_report(report, &list, removals, err);
 	else
 		poll(NULL, 0, IDLE_PAUSE_MS);
 	return cleaning->status ? error_set(err, cleaning->status, NULL, "%s", cleaning->text) : STATUS_OK;

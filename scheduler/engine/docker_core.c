@@ -163,8 +163,8 @@ void link_lose(struct docker *docker, const char *reason)
 	backoff_us = backoff_take(link);
 	link_end(docker);
 	snprintf(link->reason, sizeof(link->reason), "%s", reason);
-	if (!link->told_down) {
-		link->told_down = true;
+	if (!link->logged_down) {
+		link->logged_down = true;
 		log_event(LOG_WARNING, "engine-down", "error=\"%s\"", reason);
 		emit_plain(docker, ENGINE_DOWN, reason);
 	}

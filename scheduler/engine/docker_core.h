@@ -55,14 +55,14 @@ enum link_state { LINK_DOWN, LINK_PINGING, LINK_OPENING, LINK_UP };
 struct link {
 	enum link_state state;
 	unsigned epoch; /* counts connections */
-	bool told_down;
+	bool logged_down;
 	char reason[DOCKER_TEXT_SIZE]; /* of the last loss */
 	char version[16];              /* "1.41" */
 	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
 	void (*retry)(void *docker);   /* when it was DOWN for as long as: */
 	int64_t backoff_us;
 	int64_t up_us;    /* UP: since then */
-	int64_t told_ns;  /* when it last told, by its own clock; 0: it did not say */
+	int64_t engine_ns; /* when it last told, by its own clock; 0: it did not say */
 	struct host host; /* of the engine, as it last told */
 	/* The engine does not have the files of this machine: containers are given copies, not mounts (docker_given.h). */
 	bool is_apart;

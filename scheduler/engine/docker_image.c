@@ -26,7 +26,7 @@ struct image_task {
 	char *image;
 	struct image_reference reference;
 	struct progress progress;
-	int64_t told_us;
+	int64_t logged_us;
 	bool pulled;
 	/* The thread that looks for credentials; what it finds is ours once it is joined. */
 	pthread_t thread;
@@ -183,7 +183,7 @@ static void pull_fail(struct image_task *task, enum status status, const char *t
 }
 
 /* One event, however many ask: it is about the image. */
-static void pull_tell(const struct image_task *task, const char *line)
+static void pull_report(const struct image_task *task, const char *line)
 {
 	emit_image(task->docker, ENGINE_IMAGE_PROGRESS, task->image, STATUS_OK, line);
 }
@@ -195,10 +195,10 @@ static enum http_outcome pull_data(void *arg, const char *data, size_t length)
 	struct text line AUTO_TEXT = { 0 };
 
 	progress_feed(&task->progress, data, length);
-	if (now_us - task->told_us < TELL_EVERY_US || !progress_print(&task->progress, task->image, &line))
+	if (now_us - task->logged_us < TELL_EVERY_US || !progress_print(&task->progress, task->image, &line))
 		return HTTP_TAKEN;
-	task->told_us = now_us;
-	pull_tell(task, line.data);
+	task->logged_us = now_us;
+	pull_report(task, line.data);
 	return HTTP_TAKEN;
 }
 
@@ -228,9 +228,9 @@ static void pull(struct image_task *task)
 	docker_query_encode(task->reference.tag, tag, sizeof(tag));
 	snprintf(path, sizeof(path), "/images/create?fromImage=%s&tag=%s", name, tag);
 	log_event(LOG_INFO, "image-pull", "image=%s", task->image);
-	task->told_us = clock_mono_us(&system_clock);
+	task->logged_us = clock_mono_us(&system_clock);
 	snprintf(words, sizeof(words), "Pulling %s", task->image);
-	pull_tell(task, words);
+	pull_report(task, words);
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
 							       .path = path,
 							       .registry_auth = task->registry_auth,

@@ -56,7 +56,7 @@ static void become_up(struct docker *docker)
 		return;
 	link->state = LINK_UP;
 	link->epoch++;
-	link->told_down = false;
+	link->logged_down = false;
 	link->up_us = clock_mono_us(&system_clock);
 	log_event(LOG_INFO, "engine-up", "cpus=%u memory_bytes=%" PRId64 " gpus=%zu engine=\"%s\"",
 		  link->host.cpus, link->host.memory_bytes, link->host.device_count, link->name);
@@ -189,15 +189,15 @@ static void events_done(void *arg, const struct http_answer *answer)
 static void events_open(struct docker *docker)
 {
 	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64], since[40] = "";
-	int64_t told_ns = docker->link.told_ns;
+	int64_t engine_ns = docker->link.engine_ns;
 
 	text_deinit(&docker->link.line);
 	docker->link.skipping = false;
 	link_signals_forget(docker);
 	docker_label_filter(docker->instance, NULL, filter);
-	if (told_ns)
-		snprintf(since, sizeof(since), "since=%" PRId64 ".%09" PRId64 "&", told_ns / 1000000000,
-			 told_ns % 1000000000);
+	if (engine_ns)
+		snprintf(since, sizeof(since), "since=%" PRId64 ".%09" PRId64 "&", engine_ns / 1000000000,
+			 engine_ns % 1000000000);
 	snprintf(path, sizeof(path), "/events?%sfilters=%s", since, filter);
 	docker_after(docker, &docker->link.events_patience, EVENTS_PATIENCE_US, events_awaited, docker);
 	http_start(docker->http, &(struct http_request){ .method = "GET",
@@ -285,8 +285,8 @@ static void info_done(void *arg, const struct http_answer *answer)
 			LOG_WARNING, "engine-is-podman",
 			"hint=\"jobs run, but lines of their logs get lost, and they have no storage and no "
 			"metadata: use Docker Engine\"");
-	if (!now || !time_parse(now, &docker->link.told_ns))
-		docker->link.told_ns = 0;
+	if (!now || !time_parse(now, &docker->link.engine_ns))
+		docker->link.engine_ns = 0;
 	host_deinit(&docker->link.host);
 	docker_host_read(info, NVIDIA_DIRECTORY, &docker->link.host);
 	/* No job could be admitted, and nobody would ask again. */

@@ -160,7 +160,7 @@ static void listing_end(struct listing *listing)
 }
 
 /* An engine that tells nothing of the past witnesses nothing. */
-static void history_told(void *arg, const struct http_answer *answer)
+static void history_answered(void *arg, const struct http_answer *answer)
 {
 	struct listing *listing = arg;
 	struct outcome outcome;
@@ -182,8 +182,8 @@ static bool listing_needs_history(const struct listing *listing)
 
 	for (size_t i = 0; i < listing->replica_count; i++)
 		ended = ended || listing->replicas[i].observed == REPLICA_EXITED;
-	return ended && listing->outcome.status == STATUS_OK && link_is_up(docker) && docker->link.told_ns &&
-	       docker->history_epoch != listing->epoch;
+	return ended && listing->outcome.status == STATUS_OK && link_is_up(docker) &&
+	       docker->link.engine_ns && docker->history_epoch != listing->epoch;
 }
 
 static void ask_history(struct listing *listing)
@@ -191,12 +191,12 @@ static void ask_history(struct listing *listing)
 	struct docker *docker = listing->docker;
 	char path[DOCKER_PATH_SIZE + 64];
 
-	history_path(docker->instance, docker->link.told_ns, path);
+	history_path(docker->instance, docker->link.engine_ns, path);
 	http_start(docker->http, &(struct http_request){ .method = "GET",
 							 .path = path,
 							 .timeout_s = HISTORY_TIMEOUT_S,
 							 .body_max = DOCKER_HISTORY_MAX,
-							 .done = history_told,
+							 .done = history_answered,
 							 .arg = listing });
 }
 
@@ -243,7 +243,7 @@ static void inspection_fail(struct inspection *inspection, const struct http_ans
 	log_event(LOG_WARNING, "inspection-failed", "job=%lld replica=%s error=\"%s\"",
 		  (long long)listed->key.job, name, problem);
 	if (listed->observed == REPLICA_EXITED)
-		listed->finished_ns = listing->docker->link.told_ns;
+		listed->finished_ns = listing->docker->link.engine_ns;
 	replica_add(listing, listed);
 }
 

@@ -57,7 +57,8 @@ struct follower {
 	bool moved;       /* a line was handed over since the stream was opened */
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
-	bool exited, exit_told; /* its end was seen here; it was reported, by the thread that saw it first */
+	bool exited,
+		exit_reported; /* its end was seen here; it was reported, by the thread that saw it first */
 	struct replica_status exit;
 };
 
@@ -77,18 +78,18 @@ static void follower_free(struct follower *follower)
 }
 
 /* Events since the engine told its time are asked for, and tell the exits after it. */
-static bool exit_is_untold(const struct follower *follower)
+static bool exit_is_unreported(const struct follower *follower)
 {
-	int64_t asked_ns = follower->docker->link.told_ns;
+	int64_t asked_ns = follower->docker->link.engine_ns;
 
-	return follower->exited && !follower->exit_told &&
+	return follower->exited && !follower->exit_reported &&
 	       !replica_is_starting(follower->docker, &follower->key) &&
 	       (!asked_ns || follower->exit.finished_ns < asked_ns);
 }
 
 static void follower_end(struct follower *follower)
 {
-	if (exit_is_untold(follower))
+	if (exit_is_unreported(follower))
 		emit_replica(follower->docker, ENGINE_REPLICA_EXITED, &follower->exit);
 	emit_key(follower->docker, ENGINE_LOGS_ENDED, &follower->key);
 	follower_free(follower);
@@ -336,7 +337,7 @@ void follower_note_exit(struct docker *docker, const struct replica_key *key)
 
 	if (!follower)
 		return;
-	follower->exit_told = true;
+	follower->exit_reported = true;
 	/* Those that it waits behind may go on for ever. */
 	if (follower->stage == STAGE_FOLLOW && follower->exchange && http_is_queued(follower->exchange)) {
 		http_cancel(follower->exchange);

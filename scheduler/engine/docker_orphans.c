@@ -98,7 +98,7 @@ struct others {
 	struct orphans list;
 };
 
-static void instance_tell(const struct orphan_count *count)
+static void instance_report(const struct orphan_count *count)
 {
 	log_event(LOG_INFO, "leftovers",
 		  "instance=%s containers=%zu running=%zu networks=%zu hint=\"trainyard clean --instance %s "
@@ -106,9 +106,9 @@ static void instance_tell(const struct orphan_count *count)
 		  count->instance, count->containers, count->running, count->networks, count->instance);
 }
 
-static void others_tell(struct others *others)
+static void others_report(struct others *others)
 {
-	size_t told = 0, more = 0;
+	size_t reported = 0, more = 0;
 
 	orphans_sort(&others->list);
 	for (size_t at = 0; at < others->list.count;) {
@@ -118,8 +118,8 @@ static void others_tell(struct others *others)
 		if (strcmp(count.instance, others->docker->instance) == 0 ||
 		    instance_lock_seen(count.instance))
 			continue;
-		if (told++ < REPORTED_MOST)
-			instance_tell(&count);
+		if (reported++ < REPORTED_MOST)
+			instance_report(&count);
 		else
 			more++;
 	}
@@ -153,7 +153,7 @@ static void networks_listed(void *arg, const struct http_answer *answer)
 	struct others *others = arg;
 
 	if (answer_add(others, ORPHAN_NETWORK, answer))
-		others_tell(others);
+		others_report(others);
 	others_end(others);
 }
 

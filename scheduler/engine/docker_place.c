@@ -8,31 +8,32 @@
 /* Source: answers of Docker 20.10, moby/moby, volume/mounts/validate.go */
 static const char unseen[] = "bind source path does not exist: ";
 
-static json_t *mount_make(const char *told)
+static json_t *mount_make(const char *reported)
 {
 	static const char only[] = ":ro";
-	size_t length = strlen(told);
-	const bool read_only = length > strlen(only) && strcmp(told + length - strlen(only), only) == 0;
+	size_t length = strlen(reported);
+	const bool read_only = length > strlen(only) && strcmp(reported + length - strlen(only), only) == 0;
 	size_t at;
 
 	if (read_only)
 		length -= strlen(only);
 	/* Places in containers are ours, without a colon; what is before may have some. */
-	for (at = length; at > 0 && told[at - 1] != ':';)
+	for (at = length; at > 0 && reported[at - 1] != ':';)
 		at--;
 	return at == 0 ? NULL
-		       : json_pack("{ss ss% ss% sb}", "Type", "bind", "Source", told, at - 1, "Target",
-				   told + at, length - at, "ReadOnly", read_only);
+		       : json_pack("{ss ss% ss% sb}", "Type", "bind", "Source", reported, at - 1, "Target",
+				   reported + at, length - at, "ReadOnly", read_only);
 }
 
 json_t *docker_mounts_make(const json_t *mounts)
 {
 	AUTO(json) json_t *made = json_array();
 	size_t index;
-	json_t *told;
+	json_t *reported;
 
-	json_array_foreach(mounts, index, told)
-		if (!json_is_string(told) || json_array_append_new(made, mount_make(json_string_value(told))))
+	json_array_foreach(mounts, index, reported)
+		if (!json_is_string(reported) ||
+		    json_array_append_new(made, mount_make(json_string_value(reported))))
 			return NULL;
 	return TAKE(made);
 }

@@ -172,7 +172,7 @@ static void exit_reported(void *arg, bool is_lost)
 	free(telling);
 }
 
-static void exit_tell(struct docker *docker, const struct replica_status *status)
+static void exit_report(struct docker *docker, const struct replica_status *status)
 {
 	struct telling *telling = memory_alloc(sizeof(*telling));
 
@@ -333,7 +333,7 @@ static void start_looked(void *arg, const struct http_answer *answer)
 		start_succeed(task);
 	} else {
 		emit_key(task->docker, ENGINE_REPLICA_STARTED, &task->key);
-		exit_tell(task->docker, &status);
+		exit_report(task->docker, &status);
 		task_end(task);
 	}
 }
@@ -369,7 +369,7 @@ static void stop_looked(void *arg, const struct http_answer *answer)
 		task_fail(task, &outcome);
 		return;
 	} else if (status.observed == REPLICA_EXITED) {
-		exit_tell(task->docker, &status);
+		exit_report(task->docker, &status);
 	}
 	task_end(task);
 }
@@ -508,7 +508,7 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 	if (inspection_read(task, answer, &status, &outcome) && status.observed == REPLICA_EXITED) {
 		status.signalled = docker_signals_end(task->signals, status.exit_code);
 		status.witnessed = !status.signalled;
-		exit_tell(task->docker, &status);
+		exit_report(task->docker, &status);
 	} else if (answer->status || answer->code != 404) { /* gone: the event of that tells it */
 		if (++task->tries < EXIT_TRIES) {
 			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);

@@ -73,7 +73,7 @@ static void report_free(struct report *report)
 
 /* ---- files ---- */
 
-static void problem_tell(const struct report *report, const char *problem)
+static void problem_report(const struct report *report, const char *problem)
 {
 	log_event(LOG_WARNING, "reports-unread", "job=%" PRId64 " path=%s error=\"%s\"", report->key.job,
 		  report->place, problem);
@@ -94,7 +94,7 @@ static void file_keep(struct report *report)
 			     renameat(place, unfinished, place, report->name) == 0;
 
 	if (!is_kept && errno != ENOENT) /* of a job that has ended */
-		problem_tell(report, strerror(errno));
+		problem_report(report, strerror(errno));
 	if (file >= 0)
 		close(file);
 	if (place >= 0)
@@ -173,7 +173,7 @@ static void fetched(void *arg, const struct http_answer *answer)
 	link_watch(report->docker, answer);
 	report->is_gone = answer->status == STATUS_OK && is_gone(report, answer);
 	if (!is_lost && (report->archive.status || (answer->code < 300 && !archive_end(&report->archive))))
-		problem_tell(report, report->archive.problem);
+		problem_report(report, report->archive.problem);
 	if (was_last && !is_lost)
 		report->is_over = true;
 	if (!report->docker->closing)

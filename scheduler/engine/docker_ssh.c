@@ -114,7 +114,7 @@ static void run_await(struct run *run, int near)
 }
 
 /* @code: the status of ssh: 255 is its own failure, others are of the program over there. */
-static void failure_tell(struct endpoint *endpoint, const struct text *said, int code)
+static void failure_report(struct endpoint *endpoint, const struct text *said, int code)
 {
 	const struct endpoint_place *place = endpoint_place(endpoint);
 	AUTO(string) char *words = memory_strdup(said->length ? said->data : "it said nothing");
@@ -144,7 +144,7 @@ static void run_end(struct endpoint *endpoint, struct run *run, bool was_left)
 	while (waitpid(run->pid, &state, 0) < 0 && errno == EINTR)
 		;
 	if (!was_left && (!WIFEXITED(state) || WEXITSTATUS(state) != 0))
-		failure_tell(endpoint, &run->said, WIFEXITED(state) ? WEXITSTATUS(state) : 255);
+		failure_report(endpoint, &run->said, WIFEXITED(state) ? WEXITSTATUS(state) : 255);
 	else
 		endpoint_problem_set(endpoint, "");
 }

@@ -163,7 +163,7 @@ static bool credentials_load(const struct opening *opening)
 }
 
 /* Why a certificate is not trusted, in GnuTLS's words. */
-static bool distrust_tell(const struct opening *opening)
+static bool distrust_report(const struct opening *opening)
 {
 	gnutls_datum_t words = { 0 };
 	const unsigned found = gnutls_session_get_verify_cert_status(opening->wire->tls);
@@ -185,7 +185,7 @@ static bool handshake(const struct opening *opening)
 
 	while ((code = gnutls_handshake(tls)) < 0) {
 		if (code == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR)
-			return distrust_tell(opening);
+			return distrust_report(opening);
 		if (code == GNUTLS_E_UNEXPECTED_PACKET_LENGTH || code == GNUTLS_E_UNEXPECTED_PACKET ||
 		    code == GNUTLS_E_UNSUPPORTED_VERSION_PACKET)
 			return refuse(opening, "it does not speak TLS there: unset DOCKER_TLS_VERIFY and "
@@ -266,7 +266,7 @@ static ssize_t result_of(const struct wire *wire, ssize_t result)
 }
 
 /* An engine that does not take the client's certificate says so after the handshake, by an alert. */
-static void break_tell(struct wire *wire, ssize_t result, char *problem, size_t problem_size)
+static void break_report(struct wire *wire, ssize_t result, char *problem, size_t problem_size)
 {
 	if (wire->tls && result == GNUTLS_E_FATAL_ALERT_RECEIVED)
 		snprintf(problem, problem_size,
@@ -282,14 +282,14 @@ ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, 
 {
 	const ssize_t result = wire->tls ? gnutls_record_recv(wire->tls, data, size)
 					 : recv(wire->fd, data, size, 0);
-	const ssize_t told = result_of(wire, result);
+	const ssize_t reported = result_of(wire, result);
 
 	/* Go's servers end without the alert that TLS wants. */
 	if (wire->tls && result == GNUTLS_E_PREMATURE_TERMINATION)
 		return 0;
-	if (told == WIRE_BROKEN)
-		break_tell(wire, result, problem, problem_size);
-	return told;
+	if (reported == WIRE_BROKEN)
+		break_report(wire, result, problem, problem_size);
+	return reported;
 }
 
 ssize_t wire_send(struct wire *wire, const char *data, size_t length)

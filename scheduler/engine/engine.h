@@ -298,7 +298,7 @@ struct engine_options {
 struct sweep_report {
 	/* Called for each thing that was removed, @problem NULL, and at last for each that could not be, with
 	 * the engine's words. Borrowed. */
-	void (*told)(void *arg, const struct orphan *item, const char *problem);
+	void (*reported)(void *arg, const struct orphan *item, const char *problem);
 	void *arg;
 };
 

@@ -183,7 +183,7 @@ static char *throttle_sentence(const struct job_run *run, const struct replica_r
 				    : "stays slow beyond the time that was ordered");
 }
 
-static bool was_told(const struct job_run *run, const char *sentence)
+static bool was_logged(const struct job_run *run, const char *sentence)
 {
 	return run->assignment && deviations_begin(run->assignment->deviations, not_done, sentence);
 }
@@ -196,7 +196,7 @@ static void throttle_give_up(struct job_run *run, const struct replica_run *repl
 	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
 
 	/* What was never slowed need not be made fast. */
-	if (!was_told(run, never_slowed) && !was_told(run, sentence))
+	if (!was_logged(run, never_slowed) && !was_logged(run, sentence))
 		job_run_differ(run, not_done, "", "%s: %s.", sentence, reason);
 }
 

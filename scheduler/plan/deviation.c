@@ -169,7 +169,7 @@ bool deviations_valid(const json_t *list)
 }
 
 /* The sentence, and which fields it is about where it is about several: they name the pools. */
-static void text_append_told(struct text *line, const json_t *deviation)
+static void text_append_report(struct text *line, const json_t *deviation)
 {
 	const char *text = json_text_at(deviation, "text");
 	const json_t *fields = json_object_get(deviation, "fields"), *field;
@@ -193,7 +193,7 @@ static void texts_append(struct text *line, const json_t *list)
 	const json_t *deviation;
 
 	json_array_foreach((json_t *)list, index, deviation)
-		text_append_told(line, deviation);
+		text_append_report(line, deviation);
 }
 
 char *deviations_line(const json_t *first, const json_t *second)

@@ -35,8 +35,8 @@ static enum trial_outcome outcome_of(const struct stored_trial *stored)
 	}
 }
 
-static void absence_tell(struct notes *notes, const struct stored_trial *stored,
-			 const struct trial_metrics *metrics)
+static void absence_report(struct notes *notes, const struct stored_trial *stored,
+			   const struct trial_metrics *metrics)
 {
 	struct text text AUTO_TEXT = { 0 };
 
@@ -47,8 +47,8 @@ static void absence_tell(struct notes *notes, const struct stored_trial *stored,
 
 /* The cloud's guide tells custom containers to report with its library; of event files it speaks for its own runtimes.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-hyperparameter-tuning (read 2026-11-22) */
-static void events_tell(const struct look *look, struct notes *notes, const struct stored_trial *stored,
-			const struct trial_metrics *metrics)
+static void events_report(const struct look *look, struct notes *notes, const struct stored_trial *stored,
+			  const struct trial_metrics *metrics)
 {
 	struct text text AUTO_TEXT = { 0 };
 
@@ -75,9 +75,9 @@ static void measured_fill(const struct look *look, const struct stored_trial *st
 		    &(struct trial){ .measurements = reported->all, .measurement_count = reported->count },
 		    &final)) {
 		act->final = final_text(look->study, &final);
-		events_tell(look, &act->says, stored, metrics);
+		events_report(look, &act->says, stored, metrics);
 	} else if (act->outcome == OUTCOME_COMPLETED) {
-		absence_tell(&act->says, stored, metrics);
+		absence_report(&act->says, stored, metrics);
 	}
 	act->curve = reported->count ? trial_metrics_text(metrics) : NULL;
 }

@@ -9,7 +9,7 @@
 
 struct suggester {
 	suggest_function suggest;
-	void (*told)(void *arg, int64_t job);
+	void (*reported)(void *arg, int64_t job);
 	void *arg;
 
 	pthread_t thread;
@@ -151,7 +151,7 @@ static void *suggester_main(void *arg)
 			list_append(&suggester->made, suggestion);
 		pthread_mutex_unlock(&suggester->mutex);
 		if (wanted)
-			suggester->told(suggester->arg, job);
+			suggester->reported(suggester->arg, job);
 		else
 			suggestion_free(suggestion);
 		pthread_mutex_lock(&suggester->mutex);
@@ -162,13 +162,13 @@ static void *suggester_main(void *arg)
 
 /* ---- for callers ---- */
 
-void suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
+void suggester_new(suggest_function suggest, void (*reported)(void *arg, int64_t job), void *arg,
 		   struct suggester **ret_suggester)
 {
 	struct suggester *suggester = memory_calloc(1, sizeof(*suggester));
 
 	suggester->suggest = suggest;
-	suggester->told = told;
+	suggester->reported = reported;
 	suggester->arg = arg;
 	pthread_mutex_init(&suggester->mutex, NULL);
 	pthread_cond_init(&suggester->changed, NULL);

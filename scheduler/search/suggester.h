@@ -47,7 +47,7 @@ DEFINE_AUTO(suggestion, struct suggestion *, suggestion_free)
 struct suggester;
 
 /* @told: that suggester_take() has an answer for @job; called on the suggester's thread. */
-void suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
+void suggester_new(suggest_function suggest, void (*reported)(void *arg, int64_t job), void *arg,
 		   struct suggester **ret_suggester);
 enum status suggester_start(struct suggester *suggester, struct error *err);
 /* Takes @suggestion; never waits. Thread of this and of the next two: any. */

@@ -225,7 +225,7 @@ int64_t logs_writer_heard(struct logs_writer *writer, struct log_listener *liste
 }
 
 /* With the lock held. */
-static void listeners_tell(struct logs_writer *writer)
+static void listeners_report(struct logs_writer *writer)
 {
 	writer->received = writer->batch.received;
 	for (struct log_listener *listener = writer->listeners; listener; listener = listener->next) {
@@ -339,7 +339,7 @@ static void batch_finish(struct logs_writer *writer)
 	writer->written_bytes = writer->written_count = 0;
 	writer->reached = writer->batch.reached;
 	writer->stored++;
-	listeners_tell(writer);
+	listeners_report(writer);
 	pthread_cond_broadcast(&writer->written);
 	arg = writer->room_arg;
 	if (writer->refused && !is_full(writer)) {
@@ -352,7 +352,7 @@ static void batch_finish(struct logs_writer *writer)
 }
 
 /* Once they can be read. */
-static void lines_tell(struct logs_writer *writer, const struct log_queue *queue)
+static void lines_report(struct logs_writer *writer, const struct log_queue *queue)
 {
 	struct log_cursor cursor = { 0 };
 	const struct log_item *item;
@@ -371,7 +371,7 @@ static void *writer_main(void *arg)
 		if (queue.count > 0)
 			batch_store(writer, &queue);
 		batch_finish(writer);
-		lines_tell(writer, &queue);
+		lines_report(writer, &queue);
 		barriers_call(&queue, STATUS_OK);
 		log_queue_deinit(&queue);
 	}

@@ -23,7 +23,7 @@ static void job_fail(struct bench *bench, int64_t job)
 
 static int64_t removed(struct retention *retention)
 {
-	AUTO(json) json_t *told = retention_tell(retention);
+	AUTO(json) json_t *told = retention_report(retention);
 
 	assert_string_equal(json_text_at(told, "keep"), "30m");
 	return json_int_at(told, "removedJobs", -1);
@@ -71,7 +71,7 @@ static void without_a_limit_nothing_is_removed(void **state)
 					&retention, &bench->err),
 			 STATUS_OK);
 	assert_null(retention);
-	assert_null(retention_tell(retention));
+	assert_null(retention_report(retention));
 	retention_close(retention);
 }
 

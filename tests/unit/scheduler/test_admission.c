@@ -26,7 +26,7 @@ struct waiting {
 	unsigned gpus;       /* of each */
 	const char *project; /* NULL: "p" */
 	bool stale, rests;
-	enum shortage told; /* 90 s ago, but of NONE */
+	enum shortage logged; /* 90 s ago, but of NONE */
 };
 
 struct row {
@@ -67,12 +67,12 @@ static const struct row rows[] = {
 	  .free = 9,
 	  .decided = "1 in; 2 waits for 1; 3 waits for 0;" },
 	{ "told already",
-	  { { 1 }, { 1, .told = SHORTAGE_ROOM } },
+	  { { 1 }, { 1, .logged = SHORTAGE_ROOM } },
 	  .max_jobs = 1,
 	  .free = 9,
 	  .decided = "1 in;" },
 	{ "told something else",
-	  { { 1 }, { 1, .told = SHORTAGE_ENGINE } },
+	  { { 1 }, { 1, .logged = SHORTAGE_ENGINE } },
 	  .max_jobs = 1,
 	  .free = 9,
 	  .decided = "1 in; 2 waits for 1;" },
@@ -107,14 +107,14 @@ static const struct row rows[] = {
 	  .free = 9,
 	  .decided = "1 waits for 4; 2 in;" },
 	{ "the host is another",
-	  { { 1, 2, .told = SHORTAGE_HOST }, { 1 } },
+	  { { 1, 2, .logged = SHORTAGE_HOST }, { 1 } },
 	  .devices = 2,
 	  .host_s = 50,
 	  .accelerators = ACCELERATORS_WAIT,
 	  .free = 9,
 	  .decided = "1 in with 0,1; 2 in;" },
 	{ "the host is the same",
-	  { { 1, 2, .told = SHORTAGE_HOST }, { 1 } },
+	  { { 1, 2, .logged = SHORTAGE_HOST }, { 1 } },
 	  .devices = 2,
 	  .host_s = 5,
 	  .accelerators = ACCELERATORS_WAIT,
@@ -166,9 +166,9 @@ static struct job_entry entry_of(struct job_run *run, const struct waiting *wait
 				   .run = run,
 				   .accelerators = plan_accelerator_count(run->plan),
 				   .project = run->row->project,
-				   .told_wait = waiting->told };
+				   .logged_wait = waiting->logged };
 
-	entry.told_wait_us[waiting->told] = waiting->told ? 10 * S : 0;
+	entry.logged_wait_us[waiting->logged] = waiting->logged ? 10 * S : 0;
 	return entry;
 }
 
@@ -187,8 +187,8 @@ static void decision_write(struct text *text, const struct decision *decision)
 	const struct assignment *assignment = decision->assignment;
 
 	text_printf(text, "%d", (int)decision->run->row->id);
-	if (decision->told_wait_us)
-		text_printf(text, " waits for %d", (int)decision->told_wait);
+	if (decision->logged_wait_us)
+		text_printf(text, " waits for %d", (int)decision->logged_wait);
 	if (decision->change.decides)
 		text_printf(text, " %s", decision->change.outcome == JOB_FAILED ? "fails" : "?");
 	if (assignment)

@@ -463,8 +463,8 @@ static bool row_holds(const struct row *row)
 			       .deadline_us = facts->deadline_s ? facts->deadline_s * S : INT64_MAX,
 			       .lost_at_us = facts->lost_s * S,
 			       .hold_until_us = facts->held_s * S,
-			       .told_loss = facts->lost_told,
-			       .told_loss_in = facts->state,
+			       .logged_loss = facts->lost_told,
+			       .logged_loss_in = facts->state,
 			       .differs = facts->differs };
 	const struct reconciler reconciler = { .stop_grace_s = 30,
 					       .retry_pause_ms = 10000,

@@ -38,7 +38,7 @@ static bool binds_have(struct bench *bench, const struct replica_key *key, const
 	return strstr(text, part);
 }
 
-static bool is_told(struct bench *bench, int64_t id)
+static bool is_reported(struct bench *bench, int64_t id)
 {
 	AUTO(job) struct job *job = NULL;
 
@@ -61,7 +61,7 @@ static void every_replica_of_a_job_that_asks_has_it(void **state)
 	assert_true(binds_have(bench, &worker, "/state/gcs/gcs:/gcs\n"));
 	assert_false(binds_have(bench, &others, "/gcs"));
 	assert_false(binds_have(bench, &master, "empty:"));
-	assert_false(is_told(bench, id));
+	assert_false(is_reported(bench, id));
 	assert_int_equal(place.calls, 2); /* before they are made, and before they start */
 }
 
@@ -83,7 +83,7 @@ static void one_that_cannot_have_it_does_without_and_is_told(void **state)
 	line_await(bench, "without", words);
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
-	assert_true(is_told(bench, id));
+	assert_true(is_reported(bench, id));
 	log = service_log(bench, "without");
 	assert_null(strstr(strstr(log, words) + 1, words)); /* once */
 }

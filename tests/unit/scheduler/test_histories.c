@@ -161,7 +161,7 @@ static void world_settle(void)
 		const int64_t deadline_us = turn();
 
 		idle_check();
-		if (!world.told_up)
+		if (!world.reported_up)
 			up_post();
 		else if (operation_do())
 			continue;
@@ -210,7 +210,7 @@ static void history_run(void)
 	steps = choose(STEPS_MAX);
 	if (choose(8))
 		up_post();
-	if (world.told_up)
+	if (world.reported_up)
 		listing_post();
 	for (unsigned i = 0; i < steps && !world.violation[0]; i++) {
 		int64_t deadline_us = INT64_MAX;
@@ -446,7 +446,7 @@ static void a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back(vo
 	history_end();
 }
 
-/* Broken: jobs_open() without told_loss: told once more. */
+/* Broken: jobs_open() without logged_loss: told once more. */
 static void a_job_that_only_waits_tells_once_that_the_engine_is_away(void **state)
 {
 	(void)state;

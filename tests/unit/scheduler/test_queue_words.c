@@ -103,7 +103,7 @@ static void wait_row_check(struct bench *bench, const struct wait_row *row)
 	}
 }
 
-/* Broken: visit() without wait_tell(); wait_tell() that tells what was told. */
+/* Broken: visit() without wait_report(); wait_report() that tells what was told. */
 static void a_queued_job_says_once_what_it_waits_for(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void while_the_engine_is_away_all_wait_for_it(void **state)
 	assert_string_equal(back.engine_lack, "");
 }
 
-/* It waits for room and for GPUs by turns: each is told once in a minute. Broken: wait_tell() that knows the last alone. */
+/* It waits for room and for GPUs by turns: each is told once in a minute. Broken: wait_report() that knows the last alone. */
 static void what_it_waits_for_is_told_anew_when_it_changes(void **state)
 {
 	struct bench *bench = *state;

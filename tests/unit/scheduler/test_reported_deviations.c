@@ -113,22 +113,22 @@ static void what_a_client_overtook_is_not_said(void **state)
 
 static void what_is_untold_is_told_anew(void **state)
 {
-	AUTO(json) json_t *told = json_array(), *all = json_array();
+	AUTO(json) json_t *reported = json_array(), *all = json_array();
 
 	(void)state;
-	deviation_add(told, DONE_OTHERWISE, "a", NULL, "A.");
+	deviation_add(reported, DONE_OTHERWISE, "a", NULL, "A.");
 	deviation_add(all, DONE_OTHERWISE, "a", NULL, "A.");
 	deviation_add(all, DONE_OTHERWISE, "b", NULL, "B.");
 	for (int i = 0; i < 2; i++) {
-		AUTO(json) json_t *fresh = deviations_unreported(told, all);
+		AUTO(json) json_t *fresh = deviations_unreported(reported, all);
 
 		assert_int_equal(json_array_size(fresh), 1);
-		assert_int_equal(json_array_size(told), 1);
+		assert_int_equal(json_array_size(reported), 1);
 	}
-	AUTO(json) json_t *fresh = deviations_unreported(told, all);
+	AUTO(json) json_t *fresh = deviations_unreported(reported, all);
 
-	deviations_mark_reported(told, fresh);
-	assert_int_equal(json_array_size(told), 2);
+	deviations_mark_reported(reported, fresh);
+	assert_int_equal(json_array_size(reported), 2);
 	deviations_mark_reported(NULL, NULL);
 }
 

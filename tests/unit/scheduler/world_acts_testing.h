@@ -29,14 +29,14 @@ static void up_post(void)
 
 	TELL("engine: is up");
 	event_post(&(struct engine_event){ .kind = ENGINE_UP, .text = "engine", .host = &host });
-	world.told_up = true;
+	world.reported_up = true;
 	world.list_asked = true;
 }
 
 static void daemon_start(void)
 {
 	world.effects_left = -1;
-	world.told_up = false;
+	world.reported_up = false;
 	world.scheduler = scheduler_new(&(struct scheduler_options){ .clock = &world.clock,
 								     .project_number = "42",
 								     .stop_grace_s = 1,
@@ -134,7 +134,7 @@ static bool listing_post(void)
 	struct network_status networks[NETWORKS_MAX];
 	size_t count = 0;
 
-	if (!world.engine_up || !world.told_up)
+	if (!world.engine_up || !world.reported_up)
 		return false;
 	world.list_asked = false;
 	for (size_t i = 0; i < world.container_count; i++)
@@ -351,9 +351,9 @@ static void engine_go(bool dies)
 			operation_fail(&world.operations[i], STATUS_UNAVAILABLE);
 	while (world.event_count && choose(2))
 		event_take(0);
-	if (world.told_up)
+	if (world.reported_up)
 		event_post(&(struct engine_event){ .kind = ENGINE_DOWN, .text = "no answer" });
-	world.told_up = false;
+	world.reported_up = false;
 	while (world.event_count)
 		event_take(0);
 	if (choose(3) == 1)
@@ -364,7 +364,7 @@ static void engine_go(bool dies)
 static void engine_come(void)
 {
 	world.engine_up = true;
-	if (!world.told_up)
+	if (!world.reported_up)
 		up_post();
 	for (size_t i = 0; i < world.container_count; i++)
 		output_end(&world.containers[i]);

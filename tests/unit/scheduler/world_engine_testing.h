@@ -50,7 +50,7 @@ static bool runs(const struct container *container)
 	return container && container->exists && container->status.observed == REPLICA_RUNNING;
 }
 
-static void container_end(struct container *container, enum truth truth, int exit_code, bool told)
+static void container_end(struct container *container, enum truth truth, int exit_code, bool reported)
 {
 	TELL("engine: %s ends with %d", key_text(&container->status.key), exit_code);
 	container->truth = truth;
@@ -61,7 +61,7 @@ static void container_end(struct container *container, enum truth truth, int exi
 	container->status.witnessed = truth == BY_ITSELF && world.engine_up;
 	container->status.signalled = world.engine_up && (truth == BY_OUR_STOP || truth == KILLED_OUTSIDE);
 	container->status.paused = false;
-	if (!world.engine_up || !told)
+	if (!world.engine_up || !reported)
 		return;
 	replica_event(ENGINE_REPLICA_EXITED, &container->status, NULL);
 	output_end(container);

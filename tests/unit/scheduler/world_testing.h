@@ -117,7 +117,7 @@ struct world {
 	size_t lease_count;
 
 	struct engine engine;
-	bool engine_up, list_asked, told_up, image_refused;
+	bool engine_up, list_asked, reported_up, image_refused;
 	struct container containers[CONTAINERS_MAX];
 	size_t container_count;
 	int64_t networks[NETWORKS_MAX];

@@ -33,7 +33,7 @@ static enum status body_echo(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status turn_tell(struct call *call, struct error *err)
+static enum status turn_report(struct call *call, struct error *err)
 {
 	(void)err;
 	text_puts(&call->answer, call->exchange->has_turn ? "{\"text\":\"turn\"}" : "{\"text\":\"no turn\"}");
@@ -112,7 +112,7 @@ static const struct message thing = { .full_name = "Thing", .fields = thing_fiel
 static const struct route routes[] = {
 	{ "GET", "/echo/{name}", echo, NULL, NULL, NULL, NULL, NULL },
 	{ "PATCH", "/body", body_echo, NULL, &thing, "", NULL, NULL },
-	{ "PATCH", "/turn", turn_tell, NULL, &thing, "", NULL, NULL },
+	{ "PATCH", "/turn", turn_report, NULL, &thing, "", NULL, NULL },
 	{ "GET", "/v1/work", work, NULL, NULL, NULL, NULL },
 	{ "POST", "/raw", raw_echo, NULL, &raw_body, NULL, NULL, NULL },
 	{ "GET", "/stream", stream, NULL, NULL, NULL, NULL, NULL },

@@ -35,27 +35,27 @@ static inline struct machine_told machine_told(unsigned cpus, unsigned device_co
 
 static inline enum status told_room(void *arg, const char *project, struct room *ret_room, struct error *err)
 {
-	const struct machine_told *told = arg;
+	const struct machine_told *reported = arg;
 	struct host *host = &ret_room->capacity.host;
 
 	(void)project;
-	if (told->status)
-		return error_set(err, told->status, NULL, "The machine does not tell.");
-	*ret_room = (struct room){ told->capacity, told->usage };
+	if (reported->status)
+		return error_set(err, reported->status, NULL, "The machine does not tell.");
+	*ret_room = (struct room){ reported->capacity, reported->usage };
 	host->devices = calloc(host->device_count + 1, sizeof(char *));
 	for (size_t i = 0; i < host->device_count; i++)
 		assert_true(asprintf(&host->devices[i], "%zu", i) > 0);
 	return STATUS_OK;
 }
 
-static inline struct ml_context context_on(struct bench *bench, struct machine_told *told)
+static inline struct ml_context context_on(struct bench *bench, struct machine_told *reported)
 {
 	return (struct ml_context){ .training = { .store = bench->store,
 						  .clock = &bench->clock,
 						  .project_id = "demo",
 						  .project_number = "123456789012",
-						  .room = told ? told_room : NULL,
-						  .room_arg = told } };
+						  .room = reported ? told_room : NULL,
+						  .room_arg = reported } };
 }
 
 /* A plan of one master and @workers, each on an n1-standard-4 with @gpus of one type. */

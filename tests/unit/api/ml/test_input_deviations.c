@@ -122,7 +122,7 @@ static void what_the_request_tells_is_in_the_plan(void **state)
 		AUTO(json) json_t *job = job_with_input(rows[i].patch);
 		AUTO(plan) struct plan *plan = NULL;
 		struct error err AUTO_ERROR = { 0 };
-		struct text told AUTO_TEXT = { 0 };
+		struct text reported AUTO_TEXT = { 0 };
 		const json_t *deviation;
 
 		if (job_rules_check(job, rows[i].settings, &err) ||
@@ -134,9 +134,9 @@ static void what_the_request_tells_is_in_the_plan(void **state)
 		if (!rows[i].deviation)
 			continue;
 		deviation = json_array_get(plan->deviations, 0);
-		text_printf(&told, "%s %s %s", json_text_at(deviation, "kind"),
+		text_printf(&reported, "%s %s %s", json_text_at(deviation, "kind"),
 			    json_text_at(deviation, "code"), json_text_at(deviation, "field"));
-		assert_string_equal(told.data, rows[i].deviation);
+		assert_string_equal(reported.data, rows[i].deviation);
 		if (rows[i].text && !strstr(json_text_at(deviation, "text"), rows[i].text))
 			fail_msg("%s: %s", rows[i].patch, json_text_at(deviation, "text"));
 	}

@@ -25,23 +25,23 @@ struct service {
 
 static struct machine_told told_of(const struct machine_room *machine)
 {
-	struct machine_told told = machine_told(machine->cpus, machine->gpus);
+	struct machine_told reported = machine_told(machine->cpus, machine->gpus);
 
-	told.status = machine->status;
-	told.capacity.fit = machine->fit;
-	told.capacity.accelerators = machine->accelerators;
-	told.capacity.max_containers = machine->max_containers;
-	told.capacity.project_vcpus = machine->project_vcpus;
-	told.usage = (struct usage){ .jobs = machine->used_jobs, .containers = machine->max_containers };
-	return told;
+	reported.status = machine->status;
+	reported.capacity.fit = machine->fit;
+	reported.capacity.accelerators = machine->accelerators;
+	reported.capacity.max_containers = machine->max_containers;
+	reported.capacity.project_vcpus = machine->project_vcpus;
+	reported.usage = (struct usage){ .jobs = machine->used_jobs, .containers = machine->max_containers };
+	return reported;
 }
 
 /* Creates the container job with @patch laid over its input; what went wrong is in bench->err. */
 static enum status create(struct bench *bench, const struct service *service, const char *job_id,
 			  const char *patch, json_t **ret_answer)
 {
-	struct machine_told told = told_of(&service->machine);
-	struct ml_context context = context_on(bench, service->knows_room ? &told : NULL);
+	struct machine_told reported = told_of(&service->machine);
+	struct ml_context context = context_on(bench, service->knows_room ? &reported : NULL);
 	AUTO(json) json_t *body = job_with_input(patch);
 	AUTO(json) json_t *answer = NULL;
 

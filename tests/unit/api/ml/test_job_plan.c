@@ -3,9 +3,9 @@
 #include "tests/unit/api/ml/job_testing.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
-static json_t *plan_answer(struct bench *bench, struct machine_told *told, const char *input_patch)
+static json_t *plan_answer(struct bench *bench, struct machine_told *reported, const char *input_patch)
 {
-	struct ml_context context = context_on(bench, told);
+	struct ml_context context = context_on(bench, reported);
 	AUTO(json) json_t *job = job_with_input(input_patch);
 	json_t *answer = handler_answer(&context, job_plan_handle, "demo", NULL, job, &bench->err);
 
@@ -21,8 +21,8 @@ static json_t *plan_answer(struct bench *bench, struct machine_told *told, const
 static void a_plan_names_each_replica_and_what_it_gets(void **state)
 {
 	BENCH(state);
-	struct machine_told told = machine_told(64, 0);
-	AUTO(json) json_t *answer = plan_answer(bench, &told, CLUSTER);
+	struct machine_told reported = machine_told(64, 0);
+	AUTO(json) json_t *answer = plan_answer(bench, &reported, CLUSTER);
 	const json_t *replicas = json_object_get(answer, "replicas");
 	const json_t *worker = json_array_get(replicas, 2);
 
@@ -41,8 +41,8 @@ static void a_plan_names_each_replica_and_what_it_gets(void **state)
 static void the_environment_is_the_one_that_replicas_get(void **state)
 {
 	BENCH(state);
-	struct machine_told told = machine_told(64, 0);
-	AUTO(json) json_t *answer = plan_answer(bench, &told, CLUSTER);
+	struct machine_told reported = machine_told(64, 0);
+	AUTO(json) json_t *answer = plan_answer(bench, &reported, CLUSTER);
 	const json_t *worker = json_array_get(json_object_get(answer, "replicas"), 1);
 	const json_t *env = json_object_get(worker, "env");
 	const char *id = json_text_at(answer, "exampleClusterId");
@@ -63,10 +63,10 @@ static void the_environment_is_the_one_that_replicas_get(void **state)
 static void command_and_arguments_are_those_that_run(void **state)
 {
 	BENCH(state);
-	struct machine_told told = machine_told(64, 0);
+	struct machine_told reported = machine_told(64, 0);
 	AUTO(json)
 	json_t *answer =
-		plan_answer(bench, &told,
+		plan_answer(bench, &reported,
 			    "{'jobDir':'gs://bucket/d','masterConfig':{'containerCommand':['sh','-c'],"
 			    "'containerArgs':['a b']}}");
 	const json_t *master = json_array_get(json_object_get(answer, "replicas"), 0);
@@ -80,10 +80,10 @@ static void command_and_arguments_are_those_that_run(void **state)
 static void packages_are_told_with_the_module_that_they_are_for(void **state)
 {
 	BENCH(state);
-	struct machine_told told = machine_told(64, 0);
+	struct machine_told reported = machine_told(64, 0);
 	AUTO(json)
 	json_t *answer = plan_answer(
-		bench, &told,
+		bench, &reported,
 		"{'masterConfig':null,'runtimeVersion':'2.11','pythonVersion':'3.7','packageUris':"
 		"['gs://bucket/p'],'pythonModule':'trainer.task','jobDir':'gs://bucket/d'}");
 	const json_t *master = json_array_get(json_object_get(answer, "replicas"), 0);
@@ -111,10 +111,10 @@ static void units_and_limits_of_time_are_foretold(void **state)
 		  "3600s", NULL, 9.5714, 9.57 },
 	};
 	BENCH(state);
-	struct machine_told told = machine_told(256, 0);
+	struct machine_told reported = machine_told(256, 0);
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		AUTO(json) json_t *answer = plan_answer(bench, &told, rows[i].patch);
+		AUTO(json) json_t *answer = plan_answer(bench, &reported, rows[i].patch);
 		double units = json_real_value(json_object_get(answer, "mlUnitsPerHour"));
 		double in_all = json_real_value(json_object_get(answer, "mlUnitsInMaxRunningTime"));
 		const char *waiting = json_text_at(answer, "maxWaitTime");
@@ -131,12 +131,12 @@ static void units_and_limits_of_time_are_foretold(void **state)
 static void what_keeps_it_from_starting_is_told(void **state)
 {
 	BENCH(state);
-	struct machine_told told = machine_told(64, 0);
+	struct machine_told reported = machine_told(64, 0);
 	AUTO(json) json_t *waits = NULL;
 	AUTO(json) json_t *open = NULL;
 
-	told.usage.jobs = 4;
-	waits = plan_answer(bench, &told, "{}");
+	reported.usage.jobs = 4;
+	waits = plan_answer(bench, &reported, "{}");
 	assert_json_text(json_object_get(waits, "start"),
 			 "{'now':false,'shortage':'ROOM','text':'4 of 4 jobs run now.'}");
 	assert_non_null(json_object_get(json_array_get(json_object_get(waits, "replicas"), 0), "limits"));
@@ -164,13 +164,13 @@ static void a_replica_without_gpus_is_told_so(void **state)
 	BENCH(state);
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct machine_told told = machine_told(64, rows[i].devices);
+		struct machine_told reported = machine_told(64, rows[i].devices);
 		AUTO(json) json_t *answer = NULL;
 		const json_t *master;
 		const char *visible;
 
-		told.usage.jobs = rows[i].jobs;
-		answer = plan_answer(bench, rows[i].silent ? NULL : &told, rows[i].patch);
+		reported.usage.jobs = rows[i].jobs;
+		answer = plan_answer(bench, rows[i].silent ? NULL : &reported, rows[i].patch);
 		master = json_array_get(json_object_get(answer, "replicas"), 0);
 		visible = json_text_at(json_object_get(master, "env"), "NVIDIA_VISIBLE_DEVICES");
 		assert_string_equal(visible ? visible : "", rows[i].visible ? rows[i].visible : "");
@@ -185,9 +185,9 @@ static void a_replica_without_gpus_is_told_so(void **state)
 static void nothing_comes_of_a_plan(void **state)
 {
 	BENCH(state);
-	struct machine_told told = machine_told(64, 0);
-	AUTO(json) json_t *first = plan_answer(bench, &told, "{}");
-	AUTO(json) json_t *second = plan_answer(bench, &told, "{}");
+	struct machine_told reported = machine_told(64, 0);
+	AUTO(json) json_t *first = plan_answer(bench, &reported, "{}");
+	AUTO(json) json_t *second = plan_answer(bench, &reported, "{}");
 	struct job_list list AUTO_JOB_LIST = { 0 };
 
 	assert_int_equal(job_list_unfinished(bench->store, &list, &bench->err), STATUS_OK);
@@ -206,11 +206,11 @@ static void what_create_refuses_is_refused_in_the_same_words(void **state)
 		"'workerCount':2}",
 	};
 	BENCH(state);
-	struct machine_told told = machine_told(4, 0);
+	struct machine_told reported = machine_told(4, 0);
 
-	told.capacity.max_containers = 2;
+	reported.capacity.max_containers = 2;
 	for (size_t i = 0; i < COUNT_OF(patches); i++) {
-		struct ml_context context = context_on(bench, &told);
+		struct ml_context context = context_on(bench, &reported);
 		AUTO(json) json_t *job = job_with_input(patches[i]);
 		struct error created AUTO_ERROR = { 0 };
 
@@ -225,9 +225,9 @@ static void what_create_refuses_is_refused_in_the_same_words(void **state)
 static void a_long_plan_is_bounded(void **state)
 {
 	BENCH(state);
-	struct machine_told told = machine_told(64, 0);
+	struct machine_told reported = machine_told(64, 0);
 	AUTO(json)
-	json_t *answer = plan_answer(bench, &told,
+	json_t *answer = plan_answer(bench, &reported,
 				     "{'scaleTier':'CUSTOM','masterType':'n1-standard-4',"
 				     "'workerType':'n1-standard-4','workerCount':990,"
 				     "'parameterServerType':'n1-standard-4','parameterServerCount':9}");

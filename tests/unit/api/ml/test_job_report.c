@@ -23,9 +23,9 @@ static void job_let_in(struct bench *bench, int64_t id)
 }
 
 /* Broken: pool_add() that gives each pool the variables of the first. */
-static void assert_environments(json_t *told, const char *const *roles)
+static void assert_environments(json_t *reported, const char *const *roles)
 {
-	json_t *environments = json_object_get(told, "environments");
+	json_t *environments = json_object_get(reported, "environments");
 
 	for (; *roles; roles++) {
 		AUTO(json)
@@ -36,7 +36,7 @@ static void assert_environments(json_t *told, const char *const *roles)
 		json_object_del(environments, *roles);
 	}
 	assert_int_equal(json_object_size(environments), 0);
-	json_object_del(told, "environments");
+	json_object_del(reported, "environments");
 }
 
 static void a_queued_job_tells_what_its_request_tells(void **state)
@@ -44,14 +44,14 @@ static void a_queued_job_tells_what_its_request_tells(void **state)
 	BENCH(state);
 	struct ml_context context = context_on(bench, NULL);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 1, 0);
-	AUTO(json) json_t *told = NULL;
+	AUTO(json) json_t *reported = NULL;
 
 	deviation_add(plan->deviations, WITHOUT_EFFECT, "network", "trainingInput.network", "No network.");
 	plan_store(bench, plan, "{}");
-	told = handler_answer(&context, job_report_handle, "demo", "j", NULL, &bench->err);
-	assert_environments(told, (const char *const[]){ "master", "worker", NULL });
+	reported = handler_answer(&context, job_report_handle, "demo", "j", NULL, &bench->err);
+	assert_environments(reported, (const char *const[]){ "master", "worker", NULL });
 	assert_json_text(
-		told,
+		reported,
 		"{'name':'projects/demo/jobs/j','state':'QUEUED','attempt':1,"
 		"'start':{'text':'What this machine has is not known.'},"
 		"'differences':[{'kind':'WITHOUT_EFFECT','code':'network',"
@@ -70,22 +70,22 @@ static void a_job_that_was_let_in_tells_with_what(void **state)
 	BENCH(state);
 	struct ml_context context = context_on(bench, NULL);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 1);
-	AUTO(json) json_t *told = NULL;
+	AUTO(json) json_t *reported = NULL;
 
 	job_let_in(bench, plan_store(bench, plan, "{'scaleTier':'CUSTOM','masterType':'n1-standard-4'}"));
 	bench->now_ns += INT64_C(1800) * 1000000000;
-	told = handler_answer(&context, job_report_handle, "demo", "j", NULL, &bench->err);
-	assert_environments(told, (const char *const[]){ "master", NULL });
-	assert_json_text(told, "{'name':'projects/demo/jobs/j','state':'RUNNING','attempt':1,"
-			       "'differences':[{'kind':'DONE_OTHERWISE','code':'machine-fitted',"
-			       "'field':'trainingInput.masterType','text':'The master is small.'}],"
-			       "'commandLines':{'master':'docker run gcr.io/p/i:1'},"
-			       "'replicas':[{'name':'master-replica-0',"
-			       "'hostName':'cmle-training-master-ab12cd34ef-0-93093',"
-			       "'addressName':'cmle-training-master-ab12cd34ef-0','image':'gcr.io/p/i:1',"
-			       "'machineType':'n1-standard-4','acceleratorType':'NVIDIA_TESLA_T4',"
-			       "'acceleratorCount':1,'limits':{'vcpus':2.0,'memoryBytes':1073741824,"
-			       "'shmBytes':536870912},'devices':['0']}],'consumedMLUnits':1.0}");
+	reported = handler_answer(&context, job_report_handle, "demo", "j", NULL, &bench->err);
+	assert_environments(reported, (const char *const[]){ "master", NULL });
+	assert_json_text(reported, "{'name':'projects/demo/jobs/j','state':'RUNNING','attempt':1,"
+				   "'differences':[{'kind':'DONE_OTHERWISE','code':'machine-fitted',"
+				   "'field':'trainingInput.masterType','text':'The master is small.'}],"
+				   "'commandLines':{'master':'docker run gcr.io/p/i:1'},"
+				   "'replicas':[{'name':'master-replica-0',"
+				   "'hostName':'cmle-training-master-ab12cd34ef-0-93093',"
+				   "'addressName':'cmle-training-master-ab12cd34ef-0','image':'gcr.io/p/i:1',"
+				   "'machineType':'n1-standard-4','acceleratorType':'NVIDIA_TESLA_T4',"
+				   "'acceleratorCount':1,'limits':{'vcpus':2.0,'memoryBytes':1073741824,"
+				   "'shmBytes':536870912},'devices':['0']}],'consumedMLUnits':1.0}");
 }
 
 static void the_project_s_number_will_do(void **state)
@@ -93,11 +93,11 @@ static void the_project_s_number_will_do(void **state)
 	BENCH(state);
 	struct ml_context context = context_on(bench, NULL);
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 0);
-	AUTO(json) json_t *told = NULL;
+	AUTO(json) json_t *reported = NULL;
 
 	plan_store(bench, plan, "{}");
-	told = handler_answer(&context, job_report_handle, "123456789012", "j", NULL, &bench->err);
-	assert_string_equal(json_text_at(told, "name"), "projects/demo/jobs/j");
+	reported = handler_answer(&context, job_report_handle, "123456789012", "j", NULL, &bench->err);
+	assert_string_equal(json_text_at(reported, "name"), "projects/demo/jobs/j");
 }
 
 static void a_job_that_is_not_there_is_not_found(void **state)

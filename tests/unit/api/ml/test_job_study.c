@@ -124,7 +124,7 @@ static void curves_of_many_trials_are_told_more_coarsely(void **state)
 	BENCH(state);
 	const int64_t job = search_store(bench, "tuned", search_of(RATE, false));
 	AUTO(string) char *curve = long_curve();
-	size_t told;
+	size_t reported;
 
 	for (unsigned i = 1; i <= 250; i++) {
 		const int64_t run = trial_store(bench, job, i, "[0.25]");
@@ -139,9 +139,9 @@ static void curves_of_many_trials_are_told_more_coarsely(void **state)
 	AUTO(json) json_t *answer = study_json(bench, "tuned", NULL);
 	const json_t *measurements = json_object_get(trial_at(answer, 249), "measurements");
 
-	told = json_array_size(measurements);
-	assert_true(told > 150 && told <= 201);
-	assert_int_equal(json_int_at(json_array_get(measurements, told - 1), "trainingStep", 0), 4990);
+	reported = json_array_size(measurements);
+	assert_true(reported > 150 && reported <= 201);
+	assert_int_equal(json_int_at(json_array_get(measurements, reported - 1), "trainingStep", 0), 4990);
 	assert_int_equal(json_int_at(trial_at(answer, 249), "reportedMeasurementCount", 0), 5000);
 }
 
@@ -217,7 +217,7 @@ static void its_event_files_are_told_as_well(void **state)
 	struct ml_context context = context_on(bench, NULL);
 	AUTO(plan) struct plan *plan = plan_of("demo", "tuned", 0, 0);
 	struct text text AUTO_TEXT = { 0 };
-	AUTO(string) char *told = NULL;
+	AUTO(string) char *reported = NULL;
 	AUTO(json) json_t *answer = NULL;
 	char directory[] = "/tmp/trainyard-test-XXXXXX";
 	int64_t job;
@@ -235,9 +235,9 @@ static void its_event_files_are_told_as_well(void **state)
 	scalar_event_write(&text, (double)(START_NS / 1000000000) + 2, 8, "loss", 0.75F);
 	object_put(bench, context.training.objects, "out/2/events.out.tfevents.1", &text);
 	context.training.trials_dir = bench->dir;
-	told = study_text_in(bench, &context, "tuned", "json");
-	assert_non_null(told);
-	answer = json_loads(told, JSON_REJECT_DUPLICATES, NULL);
+	reported = study_text_in(bench, &context, "tuned", "json");
+	assert_non_null(reported);
+	answer = json_loads(reported, JSON_REJECT_DUPLICATES, NULL);
 	assert_json_text(json_object_get(trial_at(answer, 1), "measurements"),
 			 "[{'trainingStep':8,'elapsedSeconds':2.0,'objectiveValue':0.75}]");
 	assert_null(json_object_get(trial_at(answer, 0), "measurements"));

@@ -108,11 +108,11 @@ static void stored_numbers_are_written_as_values_are(void **state)
 
 	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		struct text wanted AUTO_TEXT = { 0 };
-		const json_t *told = json_object_get(
+		const json_t *reported = json_object_get(
 			json_object_get(json_array_get(trials, i), "hyperparameters"), "rate");
 
 		parameter_value_write(&wanted, &study->parameters[0], values[i]);
-		assert_string_equal(json_string_value(told), wanted.data);
+		assert_string_equal(json_string_value(reported), wanted.data);
 	}
 }
 

@@ -44,7 +44,7 @@ static void shells_are_told_to_who_asked_and_can_be_told(void **state)
 		struct job job = job_named("j");
 
 		job.web_access = rows[i].web_access;
-		assert_int_equal(shells_told(&call, &job), rows[i].told);
+		assert_int_equal(shells_reported(&call, &job), rows[i].told);
 	}
 }
 

@@ -57,7 +57,7 @@ static bool fake_missing(void *arg, const char *bucket)
 	return *(const bool *)arg;
 }
 
-/* Broken: training_storage_tell() that does not ask whether the bucket is missing; training_storage_use() without it. */
+/* Broken: training_storage_report() that does not ask whether the bucket is missing; training_storage_use() without it. */
 static void a_bucket_that_is_made_is_told(void **state)
 {
 	YARD(state);
@@ -68,7 +68,7 @@ static void a_bucket_that_is_made_is_told(void **state)
 		AUTO(plan) struct plan *plan = plan_of("gs://bucket/out");
 
 		if (i < 2)
-			training_storage_tell(&context, plan);
+			training_storage_report(&context, plan);
 		else
 			OK(training_storage_use(&context, plan, &yard->err));
 		assert_int_equal(json_array_size(plan->deviations), missing);

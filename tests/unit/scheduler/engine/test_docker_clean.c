@@ -23,7 +23,7 @@ static void report_deinit(struct report *report)
 
 #define AUTO_REPORT __attribute__((cleanup(report_deinit)))
 
-static void told(void *arg, const struct orphan *item, const char *problem)
+static void reported(void *arg, const struct orphan *item, const char *problem)
 {
 	struct report *report = arg;
 
@@ -41,7 +41,7 @@ static enum status clean(struct lab *lab, struct report *report, struct error *e
 
 	report->lab = lab;
 	snprintf(host, sizeof(host), "unix://%s", lab->path);
-	return docker_sweep(host, "t", &(struct sweep_report){ told, report }, err);
+	return docker_sweep(host, "t", &(struct sweep_report){ reported, report }, err);
 }
 
 static enum status list(struct lab *lab, const char *instance, struct orphans *ret_list, struct error *err)

@@ -212,7 +212,7 @@ static void a_context_names_an_engine_and_its_certificates(void **state)
 static void a_context_that_cannot_be_used_is_told(void **state)
 {
 	static const struct {
-		const char *meta, *told;
+		const char *meta, *reported;
 	} cases[] = {
 		{ "{", "it is no JSON" },
 		{ "{}", "names no engine" },
@@ -229,8 +229,8 @@ static void a_context_that_cannot_be_used_is_told(void **state)
 		struct error err AUTO_ERROR = { 0 };
 
 		assert_int_equal(context_open(cases[i].meta, &endpoint, &err), STATUS_FAILED_PRECONDITION);
-		if (!strstr(err.text, cases[i].told))
-			fail_msg("%s does not tell of: %s", err.text, cases[i].told);
+		if (!strstr(err.text, cases[i].reported))
+			fail_msg("%s does not tell of: %s", err.text, cases[i].reported);
 	}
 }
 
@@ -350,7 +350,7 @@ static void a_side_that_is_closed_closes_the_other(void **state)
 	close(listener);
 }
 
-static void expect_problem(const char *url, const char *told)
+static void expect_problem(const char *url, const char *reported)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
 	char problem[ENDPOINT_PROBLEM_SIZE], byte;
@@ -361,8 +361,8 @@ static void expect_problem(const char *url, const char *told)
 	assert_true(await(fd, POLLIN));
 	assert_int_equal(recv(fd, &byte, 1, 0), 0);
 	endpoint_problem(endpoint, problem);
-	if (!strstr(problem, told))
-		fail_msg("%s does not tell of: %s", problem, told);
+	if (!strstr(problem, reported))
+		fail_msg("%s does not tell of: %s", problem, reported);
 	close(fd);
 }
 

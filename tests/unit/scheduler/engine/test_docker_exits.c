@@ -135,7 +135,7 @@ static void an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_i
 }
 
 /* It is still to come, or was told before anybody followed.
- * Broken: exit_is_untold() without the engine's time: told here, and by the event. */
+ * Broken: exit_is_unreported() without the engine's time: told here, and by the event. */
 static void an_exit_after_the_events_that_were_asked_for_is_left_to_them(void **state)
 {
 	struct lab *lab = *state;

@@ -159,12 +159,12 @@ static void what_cannot_be_copied_is_refused(void **state)
 
 static void create(struct lab *lab)
 {
-	char told[512];
+	char reported[512];
 	AUTO(json) json_t *mounts = json_array();
 	struct replica_spec spec = spec_of();
 
-	snprintf(told, sizeof(told), "%s/ca.crt:/trainyard/ca.crt:ro", place);
-	json_array_append_new(mounts, json_string(told));
+	snprintf(reported, sizeof(reported), "%s/ca.crt:/trainyard/ca.crt:ro", place);
+	json_array_append_new(mounts, json_string(reported));
 	spec.mounts = mounts;
 	lab->engine->ops->create_replica(lab->engine, &spec);
 }

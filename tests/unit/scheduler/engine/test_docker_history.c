@@ -101,7 +101,7 @@ static void the_past_is_asked_for_once_a_connection(void **state)
 	assert_int_equal(rule_asked(lab, 0), 1);
 }
 
-/* Broken: history_told() that fails the listing: no job was admitted. */
+/* Broken: history_answered() that fails the listing: no job was admitted. */
 static void an_engine_that_tells_nothing_of_the_past_witnesses_nothing(void **state)
 {
 	static const struct rule answers[] = {

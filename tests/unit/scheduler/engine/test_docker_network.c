@@ -166,25 +166,25 @@ static void a_network_that_is_just_being_made_is_waited_for(void **state)
 static void free_blocks_are_counted(void **state)
 {
 	struct lab *lab = *state;
-	size_t told;
+	size_t reported;
 
 	lab->options.networks = "198.18.0.0/24";
 	networks_are(lab, NETWORK_OF("", BLOCK("198.18.0.64/26", "198.18.0.65")));
 	up(lab);
 	lab->engine->ops->look_for_networks(lab->engine, 3);
-	told = expect_event(lab, ENGINE_NETWORKS_FREE);
-	assert_int_equal(lab->events[told].status, STATUS_OK);
-	assert_int_equal(lab->events[told].free_blocks, 3);
+	reported = expect_event(lab, ENGINE_NETWORKS_FREE);
+	assert_int_equal(lab->events[reported].status, STATUS_OK);
+	assert_int_equal(lab->events[reported].free_blocks, 3);
 	networks_are(lab, NETWORK_OF("", BLOCK("198.18.0.0/24", "198.18.0.1")));
 	lab->engine->ops->look_for_networks(lab->engine, 3);
-	told = expect_event(lab, ENGINE_NETWORKS_FREE);
-	assert_int_equal(lab->events[told].status, STATUS_RESOURCE_EXHAUSTED);
-	assert_non_null(strstr(lab->events[told].text, "no free block for 3 replicas"));
+	reported = expect_event(lab, ENGINE_NETWORKS_FREE);
+	assert_int_equal(lab->events[reported].status, STATUS_RESOURCE_EXHAUSTED);
+	assert_non_null(strstr(lab->events[reported].text, "no free block for 3 replicas"));
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/networks ", 500, "{\"message\":\"broken\"}" });
 	lab->engine->ops->look_for_networks(lab->engine, 3);
-	told = expect_event(lab, ENGINE_NETWORKS_FREE);
-	assert_int_equal(lab->events[told].status, STATUS_INTERNAL);
-	assert_string_equal(lab->events[told].text, "broken");
+	reported = expect_event(lab, ENGINE_NETWORKS_FREE);
+	assert_int_equal(lab->events[reported].status, STATUS_INTERNAL);
+	assert_string_equal(lab->events[reported].text, "broken");
 }
 
 /* The engine was killed while it made it: it keeps the bridge for good, and lists no network.

@@ -23,18 +23,18 @@ static void a_network_that_the_kernel_cannot_slow_is_told_in_words(void **state)
 	rule_set(lab, 7, (struct rule){ "DELETE", 204, NULL, 0, 0 });
 	up(lab);
 	lab->engine->ops->throttle_replica(lab->engine, &master, 64000);
-	size_t told = expect_event(lab, ENGINE_THROTTLE_FAILED);
+	size_t reported = expect_event(lab, ENGINE_THROTTLE_FAILED);
 
-	assert_int_equal(lab->events[told].status, STATUS_FAILED_PRECONDITION);
-	assert_string_equal(lab->events[told].text, "the kernel has no devices of kind ifb");
+	assert_int_equal(lab->events[reported].status, STATUS_FAILED_PRECONDITION);
+	assert_string_equal(lab->events[reported].text, "the kernel has no devices of kind ifb");
 	assert_int_equal(rule_asked(lab, 7), 2); /* Broken: waited() ends without drop(). */
 	/* Broken: body_make() with another right, or with new privileges. */
 	assert_true(was_asked(lab, "\"CapDrop\":[\"ALL\"],\"CapAdd\":[\"NET_ADMIN\"],"
 				   "\"SecurityOpt\":[\"no-new-privileges:true\"]"));
 	lab->engine->ops->throttle_replica(lab->engine, &master, 64000);
-	told = expect_event(lab, ENGINE_THROTTLE_FAILED);
-	assert_int_equal(lab->events[told].status, STATUS_INTERNAL);
-	assert_string_equal(lab->events[told].text, "its program ended with 1");
+	reported = expect_event(lab, ENGINE_THROTTLE_FAILED);
+	assert_int_equal(lab->events[reported].status, STATUS_INTERNAL);
+	assert_string_equal(lab->events[reported].text, "its program ended with 1");
 }
 
 /* What an engine refuses may go better the next time; a replica that is gone or has ended has no network. */
@@ -55,14 +55,14 @@ static void a_throttle_that_the_engine_refuses_leaves_nothing(void **state)
 		lab->engine->ops->throttle_replica(lab->engine, &master, 64000);
 		expect_asked(lab, (size_t)i, 1);
 	}
-	size_t told = expect_event(lab, ENGINE_THROTTLE_FAILED);
+	size_t reported = expect_event(lab, ENGINE_THROTTLE_FAILED);
 
-	assert_int_equal(lab->events[told].status, STATUS_INTERNAL);
-	assert_string_equal(lab->events[told].text, "no NET_ADMIN");
+	assert_int_equal(lab->events[reported].status, STATUS_INTERNAL);
+	assert_string_equal(lab->events[reported].text, "no NET_ADMIN");
 	assert_int_equal(rule_asked(lab, 7), 0);
 	lab->engine->ops->throttle_replica(lab->engine, &master, 0);
-	told = expect_event(lab, ENGINE_THROTTLE_FAILED);
-	assert_string_equal(lab->events[told].text, "is not running");
+	reported = expect_event(lab, ENGINE_THROTTLE_FAILED);
+	assert_string_equal(lab->events[reported].text, "is not running");
 	assert_int_equal(rule_asked(lab, 7), 1);
 }
 

@@ -14,7 +14,7 @@ struct connection {
 	size_t said, says_bytes;
 	bool ends; /* after that */
 	size_t takes; /* so many bytes of what it is told */
-	uint8_t *told;
+	uint8_t *reported;
 	size_t told_bytes;
 	bool is_broken;
 	bool is_ended, is_closed, is_cut;
@@ -49,8 +49,8 @@ static long io_send(int fd, const void *data, size_t size)
 		return MUX_BROKEN;
 	if (!piece)
 		return MUX_WOULD_WAIT;
-	connection->told = realloc(connection->told, connection->told_bytes + piece);
-	memcpy(connection->told + connection->told_bytes, data, piece);
+	connection->reported = realloc(connection->reported, connection->told_bytes + piece);
+	memcpy(connection->reported + connection->told_bytes, data, piece);
 	connection->told_bytes += piece;
 	return (long)piece;
 }
@@ -99,7 +99,7 @@ static int pair_teardown(void **state)
 	struct pair *pair = *state;
 
 	for (size_t i = 0; i < CONNECTIONS; i++)
-		free(connections[i].told);
+		free(connections[i].reported);
 	free(pair->accepting.inboxes);
 	free(pair->dialling.inboxes);
 	free(pair);
@@ -192,7 +192,7 @@ static size_t streams_count(const struct mux *mux)
 static void assert_told(const struct connection *connection, const uint8_t *text, size_t bytes)
 {
 	assert_int_equal(connection->told_bytes, bytes);
-	assert_memory_equal(connection->told, text, bytes);
+	assert_memory_equal(connection->reported, text, bytes);
 }
 
 /* Broken: data_take() that forgets the ring's end; stream_free_if_done() after one side's CLOSE. */

@@ -115,7 +115,7 @@ static void consumption_is_told_in_hundredths(void **state)
 	static const struct {
 		double per_hour;
 		int64_t us;
-		double told;
+		double reported;
 	} rows[] = {
 		{ 0.3878, INT64_C(386000000), 0.04 },
 		{ 1, INT64_C(1620000000), 0.45 },
@@ -131,10 +131,10 @@ static void consumption_is_told_in_hundredths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		double told = ml_units_consumed(rows[i].per_hour, rows[i].us);
+		double reported = ml_units_consumed(rows[i].per_hour, rows[i].us);
 
-		if (!is_near(told, rows[i].told))
-			fail_msg("row %zu: %.17g, not %.17g", i, told, rows[i].told);
+		if (!is_near(reported, rows[i].reported))
+			fail_msg("row %zu: %.17g, not %.17g", i, reported, rows[i].reported);
 	}
 }
 

@@ -10,7 +10,7 @@
 struct bench {
 	struct suggester *suggester;
 	pthread_mutex_t mutex;
-	pthread_cond_t told;
+	pthread_cond_t reported;
 	int64_t jobs[8]; /* that were told, in that order */
 	size_t count;
 };
@@ -21,7 +21,7 @@ static void on_told(void *arg, int64_t job)
 
 	pthread_mutex_lock(&bench->mutex);
 	bench->jobs[bench->count++] = job;
-	pthread_cond_signal(&bench->told);
+	pthread_cond_signal(&bench->reported);
 	pthread_mutex_unlock(&bench->mutex);
 }
 
@@ -29,7 +29,7 @@ static void told_await(struct bench *bench, size_t count)
 {
 	pthread_mutex_lock(&bench->mutex);
 	while (bench->count < count)
-		pthread_cond_wait(&bench->told, &bench->mutex);
+		pthread_cond_wait(&bench->reported, &bench->mutex);
 	pthread_mutex_unlock(&bench->mutex);
 }
 
@@ -38,7 +38,7 @@ static int setup(void **state)
 	struct bench *bench = calloc(1, sizeof(*bench));
 
 	pthread_mutex_init(&bench->mutex, NULL);
-	pthread_cond_init(&bench->told, NULL);
+	pthread_cond_init(&bench->reported, NULL);
 	suggester_new(gate_suggest, on_told, bench, &bench->suggester);
 	assert_int_equal(suggester_start(bench->suggester, NULL), STATUS_OK);
 	gate_set(true);
@@ -51,7 +51,7 @@ static int teardown(void **state)
 	struct bench *bench = *state;
 
 	suggester_free(bench->suggester);
-	pthread_cond_destroy(&bench->told);
+	pthread_cond_destroy(&bench->reported);
 	pthread_mutex_destroy(&bench->mutex);
 	free(bench);
 	return 0;
