@@ -20,7 +20,7 @@
 #include "daemon/config.h"
 #include "daemon/config_variables.h"
 #include "daemon/gcs/gcs_door.h"
-#include "daemon/gcs/gcs_remains.h"
+#include "daemon/gcs/gcs_orphans.h"
 #include "daemon/main.h"
 #include "scheduler/engine/engine.h"
 #include "store/state_dir.h"
@@ -111,7 +111,7 @@ static void orphan_report(void *arg, const struct orphan *item, const char *prob
 	thing_report(arg, orphan_kind_names[item->kind], item->name, item->job_id, problem);
 }
 
-static void remains_report(void *arg, const char *kind, const char *name, const char *problem)
+static void thing_removed_report(void *arg, const char *kind, const char *name, const char *problem)
 {
 	thing_report(arg, kind, name, "", problem);
 }
@@ -221,7 +221,7 @@ static void signposts_clean(struct clean *clean)
 
 		text_printf(&path, "%s/%s", clean->state_dir, names[i]);
 		if ((clean->only_looks ? access(path.data, F_OK) : unlink(path.data)) == 0)
-			remains_report(clean, "file", path.data, NULL);
+			thing_removed_report(clean, "file", path.data, NULL);
 	}
 	if (!clean->only_looks)
 		state_dir_sweep(clean->state_dir);
@@ -235,7 +235,7 @@ static bool trial_clean(struct clean *clean, const char *place, const char *name
 	text_printf(&path, "%s/%s", place, name);
 	if (!clean->only_looks && !tree_remove(path.data, SIZE_MAX))
 		problem = strerror(errno);
-	remains_report(clean, "directory", path.data, problem);
+	thing_removed_report(clean, "directory", path.data, problem);
 	return !problem;
 }
 
@@ -254,7 +254,7 @@ static bool trials_clean(struct clean *clean)
 			is_clean = trial_clean(clean, place, entry->d_name) && is_clean;
 	if (errno == 0)
 		return is_clean;
-	remains_report(clean, "directory", place, strerror(errno));
+	thing_removed_report(clean, "directory", place, strerror(errno));
 	return false;
 }
 
@@ -262,8 +262,8 @@ static enum status state_clean(struct clean *clean, struct error *err)
 {
 	const bool is_clean = trials_clean(clean);
 
-	if (!gcs_remains_clear(clean->state_dir, clean->only_looks,
-			       &(struct gcs_remains_report){ remains_report, clean }) ||
+	if (!gcs_orphans_clear(clean->state_dir, clean->only_looks,
+			       &(struct gcs_orphans_report){ thing_removed_report, clean }) ||
 	    !is_clean)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not clean", clean->state_dir);
 	signposts_clean(clean);

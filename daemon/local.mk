@@ -215,8 +215,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_path.h \
 	daemon/gcs/gcs_place.c \
 	daemon/gcs/gcs_place.h \
-	daemon/gcs/gcs_remains.c \
-	daemon/gcs/gcs_remains.h \
+	daemon/gcs/gcs_orphans.c \
+	daemon/gcs/gcs_orphans.h \
 	daemon/gcs/gcs_visibility.c \
 	daemon/gcs/gcs_visibility.h \
 	daemon/gcs/gcs_turns.c \

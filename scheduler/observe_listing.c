@@ -100,7 +100,7 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 }
 
 /* What the engine holds of jobs that are over, of earlier attempts, or of nobody. */
-static void remove_strays(struct scheduler *scheduler, const struct engine_event *event)
+static void remove_orphans(struct scheduler *scheduler, const struct engine_event *event)
 {
 	for (size_t i = 0; i < event->replica_count; i++) {
 		const struct replica_key *key = &event->replicas[i].key;
@@ -108,9 +108,9 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 
 		if (observed_replica(scheduler, key, &run))
 			continue;
-		log_event(LOG_INFO, "stray-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
+		log_event(LOG_INFO, "orphan-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
 			  role_name(key->role), key->index, key->attempt);
-		stray_remove(scheduler, key);
+		orphan_remove(scheduler, key);
 	}
 }
 
@@ -122,7 +122,7 @@ void observe_listing(struct scheduler *scheduler, const struct engine_event *eve
 		fold_listing_of_job(scheduler, run, event);
 	scheduler->queue_stirred = true;
 	scheduler->clock_set_in_loss = false; /* what happened meanwhile is known */
-	remove_strays(scheduler, event);
+	remove_orphans(scheduler, event);
 	networks_compare(scheduler, event);
 	pthread_mutex_lock(&scheduler->mutex);
 	if (scheduler->engine_state == ENGINE_ANSWERS)

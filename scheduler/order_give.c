@@ -181,12 +181,12 @@ void listing_want(struct scheduler *scheduler, int64_t at_us)
 		scheduler->common.list_at_us = at_us;
 }
 
-void stray_remove(struct scheduler *scheduler, const struct replica_key *key)
+void orphan_remove(struct scheduler *scheduler, const struct replica_key *key)
 {
 	struct common_orders *orders = &scheduler->common;
 
-	orders->strays = memory_resize(orders->strays, orders->stray_count + 1, sizeof(*orders->strays));
-	orders->strays[orders->stray_count++] = *key;
+	orders->orphans = memory_resize(orders->orphans, orders->orphan_count + 1, sizeof(*orders->orphans));
+	orders->orphans[orders->orphan_count++] = *key;
 }
 
 void common_orders_give(struct scheduler *scheduler)
@@ -197,14 +197,14 @@ void common_orders_give(struct scheduler *scheduler)
 
 	if (orders->resumes_logs)
 		engine->ops->resume_logs(engine);
-	for (size_t i = 0; i < orders->stray_count; i++)
-		engine->ops->remove_replica(engine, &orders->strays[i]);
+	for (size_t i = 0; i < orders->orphan_count; i++)
+		engine->ops->remove_replica(engine, &orders->orphans[i]);
 	for (size_t i = 0; i < spares->doomed_count; i++)
 		engine->ops->remove_network(engine, spares->doomed[i]);
 	spares->doomed_count = 0;
 	if (orders->looks && scheduler->network_look.asked) /* it has not gone or come since */
 		engine->ops->look_for_networks(engine, scheduler->network_look.replicas);
-	free(orders->strays);
+	free(orders->orphans);
 	*orders = (struct common_orders){ .list_at_us = orders->list_at_us };
 	if (!orders->list_at_us || orders->list_at_us > clock_mono_us(scheduler->reconciler.clock))
 		return;

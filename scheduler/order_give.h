@@ -18,8 +18,8 @@ struct common_orders {
 	int64_t list_at_us; /* monotonic: when the engine is to send a listing; 0: it is not */
 	bool looks;         /* it is to say whether there is a block for a network: struct network_look */
 	bool resumes_logs;  /* the store has room for lines again */
-	struct replica_key *strays; /* containers of no job: to be removed */
-	size_t stray_count;
+	struct replica_key *orphans; /* containers of no job: to be removed */
+	size_t orphan_count;
 };
 
 /* @gcs: where replicas that are made find Cloud Storage as files; NULL: nowhere. */
@@ -27,6 +27,6 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 		    const char *gcs);
 /* At @at_us (monotonic) at the latest. */
 void listing_want(struct scheduler *scheduler, int64_t at_us);
-void stray_remove(struct scheduler *scheduler, const struct replica_key *key);
+void orphan_remove(struct scheduler *scheduler, const struct replica_key *key);
 /* Gives the common ones that are due. */
 void common_orders_give(struct scheduler *scheduler);

@@ -431,7 +431,7 @@ void scheduler_free(struct scheduler *scheduler)
 	device_claims_free(scheduler->claims);
 	json_decref(scheduler->project_vcpus);
 	decisions_free(scheduler);
-	free(scheduler->common.strays);
+	free(scheduler->common.orphans);
 	free(scheduler->spares.doomed);
 	log_pump_free(scheduler->reconciler.pump);
 	pthread_cond_destroy(&scheduler->changed);

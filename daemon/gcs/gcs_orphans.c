@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/gcs/gcs_remains.h"
+#include "daemon/gcs/gcs_orphans.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static bool process_end(int process)
 }
 
 static bool process_clear(pid_t pid, const char *state_dir, bool only_look,
-			  const struct gcs_remains_report *report)
+			  const struct gcs_orphans_report *report)
 {
 	int process = (int)syscall(SYS_pidfd_open, pid, 0);
 	bool ended = true;
@@ -84,7 +84,7 @@ static bool process_clear(pid_t pid, const char *state_dir, bool only_look,
 	return ended;
 }
 
-static bool processes_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)
+static bool processes_clear(const char *state_dir, bool only_look, const struct gcs_orphans_report *report)
 {
 	AUTO(directory) DIR *listing = opendir("/proc");
 	const struct dirent *entry;
@@ -103,7 +103,7 @@ static bool processes_clear(const char *state_dir, bool only_look, const struct 
 	return sees_itself && all;
 }
 
-static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)
+static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_orphans_report *report)
 {
 	const bool was_mounted = gcs_place_is_mounted(state_dir);
 	AUTO(string) char *place = memory_printf("%s/" GCS_MOUNT, state_dir);
@@ -115,7 +115,7 @@ static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_
 	return is_clear;
 }
 
-bool gcs_remains_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)
+bool gcs_orphans_clear(const char *state_dir, bool only_look, const struct gcs_orphans_report *report)
 {
 	bool ended = processes_clear(state_dir, only_look, report);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_remains.h: what /gcs left behind in the state directory of a daemon that is gone: the process that serves the
+/* daemon/gcs/gcs_orphans.h: what /gcs left behind in the state directory of a daemon that is gone: the process that serves the
  * files (gcs_mount.h), which ends by itself with the last container that uses them, and its mount. */
 #include <stdbool.h>
 
-struct gcs_remains_report {
+struct gcs_orphans_report {
 	/* @problem NULL: it was taken away, or would be. Borrowed. */
 	void (*reported)(void *arg, const char *kind, const char *name, const char *problem);
 	void *arg;
@@ -12,4 +12,4 @@ struct gcs_remains_report {
 
 /* @state_dir absolute and without links, locked by the caller; its containers are gone. @only_look: takes nothing
  * away. Waits for each process up to six seconds. False: something is left; it was told. */
-bool gcs_remains_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report);
+bool gcs_orphans_clear(const char *state_dir, bool only_look, const struct gcs_orphans_report *report);
