@@ -28,7 +28,7 @@
 #include "daemon/retention.h"
 #include "daemon/token.h"
 #include "scheduler/engine/engine.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "scheduler/scheduler.h"
 #include "store/jobs/jobs.h"
 #include "store/keys/authority.h"
@@ -73,7 +73,7 @@ struct wiring {
 	struct shell_sessions *shell_sessions;
 	struct console_sessions *console_sessions; /* NULL: no token is asked for */
 	struct ledger *ledger;
-	struct fault_book *fault_book;
+	struct fault_registry *fault_registry;
 	struct faults_context faults;
 	struct clock_context clock_context;
 	struct call_gate gate; /* that ordered faults come over calls by */
@@ -208,7 +208,7 @@ static void gcs_make(struct wiring *wiring)
 			.storage = wiring->families.storage,
 			.auto_buckets = config->buckets == BUCKETS_AUTO,
 			.gate = &wiring->gate,
-			.faults = wiring->fault_book,
+			.faults = wiring->fault_registry,
 		},
 		&wiring->gcs);
 }
@@ -229,7 +229,7 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 		.objects = wiring->objects,
 		.adc = wiring->adc,
 		.wheels = wiring->wheels,
-		.faults = wiring->fault_book,
+		.faults = wiring->fault_registry,
 		.cut_off = config->egress == EGRESS_NONE,
 		.spare_network_ms = SPARE_NETWORK_MS,
 	};
@@ -393,13 +393,14 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 static enum status faults_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
-	enum status rc = fault_book_open(wiring->store, (uint64_t)config->seed, &wiring->fault_book, err);
+	enum status rc =
+		fault_registry_open(wiring->store, (uint64_t)config->seed, &wiring->fault_registry, err);
 
 	if (rc)
 		return rc;
 	wiring->faults = (struct faults_context){
 		.store = wiring->store,
-		.book = wiring->fault_book,
+		.registry = wiring->fault_registry,
 		.clock = wiring->clock,
 		.project_id = config->project,
 		.project_number = wiring->project_number,
@@ -469,7 +470,7 @@ static void parts_close(struct wiring *wiring)
 	if (wiring->machinery.scheduler)
 		scheduler_free(wiring->machinery.scheduler);
 	emulator_clock_free(wiring->emulator_clock);
-	fault_book_free(wiring->fault_book);
+	fault_registry_free(wiring->fault_registry);
 	shell_sessions_free(wiring->shell_sessions);
 	console_sessions_free(wiring->console_sessions);
 	ledger_free(wiring->ledger);

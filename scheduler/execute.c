@@ -138,7 +138,7 @@ static void decision_settle(struct scheduler *scheduler, struct decision *decisi
 
 	run->stale = true;
 	job_run_touch(run);
-	faults_settle(scheduler, run, change->applied);
+	faults_on_commit(scheduler, run, change->applied);
 	if (!change->applied)
 		return;
 	if (decision->assignment)

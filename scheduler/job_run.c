@@ -43,9 +43,9 @@ void job_run_free(struct job_run *run)
 		free(run->image_ids[role]);
 	free(run->fault);
 	json_decref(run->reported);
-	for (size_t i = 0; i < run->hit_count; i++)
-		free(run->hits[i].line);
-	free(run->hits);
+	for (size_t i = 0; i < run->injection_count; i++)
+		free(run->injections[i].line);
+	free(run->injections);
 	assignment_free(run->assignment);
 	plan_free(run->plan);
 	job_free(run->row);

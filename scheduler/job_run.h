@@ -19,7 +19,7 @@
 #include "store/jobs/jobs.h"
 
 struct assignment;
-struct fault_hit;
+struct fault_injection;
 struct job_entry;
 struct journal;
 struct tuner;
@@ -141,8 +141,8 @@ struct job_run {
 	int64_t deadline_us; /* monotonic: when its limit passes, if job_run_deadline_us() was asked; 0: it was not */
 	int64_t deadline_of_us; /* the row's running_us at that time: when it changes, another limit counts */
 	/* What ordered faults did to it: those that are stored, then those that the next change stores. */
-	struct fault_hit *hits;
-	size_t hit_count, hits_stored;
+	struct fault_injection *injections;
+	size_t injection_count, injections_stored;
 	int64_t fault_at_us; /* monotonic: when faults.h looks at it again; 0: when something happens */
 	int64_t lost_at_us; /* monotonic: since when there are replicas to be started anew; 0: there are none */
 };

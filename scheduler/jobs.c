@@ -118,7 +118,7 @@ static bool only_waits(const struct job_entry *entry)
 	const struct job_run *run = entry->run;
 
 	return !entry->wake.touched && !run->stale && !run->hold_until_us && !run->notes.count &&
-	       !run->fault && !run->assignment && !run->hit_count && !run->fault_at_us;
+	       !run->fault && !run->assignment && !run->injection_count && !run->fault_at_us;
 }
 
 void jobs_rest(struct scheduler *scheduler)

@@ -20,8 +20,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/execute.h \
 	scheduler/faults/fault.c \
 	scheduler/faults/fault.h \
-	scheduler/faults/fault_book.c \
-	scheduler/faults/fault_book.h \
+	scheduler/faults/fault_registry.c \
+	scheduler/faults/fault_registry.h \
 	scheduler/faults/faults.c \
 	scheduler/faults/faults.h \
 	scheduler/gateway.c \

@@ -8,7 +8,7 @@
 #include "scheduler/gcs.h"
 
 struct clock;
-struct fault_book;
+struct fault_registry;
 struct log_pump;
 struct objects;
 struct spare_networks;
@@ -29,5 +29,5 @@ struct reconciler {
 	const char *adc, *wheels; /* on this machine, absolute; NULL: none */
 	bool cut_off;             /* job networks have no way to the outside */
 	struct spare_networks *spares;
-	struct fault_book *faults; /* ordered ones; NULL: none are taken */
+	struct fault_registry *faults; /* ordered ones; NULL: none are taken */
 };

@@ -12,7 +12,7 @@
 #include "scheduler/cloud_tried.h"
 #include "scheduler/device_claims.h"
 #include "scheduler/engine_events.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "scheduler/faults/faults.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
@@ -42,7 +42,7 @@ static bool on_line(void *arg, const struct replica_line *line)
 	struct scheduler *scheduler = arg;
 
 	/* Before it is stored: a line that is refused now comes again; a stored one does not, even if a process dies meanwhile. */
-	if (scheduler->reconciler.faults && fault_book_line(scheduler->reconciler.faults, line))
+	if (scheduler->reconciler.faults && fault_registry_line(scheduler->reconciler.faults, line))
 		scheduler_post(scheduler, inbox_event_new(INBOX_FAULTS, line->key.job));
 	return log_pump_line(scheduler->reconciler.pump, line);
 }
@@ -393,7 +393,7 @@ enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, 
 	trial_directories_sweep(scheduler);
 	log_on_room(scheduler->reconciler.store, on_log_room, scheduler);
 	if (scheduler->reconciler.faults)
-		fault_book_on_change(scheduler->reconciler.faults, on_faults, scheduler);
+		fault_registry_on_change(scheduler->reconciler.faults, on_faults, scheduler);
 	store_on_intent(scheduler->reconciler.store, scheduler_wake, scheduler);
 	if (pthread_create(&scheduler->thread, NULL, scheduler_main, scheduler))
 		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the scheduler's thread");

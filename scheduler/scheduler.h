@@ -16,7 +16,7 @@
 #include "scheduler/plan/placement.h"
 #include "scheduler/search/suggester.h"
 
-struct fault_book;
+struct fault_registry;
 struct objects;
 struct scheduler;
 struct store;
@@ -38,7 +38,7 @@ struct scheduler_options {
 	/* The developer's credentials that every replica is given, and the directory of wheels that Python packages
 	 * are installed from: on the engine's machine, absolute, or NULL. */
 	const char *adc, *wheels;
-	struct fault_book *faults; /* outlives the thread; NULL: none are ordered */
+	struct fault_registry *faults; /* outlives the thread; NULL: none are ordered */
 	bool cut_off;              /* job networks have no way to the outside: jobs are told */
 	suggest_function suggest;  /* what tuning jobs try next; NULL: as the library says */
 	/* How long a network that a job has left is kept for the next; 0: it goes at once */

@@ -34,7 +34,7 @@
 #define BEGINS(COLUMN) "substr(" COLUMN ", 1, length(:reference)) = :reference"
 
 /* In the order in which faults.c reads them. */
-#define FAULT_HIT_COLUMNS                                                                                    \
+#define FAULT_INJECTION_COLUMNS                                                                              \
 	"job, attempt, stage, role, idx, restart, fault, kind, exit_code, until_us, line,"                   \
 	" bytes_per_s"
 
@@ -172,7 +172,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[LEASE_PURGE] = { ON(STATE_WRITER), "DELETE FROM lease WHERE job = :id" },
 	[POLICY_PURGE] = { ON(STATE_WRITER), "DELETE FROM policy WHERE job = :id" },
 	[JOURNAL_PURGE] = { ON(STATE_WRITER), "DELETE FROM journal WHERE job = :id" },
-	[FAULT_HIT_PURGE] = { ON(STATE_WRITER), "DELETE FROM fault_hit WHERE job = :id" },
+	[FAULT_INJECTION_PURGE] = { ON(STATE_WRITER), "DELETE FROM fault_hit WHERE job = :id" },
 	[FAULT_MARK_PURGE] = { ON(STATE_WRITER), "DELETE FROM fault_mark WHERE job = :id" },
 	[CURVE_PURGE] = { ON(STATE_WRITER), "DELETE FROM curve WHERE run = :id" },
 	[TRIAL_PURGE] = { ON(STATE_WRITER), "DELETE FROM trial WHERE run = :id" },
@@ -309,17 +309,17 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[FAULT_COUNT] = { ON(STATE_WRITER), "UPDATE fault SET hits = hits + 1, draws = max(draws, :draws),"
 					    " last_hit_us = :now WHERE id = :id" },
 	[FAULT_THERE] = { ON(STATE_WRITER), "SELECT 1 FROM fault WHERE id = :id" },
-	[FAULT_HIT_INSERT] = { ON(STATE_WRITER),
-			       "INSERT INTO fault_hit (" FAULT_HIT_COLUMNS
-			       ") VALUES (:job, :attempt, :stage, :role,"
-			       " :index, :restart, :fault, :kind, :exit_code, :until, :line, :bytes_per_s)"
-			       " ON CONFLICT DO NOTHING" },
-	[FAULT_HITS_OF_JOB] = { ON(STATE_READER),
-				"SELECT " FAULT_HIT_COLUMNS " FROM fault_hit WHERE job = :job"
-				" OR job IN (SELECT id FROM job WHERE parent = :job)" },
-	[FAULT_HITS_OPEN] = { ON(STATE_READER),
-			      "SELECT " FAULT_HIT_COLUMNS " FROM fault_hit"
-			      " WHERE job IN (SELECT id FROM job WHERE state IN (1, 2, 3, 6))" },
+	[FAULT_INJECTION_INSERT] = { ON(STATE_WRITER),
+				     "INSERT INTO fault_hit (" FAULT_INJECTION_COLUMNS
+				     ") VALUES (:job, :attempt, :stage, :role,"
+				     " :index, :restart, :fault, :kind, :exit_code, :until, :line, :bytes_per_s)"
+				     " ON CONFLICT DO NOTHING" },
+	[FAULT_INJECTIONS_OF_JOB] = { ON(STATE_READER),
+				      "SELECT " FAULT_INJECTION_COLUMNS " FROM fault_hit WHERE job = :job"
+				      " OR job IN (SELECT id FROM job WHERE parent = :job)" },
+	[FAULT_INJECTIONS_OPEN] = { ON(STATE_READER),
+				    "SELECT " FAULT_INJECTION_COLUMNS " FROM fault_hit"
+				    " WHERE job IN (SELECT id FROM job WHERE state IN (1, 2, 3, 6))" },
 	[JOURNAL_INSERT] = { ON(STATE_WRITER),
 			     "INSERT INTO journal (job, seq, time_us, kind, attempt, role, idx, restart, cause, number, flags)"
 			     " SELECT :job, coalesce(max(seq), 0) + 1, :time, :kind,"

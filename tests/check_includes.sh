@@ -13,7 +13,7 @@ search="^scheduler/tuning/(measurements|study)[.]h$ ^scheduler/search/(earlier_t
 
 rules="
 ^daemon/base/         ^daemon/base/
-^daemon/gcs/          ^daemon/gcs/ ^daemon/main[.]h$ ^api/http/http[.]h$ ^scheduler/(gcs|faults/fault_book)[.]h$ ^store/(objects/objects|small_file)[.]h$ ^daemon/base/
+^daemon/gcs/          ^daemon/gcs/ ^daemon/main[.]h$ ^api/http/http[.]h$ ^scheduler/(gcs|faults/fault_registry)[.]h$ ^store/(objects/objects|small_file)[.]h$ ^daemon/base/
 ^daemon/gateway/      ^daemon/gateway/ ^api/(grpc|http|logging|metadata|storage)/ ^api/aiplatform/aiplatform[.]h$ ^api/training/regions[.]h$ ^scheduler/(plan/|gateway[.]h$|logs/log_pump[.]h$) ^store/(keys/|logs/logs[.]h$|store[.]h$) ^daemon/base/
 ^daemon/              .
 ^store/               ^store/ ^daemon/base/
@@ -32,7 +32,7 @@ rules="
 ^api/logging/         ^api/logging/ ^api/grpc/rpc[.]h$ $family
 ^api/storage/         ^api/storage/ $family
 ^api/metadata/        ^api/metadata/ $family
-^api/emulator/        ^api/emulator/ ^api/training/(context|job_name|quota|start_estimate)[.]h$ ^scheduler/faults/(fault|fault_book)[.]h$ ^scheduler/tuning/(event_file|scalars)[.]h$ $family
+^api/emulator/        ^api/emulator/ ^api/training/(context|job_name|quota|start_estimate)[.]h$ ^scheduler/faults/(fault|fault_registry)[.]h$ ^scheduler/tuning/(event_file|scalars)[.]h$ $family
 "
 [ "${1:-}" != --table ] || { printf '%s\n' "$rules" && exit 0; }
 

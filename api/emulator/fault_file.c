@@ -7,7 +7,7 @@
 #include "api/emulator/faults.h"
 #include "api/message/message.h"
 #include "daemon/base/json.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "store/jobs/faults.h"
 
 /* What the messages of a faulty rule are prefixed with is its place in the file. */
@@ -89,11 +89,11 @@ enum status faults_file_take(struct faults_context *context, const char *path, s
 		rc = fault_list_read(context->store, &list, err);
 	for (size_t i = 0; !rc && i < list.count; i++)
 		if (list.faults[i].from_file && !(rules && rule_take(rules, list.faults[i].rule)))
-			rc = fault_book_remove(context->book, list.faults[i].id, err);
+			rc = fault_registry_remove(context->registry, list.faults[i].id, err);
 	if (rc)
 		return rc;
 	json_array_foreach(rules, index, rule) {
-		rc = fault_book_add(context->book, rule, true, &id, err);
+		rc = fault_registry_add(context->registry, rule, true, &id, err);
 		if (rc)
 			return rc;
 	}

@@ -11,7 +11,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "store/jobs/pipelines.h"
 #include "store/jobs/resources.h"
 
@@ -112,7 +112,7 @@ static enum status due_await(const struct faults_context *context, const struct 
 	int64_t left_us;
 
 	while ((left_us = due_us - clock_mono_us(context->clock)) > 0 && !call_closing(call) &&
-	       fault_book_has(context->book, order->rule)) {
+	       fault_registry_has(context->registry, order->rule)) {
 		if (call_client_gone(call)) {
 			*ret_cut = true;
 			return error_set(err, STATUS_CANCELLED, NULL, "the client has left");
@@ -186,24 +186,24 @@ static enum status gate_pass(void *arg, struct call *call, const struct family *
 	struct fault_order order;
 	int64_t wait_us;
 
-	if (fault_book_is_empty(context->book))
+	if (fault_registry_is_empty(context->registry))
 		return STATUS_OK;
 	fault_method_write(&method, family, call->route);
 	if (!method.length)
 		return STATUS_OK;
 	called_find(context, call, &called);
-	const struct fault_scene scene = {
+	const struct fault_context fault_context = {
 		.stage = STAGE_CALL,
 		.project = project_of(context, call),
 		.job_names = { called.id, called.display_name },
 		.method = method.data,
 		.creates_job = creation_of(method.data) != NULL,
 	};
-	if (!fault_book_take(context->book, &scene, &order, &wait_us))
+	if (!fault_registry_take(context->registry, &fault_context, &order, &wait_us))
 		return STATUS_OK;
 	log_event(LOG_INFO, "fault-ordered", "method=%s rule=%lld kind=%s", method.data,
 		  (long long)order.rule, fault_kind_name(order.kind));
-	if (fault_book_count(context->book, order.rule, &uncounted))
+	if (fault_registry_count(context->registry, order.rule, &uncounted))
 		log_event(LOG_ERROR, "fault-uncounted", "rule=%lld error=\"%s\"", (long long)order.rule,
 			  uncounted.text ? uncounted.text : "");
 	return order_carry_out(context, call, method.data, &order, ret_cut, err);

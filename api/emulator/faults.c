@@ -7,7 +7,7 @@
 
 #include "api/emulator/fault_method.h"
 #include "daemon/base/json.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "store/jobs/faults.h"
 
 static json_t *time_json(int64_t wall_us)
@@ -27,10 +27,10 @@ static enum status fault_render(const struct stored_fault *fault, json_t **ret_o
 	if (rc)
 		return rc;
 	json_object_update(object, rule);
-	json_object_set_new(object, "hits", json_sprintf("%lld", (long long)fault->hits));
+	json_object_set_new(object, "hits", json_sprintf("%lld", (long long)fault->injections));
 	json_object_set_new(object, "createTime", time_json(fault->created_us));
-	if (fault->last_hit_us)
-		json_object_set_new(object, "lastHitTime", time_json(fault->last_hit_us));
+	if (fault->last_injection_us)
+		json_object_set_new(object, "lastHitTime", time_json(fault->last_injection_us));
 	*ret_object = TAKE(object);
 	return STATUS_OK;
 }
@@ -75,7 +75,7 @@ static enum status fault_create(struct call *call, struct error *err)
 	enum status rc = fault_method_check(context->families, call->body, err);
 
 	if (!rc)
-		rc = fault_book_add(context->book, call->body, false, &id, err);
+		rc = fault_registry_add(context->registry, call->body, false, &id, err);
 	return rc ? rc : fault_answer(call, id, err);
 }
 
@@ -114,14 +114,14 @@ static enum status fault_remove(struct call *call, struct error *err)
 	int64_t id;
 	enum status rc = id_read(call, &id, err);
 
-	return rc ? rc : fault_book_remove(context->book, id, err);
+	return rc ? rc : fault_registry_remove(context->registry, id, err);
 }
 
 static enum status fault_remove_all(struct call *call, struct error *err)
 {
 	const struct faults_context *context = call->context;
 
-	return fault_book_clear(context->book, err);
+	return fault_registry_clear(context->registry, err);
 }
 
 static const struct field fault_list_fields[] = {

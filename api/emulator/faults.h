@@ -10,12 +10,12 @@
 #include "api/http/http.h"
 
 struct clock;
-struct fault_book;
+struct fault_registry;
 struct store;
 
 struct faults_context {
 	struct store *store;
-	struct fault_book *book;
+	struct fault_registry *registry;
 	const struct clock *clock;               /* that late answers go by */
 	const char *project_id, *project_number; /* of the project with a known number */
 	const struct family *families;           /* rules may be about their calls; ends with a NULL name */

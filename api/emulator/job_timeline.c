@@ -8,7 +8,7 @@
 #include "api/message/message_write.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/outcome.h"
 #include "store/jobs/faults.h"
@@ -81,8 +81,8 @@ static const struct field fault_fields[] = {
 	FIELD("text", STRING, 0, "The same in words."),
 	{ .name = NULL },
 };
-static const struct message fault_hit_message = { "trainyard.TimelineFault", fault_fields,
-						  "A fault that hit a job.", .is_own = true };
+static const struct message fault_injection_message = { "trainyard.TimelineFault", fault_fields,
+							"A fault that hit a job.", .is_own = true };
 
 static const struct field timeline_fields[] = {
 	FIELD("attempt", INT32, 0, "Which try of the whole job is the last, from 1."),
@@ -99,7 +99,7 @@ static const struct field timeline_fields[] = {
 	{ .name = "faults",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_REPEATED,
-	  .message = &fault_hit_message,
+	  .message = &fault_injection_message,
 	  .help = "What rules of faults did to the job." },
 	{ .name = NULL },
 };
@@ -269,27 +269,28 @@ static void rows_sort(struct journal *journal)
 }
 
 static void fault_write(const struct jobs_context *context, const struct plan *plan,
-			const struct fault_hit *hit, struct writer *answer)
+			const struct fault_injection *injection, struct writer *answer)
 {
-	const bool of_network = hit->stage == STAGE_NETWORK;
+	const bool of_network = injection->stage == STAGE_NETWORK;
 	char replica[REPLICA_NAME_MAX];
 
-	member_int(answer, "rule", hit->fault);
-	member_text(answer, "fault", fault_kind_name((enum fault_kind)hit->kind));
-	if (of_network || hit->stage == STAGE_RUNNING) {
-		replica_task_name(plan, (enum role)hit->key.role, hit->key.index, replica);
+	member_int(answer, "rule", injection->fault);
+	member_text(answer, "fault", fault_kind_name((enum fault_kind)injection->kind));
+	if (of_network || injection->stage == STAGE_RUNNING) {
+		replica_task_name(plan, (enum role)injection->key.role, injection->key.index, replica);
 		member_text(answer, "replica", replica);
 	}
-	member_int(answer, "attempt", hit->key.attempt);
-	if (hit->key.restart)
-		member_int(answer, "restart", hit->key.restart);
-	if (of_network && context->faults && fault_book_has(context->faults->book, hit->fault) &&
-	    (!hit->until_us || clock_wall_us(context->faults->clock) < hit->until_us))
+	member_int(answer, "attempt", injection->key.attempt);
+	if (injection->key.restart)
+		member_int(answer, "restart", injection->key.restart);
+	if (of_network && context->faults &&
+	    fault_registry_has(context->faults->registry, injection->fault) &&
+	    (!injection->until_us || clock_wall_us(context->faults->clock) < injection->until_us))
 		member_bool(answer, "lasts", true);
-	member_time(answer, "endTime", hit->until_us, TIME_MICROSECONDS);
-	if (hit->bytes_per_s)
-		member_int(answer, "bytesPerSecond", hit->bytes_per_s);
-	member_text(answer, "text", hit->line);
+	member_time(answer, "endTime", injection->until_us, TIME_MICROSECONDS);
+	if (injection->bytes_per_s)
+		member_int(answer, "bytesPerSecond", injection->bytes_per_s);
+	member_text(answer, "text", injection->line);
 }
 
 struct reported {
@@ -297,13 +298,13 @@ struct reported {
 	const struct job *job;
 	const struct plan *plan;
 	struct journal journal;
-	struct fault_hit_list hits; /* of the job, and of its trials */
+	struct fault_injection_list injections; /* of the job, and of its trials */
 };
 
 static void reported_deinit(struct reported *reported)
 {
 	journal_deinit(&reported->journal);
-	fault_hit_list_deinit(&reported->hits);
+	fault_injection_list_deinit(&reported->injections);
 }
 
 static void timeline_write(const struct reported *reported, struct text *text)
@@ -332,13 +333,13 @@ static void timeline_write(const struct reported *reported, struct text *text)
 		}
 	message_close(&list);
 	list = member_list(&answer, "faults");
-	for (size_t i = 0; i < reported->hits.count; i++) {
+	for (size_t i = 0; i < reported->injections.count; i++) {
 		struct writer fault;
 
-		if (reported->hits.hits[i].key.job != reported->job->id)
+		if (reported->injections.injections[i].key.job != reported->job->id)
 			continue;
 		fault = element_message(&list);
-		fault_write(reported->context, plan, &reported->hits.hits[i], &fault);
+		fault_write(reported->context, plan, &reported->injections.injections[i], &fault);
 		message_close(&fault);
 	}
 	message_close(&list);
@@ -364,7 +365,7 @@ enum status job_timeline_answer(struct call *call, struct error *err)
 	if (!rc)
 		rc = journal_read(context->store, job->id, &reported.journal, err);
 	if (!rc)
-		rc = fault_hits_of_job(context->store, job->id, &reported.hits, err);
+		rc = fault_injections_of_job(context->store, job->id, &reported.injections, err);
 	if (rc)
 		return rc;
 	reported.job = job;

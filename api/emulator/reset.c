@@ -5,7 +5,7 @@
 #include "api/emulator/jobs.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "store/jobs/job_purge.h"
 #include "store/jobs/jobs.h"
 #include "store/objects/objects_clear.h"
@@ -79,7 +79,7 @@ static enum status rest_remove(struct reset *reset, struct error *err)
 		return rc;
 	rc = job_purge_rest(reset->context->store, &more, err);
 	if (!rc && reset->context->faults)
-		rc = fault_book_clear(reset->context->faults->book, err);
+		rc = fault_registry_clear(reset->context->faults->registry, err);
 	reset->done = !rc && !more;
 	return rc;
 }

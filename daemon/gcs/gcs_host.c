@@ -24,7 +24,7 @@
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/gcs/gcs_place.h"
 #include "daemon/gcs/gcs_visibility.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "store/objects/objects.h"
 
 enum {
@@ -220,7 +220,7 @@ static void rules_report(void *arg)
 	struct error err AUTO_ERROR = { 0 };
 
 	pthread_mutex_lock(&host->rules_lock);
-	if (gcs_door_tell_rules(host->door, !fault_book_is_empty(host->options.faults), &err))
+	if (gcs_door_tell_rules(host->door, !fault_registry_is_empty(host->options.faults), &err))
 		log_event(LOG_ERROR, "gcs-rules",
 			  "error=\"%s\" hint=\"faults do not hit what reads below /gcs\"",
 			  err.text ? err.text : "");
@@ -247,7 +247,7 @@ void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret
 			  reason.text ? reason.text : "");
 	if (host->door) {
 		rules_report(host);
-		fault_book_on_change(options->faults, rules_report, host);
+		fault_registry_on_change(options->faults, rules_report, host);
 	}
 	*ret_host = TAKE(host);
 }

@@ -9,7 +9,7 @@
 
 struct call_gate;
 struct family;
-struct fault_book;
+struct fault_registry;
 struct gcs_host;
 struct objects;
 
@@ -21,7 +21,7 @@ struct gcs_host_options {
 	bool auto_buckets;
 	/* What comes over calls by order. Both live as long as the host. */
 	const struct call_gate *gate;
-	struct fault_book *faults;
+	struct fault_registry *faults;
 };
 
 /* A door that cannot be opened is told in the log: jobs have no /gcs then. */

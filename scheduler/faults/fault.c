@@ -316,57 +316,58 @@ bool fault_glob_fits(const char *pattern, const char *name)
 	return pattern[strspn(pattern, "*")] == '\0';
 }
 
-static bool is_named(const struct fault_rule *rule, const struct fault_scene *scene)
+static bool is_named(const struct fault_rule *rule, const struct fault_context *context)
 {
 	for (int i = 0; i < FAULT_JOB_NAMES; i++)
-		if (scene->job_names[i] && fault_glob_fits(rule->job, scene->job_names[i]))
+		if (context->job_names[i] && fault_glob_fits(rule->job, context->job_names[i]))
 			return true;
 	return false;
 }
 
-static bool replica_fits(const struct fault_rule *rule, const struct fault_scene *scene)
+static bool replica_fits(const struct fault_rule *rule, const struct fault_context *context)
 {
-	return (rule->role < 0 || rule->role == (int)scene->key.role) &&
-	       (rule->replica < 0 || (unsigned)rule->replica == scene->key.index);
+	return (rule->role < 0 || rule->role == (int)context->key.role) &&
+	       (rule->replica < 0 || (unsigned)rule->replica == context->key.index);
 }
 
-static bool is_of_replica(const struct fault_scene *scene)
+static bool is_of_replica(const struct fault_context *context)
 {
-	return scene->stage == STAGE_RUNNING || scene->stage == STAGE_NETWORK;
+	return context->stage == STAGE_RUNNING || context->stage == STAGE_NETWORK;
 }
 
-bool fault_fits(const struct fault_rule *rule, const struct fault_scene *scene)
+bool fault_fits(const struct fault_rule *rule, const struct fault_context *context)
 {
-	if (kinds[rule->kind].stage != scene->stage)
+	if (kinds[rule->kind].stage != context->stage)
 		return false;
-	if (rule->project && !(scene->project && fault_glob_fits(rule->project, scene->project)))
+	if (rule->project && !(context->project && fault_glob_fits(rule->project, context->project)))
 		return false;
-	if (rule->job && !is_named(rule, scene))
+	if (rule->job && !is_named(rule, context))
 		return false;
-	if (scene->stage == STAGE_CALL)
-		return (rule->kind != FAULT_QUOTA || scene->creates_job) &&
-		       (!rule->method || fault_glob_fits(rule->method, scene->method));
-	if ((rule->trial && rule->trial != scene->trial) ||
-	    (rule->attempt && rule->attempt != scene->key.attempt))
+	if (context->stage == STAGE_CALL)
+		return (rule->kind != FAULT_QUOTA || context->creates_job) &&
+		       (!rule->method || fault_glob_fits(rule->method, context->method));
+	if ((rule->trial && rule->trial != context->trial) ||
+	    (rule->attempt && rule->attempt != context->key.attempt))
 		return false;
-	return !is_of_replica(scene) || replica_fits(rule, scene);
+	return !is_of_replica(context) || replica_fits(rule, context);
 }
 
-int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_scene *scene, bool matched)
+int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_context *context, bool matched)
 {
-	if (!is_of_replica(scene))
+	if (!is_of_replica(context))
 		return 0;
 	if (rule->log_pattern)
 		return matched ? 0 : -1;
-	return scene->running_us < rule->after_us ? rule->after_us - scene->running_us : 0;
+	return context->running_us < rule->after_us ? rule->after_us - context->running_us : 0;
 }
 
-bool fault_drawn(const struct fault_rule *rule, const struct fault_scene *scene, uint64_t seed, uint64_t draw)
+bool fault_drawn(const struct fault_rule *rule, const struct fault_context *context, uint64_t seed,
+		 uint64_t draw)
 {
-	const uint64_t what[] = { (uint64_t)rule->id,        (uint64_t)scene->stage,
-				  (uint64_t)scene->key.job,  scene->key.attempt,
-				  (uint64_t)scene->key.role, scene->key.index,
-				  scene->key.restart,        draw };
+	const uint64_t what[] = { (uint64_t)rule->id,          (uint64_t)context->stage,
+				  (uint64_t)context->key.job,  context->key.attempt,
+				  (uint64_t)context->key.role, context->key.index,
+				  context->key.restart,        draw };
 	unsigned char key[crypto_shorthash_KEYBYTES] = "trainyard fault";
 	unsigned char hash[crypto_shorthash_BYTES];
 	uint64_t number;

@@ -2,7 +2,7 @@
 #pragma once
 /* scheduler/faults/fault.h: what a rule of a fault that a user ordered says, and whether it is due. Pure.
  *
- * A rule is read from the canonical form of the message trainyard.Fault (api/emulator/fault_message.c). A scene is what
+ * A rule is read from the canonical form of the message trainyard.Fault (api/emulator/fault_message.c). A context is what
  * may be hit: a call, a queued job, a job about to start, or one container of a running job. */
 #include <jansson.h>
 #include <stdbool.h>
@@ -73,7 +73,7 @@ const char *fault_kind_name(enum fault_kind kind);
 
 enum { FAULT_JOB_NAMES = 4 };
 
-struct fault_scene {
+struct fault_context {
 	enum fault_stage stage;
 	const char *project;                    /* NULL: not known; only rules for any fit */
 	const char *job_names[FAULT_JOB_NAMES]; /* what the job is called, NULLs between them allowed */
@@ -85,13 +85,13 @@ struct fault_scene {
 	bool creates_job; /* it is one that makes a job: the only ones that a quota refuses */
 };
 
-/* Whether @rule is about the scene's kind of thing and names it; time, pattern and luck apart. */
-bool fault_fits(const struct fault_rule *rule, const struct fault_scene *scene);
+/* Whether @rule is about the context's kind of thing and names it; time, pattern and luck apart. */
+bool fault_fits(const struct fault_rule *rule, const struct fault_context *context);
 /* When it hits what it fits: microseconds from now, 0: now; -1: not before a line matched. @matched: whether a line
  * of the container fitted log_pattern. */
-int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_scene *scene, bool matched);
-/* Whether luck will have it: always the same for the same seed, rule and scene; of calls, the @draw-th. */
-bool fault_drawn(const struct fault_rule *rule, const struct fault_scene *scene, uint64_t seed,
+int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_context *context, bool matched);
+/* Whether luck will have it: always the same for the same seed, rule and context; of calls, the @draw-th. */
+bool fault_drawn(const struct fault_rule *rule, const struct fault_context *context, uint64_t seed,
 		 uint64_t draw);
 
 /* Whether @pattern ('*' any bytes, '?' any one) fits all of @name. */

@@ -9,7 +9,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/decision.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/plan/deviation.h"
@@ -33,49 +33,54 @@ static const struct {
 	[FAULT_STOP] = { "is stopped", END_LOST, false, true },
 };
 
-static bool hit_is_on(const struct fault_hit *hit, enum fault_stage stage, const struct replica_key *key)
+static bool injection_is_on(const struct fault_injection *injection, enum fault_stage stage,
+			    const struct replica_key *key)
 {
-	return hit->stage == (int)stage && replica_keys_equal(&hit->key, key);
+	return injection->stage == (int)stage && replica_keys_equal(&injection->key, key);
 }
 
-static const struct fault_hit *hit_of_replica(const struct job_run *run, enum fault_stage stage,
-					      const struct replica_key *key, size_t count)
+static const struct fault_injection *injection_of_replica(const struct job_run *run, enum fault_stage stage,
+							  const struct replica_key *key, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (hit_is_on(&run->hits[i], stage, key))
-			return &run->hits[i];
+		if (injection_is_on(&run->injections[i], stage, key))
+			return &run->injections[i];
 	return NULL;
 }
 
-static const struct fault_hit *hit_of_stage(const struct job_run *run, enum fault_stage stage, size_t count)
+static const struct fault_injection *injection_of_stage(const struct job_run *run, enum fault_stage stage,
+							size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (run->hits[i].stage == (int)stage && run->hits[i].key.attempt == run->row->attempt)
-			return &run->hits[i];
+		if (run->injections[i].stage == (int)stage &&
+		    run->injections[i].key.attempt == run->row->attempt)
+			return &run->injections[i];
 	return NULL;
 }
 
 bool faults_end(const struct job_run *run, struct replica_run *replica)
 {
-	const struct fault_hit *hit = hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored);
+	const struct fault_injection *injection =
+		injection_of_replica(run, STAGE_RUNNING, &replica->key, run->injections_stored);
 
-	if (!hit)
+	if (!injection)
 		return false;
-	replica->end = effects[hit->kind].end;
-	replica->exit_code = hit->exit_code;
-	replica->out_of_memory = effects[hit->kind].out_of_memory;
+	replica->end = effects[injection->kind].end;
+	replica->exit_code = injection->exit_code;
+	replica->out_of_memory = effects[injection->kind].out_of_memory;
 	replica->ordered = true;
 	return true;
 }
 
 bool faults_await_end(const struct job_run *run)
 {
-	for (size_t i = 0; job_run_is_observed(run) && run->hits_stored && i < run->replica_count; i++) {
+	for (size_t i = 0; job_run_is_observed(run) && run->injections_stored && i < run->replica_count;
+	     i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
 		if (replica->observed == OBSERVED_RUNNING && replica->end == END_NONE &&
 		    order_is_pending(&replica->orders, ORDER_STOP) &&
-		    hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored))
+		    injection_of_replica(run, STAGE_RUNNING, &replica->key, run->injections_stored))
 			return true;
 	}
 	return false;
@@ -90,16 +95,17 @@ bool faults_alone(const struct job_run *run)
 }
 
 /* One for good lasts until its rule is taken back, as others do that are not over by then. */
-static bool hit_lasts(const struct fault_hit *hit, int64_t mono_us)
+static bool injection_lasts(const struct fault_injection *injection, int64_t mono_us)
 {
-	return hit->stands && (!hit->until_us || hit->ends_us > mono_us);
+	return injection->stands && (!injection->until_us || injection->ends_us > mono_us);
 }
 
 bool faults_hold(const struct job_run *run, int64_t mono_us)
 {
-	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+	const struct fault_injection *injection =
+		injection_of_stage(run, STAGE_QUEUED, run->injections_stored);
 
-	return hit && hit->until_us && hit_lasts(hit, mono_us);
+	return injection && injection->until_us && injection_lasts(injection, mono_us);
 }
 
 /* ---- what was stored takes effect ---- */
@@ -112,7 +118,7 @@ static void look_again(struct job_run *run, int64_t at_us)
 }
 
 static void decide_kill(struct decision *decision, const struct job_run *run, unsigned index,
-			const struct fault_hit *hit, unsigned grace_s)
+			const struct fault_injection *injection, unsigned grace_s)
 {
 	const struct replica_run *replica = &run->replicas[index];
 
@@ -120,7 +126,7 @@ static void decide_kill(struct decision *decision, const struct job_run *run, un
 	    order_is_pending(&replica->orders, ORDER_STOP))
 		return;
 	decision_order(decision, ORDER_STOP, index);
-	decision->orders[decision->order_count - 1].how = effects[hit->kind].graceful ? grace_s : 0;
+	decision->orders[decision->order_count - 1].how = effects[injection->kind].graceful ? grace_s : 0;
 }
 
 /* Choice: ml's jobs get Vertex AI's words, too; none of ml's own are known.
@@ -128,15 +134,15 @@ static void decide_kill(struct decision *decision, const struct job_run *run, un
  * neither when nor a word of it: each try would meet the same want, and nothing be seen of them but the time they take.
  * For one that passes there are `seconds`.
  * Source: https://cloud.google.com/vertex-ai/docs/training/understanding-training-service */
-static void queued_strike(struct job_run *run, const struct fault_hit *hit)
+static void queued_apply(struct job_run *run, const struct fault_injection *injection)
 {
-	if (hit->until_us || run->fault || run->row->state != JOB_QUEUED)
+	if (injection->until_us || run->fault || run->row->state != JOB_QUEUED)
 		return;
 	run->fault = memory_printf(STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "");
 	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
 }
 
-static void image_strike(struct job_run *run)
+static void image_apply(struct job_run *run)
 {
 	struct replica_run *replica = run->replica_count ? &run->replicas[0] : NULL;
 
@@ -150,10 +156,10 @@ static void image_strike(struct job_run *run)
 
 /* How its network is to be: off or slow while a hit lasts. Asking again for what is so already is harmless. */
 static void decide_link(struct decision *decision, const struct job_run *run, unsigned index,
-			const struct fault_hit *hit, int64_t mono_us)
+			const struct fault_injection *injection, int64_t mono_us)
 {
 	const struct replica_run *replica = &run->replicas[index];
-	const bool lasts = hit_lasts(hit, mono_us), slow = hit->kind == FAULT_SLOW_NETWORK;
+	const bool lasts = injection_lasts(injection, mono_us), slow = injection->kind == FAULT_SLOW_NETWORK;
 	const enum link_request wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
 				       : lasts ? LINK_CUT
 					       : LINK_RESTORED;
@@ -164,7 +170,7 @@ static void decide_link(struct decision *decision, const struct job_run *run, un
 		return;
 	decision_order(decision, ORDER_LINK, index);
 	decision->orders[decision->order_count - 1].how = wish;
-	decision->orders[decision->order_count - 1].bytes_per_s = hit->bytes_per_s;
+	decision->orders[decision->order_count - 1].bytes_per_s = injection->bytes_per_s;
 }
 
 /* An engine that is busy may do it the next time. */
@@ -212,27 +218,27 @@ bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, en
 }
 
 /* What stored hits do to the job itself, and whether they still last. */
-static void hits_strike(struct scheduler *scheduler, struct job_run *run, int64_t mono_us)
+static void injections_apply(struct scheduler *scheduler, struct job_run *run, int64_t mono_us)
 {
-	struct fault_book *book = scheduler->reconciler.faults;
-	const struct fault_hit *queued = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+	struct fault_registry *registry = scheduler->reconciler.faults;
+	const struct fault_injection *queued = injection_of_stage(run, STAGE_QUEUED, run->injections_stored);
 
-	for (size_t i = 0; i < run->hits_stored; i++) {
-		struct fault_hit *hit = &run->hits[i];
+	for (size_t i = 0; i < run->injections_stored; i++) {
+		struct fault_injection *injection = &run->injections[i];
 
-		hit->stands = book && fault_book_has(book, hit->fault);
-		if (hit->until_us && hit_lasts(hit, mono_us))
-			look_again(run, hit->ends_us);
+		injection->stands = registry && fault_registry_has(registry, injection->fault);
+		if (injection->until_us && injection_lasts(injection, mono_us))
+			look_again(run, injection->ends_us);
 	}
 	if (queued)
-		queued_strike(run, queued);
-	if (hit_of_stage(run, STAGE_PREPARING, run->hits_stored))
-		image_strike(run);
+		queued_apply(run, queued);
+	if (injection_of_stage(run, STAGE_PREPARING, run->injections_stored))
+		image_apply(run);
 }
 
 /* ---- what hits now ---- */
 
-static char *line_make(const struct job_run *run, const struct fault_scene *scene,
+static char *line_make(const struct job_run *run, const struct fault_context *context,
 		       const struct fault_order *order)
 {
 	const bool coded = order->kind == FAULT_EXIT || order->kind == FAULT_CRASH;
@@ -240,13 +246,13 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 	struct text line AUTO_TEXT = { 0 };
 
 	text_printf(&line, "Fault rule %lld: ", (long long)order->rule);
-	switch (scene->stage) {
+	switch (context->stage) {
 	case STAGE_RUNNING:
 	case STAGE_NETWORK:
-		replica_sentence_name(run->plan, scene->key.role, scene->key.index, name);
+		replica_sentence_name(run->plan, context->key.role, context->key.index, name);
 		text_printf(&line, "the replica %s", name);
-		if (scene->trial)
-			text_printf(&line, " of the trial %u", scene->trial);
+		if (context->trial)
+			text_printf(&line, " of the trial %u", context->trial);
 		text_printf(&line, " %s", effects[order->kind].words);
 		if (coded)
 			text_printf(&line, " the code %d", order->exit_code);
@@ -267,33 +273,34 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 	return text_take(&line);
 }
 
-static void hit_append(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene,
-		       const struct fault_order *order)
+static void injection_append(struct scheduler *scheduler, struct job_run *run,
+			     const struct fault_context *context, const struct fault_order *order)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
 	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
 
-	run->hits = memory_resize(run->hits, run->hit_count + 1, sizeof(*run->hits));
-	run->hits[run->hit_count++] = (struct fault_hit){
-		.key = scene->key,
-		.stage = (int)scene->stage,
+	run->injections = memory_resize(run->injections, run->injection_count + 1, sizeof(*run->injections));
+	run->injections[run->injection_count++] = (struct fault_injection){
+		.key = context->key,
+		.stage = (int)context->stage,
 		.fault = order->rule,
 		.kind = (int)order->kind,
 		.exit_code = order->exit_code,
 		.until_us = order->seconds_us ? clock_wall_us(clock) + order->seconds_us : 0,
 		.ends_us = mono_us + order->seconds_us,
-		.line = line_make(run, scene, order),
+		.line = line_make(run, context, order),
 		.bytes_per_s = order->bytes_per_s,
 	};
 }
 
-static void scene_look(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene)
+static void context_look(struct scheduler *scheduler, struct job_run *run,
+			 const struct fault_context *context)
 {
 	struct fault_order order;
 	int64_t wait_us;
 
-	if (fault_book_take(scheduler->reconciler.faults, scene, &order, &wait_us))
-		hit_append(scheduler, run, scene, &order);
+	if (fault_registry_take(scheduler->reconciler.faults, context, &order, &wait_us))
+		injection_append(scheduler, run, context, &order);
 	else if (wait_us < INT64_MAX)
 		look_again(run, clock_mono_us(scheduler->reconciler.clock) + wait_us);
 }
@@ -306,10 +313,10 @@ static const char *owner_display_name(struct scheduler *scheduler, const struct 
 	return owner ? owner->row->display_name : NULL;
 }
 
-static struct fault_scene scene_of(struct scheduler *scheduler, const struct job_run *run,
-				   enum fault_stage stage)
+static struct fault_context context_of(struct scheduler *scheduler, const struct job_run *run,
+				       enum fault_stage stage)
 {
-	return (struct fault_scene){
+	return (struct fault_context){
 		.stage = stage,
 		.project = run->row->project,
 		.job_names = { run->row->job_id, run->row->display_name, plan_log_job_id(run->plan),
@@ -323,23 +330,23 @@ static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
 		struct replica_run *replica = &run->replicas[i];
-		struct fault_scene scene = scene_of(scheduler, run, stage);
+		struct fault_context context = context_of(scheduler, run, stage);
 
 		if (replica->observed != OBSERVED_RUNNING || replica->end != END_NONE ||
-		    hit_of_replica(run, stage, &replica->key, run->hit_count))
+		    injection_of_replica(run, stage, &replica->key, run->injection_count))
 			continue;
-		scene.key = replica->key;
-		scene.running_us = clock_mono_us(scheduler->reconciler.clock) - replica->running_at_us;
-		scene_look(scheduler, run, &scene);
+		context.key = replica->key;
+		context.running_us = clock_mono_us(scheduler->reconciler.clock) - replica->running_at_us;
+		context_look(scheduler, run, &context);
 	}
 }
 
 static void whole_look(struct scheduler *scheduler, struct job_run *run, enum fault_stage stage)
 {
-	const struct fault_scene scene = scene_of(scheduler, run, stage);
+	const struct fault_context context = context_of(scheduler, run, stage);
 
-	if (!hit_of_stage(run, stage, run->hit_count))
-		scene_look(scheduler, run, &scene);
+	if (!injection_of_stage(run, stage, run->injection_count))
+		context_look(scheduler, run, &context);
 }
 
 /* Choice: containers are hit from the moment on at which their job is RUNNING, so that a replica that is lost is started
@@ -382,15 +389,15 @@ static void replicas_stamp(const struct scheduler *scheduler, struct job_run *ru
 
 void faults_look(struct scheduler *scheduler, struct job_run *run)
 {
-	struct fault_book *book = scheduler->reconciler.faults;
+	struct fault_registry *registry = scheduler->reconciler.faults;
 
 	run->fault_at_us = 0;
 	replicas_stamp(scheduler, run);
 	if (run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return;
-	hits_strike(scheduler, run, clock_mono_us(scheduler->reconciler.clock));
+	injections_apply(scheduler, run, clock_mono_us(scheduler->reconciler.clock));
 	/* A job that has its end decided is not hit any more: the fault would be reported, and have no effect. */
-	if (book && !fault_book_is_empty(book) && !job_run_is_decided(run))
+	if (registry && !fault_registry_is_empty(registry) && !job_run_is_decided(run))
 		rules_look(scheduler, run);
 }
 
@@ -399,64 +406,66 @@ void faults_decide(struct decision *decision, const struct job_run *run,
 {
 	if (run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return;
-	for (unsigned i = 0; run->hits_stored && i < run->replica_count; i++) {
+	for (unsigned i = 0; run->injections_stored && i < run->replica_count; i++) {
 		const struct replica_key *key = &run->replicas[i].key;
-		const struct fault_hit *hit = hit_of_replica(run, STAGE_RUNNING, key, run->hits_stored);
+		const struct fault_injection *injection =
+			injection_of_replica(run, STAGE_RUNNING, key, run->injections_stored);
 
-		if (hit)
-			decide_kill(decision, run, i, hit, context->reconciler->stop_grace_s);
-		hit = hit_of_replica(run, STAGE_NETWORK, key, run->hits_stored);
-		if (hit)
-			decide_link(decision, run, i, hit, context->mono_us);
+		if (injection)
+			decide_kill(decision, run, i, injection, context->reconciler->stop_grace_s);
+		injection = injection_of_replica(run, STAGE_NETWORK, key, run->injections_stored);
+		if (injection)
+			decide_link(decision, run, i, injection, context->mono_us);
 	}
-	if (run->hit_count == run->hits_stored)
+	if (run->injection_count == run->injections_stored)
 		return;
 	decision_change(decision, run, run->row->state);
-	decision->change.hits = &run->hits[run->hits_stored];
-	decision->change.hit_count = run->hit_count - run->hits_stored;
-	for (size_t i = run->hits_stored; i < run->hit_count; i++)
-		notes_say(&decision->says, SEVERITY_WARNING, "%s", run->hits[i].line);
+	decision->change.injections = &run->injections[run->injections_stored];
+	decision->change.injection_count = run->injection_count - run->injections_stored;
+	for (size_t i = run->injections_stored; i < run->injection_count; i++)
+		notes_say(&decision->says, SEVERITY_WARNING, "%s", run->injections[i].line);
 }
 
-void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored)
+void faults_on_commit(struct scheduler *scheduler, struct job_run *run, bool stored)
 {
-	while (!stored && run->hit_count > run->hits_stored) {
-		struct fault_hit *hit = &run->hits[--run->hit_count];
+	while (!stored && run->injection_count > run->injections_stored) {
+		struct fault_injection *injection = &run->injections[--run->injection_count];
 
-		fault_book_return(scheduler->reconciler.faults, hit->fault);
-		free(hit->line);
+		fault_registry_return(scheduler->reconciler.faults, injection->fault);
+		free(injection->line);
 	}
-	for (size_t i = run->hits_stored; i < run->hit_count; i++)
+	for (size_t i = run->injections_stored; i < run->injection_count; i++)
 		log_event(LOG_INFO, "fault-ordered", "project=%s job=%s rule=%lld kind=%s", run->row->project,
-			  run->row->job_id, (long long)run->hits[i].fault,
-			  fault_kind_name((enum fault_kind)run->hits[i].kind));
-	run->hits_stored = run->hit_count;
+			  run->row->job_id, (long long)run->injections[i].fault,
+			  fault_kind_name((enum fault_kind)run->injections[i].kind));
+	run->injections_stored = run->injection_count;
 }
 
 /* Takes the line of @hit. A kind of a later release is left out. */
-static void hit_resume(const struct clock *clock, struct job_run *run, struct fault_hit *hit)
+static void injection_resume(const struct clock *clock, struct job_run *run,
+			     struct fault_injection *injection)
 {
 	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
 
-	if (hit->kind <= FAULT_UNSPECIFIED || hit->kind >= FAULT_KIND_COUNT)
+	if (injection->kind <= FAULT_UNSPECIFIED || injection->kind >= FAULT_KIND_COUNT)
 		return;
-	run->hits = memory_resize(run->hits, run->hit_count + 1, sizeof(*run->hits));
-	hit->ends_us = mono_us + hit->until_us - clock_wall_us(clock);
-	run->hits[run->hit_count++] = *hit;
-	hit->line = NULL;
-	run->hits_stored = run->hit_count;
+	run->injections = memory_resize(run->injections, run->injection_count + 1, sizeof(*run->injections));
+	injection->ends_us = mono_us + injection->until_us - clock_wall_us(clock);
+	run->injections[run->injection_count++] = *injection;
+	injection->line = NULL;
+	run->injections_stored = run->injection_count;
 }
 
 enum status faults_resume(struct scheduler *scheduler, struct error *err)
 {
-	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
-	enum status rc = fault_hits_open(scheduler->reconciler.store, &list, err);
+	struct fault_injection_list list AUTO_FAULT_INJECTION_LIST = { 0 };
+	enum status rc = fault_injections_open(scheduler->reconciler.store, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++) {
-		struct job_run *run = scheduler_find(scheduler, list.hits[i].key.job);
+		struct job_run *run = scheduler_find(scheduler, list.injections[i].key.job);
 
 		if (run)
-			hit_resume(scheduler->reconciler.clock, run, &list.hits[i]);
+			injection_resume(scheduler->reconciler.clock, run, &list.injections[i]);
 	}
 	return rc;
 }

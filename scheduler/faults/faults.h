@@ -21,7 +21,7 @@ void faults_look(struct scheduler *scheduler, struct job_run *run);
 void faults_decide(struct decision *decision, const struct job_run *run,
 		   const struct decision_context *context);
 /* The hits that wait were stored with a change, or were not: then they did not happen. */
-void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored);
+void faults_on_commit(struct scheduler *scheduler, struct job_run *run, bool stored);
 /* The container has ended. Whether that was ordered: the replica's end is filled as ordered then. */
 bool faults_end(const struct job_run *run, struct replica_run *replica);
 /* Whether a container that runs was told to end by order, and did not yet. */

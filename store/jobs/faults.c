@@ -15,12 +15,12 @@ void fault_list_deinit(struct fault_list *list)
 	*list = (struct fault_list){ 0 };
 }
 
-void fault_hit_list_deinit(struct fault_hit_list *list)
+void fault_injection_list_deinit(struct fault_injection_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		free(list->hits[i].line);
-	free(list->hits);
-	*list = (struct fault_hit_list){ 0 };
+		free(list->injections[i].line);
+	free(list->injections);
+	*list = (struct fault_injection_list){ 0 };
 }
 
 /* In the order of FAULTS. */
@@ -34,9 +34,9 @@ static void fault_add(sqlite3_stmt *row, struct fault_list *list)
 		.rule = column_copy(row, 1),
 		.from_file = sqlite3_column_int(row, 2) != 0,
 		.created_us = sqlite3_column_int64(row, 3),
-		.hits = sqlite3_column_int64(row, 4),
+		.injections = sqlite3_column_int64(row, 4),
 		.draws = sqlite3_column_int64(row, 5),
-		.last_hit_us = sqlite3_column_int64(row, 6),
+		.last_injection_us = sqlite3_column_int64(row, 6),
 	};
 	list->count++;
 }
@@ -200,27 +200,29 @@ enum status fault_marks_read(struct store *store,
 	return rc;
 }
 
-static enum status hit_insert(struct change_scope *scope, const struct fault_hit *hit, struct error *err)
+static enum status injection_insert(struct change_scope *scope, const struct fault_injection *injection,
+				    struct error *err)
 {
-	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, FAULT_HIT_INSERT);
+	AUTO(statement)
+	sqlite3_stmt *insert = connection_statement(scope->connection, FAULT_INJECTION_INSERT);
 
-	bind_int(insert, ":job", hit->key.job);
-	bind_int(insert, ":attempt", hit->key.attempt);
-	bind_int(insert, ":stage", hit->stage);
-	bind_int(insert, ":role", hit->key.role);
-	bind_int(insert, ":index", hit->key.index);
-	bind_int(insert, ":restart", hit->key.restart);
-	bind_int(insert, ":fault", hit->fault);
-	bind_int(insert, ":kind", hit->kind);
-	bind_int(insert, ":exit_code", hit->exit_code);
-	bind_int(insert, ":until", hit->until_us);
-	bind_text(insert, ":line", hit->line);
-	bind_int(insert, ":bytes_per_s", hit->bytes_per_s);
+	bind_int(insert, ":job", injection->key.job);
+	bind_int(insert, ":attempt", injection->key.attempt);
+	bind_int(insert, ":stage", injection->stage);
+	bind_int(insert, ":role", injection->key.role);
+	bind_int(insert, ":index", injection->key.index);
+	bind_int(insert, ":restart", injection->key.restart);
+	bind_int(insert, ":fault", injection->fault);
+	bind_int(insert, ":kind", injection->kind);
+	bind_int(insert, ":exit_code", injection->exit_code);
+	bind_int(insert, ":until", injection->until_us);
+	bind_text(insert, ":line", injection->line);
+	bind_int(insert, ":bytes_per_s", injection->bytes_per_s);
 	return statement_run(insert, err);
 }
 
-enum status fault_hits_stand(struct change_scope *scope, const struct fault_hit *hits, size_t count,
-			     bool *ret_stand, struct error *err)
+enum status fault_injections_stand(struct change_scope *scope, const struct fault_injection *injections,
+				   size_t count, bool *ret_stand, struct error *err)
 {
 	bool stand = true;
 
@@ -228,7 +230,7 @@ enum status fault_hits_stand(struct change_scope *scope, const struct fault_hit 
 		AUTO(statement) sqlite3_stmt *rule = connection_statement(scope->connection, FAULT_THERE);
 		enum status rc;
 
-		bind_int(rule, ":id", hits[i].fault);
+		bind_int(rule, ":id", injections[i].fault);
 		rc = statement_step(rule, &stand, err);
 		if (rc)
 			return rc;
@@ -237,26 +239,26 @@ enum status fault_hits_stand(struct change_scope *scope, const struct fault_hit 
 	return STATUS_OK;
 }
 
-enum status fault_hits_add(struct change_scope *scope, const struct fault_hit *hits, size_t count,
-			   struct error *err)
+enum status fault_injections_add(struct change_scope *scope, const struct fault_injection *injections,
+				 size_t count, struct error *err)
 {
 	enum status rc = STATUS_OK;
 
 	for (size_t i = 0; !rc && i < count; i++) {
-		rc = hit_insert(scope, &hits[i], err);
+		rc = injection_insert(scope, &injections[i], err);
 		if (!rc)
-			rc = rule_count(scope, hits[i].fault, 0, err);
+			rc = rule_count(scope, injections[i].fault, 0, err);
 	}
 	return rc;
 }
 
-/* In the order of FAULT_HIT_COLUMNS. */
-static void hit_add(sqlite3_stmt *row, struct fault_hit_list *list)
+/* In the order of FAULT_INJECTION_COLUMNS. */
+static void injection_add(sqlite3_stmt *row, struct fault_injection_list *list)
 {
-	struct fault_hit *grown = memory_realloc(list->hits, (list->count + 1) * sizeof(*grown));
+	struct fault_injection *grown = memory_realloc(list->injections, (list->count + 1) * sizeof(*grown));
 
-	list->hits = grown;
-	grown[list->count] = (struct fault_hit){
+	list->injections = grown;
+	grown[list->count] = (struct fault_injection){
 		.key = { .job = sqlite3_column_int64(row, 0),
 			 .attempt = (unsigned)sqlite3_column_int(row, 1),
 			 .role = (enum role)sqlite3_column_int(row, 3),
@@ -273,35 +275,36 @@ static void hit_add(sqlite3_stmt *row, struct fault_hit_list *list)
 	list->count++;
 }
 
-static enum status hits_read(struct store *store, enum statement_id which, int64_t job,
-			     struct fault_hit_list *ret_list, struct error *err)
+static enum status injections_read(struct store *store, enum statement_id which, int64_t job,
+				   struct fault_injection_list *ret_list, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
-	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+	struct fault_injection_list list AUTO_FAULT_INJECTION_LIST = { 0 };
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, which);
 
-	if (which == FAULT_HITS_OF_JOB)
+	if (which == FAULT_INJECTIONS_OF_JOB)
 		bind_int(rows, ":job", job);
 	while (statement_next(rows, &rc, err))
-		hit_add(rows, &list);
+		injection_add(rows, &list);
 	if (rc)
 		return rc;
 	*ret_list = list;
-	list = (struct fault_hit_list){ 0 };
+	list = (struct fault_injection_list){ 0 };
 	return STATUS_OK;
 }
 
-enum status fault_hits_of_job(struct store *store, int64_t job, struct fault_hit_list *ret_list,
-			      struct error *err)
+enum status fault_injections_of_job(struct store *store, int64_t job, struct fault_injection_list *ret_list,
+				    struct error *err)
 {
-	return hits_read(store, FAULT_HITS_OF_JOB, job, ret_list, err);
+	return injections_read(store, FAULT_INJECTIONS_OF_JOB, job, ret_list, err);
 }
 
-enum status fault_hits_open(struct store *store, struct fault_hit_list *ret_list, struct error *err)
+enum status fault_injections_open(struct store *store, struct fault_injection_list *ret_list,
+				  struct error *err)
 {
-	return hits_read(store, FAULT_HITS_OPEN, 0, ret_list, err);
+	return injections_read(store, FAULT_INJECTIONS_OPEN, 0, ret_list, err);
 }

@@ -20,9 +20,9 @@ struct stored_fault {
 	char *rule;     /* canonical JSON */
 	bool from_file; /* --faults gave it */
 	int64_t created_us;
-	int64_t hits,
+	int64_t injections,
 		draws; /* how often it hit, and how often its probability was asked until the last of them */
-	int64_t last_hit_us; /* 0: never */
+	int64_t last_injection_us; /* 0: never */
 };
 
 struct fault_list {
@@ -55,7 +55,7 @@ enum status fault_marks_read(struct store *store,
 			     void *arg, struct error *err);
 
 /* One hit on a job. Numbers of stage and kind are scheduler/faults/fault.h's. */
-struct fault_hit {
+struct fault_injection {
 	struct replica_key key; /* which container; role, index and restart are 0 where it is the whole job */
 	int stage;
 	int64_t fault; /* the rule */
@@ -68,23 +68,24 @@ struct fault_hit {
 	int64_t bytes_per_s; /* of a slowed network; 0: of none */
 };
 
-struct fault_hit_list {
-	struct fault_hit *hits;
+struct fault_injection_list {
+	struct fault_injection *injections;
 	size_t count;
 };
-void fault_hit_list_deinit(struct fault_hit_list *list);
-#define AUTO_FAULT_HIT_LIST __attribute__((cleanup(fault_hit_list_deinit)))
+void fault_injection_list_deinit(struct fault_injection_list *list);
+#define AUTO_FAULT_INJECTION_LIST __attribute__((cleanup(fault_injection_list_deinit)))
 
 /* Those on @job, and on the jobs that run its trials. */
-enum status fault_hits_of_job(struct store *store, int64_t job, struct fault_hit_list *ret_list,
-			      struct error *err);
+enum status fault_injections_of_job(struct store *store, int64_t job, struct fault_injection_list *ret_list,
+				    struct error *err);
 /* Those on jobs that have not ended, by job. */
-enum status fault_hits_open(struct store *store, struct fault_hit_list *ret_list, struct error *err);
+enum status fault_injections_open(struct store *store, struct fault_injection_list *ret_list,
+				  struct error *err);
 
 /* Within the transaction of a job's change: whether the rules of all its hits are there still. One that was taken back hits
  * nobody any more, from the moment on at which that is answered. */
-enum status fault_hits_stand(struct change_scope *scope, const struct fault_hit *hits, size_t count,
-			     bool *ret_stand, struct error *err);
+enum status fault_injections_stand(struct change_scope *scope, const struct fault_injection *injections,
+				   size_t count, bool *ret_stand, struct error *err);
 /* Likewise: stores hits and counts each for its rule. */
-enum status fault_hits_add(struct change_scope *scope, const struct fault_hit *hits, size_t count,
-			   struct error *err);
+enum status fault_injections_add(struct change_scope *scope, const struct fault_injection *injections,
+				 size_t count, struct error *err);

@@ -82,8 +82,8 @@ static enum status rows_delete(struct connection *connection, const struct famil
 {
 	/* Rows that refer to others go before them. */
 	static const enum statement_id deletions[] = {
-		LEASE_PURGE, POLICY_PURGE, JOURNAL_PURGE, FAULT_HIT_PURGE, FAULT_MARK_PURGE,
-		CURVE_PURGE, TRIAL_PURGE,  MODEL_PURGE,   PIPELINE_PURGE,  JOB_PURGE,
+		LEASE_PURGE, POLICY_PURGE, JOURNAL_PURGE, FAULT_INJECTION_PURGE, FAULT_MARK_PURGE,
+		CURVE_PURGE, TRIAL_PURGE,  MODEL_PURGE,   PIPELINE_PURGE,        JOB_PURGE,
 	};
 	enum status rc = STATUS_OK;
 

@@ -234,7 +234,8 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 		AUTO(statement) sqlite3_stmt *advance = connection_statement(scope->connection, JOB_ADVANCE);
 		struct job_change *change = &application->changes[i];
 		bool stand = true;
-		enum status rc = fault_hits_stand(scope, change->hits, change->hit_count, &stand, err);
+		enum status rc = fault_injections_stand(scope, change->injections, change->injection_count,
+							&stand, err);
 
 		if (rc)
 			return rc;
@@ -254,7 +255,7 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 		if (!rc && change->to == JOB_SUCCEEDED && change->from != JOB_SUCCEEDED)
 			rc = model_row_upload(scope, change->job, err);
 		if (!rc)
-			rc = fault_hits_add(scope, change->hits, change->hit_count, err);
+			rc = fault_injections_add(scope, change->injections, change->injection_count, err);
 		if (!rc)
 			rc = change_note(scope, change, err);
 		if (rc)

@@ -8,7 +8,7 @@
 #include "daemon/base/error.h"
 #include "store/jobs/job.h"
 
-struct fault_hit;
+struct fault_injection;
 struct journal_row;
 struct lease;
 struct store;
@@ -82,8 +82,8 @@ struct job_change {
 	int outcome_code;
 	const struct service_line *lines;
 	size_t line_count;
-	const struct fault_hit *hits; /* of faults.h: stored with this change, all on its job */
-	size_t hit_count;
+	const struct fault_injection *injections; /* of faults.h: stored with this change, all on its job */
+	size_t injection_count;
 	const struct journal_row *journal; /* why: stored before the rows that tell of the change itself */
 	size_t journal_count;
 

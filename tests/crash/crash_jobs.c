@@ -242,7 +242,7 @@ static enum status trial_finish(struct world *world)
 
 static enum status step_run(struct world *world, int step)
 {
-	const struct fault_hit hit = {
+	const struct fault_injection injection = {
 		.key.job = FIRST, .key.attempt = 1, .fault = RULE, .line = LITERAL("taken")
 	};
 	int64_t rule, now_us = clock_wall_us(&world->clock);
@@ -274,8 +274,8 @@ static enum status step_run(struct world *world, int step)
 		return custom_cancel(world);
 	case 10:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true,
-			     .outcome = JOB_PREPARING, .outcome_message = "lost", .hits = &hit,
-			     .hit_count = 1);
+			     .outcome = JOB_PREPARING, .outcome_message = "lost", .injections = &injection,
+			     .injection_count = 1);
 	case 11:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true);
 	case 12:

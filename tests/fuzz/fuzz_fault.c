@@ -25,7 +25,7 @@ static void expect(bool holds)
 
 static void scenes_try(const struct fault_rule *rule)
 {
-	static const struct fault_scene scenes[] = {
+	static const struct fault_context scenes[] = {
 		{ .stage = STAGE_QUEUED, .project = "p", .job_names = { "j" }, .key.attempt = 1 },
 		{ .stage = STAGE_PREPARING, .project = "p", .job_names = { "j", NULL, "k" }, .trial = 2 },
 		{ .stage = STAGE_RUNNING,

@@ -48,7 +48,7 @@ void daemon_start(struct bench *bench)
 	snprintf(bench->trials_dir, sizeof(bench->trials_dir), "%s/trials", bench->directory);
 	assert_int_equal(inventory_parse(bench->gpus, &inventory, NULL), STATUS_OK);
 	assert_int_equal(store_open(bench->directory, &bench->clock.clock, &bench->store, NULL), STATUS_OK);
-	assert_int_equal(fault_book_open(bench->store, 0, &bench->faults, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_open(bench->store, 0, &bench->faults, NULL), STATUS_OK);
 	bench->scheduler = scheduler_new(&(struct scheduler_options){
 		.store = bench->store,
 		.clock = &bench->clock.clock,
@@ -78,7 +78,7 @@ void daemon_stop(struct bench *bench)
 	scheduler_stop(bench->scheduler);
 	store_close(bench->store);
 	scheduler_free(bench->scheduler);
-	fault_book_free(bench->faults);
+	fault_registry_free(bench->faults);
 }
 
 int bench_setup(void **state)
@@ -119,7 +119,7 @@ void order(struct bench *bench, const char *text)
 	int64_t id;
 
 	assert_non_null(canonical);
-	assert_int_equal(fault_book_add(bench->faults, canonical, false, &id, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_add(bench->faults, canonical, false, &id, NULL), STATUS_OK);
 }
 
 void calls_await(struct bench *bench, enum fake_operation operation, unsigned count)

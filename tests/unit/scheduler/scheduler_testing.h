@@ -15,7 +15,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/step_clock.h"
 #include "daemon/base/text.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "scheduler/scheduler.h"
 #include "store/jobs/jobs.h"
 #include "store/logs/logs.h"
@@ -41,7 +41,7 @@ struct bench {
 	char directory[64];
 	char trials_dir[80];
 	struct store *store;
-	struct fault_book *faults;
+	struct fault_registry *faults;
 	struct scheduler *scheduler;
 	struct fake_engine *fake;
 	struct capacity capacity; /* of the next daemon_start() */

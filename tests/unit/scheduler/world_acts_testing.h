@@ -37,14 +37,15 @@ static void daemon_start(void)
 {
 	world.effects_left = -1;
 	world.reported_up = false;
-	world.scheduler = scheduler_new(&(struct scheduler_options){ .clock = &world.clock,
-								     .project_number = "42",
-								     .stop_grace_s = 1,
-								     .retry_pause_ms = 1,
-								     .capacity = capacity,
-								     .inventory = { .automatic = true },
-								     .faults = (struct fault_book *)&world,
-								     .spare_network_ms = world.spare_network_ms });
+	world.scheduler =
+		scheduler_new(&(struct scheduler_options){ .clock = &world.clock,
+							   .project_number = "42",
+							   .stop_grace_s = 1,
+							   .retry_pause_ms = 1,
+							   .capacity = capacity,
+							   .inventory = { .automatic = true },
+							   .faults = (struct fault_registry *)&world,
+							   .spare_network_ms = world.spare_network_ms });
 	assert_int_equal(scheduler_resume(world.scheduler, &world.engine, NULL), STATUS_OK);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "scheduler/inbox.h"
 #include "scheduler/job_run.h"
 #include "scheduler/logs/log_pump.h"
@@ -33,7 +33,7 @@ enum {
 	BARRIERS_MAX = 512,
 	CHOICES_MAX = 4096,
 	JOURNAL_MAX = 128,
-	HITS_MAX = 64,
+	INJECTIONS_MAX = 64,
 	LEASES_MAX = 64,
 	DEVICES = 2,
 };
@@ -87,8 +87,8 @@ struct client_job {
 	struct job row; /* texts are on the heap */
 	struct journal_row journal[JOURNAL_MAX];
 	size_t journal_count;
-	struct fault_hit hits[HITS_MAX]; /* without lines */
-	size_t hit_count;
+	struct fault_injection injections[INJECTIONS_MAX]; /* without lines */
+	size_t injection_count;
 	unsigned gpus;                /* of its master */
 	int64_t running_us, waits_us; /* its limits; 0: none */
 	unsigned engine_lines;        /* of its log that tell that the engine is waited for */
@@ -210,11 +210,11 @@ static void time_pass(int64_t us)
 typeof(job_get_by_id) __wrap_job_get_by_id;
 typeof(job_list_unfinished) __wrap_job_list_unfinished;
 typeof(lease_list) __wrap_lease_list;
-typeof(fault_hits_open) __wrap_fault_hits_open;
-typeof(fault_book_is_empty) __wrap_fault_book_is_empty;
-typeof(fault_book_has) __wrap_fault_book_has;
-typeof(fault_book_take) __wrap_fault_book_take;
-typeof(fault_book_return) __wrap_fault_book_return;
+typeof(fault_injections_open) __wrap_fault_injections_open;
+typeof(fault_registry_is_empty) __wrap_fault_registry_is_empty;
+typeof(fault_registry_has) __wrap_fault_registry_has;
+typeof(fault_registry_take) __wrap_fault_registry_take;
+typeof(fault_registry_return) __wrap_fault_registry_return;
 typeof(journal_read) __wrap_journal_read;
 typeof(log_barrier) __wrap_log_barrier;
 typeof(log_position_get) __wrap_log_position_get;
@@ -284,38 +284,41 @@ enum status __wrap_lease_list(struct store *store, struct lease **ret_leases, si
 	return STATUS_OK;
 }
 
-enum status __wrap_fault_hits_open(struct store *store, struct fault_hit_list *ret_list, struct error *err)
+enum status __wrap_fault_injections_open(struct store *store, struct fault_injection_list *ret_list,
+					 struct error *err)
 {
 	(void)store, (void)err;
-	*ret_list = (struct fault_hit_list){ .hits = calloc(JOBS_MAX * HITS_MAX, sizeof(*ret_list->hits)) };
+	*ret_list = (struct fault_injection_list){ .injections = calloc(JOBS_MAX * INJECTIONS_MAX,
+									sizeof(*ret_list->injections)) };
 	for (size_t i = 0; i < world.job_count; i++)
 		for (size_t at = 0;
-		     !job_state_is_final(world.jobs[i].row.state) && at < world.jobs[i].hit_count; at++) {
-			struct fault_hit *hit = &ret_list->hits[ret_list->count++];
+		     !job_state_is_final(world.jobs[i].row.state) && at < world.jobs[i].injection_count;
+		     at++) {
+			struct fault_injection *injection = &ret_list->injections[ret_list->count++];
 
-			*hit = world.jobs[i].hits[at];
-			hit->line = strdup("as ordered");
+			*injection = world.jobs[i].injections[at];
+			injection->line = strdup("as ordered");
 		}
 	return STATUS_OK;
 }
 
 /* ---- ordered faults ---- */
 
-bool __wrap_fault_book_is_empty(const struct fault_book *book)
+bool __wrap_fault_registry_is_empty(const struct fault_registry *registry)
 {
-	(void)book;
+	(void)registry;
 	return !world.fault_seed;
 }
 
-bool __wrap_fault_book_has(struct fault_book *book, int64_t id)
+bool __wrap_fault_registry_has(struct fault_registry *registry, int64_t id)
 {
-	(void)book, (void)id;
+	(void)registry, (void)id;
 	return true;
 }
 
-/* Of one scene always the same: about one in eight is hit. */
-bool __wrap_fault_book_take(struct fault_book *book, const struct fault_scene *scene,
-			    struct fault_order *ret_order, int64_t *ret_wait_us)
+/* Of one context always the same: about one in eight is hit. */
+bool __wrap_fault_registry_take(struct fault_registry *registry, const struct fault_context *context,
+				struct fault_order *ret_order, int64_t *ret_wait_us)
 {
 	static const struct fault_order of_containers[] = {
 		{ 1, .kind = FAULT_PREEMPT },
@@ -330,31 +333,33 @@ bool __wrap_fault_book_take(struct fault_book *book, const struct fault_scene *s
 		[STAGE_PREPARING] = { 1, .kind = FAULT_IMAGE_PULL },
 		[STAGE_NETWORK] = { 1, .kind = FAULT_CUT_NETWORK, .seconds_us = 2000000 },
 	};
-	const struct replica_key *key = &scene->key;
+	const struct replica_key *key = &context->key;
 	uint64_t hash = world.fault_seed;
 	const uint64_t of[] = { (uint64_t)key->job, key->attempt, (uint64_t)key->role,
-				key->index,         key->restart, (uint64_t)scene->stage };
+				key->index,         key->restart, (uint64_t)context->stage };
 
-	(void)book;
+	(void)registry;
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 		hash = (hash ^ of[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
 	*ret_wait_us = INT64_MAX;
 	if (hash % 8)
 		return false;
-	*ret_order = scene->stage == STAGE_RUNNING ? of_containers[hash / 8 % 6] : of_stages[scene->stage];
+	*ret_order =
+		context->stage == STAGE_RUNNING ? of_containers[hash / 8 % 6] : of_stages[context->stage];
 	return true;
 }
 
-void __wrap_fault_book_return(struct fault_book *book, int64_t rule)
+void __wrap_fault_registry_return(struct fault_registry *registry, int64_t rule)
 {
-	(void)book, (void)rule;
+	(void)registry, (void)rule;
 }
 
-static const struct fault_hit *hit_of(const struct client_job *job, const struct replica_key *key)
+static const struct fault_injection *injection_of(const struct client_job *job, const struct replica_key *key)
 {
-	for (size_t i = 0; i < job->hit_count; i++)
-		if (job->hits[i].stage == STAGE_RUNNING && replica_keys_equal(&job->hits[i].key, key))
-			return &job->hits[i];
+	for (size_t i = 0; i < job->injection_count; i++)
+		if (job->injections[i].stage == STAGE_RUNNING &&
+		    replica_keys_equal(&job->injections[i].key, key))
+			return &job->injections[i];
 	return NULL;
 }
 
@@ -431,7 +436,7 @@ static void change_check(const struct job_change *change)
 	const struct client_job *job = client_job(change->job);
 	const struct job *row = &job->row;
 	const bool troubled = job->troubled || world.image_refused;
-	bool master_succeeded = false, failed = job->hit_count, all_started = true;
+	bool master_succeeded = false, failed = job->injection_count, all_started = true;
 	unsigned begun = 0;
 
 	for (size_t i = 0; i < world.container_count; i++) {
@@ -500,12 +505,12 @@ static void journal_check(const struct job_change *change, const struct journal_
 	const struct replica_key key = { change->job, row->attempt, (enum role)row->role, row->index,
 					 row->restart };
 	const struct container *container = container_find(&key);
-	const struct fault_hit *hit = hit_of(client_job(change->job), &key);
+	const struct fault_injection *injection = injection_of(client_job(change->job), &key);
 	const bool ordered = row->flags & JOURNAL_ORDERED;
 
 	if (row->kind != JOURNAL_ENDED)
 		return;
-	if (ordered && (!hit || hit->exit_code != row->number))
+	if (ordered && (!injection || injection->exit_code != row->number))
 		VIOLATE("the journal says that the end of %s was ordered", key_text(&key));
 	if (!ordered && row->cause == END_LOST && (!container || !client_job(change->job)->troubled))
 		VIOLATE("the journal says that %s was lost", key_text(&key));
@@ -568,14 +573,14 @@ static void leases_take(const struct job_change *change)
 			at++;
 }
 
-static void hits_append(struct client_job *job, const struct job_change *change)
+static void injections_append(struct client_job *job, const struct job_change *change)
 {
-	for (size_t i = 0; i < change->hit_count && job->hit_count < HITS_MAX; i++) {
-		struct fault_hit *hit = &job->hits[job->hit_count++];
+	for (size_t i = 0; i < change->injection_count && job->injection_count < INJECTIONS_MAX; i++) {
+		struct fault_injection *injection = &job->injections[job->injection_count++];
 
-		*hit = change->hits[i];
-		hit->line = NULL;
-		TELL("  order: kind %d for %s", hit->kind, key_text(&hit->key));
+		*injection = change->injections[i];
+		injection->line = NULL;
+		TELL("  order: kind %d for %s", injection->kind, key_text(&injection->key));
 	}
 }
 
@@ -602,7 +607,7 @@ static void change_apply(struct job_change *change)
 		client_job(change->job)->engine_lines +=
 			strncmp(change->lines[i].text, "Waiting for the container engine", 32) == 0;
 	}
-	hits_append(client_job(change->job), change);
+	injections_append(client_job(change->job), change);
 	leases_take(change);
 	journal_append(client_job(change->job), change);
 	row->state = change->to;

@@ -9,7 +9,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/fault_registry.h"
 #include "store/jobs/faults.h"
 #include "tests/unit/store/store_testing.h"
 
@@ -84,7 +84,7 @@ enum { WAITING_MAX = 64 };
 /* A door with calls that go through a gate. */
 struct gated {
 	struct bench *bench;
-	struct fault_book *book;
+	struct fault_registry *registry;
 	struct faults_context context;
 	struct call_gate gate;
 	struct door *door;
@@ -99,10 +99,10 @@ static int gated_open(void **state)
 		return -1;
 	gated->bench = bench;
 	*state = gated;
-	if (fault_book_open(gated->bench->store, 1, &gated->book, NULL))
+	if (fault_registry_open(gated->bench->store, 1, &gated->registry, NULL))
 		return -1;
 	gated->context = (struct faults_context){ .store = gated->bench->store,
-						  .book = gated->book,
+						  .registry = gated->registry,
 						  .clock = &gated->bench->clock,
 						  .project_id = "demo",
 						  .project_number = "123456",
@@ -125,7 +125,7 @@ static int gated_close(void **state)
 	void *bench = gated->bench;
 
 	door_close(gated->door);
-	fault_book_free(gated->book);
+	fault_registry_free(gated->registry);
 	free(gated);
 	return bench_close(&bench);
 }
@@ -136,7 +136,7 @@ static int64_t order(struct gated *gated, const char *text)
 	int64_t id = 0;
 
 	assert_non_null(canonical);
-	assert_int_equal(fault_book_add(gated->book, canonical, false, &id, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_add(gated->registry, canonical, false, &id, NULL), STATUS_OK);
 	return id;
 }
 
@@ -181,14 +181,14 @@ static unsigned call_on(struct gated *gated, const char *method, const char *tar
 	return status;
 }
 
-static int64_t stored_hits(struct gated *gated, int64_t id)
+static int64_t stored_injections(struct gated *gated, int64_t id)
 {
 	struct fault_list list AUTO_FAULT_LIST = { 0 };
 
 	assert_int_equal(fault_list_read(gated->bench->store, &list, NULL), STATUS_OK);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.faults[i].id == id)
-			return list.faults[i].hits;
+			return list.faults[i].injections;
 	return -1;
 }
 
@@ -221,13 +221,13 @@ static void calls_are_known_by_their_names(void **state)
 		if (call_on(gated, cases[i].method, cases[i].target, NULL, NULL) !=
 		    (cases[i].name ? 503u : 200u))
 			fail_msg("%s", cases[i].target);
-		assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
+		assert_int_equal(fault_registry_clear(gated->registry, NULL), STATUS_OK);
 	}
 	assert_int_equal(passed, 2);
 }
 
-/* Broken: gate_pass() without fault_book_count(); error_answer() that does not look at its table. */
-static void hits_are_answered_and_stored(void **state)
+/* Broken: gate_pass() without fault_registry_count(); error_answer() that does not look at its table. */
+static void injections_are_answered_and_stored(void **state)
 {
 	static const struct {
 		unsigned http;
@@ -250,7 +250,7 @@ static void hits_are_answered_and_stored(void **state)
 		assert_int_equal(call_on(gated, "GET", "/v1/projects/demo/jobs/a", NULL, &text),
 				 statuses[i].http);
 		assert_non_null(strstr(text, statuses[i].word));
-		assert_int_equal(stored_hits(gated, id), 1);
+		assert_int_equal(stored_injections(gated, id), 1);
 		assert_int_equal(call_on(gated, "GET", "/v1/projects/demo/jobs/a", NULL, NULL), 200);
 	}
 	assert_int_equal(passed, COUNT_OF(statuses));
@@ -261,7 +261,7 @@ static void calls_say_whom_they_are_about(void **state)
 {
 	static const struct {
 		const char *peer, *target, *text;
-		bool hit;
+		bool injection;
 	} cases[] = {
 		{ "\"project\": \"demo\"", "/v1/projects/demo/jobs", "{}", true },
 		{ "\"project\": \"demo\"", "/v1/projects/123456/jobs", "{}", true },
@@ -281,9 +281,10 @@ static void calls_say_whom_they_are_about(void **state)
 			 "{\"fault\": \"httpStatus\", \"httpStatus\": 503, \"method\": \"*\", %s}",
 			 cases[i].peer);
 		order(gated, rule);
-		if ((call_on(gated, "POST", cases[i].target, cases[i].text, NULL) == 503) != cases[i].hit)
+		if ((call_on(gated, "POST", cases[i].target, cases[i].text, NULL) == 503) !=
+		    cases[i].injection)
 			fail_msg("%s: %s", cases[i].peer, cases[i].target);
-		assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
+		assert_int_equal(fault_registry_clear(gated->registry, NULL), STATUS_OK);
 	}
 }
 
@@ -337,7 +338,7 @@ static void *late_main(void *arg)
 }
 
 /* Broken: call_wait_begin() without its limit: the call too many waits as the others do; due_await() that does not ask
- * fault_book_has(): all wait for ever. */
+ * fault_registry_has(): all wait for ever. */
 static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 {
 	static pthread_t waiting[WAITING_MAX];
@@ -350,7 +351,7 @@ static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 	while (door_waiting(gated->door) < WAITING_MAX)
 		usleep(1000);
 	assert_int_equal(get_of(gated, 0), 503);
-	assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_clear(gated->registry, NULL), STATUS_OK);
 	for (size_t i = 0; i < COUNT_OF(waiting); i++) {
 		assert_int_equal(pthread_join(waiting[i], &status), 0);
 		assert_int_equal((uintptr_t)status, 200);
@@ -413,7 +414,7 @@ static void late_calls_hold_up_no_others(void **state)
 			usleep(1000);
 		assert_int_equal(call_on(gated, "POST", "/v1/projects/demo/jobs", text, NULL), 200);
 		assert_int_equal(passed, 1);
-		assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
+		assert_int_equal(fault_registry_clear(gated->registry, NULL), STATUS_OK);
 		assert_int_equal(pthread_join(late, &status), 0);
 		assert_int_equal((uintptr_t)status, 200);
 		assert_int_equal(passed, i ? 3 : 2);
@@ -425,7 +426,7 @@ static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(calls_are_known_by_their_names, gated_open, gated_close),
-		cmocka_unit_test_setup_teardown(hits_are_answered_and_stored, gated_open, gated_close),
+		cmocka_unit_test_setup_teardown(injections_are_answered_and_stored, gated_open, gated_close),
 		cmocka_unit_test_setup_teardown(calls_say_whom_they_are_about, gated_open, gated_close),
 		cmocka_unit_test_setup_teardown(a_quota_refuses_what_makes_a_job_alone, gated_open,
 						gated_close),

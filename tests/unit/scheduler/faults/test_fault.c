@@ -21,7 +21,7 @@ static struct fault_rule *rule_of(const char *text)
 	return rule;
 }
 
-static const struct fault_scene worker_1 = {
+static const struct fault_context worker_1 = {
 	.stage = STAGE_RUNNING,
 	.project = "demo",
 	.job_names = { "train_7", "My training", NULL },
@@ -101,15 +101,15 @@ static void only_calls_that_make_jobs_want_quota(void **state)
 	AUTO(fault_rule)
 	struct fault_rule *answer =
 		rule_of("{\"fault\": \"httpStatus\", \"httpStatus\": 500, \"method\": \"ml.*.create\"}");
-	struct fault_scene scene = { .stage = STAGE_CALL, .method = "ml.projects.jobs.create" };
+	struct fault_context context = { .stage = STAGE_CALL, .method = "ml.projects.jobs.create" };
 
 	(void)state;
-	assert_true(fault_fits(answer, &scene));
-	assert_false(fault_fits(quota, &scene));
-	scene.creates_job = true;
-	assert_true(fault_fits(quota, &scene));
-	scene.method = "ml.projects.jobs.get";
-	assert_false(fault_fits(answer, &scene));
+	assert_true(fault_fits(answer, &context));
+	assert_false(fault_fits(quota, &context));
+	context.creates_job = true;
+	assert_true(fault_fits(quota, &context));
+	context.method = "ml.projects.jobs.get";
+	assert_false(fault_fits(answer, &context));
 }
 
 /* Broken: fault_wait_us() that hits at once; that tells the whole time as left; that needs no line. */
@@ -119,36 +119,36 @@ static void time_and_lines_say_when(void **state)
 	AUTO(fault_rule)
 	struct fault_rule *later = rule_of("{\"fault\": \"preempt\", \"afterSeconds\": 2.5}");
 	AUTO(fault_rule) struct fault_rule *line = rule_of("{\"fault\": \"preempt\", \"logPattern\": \"x\"}");
-	struct fault_scene scene = worker_1;
+	struct fault_context context = worker_1;
 
 	(void)state;
-	assert_int_equal(fault_wait_us(now, &scene, false), 0);
-	assert_int_equal(fault_wait_us(later, &scene, false), 500000);
-	scene.running_us = 2500000;
-	assert_int_equal(fault_wait_us(later, &scene, false), 0);
-	assert_int_equal(fault_wait_us(line, &scene, false), -1);
-	assert_int_equal(fault_wait_us(line, &scene, true), 0);
+	assert_int_equal(fault_wait_us(now, &context, false), 0);
+	assert_int_equal(fault_wait_us(later, &context, false), 500000);
+	context.running_us = 2500000;
+	assert_int_equal(fault_wait_us(later, &context, false), 0);
+	assert_int_equal(fault_wait_us(line, &context, false), -1);
+	assert_int_equal(fault_wait_us(line, &context, true), 0);
 }
 
 /* Broken: fault_drawn() without the seed; that is always true; that draws for what is certain; a rule of chance that hits once. */
-static void luck_depends_on_seed_rule_and_scene_alone(void **state)
+static void luck_depends_on_seed_rule_and_context_alone(void **state)
 {
 	AUTO(fault_rule) struct fault_rule *rule = rule_of("{\"fault\": \"oom\", \"probability\": 0.25}");
 	AUTO(fault_rule) struct fault_rule *sure = rule_of("{\"fault\": \"oom\"}");
-	struct fault_scene scene = worker_1;
-	unsigned hits = 0, others = 0;
+	struct fault_context context = worker_1;
+	unsigned injections = 0, others = 0;
 
 	(void)state;
 	assert_int_equal(rule->count, 0);
 	assert_int_equal(sure->count, 1);
 	for (int64_t job = 0; job < 4000; job++) {
-		scene.key.job = job;
-		hits += fault_drawn(rule, &scene, 1, 0);
-		others += fault_drawn(rule, &scene, 1, 0) != fault_drawn(rule, &scene, 2, 0);
-		assert_true(fault_drawn(rule, &scene, 1, 0) == fault_drawn(rule, &scene, 1, 0));
-		assert_true(fault_drawn(sure, &scene, 1, 0));
+		context.key.job = job;
+		injections += fault_drawn(rule, &context, 1, 0);
+		others += fault_drawn(rule, &context, 1, 0) != fault_drawn(rule, &context, 2, 0);
+		assert_true(fault_drawn(rule, &context, 1, 0) == fault_drawn(rule, &context, 1, 0));
+		assert_true(fault_drawn(sure, &context, 1, 0));
 	}
-	assert_in_range(hits, 850, 1150);
+	assert_in_range(injections, 850, 1150);
 	assert_in_range(others, 1000, 2000);
 }
 
@@ -156,23 +156,23 @@ static void luck_depends_on_seed_rule_and_scene_alone(void **state)
 static void each_container_has_a_draw_of_its_own(void **state)
 {
 	AUTO(fault_rule) struct fault_rule *rule = rule_of("{\"fault\": \"oom\", \"probability\": 0.5}");
-	struct fault_scene scene = worker_1;
-	unsigned hits[3] = { 0 };
+	struct fault_context context = worker_1;
+	unsigned injections[3] = { 0 };
 
 	(void)state;
 	for (unsigned i = 0; i < 64; i++) {
-		scene = worker_1;
-		scene.key.restart = i;
-		hits[0] += fault_drawn(rule, &scene, 1, 0);
-		scene = worker_1;
-		scene.key.attempt = i;
-		hits[1] += fault_drawn(rule, &scene, 1, 0);
-		scene = worker_1;
-		scene.key.index = i;
-		hits[2] += fault_drawn(rule, &scene, 1, 0);
+		context = worker_1;
+		context.key.restart = i;
+		injections[0] += fault_drawn(rule, &context, 1, 0);
+		context = worker_1;
+		context.key.attempt = i;
+		injections[1] += fault_drawn(rule, &context, 1, 0);
+		context = worker_1;
+		context.key.index = i;
+		injections[2] += fault_drawn(rule, &context, 1, 0);
 	}
-	for (size_t i = 0; i < COUNT_OF(hits); i++)
-		assert_in_range(hits[i], 8, 56);
+	for (size_t i = 0; i < COUNT_OF(injections); i++)
+		assert_in_range(injections[i], 8, 56);
 }
 
 /* Broken: what_read() that gives oom, or a crash, no code. */
@@ -204,14 +204,14 @@ static void a_slow_network_has_its_speed(void **state)
 	struct fault_rule *least = rule_of("{\"fault\": \"slowNetwork\", \"bytesPerSecond\": \"2000\"}");
 	AUTO(fault_rule)
 	struct fault_rule *most = rule_of("{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 4000000000}");
-	struct fault_scene scene = worker_1;
+	struct fault_context context = worker_1;
 
 	(void)state;
 	assert_int_equal(least->bytes_per_s, 2000);
 	assert_int_equal(most->bytes_per_s, 4000000000);
-	assert_false(fault_fits(least, &scene));
-	scene.stage = STAGE_NETWORK;
-	assert_true(fault_fits(least, &scene));
+	assert_false(fault_fits(least, &context));
+	context.stage = STAGE_NETWORK;
+	assert_true(fault_fits(least, &context));
 }
 
 /* Broken: kind_read(), who_read(), when_read(), pattern_check() without one of what they refuse. */
@@ -278,7 +278,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(a_rule_fits_whom_it_names),
 		cmocka_unit_test(only_calls_that_make_jobs_want_quota),
 		cmocka_unit_test(time_and_lines_say_when),
-		cmocka_unit_test(luck_depends_on_seed_rule_and_scene_alone),
+		cmocka_unit_test(luck_depends_on_seed_rule_and_context_alone),
 		cmocka_unit_test(each_container_has_a_draw_of_its_own),
 		cmocka_unit_test(ends_have_their_codes),
 		cmocka_unit_test(a_slow_network_has_its_speed),

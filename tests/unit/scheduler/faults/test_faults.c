@@ -53,7 +53,7 @@ static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-static void a_rule_that_comes_late_hits_who_runs(void **state)
+static void a_rule_that_comes_late_injections_who_runs(void **state)
 {
 	struct bench *bench = *state;
 	int64_t id = bench_submit(bench, "late", 1, 0);
@@ -84,12 +84,12 @@ static void a_stockout_holds_one_job_and_lets_others_pass(void **state)
 }
 
 /* The daemon goes after the hit was stored; the container ended meanwhile, however it did. */
-static void a_stored_hit_takes_effect_after_a_restart(void **state)
+static void a_stored_injection_takes_effect_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
 	int64_t id = bench_submit(bench, "twice", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+	struct fault_injection_list list AUTO_FAULT_INJECTION_LIST = { 0 };
 
 	fake_engine_ignore_stop(bench->fake, true);
 	order(bench, "{\"fault\": \"oom\"}");
@@ -101,7 +101,7 @@ static void a_stored_hit_takes_effect_after_a_restart(void **state)
 	fake_engine_up(bench->fake);
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "ran out-of-memory");
-	assert_int_equal(fault_hits_of_job(bench->store, id, &list, NULL), STATUS_OK);
+	assert_int_equal(fault_injections_of_job(bench->store, id, &list, NULL), STATUS_OK);
 	assert_int_equal(list.count, 1);
 }
 
@@ -160,7 +160,7 @@ static void a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart(void **
 
 /* Broken: limit_us() that does not ask for faults_await_end(), or EXPIRE before JUDGE in reconcile.c: the end was told and
  * counted, and the job cancelled for its limit. */
-static void a_hit_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void **state)
+static void a_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void **state)
 {
 	struct bench *bench = *state;
 	int64_t id = shape_submit(bench, "limited",
@@ -176,12 +176,12 @@ static void a_hit_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void 
 
 /* The master has ended by the time at which the rule falls due. Broken: faults_step() that does not ask whether the job is
  * decided: the worker's end was told and counted, and the job SUCCEEDED. */
-static void a_job_that_is_decided_is_not_hit(void **state)
+static void a_job_that_is_decided_is_not_injection(void **state)
 {
 	struct bench *bench = *state;
 	int64_t id = bench_submit(bench, "over", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+	struct fault_injection_list list AUTO_FAULT_INJECTION_LIST = { 0 };
 
 	order(bench, "{\"fault\": \"exit\", \"exitCode\": 4, \"role\": \"worker\", \"afterSeconds\": 3600}");
 	fake_engine_up(bench->fake);
@@ -193,7 +193,7 @@ static void a_job_that_is_decided_is_not_hit(void **state)
 	fake_engine_up(bench->fake);
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
-	assert_int_equal(fault_hits_of_job(bench->store, id, &list, NULL), STATUS_OK);
+	assert_int_equal(fault_injections_of_job(bench->store, id, &list, NULL), STATUS_OK);
 	assert_int_equal(list.count, 0);
 	assert_int_equal(count_in_log(bench, "over", "Fault rule"), 0);
 }
@@ -230,7 +230,7 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 	AUTO(plan) struct plan *plan = plan_new();
 	struct job row = { .state = JOB_RUNNING, .running_us = 1 };
 	struct replica_run replica = { .observed = OBSERVED_RUNNING };
-	struct fault_hit hit = { .stage = STAGE_RUNNING, .kind = FAULT_EXIT };
+	struct fault_injection injection = { .stage = STAGE_RUNNING, .kind = FAULT_EXIT };
 	struct job_run run = { .row = &row,
 			       .plan = plan,
 			       .replicas = &replica,
@@ -238,9 +238,9 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 			       .observation = 1,
 			       .listed_in = 1,
 			       .deadline_us = 2,
-			       .hits = &hit,
-			       .hit_count = 1,
-			       .hits_stored = 1 };
+			       .injections = &injection,
+			       .injection_count = 1,
+			       .injections_stored = 1 };
 	const struct reconciler reconciler = { 0 };
 	const struct decision_context context = { .reconciler = &reconciler, .mono_us = 3 };
 
@@ -286,7 +286,7 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* at the job's end: the worker */
 }
 
-/* Broken: hit_lasts() that asks for no rule; fault_book_clear() that tells nobody. */
+/* Broken: hit_lasts() that asks for no rule; fault_registry_clear() that tells nobody. */
 static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
@@ -295,13 +295,13 @@ static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 	order(bench, "{\"fault\": \"cutNetwork\"}");
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_CUT, 1);
-	assert_int_equal(fault_book_clear(bench->faults, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_clear(bench->faults, NULL), STATUS_OK);
 	calls_await(bench, FAKE_JOIN, 1);
 	job_end(bench, id);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
 }
 
-/* Broken: hit_lasts() that asks for no rule; fault_book_remove() that tells nobody. */
+/* Broken: hit_lasts() that asks for no rule; fault_registry_remove() that tells nobody. */
 static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
@@ -311,7 +311,7 @@ static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
 	id = bench_submit(bench, "held", 0, 0);
 	fake_engine_up(bench->fake);
 	line_await(bench, "held", "there are no resources for the job for 3600 s");
-	assert_int_equal(fault_book_remove(bench->faults, 1, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_remove(bench->faults, 1, NULL), STATUS_OK);
 	job_await(bench, id, JOB_RUNNING);
 	job_end(bench, id);
 }
@@ -458,7 +458,7 @@ static void tries_to_slow_are_none_to_make_fast(void **state)
 	fake_engine_up(bench->fake);
 	for (int i = 0; i < WAIT_MS && !fake_engine_speed(bench->fake); i++)
 		usleep(1000);
-	assert_int_equal(fault_book_clear(bench->faults, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_clear(bench->faults, NULL), STATUS_OK);
 	line_await(bench, "both", "stays slow beyond the time that was ordered");
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 3);
 	job_end(bench, id);
@@ -497,7 +497,7 @@ static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **stat
 	line_await(bench, "slow", "is not slowed as was ordered: the fake refuses.");
 	daemon_stop(bench);
 	daemon_start(bench);
-	assert_int_equal(fault_book_remove(bench->faults, 1, NULL), STATUS_OK);
+	assert_int_equal(fault_registry_remove(bench->faults, 1, NULL), STATUS_OK);
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_HASTEN, 1);
 	job_end(bench, id);
@@ -509,7 +509,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_preempted_replica_begins_anew_alone),
 		BENCH_TEST(a_job_that_begins_again_for_a_preemption_says_so),
-		BENCH_TEST(a_rule_that_comes_late_hits_who_runs),
+		BENCH_TEST(a_rule_that_comes_late_injections_who_runs),
 		BENCH_TEST(a_cut_network_is_put_back_and_the_job_goes_on),
 		BENCH_TEST(a_network_is_put_back_when_the_rule_is_taken_back),
 		BENCH_TEST(a_stockout_is_over_when_its_rule_is_taken_back),
@@ -524,10 +524,10 @@ static int TEST_MAIN(void)
 		BENCH_TEST(a_network_that_was_never_slowed_is_not_said_to_stay_slow),
 		BENCH_TEST(a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart),
 		BENCH_TEST(a_stockout_holds_one_job_and_lets_others_pass),
-		BENCH_TEST(a_stored_hit_takes_effect_after_a_restart),
+		BENCH_TEST(a_stored_injection_takes_effect_after_a_restart),
 		BENCH_TEST(a_time_after_a_second_start_outlives_the_daemon),
-		BENCH_TEST(a_hit_and_a_limit_in_one_step_of_the_clock_come_in_their_order),
-		BENCH_TEST(a_job_that_is_decided_is_not_hit),
+		BENCH_TEST(a_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order),
+		BENCH_TEST(a_job_that_is_decided_is_not_injection),
 		BENCH_TEST(an_image_that_was_used_is_found),
 		cmocka_unit_test(a_limit_that_waits_for_an_ordered_end_wakes_nobody),
 		BENCH_TEST(a_kill_that_fails_is_repeated),

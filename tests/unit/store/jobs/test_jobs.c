@@ -139,28 +139,32 @@ static void a_late_step_is_not_applied(void **state)
 	assert_logs(bench, "", "");
 }
 
-/* Broken: application_run() that does not ask for fault_hits_stand(): a rule struck after it was taken back. */
-static void a_hit_whose_rule_was_taken_back_is_not_applied(void **state)
+/* Broken: application_run() that does not ask for fault_injections_stand(): a rule struck after it was taken back. */
+static void a_injection_whose_rule_was_taken_back_is_not_applied(void **state)
 {
 	BENCH(state);
 	struct service_line line = { SEVERITY_WARNING, "hit" };
-	struct fault_hit hits[2] = { { .key.attempt = 1, .line = LITERAL("hit") },
-				     { .key.attempt = 1, .key.index = 1, .line = LITERAL("hit") } };
-	struct job_change change = { .lines = &line, .line_count = 1, .hits = hits, .hit_count = 2 };
-	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+	struct fault_injection injections[2] = {
+		{ .key.attempt = 1, .line = LITERAL("hit") },
+		{ .key.attempt = 1, .key.index = 1, .line = LITERAL("hit") }
+	};
+	struct job_change change = {
+		.lines = &line, .line_count = 1, .injections = injections, .injection_count = 2
+	};
+	struct fault_injection_list list AUTO_FAULT_INJECTION_LIST = { 0 };
 
-	change.job = hits[0].key.job = hits[1].key.job = job_add(bench, "a");
+	change.job = injections[0].key.job = injections[1].key.job = job_add(bench, "a");
 	change.from = change.to = JOB_QUEUED;
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(fault_insert(bench->store, "{}", false, &hits[i].fault, &bench->err),
+		assert_int_equal(fault_insert(bench->store, "{}", false, &injections[i].fault, &bench->err),
 				 STATUS_OK);
-	assert_int_equal(fault_delete(bench->store, hits[1].fault, &bench->err), STATUS_OK);
+	assert_int_equal(fault_delete(bench->store, injections[1].fault, &bench->err), STATUS_OK);
 	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
 	assert_false(change.applied);
-	change.hit_count = 1;
+	change.injection_count = 1;
 	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
 	assert_true(change.applied);
-	assert_int_equal(fault_hits_of_job(bench->store, change.job, &list, &bench->err), STATUS_OK);
+	assert_int_equal(fault_injections_of_job(bench->store, change.job, &list, &bench->err), STATUS_OK);
 	assert_int_equal(list.count, 1);
 	log_flush(bench->store, NULL);
 	assert_logs(bench, "", "hit");
@@ -506,7 +510,7 @@ static int TEST_MAIN(void)
 		WITH_BENCH(no_job_is_taken_once_jobs_end),
 		WITH_BENCH(each_edge_is_legal_or_refused),
 		WITH_BENCH(a_late_step_is_not_applied),
-		WITH_BENCH(a_hit_whose_rule_was_taken_back_is_not_applied),
+		WITH_BENCH(a_injection_whose_rule_was_taken_back_is_not_applied),
 		WITH_BENCH(one_illegal_step_refuses_the_whole_call),
 		WITH_BENCH(a_job_that_is_about_to_be_tried_again_can_be_cancelled),
 		WITH_BENCH(an_outcome_is_decided_once_and_cleared_by_a_retry),
