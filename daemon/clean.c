@@ -19,7 +19,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
 #include "daemon/config_variables.h"
-#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_orphans.h"
 #include "daemon/main.h"
 #include "scheduler/engine/engine.h"
@@ -214,7 +214,7 @@ static enum status engine_look(struct clean *clean, struct error *err)
 /* What tells others of a daemon, which is none now. */
 static void signposts_clean(struct clean *clean)
 {
-	static const char *const names[] = { "address", GCS_DOOR, GCS_RULES };
+	static const char *const names[] = { "address", GCS_SOCKET, GCS_RULES };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct text path AUTO_TEXT = { 0 };

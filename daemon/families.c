@@ -8,9 +8,9 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
 #include "daemon/config.h"
-#include "daemon/grpc_door.h"
+#include "daemon/grpc_endpoint.h"
 #include "daemon/retention.h"
-#include "daemon/terminal_door.h"
+#include "daemon/shell_terminals.h"
 #include "scheduler/scheduler.h"
 #include "store/objects/objects.h"
 #include "store/store.h"
@@ -76,7 +76,7 @@ static enum status shell_open(void *arg, const struct replica_key *replica, cons
 {
 	const struct machinery *machinery = arg;
 
-	return terminal_door_open(machinery->engine, replica, command, kind, ret_terminal, err);
+	return engine_shell_open(machinery->engine, replica, command, kind, ret_terminal, err);
 }
 
 static enum status room_of(void *arg, const char *project, struct room *ret_room, struct error *err)

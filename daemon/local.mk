@@ -166,8 +166,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gateway/forward.h \
 	daemon/help_text.c \
 	daemon/help_text.h \
-	daemon/grpc_door.c \
-	daemon/grpc_door.h \
+	daemon/grpc_endpoint.c \
+	daemon/grpc_endpoint.h \
 	daemon/gateway/host_routes.c \
 	daemon/gateway/host_routes.h \
 	daemon/gateway/job_gateway.c \
@@ -178,8 +178,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gateway/relay.h \
 	daemon/gateway/host_filter.c \
 	daemon/gateway/host_filter.h \
-	daemon/terminal_door.c \
-	daemon/terminal_door.h \
+	daemon/shell_terminals.c \
+	daemon/shell_terminals.h \
 	daemon/gcs/gcs_bytes.c \
 	daemon/gcs/gcs_bytes.h \
 	daemon/gcs/gcs_caller.c \
@@ -188,8 +188,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_client.h \
 	daemon/gcs/gcs_directory.c \
 	daemon/gcs/gcs_directory.h \
-	daemon/gcs/gcs_door.c \
-	daemon/gcs/gcs_door.h \
+	daemon/gcs/gcs_endpoint.c \
+	daemon/gcs/gcs_endpoint.h \
 	daemon/gcs/gcs_file_system.c \
 	daemon/gcs/gcs_file_system.h \
 	daemon/gcs/gcs_files.c \

@@ -22,7 +22,7 @@
 #include "daemon/gateway/job_gateway.h"
 #include "daemon/gcs/gcs_host.h"
 #include "daemon/given_file.h"
-#include "daemon/grpc_door.h"
+#include "daemon/grpc_endpoint.h"
 #include "daemon/jobs_stop.h"
 #include "daemon/listen_help.h"
 #include "daemon/retention.h"
@@ -383,10 +383,10 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 
 	if (!wiring->config->grpc)
 		return STATUS_OK;
-	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.by_rpc,
-			    wiring->families.served, wiring->host_names, &wiring->gate,
-			    token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
-			    wiring->ledger, &wiring->machinery.grpc, &wiring->grpc_rest, err);
+	rc = grpc_endpoint_open(wiring->config, wiring->local_authority, wiring->families.by_rpc,
+				wiring->families.served, wiring->host_names, &wiring->gate,
+				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
+				wiring->ledger, &wiring->machinery.grpc, &wiring->grpc_rest, err);
 	return rc ? listen_explain("grpc", wiring->config->grpc, err) : rc;
 }
 

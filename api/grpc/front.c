@@ -50,7 +50,7 @@ struct front {
 	struct front_options options;
 	char address[INET6_ADDRSTRLEN];
 	struct tls_keys *keys; /* NULL: no TLS */
-	struct door *door;
+	struct inner_endpoint *endpoint;
 	struct session_pool pool;
 	int listening;
 	uint16_t port;
@@ -99,10 +99,10 @@ static bool on_admit(void *arg, const struct session_call *call, struct rpc_outc
 	bool admitted = false;
 
 	head_write(&head, call);
-	if (door_admit(connection->front->door,
-		       &(struct door_request){
-			       .method = "POST", .head_text = head.data, .peer = connection->peer },
-		       &answer, &err))
+	if (inner_endpoint_admit(connection->front->endpoint,
+				 &(struct inner_endpoint_request){
+					 .method = "POST", .head_text = head.data, .peer = connection->peer },
+				 &answer, &err))
 		memory_report(outcome);
 	else if (answer.http_status)
 		rpc_refusal_read(answer.http_status, answer.body.data, answer.body.length, outcome);
@@ -157,15 +157,15 @@ static void call_go(struct connection *connection, const struct route *route, co
 	struct error err AUTO_ERROR = { 0 };
 
 	head_write(&head, call);
-	if (door_call(front->door,
-		      &(struct door_request){ .method = route->method,
-					      .target = request->target.data,
-					      .head_text = head.data,
-					      .body = request->body.data,
-					      .body_bytes = request->body.length,
-					      .peer = connection->peer,
-					      .client_fd = connection->fd },
-		      &answer, &err))
+	if (inner_endpoint_call(front->endpoint,
+				&(struct inner_endpoint_request){ .method = route->method,
+								  .target = request->target.data,
+								  .head_text = head.data,
+								  .body = request->body.data,
+								  .body_bytes = request->body.length,
+								  .peer = connection->peer,
+								  .client_fd = connection->fd },
+				&answer, &err))
 		memory_report(outcome);
 	else
 		answer_read(connection, route, request, &answer, bytes, source, outcome);
@@ -454,19 +454,20 @@ static void *accepting_main(void *arg)
 static enum status parts_open(struct front *front, struct error *err)
 {
 	const struct front_options *options = &front->options;
-	enum status rc = door_open(&(struct door_options){ .families = options->families,
-							   .connection_limit = CONNECTIONS_MAX,
-							   .clock = options->clock,
-							   .gate = options->gate,
-							   .address = options->address,
-							   .hosts = options->hosts,
-							   .any_host = options->any_host,
-							   .refused_network = options->refused_network,
-							   .caller = options->caller,
-							   .owner = options->owner,
-							   .ledger = options->ledger,
-							   .body_limit_bytes = BODY_BYTES_MAX },
-				   &front->door, err);
+	enum status rc = inner_endpoint_open(
+		&(struct inner_endpoint_options){ .families = options->families,
+						  .connection_limit = CONNECTIONS_MAX,
+						  .clock = options->clock,
+						  .gate = options->gate,
+						  .address = options->address,
+						  .hosts = options->hosts,
+						  .any_host = options->any_host,
+						  .refused_network = options->refused_network,
+						  .caller = options->caller,
+						  .owner = options->owner,
+						  .ledger = options->ledger,
+						  .body_limit_bytes = BODY_BYTES_MAX },
+		&front->endpoint, err);
 
 	if (!rc && options->tls_key)
 		rc = tls_keys_new(options->tls_key, options->tls_certificate, &front->keys, err);
@@ -534,7 +535,7 @@ static void connections_end(struct front *front)
 
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += CLOSING_S;
-	door_end(front->door);
+	inner_endpoint_end(front->endpoint);
 	pthread_mutex_lock(&front->lock);
 	front->closing = true;
 	pthread_cond_broadcast(&front->changed);
@@ -551,7 +552,7 @@ void front_close(struct front *front)
 {
 	if (!front)
 		return;
-	if (front->door)
+	if (front->endpoint)
 		connections_end(front);
 	if (front->accepts) {
 		shutdown(front->listening, SHUT_RDWR); /* wakes accept() */
@@ -559,7 +560,7 @@ void front_close(struct front *front)
 	}
 	if (front->listening >= 0)
 		close(front->listening);
-	door_close(front->door);
+	inner_endpoint_close(front->endpoint);
 	tls_keys_free(front->keys);
 	pthread_cond_destroy(&front->changed);
 	pthread_mutex_destroy(&front->lock);

@@ -242,11 +242,11 @@ struct session_rule {
 /* Makes requests for clients of another protocol than HTTP/1. They meet the same guard, limits and families as a
  * listener's. A row that streams is answered
  * with a head alone. */
-struct door;
+struct inner_endpoint;
 
 struct ledger;
 
-struct door_options {
+struct inner_endpoint_options {
 	const struct family *families; /* ends with a NULL name */
 	const struct clock *clock;     /* NULL: the system's */
 	const struct call_gate *gate;  /* NULL: none */
@@ -261,7 +261,7 @@ struct door_options {
 	unsigned connection_limit; /* as a listener's: half as many calls may wait at a time */
 };
 
-struct door_request {
+struct inner_endpoint_request {
 	const char *method, *target; /* as on a request line */
 	const char *head_text;       /* "Name: value" lines; NULL: none */
 	const char *body;
@@ -270,22 +270,24 @@ struct door_request {
 	int client_fd; /* the socket that the client is at the other end of, for call_client_gone(); 0: none is known */
 };
 
-/* INVALID_ARGUMENT: the network is none. What @options points to must live until the door is closed. */
-enum status door_open(const struct door_options *options, struct door **ret_door, struct error *err);
-/* The door is about to be closed: calls that wait are told by call_closing(), and new ones are refused. */
-void door_end(struct door *door);
+/* INVALID_ARGUMENT: the network is none. What @options points to must live until the endpoint is closed. */
+enum status inner_endpoint_open(const struct inner_endpoint_options *options,
+				struct inner_endpoint **ret_endpoint, struct error *err);
+/* The endpoint is about to be closed: calls that wait are told by call_closing(), and new ones are refused. */
+void inner_endpoint_end(struct inner_endpoint *endpoint);
 /* No call may be under way. NULL is harmless. */
-void door_close(struct door *door);
+void inner_endpoint_close(struct inner_endpoint *endpoint);
 /* How many calls wait (call_wait_begin()). Thread: any. */
-unsigned door_waiting(const struct door *door);
-/* Whether a request with such a head may come in, whatever it asks for: by the rules that door_call() begins with, asked
+unsigned inner_endpoint_waiting(const struct inner_endpoint *endpoint);
+/* Whether a request with such a head may come in, whatever it asks for: by the rules that inner_endpoint_call() begins with, asked
  * before there is a body. Of @request, method, head_text and peer are looked at. *answer: the refusal; its http_status is
  * 0 when it may. UNAVAILABLE: no memory for the answer. Thread: any. */
-enum status door_admit(struct door *door, const struct door_request *request, struct inner_answer *answer,
-		       struct error *err);
+enum status inner_endpoint_admit(struct inner_endpoint *endpoint,
+				 const struct inner_endpoint_request *request, struct inner_answer *answer,
+				 struct error *err);
 /* Whatever is wrong with the request is its answer, and the result OK. UNAVAILABLE: no memory for the answer. Thread: any. */
-enum status door_call(struct door *door, const struct door_request *request, struct inner_answer *answer,
-		      struct error *err);
+enum status inner_endpoint_call(struct inner_endpoint *endpoint, const struct inner_endpoint_request *request,
+				struct inner_answer *answer, struct error *err);
 
 /* The decoded path segment {name}; never NULL for a name in the row's path. */
 const char *call_param(const struct call *call, const char *name);

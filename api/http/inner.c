@@ -206,19 +206,20 @@ enum status call_inner(struct call *outer, const char *method, const char *targe
 			    answer, err);
 }
 
-struct door {
+struct inner_endpoint {
 	struct exchange_rules rules;
 	pthread_mutex_t large_bodies;
 	atomic_uint waiting;
 	atomic_bool closing;
 };
 
-enum status door_open(const struct door_options *options, struct door **ret_door, struct error *err)
+enum status inner_endpoint_open(const struct inner_endpoint_options *options,
+				struct inner_endpoint **ret_endpoint, struct error *err)
 {
-	struct door *door = memory_calloc(1, sizeof(*door));
+	struct inner_endpoint *endpoint = memory_calloc(1, sizeof(*endpoint));
 
-	pthread_mutex_init(&door->large_bodies, NULL);
-	door->rules = (struct exchange_rules){
+	pthread_mutex_init(&endpoint->large_bodies, NULL);
+	endpoint->rules = (struct exchange_rules){
 		.families = options->families,
 		.clock = options->clock ? options->clock : &system_clock,
 		.gate = options->gate,
@@ -226,42 +227,42 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 			   .hosts = options->hosts,
 			   .any_host = options->any_host },
 		.body_limit_bytes = options->body_limit_bytes,
-		.large_bodies = &door->large_bodies,
-		.waiting = &door->waiting,
+		.large_bodies = &endpoint->large_bodies,
+		.waiting = &endpoint->waiting,
 		.waiting_max = (options->connection_limit ? options->connection_limit : CONNECTION_LIMIT) / 2,
 		.caller = options->caller,
 		.owner = options->owner,
 		.ledger = options->ledger,
-		.closing = &door->closing,
-		.cutting = &door->closing,
+		.closing = &endpoint->closing,
+		.cutting = &endpoint->closing,
 		.compact = true,
 	};
 	if (options->refused_network &&
-	    !guard_network_read(options->refused_network, &door->rules.guard.refused)) {
-		door_close(door);
+	    !guard_network_read(options->refused_network, &endpoint->rules.guard.refused)) {
+		inner_endpoint_close(endpoint);
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IPv4 network",
 				 options->refused_network);
 	}
-	*ret_door = door;
+	*ret_endpoint = endpoint;
 	return STATUS_OK;
 }
 
-unsigned door_waiting(const struct door *door)
+unsigned inner_endpoint_waiting(const struct inner_endpoint *endpoint)
 {
-	return atomic_load(&door->waiting);
+	return atomic_load(&endpoint->waiting);
 }
 
-void door_end(struct door *door)
+void inner_endpoint_end(struct inner_endpoint *endpoint)
 {
-	atomic_store(&door->closing, true);
+	atomic_store(&endpoint->closing, true);
 }
 
-void door_close(struct door *door)
+void inner_endpoint_close(struct inner_endpoint *endpoint)
 {
-	if (!door)
+	if (!endpoint)
 		return;
-	pthread_mutex_destroy(&door->large_bodies);
-	free(door);
+	pthread_mutex_destroy(&endpoint->large_bodies);
+	free(endpoint);
 }
 
 static enum status request_guard_check(struct exchange *exchange, struct error *err)
@@ -271,18 +272,19 @@ static enum status request_guard_check(struct exchange *exchange, struct error *
 	return rc ? rc : request_guard_caller(exchange, err);
 }
 
-enum status door_admit(struct door *door, const struct door_request *request, struct inner_answer *answer,
-		       struct error *err)
+enum status inner_endpoint_admit(struct inner_endpoint *endpoint,
+				 const struct inner_endpoint_request *request, struct inner_answer *answer,
+				 struct error *err)
 {
 	struct inner_head headers = { 0 };
 	AUTO(inner_head) struct inner_head *open_headers = &headers;
 	AUTO(exchange) struct exchange *exchange = exchange_new("");
 
 	head_read(open_headers, request->head_text ? request->head_text : "", &exchange->head);
-	exchange->rules = &door->rules;
+	exchange->rules = &endpoint->rules;
 	exchange->method = request->method;
 	exchange->peer = request->peer;
-	exchange->begun_us = clock_mono_us(door->rules.clock);
+	exchange->begun_us = clock_mono_us(endpoint->rules.clock);
 	exchange->failed = request_guard_check(exchange, &exchange->error);
 	if (!exchange->failed)
 		return STATUS_OK;
@@ -290,8 +292,8 @@ enum status door_admit(struct door *door, const struct door_request *request, st
 	return answer_take(exchange, answer, err);
 }
 
-enum status door_call(struct door *door, const struct door_request *request, struct inner_answer *answer,
-		      struct error *err)
+enum status inner_endpoint_call(struct inner_endpoint *endpoint, const struct inner_endpoint_request *request,
+				struct inner_answer *answer, struct error *err)
 {
 	struct inner_head headers = { 0 };
 	AUTO(inner_head) struct inner_head *open_headers = &headers;
@@ -299,6 +301,6 @@ enum status door_call(struct door *door, const struct door_request *request, str
 
 	exchange->peer = request->peer;
 	exchange->client_fd = request->client_fd;
-	return exchange_run(exchange, &door->rules, open_headers, request->method, request->head_text,
+	return exchange_run(exchange, &endpoint->rules, open_headers, request->method, request->head_text,
 			    request->body, request->body_bytes, answer, err);
 }

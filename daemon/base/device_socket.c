@@ -43,9 +43,9 @@ enum status device_socket_open(const char *device, uint32_t address, uint16_t po
 	return rc;
 }
 
-int device_socket_accept(int door, bool *ret_open)
+int device_socket_accept(int endpoint, bool *ret_open)
 {
-	int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(endpoint, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	*ret_open = fd >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
 	return fd;
@@ -64,12 +64,12 @@ bool device_socket_poll(const char *server, struct pollfd *polled, size_t count,
 	return false;
 }
 
-int device_socket_accept_peer(int door, const struct device_peers *peers, struct sockaddr_in *ret_peer,
+int device_socket_accept_peer(int endpoint, const struct device_peers *peers, struct sockaddr_in *ret_peer,
 			      bool *ret_open)
 {
 	struct sockaddr_in peer = { 0 };
 	socklen_t size = sizeof(peer);
-	int fd = device_socket_accept(door, ret_open);
+	int fd = device_socket_accept(endpoint, ret_open);
 
 	if (fd < 0)
 		return fd;

@@ -14,9 +14,9 @@ struct sockaddr_in;
  * @port 0: any free one. UNAVAILABLE: not here. The descriptor is the caller's. */
 enum status device_socket_open(const char *device, uint32_t address, uint16_t port, int *ret_fd,
 			       struct error *err);
-/* The next client's socket, which does not block and is the caller's; -1: there is none. *ret_open: whether the door
+/* The next client's socket, which does not block and is the caller's; -1: there is none. *ret_open: whether the endpoint
  * may be watched on: false where descriptors or memory lack, and poll() would report the same client again at once. */
-int device_socket_accept(int door, bool *ret_open);
+int device_socket_accept(int endpoint, bool *ret_open);
 
 /* The clients that are served: so many addresses from this one on (host byte order); a count of 0: all. The device alone keeps
  * out no program of this machine, which to the kernel comes in by the device that has the address. */
@@ -25,7 +25,7 @@ struct device_peers {
 };
 
 /* The same, and -1 for a client that is not served; its connection is closed. */
-int device_socket_accept_peer(int door, const struct device_peers *peers, struct sockaddr_in *ret_peer,
+int device_socket_accept_peer(int endpoint, const struct device_peers *peers, struct sockaddr_in *ret_peer,
 			      bool *ret_open);
 /* poll(). False: it failed, and not because of a signal; the log names @server, and its thread must end: the next call
  * would fail as well, at once. */

@@ -28,7 +28,7 @@ struct client {
 
 struct host_filter {
 	struct host_filter_options options;
-	int door, wake;
+	int endpoint, wake;
 	uint16_t port;
 	pthread_t thread;
 	struct client clients[CLIENTS_MAX];
@@ -136,7 +136,8 @@ static bool has_room(const struct host_filter *host_filter)
 static void client_admit(struct host_filter *host_filter, bool *ret_open)
 {
 	struct sockaddr_in peer;
-	int fd = device_socket_accept_peer(host_filter->door, &host_filter->options.peers, &peer, ret_open);
+	int fd = device_socket_accept_peer(host_filter->endpoint, &host_filter->options.peers, &peer,
+					   ret_open);
 	struct client *client = host_filter->clients;
 
 	if (fd < 0)
@@ -186,8 +187,9 @@ static void *host_filter_main(void *arg)
 		for (size_t i = 0; i < CLIENTS_MAX; i++)
 			polled[i] = (struct pollfd){ .fd = host_filter->clients[i].fd, .events = POLLIN };
 		polled[WAKE] = (struct pollfd){ .fd = host_filter->wake, .events = POLLIN };
-		polled[DOOR] = (struct pollfd){ .fd = open && has_room(host_filter) ? host_filter->door : -1,
-						.events = POLLIN };
+		polled[DOOR] =
+			(struct pollfd){ .fd = open && has_room(host_filter) ? host_filter->endpoint : -1,
+					 .events = POLLIN };
 		if (!device_socket_poll("host_filter", polled, POLLED, patience_ms(host_filter, open)))
 			break;
 		open = true;
@@ -195,7 +197,7 @@ static void *host_filter_main(void *arg)
 		if (polled[DOOR].revents)
 			client_admit(host_filter, &open);
 	} while (!polled[WAKE].revents);
-	shutdown(host_filter->door,
+	shutdown(host_filter->endpoint,
 		 SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
 	return NULL;
 }
@@ -204,8 +206,8 @@ static void host_filter_free(struct host_filter *host_filter)
 {
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		client_end(&host_filter->clients[i]);
-	if (host_filter->door >= 0)
-		close(host_filter->door);
+	if (host_filter->endpoint >= 0)
+		close(host_filter->endpoint);
 	if (host_filter->wake >= 0)
 		close(host_filter->wake);
 	free(host_filter);
@@ -223,13 +225,14 @@ enum status host_filter_open(const struct host_filter_options *options, struct h
 	host_filter->options.device = NULL; /* the caller's */
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		host_filter->clients[i].fd = -1;
-	host_filter->door = -1;
+	host_filter->endpoint = -1;
 	host_filter->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (host_filter->wake < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
-	rc = device_socket_open(options->device, options->address, options->port, &host_filter->door, err);
+	rc = device_socket_open(options->device, options->address, options->port, &host_filter->endpoint,
+				err);
 	if (!rc) {
-		host_filter->port = device_socket_port(host_filter->door);
+		host_filter->port = device_socket_port(host_filter->endpoint);
 		rc = small_thread_start(&host_filter->thread, host_filter_main, host_filter, err);
 	}
 	if (rc)

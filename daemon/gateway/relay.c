@@ -43,7 +43,7 @@ struct pair {
 
 struct relay {
 	struct relay_options options;
-	int door, wake;
+	int endpoint, wake;
 	uint16_t port;
 	pthread_t thread;
 	struct pair pairs[PAIRS_MAX];
@@ -164,7 +164,7 @@ static void client_admit(struct relay *relay, bool *ret_open)
 {
 	struct pair *pair = pair_find_room(relay);
 	struct sockaddr_in peer;
-	int fd = device_socket_accept_peer(relay->door, &relay->options.peers, &peer, ret_open);
+	int fd = device_socket_accept_peer(relay->endpoint, &relay->options.peers, &peer, ret_open);
 
 	if (fd < 0)
 		return;
@@ -205,7 +205,7 @@ static void *relay_main(void *arg)
 		for (size_t i = 0; i < PAIRS_MAX; i++)
 			pair_watch(&relay->pairs[i], &polled[i * SIDES]);
 		polled[WAKE] = (struct pollfd){ .fd = relay->wake, .events = POLLIN };
-		polled[DOOR] = (struct pollfd){ .fd = lets_in ? relay->door : -1, .events = POLLIN };
+		polled[DOOR] = (struct pollfd){ .fd = lets_in ? relay->endpoint : -1, .events = POLLIN };
 		if (!device_socket_poll("relay", polled, POLLED, open ? -1 : DEVICE_SOCKET_PAUSE_MS))
 			break;
 		open = true;
@@ -213,7 +213,8 @@ static void *relay_main(void *arg)
 		if (polled[DOOR].revents)
 			client_admit(relay, &open);
 	} while (!polled[WAKE].revents);
-	shutdown(relay->door, SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
+	shutdown(relay->endpoint,
+		 SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
 	return NULL;
 }
 
@@ -221,8 +222,8 @@ static void relay_free(struct relay *relay)
 {
 	for (size_t i = 0; i < PAIRS_MAX; i++)
 		pair_end(&relay->pairs[i]);
-	if (relay->door >= 0)
-		close(relay->door);
+	if (relay->endpoint >= 0)
+		close(relay->endpoint);
 	if (relay->wake >= 0)
 		close(relay->wake);
 	free(relay);
@@ -262,13 +263,13 @@ enum status relay_open(const struct relay_options *options, struct relay **ret_r
 	relay->options.device = NULL; /* the caller's */
 	for (size_t i = 0; i < PAIRS_MAX; i++)
 		relay->pairs[i] = (struct pair){ .fds = { -1, -1 } };
-	relay->door = -1;
+	relay->endpoint = -1;
 	relay->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (relay->wake < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
-	rc = device_socket_open(options->device, options->address, options->port, &relay->door, err);
+	rc = device_socket_open(options->device, options->address, options->port, &relay->endpoint, err);
 	if (!rc) {
-		relay->port = device_socket_port(relay->door);
+		relay->port = device_socket_port(relay->endpoint);
 		rc = small_thread_start(&relay->thread, relay_main, relay, err);
 	}
 	if (rc)

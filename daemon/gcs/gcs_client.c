@@ -17,7 +17,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
-#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_path.h"
 #include "daemon/gcs/gcs_wait.h"
@@ -41,7 +41,7 @@ enum {
 enum { IMPOSSIBLE = -2, NOBODY = -1 /* no daemon is there */, NO_ANSWER = 0 };
 
 struct gcs_client {
-	char door[64];
+	char endpoint[64];
 	struct gcs_waits waits;
 	pthread_mutex_t lock;
 	CURL *idle[IDLE_MAX];
@@ -79,7 +79,7 @@ struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
 	pthread_mutex_init(&client->lock, NULL);
 	client->waits = (struct gcs_waits){ .state_fd = state_fd, .patience_s = patience_s };
 	/* A socket's path has 107 bytes at most; the state directory's may be longer. */
-	snprintf(client->door, sizeof(client->door), "/proc/self/fd/%d/" GCS_DOOR, state_fd);
+	snprintf(client->endpoint, sizeof(client->endpoint), "/proc/self/fd/%d/" GCS_SOCKET, state_fd);
 	return client;
 }
 
@@ -225,7 +225,7 @@ static bool options_set(const struct gcs_client *client, CURL *handle, struct re
 			  SET(UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES) && SET(READFUNCTION, body_give) &&
 			  SET(READDATA, request) && SET(SEEKFUNCTION, body_seek) && SET(SEEKDATA, request)))
 		return false;
-	return SET(UNIX_SOCKET_PATH, client->door) && SET(URL, "http://gcs/") &&
+	return SET(UNIX_SOCKET_PATH, client->endpoint) && SET(URL, "http://gcs/") &&
 	       SET(REQUEST_TARGET, request->target.data) && SET(CUSTOMREQUEST, request->method) &&
 	       SET(NOSIGNAL, 1L) && SET(PROXY, "") && SET(PROTOCOLS_STR, "http") &&
 	       SET(LOW_SPEED_LIMIT, 1L) && SET(LOW_SPEED_TIME, (long)SILENCE_S) && SET(NOPROGRESS, 0L) &&

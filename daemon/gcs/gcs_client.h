@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/gcs/gcs_client.h: the changes that the file system asks the daemon for: Cloud Storage's JSON API over the
- * daemon's own socket (gcs_door.h).
+ * daemon's own socket (gcs_endpoint.h).
  *
  * While no daemon is there, or it is about to end, a call waits for the next one and is repeated; all of them may be
  * repeated safely. One that is answered with an error that passes, or not at all, is repeated as well, after pauses that
@@ -40,7 +40,7 @@ int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char 
 	     const char *to_bucket, const char *to_object);
 
 /* What is read is read from the store, not from the daemon. Before it is opened, these ask the daemon while there
- * are rules of faults (gcs_door.h), so that calls which rules are about are made: storage.objects.get and
+ * are rules of faults (gcs_endpoint.h), so that calls which rules are about are made: storage.objects.get and
  * storage.objects.list. Without a daemon, reading goes on. */
 int gcs_ask_object(struct gcs_client *client, const struct gcs_call *call, const char *bucket,
 		   const char *object);

@@ -19,7 +19,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/gcs/gcs_place.h"
@@ -36,7 +36,7 @@ enum {
 struct gcs_host {
 	struct gcs_host_options options;
 	char *state_dir, *engine, *directory;
-	struct gcs_door *door;
+	struct gcs_endpoint *endpoint;
 	pthread_mutex_t rules_lock; /* so that what is told last is what is so */
 	pid_t pid;                  /* 0: none is running */
 	int life;                   /* the other end of its standard input and output; -1 */
@@ -191,7 +191,7 @@ static enum status gcs_place(void *arg, const char **ret_directory, struct error
 	if (!host->options.objects)
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
 				 "with --storage-endpoint, storage is another emulator's");
-	if (!host->door)
+	if (!host->endpoint)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard's own storage cannot be reached");
 	if (strchr(host->directory, ':'))
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
@@ -220,7 +220,7 @@ static void rules_report(void *arg)
 	struct error err AUTO_ERROR = { 0 };
 
 	pthread_mutex_lock(&host->rules_lock);
-	if (gcs_door_tell_rules(host->door, !fault_registry_is_empty(host->options.faults), &err))
+	if (gcs_endpoint_report_rules(host->endpoint, !fault_registry_is_empty(host->options.faults), &err))
 		log_event(LOG_ERROR, "gcs-rules",
 			  "error=\"%s\" hint=\"faults do not hit what reads below /gcs\"",
 			  err.text ? err.text : "");
@@ -242,10 +242,10 @@ void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret
 		log_event(LOG_INFO, "gcs-mounted-still", "path=%s hint=\"an earlier process is leaving it\"",
 			  host->directory);
 	if (options->objects &&
-	    gcs_door_open(options->state_dir, options->storage, options->gate, &host->door, &reason))
+	    gcs_endpoint_open(options->state_dir, options->storage, options->gate, &host->endpoint, &reason))
 		log_event(LOG_WARNING, "gcs-door", "error=\"%s\" hint=\"jobs have no /gcs\"",
 			  reason.text ? reason.text : "");
-	if (host->door) {
+	if (host->endpoint) {
 		rules_report(host);
 		fault_registry_on_change(options->faults, rules_report, host);
 	}
@@ -257,7 +257,7 @@ void gcs_host_close(struct gcs_host *host)
 	if (!host)
 		return;
 	process_end(host);
-	gcs_door_close(host->door);
+	gcs_endpoint_close(host->endpoint);
 	pthread_mutex_destroy(&host->rules_lock);
 	free(host->state_dir);
 	free(host->engine);

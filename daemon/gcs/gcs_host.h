@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_host.h: the daemon's part of /gcs: the door to its storage, and the process that serves the files
+/* daemon/gcs/gcs_host.h: the daemon's part of /gcs: the endpoint to its storage, and the process that serves the files
  * (gcs_mount.h), which is started when the first job asks for it. Thread: the scheduler's, but opening and closing. */
 #include <stdbool.h>
 

@@ -9,7 +9,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/gcs/gcs_caller.h"
-#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_log.h"
 
 enum {

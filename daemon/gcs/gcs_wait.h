@@ -10,7 +10,7 @@
  *                        request that was answered with an error, or not at all; and, for a process that exits, for a
  *                        file that another call is storing;
  *   after GCS_BRIEFLY_S  while no daemon runs; for a file that another call is storing; and, as long as there are fault
- *                        rules (gcs_door.h), for an answer. The time to store bytes is added: a big file on a busy disk
+ *                        rules (gcs_endpoint.h), for an answer. The time to store bytes is added: a big file on a busy disk
  *                        does not wait for an ordered fault. Without rules, an answer counts as being on its way, and needs
  *                        no place.
  *

@@ -118,18 +118,18 @@ static const struct route routes[] = {
 };
 static const struct family families[] = { { .name = "fuzz", .routes = routes }, { .name = NULL } };
 
-static struct door *door_get(void)
+static struct inner_endpoint *inner_endpoint_get(void)
 {
-	static struct door *door; /* for the life of the fuzzer */
+	static struct inner_endpoint *endpoint; /* for the life of the fuzzer */
 
-	if (door)
-		return door;
+	if (endpoint)
+		return endpoint;
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
-	require(door_open(&(struct door_options){ .families = families,
-						  .address = "127.0.0.1",
-						  .body_limit_bytes = 1 << 20 },
-			  &door, NULL) == STATUS_OK);
-	return door;
+	require(inner_endpoint_open(&(struct inner_endpoint_options){ .families = families,
+								      .address = "127.0.0.1",
+								      .body_limit_bytes = 1 << 20 },
+				    &endpoint, NULL) == STATUS_OK);
+	return endpoint;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -145,13 +145,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	if (!request_cut(text, size, &request))
 		return 0;
-	require(door_call(door_get(),
-			  &(struct door_request){ .method = request.method,
-						  .target = request.target,
-						  .head_text = request.head,
-						  .body = request.body,
-						  .body_bytes = request.body_bytes },
-			  &answer, NULL) == STATUS_OK);
+	require(inner_endpoint_call(inner_endpoint_get(),
+				    &(struct inner_endpoint_request){ .method = request.method,
+								      .target = request.target,
+								      .head_text = request.head,
+								      .body = request.body,
+								      .body_bytes = request.body_bytes },
+				    &answer, NULL) == STATUS_OK);
 	answer_check(request.method, &answer);
 	inner_answer_deinit(&answer);
 	return 0;

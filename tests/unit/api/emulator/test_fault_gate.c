@@ -87,7 +87,7 @@ struct gated {
 	struct fault_registry *registry;
 	struct faults_context context;
 	struct call_gate gate;
-	struct door *door;
+	struct inner_endpoint *endpoint;
 };
 
 static int gated_open(void **state)
@@ -109,12 +109,13 @@ static int gated_open(void **state)
 						  .families = families };
 	gated->gate = faults_gate(&gated->context);
 	passed = named_jobs = 0;
-	return door_open(&(struct door_options){ .families = families,
-						 .gate = &gated->gate,
-						 .address = "127.0.0.1",
-						 .body_limit_bytes = 10 << 20,
-						 .connection_limit = 2 * WAITING_MAX + 1 },
-			 &gated->door, NULL) == STATUS_OK
+	return inner_endpoint_open(
+		       &(struct inner_endpoint_options){ .families = families,
+							 .gate = &gated->gate,
+							 .address = "127.0.0.1",
+							 .body_limit_bytes = 10 << 20,
+							 .connection_limit = 2 * WAITING_MAX + 1 },
+		       &gated->endpoint, NULL) == STATUS_OK
 		       ? 0
 		       : -1;
 }
@@ -124,7 +125,7 @@ static int gated_close(void **state)
 	struct gated *gated = *state;
 	void *bench = gated->bench;
 
-	door_close(gated->door);
+	inner_endpoint_close(gated->endpoint);
 	fault_registry_free(gated->registry);
 	free(gated);
 	return bench_close(&bench);
@@ -146,13 +147,14 @@ static unsigned get_of(struct gated *gated, int client_fd)
 	struct inner_answer answer = { 0 };
 	unsigned status;
 
-	assert_int_equal(door_call(gated->door,
-				   &(struct door_request){ .method = "GET",
-							   .target = "/v1/projects/demo/jobs/a",
-							   .head_text = "Host: localhost\n",
-							   .client_fd = client_fd },
-				   &answer, NULL),
-			 STATUS_OK);
+	assert_int_equal(
+		inner_endpoint_call(gated->endpoint,
+				    &(struct inner_endpoint_request){ .method = "GET",
+								      .target = "/v1/projects/demo/jobs/a",
+								      .head_text = "Host: localhost\n",
+								      .client_fd = client_fd },
+				    &answer, NULL),
+		STATUS_OK);
 	status = answer.http_status;
 	inner_answer_deinit(&answer);
 	return status;
@@ -165,14 +167,15 @@ static unsigned call_on(struct gated *gated, const char *method, const char *tar
 	struct inner_answer answer = { 0 };
 	unsigned status;
 
-	assert_int_equal(door_call(gated->door,
-				   &(struct door_request){ .method = method,
-							   .target = target,
-							   .head_text = "Host: localhost\n"
-									"Content-Type: application/json\n",
-							   .body = text,
-							   .body_bytes = text ? strlen(text) : 0 },
-				   &answer, NULL),
+	assert_int_equal(inner_endpoint_call(gated->endpoint,
+					     &(struct inner_endpoint_request){
+						     .method = method,
+						     .target = target,
+						     .head_text = "Host: localhost\n"
+								  "Content-Type: application/json\n",
+						     .body = text,
+						     .body_bytes = text ? strlen(text) : 0 },
+					     &answer, NULL),
 			 STATUS_OK);
 	status = answer.http_status;
 	if (ret_text)
@@ -310,7 +313,7 @@ static void late_calls_are_done_and_lost_ones_are_not(void **state)
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\"}");
 	assert_int_equal(call_on(gated, "GET", "/v1/projects/demo/jobs/a", NULL, NULL), 503);
 	assert_int_equal(passed, 0);
-	door_end(gated->door); /* nobody is kept waiting: the bench's clock stands */
+	inner_endpoint_end(gated->endpoint); /* nobody is kept waiting: the bench's clock stands */
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
 	assert_int_equal(call_on(gated, "GET", "/v1/projects/demo/jobs/a", NULL, NULL), 200);
 	assert_int_equal(passed, 1);
@@ -328,7 +331,7 @@ static void who_gives_up_is_not_waited_for(void **state)
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
 	assert_int_equal(get_of(gated, ends[0]), 499);
 	assert_int_equal(passed, 0);
-	assert_int_equal(door_waiting(gated->door), 0);
+	assert_int_equal(inner_endpoint_waiting(gated->endpoint), 0);
 	close(ends[0]);
 }
 
@@ -348,7 +351,7 @@ static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600, \"count\": 1000}");
 	for (size_t i = 0; i < COUNT_OF(waiting); i++)
 		assert_int_equal(pthread_create(&waiting[i], NULL, late_main, gated), 0);
-	while (door_waiting(gated->door) < WAITING_MAX)
+	while (inner_endpoint_waiting(gated->endpoint) < WAITING_MAX)
 		usleep(1000);
 	assert_int_equal(get_of(gated, 0), 503);
 	assert_int_equal(fault_registry_clear(gated->registry, NULL), STATUS_OK);
@@ -356,7 +359,7 @@ static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 		assert_int_equal(pthread_join(waiting[i], &status), 0);
 		assert_int_equal((uintptr_t)status, 200);
 	}
-	assert_int_equal(door_waiting(gated->door), 0);
+	assert_int_equal(inner_endpoint_waiting(gated->endpoint), 0);
 }
 
 /* Broken: exchange_run() that does not look at the part's cut: it is answered 503, and the next part is done. */
@@ -410,7 +413,7 @@ static void late_calls_hold_up_no_others(void **state)
 		passed = named_jobs = 0;
 		order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
 		assert_int_equal(pthread_create(&late, NULL, post_main, (void *)&cases[i]), 0);
-		while (!door_waiting(gated->door))
+		while (!inner_endpoint_waiting(gated->endpoint))
 			usleep(1000);
 		assert_int_equal(call_on(gated, "POST", "/v1/projects/demo/jobs", text, NULL), 200);
 		assert_int_equal(passed, 1);

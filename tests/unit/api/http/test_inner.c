@@ -49,7 +49,7 @@ static enum status raw_echo(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-static struct door *closing_door;
+static struct inner_endpoint *closing_endpoint;
 
 /* Ends the door that it came by, and works on until it is told. */
 static enum status work(struct call *call, struct error *err)
@@ -58,7 +58,7 @@ static enum status work(struct call *call, struct error *err)
 
 	(void)call;
 	assert_int_equal(work_owner(), 7);
-	door_end(closing_door);
+	inner_endpoint_end(closing_endpoint);
 	while (!rc) {
 		usleep(1000);
 		rc = work_check(err);
@@ -324,7 +324,7 @@ static enum status caller_check(void *arg, const char *authorization, const char
 }
 
 /* Broken: request_guard_check() without either of its rules. */
-TEST(a_door_tells_by_the_head_who_may_come_in)
+TEST(a_endpoint_tells_by_the_head_who_may_come_in)
 {
 	static const struct {
 		const char *head;
@@ -341,49 +341,51 @@ TEST(a_door_tells_by_the_head_who_may_come_in)
 		{ "Host: localhost\nAuthorization: Bearer good", 0x0ad50001, 403, "inside jobs" },
 	};
 	struct error err AUTO_ERROR = { 0 };
-	struct door *door = NULL;
+	struct inner_endpoint *endpoint = NULL;
 
 	(void)state_;
-	assert_int_equal(door_open(&(struct door_options){ .families = families,
-							   .address = "127.0.0.1",
-							   .refused_network = "10.213.0.0/16",
-							   .caller = { .check = caller_check },
-							   .body_limit_bytes = 4096 },
-				   &door, &err),
-			 STATUS_OK);
+	assert_int_equal(
+		inner_endpoint_open(&(struct inner_endpoint_options){ .families = families,
+								      .address = "127.0.0.1",
+								      .refused_network = "10.213.0.0/16",
+								      .caller = { .check = caller_check },
+								      .body_limit_bytes = 4096 },
+				    &endpoint, &err),
+		STATUS_OK);
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		const struct door_request request = { .method = "POST",
-						      .head_text = rows[i].head,
-						      .peer = rows[i].peer };
+		const struct inner_endpoint_request request = { .method = "POST",
+								.head_text = rows[i].head,
+								.peer = rows[i].peer };
 		struct inner_answer answer = { 0 };
 
-		assert_int_equal(door_admit(door, &request, &answer, &err), STATUS_OK);
+		assert_int_equal(inner_endpoint_admit(endpoint, &request, &answer, &err), STATUS_OK);
 		assert_int_equal(answer.http_status, rows[i].http_status);
 		if (rows[i].told)
 			assert_non_null(strstr(answer.body.data, rows[i].told));
 		inner_answer_deinit(&answer);
 	}
-	door_close(door);
+	inner_endpoint_close(endpoint);
 }
 
 /* Broken: is_abandoned() without rules->cutting: the call goes on for ever; a door's rules without its owner. */
-TEST(what_comes_by_a_door_is_given_up_when_it_ends)
+TEST(what_comes_by_a_endpoint_is_given_up_when_it_ends)
 {
-	const struct door_request request = { .method = "GET",
-					      .target = "/v1/work",
-					      .head_text = "Host: localhost\n" };
+	const struct inner_endpoint_request request = { .method = "GET",
+							.target = "/v1/work",
+							.head_text = "Host: localhost\n" };
 	struct error err AUTO_ERROR = { 0 };
 	struct inner_answer answer = { 0 };
 
 	(void)state_;
-	assert_int_equal(
-		door_open(&(struct door_options){ .families = families, .address = "127.0.0.1", .owner = 7 },
-			  &closing_door, &err),
-		STATUS_OK);
-	assert_int_equal(door_call(closing_door, &request, &answer, &err), STATUS_OK);
+	assert_int_equal(inner_endpoint_open(&(struct inner_endpoint_options){ .families = families,
+									       .address = "127.0.0.1",
+									       .owner = 7 },
+					     &closing_endpoint, &err),
+			 STATUS_OK);
+	assert_int_equal(inner_endpoint_call(closing_endpoint, &request, &answer, &err), STATUS_OK);
 	assert_int_equal(answer.http_status, 499);
 	inner_answer_deinit(&answer);
-	door_close(closing_door);
+	inner_endpoint_close(closing_endpoint);
 }
 
 static int TEST_MAIN(void)
@@ -393,9 +395,10 @@ static int TEST_MAIN(void)
 				       outer_setup),
 		cmocka_unit_test_setup(a_part_has_a_body_of_its_own, outer_setup),
 		cmocka_unit_test_setup(a_large_part_has_a_turn_of_its_own, outer_setup),
-		cmocka_unit_test_setup(the_wait_for_a_turn_ends_with_the_client_and_with_the_listener, outer_setup),
-		cmocka_unit_test(what_comes_by_a_door_is_given_up_when_it_ends),
-		cmocka_unit_test(a_door_tells_by_the_head_who_may_come_in),
+		cmocka_unit_test_setup(the_wait_for_a_turn_ends_with_the_client_and_with_the_listener,
+				       outer_setup),
+		cmocka_unit_test(what_comes_by_a_endpoint_is_given_up_when_it_ends),
+		cmocka_unit_test(a_endpoint_tells_by_the_head_who_may_come_in),
 		cmocka_unit_test_setup(what_is_wrong_with_a_part_is_its_answer, outer_setup),
 		cmocka_unit_test_setup(streams_in_both_directions_and_batches_are_no_parts, outer_setup),
 	};

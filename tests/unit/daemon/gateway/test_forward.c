@@ -20,7 +20,7 @@ enum { WAIT_MS = 10000, MUCH = 3 << 20, CHUNK = 4096 };
 
 struct lab {
 	struct forwarder *forwarder;
-	int door;
+	int endpoint;
 	char port[6];
 	sem_t failed; /* on_failed() was called */
 	char failure[256];
@@ -42,10 +42,10 @@ static int setup(void **state)
 	socklen_t size = sizeof(place);
 	struct lab *lab = calloc(1, sizeof(*lab));
 
-	lab->door = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(bind(lab->door, (const struct sockaddr *)&place, size), 0);
-	assert_int_equal(listen(lab->door, 128), 0);
-	getsockname(lab->door, (struct sockaddr *)&place, &size);
+	lab->endpoint = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(lab->endpoint, (const struct sockaddr *)&place, size), 0);
+	assert_int_equal(listen(lab->endpoint, 128), 0);
+	getsockname(lab->endpoint, (struct sockaddr *)&place, &size);
 	snprintf(lab->port, sizeof(lab->port), "%u", ntohs(place.sin_port));
 	sem_init(&lab->failed, 0, 0);
 	assert_int_equal(forwarder_open(&(struct forwarder_options){ .failed = on_failed, .arg = lab },
@@ -60,7 +60,7 @@ static int teardown(void **state)
 	struct lab *lab = *state;
 
 	forwarder_close(lab->forwarder);
-	close(lab->door);
+	close(lab->endpoint);
 	free(lab);
 	return 0;
 }
@@ -78,10 +78,10 @@ static int client_of(const struct lab *lab, const char *host, const char *port)
 
 static int server_of(const struct lab *lab)
 {
-	struct pollfd polled = { .fd = lab->door, .events = POLLIN };
+	struct pollfd polled = { .fd = lab->endpoint, .events = POLLIN };
 
 	assert_int_equal(poll(&polled, 1, WAIT_MS), 1);
-	return accept4(lab->door, NULL, NULL, SOCK_NONBLOCK);
+	return accept4(lab->endpoint, NULL, NULL, SOCK_NONBLOCK);
 }
 
 static ssize_t hear(int fd, char *bytes, size_t size)
@@ -201,8 +201,8 @@ static void a_server_that_is_not_there_ends_the_connection(void **state)
 
 	char expected[256];
 
-	close(lab->door);
-	lab->door = -1;
+	close(lab->endpoint);
+	lab->endpoint = -1;
 	expect_end(client_of(lab, "127.0.0.1", lab->port));
 	failure_await(lab);
 	snprintf(expected, sizeof(expected), "a.googleapis.com 127.0.0.1:%s Connection refused", lab->port);
@@ -268,7 +268,7 @@ static void an_attempt_that_the_end_breaks_off_is_no_failure(void **state)
 				     .sin_addr = { .s_addr = htonl(INADDR_LOOPBACK) } };
 	int fillers[4], client;
 
-	assert_int_equal(listen(lab->door, 0), 0);
+	assert_int_equal(listen(lab->endpoint, 0), 0);
 	for (size_t i = 0; i < COUNT_OF(fillers); i++) {
 		fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		(void)!connect(fillers[i], (const struct sockaddr *)&place, sizeof(place));

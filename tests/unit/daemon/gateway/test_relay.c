@@ -18,7 +18,7 @@ enum { LOOPBACK = 0x7f000001, WAIT_MS = 10000, MUCH_BYTES = 8 << 20 };
 
 /* Says back what it hears, and ends when the other side does. */
 struct echo {
-	int door;
+	int endpoint;
 	pthread_t thread;
 	unsigned clients;
 };
@@ -36,12 +36,12 @@ static void *echo_main(void *arg)
 	static char piece[64 << 10];
 
 	for (unsigned i = 0; i < echo->clients; i++) {
-		struct pollfd polled = { .fd = echo->door, .events = POLLIN };
+		struct pollfd polled = { .fd = echo->endpoint, .events = POLLIN };
 		ssize_t got;
 		int fd;
 
 		poll(&polled, 1, WAIT_MS);
-		fd = accept(echo->door, NULL, NULL);
+		fd = accept(echo->endpoint, NULL, NULL);
 		while ((got = recv(fd, piece, sizeof(piece), 0)) > 0)
 			for (ssize_t at = 0; at < got;)
 				at += send(fd, piece + at, (size_t)(got - at), MSG_NOSIGNAL);
@@ -53,14 +53,14 @@ static void *echo_main(void *arg)
 static void echo_start(struct echo *echo, unsigned clients)
 {
 	echo->clients = clients;
-	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &echo->door, NULL), STATUS_OK);
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &echo->endpoint, NULL), STATUS_OK);
 	assert_int_equal(pthread_create(&echo->thread, NULL, echo_main, echo), 0);
 }
 
 static void echo_end(struct echo *echo)
 {
 	pthread_join(echo->thread, NULL);
-	close(echo->door);
+	close(echo->endpoint);
 }
 
 static struct relay *relay_for(struct device_peers peers, uint16_t port)
@@ -128,7 +128,7 @@ static void bytes_go_both_ways_until_both_have_ended(void **state)
 
 	(void)state;
 	echo_start(&echo, 1);
-	relay = relay_to(device_socket_port(echo.door));
+	relay = relay_to(device_socket_port(echo.endpoint));
 	fd = call(relay);
 	assert_int_equal(send(fd, "hello", 5, 0), 5);
 	read_exactly(fd, said, 5);
@@ -143,7 +143,7 @@ static void bytes_go_both_ways_until_both_have_ended(void **state)
 }
 
 /* Broken: device_socket_accept_peer() that closes nobody's connection. */
-static void who_is_not_served_finds_a_closed_door(void **state)
+static void who_is_not_served_finds_a_closed_endpoint(void **state)
 {
 	struct echo echo;
 	struct relay *relay;
@@ -152,7 +152,7 @@ static void who_is_not_served_finds_a_closed_door(void **state)
 
 	(void)state;
 	echo_start(&echo, 1);
-	relay = relay_for((struct device_peers){ LOOPBACK + 1, 2 }, device_socket_port(echo.door));
+	relay = relay_for((struct device_peers){ LOOPBACK + 1, 2 }, device_socket_port(echo.endpoint));
 	expect_end(call(relay));
 	expect_end(call_from(LOOPBACK + 3, relay));
 	fd = call_from(LOOPBACK + 2, relay);
@@ -193,7 +193,7 @@ static void more_than_buffers_hold_arrives_whole(void **state)
 
 	(void)state;
 	echo_start(&echo, 1);
-	relay = relay_to(device_socket_port(echo.door));
+	relay = relay_to(device_socket_port(echo.endpoint));
 	fd = call(relay);
 	pthread_create(&sender, NULL, much_send, &fd);
 	read_exactly(fd, bytes, MUCH_BYTES);
@@ -212,14 +212,14 @@ static void much_that_nobody_answers_arrives_whole(void **state)
 	char *bytes = malloc(MUCH_BYTES);
 	struct relay *relay;
 	pthread_t sender;
-	int fd, taken, door;
+	int fd, taken, endpoint;
 
 	(void)state;
-	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
-	relay = relay_to(device_socket_port(door));
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL), STATUS_OK);
+	relay = relay_to(device_socket_port(endpoint));
 	fd = call(relay);
-	wait_for(door, POLLIN);
-	taken = accept(door, NULL, NULL);
+	wait_for(endpoint, POLLIN);
+	taken = accept(endpoint, NULL, NULL);
 	pthread_create(&sender, NULL, much_send, &fd);
 	read_exactly(taken, bytes, MUCH_BYTES);
 	for (size_t i = 0; i < MUCH_BYTES; i++)
@@ -228,7 +228,7 @@ static void much_that_nobody_answers_arrives_whole(void **state)
 	pthread_join(sender, NULL);
 	close(fd);
 	relay_close(relay);
-	close(door);
+	close(endpoint);
 	free(bytes);
 }
 
@@ -236,25 +236,25 @@ static void much_that_nobody_answers_arrives_whole(void **state)
 static void the_client_that_ended_first_gives_way_first(void **state)
 {
 	enum { CLIENTS = 64 };
-	int fds[CLIENTS], taken[CLIENTS + 1], door, late;
+	int fds[CLIENTS], taken[CLIENTS + 1], endpoint, late;
 	struct pollfd second;
 	struct relay *relay;
 	char byte;
 
 	(void)state;
-	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
-	relay = relay_to(device_socket_port(door));
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL), STATUS_OK);
+	relay = relay_to(device_socket_port(endpoint));
 	for (size_t i = 0; i < CLIENTS; i++) {
 		fds[i] = call(relay);
-		wait_for(door, POLLIN);
-		taken[i] = accept(door, NULL, NULL);
+		wait_for(endpoint, POLLIN);
+		taken[i] = accept(endpoint, NULL, NULL);
 		shutdown(fds[i], SHUT_WR);
 		wait_for(taken[i], POLLIN);
 		assert_int_equal(recv(taken[i], &byte, 1, 0), 0);
 	}
 	late = call(relay);
-	wait_for(door, POLLIN);
-	taken[CLIENTS] = accept(door, NULL, NULL);
+	wait_for(endpoint, POLLIN);
+	taken[CLIENTS] = accept(endpoint, NULL, NULL);
 	expect_end(fds[0]);
 	second = (struct pollfd){ .fd = fds[1], .events = POLLIN };
 	assert_int_equal(poll(&second, 1, 0), 0);
@@ -264,19 +264,19 @@ static void the_client_that_ended_first_gives_way_first(void **state)
 		close(taken[i]);
 	close(late);
 	relay_close(relay);
-	close(door);
+	close(endpoint);
 }
 
 static void a_target_that_is_not_there_ends_the_connection(void **state)
 {
 	struct relay *relay;
 	uint16_t port;
-	int door;
+	int endpoint;
 
 	(void)state;
-	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
-	port = device_socket_port(door);
-	close(door);
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL), STATUS_OK);
+	port = device_socket_port(endpoint);
+	close(endpoint);
 	relay = relay_to(port);
 	expect_end(call(relay));
 	relay_close(relay);
@@ -286,33 +286,33 @@ static void a_target_that_is_not_there_ends_the_connection(void **state)
 static void clients_past_the_limit_have_their_turn(void **state)
 {
 	enum { CLIENTS = 70 };
-	int fds[CLIENTS], taken[64], door;
+	int fds[CLIENTS], taken[64], endpoint;
 	struct relay *relay;
 	struct pollfd polled;
 
 	(void)state;
-	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
-	relay = relay_to(device_socket_port(door));
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL), STATUS_OK);
+	relay = relay_to(device_socket_port(endpoint));
 	for (size_t i = 0; i < CLIENTS; i++)
 		fds[i] = call(relay);
 	for (size_t i = 0; i < 64; i++) {
-		wait_for(door, POLLIN);
-		taken[i] = accept(door, NULL, NULL);
+		wait_for(endpoint, POLLIN);
+		taken[i] = accept(endpoint, NULL, NULL);
 	}
-	polled = (struct pollfd){ .fd = door, .events = POLLIN };
+	polled = (struct pollfd){ .fd = endpoint, .events = POLLIN };
 	assert_int_equal(poll(&polled, 1, 0), 0);
 	for (size_t i = 64; i < CLIENTS; i++) {
 		close(fds[i - 64]);
 		expect_end(taken[i - 64]);
-		wait_for(door, POLLIN);
-		close(accept(door, NULL, NULL));
+		wait_for(endpoint, POLLIN);
+		close(accept(endpoint, NULL, NULL));
 	}
 	for (size_t i = CLIENTS - 64; i < 64; i++)
 		close(taken[i]);
 	for (size_t i = CLIENTS - 64; i < CLIENTS; i++)
 		close(fds[i]);
 	relay_close(relay);
-	close(door);
+	close(endpoint);
 }
 
 static double cpu_s(void)
@@ -345,8 +345,8 @@ static void await_refusal(const struct relay *relay)
 /* What poll() refuses for good must not be asked in a loop. Broken: relay_main() that goes on after an error of poll(). */
 static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 {
-	int door, opened = device_socket_open(NULL, LOOPBACK, 0, &door, NULL);
-	struct relay *relay = relay_to(device_socket_port(door));
+	int endpoint, opened = device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL);
+	struct relay *relay = relay_to(device_socket_port(endpoint));
 	struct rlimit before, low;
 	double begin;
 
@@ -362,48 +362,48 @@ static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 	assert_true(cpu_s() - begin < 0.1);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	relay_close(relay);
-	close(door);
+	close(endpoint);
 }
 
 /* The target never answers them, and they tire of waiting: others must not wait for ever. */
 static void clients_that_went_away_give_way_to_those_that_come(void **state)
 {
 	enum { CLIENTS = 70 };
-	int taken[CLIENTS], door;
+	int taken[CLIENTS], endpoint;
 	struct relay *relay;
 	char byte;
 
 	(void)state;
-	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
-	relay = relay_to(device_socket_port(door));
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL), STATUS_OK);
+	relay = relay_to(device_socket_port(endpoint));
 	for (size_t i = 0; i < CLIENTS; i++) {
 		int fd = call(relay);
 
 		assert_int_equal(send(fd, "?", 1, 0), 1);
 		close(fd);
-		wait_for(door, POLLIN);
-		taken[i] = accept(door, NULL, NULL);
+		wait_for(endpoint, POLLIN);
+		taken[i] = accept(endpoint, NULL, NULL);
 		read_exactly(taken[i], &byte, 1);
 	}
 	for (size_t i = 0; i < CLIENTS; i++)
 		close(taken[i]);
 	relay_close(relay);
-	close(door);
+	close(endpoint);
 }
 
 static void it_closes_with_connections_that_are_still_there(void **state)
 {
 	struct relay *relay;
-	int fd, door;
+	int fd, endpoint;
 
 	(void)state;
-	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
-	relay = relay_to(device_socket_port(door));
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL), STATUS_OK);
+	relay = relay_to(device_socket_port(endpoint));
 	fd = call(relay);
-	wait_for(door, POLLIN);
+	wait_for(endpoint, POLLIN);
 	relay_close(relay);
 	expect_end(fd);
-	close(door);
+	close(endpoint);
 	relay_close(NULL);
 }
 
@@ -424,7 +424,7 @@ static void targets_are_names_and_addresses(void **state)
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_not_served_finds_a_closed_door),
+		cmocka_unit_test(who_is_not_served_finds_a_closed_endpoint),
 		cmocka_unit_test(bytes_go_both_ways_until_both_have_ended),
 		cmocka_unit_test(more_than_buffers_hold_arrives_whole),
 		cmocka_unit_test(much_that_nobody_answers_arrives_whole),

@@ -17,7 +17,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/gcs/gcs_client.h"
-#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "tests/unit/testing.h"
 

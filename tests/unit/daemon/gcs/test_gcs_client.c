@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "tests/support/asked_server.h"
 #include "tests/unit/testing.h"
@@ -26,9 +26,9 @@ static const struct gcs_call nobody;
 
 static void daemon_serve(const char *text)
 {
-	char path[sizeof(state_dir) + sizeof(GCS_DOOR) + 1];
+	char path[sizeof(state_dir) + sizeof(GCS_SOCKET) + 1];
 
-	snprintf(path, sizeof(path), "%s/%s", state_dir, GCS_DOOR);
+	snprintf(path, sizeof(path), "%s/%s", state_dir, GCS_SOCKET);
 	asked_server_open(path, text, strlen(text));
 }
 
@@ -181,7 +181,7 @@ static void an_upload_that_took_long_is_tried_again(void **state)
 
 	(void)state;
 	asked_server_close();
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", state_dir, GCS_DOOR);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", state_dir, GCS_SOCKET);
 	assert_int_equal(bind(listening, (const struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(listening, 1), 0);
 	assert_int_equal(ftruncate(big_fd, SLOW_BYTES), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/grpc_door.h"
+#include "daemon/grpc_endpoint.h"
 
 #include "api/aiplatform/aiplatform.h"
 #include "daemon/base/clock.h"
@@ -11,10 +11,11 @@
 /* As of the listener without TLS. */
 enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 
-enum status grpc_door_open(const struct config *config, struct authority *authority,
-			   const struct family *families, const struct family *served,
-			   const char *const *hosts, const struct call_gate *gate, struct caller_rule caller,
-			   struct ledger *ledger, struct front **ret_front, struct listener **ret_rest, struct error *err)
+enum status grpc_endpoint_open(const struct config *config, struct authority *authority,
+			       const struct family *families, const struct family *served,
+			       const char *const *hosts, const struct call_gate *gate,
+			       struct caller_rule caller, struct ledger *ledger, struct front **ret_front,
+			       struct listener **ret_rest, struct error *err)
 {
 	/* As clients of this machine call it. */
 	static const char *const names[] = { "localhost", "127.0.0.1", "::1" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which container's terminal a shell gets. */
-#include "daemon/terminal_door.h"
+#include "daemon/shell_terminals.h"
 
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static void a_shell_is_opened_in_the_container_that_the_replica_has_now(void **s
 		struct error err AUTO_ERROR = { 0 };
 
 		assert_int_equal(
-			terminal_door_open(&lab.engine, &wanted, NULL, SHELL_TERMINAL, &terminal, &err),
+			engine_shell_open(&lab.engine, &wanted, NULL, SHELL_TERMINAL, &terminal, &err),
 			STATUS_OK);
 		assert_int_equal(lab.asked, restart + 1);
 		assert_int_equal(terminal->ops->read(terminal, NULL, 0, 0), -1);
@@ -87,7 +87,7 @@ static void a_replica_without_a_container_has_no_shell(void **state)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state;
-	assert_int_equal(terminal_door_open(&lab.engine, &wanted, NULL, SHELL_TERMINAL, &terminal, &err),
+	assert_int_equal(engine_shell_open(&lab.engine, &wanted, NULL, SHELL_TERMINAL, &terminal, &err),
 			 STATUS_NOT_FOUND);
 	assert_string_equal(err.text, "No such container");
 	assert_null(terminal);

@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/terminal_door.h"
+#include "daemon/shell_terminals.h"
 
 #include <stdlib.h>
 
 #include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 
-struct door {
+struct inner_endpoint {
 	struct shell_terminal shell; /* first */
 	struct terminal *terminal;
 };
 
 static struct terminal *behind(struct shell_terminal *shell)
 {
-	return ((struct door *)shell)->terminal;
+	return ((struct inner_endpoint *)shell)->terminal;
 }
 
-static ssize_t door_read(struct shell_terminal *shell, char *buffer, size_t size, unsigned timeout_ms)
+static ssize_t endpoint_read(struct shell_terminal *shell, char *buffer, size_t size, unsigned timeout_ms)
 {
 	return behind(shell)->ops->read(behind(shell), buffer, size, timeout_ms);
 }
 
-static bool door_write(struct shell_terminal *shell, const char *data, size_t length)
+static bool endpoint_write(struct shell_terminal *shell, const char *data, size_t length)
 {
 	return behind(shell)->ops->write(behind(shell), data, length);
 }
 
-static void door_end_input(struct shell_terminal *shell)
+static void endpoint_end_input(struct shell_terminal *shell)
 {
 	behind(shell)->ops->end_input(behind(shell));
 }
 
-static void door_resize(struct shell_terminal *shell, unsigned columns, unsigned rows)
+static void endpoint_resize(struct shell_terminal *shell, unsigned columns, unsigned rows)
 {
 	behind(shell)->ops->resize(behind(shell), columns, rows);
 }
 
-static int door_exit_code(struct shell_terminal *shell)
+static int endpoint_exit_code(struct shell_terminal *shell)
 {
 	return behind(shell)->ops->exit_code(behind(shell));
 }
 
-static void door_close(struct shell_terminal *shell)
+static void inner_endpoint_close(struct shell_terminal *shell)
 {
 	behind(shell)->ops->close(behind(shell));
 	free(shell);
 }
 
-static const struct shell_terminal_ops door_ops = {
-	.read = door_read,
-	.write = door_write,
-	.end_input = door_end_input,
-	.resize = door_resize,
-	.exit_code = door_exit_code,
-	.close = door_close,
+static const struct shell_terminal_ops endpoint_ops = {
+	.read = endpoint_read,
+	.write = endpoint_write,
+	.end_input = endpoint_end_input,
+	.resize = endpoint_resize,
+	.exit_code = endpoint_exit_code,
+	.close = inner_endpoint_close,
 };
 
 /* Only the engine knows how often the replica was started anew; of its containers there is one at a time. */
@@ -71,19 +71,18 @@ static enum status terminal_find(struct engine *engine, const struct replica_key
 	return rc;
 }
 
-enum status terminal_door_open(struct engine *engine, const struct replica_key *replica,
-			       const json_t *command, enum shell_kind kind,
-			       struct shell_terminal **ret_terminal, struct error *err)
+enum status engine_shell_open(struct engine *engine, const struct replica_key *replica, const json_t *command,
+			      enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err)
 {
-	struct door *door = memory_calloc(1, sizeof(*door));
+	struct inner_endpoint *endpoint = memory_calloc(1, sizeof(*endpoint));
 	enum status rc;
 
-	rc = terminal_find(engine, replica, command, kind, &door->terminal, err);
+	rc = terminal_find(engine, replica, command, kind, &endpoint->terminal, err);
 	if (rc) {
-		free(door);
+		free(endpoint);
 		return rc;
 	}
-	door->shell.ops = &door_ops;
-	*ret_terminal = &door->shell;
+	endpoint->shell.ops = &endpoint_ops;
+	*ret_terminal = &endpoint->shell;
 	return STATUS_OK;
 }
