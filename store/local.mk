@@ -142,8 +142,8 @@ libtrainyard_a_SOURCES += \
 	store/objects/post_commit.h \
 	store/objects/sessions.c \
 	store/objects/sessions.h \
-	store/objects/sink.c \
-	store/objects/sink.h \
+	store/objects/blob_writer.c \
+	store/objects/blob_writer.h \
 	store/objects/uploads.c \
 	store/objects/uploads.h \
 	store/page_token.c \

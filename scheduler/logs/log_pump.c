@@ -13,7 +13,7 @@
 #include "store/logs/logs.h"
 
 /* A replica with output to read: the fields that its entries share. */
-struct outlet {
+struct log_stream {
 	struct replica_key key;
 	struct log_source *source;
 	char *project;
@@ -22,7 +22,7 @@ struct outlet {
 	/* Of the container of an attempt and a restart: */
 	unsigned attempt, restart;
 	struct log_position offered;
-	struct outlet *next;
+	struct log_stream *next;
 };
 
 enum { BUCKETS = 64 };
@@ -31,7 +31,7 @@ struct log_pump {
 	struct store *store;
 	const struct clock *clock;
 	pthread_mutex_t mutex;
-	struct outlet *buckets[BUCKETS];
+	struct log_stream *buckets[BUCKETS];
 	struct log_line line; /* the engine's thread's */
 };
 
@@ -50,28 +50,28 @@ struct log_pump *log_pump_new(struct store *store, const struct clock *clock)
 	return pump;
 }
 
-static void outlet_free(struct outlet *outlet)
+static void log_stream_free(struct log_stream *log_stream)
 {
-	log_source_unref(outlet->source);
-	free(outlet->project);
-	free(outlet);
+	log_source_unref(log_stream->source);
+	free(log_stream->project);
+	free(log_stream);
 }
 
-static void outlets_remove(struct log_pump *pump, int64_t job, bool all)
+static void log_streams_remove(struct log_pump *pump, int64_t job, bool all)
 {
 	pthread_mutex_lock(&pump->mutex);
 	for (size_t i = 0; i < BUCKETS; i++) {
-		struct outlet **link = &pump->buckets[i];
+		struct log_stream **link = &pump->buckets[i];
 
 		while (*link) {
-			struct outlet *outlet = *link;
+			struct log_stream *log_stream = *link;
 
-			if (!all && outlet->key.job != job) {
-				link = &outlet->next;
+			if (!all && log_stream->key.job != job) {
+				link = &log_stream->next;
 				continue;
 			}
-			*link = outlet->next;
-			outlet_free(outlet);
+			*link = log_stream->next;
+			log_stream_free(log_stream);
 		}
 	}
 	pthread_mutex_unlock(&pump->mutex);
@@ -79,28 +79,28 @@ static void outlets_remove(struct log_pump *pump, int64_t job, bool all)
 
 void log_pump_close(struct log_pump *pump, int64_t job)
 {
-	outlets_remove(pump, job, false);
+	log_streams_remove(pump, job, false);
 }
 
 void log_pump_free(struct log_pump *pump)
 {
 	if (!pump)
 		return;
-	outlets_remove(pump, 0, true);
+	log_streams_remove(pump, 0, true);
 	log_line_deinit(&pump->line);
 	pthread_mutex_destroy(&pump->mutex);
 	free(pump);
 }
 
 /* Replicas of all attempts write to the same log: the key's attempt only places positions. */
-static struct outlet *outlet_find(struct log_pump *pump, const struct replica_key *key)
+static struct log_stream *log_stream_find(struct log_pump *pump, const struct replica_key *key)
 {
-	struct outlet *outlet = pump->buckets[bucket_of(key)];
+	struct log_stream *log_stream = pump->buckets[bucket_of(key)];
 
-	while (outlet && (outlet->key.job != key->job || outlet->key.role != key->role ||
-			  outlet->key.index != key->index))
-		outlet = outlet->next;
-	return outlet;
+	while (log_stream && (log_stream->key.job != key->job || log_stream->key.role != key->role ||
+			      log_stream->key.index != key->index))
+		log_stream = log_stream->next;
+	return log_stream;
 }
 
 struct log_source *replica_log_source(const struct plan *plan, int64_t owner, enum role role, unsigned index)
@@ -129,70 +129,72 @@ struct log_source *replica_log_source(const struct plan *plan, int64_t owner, en
 void log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
 		   const struct replica_key *key)
 {
-	struct outlet *outlet;
+	struct log_stream *log_stream;
 	bool known;
 
 	pthread_mutex_lock(&pump->mutex);
-	known = outlet_find(pump, key) != NULL;
+	known = log_stream_find(pump, key) != NULL;
 	pthread_mutex_unlock(&pump->mutex);
 	if (known)
 		return;
-	outlet = memory_calloc(1, sizeof(*outlet));
-	outlet->key = *key;
-	outlet->wraps_lines = dialect_of(plan)->wraps_lines;
-	replica_task_name(plan, key->role, key->index, outlet->task_name);
-	outlet->source = replica_log_source(plan, owner, key->role, key->index);
-	outlet->project = memory_strdup(plan->project);
+	log_stream = memory_calloc(1, sizeof(*log_stream));
+	log_stream->key = *key;
+	log_stream->wraps_lines = dialect_of(plan)->wraps_lines;
+	replica_task_name(plan, key->role, key->index, log_stream->task_name);
+	log_stream->source = replica_log_source(plan, owner, key->role, key->index);
+	log_stream->project = memory_strdup(plan->project);
 	pthread_mutex_lock(&pump->mutex);
-	outlet->next = pump->buckets[bucket_of(key)];
-	pump->buckets[bucket_of(key)] = outlet;
+	log_stream->next = pump->buckets[bucket_of(key)];
+	pump->buckets[bucket_of(key)] = log_stream;
 	pthread_mutex_unlock(&pump->mutex);
 }
 
-static bool is_of_outlet(const struct outlet *outlet, const struct replica_key *key)
+static bool is_of_log_stream(const struct log_stream *log_stream, const struct replica_key *key)
 {
-	return outlet->attempt == key->attempt && outlet->restart == key->restart;
+	return log_stream->attempt == key->attempt && log_stream->restart == key->restart;
 }
 
 void log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *position)
 {
-	const struct outlet *outlet;
+	const struct log_stream *log_stream;
 
 	pthread_mutex_lock(&pump->mutex);
-	outlet = outlet_find(pump, key);
-	for (int stream = 0; outlet && is_of_outlet(outlet, key) && stream < 2; stream++)
-		if (outlet->offered.streams[stream].time_ns || outlet->offered.streams[stream].parts)
-			position->streams[stream] = outlet->offered.streams[stream];
+	log_stream = log_stream_find(pump, key);
+	for (int stream = 0; log_stream && is_of_log_stream(log_stream, key) && stream < 2; stream++)
+		if (log_stream->offered.streams[stream].time_ns || log_stream->offered.streams[stream].parts)
+			position->streams[stream] = log_stream->offered.streams[stream];
 	pthread_mutex_unlock(&pump->mutex);
 }
 
-static void offer_note(struct outlet *outlet, const struct replica_line *line)
+static void offer_note(struct log_stream *log_stream, const struct replica_line *line)
 {
-	if (!is_of_outlet(outlet, &line->key))
-		outlet->offered = (struct log_position){ 0 };
-	outlet->attempt = line->key.attempt;
-	outlet->restart = line->key.restart;
-	outlet->offered.streams[line->stream - 1] = line->reach;
+	if (!is_of_log_stream(log_stream, &line->key))
+		log_stream->offered = (struct log_position){ 0 };
+	log_stream->attempt = line->key.attempt;
+	log_stream->restart = line->key.restart;
+	log_stream->offered.streams[line->stream - 1] = line->reach;
 }
 
-static void line_read(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
+static void line_read(struct log_pump *pump, const struct log_stream *log_stream,
+		      const struct replica_line *line)
 {
 	struct log_record *record = &pump->line.record;
 
-	pump->line.project = outlet->project;
+	pump->line.project = log_stream->project;
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
 	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
 	record->time_ns = clock_from_outside_ns(pump->clock, record->time_ns);
-	if (outlet->wraps_lines)
-		log_line_wrap(&pump->line, outlet->task_name);
+	if (log_stream->wraps_lines)
+		log_line_wrap(&pump->line, log_stream->task_name);
 }
 
-static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
+static bool line_offer(struct log_pump *pump, const struct log_stream *log_stream,
+		       const struct replica_line *line)
 {
 	struct log_record *record = &pump->line.record;
 
-	line_read(pump, outlet, line);
-	record->source = outlet->source;
+	line_read(pump, log_stream, line);
+	record->source = log_stream->source;
 	record->position.key = line->key;
 	record->position.stream = line->stream;
 	record->position.reach = line->reach;
@@ -201,15 +203,15 @@ static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const
 
 bool log_pump_line(struct log_pump *pump, const struct replica_line *line)
 {
-	struct outlet *outlet;
+	struct log_stream *log_stream;
 	bool taken;
 
 	pthread_mutex_lock(&pump->mutex);
-	outlet = outlet_find(pump, &line->key);
-	/* The lock is held for the offer: it keeps the outlet alive, and nobody else wants it for long. */
-	taken = !outlet || line_offer(pump, outlet, line);
-	if (outlet && taken)
-		offer_note(outlet, line);
+	log_stream = log_stream_find(pump, &line->key);
+	/* The lock is held for the offer: it keeps the log_stream alive, and nobody else wants it for long. */
+	taken = !log_stream || line_offer(pump, log_stream, line);
+	if (log_stream && taken)
+		offer_note(log_stream, line);
 	pthread_mutex_unlock(&pump->mutex);
 	return taken;
 }

@@ -26,9 +26,9 @@ enum status part_begin(struct objects *objects, const struct assembly_key *key, 
 	upload->objects = objects;
 	upload->part_number = number;
 	snprintf(upload->assembly, sizeof(upload->assembly), "%s", row.assembly.id);
-	sink_init(&upload->own, &objects->files, blob_number_make(&objects->files));
+	blob_writer_init(&upload->own, &objects->files, blob_number_make(&objects->files));
 	upload_target_copy(&target, &upload->wanted);
-	rc = sink_open(&upload->own, err);
+	rc = blob_writer_open(&upload->own, err);
 	if (rc)
 		return rc;
 	*ret_upload = TAKE(upload);

@@ -11,9 +11,9 @@ static void live_session_free(struct live_session *session)
 {
 	/* A request may have opened the file anew while another cancelled the session. */
 	if (session->is_known && session->ended && !session->has_object)
-		sink_discard(&session->sink);
+		blob_writer_discard(&session->writer);
 	else if (session->is_known)
-		sink_rest(&session->sink, NULL);
+		blob_writer_rest(&session->writer, NULL);
 	pthread_mutex_destroy(&session->lock);
 	free(session);
 }

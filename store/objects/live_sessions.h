@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/objects/blob_writer.h"
 #include "store/objects/objects.h"
-#include "store/objects/sink.h"
 
 /* A session that this process has written to. */
 struct live_session {
@@ -19,7 +19,7 @@ struct live_session {
 	uint64_t turn;        /* the upload that may write: the last one that was begun */
 	bool is_known;        /* the sink is set up */
 	bool has_object;      /* the file is an object's now */
-	struct sink sink;
+	struct blob_writer writer;
 };
 
 struct live_sessions {

@@ -251,22 +251,22 @@ enum status session_get(struct objects *objects, const char *id, struct session 
 
 /* Opens the sink to go on at @position. A sink that was at rest rests again after a failure: no caller would close it.
  * The session is held. */
-static enum status sink_open_at(struct sink *sink, int64_t position, struct error *err)
+static enum status blob_writer_open_at(struct blob_writer *writer, int64_t position, struct error *err)
 {
-	const bool rested = sink->fd < 0;
-	enum status rc = sink_open(sink, err);
+	const bool rested = writer->fd < 0;
+	enum status rc = blob_writer_open(writer, err);
 
-	if (rc || position <= sink_end(sink))
+	if (rc || position <= blob_writer_end(writer))
 		return rc;
 	rc = error_set(err, STATUS_OUT_OF_RANGE, NULL, "Only %lld bytes of this upload have arrived.",
-		       (long long)sink_end(sink));
+		       (long long)blob_writer_end(writer));
 	if (rested)
-		sink_rest(sink, NULL);
+		blob_writer_rest(writer, NULL);
 	return rc;
 }
 
 /* Makes the sink ready for an upload that goes on at its position. The session is held. */
-static enum status sink_take(struct upload *upload, struct error *err)
+static enum status blob_writer_take(struct upload *upload, struct error *err)
 {
 	struct session_row row AUTO_SESSION_ROW = { 0 };
 	struct live_session *session = upload->session;
@@ -277,10 +277,10 @@ static enum status sink_take(struct upload *upload, struct error *err)
 	if (rc)
 		return rc;
 	if (!session->is_known)
-		sink_init(&session->sink, &upload->objects->files, row.blob);
+		blob_writer_init(&session->writer, &upload->objects->files, row.blob);
 	session->is_known = true;
 	session->created_us = row.created_us;
-	rc = sink_open_at(&session->sink, upload->position, err);
+	rc = blob_writer_open_at(&session->writer, upload->position, err);
 	if (rc)
 		return rc;
 	upload->turn = ++session->turn;
@@ -307,7 +307,7 @@ enum status session_resume(struct objects *objects, const char *id, int64_t offs
 	upload->session = session;
 	upload->turn = UINT64_MAX; /* nobody's yet */
 	pthread_mutex_lock(&session->lock);
-	rc = sink_take(upload, err);
+	rc = blob_writer_take(upload, err);
 	pthread_mutex_unlock(&session->lock);
 	if (rc == STATUS_NOT_FOUND || rc == STATUS_ABORTED)
 		live_session_end(&objects->sessions, session);

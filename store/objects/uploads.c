@@ -75,9 +75,9 @@ enum status upload_begin(struct objects *objects, const struct object_target *ta
 	AUTO(upload) struct upload *upload = memory_calloc(1, sizeof(*upload));
 
 	upload->objects = objects;
-	sink_init(&upload->own, &objects->files, blob_number_make(&objects->files));
+	blob_writer_init(&upload->own, &objects->files, blob_number_make(&objects->files));
 	upload_target_copy(target, &upload->wanted);
-	rc = sink_open(&upload->own, err);
+	rc = blob_writer_open(&upload->own, err);
 	if (rc)
 		return rc;
 	*ret_upload = TAKE(upload);
@@ -85,12 +85,12 @@ enum status upload_begin(struct objects *objects, const struct object_target *ta
 }
 
 /* The sink, locked against callers that take the session over. */
-static struct sink *sink_hold(struct upload *upload)
+static struct blob_writer *sink_hold(struct upload *upload)
 {
 	if (!upload->session)
 		return &upload->own;
 	pthread_mutex_lock(&upload->session->lock);
-	return &upload->session->sink;
+	return &upload->session->writer;
 }
 
 static void sink_let_go(struct upload *upload)
@@ -129,12 +129,12 @@ static enum status upload_fail(struct upload *upload, struct error *failure, str
 }
 
 /* Bytes that are there already are passed over. */
-static enum status bytes_write(struct upload *upload, struct sink *sink, const char *data, size_t length,
-			       struct error *err)
+static enum status bytes_write(struct upload *upload, struct blob_writer *writer, const char *data,
+			       size_t length, struct error *err)
 {
-	int64_t known = sink_end(sink) - upload->position;
+	int64_t known = blob_writer_end(writer) - upload->position;
 	size_t passed = known <= 0 ? 0 : known < (int64_t)length ? (size_t)known : length;
-	enum status rc = sink_write(sink, data + passed, length - passed, err);
+	enum status rc = blob_writer_write(writer, data + passed, length - passed, err);
 
 	if (!rc)
 		upload->position += (int64_t)length;
@@ -144,10 +144,10 @@ static enum status bytes_write(struct upload *upload, struct sink *sink, const c
 enum status upload_write(struct upload *upload, const char *data, size_t length, struct error *err)
 {
 	struct error failure AUTO_ERROR = { 0 };
-	struct sink *sink = sink_hold(upload);
+	struct blob_writer *writer = sink_hold(upload);
 	enum status rc = upload_check(upload, err);
 
-	if (!rc && length > 0 && bytes_write(upload, sink, data, length, &failure))
+	if (!rc && length > 0 && bytes_write(upload, writer, data, length, &failure))
 		rc = upload_fail(upload, &failure, err);
 	sink_let_go(upload);
 	return rc;
@@ -200,13 +200,13 @@ enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struc
 	enum status rc = upload_check(upload, err);
 
 	if (!rc)
-		rc = sink_finish(&upload->own, ret_sums, err);
+		rc = blob_writer_finish(&upload->own, ret_sums, err);
 	return rc ? rc : checksums_check(&upload->wanted, ret_sums, err);
 }
 
 struct upload_change {
 	struct upload *upload;
-	const struct sink *sink;
+	const struct blob_writer *writer;
 	const struct checksums *sums;
 	struct object object;
 };
@@ -222,10 +222,10 @@ static enum status upload_finish_run(struct connection *connection, int64_t now_
 		.conditions = &wanted->conditions,
 		.content_type = wanted->content_type,
 		.metadata = wanted->metadata,
-		.size_bytes = change->sink->written,
+		.size_bytes = change->writer->written,
 		.crc32c = change->sums->crc32c,
 		.md5 = change->sums->md5,
-		.blob = change->sink->blob,
+		.blob = change->writer->blob,
 	};
 	enum status rc = object_put(connection, now_ns, &draft, &change->object, err);
 
@@ -234,12 +234,12 @@ static enum status upload_finish_run(struct connection *connection, int64_t now_
 	return session_row_answer(connection, change->upload->session->id, &change->object, err);
 }
 
-static enum status upload_commit(struct upload *upload, struct sink *sink, struct object *ret_object,
+static enum status upload_commit(struct upload *upload, struct blob_writer *writer, struct object *ret_object,
 				 struct error *err)
 {
 	struct checksums sums;
-	struct upload_change change = { .upload = upload, .sink = sink, .sums = &sums };
-	enum status rc = sink_finish(sink, &sums, err);
+	struct upload_change change = { .upload = upload, .writer = writer, .sums = &sums };
+	enum status rc = blob_writer_finish(writer, &sums, err);
 
 	if (!rc)
 		rc = checksums_check(&upload->wanted, &sums, err);
@@ -249,7 +249,7 @@ static enum status upload_commit(struct upload *upload, struct sink *sink, struc
 		object_deinit(&change.object);
 		return rc;
 	}
-	blob_settle(&upload->objects->files, sink->blob);
+	blob_settle(&upload->objects->files, writer->blob);
 	*ret_object = change.object;
 	return STATUS_OK;
 }
@@ -264,10 +264,10 @@ static bool is_final(enum status status)
 enum status upload_finish(struct upload *upload, struct object *ret_object, struct error *err)
 {
 	struct error failure AUTO_ERROR = { 0 };
-	struct sink *sink = sink_hold(upload);
+	struct blob_writer *writer = sink_hold(upload);
 	enum status rc = upload_check(upload, err);
 
-	if (!rc && upload_commit(upload, sink, ret_object, &failure))
+	if (!rc && upload_commit(upload, writer, ret_object, &failure))
 		rc = upload_fail(upload, &failure, err);
 	else if (!rc)
 		upload->finished = true;
@@ -285,10 +285,10 @@ enum status upload_finish(struct upload *upload, struct object *ret_object, stru
 
 static void session_upload_end(struct upload *upload)
 {
-	struct sink *sink = sink_hold(upload);
+	struct blob_writer *writer = sink_hold(upload);
 
 	if (has_turn(upload))
-		sink_rest(sink, NULL);
+		blob_writer_rest(writer, NULL);
 	sink_let_go(upload);
 	live_session_leave(&upload->objects->sessions, upload->session);
 }
@@ -300,7 +300,7 @@ void upload_free(struct upload *upload)
 	if (upload->session)
 		session_upload_end(upload);
 	else if (!upload->finished && upload->own.files)
-		sink_discard(&upload->own);
+		blob_writer_discard(&upload->own);
 	upload_target_deinit(&upload->wanted);
 	error_deinit(&upload->failure);
 	free(upload);
@@ -308,11 +308,11 @@ void upload_free(struct upload *upload)
 
 enum status session_park(struct upload *upload, int64_t *ret_received_bytes, struct error *err)
 {
-	struct sink *sink = sink_hold(upload);
-	enum status rc = has_turn(upload) ? sink_rest(sink, err) : upload_check(upload, err);
+	struct blob_writer *writer = sink_hold(upload);
+	enum status rc = has_turn(upload) ? blob_writer_rest(writer, err) : upload_check(upload, err);
 
 	if (!rc)
-		*ret_received_bytes = sink->written;
+		*ret_received_bytes = writer->written;
 	sink_let_go(upload);
 	upload_free(upload);
 	return rc;

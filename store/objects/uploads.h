@@ -33,7 +33,7 @@ enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struc
 struct upload {
 	struct objects *objects;
 	struct upload_target wanted;
-	struct sink own;              /* unless it is a session's */
+	struct blob_writer own;       /* unless it is a session's */
 	struct live_session *session; /* NULL: none */
 	uint64_t turn;
 	int64_t position;               /* of the next byte that will be given */

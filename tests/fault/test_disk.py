@@ -111,7 +111,7 @@ def world(library, fake_yard, tmp_path_factory):
     daemon.stop()
 
 
-# Broken: file_append() of store/objects/sink.c takes what was not written for written: an object that cannot be read is acknowledged.
+# Broken: file_append() of store/objects/blob_writer.c takes what was not written for written: an object that cannot be read is acknowledged.
 # Broken: upload_session_start() of api/storage/resumable.c that says 404 of what cannot be stored.
 # Broken: changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
 @pytest.mark.parametrize("fault", FAULTS)

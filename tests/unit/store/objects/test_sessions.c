@@ -108,7 +108,7 @@ static void a_request_from_beyond_the_end_leaves_no_file_open(void **state)
 	session_start(yard, "a", id);
 	assert_int_equal(bytes_give(yard, id, 0, "bytes", 5), 5);
 	assert_int_equal(session_resume(yard->objects, id, 6, &upload, &yard->err), STATUS_OUT_OF_RANGE);
-	assert_int_equal(yard->objects->sessions.first->sink.fd, -1);
+	assert_int_equal(yard->objects->sessions.first->writer.fd, -1);
 	OK(session_resume(yard->objects, id, 5, &upload, &yard->err));
 	AUTO(upload) struct upload *other = NULL;
 	assert_int_equal(session_resume(yard->objects, id, 6, &other, &yard->err), STATUS_OUT_OF_RANGE);
