@@ -213,8 +213,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_operations.h \
 	daemon/gcs/gcs_path.c \
 	daemon/gcs/gcs_path.h \
-	daemon/gcs/gcs_place.c \
-	daemon/gcs/gcs_place.h \
+	daemon/gcs/gcs_mountpoint.c \
+	daemon/gcs/gcs_mountpoint.h \
 	daemon/gcs/gcs_orphans.c \
 	daemon/gcs/gcs_orphans.h \
 	daemon/gcs/gcs_visibility.c \

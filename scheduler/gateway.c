@@ -152,7 +152,7 @@ void address_print(uint32_t address, char text[16])
 }
 
 static json_t *variable_make(const struct variable *variable, const char *address,
-			     const struct gateway_place *place)
+			     const struct gateway_address *place)
 {
 	const unsigned storage_port = place->storage_port ? place->storage_port : place->port;
 	const bool plain = place->port_80;
@@ -194,7 +194,7 @@ static void host_append(json_t *hosts, const char *name, const char *region, con
 }
 
 static void hosts_append(json_t *hosts, const struct plan *plan, const char *address,
-			 const struct gateway_place *place)
+			 const struct gateway_address *place)
 {
 	const char *region = plan->region ? plan->region : "us-central1";
 
@@ -212,7 +212,7 @@ static void hosts_append(json_t *hosts, const struct plan *plan, const char *add
 	}
 }
 
-void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_place *place,
+void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_address *place,
 			 json_t *environment, json_t *hosts)
 {
 	char text[16];

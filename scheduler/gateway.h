@@ -28,7 +28,7 @@ struct gateway_request {
 	int64_t started_us; /* wall clock: when the job left the queue */
 };
 
-struct gateway_place {
+struct gateway_address {
 	uint16_t port; /* storage and metadata */
 	bool port_80;  /* metadata.google.internal answers on port 80 as well, where old libraries look */
 	uint16_t storage_port; /* where storage is, if it is elsewhere than at port; 0: there */
@@ -45,8 +45,8 @@ struct gateway_place {
 struct gateway_ops {
 	/* Opens it, or says where it is open already. Takes a moment, no more.
 	 * UNAVAILABLE: it cannot be here (the engine is on another machine; the port is taken): jobs run without. */
-	enum status (*open)(void *arg, const struct gateway_request *request, struct gateway_place *ret_place,
-			    struct error *err);
+	enum status (*open)(void *arg, const struct gateway_request *request,
+			    struct gateway_address *ret_place, struct error *err);
 	/* The network is about to go. Returns at once. Harmless when there is none. */
 	void (*close)(void *arg, int64_t job);
 	void *arg;
@@ -56,12 +56,12 @@ struct gateway_ops {
 void address_print(uint32_t address, char text[16]);
 
 /* Whether @host is one of the services that training programs call by name, where the real one is meant unless something
- * else was said. @region: the job's; @regions: as in gateway_place. Pure. */
+ * else was said. @region: the job's; @regions: as in gateway_address. Pure. */
 bool gateway_watches(const char *host, const char *region, const char *const *regions);
 /* Whether @host is one of the cloud's that lead to the gateway where the outside is out of reach. Pure. */
 bool gateway_knows(const char *host, const char *region, const char *const *regions);
 
 /* What every replica is told beside its dialect's environment: where storage and metadata are. Pure.
  * Appends "NAME=value" to @environment and "name:address" to @hosts. */
-void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_place *place,
+void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_address *place,
 			 json_t *environment, json_t *hosts);

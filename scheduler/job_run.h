@@ -88,7 +88,7 @@ enum gateway_observed { GATEWAY_CLOSED, GATEWAY_OPEN, GATEWAY_ABSENT };
 
 struct gateway_run {
 	enum gateway_observed observed;
-	struct gateway_place place; /* OPEN */
+	struct gateway_address place; /* OPEN */
 	uint16_t port;              /* that containers were told; 0: none was */
 	unsigned tries;             /* that failed in a row */
 	int64_t retry_at_us;        /* monotonic; 0: no other try is due */

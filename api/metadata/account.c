@@ -73,7 +73,7 @@ void account_id_write(const char *email, char ret_id[ACCOUNT_ID_SIZE])
 		 numbers[1] % UINT64_C(10000000000));
 }
 
-static json_t *place_json(const struct identity_place *place)
+static json_t *place_json(const struct identity_instance *place)
 {
 	char id[24];
 	json_t *engine;
@@ -91,7 +91,7 @@ static json_t *place_json(const struct identity_place *place)
 
 /* Source: https://cloud.google.com/compute/docs/instances/verifying-instance-identity#payload (read 2026-11-22) */
 enum status identity_token_write(struct signing_key *key, const char *email, const char *audience,
-				 const struct identity_place *place, int64_t now_s, struct text *text,
+				 const struct identity_instance *place, int64_t now_s, struct text *text,
 				 struct error *err)
 {
 	char id[ACCOUNT_ID_SIZE];

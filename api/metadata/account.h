@@ -34,7 +34,7 @@ enum { ACCOUNT_ID_SIZE = 22 };
 void account_id_write(const char *email, char ret_id[ACCOUNT_ID_SIZE]);
 
 /* Where an identity token was asked for from. */
-struct identity_place {
+struct identity_instance {
 	const char *project_id, *project_number, *zone, *name;
 	uint64_t id;
 	int64_t created_s; /* 0: not known */
@@ -43,5 +43,5 @@ struct identity_place {
 
 /* Appends a JWT. @place may be NULL. */
 enum status identity_token_write(struct signing_key *key, const char *email, const char *audience,
-				 const struct identity_place *place, int64_t now_s, struct text *text,
+				 const struct identity_instance *place, int64_t now_s, struct text *text,
 				 struct error *err);

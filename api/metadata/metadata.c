@@ -295,12 +295,12 @@ static enum status identity_answer(struct call *call, const struct metadata_inst
 	const struct metadata_context *context = call->context;
 	const char *audience = call_query(call, "audience");
 	struct text zone AUTO_TEXT = { 0 };
-	struct identity_place place = { .project_id = context->project_id,
-					.project_number = context->project_number,
-					.name = instance->hostname,
-					.id = instance->id & INT64_MAX,
-					.created_s = instance->created_s,
-					.licenses = query_true(call, "licenses") };
+	struct identity_instance place = { .project_id = context->project_id,
+					   .project_number = context->project_number,
+					   .name = instance->hostname,
+					   .id = instance->id & INT64_MAX,
+					   .created_s = instance->created_s,
+					   .licenses = query_true(call, "licenses") };
 
 	if (!audience) {
 		words_answer(call, "non-empty audience parameter required\n");

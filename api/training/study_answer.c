@@ -136,10 +136,10 @@ static json_t *curve_json(const struct view *view, const struct measurements *re
 static json_t *open_curve(const struct view *view, const struct stored_trial *stored, const char *points)
 {
 	AUTO(string) char *directory = NULL;
-	struct trial_place place = { .objects = view->context->objects,
-				     .job_dir = view->plan->job_dir,
-				     .number = stored->number,
-				     .since = view->plan->objects_since };
+	struct trial_source place = { .objects = view->context->objects,
+				      .job_dir = view->plan->job_dir,
+				      .number = stored->number,
+				      .since = view->plan->objects_since };
 	struct trial_metrics *metrics = NULL;
 	json_t *object = NULL;
 

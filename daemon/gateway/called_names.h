@@ -12,7 +12,7 @@
 struct name_list {
 	const char **names; /* the served ones, then those with a route; ends with NULL */
 	size_t served_count;
-	const char **regions;               /* of gateway_place */
+	const char **regions;               /* of gateway_address */
 	bool has_self;                      /* a route leads to this daemon */
 	bool reported_port, reported_trust; /* what every job lacks is logged once */
 };

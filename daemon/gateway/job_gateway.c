@@ -43,7 +43,7 @@ struct job_gateway {
 	uint32_t address, first_replica;
 	char address_text[INET_ADDRSTRLEN], device[IF_NAMESIZE];
 	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
-	struct gateway_place place;
+	struct gateway_address place;
 	struct listener *listener;
 	struct listener *by_address; /* metadata alone, at CLOUD_ADDRESS; NULL: not here */
 	struct called_names *names;  /* NULL: calls of the cloud's hosts do not come here */
@@ -395,7 +395,7 @@ static void address_await(struct gateways *gateways, uint32_t address)
 }
 
 static enum status gateway_open(void *arg, const struct gateway_request *request,
-				struct gateway_place *ret_place, struct error *err)
+				struct gateway_address *ret_place, struct error *err)
 {
 	struct gateways *gateways = arg;
 	struct job_gateway **at = gateway_find(gateways, request->job), *old = *at;

@@ -22,7 +22,7 @@
 #include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_mount.h"
-#include "daemon/gcs/gcs_place.h"
+#include "daemon/gcs/gcs_mountpoint.h"
 #include "daemon/gcs/gcs_visibility.h"
 #include "scheduler/faults/fault_registry.h"
 #include "store/objects/objects.h"
@@ -238,7 +238,7 @@ void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret
 	host->state_dir = memory_strdup(options->state_dir);
 	host->engine = memory_strdup(options->engine);
 	host->directory = memory_printf("%s/" GCS_MOUNT "/gcs", options->state_dir);
-	if (!gcs_place_sweep(options->state_dir))
+	if (!gcs_mountpoint_sweep(options->state_dir))
 		log_event(LOG_INFO, "gcs-mounted-still", "path=%s hint=\"an earlier process is leaving it\"",
 			  host->directory);
 	if (options->objects &&

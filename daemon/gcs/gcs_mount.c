@@ -22,7 +22,7 @@
 #include "daemon/gcs/gcs_file_system.h"
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
-#include "daemon/gcs/gcs_place.h"
+#include "daemon/gcs/gcs_mountpoint.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "daemon/main.h"
 #include "store/objects/objects.h"
@@ -59,7 +59,7 @@ static enum status lock_take(struct mount *mount, struct error *err)
 /* The holder of the lock owns the mount point: a mount that is there belongs to a process that was killed. */
 static enum status place_make(const struct mount *mount, struct error *err)
 {
-	if (!gcs_place_clear(mount->place))
+	if (!gcs_mountpoint_clear(mount->place))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: a dead mount cannot be taken away",
 				 mount->place);
 	if ((mkdirat(mount->state_fd, GCS_ABOVE, 0700) != 0 && errno != EEXIST) ||
@@ -141,8 +141,8 @@ static void *watch_main(void *arg)
 		length = read(STDIN_FILENO, &byte, 1);
 	while (length > 0 || (length < 0 && errno == EINTR));
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	gcs_place_leave(mount->place);
-	gcs_place_remove(mount->place);
+	gcs_mountpoint_leave(mount->place);
+	gcs_mountpoint_remove(mount->place);
 	close(mount->lock_fd);
 	mount->lock_fd = -1;
 	if (!gcs_file_system_is_gone(mount->system)) {

@@ -13,7 +13,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
-#include "daemon/gcs/gcs_place.h"
+#include "daemon/gcs/gcs_mountpoint.h"
 
 enum { WORDS_BYTES_MAX = 8192, WAIT_MS = 2000 };
 
@@ -105,9 +105,9 @@ static bool processes_clear(const char *state_dir, bool only_look, const struct 
 
 static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_orphans_report *report)
 {
-	const bool was_mounted = gcs_place_is_mounted(state_dir);
+	const bool was_mounted = gcs_mountpoint_is_mounted(state_dir);
 	AUTO(string) char *place = memory_printf("%s/" GCS_MOUNT, state_dir);
-	bool is_clear = only_look || gcs_place_sweep(state_dir);
+	bool is_clear = only_look || gcs_mountpoint_sweep(state_dir);
 
 	if (!was_mounted)
 		return true;

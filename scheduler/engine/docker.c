@@ -213,8 +213,8 @@ static enum status op_put_files(struct engine *engine, const struct replica_key 
 
 	docker_container_name(docker->instance, key, container);
 	return rc ? rc
-		  : docker_put_files(&(struct archive_place){ docker->endpoint, version, container },
-				     files, count, err);
+		  : docker_put_files(&(struct archive_target){ docker->endpoint, version, container }, files,
+				     count, err);
 }
 
 static enum status op_get_files(struct engine *engine, const struct replica_key *key, const char *path,
@@ -226,7 +226,7 @@ static enum status op_get_files(struct engine *engine, const struct replica_key 
 
 	docker_container_name(docker->instance, key, container);
 	return rc ? rc
-		  : docker_get_files(&(struct archive_place){ docker->endpoint, version, container }, path,
+		  : docker_get_files(&(struct archive_target){ docker->endpoint, version, container }, path,
 				     bytes_max, sink, err);
 }
 
@@ -261,10 +261,10 @@ static enum status op_open_terminal(struct engine *engine, const struct replica_
 	if (rc)
 		return rc;
 	docker_container_name(docker->instance, key, container);
-	return docker_terminal_open(&(struct terminal_place){ .endpoint = docker->endpoint,
-							      .api_version = version,
-							      .container = container,
-							      .patience_ms = TERMINAL_PATIENCE_MS },
+	return docker_terminal_open(&(struct terminal_target){ .endpoint = docker->endpoint,
+							       .api_version = version,
+							       .container = container,
+							       .patience_ms = TERMINAL_PATIENCE_MS },
 				    command, kind, ret_terminal, err);
 }
 

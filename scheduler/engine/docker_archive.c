@@ -55,7 +55,7 @@ static void call_done(void *arg, const struct http_answer *answer)
 	}
 }
 
-static enum status call_run(const struct archive_place *place, const char *path, struct http_request request,
+static enum status call_run(const struct archive_target *place, const char *path, struct http_request request,
 			    struct call *call, struct error *err)
 {
 	char encoded[QUERY_SIZE], whole[QUERY_SIZE + DOCKER_PATH_SIZE];
@@ -77,8 +77,8 @@ static enum status call_run(const struct archive_place *place, const char *path,
 	return call->status ? error_set(err, call->status, NULL, "%s", call->text) : STATUS_OK;
 }
 
-enum status docker_put_files(const struct archive_place *place, const struct engine_file *files, size_t count,
-			     struct error *err)
+enum status docker_put_files(const struct archive_target *place, const struct engine_file *files,
+			     size_t count, struct error *err)
 {
 	struct text archive AUTO_TEXT = { 0 };
 	struct call call = { 0 };
@@ -103,7 +103,7 @@ enum status docker_put_files(const struct archive_place *place, const struct eng
 			&call, err);
 }
 
-enum status docker_get_files(const struct archive_place *place, const char *path, size_t bytes_max,
+enum status docker_get_files(const struct archive_target *place, const char *path, size_t bytes_max,
 			     const struct file_sink *sink, struct error *err)
 {
 	struct call call = { .archive = { .sink = sink, .bytes_left = bytes_max } };

@@ -13,13 +13,13 @@ void archive_add(struct text *archive, const struct engine_file *file);
 
 struct endpoint;
 
-struct archive_place {
+struct archive_target {
 	struct endpoint *endpoint;
 	const char *api_version, *container;
 };
 
 /* As engine_ops.put_files and engine_ops.get_files. */
-enum status docker_put_files(const struct archive_place *place, const struct engine_file *files, size_t count,
-			     struct error *err);
-enum status docker_get_files(const struct archive_place *place, const char *path, size_t bytes_max,
+enum status docker_put_files(const struct archive_target *place, const struct engine_file *files,
+			     size_t count, struct error *err);
+enum status docker_get_files(const struct archive_target *place, const char *path, size_t bytes_max,
 			     const struct file_sink *sink, struct error *err);

@@ -177,7 +177,7 @@ static int own_accept(int listener)
 static void *carrier_main(void *arg)
 {
 	struct carrier *carrier = arg;
-	const struct endpoint_place *place = endpoint_place(carrier->endpoint);
+	const struct endpoint_address *place = endpoint_address(carrier->endpoint);
 	char problem[ENDPOINT_PROBLEM_SIZE] = "";
 
 	if (carrier->listener >= 0) {

@@ -10,7 +10,7 @@
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_given.h"
-#include "scheduler/engine/docker_place.h"
+#include "scheduler/engine/docker_mounts.h"
 #include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/docker_reports.h"
 
@@ -137,7 +137,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 		creation_call(creation, "/json",
 			      (struct http_request){
 				      .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = create_adopt });
-	else if (docker_place_is_missing(outcome.text) && given_is_wanted(creation->body)) {
+	else if (docker_mount_is_missing(outcome.text) && given_is_wanted(creation->body)) {
 		if (create_copies(creation))
 			create_send(creation);
 	} else if (outcome.status)

@@ -25,7 +25,7 @@ enum { PATIENCE_S = 30, HOST_BYTES_MAX = 253, USER_BYTES_MAX = 64, PORT_MAX = 65
 struct endpoint {
 	atomic_uint references;
 	char *name;
-	struct endpoint_place place;
+	struct endpoint_address place;
 	pthread_mutex_t lock; /* guards the next */
 	char problem[ENDPOINT_PROBLEM_SIZE];
 };
@@ -51,18 +51,18 @@ static bool port_valid(const char *port)
 	return is_of(port, "0123456789", 5) && atoi(port) > 0 && atoi(port) <= PORT_MAX;
 }
 
-static void place_deinit(struct endpoint_place *place)
+static void place_deinit(struct endpoint_address *place)
 {
 	free(place->path);
 	free(place->host);
 	free(place->port);
 	free(place->user);
 	free(place->certificates);
-	*place = (struct endpoint_place){ 0 };
+	*place = (struct endpoint_address){ 0 };
 }
 
 /* "HOST", "HOST:PORT", "[::1]:PORT". A name that began with a hyphen would be an option to ssh. */
-static bool host_read(const char *text, struct endpoint_place *place)
+static bool host_read(const char *text, struct endpoint_address *place)
 {
 	const bool is_bracketed = *text == '[';
 	const char *end = is_bracketed ? strchr(text, ']') : text + strcspn(text, ":");
@@ -78,7 +78,7 @@ static bool host_read(const char *text, struct endpoint_place *place)
 }
 
 /* The other machine's shell reads the path, so that only plain ones are taken. */
-static bool ssh_read(const char *rest, struct endpoint_place *place)
+static bool ssh_read(const char *rest, struct endpoint_address *place)
 {
 	const char *slash = strchr(rest, '/'), *at;
 	AUTO(string) char *authority = memory_strndup(rest, slash ? (size_t)(slash - rest) : strlen(rest));
@@ -98,7 +98,7 @@ static bool ssh_read(const char *rest, struct endpoint_place *place)
 	return host_read(at ? at + 1 : authority, place);
 }
 
-static bool url_read(const char *url, struct endpoint_place *place)
+static bool url_read(const char *url, struct endpoint_address *place)
 {
 	const struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const char *rest;
@@ -122,7 +122,7 @@ static bool url_read(const char *url, struct endpoint_place *place)
 bool endpoint_url_valid(const char *url)
 {
 	const char *name = after(url, "context://");
-	struct endpoint_place place = { 0 };
+	struct endpoint_address place = { 0 };
 	const bool valid = name ? context_name_valid(name) : url_read(url, &place);
 
 	place_deinit(&place);
@@ -139,7 +139,7 @@ static const char *variable(const char *name)
 }
 
 /* Docker's program asks for TLS by DOCKER_TLS_VERIFY or DOCKER_TLS, its libraries by DOCKER_CERT_PATH; either is meant. */
-static void tls_choose(struct endpoint_place *place)
+static void tls_choose(struct endpoint_address *place)
 {
 	const char *certificates = variable("DOCKER_CERT_PATH");
 
@@ -151,7 +151,7 @@ static void tls_choose(struct endpoint_place *place)
 	place->certificates = certificates ? memory_strdup(certificates) : docker_config_directory();
 }
 
-static void context_tls_choose(struct context *context, struct endpoint_place *place)
+static void context_tls_choose(struct context *context, struct endpoint_address *place)
 {
 	if (place->kind != ENDPOINT_TCP || !(context->certificates || context->skips_verify))
 		return;
@@ -173,7 +173,7 @@ static enum status url_refuse(const char *url, struct error *err)
 static enum status place_read(const char *url, struct endpoint *endpoint, struct error *err)
 {
 	const char *name = after(url, "context://");
-	struct endpoint_place *place = &endpoint->place;
+	struct endpoint_address *place = &endpoint->place;
 	struct context context AUTO_CONTEXT = { 0 };
 	enum status rc = STATUS_OK;
 
@@ -232,7 +232,7 @@ const char *endpoint_name(const struct endpoint *endpoint)
 	return endpoint->name;
 }
 
-const struct endpoint_place *endpoint_place(const struct endpoint *endpoint)
+const struct endpoint_address *endpoint_address(const struct endpoint *endpoint)
 {
 	return &endpoint->place;
 }

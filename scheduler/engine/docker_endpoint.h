@@ -25,7 +25,7 @@
 enum endpoint_kind { ENDPOINT_UNIX, ENDPOINT_TCP, ENDPOINT_TLS, ENDPOINT_SSH };
 
 /* Read by the carrier; made by endpoint_open() alone, and not changed after it but for the problem. */
-struct endpoint_place {
+struct endpoint_address {
 	enum endpoint_kind kind;
 	char *path; /* UNIX: the socket's; SSH: the socket's on the other machine, or NULL: its usual one */
 	char *host, *port; /* SSH: port may be NULL */
@@ -47,7 +47,7 @@ DEFINE_AUTO(endpoint, struct endpoint *, endpoint_close)
 
 /* For people: "unix:///var/run/docker.sock", "tcp://build:2376 (context ci)". Borrowed. */
 const char *endpoint_name(const struct endpoint *endpoint);
-const struct endpoint_place *endpoint_place(const struct endpoint *endpoint);
+const struct endpoint_address *endpoint_address(const struct endpoint *endpoint);
 /* How much longer than at a unix socket a first answer may take: 0 at a unix socket. */
 unsigned endpoint_patience_s(const struct endpoint *endpoint);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/engine/docker_place.h"
+#include "scheduler/engine/docker_mounts.h"
 
 #define LABEL(name)   "trainyard." name
 #define OPTION_BRIDGE "com.docker.network.bridge.name"

@@ -17,7 +17,7 @@
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
-#include "scheduler/engine/docker_place.h"
+#include "scheduler/engine/docker_mounts.h"
 #include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/docker_self.h"
 #include "scheduler/engine/nvidia_gpus.h"
@@ -221,7 +221,7 @@ static void looked_for(void *arg, const struct http_answer *answer)
 		link_lose(docker, outcome.text);
 		return;
 	}
-	docker->link.is_apart = docker_place_is_missing(outcome.text);
+	docker->link.is_apart = docker_mount_is_missing(outcome.text);
 	if (docker->link.is_apart)
 		log_event(LOG_INFO, "engine-apart", "state_dir=%s hint=\"%s\"", docker->state_dir,
 			  "the engine does not have this directory: containers are given copies of files");

@@ -119,7 +119,7 @@ static enum status far_reach(struct endpoint *endpoint, struct error *err)
 	const struct hijack_request request = {
 		.endpoint = endpoint, .method = "GET", .path = "/_ping", .patience_ms = PING_PATIENCE_MS
 	};
-	const bool is_plain = endpoint_place(endpoint)->kind == ENDPOINT_TCP;
+	const bool is_plain = endpoint_address(endpoint)->kind == ENDPOINT_TCP;
 	struct text body AUTO_TEXT = { 0 };
 	unsigned code = 0;
 	char words[DOCKER_TEXT_SIZE];
@@ -139,12 +139,12 @@ static enum status far_reach(struct endpoint *endpoint, struct error *err)
 enum status docker_reach(const char *url, struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
-	const struct endpoint_place *place;
+	const struct endpoint_address *place;
 	enum status rc = endpoint_open(url, &endpoint, err);
 
 	if (rc)
 		return rc;
-	place = endpoint_place(endpoint);
+	place = endpoint_address(endpoint);
 	return place->kind == ENDPOINT_UNIX ? socket_reach(place->path, err) : far_reach(endpoint, err);
 }
 

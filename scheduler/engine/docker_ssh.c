@@ -31,7 +31,7 @@ struct run {
 };
 
 /* It has no terminal, and asks nothing: a daemon makes many connections. */
-static int ssh_spawn(const struct endpoint_place *place, int near, int errors, pid_t *ret_pid)
+static int ssh_spawn(const struct endpoint_address *place, int near, int errors, pid_t *ret_pid)
 {
 	AUTO(string) char *socket = place->path ? memory_printf("unix://%s", place->path) : NULL;
 	const char *words[WORDS_MAX] = { "ssh", "-T", "-o", "ConnectTimeout=30" };
@@ -116,7 +116,7 @@ static void run_await(struct run *run, int near)
 /* @code: the status of ssh: 255 is its own failure, others are of the program over there. */
 static void failure_report(struct endpoint *endpoint, const struct text *said, int code)
 {
-	const struct endpoint_place *place = endpoint_place(endpoint);
+	const struct endpoint_address *place = endpoint_address(endpoint);
 	AUTO(string) char *words = memory_strdup(said->length ? said->data : "it said nothing");
 	char problem[ENDPOINT_PROBLEM_SIZE];
 
@@ -164,7 +164,7 @@ void ssh_carry(struct endpoint *endpoint, int near)
 	int rc = pipe2(errors, O_CLOEXEC) == 0 ? 0 : errno;
 
 	if (!rc)
-		rc = ssh_spawn(endpoint_place(endpoint), near, errors[1], &run.pid);
+		rc = ssh_spawn(endpoint_address(endpoint), near, errors[1], &run.pid);
 	if (errors[1] >= 0)
 		close(errors[1]);
 	run.errors = errors[0];

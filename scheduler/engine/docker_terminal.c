@@ -370,7 +370,7 @@ static void mark_make(struct docker_terminal *terminal)
 	sodium_bin2hex(terminal->mark + strlen(MARK_NAME), 2 * sizeof(random) + 1, random, sizeof(random));
 }
 
-enum status docker_terminal_open(const struct terminal_place *place, const json_t *command,
+enum status docker_terminal_open(const struct terminal_target *place, const json_t *command,
 				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err)
 {
 	AUTO(terminal) struct docker_terminal *terminal = memory_calloc(1, sizeof(*terminal));

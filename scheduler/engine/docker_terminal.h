@@ -21,12 +21,12 @@
 struct endpoint;
 
 /* Where it is opened. Strings are borrowed for the call only. */
-struct terminal_place {
+struct terminal_target {
 	struct endpoint *endpoint;
 	const char *api_version, *container;
 	unsigned patience_ms; /* for each of the few questions that it takes */
 };
 
 /* As engine_ops.open_terminal; a terminal begins with 80 columns and 24 rows. */
-enum status docker_terminal_open(const struct terminal_place *place, const json_t *command,
+enum status docker_terminal_open(const struct terminal_target *place, const json_t *command,
 				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err);

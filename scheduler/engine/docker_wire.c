@@ -21,7 +21,7 @@ enum { CONNECT_US = 10 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
 
 /* What is on the way to a connection. */
 struct opening {
-	const struct endpoint_place *place;
+	const struct endpoint_address *place;
 	struct wire *wire;
 	int near;
 	int64_t until_us;
@@ -125,7 +125,7 @@ static bool tcp_open(const struct opening *opening)
 
 /* ---- TLS ---- */
 
-static char *file_of(const struct endpoint_place *place, const char *name)
+static char *file_of(const struct endpoint_address *place, const char *name)
 {
 	AUTO(string)
 	char *path = place->certificates ? memory_printf("%s/%s", place->certificates, name) : NULL;
@@ -230,7 +230,7 @@ static bool tls_open(const struct opening *opening)
 
 /* ---- life ---- */
 
-bool wire_open(const struct endpoint_place *place, int near, struct wire *ret_wire, char *problem,
+bool wire_open(const struct endpoint_address *place, int near, struct wire *ret_wire, char *problem,
 	       size_t problem_size)
 {
 	const struct opening opening = { .place = place,

@@ -21,7 +21,7 @@ enum { WIRE_AGAIN = -1, WIRE_BROKEN = -2 };
 
 /* Connects, within ten seconds or until the other end of the socket @near is closed. False: @problem says why not, in
  * @problem_size bytes with their NUL. wire_close() in either case. */
-bool wire_open(const struct endpoint_place *place, int near, struct wire *ret_wire, char *problem,
+bool wire_open(const struct endpoint_address *place, int near, struct wire *ret_wire, char *problem,
 	       size_t problem_size);
 void wire_close(struct wire *wire);
 

@@ -54,8 +54,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_network.h \
 	scheduler/engine/docker_orphans.c \
 	scheduler/engine/docker_orphans.h \
-	scheduler/engine/docker_place.c \
-	scheduler/engine/docker_place.h \
+	scheduler/engine/docker_mounts.c \
+	scheduler/engine/docker_mounts.h \
 	scheduler/engine/docker_progress.c \
 	scheduler/engine/docker_progress.h \
 	scheduler/engine/docker_reach.c \

@@ -39,11 +39,11 @@ static struct trial_metrics *metrics_make(const struct owner *owner, unsigned nu
 {
 	struct trial_metrics **slot = slot_make(owner->tuner, number);
 	AUTO(string) char *directory = trial_directory_path(owner->reconciler, run);
-	const struct trial_place place = { .directory = directory,
-					   .objects = owner->reconciler->objects,
-					   .job_dir = owner->run->plan->job_dir,
-					   .number = number,
-					   .since = owner->run->plan->objects_since };
+	const struct trial_source place = { .directory = directory,
+					    .objects = owner->reconciler->objects,
+					    .job_dir = owner->run->plan->job_dir,
+					    .number = number,
+					    .since = owner->run->plan->objects_since };
 
 	if (!*slot)
 		*slot = trial_metrics_new(owner->tuner->study, &place, (double)running_us / 1e6);

@@ -35,7 +35,7 @@ struct trial_metrics {
 
 DEFINE_AUTO(trial_metrics, struct trial_metrics *, trial_metrics_free)
 
-static void events_open(struct trial_metrics *metrics, const struct trial_place *place)
+static void events_open(struct trial_metrics *metrics, const struct trial_source *place)
 {
 	struct text directory AUTO_TEXT = { 0 };
 
@@ -48,7 +48,7 @@ static void events_open(struct trial_metrics *metrics, const struct trial_place 
 		metrics->unread_dir = text_take(&directory);
 }
 
-struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_place *place,
+struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_source *place,
 					double started_s)
 {
 	struct trial_metrics *metrics = memory_calloc(1, sizeof(*metrics));

@@ -14,7 +14,7 @@ struct objects;
 struct trial_metrics;
 
 /* Where a trial reports; strings are copied. */
-struct trial_place {
+struct trial_source {
 	const char *directory;   /* of this machine, where its metric file is or will be */
 	struct objects *objects; /* borrowed; NULL: storage is not ours */
 	const char *job_dir;     /* the tuning job's own: gs://BUCKET/…; NULL: it has none */
@@ -23,7 +23,7 @@ struct trial_place {
 };
 
 /* @started_s: since 1970. */
-struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_place *place,
+struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_source *place,
 					double started_s);
 void trial_metrics_free(struct trial_metrics *metrics);
 

@@ -14,7 +14,7 @@
 enum { PAGE_COUNT = 1000, PAGE_BYTES = 4 << 20, SEARCH_SHARE = 10 };
 
 /* An entry's place in the order of time. */
-struct place {
+struct log_order_position {
 	int64_t ts, source;
 	char *id; /* NULL: the number is the id */
 	int64_t id_number;
@@ -24,7 +24,7 @@ struct place {
 struct progress {
 	bool begun, caught_up; /* caught_up: all that was received by floor was given */
 	bool placed;           /* entries up to place, in the order of time, were given */
-	struct place place;
+	struct log_order_position place;
 	int64_t floor;
 };
 
@@ -183,10 +183,11 @@ static void place_set(struct log_tail *tail, sqlite3_stmt *row)
 	const bool is_text = sqlite3_column_type(row, 1) == SQLITE_TEXT;
 
 	free(tail->now.place.id);
-	tail->now.place = (struct place){ .ts = sqlite3_column_int64(row, 0),
-					  .source = sqlite3_column_int64(row, 2),
-					  .id = is_text ? column_copy(row, 1) : NULL,
-					  .id_number = is_text ? 0 : sqlite3_column_int64(row, 1) };
+	tail->now.place =
+		(struct log_order_position){ .ts = sqlite3_column_int64(row, 0),
+					     .source = sqlite3_column_int64(row, 2),
+					     .id = is_text ? column_copy(row, 1) : NULL,
+					     .id_number = is_text ? 0 : sqlite3_column_int64(row, 1) };
 	tail->now.placed = true;
 }
 

@@ -21,14 +21,14 @@
 enum { NAME_SIZE = FILE_PART_MAX + 16, DIRECTORY_MODE = 0755 };
 
 /* A place in the tree: an open directory and the name of a file in it. */
-struct place {
+struct tree_path {
 	int directory_fd;
 	unsigned depth; /* of the directory below gs/; a bucket's is 1 */
 	char *path;     /* the parts, each ended by NUL, below gs/ */
 	char *part;     /* the last one */
 };
 
-static void place_deinit(struct place *place)
+static void place_deinit(struct tree_path *place)
 {
 	int kept = errno;
 
@@ -66,12 +66,12 @@ static int directory_make(int parent_fd, const char *part)
 }
 
 /* Goes to the directory of an object's file. False with errno. */
-static bool place_find(struct place *place, const struct blob_files *files, const char *bucket,
+static bool place_find(struct tree_path *place, const struct blob_files *files, const char *bucket,
 		       const char *name, int (*enter)(int parent_fd, const char *part))
 {
 	struct text path AUTO_TEXT = { 0 };
 
-	*place = (struct place){ .directory_fd = -1 };
+	*place = (struct tree_path){ .directory_fd = -1 };
 	text_printf(&path, "%s/", bucket);
 	file_name_write(&path, name);
 	place->path = place->part = text_take(&path);
@@ -96,7 +96,7 @@ static bool place_find(struct place *place, const struct blob_files *files, cons
 }
 
 /* A link that says the way to the blob, for file systems without hard links. */
-static bool symbolic_link(int64_t blob, const struct place *place, const char *name)
+static bool symbolic_link(int64_t blob, const struct tree_path *place, const char *name)
 {
 	struct text target AUTO_TEXT = { 0 };
 	char path[BLOB_PATH_SIZE];
@@ -114,7 +114,7 @@ static bool link_impossible(int error_number)
 	       error_number == EOPNOTSUPP || error_number == ENOSYS;
 }
 
-static bool link_make(const struct blob_files *files, int64_t blob, const struct place *place,
+static bool link_make(const struct blob_files *files, int64_t blob, const struct tree_path *place,
 		      const char *name)
 {
 	return blob_link(files, blob, place->directory_fd, name) ||
@@ -122,7 +122,7 @@ static bool link_make(const struct blob_files *files, int64_t blob, const struct
 }
 
 /* Puts the link in the place of what is there. */
-static bool file_replace(const struct blob_files *files, int64_t blob, const struct place *place,
+static bool file_replace(const struct blob_files *files, int64_t blob, const struct tree_path *place,
 			 const char *name)
 {
 	bool is_well;
@@ -142,7 +142,7 @@ static bool file_replace(const struct blob_files *files, int64_t blob, const str
 
 bool file_tree_show(const struct blob_files *files, const char *bucket, const char *name, int64_t blob)
 {
-	struct place place AUTO_PLACE = { .directory_fd = -1 };
+	struct tree_path place AUTO_PLACE = { .directory_fd = -1 };
 	char beside[NAME_SIZE];
 
 	blob_settle(files, blob); /* its finisher may not have come to it */
@@ -162,7 +162,7 @@ bool file_tree_show(const struct blob_files *files, const char *bucket, const ch
 
 /* Removes the directories from the place upwards that hold nothing, but for the bucket's. Each is left through "..",
  * so that their number does not matter. */
-static void directories_prune(struct place *place)
+static void directories_prune(struct tree_path *place)
 {
 	while (place->depth > 1) {
 		int parent_fd = openat(place->directory_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -186,7 +186,7 @@ static void directories_prune(struct place *place)
 
 bool file_tree_hide(const struct blob_files *files, const char *bucket, const char *name)
 {
-	struct place place AUTO_PLACE = { .directory_fd = -1 };
+	struct tree_path place AUTO_PLACE = { .directory_fd = -1 };
 	char beside[NAME_SIZE];
 
 	if (!place_find(&place, files, bucket, name, directory_enter))

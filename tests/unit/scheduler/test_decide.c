@@ -429,7 +429,7 @@ static void orders_give(struct orders *orders, unsigned given)
 }
 
 static enum status no_gateway(void *arg, const struct gateway_request *request,
-			      struct gateway_place *ret_place, struct error *err)
+			      struct gateway_address *ret_place, struct error *err)
 {
 	(void)arg, (void)request, (void)ret_place;
 	return error_set(err, STATUS_INTERNAL, NULL, "a decision opens no gateway");

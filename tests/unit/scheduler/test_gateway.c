@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void tell(struct surroundings *given, const struct gateway_place *place)
+static void tell(struct surroundings *given, const struct gateway_address *place)
 {
 	AUTO(plan) struct plan *plan = plan_new();
 
@@ -62,7 +62,7 @@ static void on_port_80_metadata_goes_by_its_name(void **state)
 {
 	struct surroundings *given = *state;
 
-	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true });
+	tell(given, &(struct gateway_address){ .port = 80, .port_80 = true });
 	expect(given->environment,
 	       (const char *const[]){
 		       "STORAGE_EMULATOR_HOST=http://10.213.1.1:80",
@@ -81,7 +81,7 @@ static void on_another_port_metadata_goes_by_its_address(void **state)
 {
 	struct surroundings *given = *state;
 
-	tell(given, &(struct gateway_place){ .port = 65535, .storage_port = 4443 });
+	tell(given, &(struct gateway_address){ .port = 65535, .storage_port = 4443 });
 	assert_true(has(given->environment, "STORAGE_EMULATOR_HOST=http://10.213.1.1:4443"));
 	assert_true(has(given->environment, "GCE_METADATA_HOST=10.213.1.1:65535"));
 	assert_true(has(given->environment, "GCE_METADATA_ROOT=10.213.1.1:65535"));
@@ -94,7 +94,7 @@ static void what_is_there_already_stays(void **state)
 
 	json_array_append_new(given->environment, json_string("A=b"));
 	json_array_append_new(given->hosts, json_string("peer:10.213.1.9"));
-	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true });
+	tell(given, &(struct gateway_address){ .port = 80, .port_80 = true });
 	assert_true(has(given->environment, "A=b"));
 	assert_true(has(given->hosts, "peer:10.213.1.9"));
 }
@@ -103,7 +103,7 @@ static void cut_off_the_clouds_hosts_are_at_the_gateway(void **state)
 {
 	struct surroundings *given = *state;
 
-	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true, .cut_off = true });
+	tell(given, &(struct gateway_address){ .port = 80, .port_80 = true, .cut_off = true });
 	assert_true(has(given->hosts, "storage.googleapis.com:10.213.1.1"));
 	assert_true(has(given->hosts, "ml.googleapis.com:10.213.1.1"));
 	assert_true(has(given->hosts, "gcr.io:10.213.1.1"));
@@ -118,7 +118,7 @@ static void vertex_hosts_of_other_regions_are_at_the_gateway_as_well(void **stat
 	struct surroundings *given = *state;
 
 	tell(given,
-	     &(struct gateway_place){ .port = 80, .port_80 = true, .watched = true, .regions = regions });
+	     &(struct gateway_address){ .port = 80, .port_80 = true, .watched = true, .regions = regions });
 	assert_true(has(given->hosts, "asia-east1-aiplatform.googleapis.com:10.213.1.1"));
 	assert_true(has(given->hosts, "europe-west4-ml.googleapis.com:10.213.1.1"));
 	assert_false(has(given->hosts, "asia-east1-ml.googleapis.com:10.213.1.1"));
@@ -134,7 +134,7 @@ static void watched_hosts_are_at_the_gateway_and_no_others(void **state)
 {
 	struct surroundings *given = *state;
 
-	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true, .watched = true });
+	tell(given, &(struct gateway_address){ .port = 80, .port_80 = true, .watched = true });
 	assert_true(has(given->hosts, "bigquery.googleapis.com:10.213.1.1"));
 	assert_true(has(given->hosts, "europe-west4-aiplatform.googleapis.com:10.213.1.1"));
 	assert_false(has(given->hosts, "storage.googleapis.com:10.213.1.1"));
@@ -162,8 +162,8 @@ static void names_that_are_served_lead_here_and_are_trusted(void **state)
 {
 	struct surroundings *given = *state;
 
-	tell(given,
-	     &(struct gateway_place){ .port = 80, .port_80 = true, .ca_bundle = "/b.crt", .served = served });
+	tell(given, &(struct gateway_address){
+			    .port = 80, .port_80 = true, .ca_bundle = "/b.crt", .served = served });
 	assert_true(has(given->environment, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=" GATEWAY_TRUSTED));
 	assert_true(has(given->environment, "REQUESTS_CA_BUNDLE=" GATEWAY_TRUSTED));
 	expect(given->hosts,
@@ -179,7 +179,7 @@ static void no_host_is_told_twice(void **state)
 	struct surroundings *given = *state;
 
 	tell(given,
-	     &(struct gateway_place){
+	     &(struct gateway_address){
 		     .port = 80, .port_80 = true, .cut_off = true, .ca_bundle = "/b.crt", .served = served });
 	for (size_t i = 0; i < json_array_size(given->hosts); i++)
 		for (size_t j = 0; j < i; j++)

@@ -24,7 +24,7 @@ static void note(void *arg, const char *what)
 }
 
 static enum status gateway_open(void *arg, const struct gateway_request *request,
-				struct gateway_place *ret_place, struct error *err)
+				struct gateway_address *ret_place, struct error *err)
 {
 	char what[64];
 	bool fails;
@@ -37,7 +37,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	pthread_mutex_lock(&journal.lock);
 	fails = journal.failures > 0;
 	journal.failures -= fails;
-	*ret_place = (struct gateway_place){ .port = request->port ? request->port : journal.port };
+	*ret_place = (struct gateway_address){ .port = request->port ? request->port : journal.port };
 	pthread_mutex_unlock(&journal.lock);
 	return fails ? error_set(err, STATUS_UNAVAILABLE, NULL, "no such device") : STATUS_OK;
 }

@@ -96,10 +96,10 @@ static struct gateway_request request_of(const struct lab *lab, int64_t job, uin
 					 .started_us = STARTED_S * INT64_C(1000000) + 999999 };
 }
 
-static struct gateway_place open_at(struct lab *lab, int64_t job, uint16_t port)
+static struct gateway_address open_at(struct lab *lab, int64_t job, uint16_t port)
 {
 	const struct gateway_request request = request_of(lab, job, port);
-	struct gateway_place place = { 0 };
+	struct gateway_address place = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
 	if (lab->ops.open(lab->ops.arg, &request, &place, &err))
@@ -142,7 +142,7 @@ static void ask(uint32_t peer, uint16_t port, const char *target, char *answer, 
 static void each_replica_is_known_by_its_address(void **state)
 {
 	struct lab *lab = *state;
-	struct gateway_place place = open_at(lab, 7, 0);
+	struct gateway_address place = open_at(lab, 7, 0);
 	char answer[4096];
 
 	ask(ADDRESS + 1, place.port, "/computeMetadata/v1/instance/hostname", answer, sizeof(answer));
@@ -163,7 +163,7 @@ static void replicas_may_be_elsewhere_and_come_in_by_any_device(void **state)
 {
 	struct lab *lab = *state;
 	struct gateway_request request = request_of(lab, 7, 0);
-	struct gateway_place place;
+	struct gateway_address place;
 	char answer[4096];
 
 	request.device = "";
@@ -180,7 +180,7 @@ static void nobody_but_a_replica_is_let_in(void **state)
 {
 	static const uint32_t others[] = { ADDRESS, ADDRESS + 3, ADDRESS + 200, 0x7f000001 };
 	struct lab *lab = *state;
-	struct gateway_place place = open_at(lab, 7, 0);
+	struct gateway_address place = open_at(lab, 7, 0);
 	char answer[4096];
 
 	ask(ADDRESS + 1, place.port, "/", answer, sizeof(answer));
@@ -194,7 +194,7 @@ static void nobody_but_a_replica_is_let_in(void **state)
 static void an_identity_token_tells_when_the_job_began(void **state)
 {
 	struct lab *lab = *state;
-	struct gateway_place place = open_at(lab, 7, 0);
+	struct gateway_address place = open_at(lab, 7, 0);
 	const char *payload;
 	char answer[4096], claims[2048];
 	size_t length;
@@ -217,7 +217,7 @@ static void an_identity_token_tells_when_the_job_began(void **state)
 static void opening_it_again_says_where_it_is(void **state)
 {
 	struct lab *lab = *state;
-	struct gateway_place first = open_at(lab, 7, 0);
+	struct gateway_address first = open_at(lab, 7, 0);
 
 	assert_int_equal(open_at(lab, 7, 0).port, first.port);
 	assert_int_equal(open_at(lab, 7, first.port).port, first.port);
@@ -229,7 +229,7 @@ static void opening_it_again_says_where_it_is(void **state)
 static void after_a_restart_it_is_where_it_was(void **state)
 {
 	struct lab *lab = *state;
-	struct gateway_place first = open_at(lab, 7, 0);
+	struct gateway_address first = open_at(lab, 7, 0);
 	char answer[4096];
 
 	gateways_make(lab, NULL, false);
@@ -244,7 +244,7 @@ static void a_place_that_is_taken_or_not_there_is_unavailable(void **state)
 {
 	struct lab *lab = *state;
 	struct gateway_request request;
-	struct gateway_place place;
+	struct gateway_address place;
 	struct error err AUTO_ERROR = { 0 };
 	int fd;
 
@@ -294,7 +294,7 @@ static void who_takes_over_a_network_waits_until_its_address_is_free(void **stat
 {
 	struct lab *lab = *state;
 	const struct gateway_request request = request_of(lab, 8, open_at(lab, 7, 0).port);
-	struct gateway_place place;
+	struct gateway_address place;
 	struct error err AUTO_ERROR = { 0 };
 	enum status rc;
 
@@ -313,7 +313,7 @@ static void who_takes_over_a_network_waits_until_its_address_is_free(void **stat
 static void storage_elsewhere_is_at_the_next_port(void **state)
 {
 	struct lab *lab = *state;
-	struct gateway_place place;
+	struct gateway_address place;
 
 	gateways_make(lab, "http://127.0.0.1:1", true);
 	place = open_at(lab, 7, 0);

@@ -144,13 +144,13 @@ static void tls_is_what_docker_s_variables_ask_for(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		AUTO(endpoint) struct endpoint *endpoint = NULL;
-		const struct endpoint_place *found;
+		const struct endpoint_address *found;
 
 		setenv("DOCKER_CERT_PATH", cases[i].path ? cases[i].path : "", 1);
 		setenv("DOCKER_TLS_VERIFY", cases[i].verify ? cases[i].verify : "", 1);
 		setenv("DOCKER_TLS", cases[i].tls ? cases[i].tls : "", 1);
 		assert_int_equal(endpoint_open(cases[i].url, &endpoint, NULL), STATUS_OK);
-		found = endpoint_place(endpoint);
+		found = endpoint_address(endpoint);
 		assert_int_equal(found->kind, cases[i].kind);
 		assert_int_equal(found->verifies, cases[i].verifies);
 		if (cases[i].port)
@@ -193,20 +193,20 @@ static void a_context_names_an_engine_and_its_certificates(void **state)
 	assert_int_equal(context_open("{\"Name\":\"ci\",\"Endpoints\":{\"docker\":{\"Host\":\"tcp://build\"}}}", &plain,
 				      NULL),
 			 STATUS_OK);
-	assert_int_equal(endpoint_place(plain)->kind, ENDPOINT_TCP);
-	assert_string_equal(endpoint_place(plain)->port, "2375");
+	assert_int_equal(endpoint_address(plain)->kind, ENDPOINT_TCP);
+	assert_string_equal(endpoint_address(plain)->port, "2375");
 	assert_string_equal(endpoint_name(plain), "tcp://build (context ci)");
 	file_write(authority, "x", 0600);
 	assert_int_equal(context_open("{\"Endpoints\":{\"docker\":{\"Host\":\"tcp://build:1\",\"SkipTLSVerify\":false}}}",
 				      &secure, NULL),
 			 STATUS_OK);
-	assert_int_equal(endpoint_place(secure)->kind, ENDPOINT_TLS);
-	assert_true(endpoint_place(secure)->verifies);
-	assert_non_null(strstr(endpoint_place(secure)->certificates, "/contexts/tls/"));
+	assert_int_equal(endpoint_address(secure)->kind, ENDPOINT_TLS);
+	assert_true(endpoint_address(secure)->verifies);
+	assert_non_null(strstr(endpoint_address(secure)->certificates, "/contexts/tls/"));
 	assert_int_equal(context_open("{\"Endpoints\":{\"docker\":{\"Host\":\"tcp://build:1\",\"SkipTLSVerify\":true}}}",
 				      &lax, NULL),
 			 STATUS_OK);
-	assert_false(endpoint_place(lax)->verifies);
+	assert_false(endpoint_address(lax)->verifies);
 }
 
 static void a_context_that_cannot_be_used_is_told(void **state)

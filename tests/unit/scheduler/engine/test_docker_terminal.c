@@ -291,8 +291,8 @@ static enum status open_within(struct lab *lab, unsigned patience_ms, struct ter
 {
 	AUTO(json) json_t *command = json_pack("[ss]", "/bin/sh", "-l");
 
-	return docker_terminal_open(&(struct terminal_place){ lab->endpoint, "1.41", "c1", patience_ms }, command,
-				    TERMINAL_SCREEN, ret_terminal, err);
+	return docker_terminal_open(&(struct terminal_target){ lab->endpoint, "1.41", "c1", patience_ms },
+				    command, TERMINAL_SCREEN, ret_terminal, err);
 }
 
 static struct terminal *open_good(struct lab *lab)
@@ -603,7 +603,7 @@ static void an_engine_that_is_not_there_is_unavailable(void **state)
 
 	AUTO(json) json_t *command = json_pack("[s]", "sh");
 	AUTO(endpoint) struct endpoint *none = endpoint_at("/nonexistent/docker.sock");
-	struct terminal_place place = { none, "1.41", "c1", SHORT_MS };
+	struct terminal_target place = { none, "1.41", "c1", SHORT_MS };
 	struct terminal *terminal = NULL;
 
 	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),

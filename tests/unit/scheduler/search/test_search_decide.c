@@ -152,7 +152,7 @@ static char *decision_text(const struct decision *decision)
 /* Which trials there are, as their rows say. */
 static void trials_see(const struct row *row, struct look *look)
 {
-	static const struct trial_place nowhere = { .directory = "/nonexistent" };
+	static const struct trial_source nowhere = { .directory = "/nonexistent" };
 
 	look->list.trials = calloc(TRIALS, sizeof(*look->list.trials));
 	for (; look->list.count < TRIALS && row->trials[look->list.count].state; look->list.count++) {

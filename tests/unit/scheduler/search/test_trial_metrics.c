@@ -26,11 +26,11 @@ static const struct study study = { .metrics = &metric, .metric_count = 1 };
 /* Reports go to the directory, and to job directory @job_dir in the storage of @yard; both may be NULL. */
 static void bench_begin(struct bench *bench, struct yard *yard, const char *job_dir)
 {
-	const struct trial_place place = { .directory = bench->directory,
-					   .objects = yard ? yard->objects : NULL,
-					   .job_dir = job_dir,
-					   .number = 3,
-					   .since = bench->since ? bench->since : START_NS / 1000 };
+	const struct trial_source place = { .directory = bench->directory,
+					    .objects = yard ? yard->objects : NULL,
+					    .job_dir = job_dir,
+					    .number = 3,
+					    .since = bench->since ? bench->since : START_NS / 1000 };
 
 	trial_metrics_free(bench->metrics);
 	bench->metrics = trial_metrics_new(&study, &place, 1000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/engine/docker_place.h"
+#include "scheduler/engine/docker_mounts.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ json_t *docker_mounts_make(const json_t *mounts)
 	return TAKE(made);
 }
 
-bool docker_place_is_missing(const char *words)
+bool docker_mount_is_missing(const char *words)
 {
 	return strstr(words, unseen) != NULL;
 }

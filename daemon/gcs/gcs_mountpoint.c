@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/gcs/gcs_place.h"
+#include "daemon/gcs/gcs_mountpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "daemon/base/memory.h"
 
 /* Without root, fusermount3 unmounts. */
-void gcs_place_leave(const char *place)
+void gcs_mountpoint_leave(const char *place)
 {
 	const char *const arguments[] = { "fusermount3", "-u", "-z", "-q", place, NULL };
 	pid_t helper;
@@ -36,16 +36,16 @@ static bool place_is_dead(const char *place)
 	return statvfs(place, &facts) != 0 && errno == ENOTCONN;
 }
 
-bool gcs_place_clear(const char *place)
+bool gcs_mountpoint_clear(const char *place)
 {
 	while (umount2(place, MNT_DETACH) == 0)
 		;
 	if (place_is_dead(place))
-		gcs_place_leave(place);
+		gcs_mountpoint_leave(place);
 	return !place_is_dead(place);
 }
 
-void gcs_place_remove(const char *place)
+void gcs_mountpoint_remove(const char *place)
 {
 	AUTO(string) char *above = memory_strdup(place);
 	char *slash = strrchr(above, '/');
@@ -63,7 +63,7 @@ static char *place_of(const char *state_dir)
 }
 
 /* A mount has a device of its own; that of a server that is gone has no answers. */
-bool gcs_place_is_mounted(const char *state_dir)
+bool gcs_mountpoint_is_mounted(const char *state_dir)
 {
 	AUTO(string) char *place = place_of(state_dir);
 	struct stat above, here;
@@ -88,15 +88,15 @@ static int lock_try(const char *state_dir)
 	return -1;
 }
 
-bool gcs_place_sweep(const char *state_dir)
+bool gcs_mountpoint_sweep(const char *state_dir)
 {
 	AUTO(string) char *place = place_of(state_dir);
 	int lock = place ? lock_try(state_dir) : -1;
 
 	if (lock >= 0) {
-		gcs_place_clear(place);
-		gcs_place_remove(place);
+		gcs_mountpoint_clear(place);
+		gcs_mountpoint_remove(place);
 		close(lock);
 	}
-	return !gcs_place_is_mounted(state_dir);
+	return !gcs_mountpoint_is_mounted(state_dir);
 }

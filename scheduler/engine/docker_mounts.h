@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_place.h: paths of this machine that containers are given, and whether the engine has them: to
+/* scheduler/engine/docker_mounts.h: paths of this machine that containers are given, and whether the engine has them: to
  * a daemon in a container, or to an engine in a virtual machine, the same path is another place. */
 #include <jansson.h>
 #include <stdbool.h>
@@ -9,4 +9,4 @@
  * is refused then, where a bind ("Binds") would have it made, as an empty directory. NULL: one has no place. */
 json_t *docker_mounts_make(const json_t *mounts);
 /* Whether the engine's words of a refused create say that. */
-bool docker_place_is_missing(const char *words);
+bool docker_mount_is_missing(const char *words);

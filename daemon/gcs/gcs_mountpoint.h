@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_place.h: STATE/mount/gcs, where the file system is mounted (gcs_mount.h), and how it is unmounted.
+/* daemon/gcs/gcs_mountpoint.h: STATE/mount/gcs, where the file system is mounted (gcs_mount.h), and how it is unmounted.
  * Thread: any; if two threads unmount at a time, one of them does it. */
 #include <stdbool.h>
 
@@ -13,14 +13,14 @@
 #define GCS_LOCK "gcs.lock"
 
 /* Unmounts the newest mount there, lazily: programs that use it keep it. */
-void gcs_place_leave(const char *place);
+void gcs_mountpoint_leave(const char *place);
 /* Takes away what is mounted there, which nobody serves. False: a dead mount stays. */
-bool gcs_place_clear(const char *place);
+bool gcs_mountpoint_clear(const char *place);
 /* Removes the directory where nothing is mounted any more, and the one above it. */
-void gcs_place_remove(const char *place);
+void gcs_mountpoint_remove(const char *place);
 /* Whether something is mounted there, dead or not. */
-bool gcs_place_is_mounted(const char *state_dir);
+bool gcs_mountpoint_is_mounted(const char *state_dir);
 
 /* Takes away what processes that were killed have left: the mount and the place. Nothing while one serves it.
  * False: something is mounted there still. */
-bool gcs_place_sweep(const char *state_dir);
+bool gcs_mountpoint_sweep(const char *state_dir);
