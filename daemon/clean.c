@@ -194,7 +194,7 @@ static enum status instance_hold(struct clean *clean, struct error *err)
 	enum status rc = clean->state_dir ? state_dir_lock(clean->state_dir, &clean->lock, err) : STATUS_OK;
 
 	if (!rc)
-		rc = instance_lock_take(clean->instance, clean->forced ? PRESENCE_BESIDE_ALL : PRESENCE_ALONE,
+		rc = instance_lock_take(clean->instance, clean->forced ? INSTANCE_BESIDE_ALL : INSTANCE_ALONE,
 					&clean->presence, err);
 	return rc;
 }

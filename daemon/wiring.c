@@ -521,7 +521,7 @@ static enum status keys_find(struct wiring *wiring, struct error *err)
 static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 {
 	/* The store has locked the state directory. */
-	return instance_lock_take(store_instance(wiring->store), PRESENCE_BESIDE_OTHER_USERS,
+	return instance_lock_take(store_instance(wiring->store), INSTANCE_BESIDE_OTHER_USERS,
 				  &wiring->presence, err);
 }
 

@@ -42,7 +42,7 @@ static void check_count(struct rules *rules, const struct role_fields *fields,
 			     fields->type_snake);
 }
 
-static void check_presence(struct rules *rules, enum role role, const struct role_request *request)
+static void check_instance_lock(struct rules *rules, enum role role, const struct role_request *request)
 {
 	if (rules->tier != TIER_CUSTOM)
 		check_tier_owns(rules, role);
@@ -196,7 +196,7 @@ void rules_check_cluster(struct rules *rules)
 		bool known;
 
 		input_role(rules->input, (enum role)role, &request);
-		check_presence(rules, (enum role)role, &request);
+		check_instance_lock(rules, (enum role)role, &request);
 		known = check_machine(rules, (enum role)role, &request, &machine);
 		if (known)
 			check_category(rules, (enum role)role, &machine);

@@ -102,7 +102,7 @@ static bool name_answers(const char *name)
 
 /* ---- taking it ---- */
 
-static enum status holder_refuse(const char *instance, enum presence_rule rule, const struct search *search,
+static enum status holder_refuse(const char *instance, enum instance_rule rule, const struct search *search,
 				 struct error *err)
 {
 	struct text owner AUTO_TEXT = { 0 };
@@ -112,7 +112,7 @@ static enum status holder_refuse(const char *instance, enum presence_rule rule, 
 		err, STATUS_FAILED_PRECONDITION, NULL,
 		"another process of this machine works for instance %s, or holds its name: %s; %s", instance,
 		owner.data,
-		rule == PRESENCE_ALONE
+		rule == INSTANCE_ALONE
 			? "stop it, or give --force if it is neither its daemon nor its clean"
 			: "stop it first: of copies of a state directory, one can be served at a time");
 }
@@ -129,7 +129,7 @@ static void holder_report(const char *instance, const struct search *search)
 		instance, owner.failed ? "" : owner.data, instance);
 }
 
-enum status instance_lock_take(const char *instance, enum presence_rule rule, int *ret_fd, struct error *err)
+enum status instance_lock_take(const char *instance, enum instance_rule rule, int *ret_fd, struct error *err)
 {
 	char name[NAME_SIZE], spare[SPARE_SIZE];
 	unsigned long drawn = 0;
@@ -149,8 +149,8 @@ enum status instance_lock_take(const char *instance, enum presence_rule rule, in
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no socket to be had: %s", strerror(errno));
 	search.own = fstat(fd, &about) == 0 ? about.st_ino : 0;
 	holders_search(&search);
-	if (search.found && (rule == PRESENCE_ALONE ||
-			     (rule == PRESENCE_BESIDE_OTHER_USERS && search.owner.uid == geteuid()))) {
+	if (search.found && (rule == INSTANCE_ALONE ||
+			     (rule == INSTANCE_BESIDE_OTHER_USERS && search.owner.uid == geteuid()))) {
 		close(fd);
 		return holder_refuse(instance, rule, &search, err);
 	}

@@ -21,14 +21,14 @@ enum { INSTANCE_MAX = 32 };
 bool instance_valid(const char *instance);
 
 /* Beside which others a process may work for the instance. */
-enum presence_rule {
-	PRESENCE_ALONE,
-	PRESENCE_BESIDE_OTHER_USERS, /* their processes cannot be daemons of a state directory that this user has locked */
-	PRESENCE_BESIDE_ALL,
+enum instance_rule {
+	INSTANCE_ALONE,
+	INSTANCE_BESIDE_OTHER_USERS, /* their processes cannot be daemons of a state directory that this user has locked */
+	INSTANCE_BESIDE_ALL,
 };
 
 /* Closing @ret_fd, or the process's end, gives it up; others that @rule allows are logged. FAILED_PRECONDITION: another
  * process has it, which the text names, with its user. */
-enum status instance_lock_take(const char *instance, enum presence_rule rule, int *ret_fd, struct error *err);
+enum status instance_lock_take(const char *instance, enum instance_rule rule, int *ret_fd, struct error *err);
 /* Whether a process has it. */
 bool instance_lock_seen(const char *instance);

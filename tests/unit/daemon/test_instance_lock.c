@@ -37,9 +37,9 @@ static void one_process_at_a_time_has_it(void **state)
 
 	(void)state;
 	assert_false(instance_lock_seen(instance()));
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_ALONE, &first, &err), STATUS_OK);
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_ALONE, &first, &err), STATUS_OK);
 	assert_true(instance_lock_seen(instance()));
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_ALONE, &second, &err),
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_ALONE, &second, &err),
 			 STATUS_FAILED_PRECONDITION);
 	assert_int_equal(second, -1);
 	close(first);
@@ -54,7 +54,7 @@ static void nearly_the_same_name_is_another(void **state)
 
 	(void)state;
 	snprintf(longer, sizeof(longer), "%s0", instance());
-	assert_int_equal(instance_lock_take(longer, PRESENCE_ALONE, &fd, NULL), STATUS_OK);
+	assert_int_equal(instance_lock_take(longer, INSTANCE_ALONE, &fd, NULL), STATUS_OK);
 	assert_false(instance_lock_seen(instance()));
 	close(fd);
 }
@@ -66,13 +66,13 @@ static void a_name_below_counts_as_well(void **state)
 	int first = -1, second = -1, third = -1;
 
 	(void)state;
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_ALONE, &first, &err), STATUS_OK);
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_BESIDE_OTHER_USERS, &second, &err),
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_ALONE, &first, &err), STATUS_OK);
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_BESIDE_OTHER_USERS, &second, &err),
 			 STATUS_FAILED_PRECONDITION);
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_BESIDE_ALL, &second, &err), STATUS_OK);
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_BESIDE_ALL, &second, &err), STATUS_OK);
 	close(first);
 	assert_true(instance_lock_seen(instance()));
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_ALONE, &third, &err),
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_ALONE, &third, &err),
 			 STATUS_FAILED_PRECONDITION);
 	close(second);
 	assert_false(instance_lock_seen(instance()));
@@ -89,8 +89,8 @@ static void the_holder_is_named(void **state)
 	/* The kernel keeps 15 bytes of a program's name. */
 	snprintf(wanted, sizeof(wanted), "process %d (%.15s) of user %u", (int)getpid(), "test_instance_lock",
 		 (unsigned)geteuid());
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_ALONE, &first, &err), STATUS_OK);
-	assert_int_equal(instance_lock_take(instance(), PRESENCE_ALONE, &second, &err),
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_ALONE, &first, &err), STATUS_OK);
+	assert_int_equal(instance_lock_take(instance(), INSTANCE_ALONE, &second, &err),
 			 STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(err.text, wanted));
 	close(first);
@@ -110,7 +110,7 @@ static void it_goes_with_its_process(void **state)
 	if (child == 0) {
 		int fd;
 
-		if (instance_lock_take(name, PRESENCE_ALONE, &fd, NULL) || write(ready[1], "x", 1) != 1)
+		if (instance_lock_take(name, INSTANCE_ALONE, &fd, NULL) || write(ready[1], "x", 1) != 1)
 			_exit(1);
 		alarm(60); /* whatever becomes of the test */
 		for (;;)
