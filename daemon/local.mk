@@ -8,8 +8,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/archive.h \
 	daemon/base/base64.c \
 	daemon/base/base64.h \
-	daemon/base/chance.c \
-	daemon/base/chance.h \
+	daemon/base/seeded_random.c \
+	daemon/base/seeded_random.h \
 	daemon/base/cleanup.h \
 	daemon/base/clock.c \
 	daemon/base/clock.h \

@@ -9,11 +9,11 @@
 
 #include "api/console/session.h"
 #include "api/http/ledger.h"
-#include "daemon/base/chance.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/seeded_random.h"
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
 #include "daemon/emulator_clock.h"
@@ -440,7 +440,7 @@ static enum status clock_open(struct wiring *wiring, struct error *err)
 	if (!rc)
 		rc = emulator_clock_keep(wiring->emulator_clock, err);
 	if (!rc && config->seed)
-		chance_seed((uint64_t)config->seed, store_start(wiring->store));
+		seeded_random_start((uint64_t)config->seed, store_start(wiring->store));
 	wiring->clock_context =
 		(struct clock_context){ .clock = wiring->clock, .arg = wiring->emulator_clock };
 	if (emulator_clock_is_steppable(wiring->emulator_clock))

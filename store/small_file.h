@@ -24,5 +24,5 @@ enum status small_file_place(const char *path, const struct text *content, mode_
 void small_files_sweep(const char *directory);
 
 enum { SMALL_FILE_SUFFIX_SIZE = 18 };
-/* ".0123456789abcdef", by chance: how files in the making end. */
+/* ".0123456789abcdef", at random: how files in the making end. */
 void small_file_suffix(char ret_suffix[SMALL_FILE_SUFFIX_SIZE]);

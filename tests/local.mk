@@ -175,7 +175,7 @@ unit_daemon = \
 	tests/unit/daemon/test_amount.c \
 	tests/unit/daemon/test_archive.c \
 	tests/unit/daemon/test_base64.c \
-	tests/unit/daemon/test_chance.c \
+	tests/unit/daemon/test_seeded_random.c \
 	tests/unit/daemon/test_client_hello.c \
 	tests/unit/daemon/test_config.c \
 	tests/unit/daemon/test_crc32c.c \

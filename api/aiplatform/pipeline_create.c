@@ -66,7 +66,7 @@ static enum status model_id_make(const struct call *call, char **ret_id, struct 
 	if (parent && given && strcmp(given, id) != 0)
 		return refuse("model_id", given, "is not the id of parent_model.", err);
 	if (!parent)
-		resource_id_draw(CHANCE_RESOURCE, id);
+		resource_id_draw(RANDOM_RESOURCE, id);
 	*ret_id = memory_strdup(given ? given : id);
 	return STATUS_OK;
 }
@@ -134,7 +134,7 @@ enum status pipeline_create_handle(struct call *call, struct error *err)
 	char pipeline_id[RESOURCE_ID_SIZE];
 	enum status rc = resource_parent_check(call, err);
 
-	resource_id_draw(CHANCE_RESOURCE, pipeline_id);
+	resource_id_draw(RANDOM_RESOURCE, pipeline_id);
 	if (!rc)
 		rc = job_draft(call, &plan, &job, err);
 	if (!rc)

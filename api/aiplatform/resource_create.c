@@ -88,7 +88,7 @@ enum status resource_plan(const struct call *call, const struct resource_methods
 {
 	char job_id[RESOURCE_ID_SIZE];
 
-	resource_id_draw(CHANCE_RESOURCE, job_id);
+	resource_id_draw(RANDOM_RESOURCE, job_id);
 	return plan_make(call, methods, body, job_id, ret_plan, err);
 }
 

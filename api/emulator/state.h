@@ -17,7 +17,7 @@ struct state_context {
 	const char *state_dir;
 	struct store *store;
 	struct objects *objects; /* NULL: another emulator of storage is used */
-	const char *run;         /* a name of this opening, by chance */
+	const char *run;         /* a name of this opening, at random */
 	const char *
 		import_problem; /* why the state that was imported before this opening could not be used; NULL: none was, or
 	                             * it could */

@@ -6,8 +6,8 @@
 
 #include "api/message/refusal.h"
 #include "api/training/context.h"
-#include "daemon/base/chance.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/seeded_random.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/placement.h"
@@ -17,7 +17,7 @@ void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
 {
 	unsigned char random[(CLUSTER_ID_SIZE - 1) / 2];
 
-	chance_draw(CHANCE_CLUSTER, random, sizeof(random));
+	seeded_random_draw(RANDOM_CLUSTER, random, sizeof(random));
 	sodium_bin2hex(ret_id, CLUSTER_ID_SIZE, random, sizeof(random));
 }
 

@@ -91,7 +91,7 @@ static bool entry_remove(struct removal *removal, int above, const char *name)
 	return false;
 }
 
-/* No name at the top is taken by chance, nor on purpose: the first is drawn. */
+/* No name at the top is taken at random, nor on purpose: the first is drawn. */
 static bool entry_lift(struct removal *removal, int above, const char *name)
 {
 	const int handle = directory_take(above, name);

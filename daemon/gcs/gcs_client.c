@@ -378,7 +378,7 @@ static int note_write(struct text *text, const char *key, const char *value)
 	return 0;
 }
 
-/* What parts the two parts of a body. It is in no file but by chance: it is drawn anew. */
+/* What parts the two parts of a body. It is in no file but at random: it is drawn anew. */
 struct boundary {
 	char text[33], media[80], tail[48];
 };

@@ -16,7 +16,7 @@ static void resource_fill(const struct job *owner, unsigned number, struct plan 
 {
 	char id[RESOURCE_ID_SIZE];
 
-	resource_id_draw(CHANCE_TRIAL, id);
+	resource_id_draw(RANDOM_TRIAL, id);
 	free(plan->tuning_job_id);
 	plan->tuning_job_id = plan->job_id;
 	plan->job_id = memory_strdup(id);

@@ -120,7 +120,7 @@ enum {
 	CURVES_MAX = 200, /* the newest ones */
 };
 static const double length_share = 0.2; /* of the trials' median length must be behind */
-static const double stopping_chance = 0.02;
+static const double stopping_probability = 0.02;
 
 struct curve {
 	double points[CURVE_POINTS];
@@ -293,8 +293,8 @@ static struct forecast forecast_best(const struct curve *curves, size_t count, c
 }
 
 /* The chance that a trial, as it stood at @place, still becomes the best. 1: too little is known. */
-static double chance_at(const struct study *study, const struct trial *trials, size_t trial_count,
-			const struct trial *trial, double place, struct curve *curves, double *room)
+static double probability_at(const struct study *study, const struct trial *trials, size_t trial_count,
+			     const struct trial *trial, double place, struct curve *curves, double *room)
 {
 	const struct trial *best = study_best(study, trials, trial_count);
 	double *lengths = room;
@@ -335,8 +335,8 @@ static bool decay_stops(const struct study *study, const struct trial *trials, s
 	}
 	stops = reports > REPORTS_MIN;
 	for (size_t i = 0; stops && i < 2; i++)
-		stops = chance_at(study, trials, trial_count, trial, places[i], curves, room) <
-			stopping_chance;
+		stops = probability_at(study, trials, trial_count, trial, places[i], curves, room) <
+			stopping_probability;
 	free(curves);
 	free(room);
 	return stops;

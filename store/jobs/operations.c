@@ -135,7 +135,7 @@ enum status operation_row_insert(struct change_scope *scope, const char *project
 	struct operation made AUTO_OPERATION = { 0 };
 	enum status rc;
 
-	resource_id_draw(CHANCE_RESOURCE, operation_id);
+	resource_id_draw(RANDOM_RESOURCE, operation_id);
 	made = (struct operation){
 		.project = memory_strdup(project),
 		.location = memory_strdup(location),

@@ -36,14 +36,14 @@ const char *resource_type(enum job_kind kind)
 	return kinds[kind].type;
 }
 
-void resource_id_draw(enum chance_kind kind, char ret_id[RESOURCE_ID_SIZE])
+void resource_id_draw(enum random_kind kind, char ret_id[RESOURCE_ID_SIZE])
 {
 	static const uint64_t least = UINT64_C(100000000000000000);
 	uint64_t drawn;
 
 	/* Ids are int64 in binary form. */
 	do {
-		chance_draw(kind, &drawn, sizeof(drawn));
+		seeded_random_draw(kind, &drawn, sizeof(drawn));
 		drawn &= INT64_MAX;
 	} while (drawn < least);
 	snprintf(ret_id, RESOURCE_ID_SIZE, "%" PRIu64, drawn);

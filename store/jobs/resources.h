@@ -4,7 +4,7 @@
  *
  * projects/PROJECT/locations/LOCATION/customJobs/ID. They are jobs like others to the scheduler; here is what clients do
  * with them that they cannot do with a KIND_TRAINING. Trials' own jobs are found, too. Thread: any. */
-#include "daemon/base/chance.h"
+#include "daemon/base/seeded_random.h"
 #include "store/jobs/jobs.h"
 #include "store/jobs/operations.h"
 
@@ -19,8 +19,8 @@ struct resource {
 /* "customJobs" and "CustomJob" of KIND_CUSTOM. */
 const char *resource_collection(enum job_kind kind);
 const char *resource_type(enum job_kind kind);
-/* A new id: 18 or 19 decimal digits, no zero first, drawn from chance.h: CHANCE_RESOURCE or _TRIAL. */
-void resource_id_draw(enum chance_kind kind, char ret_id[RESOURCE_ID_SIZE]);
+/* A new id: 18 or 19 decimal digits, no zero first, drawn from seeded_random.h: RANDOM_RESOURCE or _TRIAL. */
+void resource_id_draw(enum random_kind kind, char ret_id[RESOURCE_ID_SIZE]);
 
 /* "JOB_STATE_PENDING": what a job's state is called here. A job that waits and one that is prepared are both pending; one
  * that asked to wait for capacity (scheduling strategy FLEX_START) is queued as long as it waits.

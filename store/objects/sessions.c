@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/chance.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/seeded_random.h"
 #include "store/objects/uploads.h"
 
 /* As SESSION_GET has them. */
@@ -146,7 +146,7 @@ void session_id_make(char *ret_id)
 {
 	unsigned char random[(SESSION_ID_SIZE - 1) / 2];
 
-	chance_draw(CHANCE_UPLOAD, random, sizeof(random));
+	seeded_random_draw(RANDOM_UPLOAD, random, sizeof(random));
 	sodium_bin2hex(ret_id, SESSION_ID_SIZE, random, sizeof(random));
 }
 

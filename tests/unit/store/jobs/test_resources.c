@@ -387,7 +387,7 @@ static void ids_are_long_numbers(void **state)
 	char id[RESOURCE_ID_SIZE];
 
 	for (int i = 0; i < 1000; i++) {
-		resource_id_draw(CHANCE_RESOURCE, id);
+		resource_id_draw(RANDOM_RESOURCE, id);
 		assert_true(strlen(id) == 18 || strlen(id) == 19);
 		assert_int_equal(strspn(id, "0123456789"), strlen(id));
 		assert_int_not_equal(id[0], '0');

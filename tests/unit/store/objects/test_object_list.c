@@ -224,12 +224,12 @@ static void lists_without_a_bucket_or_a_pattern_are_refused(void **state)
 
 enum { MODEL_NAMES = 200, MODEL_QUERIES = 400 };
 
-static unsigned chance_state = 12345;
+static unsigned random_state = 12345;
 
 static unsigned chance(unsigned below)
 {
-	chance_state = chance_state * 1103515245 + 12345;
-	return (chance_state >> 16) % below;
+	random_state = random_state * 1103515245 + 12345;
+	return (random_state >> 16) % below;
 }
 
 static void name_make(char ret_name[16], unsigned longest)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/base/chance.h"
+#include "daemon/base/seeded_random.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 enum { DRAWS = 100, BYTES = 16 };
 
-static void draw_some(enum chance_kind kind, unsigned char ret_bytes[DRAWS][BYTES])
+static void draw_some(enum random_kind kind, unsigned char ret_bytes[DRAWS][BYTES])
 {
 	for (int i = 0; i < DRAWS; i++)
-		chance_draw(kind, ret_bytes[i], BYTES);
+		seeded_random_draw(kind, ret_bytes[i], BYTES);
 }
 
 static void assert_all_differ(unsigned char one[DRAWS][BYTES], unsigned char other[DRAWS][BYTES])
@@ -28,8 +28,8 @@ static unsigned char first[DRAWS][BYTES], second[DRAWS][BYTES];
 static void without_a_seed_nothing_comes_again(void **state)
 {
 	(void)state;
-	draw_some(CHANCE_RESOURCE, first);
-	draw_some(CHANCE_RESOURCE, second);
+	draw_some(RANDOM_RESOURCE, first);
+	draw_some(RANDOM_RESOURCE, second);
 	assert_all_differ(first, first);
 	assert_all_differ(first, second);
 }
@@ -37,12 +37,12 @@ static void without_a_seed_nothing_comes_again(void **state)
 static void a_seed_gives_the_same_and_one_kind_leaves_the_others(void **state)
 {
 	(void)state;
-	chance_seed(7, 1);
-	draw_some(CHANCE_RESOURCE, first);
-	chance_seed(7, 1);
-	draw_some(CHANCE_UPLOAD, second);
+	seeded_random_start(7, 1);
+	draw_some(RANDOM_RESOURCE, first);
+	seeded_random_start(7, 1);
+	draw_some(RANDOM_UPLOAD, second);
 	assert_all_differ(first, second);
-	draw_some(CHANCE_RESOURCE, second);
+	draw_some(RANDOM_RESOURCE, second);
 	assert_memory_equal(first, second, sizeof(first));
 	assert_all_differ(first, first);
 }
@@ -50,13 +50,13 @@ static void a_seed_gives_the_same_and_one_kind_leaves_the_others(void **state)
 static void other_seeds_and_other_starts_give_others(void **state)
 {
 	(void)state;
-	chance_seed(7, 1);
-	draw_some(CHANCE_RESOURCE, first);
-	chance_seed(8, 1);
-	draw_some(CHANCE_RESOURCE, second);
+	seeded_random_start(7, 1);
+	draw_some(RANDOM_RESOURCE, first);
+	seeded_random_start(8, 1);
+	draw_some(RANDOM_RESOURCE, second);
 	assert_all_differ(first, second);
-	chance_seed(7, 2);
-	draw_some(CHANCE_RESOURCE, second);
+	seeded_random_start(7, 2);
+	draw_some(RANDOM_RESOURCE, second);
 	assert_all_differ(first, second);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/base/chance.h"
+#include "daemon/base/seeded_random.h"
 
 #include <sodium.h>
 #include <stdatomic.h>
@@ -8,18 +8,18 @@
 
 static bool is_seeded;
 static uint64_t root[2]; /* seed, start */
-static atomic_uint_least64_t drawn[CHANCE_KIND_COUNT];
+static atomic_uint_least64_t drawn[RANDOM_KIND_COUNT];
 
-void chance_seed(uint64_t seed, uint64_t start)
+void seeded_random_start(uint64_t seed, uint64_t start)
 {
 	root[0] = seed;
 	root[1] = start;
-	for (int kind = 0; kind < CHANCE_KIND_COUNT; kind++)
+	for (int kind = 0; kind < RANDOM_KIND_COUNT; kind++)
 		atomic_store(&drawn[kind], 0);
 	is_seeded = true;
 }
 
-void chance_draw(enum chance_kind kind, void *ret_bytes, size_t size)
+void seeded_random_draw(enum random_kind kind, void *ret_bytes, size_t size)
 {
 	const uint64_t place[] = { root[0], root[1], kind,
 				   is_seeded ? atomic_fetch_add(&drawn[kind], 1) : 0 };
