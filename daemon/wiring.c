@@ -42,7 +42,7 @@
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
 
 /* A client that submits one job after the other gets the network of the job before. */
-enum { SPARE_NETWORK_MS = 2000 };
+enum { POOLED_NETWORK_MS = 2000 };
 /* Choice: half a minute for a head, and a quarter of the listener's places for one address. */
 enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 
@@ -231,7 +231,7 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 		.wheels = wiring->wheels,
 		.faults = wiring->fault_registry,
 		.cut_off = config->egress == EGRESS_NONE,
-		.spare_network_ms = SPARE_NETWORK_MS,
+		.pooled_network_ms = POOLED_NETWORK_MS,
 	};
 	enum status rc = inventory_parse(config->gpus, &options.inventory, err);
 

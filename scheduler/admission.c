@@ -11,12 +11,12 @@
 #include "scheduler/faults/faults.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
+#include "scheduler/network_pool.h"
 #include "scheduler/observe_networks.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/reported_deviations.h"
-#include "scheduler/spare_network.h"
 #include "store/logs/logs.h"
 
 enum {
@@ -32,7 +32,7 @@ struct walk {
 	struct lease *
 		leases; /* of the room; the texts of those that are added are their decisions', or the host's */
 	json_t *taken_vcpus; /* by project, of the view's and of those that are let in */
-	struct spare_networks spares;
+	struct network_pool pool;
 	unsigned free_blocks;
 	bool closed;        /* nobody else is let in */
 	bool looks;         /* it goes on in a moment, when the engine has told of free networks */
@@ -169,17 +169,17 @@ static void network_seek(struct walk *walk, const struct job_run *run)
 		walk->admission->look_for = (unsigned)run->replica_count;
 }
 
-/* A spare one, into @assignment, or a free block. False: the engine tells first whether there is one. */
+/* A pooled one, into @assignment, or a free block. False: the engine tells first whether there is one. */
 static bool network_find(struct walk *walk, const struct job_run *run, struct assignment *assignment)
 {
 	const struct network_look *look = walk->view->look;
-	const struct spare_network *spare = spare_network_fit(&walk->spares, run->replica_count);
-	struct spare_network taken;
+	const struct pooled_network *pooled = pooled_network_fit(&walk->pool, run->replica_count);
+	struct pooled_network taken;
 
-	if (spare) {
-		assignment->network = spare->status.job;
-		assignment->network_turn = spare->turn + 1;
-		return spare_network_take(&walk->spares, assignment->network, &taken);
+	if (pooled) {
+		assignment->network = pooled->status.job;
+		assignment->network_turn = pooled->turn + 1;
+		return pooled_network_take(&walk->pool, assignment->network, &taken);
 	}
 	if (!look->asked && walk->free_blocks && look->replicas >= run->replica_count &&
 	    walk->view->mono_us < look->until_us) {
@@ -406,7 +406,7 @@ struct admission admission_decide(const struct queue_view *view)
 			     .admission = &admission,
 			     .room = *view->room,
 			     .taken_vcpus = json_object(),
-			     .spares = *view->spares,
+			     .pool = *view->pool,
 			     .free_blocks = view->look->free,
 			     .projects = json_object() };
 	size_t i = 0;

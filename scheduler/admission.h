@@ -14,7 +14,7 @@ struct job_run;
 struct network_look;
 struct reconciler;
 struct room;
-struct spare_networks;
+struct network_pool;
 
 /* What is known beside the jobs themselves; all of it is borrowed. */
 struct queue_view {
@@ -29,7 +29,7 @@ struct queue_view {
 	size_t logged; /* how many of the first have said why they wait, at least */
 	const struct room *room;
 	const json_t *project_vcpus; /* for each project what its jobs take of the room */
-	const struct spare_networks *spares;
+	const struct network_pool *pool;
 	const struct network_look *look;
 	bool networks_short; /* a job that was let in asks for its network, and there was no block for one */
 	int64_t host_us;     /* monotonic: since when the host is as it is */

@@ -41,7 +41,7 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 		scheduler->clock_watch.set_us &&
 		scheduler->clock_watch.set_us >= scheduler->engine_lost_us - ENGINE_STOP_US;
 	engine_state_set(scheduler, ENGINE_ANSWERS, event->text);
-	spare_networks_forget(&scheduler->spares);
+	network_pool_forget(&scheduler->pool);
 	scheduler->network_look = (struct network_look){ 0 };
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		job_run_invalidate(run);
@@ -58,7 +58,7 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
 	}
 	scheduler->engine_loss += steady || !scheduler->engine_loss;
-	spare_networks_forget(&scheduler->spares);
+	network_pool_forget(&scheduler->pool);
 	scheduler->network_look = (struct network_look){ 0 };
 	engine_state_set(scheduler, ENGINE_AWAY, event->text);
 	for (size_t i = 0; i < scheduler->entry_count; i++) {
@@ -223,7 +223,7 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 
 	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
 	if (!key) {
-		spare_network_stays(&scheduler->spares, clock_mono_us(scheduler->reconciler.clock));
+		pooled_network_stays(&scheduler->pool, clock_mono_us(scheduler->reconciler.clock));
 		return;
 	}
 	if (!run)

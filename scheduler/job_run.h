@@ -118,7 +118,7 @@ struct job_run {
 	unsigned networks_had; /* how many were made for it */
 	unsigned
 		lack_logged_after; /* one more than it had had when the log said that there is no block for another; 0: never */
-	/* The count of spare_network.h at which the job left its network; since then that network is spare, another job's, or on its
+	/* The count of network_pool.h at which the job left its network; since then that network is pooled, another job's, or on its
 	 * way out. 0: the job did not leave it. */
 	unsigned left_network_in;
 	struct gateway_run gateway;

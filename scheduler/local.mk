@@ -139,8 +139,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/search/tuner_state.h \
 	scheduler/observe.c \
 	scheduler/observe.h \
-	scheduler/spare_network.c \
-	scheduler/spare_network.h \
+	scheduler/network_pool.c \
+	scheduler/network_pool.h \
 	scheduler/reported_deviations.c \
 	scheduler/reported_deviations.h \
 	scheduler/tuning/acquisition.c \

@@ -17,13 +17,13 @@ static unsigned network_turn(const struct job_run *run)
 }
 
 /* The job that is on the network that was made for @network, or was the last to be. NULL: none that is not over, or it is
- * known to have left it: it must not leave it once more, when it is spare or others are on it. */
+ * known to have left it: it must not leave it once more, when it is pooled or others are on it. */
 static struct job_run *network_holder(const struct scheduler *scheduler, int64_t network)
 {
 	struct job_run *holder = NULL;
 
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
-		if (!spare_network_was_left(&scheduler->spares, run) && job_run_network(run) == network &&
+		if (!pooled_network_was_left(&scheduler->pool, run) && job_run_network(run) == network &&
 		    (!holder || network_turn(run) > network_turn(holder)))
 			holder = run;
 	}
@@ -44,13 +44,13 @@ void networks_find(struct scheduler *scheduler, const struct engine_event *listi
 
 void networks_compare(struct scheduler *scheduler, const struct engine_event *listing)
 {
-	struct spare_networks *spares = &scheduler->spares;
+	struct network_pool *pool = &scheduler->pool;
 
-	spare_networks_compare(spares, listing->networks, listing->network_count);
+	network_pool_compare(pool, listing->networks, listing->network_count);
 	for (size_t i = 0; i < listing->network_count; i++)
 		if (!network_holder(scheduler, listing->networks[i].job) &&
-		    !spare_networks_have(spares, listing->networks[i].job))
-			spare_network_remove(spares, listing->networks[i].job);
+		    !network_pool_has(pool, listing->networks[i].job))
+			pooled_network_remove(pool, listing->networks[i].job);
 }
 
 /* How often the engine is asked for a block: other jobs, instances or programs may have given one back. */
@@ -66,10 +66,10 @@ static bool lack_was_logged(const struct job_run *run)
 	return run->lack_logged_after == run->networks_had + 1;
 }
 
-/* The pool is full, or others have it. Addresses of spare networks are given back first. */
+/* The pool is full, or others have it. Addresses of pooled networks are given back first. */
 static void network_lack(struct scheduler *scheduler, struct job_run *run, const char *text)
 {
-	if (spare_networks_release(&scheduler->spares)) {
+	if (network_pool_release(&scheduler->pool)) {
 		observe_hold(scheduler, run);
 		return;
 	}
@@ -114,11 +114,11 @@ void network_enter(struct scheduler *scheduler, struct job_run *run)
 {
 	struct network_look *look = &scheduler->network_look;
 	const int64_t network = run->assignment ? run->assignment->network : 0;
-	struct spare_network taken;
+	struct pooled_network taken;
 
 	if (!network)
 		look->free -= look->free != 0;
-	if (!network || !spare_network_take(&scheduler->spares, network, &taken))
+	if (!network || !pooled_network_take(&scheduler->pool, network, &taken))
 		return;
 	run->network = NETWORK_READY;
 	run->network_status = taken.status;
@@ -139,7 +139,7 @@ static void look_lacks(struct scheduler *scheduler, const char *text, int64_t no
 {
 	struct network_look *look = &scheduler->network_look;
 
-	if (spare_networks_release(&scheduler->spares)) {
+	if (network_pool_release(&scheduler->pool)) {
 		look->again_us = now_us + ASK_SOON_US;
 		return;
 	}
@@ -197,7 +197,7 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 	struct job_run *run = network_holder(scheduler, event->job);
 
 	if (event->kind == ENGINE_NETWORK_REMOVED)
-		spare_network_removed(&scheduler->spares);
+		pooled_network_removed(&scheduler->pool);
 	if (!run || run->network != NETWORK_CREATING)
 		return;
 	job_run_touch(run);

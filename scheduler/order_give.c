@@ -159,7 +159,7 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 		break;
 	case ORDER_LEAVE:
 		gateway_leave(reconciler, run);
-		spare_network_leave(reconciler->spares, run, clock_mono_us(reconciler->clock));
+		pooled_network_leave(reconciler->pool, run, clock_mono_us(reconciler->clock));
 		break;
 	case ORDER_GATEWAY_OPEN:
 		gateway_open(reconciler, run);
@@ -192,16 +192,16 @@ void orphan_remove(struct scheduler *scheduler, const struct replica_key *key)
 void common_orders_give(struct scheduler *scheduler)
 {
 	struct common_orders *orders = &scheduler->common;
-	struct spare_networks *spares = &scheduler->spares;
+	struct network_pool *pool = &scheduler->pool;
 	struct engine *engine = scheduler->reconciler.engine;
 
 	if (orders->resumes_logs)
 		engine->ops->resume_logs(engine);
 	for (size_t i = 0; i < orders->orphan_count; i++)
 		engine->ops->remove_replica(engine, &orders->orphans[i]);
-	for (size_t i = 0; i < spares->doomed_count; i++)
-		engine->ops->remove_network(engine, spares->doomed[i]);
-	spares->doomed_count = 0;
+	for (size_t i = 0; i < pool->doomed_count; i++)
+		engine->ops->remove_network(engine, pool->doomed[i]);
+	pool->doomed_count = 0;
 	if (orders->looks && scheduler->network_look.asked) /* it has not gone or come since */
 		engine->ops->look_for_networks(engine, scheduler->network_look.replicas);
 	free(orders->orphans);

@@ -13,7 +13,7 @@ struct order;
 struct replica_key;
 struct scheduler;
 
-/* Of no single job. Spare networks that are to go are in struct spare_networks. */
+/* Of no single job. Spare networks that are to go are in struct network_pool. */
 struct common_orders {
 	int64_t list_at_us; /* monotonic: when the engine is to send a listing; 0: it is not */
 	bool looks;         /* it is to say whether there is a block for a network: struct network_look */

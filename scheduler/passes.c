@@ -164,8 +164,8 @@ void scheduler_reconcile(struct scheduler *scheduler)
 		continue;
 	now_us = clock_mono_us(reconciler->clock);
 	jobs_rest(scheduler);
-	spare_networks_remove(&scheduler->spares, scheduler->starting, now_us);
-	if (spare_networks_look(&scheduler->spares, now_us))
+	network_pool_remove(&scheduler->pool, scheduler->starting, now_us);
+	if (network_pool_look(&scheduler->pool, now_us))
 		listing_want(scheduler, now_us);
 	common_orders_give(scheduler);
 }
@@ -179,7 +179,7 @@ static int64_t earlier_us(int64_t at_us, int64_t other_us)
 int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
 	int64_t at_us = earlier_us(wakes_first_us(&scheduler->wakes),
-				   spare_networks_deadline_us(&scheduler->spares, scheduler->starting));
+				   network_pool_deadline_us(&scheduler->pool, scheduler->starting));
 
 	at_us = earlier_us(at_us, scheduler->load_at_us);
 	at_us = earlier_us(at_us, scheduler->common.list_at_us);

@@ -149,7 +149,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 				    .logged = scheduler->queue_logged,
 				    .room = &scheduler->room,
 				    .project_vcpus = scheduler->project_vcpus,
-				    .spares = &scheduler->spares,
+				    .pool = &scheduler->pool,
 				    .look = &scheduler->network_look,
 				    .networks_short = scheduler->network_lack[0],
 				    .host_us = scheduler->host_us,

@@ -11,7 +11,7 @@ struct clock;
 struct fault_registry;
 struct log_pump;
 struct objects;
-struct spare_networks;
+struct network_pool;
 struct store;
 
 struct reconciler {
@@ -28,6 +28,6 @@ struct reconciler {
 	struct objects *objects;  /* NULL: storage is not ours */
 	const char *adc, *wheels; /* on this machine, absolute; NULL: none */
 	bool cut_off;             /* job networks have no way to the outside */
-	struct spare_networks *spares;
+	struct network_pool *pool;
 	struct fault_registry *faults; /* ordered ones; NULL: none are taken */
 };

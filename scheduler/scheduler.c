@@ -225,14 +225,14 @@ int64_t scheduler_turn(struct scheduler *scheduler)
 
 	pthread_mutex_lock(&scheduler->mutex);
 	inbox_event = queue_take(scheduler);
-	scheduler->spares.closing = scheduler->clearing;
+	scheduler->pool.closing = scheduler->clearing;
 	pthread_mutex_unlock(&scheduler->mutex);
 	inbox_events_handle(scheduler, inbox_event);
 	scheduler_reconcile(scheduler);
 	deadline_us = scheduler_deadline_us(scheduler);
 	pthread_mutex_lock(&scheduler->mutex);
 	scheduler->idle = scheduler->entry_count == 0 && !scheduler->first;
-	scheduler->cleared = spare_networks_are_gone(&scheduler->spares) && !scheduler->first;
+	scheduler->cleared = network_pool_is_empty(&scheduler->pool) && !scheduler->first;
 	if (scheduler->idle || scheduler->cleared)
 		pthread_cond_broadcast(&scheduler->changed);
 	pthread_mutex_unlock(&scheduler->mutex);
@@ -252,7 +252,7 @@ static void *scheduler_main(void *arg)
 		deadline_us = scheduler_turn(scheduler);
 		pthread_mutex_lock(&scheduler->mutex);
 		while (!scheduler->stopping && !scheduler->first &&
-		       scheduler->clearing == scheduler->spares.closing &&
+		       scheduler->clearing == scheduler->pool.closing &&
 		       clock_mono_us(scheduler->reconciler.clock) < deadline_us)
 			wait_until(scheduler, deadline_us);
 	}
@@ -263,7 +263,7 @@ static void *scheduler_main(void *arg)
 /* Holds the mutex. */
 static bool is_clear(const struct scheduler *scheduler, bool of_jobs)
 {
-	return scheduler->cleared && scheduler->clearing == scheduler->spares.closing &&
+	return scheduler->cleared && scheduler->clearing == scheduler->pool.closing &&
 	       (scheduler->idle || !of_jobs);
 }
 
@@ -355,9 +355,9 @@ struct scheduler *scheduler_new(const struct scheduler_options *options)
 		.wheels = scheduler->wheels,
 		.faults = options->faults,
 		.cut_off = options->cut_off,
-		.spares = &scheduler->spares,
+		.pool = &scheduler->pool,
 	};
-	scheduler->spares.keep_us = (int64_t)options->spare_network_ms * 1000;
+	scheduler->pool.keep_us = (int64_t)options->pooled_network_ms * 1000;
 	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "not asked yet");
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -432,7 +432,7 @@ void scheduler_free(struct scheduler *scheduler)
 	json_decref(scheduler->project_vcpus);
 	decisions_free(scheduler);
 	free(scheduler->common.orphans);
-	free(scheduler->spares.doomed);
+	free(scheduler->pool.doomed);
 	log_pump_free(scheduler->reconciler.pump);
 	pthread_cond_destroy(&scheduler->changed);
 	pthread_mutex_destroy(&scheduler->mutex);

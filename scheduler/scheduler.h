@@ -42,7 +42,7 @@ struct scheduler_options {
 	bool cut_off;              /* job networks have no way to the outside: jobs are told */
 	suggest_function suggest;  /* what tuning jobs try next; NULL: as the library says */
 	/* How long a network that a job has left is kept for the next; 0: it goes at once */
-	unsigned spare_network_ms;
+	unsigned pooled_network_ms;
 };
 
 struct scheduler *scheduler_new(const struct scheduler_options *options);

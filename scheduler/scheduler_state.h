@@ -6,12 +6,12 @@
 #include "scheduler/clock_watch.h"
 #include "scheduler/execute.h"
 #include "scheduler/inbox.h"
+#include "scheduler/network_pool.h"
 #include "scheduler/observe_networks.h"
 #include "scheduler/order_give.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/spare_network.h"
 #include "scheduler/wakes.h"
 
 struct job_entry;
@@ -61,7 +61,7 @@ struct scheduler {
 	bool clock_set_in_loss; /* or shortly before: the two above are of different clocks */
 
 	struct clock_watch clock_watch;
-	struct spare_networks spares;
+	struct network_pool pool;
 	struct network_look network_look;
 	/* Why the engine last had no block for a network; "": the last that was asked for had one at once */
 	char network_lack[LACK_TEXT_SIZE];
@@ -80,7 +80,7 @@ struct scheduler {
 	struct inbox_event *first, **last;
 	unsigned tried_waiting; /* how many of these are CLOUD_TRIED or CALL_FAILED */
 	bool stopping, idle;
-	bool clearing, cleared; /* no spare network is to be kept; there is none */
+	bool clearing, cleared; /* no pooled network is to be kept; there is none */
 	enum engine_state engine_state;
 	char engine_text[256];
 };

@@ -309,7 +309,7 @@ unit_scheduler = \
 	tests/unit/scheduler/test_device_claims.c \
 	tests/unit/scheduler/test_restart.c \
 	tests/unit/scheduler/test_scheduler.c \
-	tests/unit/scheduler/test_spare_network.c \
+	tests/unit/scheduler/test_network_pool.c \
 	tests/unit/scheduler/test_wakes.c
 tests_unit_scheduler_run_SOURCES = tests/unit/main.c $(unit_scheduler)
 $(unit_scheduler:.c=): tests/unit/scheduler/run$(EXEEXT)

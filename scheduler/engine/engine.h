@@ -82,7 +82,7 @@ struct network_reach {
 };
 
 struct network_status {
-	int64_t job; /* that it was made for; others may take it over: spare_network.h */
+	int64_t job; /* that it was made for; others may take it over: network_pool.h */
 	char id[80];
 	struct network_reach reach;
 	uint32_t first;    /* the first address for replicas, host byte order */

@@ -27,7 +27,7 @@ struct assignment {
 	json_t *devices[ROLE_COUNT];
 	bool shared; /* the devices are */
 	/* The job that the network was made for which it took over, and the how-manieth to do so it is; 0: its network is
-	 * its own. spare_network.h */
+	 * its own. network_pool.h */
 	int64_t network;
 	unsigned network_turn;
 	/* deviation.h: fitted sizes, pretended or shared GPUs. A field is told in the plan's words

@@ -65,7 +65,7 @@ void daemon_start(struct bench *bench)
 		.faults = bench->faults,
 		.cut_off = bench->cut_off,
 		.suggest = bench->suggest,
-		.spare_network_ms = bench->spare_network_ms,
+		.pooled_network_ms = bench->pooled_network_ms,
 	});
 	inventory_deinit(&inventory);
 	sink = scheduler_sink(bench->scheduler);

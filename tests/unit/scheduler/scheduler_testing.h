@@ -51,7 +51,7 @@ struct bench {
 	const char *adc, *wheels;
 	bool cut_off;
 	suggest_function suggest;
-	unsigned spare_network_ms; /* of the next daemon_start(), too */
+	unsigned pooled_network_ms; /* of the next daemon_start(), too */
 };
 
 /* Somebody sets the machine's wall clock. */

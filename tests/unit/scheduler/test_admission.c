@@ -11,10 +11,10 @@
 #include "scheduler/decision.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
+#include "scheduler/network_pool.h"
 #include "scheduler/observe_networks.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/reconciler.h"
-#include "scheduler/spare_network.h"
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/testing.h"
 
@@ -38,7 +38,7 @@ struct row {
 	bool unknown;         /* the host is */
 	unsigned free;        /* blocks of addresses; those of 8 */
 	bool asked, short_of; /* the engine for blocks; a job that was let in waits for one */
-	unsigned spare[2];    /* networks that hold so many; 71 and 72 */
+	unsigned pooled[2];   /* networks that hold so many; 71 and 72 */
 	int64_t host_s;
 	const char *decided;
 };
@@ -53,7 +53,7 @@ static const struct row rows[] = {
 	{ "too large for the free blocks", { { 9 }, { 1 } }, .free = 9, .decided = "look for 9;" },
 	{ "spare networks",
 	  { { 2 }, { 1 }, { 1 } },
-	  .spare = { 4, 3 },
+	  .pooled = { 4, 3 },
 	  .decided = "1 in on 72; 2 in on 71; look for 1;" },
 	{ "a job waits for its network",
 	  { { 1 }, { 1 }, { 1 } },
@@ -229,13 +229,13 @@ static bool row_holds(const struct row *row)
 	const struct network_look look = {
 		.asked = row->asked, .replicas = 8, .free = row->free, .until_us = 101 * S
 	};
-	struct spare_networks spares = { 0 };
+	struct network_pool pool = { 0 };
 	struct job_entry entries[4], *queue[4];
 	struct queue_view view = { .open = entry_open,
 				   .reconciler = &reconciler,
 				   .queue = queue,
 				   .room = &room,
-				   .spares = &spares,
+				   .pool = &pool,
 				   .look = &look,
 				   .networks_short = row->short_of,
 				   .host_us = row->host_s * S,
@@ -244,10 +244,10 @@ static bool row_holds(const struct row *row)
 	struct admission admission;
 	AUTO(string) char *decided = NULL;
 
-	for (; spares.count < 2 && row->spare[spares.count]; spares.count++)
-		spares.items[spares.count].status =
-			(struct network_status){ .job = 71 + (int64_t)spares.count,
-						 .capacity = row->spare[spares.count] };
+	for (; pool.count < 2 && row->pooled[pool.count]; pool.count++)
+		pool.items[pool.count].status =
+			(struct network_status){ .job = 71 + (int64_t)pool.count,
+						 .capacity = row->pooled[pool.count] };
 	for (; view.count < 4 && row->queue[view.count].replicas; view.count++) {
 		struct job_run *run = run_new((int64_t)view.count + 1, &row->queue[view.count]);
 

@@ -121,7 +121,7 @@ static void world_begin(void)
 	world.stores_failing = 0;
 	world.lease_count = 0;
 	world.clock_set = false;
-	world.spare_network_ms = choose(2) ? 3000 : 0;
+	world.pooled_network_ms = choose(2) ? 3000 : 0;
 	world.fault_seed = choose(2) ? choose(60000) : 0;
 	world.engine = (struct engine){ &world_ops };
 	world.engine_up = true;
@@ -172,7 +172,7 @@ static void world_settle(void)
 		else if (world.list_asked)
 			listing_post();
 		else if (jobs_are_over() && !world.network_count &&
-			 spare_networks_are_gone(&world.scheduler->spares))
+			 network_pool_is_empty(&world.scheduler->pool))
 			return;
 		else if (deadline_us <= world.mono_us + 2 * SECOND_US)
 			time_pass(deadline_us > world.mono_us ? deadline_us - world.mono_us : 1);
@@ -184,7 +184,7 @@ static void world_settle(void)
 			break;
 	}
 	VIOLATE("nothing goes on: jobs %s, %zu networks, %u networks are going",
-		jobs_are_over() ? "over" : "not over", world.network_count, world.scheduler->spares.going);
+		jobs_are_over() ? "over" : "not over", world.network_count, world.scheduler->pool.going);
 }
 
 static void ends_check(void)

@@ -45,7 +45,7 @@ static void daemon_start(void)
 							   .capacity = capacity,
 							   .inventory = { .automatic = true },
 							   .faults = (struct fault_registry *)&world,
-							   .spare_network_ms = world.spare_network_ms });
+							   .pooled_network_ms = world.pooled_network_ms });
 	assert_int_equal(scheduler_resume(world.scheduler, &world.engine, NULL), STATUS_OK);
 }
 
@@ -315,7 +315,7 @@ static void outside_network_remove(void)
 	TELL("somebody removes network %d", (int)world.networks[at]);
 	/* Another job may be on it than the one that it was made for. */
 	for (size_t i = 0; i < world.job_count; i++)
-		if (world.spare_network_ms || world.jobs[i].row.id == world.networks[at])
+		if (world.pooled_network_ms || world.jobs[i].row.id == world.networks[at])
 			world.jobs[i].troubled = true;
 	world.networks[at] = world.networks[--world.network_count];
 }

@@ -107,7 +107,7 @@ struct world {
 	int64_t mono_us, wall_us;
 	bool clock_set; /* the latter was, by somebody */
 	struct clock clock;
-	unsigned spare_network_ms;
+	unsigned pooled_network_ms;
 	unsigned fault_seed; /* 0: no faults are ordered */
 
 	struct client_job jobs[JOBS_MAX];

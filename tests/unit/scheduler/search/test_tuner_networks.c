@@ -8,7 +8,7 @@ static void trials_take_over_networks_across_restarts(void **state)
 	size_t most;
 	int64_t job;
 
-	bench->spare_network_ms = 60000;
+	bench->pooled_network_ms = 60000;
 	fake_engine_up(bench->fake);
 	daemon_restart(bench);
 	job = search_submit(bench, &(struct search){ .job_id = "t", .trials = 8, .parallel = 2 });
@@ -25,7 +25,7 @@ static void the_next_trial_does_not_wait_for_containers_to_go_but_the_end_does(v
 	AUTO(job) struct job *row = NULL;
 	int64_t job, first, second;
 
-	bench->spare_network_ms = 60000;
+	bench->pooled_network_ms = 60000;
 	fake_engine_up(bench->fake);
 	daemon_restart(bench);
 	job = search_submit(bench, &(struct search){ .job_id = "t", .trials = 2, .parallel = 1 });
@@ -56,7 +56,7 @@ static void the_next_four_start_before_four_that_ended_at_once_are_removed(void 
 	struct bench *bench = *state;
 	int64_t job, runs[4];
 
-	bench->spare_network_ms = 60000;
+	bench->pooled_network_ms = 60000;
 	fake_engine_up(bench->fake);
 	daemon_restart(bench);
 	job = search_submit(bench, &(struct search){ .job_id = "t", .trials = 8, .parallel = 4 });
@@ -70,7 +70,7 @@ static void the_next_four_start_before_four_that_ended_at_once_are_removed(void 
 	for (unsigned i = 0; i < 4; i++)
 		runs[i] = trial_await(bench, job, i + 5, JOB_RUNNING);
 	assert_int_equal(fake_engine_container_count(bench->fake), 8);
-	/* Broken: with room for one spare network only, three more were made. */
+	/* Broken: with room for one pooled network only, three more were made. */
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 4);
 	fake_engine_hold_removals(bench->fake, false);
 	for (unsigned i = 0; i < 4; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a network when its job has left it. */
-#include "scheduler/spare_network.h"
+#include "scheduler/network_pool.h"
 
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
@@ -9,52 +9,52 @@
 
 /* ---- by itself ---- */
 
-static void left(struct spare_networks *spares, int64_t job, unsigned capacity, int64_t now_us)
+static void left(struct network_pool *pool, int64_t job, unsigned capacity, int64_t now_us)
 {
 	struct job row = { .id = job };
 	struct job_run run = { .row = &row,
 			       .network = NETWORK_READY,
 			       .network_status = { .job = job, .capacity = capacity } };
 
-	spare_network_leave(spares, &run, now_us);
+	pooled_network_leave(pool, &run, now_us);
 	assert_int_equal(run.network, NETWORK_NONE);
 }
 
 /* The network that a job of so many replicas takes over; 0: none. */
-static int64_t taken(struct spare_networks *spares, size_t replicas, unsigned *ret_turn)
+static int64_t taken(struct network_pool *pool, size_t replicas, unsigned *ret_turn)
 {
-	const struct spare_network *fit = spare_network_fit(spares, replicas);
+	const struct pooled_network *fit = pooled_network_fit(pool, replicas);
 	const int64_t network = fit ? fit->status.job : 0;
-	struct spare_network spare;
+	struct pooled_network pooled;
 
 	*ret_turn = fit ? fit->turn + 1 : 0;
-	assert_int_equal(spare_network_take(spares, network, &spare), network != 0);
-	assert_false(spare_networks_have(spares, network));
+	assert_int_equal(pooled_network_take(pool, network, &pooled), network != 0);
+	assert_false(network_pool_has(pool, network));
 	return network;
 }
 
 static void the_smallest_that_holds_a_job_is_taken(void **state)
 {
-	struct spare_networks spares = { .keep_us = 100 };
+	struct network_pool pool = { .keep_us = 100 };
 	unsigned turn;
 
 	(void)state;
-	left(&spares, 1, 125, 0);
-	left(&spares, 2, 5, 0);
-	left(&spares, 3, 13, 0);
-	assert_int_equal(taken(&spares, 126, &turn), 0);
-	assert_int_equal(taken(&spares, 6, &turn), 3);
+	left(&pool, 1, 125, 0);
+	left(&pool, 2, 5, 0);
+	left(&pool, 3, 13, 0);
+	assert_int_equal(taken(&pool, 126, &turn), 0);
+	assert_int_equal(taken(&pool, 6, &turn), 3);
 	assert_int_equal(turn, 1);
-	assert_int_equal(taken(&spares, 1, &turn), 2);
-	assert_int_equal(taken(&spares, 6, &turn), 1);
-	assert_int_equal(taken(&spares, 1, &turn), 0);
-	assert_int_equal(spares.doomed_count, 0);
-	free(spares.doomed);
+	assert_int_equal(taken(&pool, 1, &turn), 2);
+	assert_int_equal(taken(&pool, 6, &turn), 1);
+	assert_int_equal(taken(&pool, 1, &turn), 0);
+	assert_int_equal(pool.doomed_count, 0);
+	free(pool.doomed);
 }
 
 static void turns_are_counted(void **state)
 {
-	struct spare_networks spares = { .keep_us = 100 };
+	struct network_pool pool = { .keep_us = 100 };
 	struct job row = { .id = 8 };
 	struct assignment assignment = { .network = 3, .network_turn = 4 };
 	struct job_run run = { .row = &row,
@@ -64,100 +64,100 @@ static void turns_are_counted(void **state)
 	unsigned turn;
 
 	(void)state;
-	spare_network_leave(&spares, &run, 0);
-	assert_int_equal(taken(&spares, 1, &turn), 3);
+	pooled_network_leave(&pool, &run, 0);
+	assert_int_equal(taken(&pool, 1, &turn), 3);
 	assert_int_equal(turn, 5);
-	free(spares.doomed);
+	free(pool.doomed);
 }
 
 static void it_is_kept_for_a_moment_and_longer_while_others_start(void **state)
 {
-	struct spare_networks spares = { .keep_us = 100 };
+	struct network_pool pool = { .keep_us = 100 };
 
 	(void)state;
-	left(&spares, 1, 5, 1000);
-	assert_int_equal(spare_networks_deadline_us(&spares, false), 1100);
-	spare_networks_remove(&spares, false, 1099);
-	assert_true(spare_networks_have(&spares, 1));
-	spare_networks_remove(&spares, true, 1100);
-	assert_true(spare_networks_have(&spares, 1));
-	assert_true(spare_networks_deadline_us(&spares, true) > 1100);
-	spare_networks_remove(&spares, false, 1100);
-	assert_false(spare_networks_have(&spares, 1));
-	assert_int_equal(spares.doomed[0], 1);
-	assert_int_equal(spare_networks_deadline_us(&spares, false), INT64_MAX);
-	assert_false(spare_networks_are_gone(&spares));
-	spare_network_removed(&spares);
-	assert_true(spare_networks_are_gone(&spares));
-	left(&spares, 2, 5, 0);
-	spare_networks_remove(&spares, true, spare_networks_deadline_us(&spares, true));
-	assert_int_equal(spares.doomed[1], 2);
-	free(spares.doomed);
+	left(&pool, 1, 5, 1000);
+	assert_int_equal(network_pool_deadline_us(&pool, false), 1100);
+	network_pool_remove(&pool, false, 1099);
+	assert_true(network_pool_has(&pool, 1));
+	network_pool_remove(&pool, true, 1100);
+	assert_true(network_pool_has(&pool, 1));
+	assert_true(network_pool_deadline_us(&pool, true) > 1100);
+	network_pool_remove(&pool, false, 1100);
+	assert_false(network_pool_has(&pool, 1));
+	assert_int_equal(pool.doomed[0], 1);
+	assert_int_equal(network_pool_deadline_us(&pool, false), INT64_MAX);
+	assert_false(network_pool_is_empty(&pool));
+	pooled_network_removed(&pool);
+	assert_true(network_pool_is_empty(&pool));
+	left(&pool, 2, 5, 0);
+	network_pool_remove(&pool, true, network_pool_deadline_us(&pool, true));
+	assert_int_equal(pool.doomed[1], 2);
+	free(pool.doomed);
 }
 
 static void of_too_many_the_oldest_goes(void **state)
 {
-	struct spare_networks spares = { .keep_us = 100 };
+	struct network_pool pool = { .keep_us = 100 };
 
 	(void)state;
-	for (int i = 1; i <= SPARE_NETWORKS_MAX + 2; i++)
-		left(&spares, i, 5, i);
-	assert_int_equal(spares.count, SPARE_NETWORKS_MAX);
-	assert_int_equal(spares.doomed_count, 2);
-	assert_int_equal(spares.doomed[0], 1);
-	assert_int_equal(spares.doomed[1], 2);
-	free(spares.doomed);
+	for (int i = 1; i <= POOLED_NETWORKS_MAX + 2; i++)
+		left(&pool, i, 5, i);
+	assert_int_equal(pool.count, POOLED_NETWORKS_MAX);
+	assert_int_equal(pool.doomed_count, 2);
+	assert_int_equal(pool.doomed[0], 1);
+	assert_int_equal(pool.doomed[1], 2);
+	free(pool.doomed);
 }
 
 static void none_is_kept_at_the_end(void **state)
 {
-	struct spare_networks spares = { .keep_us = 100 };
+	struct network_pool pool = { .keep_us = 100 };
 
 	(void)state;
-	left(&spares, 1, 5, 0);
-	spares.closing = true;
-	left(&spares, 2, 5, 0);
-	assert_int_equal(spares.doomed[0], 2);
-	spare_networks_remove(&spares, true, 0);
-	assert_int_equal(spares.doomed[1], 1);
-	free(spares.doomed);
+	left(&pool, 1, 5, 0);
+	pool.closing = true;
+	left(&pool, 2, 5, 0);
+	assert_int_equal(pool.doomed[0], 2);
+	network_pool_remove(&pool, true, 0);
+	assert_int_equal(pool.doomed[1], 1);
+	free(pool.doomed);
 }
 
 static void one_that_is_still_made_goes(void **state)
 {
-	struct spare_networks spares = { .keep_us = 100 };
+	struct network_pool pool = { .keep_us = 100 };
 	struct job row = { .id = 8 };
 	struct job_run run = { .row = &row, .network = NETWORK_CREATING };
 
 	(void)state;
-	spare_network_leave(&spares, &run, 0);
-	assert_int_equal(spares.doomed[0], 8);
-	assert_int_equal(spares.count, 0);
-	free(spares.doomed);
+	pooled_network_leave(&pool, &run, 0);
+	assert_int_equal(pool.doomed[0], 8);
+	assert_int_equal(pool.count, 0);
+	free(pool.doomed);
 }
 
 static void one_that_could_not_be_removed_is_looked_for(void **state)
 {
-	struct spare_networks spares = { .keep_us = 100 };
+	struct network_pool pool = { .keep_us = 100 };
 	const struct network_status other = { .job = 7 };
 	int64_t at;
 
 	(void)state;
-	spare_network_remove(&spares, 5);
-	spare_network_stays(&spares, 1000);
-	at = spare_networks_deadline_us(&spares, false);
+	pooled_network_remove(&pool, 5);
+	pooled_network_stays(&pool, 1000);
+	at = network_pool_deadline_us(&pool, false);
 	assert_true(at > 1000 && at < INT64_MAX);
-	assert_false(spare_networks_are_gone(&spares));
-	assert_false(spare_networks_look(&spares, at - 1));
-	assert_true(spare_networks_look(&spares, at));
-	/* Broken: spare_networks_look() that takes what it asked for as heard. */
-	assert_false(spare_networks_are_gone(&spares));
-	left(&spares, 6, 5, at);
-	left(&spares, 7, 5, at);
-	spare_networks_compare(&spares, &other, 1);
-	assert_false(spare_networks_have(&spares, 6)); /* somebody removed it */
-	assert_true(spare_networks_have(&spares, 7));
-	free(spares.doomed);
+	assert_false(network_pool_is_empty(&pool));
+	assert_false(network_pool_look(&pool, at - 1));
+	assert_true(network_pool_look(&pool, at));
+	/* Broken: network_pool_look() that takes what it asked for as heard. */
+	assert_false(network_pool_is_empty(&pool));
+	left(&pool, 6, 5, at);
+	left(&pool, 7, 5, at);
+	network_pool_compare(&pool, &other, 1);
+	assert_false(network_pool_has(&pool, 6)); /* somebody removed it */
+	assert_true(network_pool_has(&pool, 7));
+	free(pool.doomed);
 }
 
 /* ---- in the scheduler ---- */
@@ -168,7 +168,7 @@ static int setup_keeping(void **state)
 	int rc = bench_setup(state);
 
 	bench = *state;
-	bench->spare_network_ms = 60000;
+	bench->pooled_network_ms = 60000;
 	daemon_stop(bench);
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
