@@ -131,7 +131,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 }
 
 /* What is so from now on, because it is stored. */
-static void decision_settle(struct scheduler *scheduler, struct decision *decision)
+static void decision_on_commit(struct scheduler *scheduler, struct decision *decision)
 {
 	const struct job_change *change = &decision->change;
 	struct job_run *run = decision->run;
@@ -226,7 +226,7 @@ static void changes_store(struct scheduler *scheduler)
 	for (size_t i = 0; i < count; i++) {
 		if (!items[i].stores)
 			continue;
-		decision_settle(scheduler, &items[i]);
+		decision_on_commit(scheduler, &items[i]);
 		change_discard(&items[i].change);
 	}
 	if (refused && room_leases_load(scheduler, &all))

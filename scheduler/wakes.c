@@ -62,7 +62,7 @@ static int64_t heap_at_us(const struct wakes *wakes, size_t place)
 }
 
 /* Moves @entry, which leaves a hole at @place, to where no parent is later and no child earlier. */
-static void heap_settle(struct wakes *wakes, size_t place, struct job_entry *entry)
+static void heap_restore(struct wakes *wakes, size_t place, struct job_entry *entry)
 {
 	const int64_t at_us = entry->wake.at_us;
 
@@ -88,7 +88,7 @@ static void heap_leave(struct wakes *wakes, struct job_entry *entry)
 	entry->wake.place = 0;
 	last = wakes->heap[--wakes->count];
 	if (last != entry)
-		heap_settle(wakes, place, last);
+		heap_restore(wakes, place, last);
 }
 
 void wakes_set(struct wakes *wakes, struct job_entry *entry, int64_t at_us)
@@ -98,7 +98,7 @@ void wakes_set(struct wakes *wakes, struct job_entry *entry, int64_t at_us)
 		return;
 	}
 	entry->wake.at_us = at_us;
-	heap_settle(wakes, entry->wake.place ? entry->wake.place : ++wakes->count, entry);
+	heap_restore(wakes, entry->wake.place ? entry->wake.place : ++wakes->count, entry);
 }
 
 void wakes_expire(struct wakes *wakes, int64_t now_us)

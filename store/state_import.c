@@ -22,7 +22,7 @@ enum { PIECE_BYTES = 256 << 10 };
 struct state_import {
 	char *state_dir, *folder, *ready;
 	struct state_unpacker *unpacker; /* NULL: it is whole */
-	bool settled;
+	bool committed;
 };
 
 static bool is_there(const char *path)
@@ -78,7 +78,7 @@ static enum status directory_sync(const char *path, struct error *err)
 
 static enum status absent_mark(const char *folder, struct error *err);
 
-enum status state_import_settle(struct state_import *import, struct error *err)
+enum status state_import_commit(struct state_import *import, struct error *err)
 {
 	enum status rc = absent_mark(import->folder, err);
 
@@ -88,7 +88,7 @@ enum status state_import_settle(struct state_import *import, struct error *err)
 		return rc;
 	if (rename(import->folder, import->ready) != 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", import->ready, strerror(errno));
-	import->settled = true;
+	import->committed = true;
 	return directory_sync(import->state_dir, err);
 }
 
@@ -97,7 +97,7 @@ void state_import_close(struct state_import *import)
 	if (!import)
 		return;
 	state_unpacker_close(import->unpacker);
-	if (import->folder && !import->settled)
+	if (import->folder && !import->committed)
 		tree_remove(import->folder, SIZE_MAX);
 	free(import->state_dir);
 	free(import->folder);
@@ -122,7 +122,7 @@ enum status state_import_folder(const char *state_dir, const char *folder, struc
 		return STATUS_INVALID_ARGUMENT;
 	if (!rc)
 		rc = state_import_check(import, ret_facts, err);
-	return rc ? rc : state_import_settle(import, err);
+	return rc ? rc : state_import_commit(import, err);
 }
 
 /* ---- into its places ---- */

@@ -32,7 +32,7 @@ enum status state_import_take(struct state_import *import, const char *data, siz
 enum status state_import_check(struct state_import *import, struct import_facts *ret_facts,
 			       struct error *err);
 /* From now on it is in the place of what is there when the directory is opened next. */
-enum status state_import_settle(struct state_import *import, struct error *err);
+enum status state_import_commit(struct state_import *import, struct error *err);
 /* Without a settlement nothing is left of it. */
 void state_import_close(struct state_import *import);
 DEFINE_AUTO(state_import, struct state_import *, state_import_close)

@@ -247,7 +247,7 @@ enum status state_import_end_call(struct call *call, struct error *err)
 	if (!rc)
 		rc = jobs_check(context, err);
 	if (!rc)
-		rc = state_import_settle(import->import, err);
+		rc = state_import_commit(import->import, err);
 	if (rc)
 		return rc;
 	import_answer(call, &facts);

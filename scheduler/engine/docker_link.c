@@ -299,7 +299,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 }
 
 /* Speaks the older of its newest version and ours. */
-static bool version_settle(struct docker *docker, const char *theirs)
+static bool version_negotiate(struct docker *docker, const char *theirs)
 {
 	unsigned major = 0, minor = 0;
 	char *version = docker->link.version;
@@ -323,7 +323,7 @@ static void ping_done(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	outcome_read(answer, &outcome);
-	if (!outcome.status && !version_settle(docker, answer->api_version)) {
+	if (!outcome.status && !version_negotiate(docker, answer->api_version)) {
 		outcome.status = STATUS_FAILED_PRECONDITION;
 		snprintf(outcome.text, sizeof(outcome.text),
 			 "the engine speaks API version %s; 1.%d or newer is needed (Docker 19.03)",

@@ -63,7 +63,7 @@ struct follower {
 };
 
 static void open_stream(struct follower *follower, enum stage stage);
-static void stream_settle(struct follower *follower);
+static void stream_resolve(struct follower *follower);
 
 static void follower_free(struct follower *follower)
 {
@@ -253,7 +253,7 @@ static bool tail_is_astray(const struct follower *follower)
 }
 
 /* The stream is over and all its bytes were read. */
-static void stream_settle(struct follower *follower)
+static void stream_resolve(struct follower *follower)
 {
 	char name[32];
 
@@ -291,7 +291,7 @@ static void stream_done(void *arg, const struct http_answer *answer)
 	follower->code = answer->code;
 	follower->ended = true;
 	if (!is_held(follower))
-		stream_settle(follower);
+		stream_resolve(follower);
 }
 
 static void open_stream(struct follower *follower, enum stage stage)
@@ -386,7 +386,7 @@ static bool follower_resume(struct follower *follower)
 		follower->ended = false;
 		retry(follower);
 	} else if (follower->ended) {
-		stream_settle(follower);
+		stream_resolve(follower);
 	} else if (follower->exchange) {
 		http_resume(follower->exchange);
 	}

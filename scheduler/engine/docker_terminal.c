@@ -183,7 +183,7 @@ static enum status words_read(struct docker_terminal *terminal, struct error *er
 
 /* The stream opens before the program is started. Engines answer a resize once they have tried that, so that the
  * first look settles it; for others it is looked again until there is some output. */
-static enum status start_settle(struct docker_terminal *terminal, struct error *err)
+static enum status start_resolve(struct docker_terminal *terminal, struct error *err)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + terminal->patience_ms * INT64_C(1000);
 	bool output = false;
@@ -220,7 +220,7 @@ static enum status exec_start(struct docker_terminal *terminal, struct error *er
 	if (rc)
 		return rc;
 	if (terminal->hijack)
-		return start_settle(terminal, err);
+		return start_resolve(terminal, err);
 	return refused(code, &answer, true, err);
 }
 

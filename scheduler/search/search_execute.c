@@ -109,7 +109,7 @@ static enum status trial_act_end(struct scheduler *scheduler, struct job_run *ru
 	notes_write(&act->says, lines);
 	rc = trial_end(scheduler->reconciler.store, &ending, err);
 	if (!rc && run->tuner)
-		curve_settle(run->tuner, &scheduler->reconciler, act->number, act->run);
+		curve_finish(run->tuner, &scheduler->reconciler, act->number, act->run);
 	free(lines);
 	return rc;
 }

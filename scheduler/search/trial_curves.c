@@ -64,7 +64,7 @@ static enum status curve_load(void *arg, const struct trial_curve *curve, struct
 		owner->tuner->metrics[curve->number - 1] = NULL;
 		trial_metrics_free(metrics);
 	} else if (curve->outcome != OUTCOME_OPEN) {
-		trial_metrics_settle(metrics);
+		trial_metrics_finish(metrics);
 	}
 	return STATUS_OK;
 }
@@ -84,13 +84,13 @@ struct trial_metrics *curve_of(struct look *look, const struct stored_trial *sto
 	return metrics_make(&owner, stored->number, stored->run, stored->running_us);
 }
 
-void curve_settle(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run)
+void curve_finish(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run)
 {
 	struct trial_metrics **slot = &tuner->metrics[number - 1];
 
 	trial_directory_remove(reconciler, run);
 	if (tuner->study->stopping != STOPPING_NONE) {
-		trial_metrics_settle(*slot);
+		trial_metrics_finish(*slot);
 		return;
 	}
 	trial_metrics_free(*slot);

@@ -17,6 +17,6 @@ enum status curves_load(struct tuner *tuner, const struct reconciler *reconciler
 /* The trial's own. */
 struct trial_metrics *curve_of(struct look *look, const struct stored_trial *stored);
 /* The trial has ended and its curve is stored: only what others may be compared with stays. */
-void curve_settle(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run);
+void curve_finish(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run);
 /* Reads what trials under way have reported, and stores it. */
 enum status curves_read(struct look *look, struct error *err);

@@ -92,7 +92,7 @@ enum status trial_metrics_resume(struct trial_metrics *metrics, const char *text
 	return rc;
 }
 
-void trial_metrics_settle(struct trial_metrics *metrics)
+void trial_metrics_finish(struct trial_metrics *metrics)
 {
 	trial_events_free(TAKE(metrics->events));
 	free(TAKE(metrics->file));

@@ -31,7 +31,7 @@ void trial_metrics_free(struct trial_metrics *metrics);
 enum status trial_metrics_resume(struct trial_metrics *metrics, const char *text, struct error *err);
 
 /* Nothing more will come: lets go of what only readings need. Later ones change nothing. */
-void trial_metrics_settle(struct trial_metrics *metrics);
+void trial_metrics_finish(struct trial_metrics *metrics);
 
 /* Reads what is new. A file that is not there, or not in order, is remembered for the absence's sentence. */
 void trial_metrics_read(struct trial_metrics *metrics);

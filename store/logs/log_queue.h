@@ -25,7 +25,7 @@ struct log_item {
 	struct log_record record; /* texts point behind the item; the source is referenced */
 	int64_t outbox_id;
 	void (*done)(void *arg);                       /* waits as long as it takes */
-	void (*settle)(void *arg, enum status status); /* told of the first failure */
+	void (*on_commit)(void *arg, enum status status); /* told of the first failure */
 	void *arg;
 	/* texts */
 };

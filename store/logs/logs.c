@@ -32,35 +32,35 @@ void log_barrier(struct store *store, void (*done)(void *arg), void *arg)
 /* A caller that waits in log_flush(), on its stack. */
 struct flush {
 	pthread_mutex_t lock;
-	pthread_cond_t settled;
+	pthread_cond_t committed;
 	bool done;
 	enum status status;
 };
 
-static void flush_settle(void *arg, enum status status)
+static void flush_on_commit(void *arg, enum status status)
 {
 	struct flush *flush = arg;
 
 	pthread_mutex_lock(&flush->lock);
 	flush->status = status;
 	flush->done = true;
-	pthread_cond_signal(&flush->settled);
+	pthread_cond_signal(&flush->committed);
 	pthread_mutex_unlock(&flush->lock);
 }
 
 enum status log_flush(struct store *store, struct error *err)
 {
 	struct flush flush = { .done = false };
-	struct log_item barrier = { .kind = ITEM_BARRIER, .settle = flush_settle, .arg = &flush };
+	struct log_item barrier = { .kind = ITEM_BARRIER, .on_commit = flush_on_commit, .arg = &flush };
 
 	pthread_mutex_init(&flush.lock, NULL);
-	pthread_cond_init(&flush.settled, NULL);
+	pthread_cond_init(&flush.committed, NULL);
 	logs_writer_barrier(store->logs, &barrier);
 	pthread_mutex_lock(&flush.lock);
 	while (!flush.done)
-		pthread_cond_wait(&flush.settled, &flush.lock);
+		pthread_cond_wait(&flush.committed, &flush.lock);
 	pthread_mutex_unlock(&flush.lock);
-	pthread_cond_destroy(&flush.settled);
+	pthread_cond_destroy(&flush.committed);
 	pthread_mutex_destroy(&flush.lock);
 	if (flush.status)
 		return error_set(err, flush.status, NULL, "log entries cannot be stored now");

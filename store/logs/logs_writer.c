@@ -94,11 +94,11 @@ struct purge {
 	enum status status;
 	struct error err;
 	pthread_mutex_t lock;
-	pthread_cond_t settled;
+	pthread_cond_t committed;
 };
 
 /* On the writer's thread, once the batch that the barrier came with is stored. */
-static void purge_settle(void *arg, enum status status)
+static void purge_on_commit(void *arg, enum status status)
 {
 	struct purge *purge = arg;
 	bool more = false;
@@ -113,7 +113,7 @@ static void purge_settle(void *arg, enum status status)
 	purge->err = err;
 	purge->more = more;
 	purge->done = true;
-	pthread_cond_signal(&purge->settled);
+	pthread_cond_signal(&purge->committed);
 	pthread_mutex_unlock(&purge->lock);
 }
 
@@ -122,14 +122,15 @@ enum status logs_writer_purge(struct logs_writer *writer, int64_t job, bool *ret
 	struct purge purge = { .writer = writer, .job = job };
 
 	pthread_mutex_init(&purge.lock, NULL);
-	pthread_cond_init(&purge.settled, NULL);
+	pthread_cond_init(&purge.committed, NULL);
 	logs_writer_barrier(
-		writer, &(struct log_item){ .kind = ITEM_BARRIER, .settle = purge_settle, .arg = &purge });
+		writer,
+		&(struct log_item){ .kind = ITEM_BARRIER, .on_commit = purge_on_commit, .arg = &purge });
 	pthread_mutex_lock(&purge.lock);
 	while (!purge.done)
-		pthread_cond_wait(&purge.settled, &purge.lock);
+		pthread_cond_wait(&purge.committed, &purge.lock);
 	pthread_mutex_unlock(&purge.lock);
-	pthread_cond_destroy(&purge.settled);
+	pthread_cond_destroy(&purge.committed);
 	pthread_mutex_destroy(&purge.lock);
 	*ret_more = purge.more;
 	if (purge.status)
@@ -265,16 +266,16 @@ static void barriers_call(const struct log_queue *queue, enum status status)
 	struct log_item *item;
 
 	while ((item = log_queue_next(queue, &cursor))) {
-		if (item->settle)
-			item->settle(item->arg, status);
-		item->settle = NULL; /* once */
+		if (item->on_commit)
+			item->on_commit(item->arg, status);
+		item->on_commit = NULL; /* once */
 		if (item->done && status == STATUS_OK)
 			item->done(item->arg);
 	}
 }
 
 /* Answers callers that came to the barrier while a batch cannot be stored: they do not wait for it either. */
-static void newcomers_settle(struct logs_writer *writer, enum status status)
+static void newcomers_on_commit(struct logs_writer *writer, enum status status)
 {
 	pthread_mutex_lock(&writer->lock);
 	barriers_call(&writer->queue, status);
@@ -320,7 +321,7 @@ static void batch_store(struct logs_writer *writer, const struct log_queue *queu
 			log_event(LOG_ERROR, "log-commit-failed", "records=%zu error=\"%s\"", queue->count,
 				  err.text ? err.text : "");
 		barriers_call(queue, rc);
-		newcomers_settle(writer, rc);
+		newcomers_on_commit(writer, rc);
 		if (may_retry(writer, rc, tries))
 			continue;
 		log_event(LOG_ERROR, "log-records-lost", "records=%zu error=\"%s\"", queue->count,

@@ -238,7 +238,7 @@ enum status assembly_finish(struct objects *objects, const struct assembly_key *
 		return rc;
 	}
 	joining.owns_blob = false;
-	blob_settle(&objects->files, joining.blob);
+	blob_move_to_place(&objects->files, joining.blob);
 	*ret_object = joining.object;
 	return STATUS_OK;
 }

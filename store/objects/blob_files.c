@@ -134,7 +134,7 @@ enum status blob_upload_size(const struct blob_files *files, int64_t blob, int64
 	return STATUS_OK;
 }
 
-void blob_settle(const struct blob_files *files, int64_t blob)
+void blob_move_to_place(const struct blob_files *files, int64_t blob)
 {
 	char from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE], directory[3];
 
@@ -152,27 +152,27 @@ void blob_settle(const struct blob_files *files, int64_t blob)
 
 bool blob_link(const struct blob_files *files, int64_t blob, int directory_fd, const char *name)
 {
-	char settled[BLOB_PATH_SIZE], arriving[BLOB_PATH_SIZE];
+	char stored_path[BLOB_PATH_SIZE], arriving[BLOB_PATH_SIZE];
 
-	blob_path(blob, settled);
+	blob_path(blob, stored_path);
 	upload_path(blob, arriving);
-	if (linkat(files->blobs_fd, settled, directory_fd, name, 0) == 0)
+	if (linkat(files->blobs_fd, stored_path, directory_fd, name, 0) == 0)
 		return true;
 	return errno == ENOENT && linkat(files->uploads_fd, arriving, directory_fd, name, 0) == 0;
 }
 
 int blob_open(const struct blob_files *files, int64_t blob)
 {
-	char settled[BLOB_PATH_SIZE], arriving[BLOB_PATH_SIZE];
+	char stored_path[BLOB_PATH_SIZE], arriving[BLOB_PATH_SIZE];
 	int fd;
 
-	blob_path(blob, settled);
+	blob_path(blob, stored_path);
 	upload_path(blob, arriving);
-	fd = openat(files->blobs_fd, settled, O_RDONLY | O_CLOEXEC);
+	fd = openat(files->blobs_fd, stored_path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		fd = openat(files->uploads_fd, arriving, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT) /* it was moved between the two looks */
-		fd = openat(files->blobs_fd, settled, O_RDONLY | O_CLOEXEC);
+		fd = openat(files->blobs_fd, stored_path, O_RDONLY | O_CLOEXEC);
 	return fd;
 }
 
@@ -183,12 +183,12 @@ static bool is_gone(int directory_fd, const char *path)
 
 bool blob_remove(const struct blob_files *files, int64_t blob)
 {
-	char settled[BLOB_PATH_SIZE], arriving[BLOB_PATH_SIZE];
+	char stored_path[BLOB_PATH_SIZE], arriving[BLOB_PATH_SIZE];
 
-	blob_path(blob, settled);
+	blob_path(blob, stored_path);
 	upload_path(blob, arriving);
 	/* In the direction in which it moves. */
-	return is_gone(files->uploads_fd, arriving) && is_gone(files->blobs_fd, settled);
+	return is_gone(files->uploads_fd, arriving) && is_gone(files->blobs_fd, stored_path);
 }
 
 static bool blob_number_parse(const char *name, int64_t *ret_blob)

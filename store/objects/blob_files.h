@@ -35,7 +35,7 @@ enum status blob_upload_open(const struct blob_files *files, int64_t blob, int *
 enum status blob_upload_size(const struct blob_files *files, int64_t blob, int64_t *ret_bytes,
 			     struct error *err);
 /* An object has it now: moves it to its place. A failure is no harm: it is found where it is. */
-void blob_settle(const struct blob_files *files, int64_t blob);
+void blob_move_to_place(const struct blob_files *files, int64_t blob);
 /* A hard link to it, wherever it is. False with errno. */
 bool blob_link(const struct blob_files *files, int64_t blob, int directory_fd, const char *name);
 /* To be read. -1 with errno: ENOENT: it is nowhere. */

@@ -145,7 +145,7 @@ bool file_tree_show(const struct blob_files *files, const char *bucket, const ch
 	struct tree_path place AUTO_PLACE = { .directory_fd = -1 };
 	char beside[NAME_SIZE];
 
-	blob_settle(files, blob); /* its finisher may not have come to it */
+	blob_move_to_place(files, blob); /* its finisher may not have come to it */
 	if (!place_find(&place, files, bucket, name, directory_make))
 		return false;
 	if (link_make(files, blob, &place, place.part))

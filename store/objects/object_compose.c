@@ -115,7 +115,7 @@ enum status object_compose(struct objects *objects, const struct compose_source 
 		blob_remove(&objects->files, composition.blob);
 		return rc;
 	}
-	blob_settle(&objects->files, composition.blob);
+	blob_move_to_place(&objects->files, composition.blob);
 	*ret_object = composition.object;
 	return STATUS_OK;
 }

@@ -85,7 +85,7 @@ static enum status upload_recover(void *arg, int64_t blob, struct error *err)
 	if (!row)
 		blob_remove(recovery->files, blob);
 	else if (sqlite3_column_int(use, 0) == AN_OBJECT)
-		blob_settle(recovery->files, blob);
+		blob_move_to_place(recovery->files, blob);
 	return STATUS_OK;
 }
 

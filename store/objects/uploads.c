@@ -249,7 +249,7 @@ static enum status upload_commit(struct upload *upload, struct blob_writer *writ
 		object_deinit(&change.object);
 		return rc;
 	}
-	blob_settle(&upload->objects->files, writer->blob);
+	blob_move_to_place(&upload->objects->files, writer->blob);
 	*ret_object = change.object;
 	return STATUS_OK;
 }

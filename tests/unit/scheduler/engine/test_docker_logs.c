@@ -99,7 +99,7 @@ static void room_give_all(struct lab *lab)
 
 /* ---- tests ---- */
 
-/* Broken: reading_knows() false: "b" came again. stream_settle() without its retry: no end. */
+/* Broken: reading_knows() false: "b" came again. stream_resolve() without its retry: no end. */
 static void a_stream_that_breaks_is_read_on_where_it_broke(void **state)
 {
 	struct lab *lab = *state;

@@ -179,8 +179,8 @@ static void what_is_settled_stays(void **state)
 
 	lines_write(bench, "w", 1, 3);
 	assert_int_equal(count_read(bench), 3);
-	trial_metrics_settle(bench->metrics);
-	trial_metrics_settle(bench->metrics);
+	trial_metrics_finish(bench->metrics);
+	trial_metrics_finish(bench->metrics);
 	lines_write(bench, "a", 4, 5);
 	assert_int_equal(count_read(bench), 3);
 }
@@ -189,7 +189,7 @@ static void nothing_can_be_settled(void **state)
 {
 	struct bench *bench = *state;
 
-	trial_metrics_settle(bench->metrics);
+	trial_metrics_finish(bench->metrics);
 	assert_int_equal(count_read(bench), 0);
 }
 
@@ -316,8 +316,8 @@ static void settled_events_stay(void **state)
 
 	events_put(bench, "accuracy", 1, 3, 0.25F);
 	assert_int_equal(count_read(bench), 3);
-	trial_metrics_settle(bench->metrics);
-	trial_metrics_settle(bench->metrics);
+	trial_metrics_finish(bench->metrics);
+	trial_metrics_finish(bench->metrics);
 	events_put(bench, "accuracy", 1, 5, 0.25F);
 	assert_int_equal(count_read(bench), 3);
 }
