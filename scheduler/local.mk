@@ -129,8 +129,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/search/trial_events.h \
 	scheduler/search/trial_metrics.c \
 	scheduler/search/trial_metrics.h \
-	scheduler/search/trial_run.c \
-	scheduler/search/trial_run.h \
+	scheduler/search/trial_job.c \
+	scheduler/search/trial_job.h \
 	scheduler/search/trial_stops.c \
 	scheduler/search/trial_stops.h \
 	scheduler/search/tuner.c \

@@ -162,7 +162,7 @@ void tuning_trials_render(struct call *call, const struct job *job, struct write
 	if (!rc)
 		rc = trial_list_read(context->store, job->id, &rendering.list, &err);
 	if (!rc)
-		rc = trial_runs_visit(context->store, job->id, run_take, &rendering, &err);
+		rc = trial_jobs_visit(context->store, job->id, run_take, &rendering, &err);
 	if (rc)
 		log_event(LOG_ERROR, "trials-unread", "job=%s error=\"%s\"", job->job_id,
 			  err.text ? err.text : "");

@@ -14,7 +14,7 @@
 #include "scheduler/search/suggester.h"
 #include "scheduler/search/trial_curves.h"
 #include "scheduler/search/trial_directory.h"
-#include "scheduler/search/trial_run.h"
+#include "scheduler/search/trial_job.h"
 #include "store/logs/logs.h"
 
 /* ---- new trials ---- */
@@ -47,7 +47,7 @@ static struct batch batch_make(const struct job_run *run, const struct suggestio
 		const unsigned number = suggestion->first + (unsigned)i;
 		AUTO(json) json_t *values = trial_values_to_json(study, suggestion->values[i]);
 
-		batch.runs[i] = trial_run_make(run->row, run->plan, study, number, suggestion->values[i]);
+		batch.runs[i] = trial_job_make(run->row, run->plan, study, number, suggestion->values[i]);
 		batch.starts[i] = (struct trial_start){ .number = number,
 							.known = suggestion->known,
 							.parameters = json_dump_compact(values),

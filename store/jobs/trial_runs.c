@@ -3,7 +3,7 @@
 #include "store/jobs/trials.h"
 #include "store/store_parts.h"
 
-enum status trial_runs_visit(struct store *store, int64_t job,
+enum status trial_jobs_visit(struct store *store, int64_t job,
 			     void (*visit)(void *arg, const struct trial_run *run), void *arg,
 			     struct error *err)
 {

@@ -116,6 +116,6 @@ struct trial_run {
 	const char *error_message; /* NULL: none */
 };
 /* Calls @visit for each trial of job @job, in the order of their numbers. Thread: any. */
-enum status trial_runs_visit(struct store *store, int64_t job,
+enum status trial_jobs_visit(struct store *store, int64_t job,
 			     void (*visit)(void *arg, const struct trial_run *run), void *arg,
 			     struct error *err);

@@ -6,7 +6,7 @@
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
 #include "scheduler/plan/trial_plan.h"
-#include "scheduler/search/trial_run.h"
+#include "scheduler/search/trial_job.h"
 #include "tests/unit/api/ml/tuning_testing.h"
 
 #define BODY                                                                                                 \
@@ -90,7 +90,7 @@ static int64_t trial_add(struct bench *bench, const struct job *owner, unsigned 
 
 	assert_int_equal(plan_from_text(owner->plan, &plan, &bench->err), STATUS_OK);
 	assert_int_equal(study_from_json(plan->search, &study, &bench->err), STATUS_OK);
-	run = trial_run_make(owner, plan, study, number, values);
+	run = trial_job_make(owner, plan, study, number, values);
 	list = trial_values_to_json(study, values);
 	text = json_dump_compact(list);
 	start.parameters = text;

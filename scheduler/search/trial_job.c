@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/search/trial_run.h"
+#include "scheduler/search/trial_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void resource_fill(const struct job *owner, unsigned number, struct plan 
 	run->display_name = memory_printf("%s-trial-%u", owner->display_name, number);
 }
 
-struct job trial_run_make(const struct job *owner, const struct plan *plan, const struct study *study,
+struct job trial_job_make(const struct job *owner, const struct plan *plan, const struct study *study,
 			  unsigned number, const double *values)
 {
 	AUTO(plan) struct plan *own = trial_plan_make(plan, study, number, values);
