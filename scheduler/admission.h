@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/admission.h: which jobs of the queue are let in now, with what, and what the others are told that they wait for.
- * Pure: the queue's values in, decisions out. They are executed like any other (execute.h): the room, the GPUs and the network
- * of a job that is let in are taken once that is stored, so that nothing is to be given back where it is not. */
+/* scheduler/admission.h: decides which queued jobs start now and with which resources, and what the log of each other
+ * job says about its wait. Pure: takes the values of the queue, returns decisions. They are executed like all others
+ * (execute.h). The room, the GPUs and the network of an admitted job are taken only after its decision is stored, so a
+ * decision that cannot be stored leaves nothing to give back. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,35 +17,35 @@ struct reconciler;
 struct room;
 struct network_pool;
 
-/* What is known beside the jobs themselves; all of it is borrowed. */
+/* The input beside the jobs themselves; all of it is borrowed. */
 struct queue_view {
-	/* The whole of a job that is in the store alone; NULL: it cannot be read now. */
+	/* Reads a job that so far is only in the store; NULL: it cannot be read now. */
 	struct job_run *(*open)(void *arg, struct job_entry *entry);
-	/* Makes a GPU this daemon's; false: another process of the machine has it (device_claims.h). NULL: there are no others. */
+	/* Claims a GPU for this daemon; false: another process of the machine holds it (device_claims.h). NULL: no
+	 * other process is considered. */
 	bool (*claim)(void *arg, const char *device);
 	void *arg;                           /* of both */
 	const struct reconciler *reconciler; /* its settings */
-	struct job_entry *const *queue;      /* in the order of their turn */
+	struct job_entry *const *queue;      /* in the order in which the jobs are to start */
 	size_t count;
-	size_t logged; /* how many of the first have said why they wait, at least */
+	size_t logged; /* at least so many jobs at the front of the queue have logged why they wait */
 	const struct room *room;
-	const json_t *project_vcpus; /* for each project what its jobs take of the room */
+	const json_t *project_vcpus; /* per project: the vCPUs that its running jobs take */
 	const struct network_pool *pool;
 	const struct network_look *look;
-	bool networks_short; /* a job that was let in asks for its network, and there was no block for one */
-	int64_t host_us;     /* monotonic: since when the host is as it is */
+	bool networks_short; /* an admitted job has asked for its network, and no address block was free */
+	int64_t host_us;     /* monotonic: since when the host has had its present resources */
 	int64_t wall_us, mono_us;
 };
 
 struct admission {
-	struct decision *decisions; /* at most one of a job; each has its run */
+	struct decision *decisions; /* at most one decision per job; each has its run */
 	size_t count;
-	size_t logged;     /* as above, before those decisions are stored */
-	bool claims_short; /* a job waits, while another process has GPUs: to be looked at again */
-	unsigned
-		look_for; /* the engine is to be asked whether there is a block for so many addresses; 0: it is not */
+	size_t logged; /* as in struct queue_view, without the decisions above, which are not stored yet */
+	bool claims_short; /* a job waits because another process holds GPUs: look again later */
+	unsigned look_for; /* ask the engine whether a block for so many addresses is free; 0: do not ask */
 };
 
 struct admission admission_decide(const struct queue_view *view);
-/* The decisions themselves are the caller's. */
+/* Does not free the decisions: they belong to the caller. */
 void admission_deinit(struct admission *admission);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/clock_watch.h: whether somebody has set the machine's clock.
+/* scheduler/clock_watch.h: detects that the machine's clock was set.
  *
- * The wall clock and the one that never jumps go side by side, however the machine corrects their speed, until the first
- * is set, or the machine sleeps, which the second does not count. A clock that users put forward moves both. */
+ * The wall clock and the monotonic clock advance together, however NTP adjusts their speed, until the wall clock is set
+ * or the machine is suspended (the monotonic clock does not count suspended time). Moving the emulated clock forward
+ * moves both. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,11 +12,11 @@
 
 struct clock_watch {
 	bool begun;
-	int64_t apart_us; /* by how much the wall clock was ahead of the other */
-	int64_t set_us;   /* monotonic: when it was last seen to be set; 0: never */
+	int64_t apart_us; /* wall clock minus monotonic clock at the last look */
+	int64_t set_us;   /* monotonic: when a step of the wall clock was last detected; 0: never */
 };
 
-/* By how much the wall clock has jumped since the last look; 0 at the first look, and for less than a second. */
+/* By how much the wall clock has jumped since the last look. 0 at the first look, and for jumps of less than a second. */
 int64_t clock_watch_look(struct clock_watch *watch, const struct clock *clock);
-/* The same, told in the daemon's log and kept in set_us. */
+/* Likewise, and writes a jump to the daemon's log and to set_us. */
 void clock_watch_note(struct clock_watch *watch, const struct clock *clock);

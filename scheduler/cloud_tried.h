@@ -5,7 +5,8 @@
 
 struct job_run;
 
-/* A program of the job called @host of the cloud, which is cut off or not: told once in its log and its report. */
+/* A program of the job called @host of the cloud. Reports it in the job's log and report, once for each host. @cut_off:
+ * whether the host is unreachable. */
 void cloud_tried(struct job_run *run, const char *host, bool cut_off);
-/* @text ends the sentence "The program called @host, which". */
+/* Reports a failed call likewise. @text ends the sentence "The program called @host, which". */
 void call_failed(struct job_run *run, const char *host, const char *text);

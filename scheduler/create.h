@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/create.h: what the containers of a job are made of. Thread: the scheduler's. */
+/* scheduler/create.h: builds the descriptions from which the engine makes a job's containers. Thread: the scheduler's. */
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@ struct reconciler;
 struct replica_key;
 struct replica_run;
 
-/* Of one container, with all that the engine's own form of it points to, and the run. */
+/* The description of one container, with the memory that the engine's struct points to. */
 struct description {
 	struct replica_spec spec;
 	json_t *environment, *hosts, *mounts, *command, *args;
@@ -21,11 +21,11 @@ struct description {
 void description_deinit(struct description *description);
 #define AUTO_DESCRIPTION __attribute__((cleanup(description_deinit)))
 
-/* @gcs: where Cloud Storage is as files; NULL: nowhere. False: it cannot be described; the replica is refused. Filled into
- * @description, which was empty. */
+/* @gcs: the directory that has Cloud Storage as files; NULL: there is none. Fills @description, which must be zeroed.
+ * False: the container cannot be described, and the replica is refused. */
 bool replica_describe(const struct reconciler *reconciler, const struct job_run *run,
 		      struct replica_run *replica, const char *gcs, struct description *description);
-/* What the replica was started with, command_line_text(). NULL: the launcher was, which tells its commands itself, or it
- * cannot be described. The caller frees. */
+/* The command line that the replica was started with, command_line_text(). NULL: it was started by the launcher, which
+ * prints its commands itself, or its container cannot be described. The caller frees. */
 char *replica_command_line(const struct reconciler *reconciler, const struct job_run *run,
 			   const struct replica_key *key);

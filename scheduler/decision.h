@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/decision.h: what is decided of one job at one moment, as a value: the change of its row with the journal and the
- * lines that tell of it, which are one commit, and what is asked of the engine once that is stored (execute.h). */
+/* scheduler/decision.h: one decision about one job, as a value. The change of its row, the journal rows and the log
+ * lines are one commit; the orders to the engine are given after that commit (execute.h). */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,42 +20,46 @@ struct lease;
 struct reconciler;
 struct replica_run;
 
-/* What is known beside the job itself when something is decided of it. */
+/* The input of a decision beside the job itself. */
 struct decision_context {
 	const struct reconciler *reconciler; /* its settings */
 	int64_t wall_us, mono_us;
-	const char *engine_away; /* the engine's words while it is away; NULL: it is not */
-	unsigned engine_loss;    /* which of its losses that is, from 1 */
+	const char *engine_away; /* the engine's error text while it is unreachable; NULL: it is reachable */
+	unsigned engine_loss;    /* counts the losses of the engine's connection, from 1 */
 };
 
 struct decision {
-	struct job_run *run;           /* filled by decisions_add() */
-	bool stores;                   /* the change is to be made, even if only lines go with it */
-	struct assignment *assignment; /* that the job is let in with; NULL: it is not */
-	bool explains; /* its errorMessage ends with what @culprit wrote to stderr, which is read before the commit */
-	const struct replica_run *culprit; /* of the run; NULL: none */
-	struct job_change change;          /* numbers; its texts and lists are these: */
+	struct job_run *run;           /* set by decisions_add() */
+	bool stores;                   /* there is a change to store, even if it consists of log lines only */
+	struct assignment *assignment; /* what an admitted job was given; NULL: the job is not admitted */
+	/* the errorMessage ends with the last stderr lines of @culprit, which are read before the commit */
+	bool explains;
+	const struct replica_run *culprit; /* a replica of the run; NULL: none */
+	struct job_change change;          /* numbers only; its texts and lists are in the members below */
 	char *error_message, *outcome_message;
 	struct notes says;
 	struct journal_row *journal;
 	size_t journal_count;
 	struct lease *leases;
 	size_t lease_count;
-	json_t *reported; /* by a trial, for its siblings too: deviations_unreported(); NULL: nothing */
-	enum shortage logged_wait; /* what the lines say that the job waits for, */
-	int64_t logged_wait_us;    /* monotonic: and when they do; 0: they do not */
-	unsigned logged_loss;      /* the loss of the engine that the lines tell of; 0: none */
-	struct trial_acts trials; /* of a tuning job: what becomes of its trials */
+	/* deviations newly reported by a trial, which its siblings then do not repeat: deviations_unreported(); NULL:
+	 * none */
+	json_t *reported;
+	enum shortage logged_wait; /* what the job waits for, according to the lines of this decision */
+	int64_t logged_wait_us;    /* monotonic: when they were written; 0: this decision has no such lines */
+	unsigned logged_loss;      /* the loss of the engine that the lines report; 0: none */
+	struct trial_acts trials;  /* for a tuning job: changes of its trials */
 	struct order *orders;
 	size_t order_count;
-	int64_t hold_until_us; /* monotonic: nothing is decided before that, once this is stored; 0: at once */
-	int64_t wake_at_us;    /* monotonic: when to decide again if nothing happens; INT64_MAX: never */
+	/* monotonic: no further decision before this instant, once this one is stored; 0: no pause */
+	int64_t hold_until_us;
+	int64_t wake_at_us; /* monotonic: when to decide again if no event comes; INT64_MAX: never */
 };
 
-/* The row goes to @to, or stays in the state that it is in. */
+/* The row goes to state @to, or keeps its state if that is @to. */
 void decision_change(struct decision *decision, const struct job_run *run, enum job_state to);
 void decision_order(struct decision *decision, enum order_verb verb, unsigned of);
-/* Why the change is made: a row of the job's journal. */
+/* Adds the reason of the change: a row of the job's journal. */
 void decision_note(struct decision *decision, const struct journal_row *row);
 bool decision_is_empty(const struct decision *decision);
 void decision_deinit(struct decision *decision);

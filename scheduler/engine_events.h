@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine_events.h: brings what is known of the jobs up to what the engine said. Thread: the scheduler's. */
+/* scheduler/engine_events.h: updates the observed state of the jobs by the engine's events. Thread: the scheduler's. */
 #include "scheduler/engine/engine.h"
 
 struct scheduler;

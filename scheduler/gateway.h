@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/gateway.h: what a job's replicas reach of the emulator: storage and metadata, nothing else.
+/* scheduler/gateway.h: the way from a job's replicas to the emulator: storage and metadata, nothing else.
  *
- * Each job network has one gateway: a server on the network's own gateway address that only this network's
- * containers reach. The scheduler asks for it when the network is there and before any replica is made, and again
- * after a restart, on the port that the containers were told; the daemon, which knows the API's families, opens
- * it. Thread: the scheduler's. */
+ * Each job network has one gateway: a server on the gateway address of that network, which only its containers reach.
+ * The scheduler requests it when the network exists and before it makes a replica, and again after a restart on the
+ * same port, because the containers know that port. The daemon opens it, because the daemon knows the families of the
+ * API. Thread: the scheduler's. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,55 +13,62 @@
 #include "daemon/base/error.h"
 #include "scheduler/plan/plan.h"
 
-/* Where a replica finds the certificates that it is to trust. */
+/* The path, in a container, of the certificates that it is to trust. */
 #define GATEWAY_TRUSTED "/trainyard/ca.crt"
 
 struct gateway_request {
 	int64_t job,
-		log_owner; /* the latter: entries go to the log of this job; for a trial, its tuning job */
+		log_owner; /* entries of the job go to the log of this one: itself or, for a trial, its tuning job */
 	const struct plan *plan; /* borrowed for the call */
-	uint32_t address;        /* to bind to, host byte order */
-	const char *device;      /* serves only clients that come in by it; "": all. See network_reach */
-	uint32_t first_replica;  /* host byte order; replicas have first_replica + ordinal */
-	/* The port that containers were told; 0: none was yet, any will do. */
+	uint32_t address;        /* address to bind, host byte order */
+	/* serves only clients that connect through this network device; "": all clients. See network_reach */
+	const char *device;
+	uint32_t first_replica; /* host byte order; replica N has first_replica + N, N being its ordinal */
+	/* The port that the containers were given; 0: none was given yet, and any free port will do. */
 	uint16_t port;
 	int64_t started_us; /* wall clock: when the job left the queue */
 };
 
 struct gateway_address {
 	uint16_t port; /* storage and metadata */
-	bool port_80;  /* metadata.google.internal answers on port 80 as well, where old libraries look */
-	uint16_t storage_port; /* where storage is, if it is elsewhere than at port; 0: there */
-	/* What programs are to trust: @served are served here under their own names, by TLS. Both are the daemon's, until the
-	 * gateway is closed; the list ends with NULL. NULL: none is. */
+	bool port_80;  /* metadata.google.internal is also served on port 80, where old libraries expect it */
+	uint16_t storage_port; /* the port of storage, if it has its own; 0: it is served at port */
+	/* Certificates that programs are to trust: the hosts of @served are served here by TLS, under their own names.
+	 * Both belong to the daemon and live until the gateway is closed; the list ends with NULL. NULL: none is
+	 * served. */
 	const char *ca_bundle;
 	const char *const *served;
-	/* The names of the cloud's regions; the daemon's, ends with NULL. NULL: hosts of the job's own region alone lead here. */
+	/* The names of the cloud's regions, the daemon's; the list ends with NULL. NULL: only hosts of the job's own
+	 * region are redirected here. */
 	const char *const *regions;
-	bool cut_off; /* the outside is out of reach: the cloud's own names lead here as well, and trying is told */
-	bool watched; /* those of gateway_watches() lead here, which tells of calls and hands them on */
+	/* job networks have no route to the outside: the cloud's host names resolve to the gateway too, and calls to
+	 * them are reported */
+	bool cut_off;
+	/* the hosts of gateway_watches() resolve to the gateway, which reports calls to them and forwards them */
+	bool watched;
 };
 
 struct gateway_ops {
-	/* Opens it, or says where it is open already. Takes a moment, no more.
-	 * UNAVAILABLE: it cannot be here (the engine is on another machine; the port is taken): jobs run without. */
+	/* Opens the gateway, or returns the one that is open already. Does not block for long. UNAVAILABLE: it cannot
+	 * be opened here (the engine is on another machine, or the port is taken); the job then runs without. */
 	enum status (*open)(void *arg, const struct gateway_request *request,
 			    struct gateway_address *ret_place, struct error *err);
-	/* The network is about to go. Returns at once. Harmless when there is none. */
+	/* Closes the gateway, because the network is about to be removed. Returns at once. Harmless if none is open. */
 	void (*close)(void *arg, int64_t job);
 	void *arg;
 };
 
-/* "10.213.0.1", of an address in host byte order. */
+/* Writes an address in host byte order as "10.213.0.1". */
 void address_print(uint32_t address, char text[16]);
 
-/* Whether @host is one of the services that training programs call by name, where the real one is meant unless something
- * else was said. @region: the job's; @regions: as in gateway_address. Pure. */
+/* Whether @host is a service that training programs call by name and that is the real cloud's unless the job says
+ * otherwise. @region: the job's; @regions: as in gateway_address. Pure. */
 bool gateway_watches(const char *host, const char *region, const char *const *regions);
-/* Whether @host is one of the cloud's that lead to the gateway where the outside is out of reach. Pure. */
+/* Whether @host is a host of the cloud that resolves to the gateway while job networks have no route to the outside.
+ * Pure. */
 bool gateway_knows(const char *host, const char *region, const char *const *regions);
 
-/* What every replica is told beside its dialect's environment: where storage and metadata are. Pure.
- * Appends "NAME=value" to @environment and "name:address" to @hosts. */
+/* Adds what tells every replica where storage and metadata are: "NAME=value" to @environment, "name:address" to @hosts.
+ * The variables of the API's dialect are added elsewhere. Pure. */
 void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_address *place,
 			 json_t *environment, json_t *hosts);

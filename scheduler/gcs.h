@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/gcs.h: Cloud Storage as files, for replicas with a plan that asks for it (plan.h: mounts_gcs). The daemon mounts
- * it and gives the path. Thread: the scheduler's. */
+/* scheduler/gcs.h: Cloud Storage as files, for replicas whose plan asks for it (plan.h: mounts_gcs). The daemon mounts
+ * it and returns the path. Thread: the scheduler's. */
 #include "daemon/base/error.h"
 
-/* Where a replica finds it.
+/* The path in a replica.
  * Source: https://cloud.google.com/vertex-ai/docs/training/cloud-storage-file-system (read 2026-11-22) */
 #define GCS_PLACE "/gcs"
 
 struct gcs_ops {
-	/* Makes sure that it is there, and says where: a directory of this machine that the engine sees too, until
-	 * the next call. Takes a moment, no more. UNAVAILABLE: it cannot be had here, *err says why: jobs find
-	 * an empty directory that cannot be written to. NULL: never. */
+	/* Mounts it if needed, and returns the directory: of this machine, visible to the engine too, valid until the
+	 * next call. Does not block for long. UNAVAILABLE: it cannot be mounted here, *err says why; jobs then find an
+	 * empty, read-only directory. NULL: it is never mounted. */
 	enum status (*place)(void *arg, const char **ret_directory, struct error *err);
 	void *arg;
 };

@@ -4,6 +4,6 @@
 struct job_run;
 struct reconciler;
 
-/* The directory that the job's replicas are to have at /gcs, there when this returns; NULL: none. One that asks for it and
- * cannot have it is told in the log and among its differences, and finds GCS_PLACE empty and read-only. */
+/* Returns the directory to mount at /gcs of the job's replicas, which exists now; NULL: none. If the job asks for it
+ * and it cannot be mounted, the job's log and deviations say so, and GCS_PLACE is empty and read-only. */
 const char *gcs_keep(struct reconciler *reconciler, struct job_run *run);

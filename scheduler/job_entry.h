@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/job_entry.h: what is kept in memory of every unfinished job. Of one that waits in the queue, with nothing to be
- * stored or decided, this is all: its row and its plan are in the store, and are read when a place is tried for it, or
- * something happens to it.
+/* scheduler/job_entry.h: what is kept in memory of every unfinished job. For a job that merely waits in the queue this
+ * is all: its row and plan stay in the store, and are read when the job may start or an event concerns it.
  * Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,18 +13,19 @@ struct job_run;
 
 struct job_entry {
 	int64_t id;
-	struct job_run *run; /* NULL: it is in the store alone, jobs_open() */
+	struct job_run *run; /* NULL: the row is only in the store, see jobs_open() */
 	struct wake wake;
 	bool queued; /* waits in the scheduler's queue */
-	/* Its turn in the queue, and what its row and its plan say of that. */
+	/* Its turn in the queue, and the values of its row and plan that decide about it. */
 	int priority;
 	int64_t place;
-	unsigned accelerators; /* that are to be attached */
+	unsigned accelerators; /* GPUs to attach */
 	char *project;
-	/* What its log said last that it waits for, NONE: its turn; and when each was said last (monotonic); 0: never */
+	/* What the job waits for according to its log, NONE: its turn; and when each reason was last logged
+	 * (monotonic); 0: never */
 	enum shortage logged_wait;
 	int64_t logged_wait_us[SHORTAGE_KINDS];
-	/* Of struct job_run, while there is none. */
+	/* As in struct job_run, while the entry has none. */
 	unsigned logged_loss;
 	int64_t deadline_us;
 };

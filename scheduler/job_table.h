@@ -7,14 +7,14 @@ struct job_entry;
 struct job_run;
 struct scheduler;
 
-/* NULL: it is over, or was not taken up yet. */
+/* NULL: the job has ended, or was not read from the store yet. */
 struct job_entry *job_table_find(struct scheduler *scheduler, int64_t job);
-/* NULL as well while it only waits (job_entry.h). */
+/* Also NULL while the job merely waits (job_entry.h). */
 struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job);
-/* Makes the entry of @run, which is its own. */
+/* Makes the entry of @run and gives it to the table. */
 void job_table_insert(struct scheduler *scheduler, struct job_run *run);
 void job_entry_free(struct job_entry *entry);
-/* Its row was read again: it may have left the queue. */
+/* The row was read again: the job may have left the queue. */
 void job_table_note(struct scheduler *scheduler, struct job_run *run);
-/* Frees the entry of @run, which is the caller's. */
+/* Frees the entry of @run; @run stays the caller's. */
 void job_table_remove(struct scheduler *scheduler, struct job_run *run);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/network_pool.h: networks that the last job has left, for the next one to take.
+/* scheduler/network_pool.h: networks whose last job has left them, kept for the next job.
  *
- * Engines make and remove networks one after the other, and slowly: what a job leaves is kept for a moment, and a job
- * that is let in meanwhile takes it over, with a gateway of its own. A network keeps the name and the labels of the job
- * that it was made for; which job is on it is stored with that job (struct assignment), counted in turns: of several
- * that name a network the one with the highest turn is on it, the others have left it. What is pooled is kept in memory
- * only: after a crash it is a network without a job, and goes.
- * A network is left when no program of the job runs any more and none will, so nobody is met on it.
+ * Engines make and remove networks slowly, and one at a time. A network that a job leaves is therefore kept for a
+ * moment, and a job that is admitted meanwhile takes it over, with a new gateway. A network keeps the name and the
+ * labels of the job that it was made for. Each job's assignment stores the network that it uses and a turn; of several
+ * jobs that name one network, the job with the highest turn uses it, and the others have left it. The pool itself is
+ * only in memory: after a crash its networks have no job and are removed. A job leaves its network when none of its
+ * programs runs or will run, so programs of two jobs never meet on one network.
  * Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,42 +26,44 @@ struct pooled_network {
 };
 
 struct network_pool {
-	struct pooled_network items[POOLED_NETWORKS_MAX]; /* in the order in which they were left */
+	struct pooled_network items[POOLED_NETWORKS_MAX]; /* in the order in which jobs left them */
 	size_t count;
-	unsigned going;  /* removals that were asked for, or are to be: */
+	unsigned going;  /* networks whose removal was ordered, or is about to be */
 	int64_t *doomed; /* in the order in which they are removed: order_give.h */
 	size_t doomed_count;
-	int64_t look_at_us; /* monotonic: when to look for what could not be removed; 0: there is nothing */
+	int64_t look_at_us; /* monotonic: when to list networks that could not be removed; 0: there are none */
 	int64_t keep_us;
-	unsigned epoch; /* how often the engine went or came */
+	unsigned epoch; /* how often the engine's connection went or came */
 	bool closing;   /* none is kept */
 };
 
-/* What @run is on becomes pooled; without room the oldest goes. One that is still being made goes when it is there. */
+/* Puts the network of @run into the pool; if the pool is full, the oldest one is removed. A network that is still being
+ * made is removed when it exists. */
 void pooled_network_leave(struct network_pool *pool, struct job_run *run, int64_t now_us);
-/* The smallest that holds so many replicas; NULL: none does. Until the next change. */
+/* The smallest network that holds so many replicas, valid until the next change; NULL: there is none. */
 const struct pooled_network *pooled_network_fit(const struct network_pool *pool, size_t address_count);
-/* A job is on it now. False: it is not there. */
+/* Takes the network out of the pool for a job. False: it is not in the pool. */
 bool pooled_network_take(struct network_pool *pool, int64_t network, struct pooled_network *ret_taken);
-/* Removes the networks that were kept long enough; while jobs @start and wait for the engine, they are kept somewhat longer. */
+/* Removes the networks that were kept long enough; if @start (jobs wait for the engine to start them), each is kept
+ * somewhat longer. */
 void network_pool_remove(struct network_pool *pool, bool start, int64_t now_us);
-/* Whether there is to be a listing for what could not be removed: it is asked for then. */
+/* Whether a listing is due, to see which networks could not be removed. The caller then asks for it. */
 bool network_pool_look(struct network_pool *pool, int64_t now_us);
-/* Removes all. False when none is pooled, nor on its way out: there is no address to be won. */
+/* Removes all pooled networks. False: none is in the pool or being removed, so no address can be gained. */
 bool network_pool_release(struct network_pool *pool);
-/* When one is to be removed; INT64_MAX: never. */
+/* When the next one is to be removed; INT64_MAX: never. */
 int64_t network_pool_deadline_us(const struct network_pool *pool, bool start);
 bool network_pool_has(const struct network_pool *pool, int64_t network);
-/* Those that are not in a listing are no more. */
+/* Forgets pooled networks that are missing in a listing. */
 void network_pool_compare(struct network_pool *pool, const struct network_status *listed, size_t count);
-/* Neither is one pooled nor on its way out. */
+/* Whether no network is in the pool or being removed. */
 bool network_pool_is_empty(const struct network_pool *pool);
-/* The engine went or came: nothing is known of any. */
+/* The engine's connection went or came: forgets all. */
 void network_pool_forget(struct network_pool *pool);
-/* Whether the job is off its network for good: it must not leave it once more. */
+/* Whether the job has left its network for good, and so must not leave it again. */
 bool pooled_network_was_left(const struct network_pool *pool, const struct job_run *run);
-/* One that no job is on is to go. */
+/* Orders the removal of a network that no job uses. */
 void pooled_network_remove(struct network_pool *pool, int64_t network);
-/* A removal has ended, well or not: then there is a listing soon, and what it shows is tried again. */
+/* A removal has ended, with or without success. Whatever a listing shows soon after is removed again. */
 void pooled_network_removed(struct network_pool *pool);
 void pooled_network_stays(struct network_pool *pool, int64_t now_us);

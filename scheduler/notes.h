@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/notes.h: service lines of a job that are not stored yet, in their order. */
+/* scheduler/notes.h: service lines of a job that are not stored yet, in order. */
 #include <stddef.h>
 
 struct service_line;
@@ -20,7 +20,7 @@ void notes_say(struct notes *notes, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Several lines, one after the other; the list ends with NULL. */
 void notes_say_all(struct notes *notes, int severity, const char *const *lines);
-/* Writes the lines as the store takes them; their texts stay the notes'. Returns the position behind the last one. */
+/* Fills @lines for the store; the texts stay the property of @notes. Returns the position behind the last line. */
 struct service_line *notes_write(const struct notes *notes, struct service_line *lines);
 /* Forgets all. */
 void notes_clear(struct notes *notes);

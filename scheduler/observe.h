@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/observe.h: what is known of one replica, from what the engine said of it. Every event may come twice.
+/* scheduler/observe.h: updates the observed state of one replica by the engine's events. Every event may arrive twice.
  * Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,21 +9,21 @@
 
 struct scheduler;
 
-/* The replica that is known by @key now: not one of an earlier attempt or restart. NULL: none. *ret_run is the
- * job's, or NULL. */
+/* The replica that has exactly this key: NULL for a key of an earlier attempt or restart. *ret_run: its job, or NULL. */
 struct replica_run *observed_replica(struct scheduler *scheduler, const struct replica_key *key,
 				     struct job_run **ret_run);
-/* What became of one replica, however it was told: it ended, is gone, was paused or goes on. */
+/* A replica ended, is gone, was paused or resumed; the same for events and listings. */
 void observe_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 		  const struct replica_status *status);
 void observe_removal(struct replica_run *replica);
 void observe_pause(struct job_run *run, struct replica_run *replica, bool paused);
-/* What was in doubt is as it looks once its moment has passed, or when it decides nothing any more. */
+/* Ends the uncertainty (in_doubt) about ends of replicas, once its time has passed or the job's outcome no longer
+ * depends on them. */
 void observe_end_of_doubt(struct job_run *run, int64_t now_us);
-/* Nothing is decided of it for a moment. */
+/* Postpones decisions about the job for a moment. */
 void observe_hold(struct scheduler *scheduler, struct job_run *run);
-/* The answer of the engine is lost, and with it what became of the order: the job is looked at anew. */
+/* An answer of the engine is lost, and so is the result of the order: the job's state is observed anew. */
 void observe_lost_answer(struct scheduler *scheduler, struct job_run *run);
-/* The engine would not have it; the first reason counts. */
+/* The engine refused the container; only the first reason is kept. */
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text);
 enum replica_end refusal_kind(enum status status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/observe_networks.h: which job is on which network, from what the engine said of them. Thread: the scheduler's. */
+/* scheduler/observe_networks.h: which job uses which network, by the engine's events. Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,28 +8,28 @@ struct engine_event;
 struct job_run;
 struct scheduler;
 
-/* What the engine last told of the pool of networks. A job leaves the queue for a pooled network or a free block alone: it
- * cannot go back. Times are monotonic. */
+/* What the engine last said about free address blocks. A job leaves the queue only for a pooled network or a free
+ * block, because it cannot return to the queue. Times are monotonic. */
 struct network_look {
 	bool asked;        /* an answer is awaited */
-	bool lacks;        /* there was no free block */
-	unsigned replicas; /* that a block was to hold */
-	unsigned free;     /* blocks that no job has left the queue for since */
-	int64_t until_us;  /* after that the answer is too old */
-	int64_t again_us;  /* when the queue asks again; 0: it does not wait */
+	bool lacks;        /* no block was free */
+	unsigned replicas; /* how many replicas the block has to hold */
+	unsigned free;     /* free blocks, minus the jobs that have left the queue since */
+	int64_t until_us;  /* after this instant the answer is outdated */
+	int64_t again_us;  /* when the queue asks again; 0: no job waits for a block */
 };
 
-/* What a listing shows of the networks that jobs are on of which nothing is certain yet. */
+/* Finds in a listing the networks of jobs whose network is not certain yet. */
 void networks_find(struct scheduler *scheduler, const struct engine_event *listing);
-/* Removes the networks of a listing that no job is on, and forgets pooled ones that are not there. */
+/* Removes listed networks that no job uses, and forgets pooled ones that are not listed. */
 void networks_compare(struct scheduler *scheduler, const struct engine_event *listing);
-/* A network was made, was not, or was removed. */
+/* A network was made, could not be made, or was removed. */
 void network_update(struct scheduler *scheduler, const struct engine_event *event);
-/* Asks whether there is a block that holds @replicas. The queue is stirred when that is known. */
+/* Asks the engine whether a block for @replicas is free. The queue is served again when it answers. */
 void network_look(struct scheduler *scheduler, unsigned replicas);
-/* @run was let in: it takes the pooled network that its assignment says, or one of the free blocks is its own. */
+/* @run was admitted: it takes the pooled network of its assignment, or one of the free blocks. */
 void network_enter(struct scheduler *scheduler, struct job_run *run);
 void networks_reported(struct scheduler *scheduler, const struct engine_event *event);
-/* Whether the queue waits for a network, as the jobs that were let in stand now: none is let in while one of those asks
- * for its own. */
+/* Updates whether the queue has to wait for a network. No job is admitted while an admitted one still asks for its
+ * own. */
 void networks_resolve(struct scheduler *scheduler);

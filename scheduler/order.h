@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/order.h: what is asked of the engine, and of others outside of the scheduler.
+/* scheduler/order.h: requests to the engine and to other parts outside of the scheduler.
  *
- * What was asked for one thing is kept by epoch: an order is pending while it is of the present one. No order
- * is ever taken back: a new epoch begins when an answer may be lost, or was a failure, and what is still needed is asked for
- * again then. That is harmless: what is already so is success for the engine. */
+ * For each order the epoch is kept in which it was given; an order is pending while that is the current epoch. Orders
+ * are never taken back. A new epoch begins when an answer failed or may be lost; what is still needed is then ordered
+ * again. That is harmless, because the engine reports success for what is done already. */
 #include <stdbool.h>
 #include <stdint.h>
 
 enum order_verb {
-	/* Of a replica. The first ones are kept by epoch. */
+	/* Orders for one replica. The epochs of the first ones are kept. */
 	ORDER_STOP,
 	ORDER_REMOVE,
 	ORDER_FOLLOW, /* its output */
@@ -21,10 +21,10 @@ enum order_verb {
 	ORDER_IMAGE, /* to be fetched */
 	/* Of the job. */
 	ORDER_NETWORK,
-	ORDER_LEAVE, /* its network, and the gateway on it */
+	ORDER_LEAVE, /* its network and the network's gateway */
 	ORDER_GATEWAY_OPEN,
 	ORDER_GATEWAY_CLOSE,
-	ORDER_LAST_WORDS, /* to be told when its last service lines can be read */
+	ORDER_LAST_WORDS, /* report when its last service lines can be read */
 };
 
 struct order {
@@ -36,7 +36,7 @@ struct order {
 
 struct orders {
 	unsigned epoch;              /* from 0 */
-	unsigned given[ORDERS_KEPT]; /* one more than the epoch in which it was given last; 0: never */
+	unsigned given[ORDERS_KEPT]; /* epoch of the last time + 1; 0: never given */
 };
 
 static inline void order_give(struct orders *orders, unsigned order)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/order_give.h: orders go out. Nothing else in the scheduler calls the engine: a job's orders are given by execute.c
- * once what they follow from is stored, those of no single job at the end of the turn in which they were wanted. A daemon that
- * dies before has asked for nothing: the first listing of the next one shows what is still to be done.
+/* scheduler/order_give.h: gives orders to the engine. Nothing else in the scheduler calls the engine. execute.c gives a
+ * job's orders once the change that they follow from is stored; orders that concern no single job are given at the end
+ * of the turn. If the daemon dies before, the first listing after its restart shows what is still to be done.
  * Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,20 +13,20 @@ struct order;
 struct replica_key;
 struct scheduler;
 
-/* Of no single job. Spare networks that are to go are in struct network_pool. */
+/* Orders that concern no single job. The removals of pooled networks are in struct network_pool. */
 struct common_orders {
-	int64_t list_at_us; /* monotonic: when the engine is to send a listing; 0: it is not */
-	bool looks;         /* it is to say whether there is a block for a network: struct network_look */
-	bool resumes_logs;  /* the store has room for lines again */
-	struct replica_key *orphans; /* containers of no job: to be removed */
+	int64_t list_at_us; /* monotonic: when the engine is to send a listing; 0: it is not needed */
+	bool looks;         /* ask whether a block for a network is free: struct network_look */
+	bool resumes_logs;  /* the store has room for log lines again */
+	struct replica_key *orphans; /* containers that belong to no job: to be removed */
 	size_t orphan_count;
 };
 
-/* @gcs: where replicas that are made find Cloud Storage as files; NULL: nowhere. */
+/* @gcs: the directory that has Cloud Storage as files, for replicas that are made; NULL: none. */
 void order_give_out(struct scheduler *scheduler, struct job_run *run, const struct order *order,
 		    const char *gcs);
-/* At @at_us (monotonic) at the latest. */
+/* Asks for a listing at @at_us (monotonic) or earlier. */
 void listing_want(struct scheduler *scheduler, int64_t at_us);
 void orphan_remove(struct scheduler *scheduler, const struct replica_key *key);
-/* Gives the common ones that are due. */
+/* Gives those of common_orders that are due. */
 void common_orders_give(struct scheduler *scheduler);

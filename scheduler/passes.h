@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/passes.h: every job that something happened to takes its steps. Thread: the scheduler's. */
+/* scheduler/passes.h: takes the next steps of every job that had an event. Thread: the scheduler's. */
 #include <stdint.h>
 
 struct scheduler;
 
-/* Decides all touched jobs, and executes what is decided, until nothing is left to be done. */
+/* Decides all touched jobs and executes the decisions, until no job is touched any more. */
 void scheduler_reconcile(struct scheduler *scheduler);
-/* The next instant (monotonic) at which a job must be looked at again. */
+/* The next instant (monotonic) at which a job has to be decided again. */
 int64_t scheduler_deadline_us(const struct scheduler *scheduler);

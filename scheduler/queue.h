@@ -7,14 +7,14 @@ struct job_entry;
 struct job_run;
 struct scheduler;
 
-/* Puts a run into the queue or takes it out, as its row says. */
+/* Adds a run to the queue or removes it, according to its row. */
 void queue_update(struct scheduler *scheduler, struct job_run *run);
 void queue_leave(struct scheduler *scheduler, struct job_run *run);
-/* A job of the queue is in memory as a whole: jobs_rest() looks at it. */
+/* The row of a queued job was read: jobs_rest() will drop it. */
 void queue_opened(struct scheduler *scheduler, const struct job_entry *entry);
-/* The host is another: all look at it anew. */
+/* The host's resources have changed: all queued jobs are considered again. */
 void queue_reconsider(struct scheduler *scheduler);
-/* Executes what admission.h decides: admits the first jobs that have room, by priority and age. @now_us is when the pass began,
- * which served all jobs that were due: a later pass admits again a job with a change that was refused, even if its row was not
- * read since. */
+/* Admits, as admission.h decides, the first jobs that have room, by priority and age. @now_us: when this pass began;
+ * all jobs that were due then are served. If an admission could not be stored, a later pass admits the job again, even
+ * if its row was not read since. */
 void queue_serve(struct scheduler *scheduler, int64_t now_us);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/reconciler.h: what the steps of every job work with; all of it is borrowed. Thread: the scheduler's. */
+/* scheduler/reconciler.h: settings and services that all steps of a job use; all borrowed. Thread: the scheduler's. */
 #include <stdbool.h>
 
 #include "scheduler/engine/engine.h"
@@ -20,14 +20,15 @@ struct reconciler {
 	const struct clock *clock;
 	struct log_pump *pump;
 	const char *project_number; /* for the link in errorMessage */
-	unsigned stop_grace_s;      /* SIGTERM to SIGKILL when a job is cancelled */
+	unsigned stop_grace_s;      /* time from SIGTERM to SIGKILL when a job is cancelled */
 	unsigned retry_pause_ms;
 	struct gateway_ops gateway;
 	struct gcs_ops gcs;
-	const char *trials_dir; /* of this machine: where trials' metrics are reported to; made when needed */
-	struct objects *objects;  /* NULL: storage is not ours */
+	const char
+		*trials_dir; /* on this machine: the directory for the metrics of trials; made when needed */
+	struct objects *objects;  /* NULL: this daemon has no storage */
 	const char *adc, *wheels; /* on this machine, absolute; NULL: none */
-	bool cut_off;             /* job networks have no way to the outside */
+	bool cut_off;             /* job networks have no route to the outside */
 	struct network_pool *pool;
-	struct fault_registry *faults; /* ordered ones; NULL: none are taken */
+	struct fault_registry *faults; /* fault rules; NULL: faults cannot be injected */
 };

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/room.h: what may be used on this machine and what is. Thread: the scheduler's, unless it says otherwise. */
+/* scheduler/room.h: the resources of this machine and how much of them is used. Thread: the scheduler's, unless it says
+ * otherwise. */
 #include "daemon/base/error.h"
 #include "scheduler/plan/placement.h"
 
 struct job_run;
 struct scheduler;
 
-/* What the engine's machine has. It is told once, so nothing here can fail: what @told owns may be another's afterwards. */
+/* Takes the resources of the engine's machine. The event comes only once, so this cannot fail. Afterwards @reported may
+ * own other values. */
 void room_host_take(struct scheduler *scheduler, struct host *reported);
-/* Takes the leases from the store: what is there counts, whatever the scheduler believed. */
+/* Reads the leases from the store, which replace the scheduler's own list. */
 enum status room_leases_load(struct scheduler *scheduler, struct error *err);
-/* Counts a job that does not count yet; its leases apart. */
+/* Counts a job unless it is counted already; its leases are counted separately. */
 void room_take(struct scheduler *scheduler, struct job_run *run);
 void room_lease(struct scheduler *scheduler, const struct job_run *run);
-/* Gives up the claims of devices that no job has leased. */
+/* Drops claims of devices that no job has leased. */
 void room_claims_keep(struct scheduler *scheduler);
-/* Both are free again; harmless for a job that does not count. */
+/* Frees the job's room and leases; harmless if it is not counted. */
 void room_return(struct scheduler *scheduler, struct job_run *run);
-/* Why no network can be made now; "": one can. */
+/* Sets why no network can be made now; "": one can. */
 void room_network_lack(struct scheduler *scheduler, const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/scheduler_state.h: the scheduler, as its own files see it. */
+/* scheduler/scheduler_state.h: struct scheduler, for the scheduler's own files. */
 #include <pthread.h>
 
 #include "scheduler/clock_watch.h"
@@ -18,12 +18,12 @@ struct job_entry;
 struct job_run;
 struct suggester;
 
-/* Each is more than the one before. */
+/* Each value implies the ones before it. */
 enum engine_state {
 	ENGINE_UNKNOWN,
 	ENGINE_AWAY,
 	ENGINE_ANSWERS,
-	ENGINE_LISTED, /* and its listing was taken in */
+	ENGINE_LISTED, /* and its listing was processed */
 };
 
 struct scheduler {
@@ -33,60 +33,63 @@ struct scheduler {
 	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
-	bool devices_automatic; /* the host's GPUs are those that the engine names; otherwise the room has them already */
+	/* the host's GPUs are those that the engine reports; otherwise room has them from the start */
+	bool devices_automatic;
 
-	/* The scheduler's thread alone: */
+	/* Used by the scheduler's thread alone: */
 	struct job_entry **entries; /* by id */
 	size_t entry_count, entry_size;
-	int64_t *opened; /* jobs of the queue that are in memory as a whole, and others that were */
+	int64_t *opened; /* ids of queued jobs whose row is in memory; may contain jobs that left the queue */
 	size_t opened_count, opened_size;
 	struct wakes wakes;
-	struct job_run *way_first, *way_last; /* those that have left the queue, in that order */
-	size_t starting;  /* those that wait for the engine to make and start what they need */
-	int64_t *arrived; /* trials that their tuning job has stored in this pass, to be taken up in it */
+	struct job_run *way_first, *way_last; /* jobs that have left the queue, in the order of leaving */
+	size_t starting;  /* jobs that wait for the engine to make and start what they need */
+	int64_t *arrived; /* trials that tuning jobs have stored in this pass; they are added at its end */
 	size_t arrived_count;
-	struct job_entry *
-		*queue; /* those that wait for room, in the order of their turn; has the size of entries */
+	struct job_entry **
+		queue; /* jobs that wait for room, in the order of their turn; allocated for as many as entries */
 	size_t queue_count;
-	size_t queue_logged; /* how many of the queue's first jobs have said why they wait: those need not be visited for that */
-	int64_t host_us;    /* monotonic: since when the host is as it is; 0: since the start */
-	bool queue_stirred; /* somebody may be let in: room, a job or the engine came, or a job went */
-	/* By the engine's clock, of the last loss and of the return; 0: none */
+	/* how many jobs at the front of the queue have logged why they wait, and need not be visited for that */
+	size_t queue_logged;
+	int64_t host_us;    /* monotonic: since when the host has its present resources; 0: since the start */
+	bool queue_stirred; /* a job may be admitted now: room, a job or the engine came, or a job went */
+	/* By the engine's clock: its last loss and its return; 0: none */
 	int64_t engine_lost_ns, engine_back_ns;
 	int64_t engine_lost_us; /* the loss, monotonic */
 	unsigned
-		engine_loss; /* how often it was lost that logs tell of: one that had just come back was not back */
-	int64_t engine_up_us;   /* monotonic: since when it is up, or was last */
-	unsigned listings;      /* how often it listed all that is ours */
-	bool clock_set_in_loss; /* or shortly before: the two above are of different clocks */
+		/* how many losses of the engine logs mention; a loss right after a return counts as the same one */
+		engine_loss;
+	int64_t engine_up_us;   /* monotonic: since when the engine is up, or was last up */
+	unsigned listings;      /* how many listings of the engine were processed */
+	bool clock_set_in_loss; /* or shortly before it: the two times above then belong to different clocks */
 
 	struct clock_watch clock_watch;
 	struct network_pool pool;
 	struct network_look network_look;
-	/* Why the engine last had no block for a network; "": the last that was asked for had one at once */
+	/* Why the engine had no address block for the last network; "": that network had one at once */
 	char network_lack[LACK_TEXT_SIZE];
-	int64_t load_at_us; /* monotonic: when to read the jobs once more, one of which could not be; 0: all were */
+	int64_t load_at_us; /* monotonic: when to read the jobs again, because one could not be read; 0: all were read */
 
-	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
+	/* Changed only by the scheduler's thread, under the mutex; that thread may read it without. room.c */
 	struct room room;
-	struct device_claims *claims; /* of the devices that are leased; the scheduler's thread alone */
-	int64_t claims_again_us; /* when to look again for those that other processes hold; 0: none is wanted */
-	json_t *project_vcpus;   /* for each project in the cloud's sizes what its jobs take of the room */
+	struct device_claims *claims; /* claims of the leased devices; the scheduler's thread alone */
+	int64_t claims_again_us; /* when to try again to claim devices that other processes hold; 0: none is needed */
+	json_t *project_vcpus; /* per project: the vCPUs of its admitted jobs, in the cloud's sizes */
 
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t mutex;
-	pthread_cond_t changed; /* the queue, or idleness */
+	pthread_cond_t changed; /* signals a message in the inbox, or that the scheduler is idle */
 	struct inbox_event *first, **last;
-	unsigned tried_waiting; /* how many of these are CLOUD_TRIED or CALL_FAILED */
+	unsigned tried_waiting; /* how many of the messages are CLOUD_TRIED or CALL_FAILED */
 	bool stopping, idle;
-	bool clearing, cleared; /* no pooled network is to be kept; there is none */
+	bool clearing, cleared; /* no network is to be pooled; the pool is empty */
 	enum engine_state engine_state;
 	char engine_text[256];
 };
 
-/* Takes up all unfinished jobs; the engine may be down. */
+/* Loads all unfinished jobs; the engine may be unreachable. */
 enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine, struct error *err);
-/* Handles all that was posted and serves the jobs concerned. Returns when it is to be called again at the latest (monotonic).
+/* Handles all messages and serves the jobs concerned. Returns the latest instant (monotonic) of the next call.
  * Thread: the scheduler's. */
 int64_t scheduler_turn(struct scheduler *scheduler);

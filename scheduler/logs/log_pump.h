@@ -12,22 +12,23 @@ struct log_pump;
 struct log_source;
 struct store;
 
-/* @clock outlives the pump. */
+/* @clock must outlive the pump. */
 struct log_pump *log_pump_new(struct store *store, const struct clock *clock);
 void log_pump_free(struct log_pump *pump);
 
-/* Where the entries of a replica of @plan belong, in the log of job @owner (a trial's: of its tuning job): a new reference.
- * Pure. */
+/* The log source of a replica of @plan, in the log of job @owner (for a trial: its tuning job): a new reference. Pure. */
 struct log_source *replica_log_source(const struct plan *plan, int64_t owner, enum role role, unsigned index);
 
-/* Adds a replica of @plan to the pump; its lines go to the log of job @owner (for a trial: its tuning job). To be called
- * before its output is followed. Harmless when it was added. Thread: any. */
+/* Adds a replica of @plan to the pump; its lines go to the log of job @owner (for a trial: its tuning job). To be
+ * called before its output is followed. Harmless if it was added already. Thread: any. */
 void log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
 		   const struct replica_key *key);
 /* Forgets all replicas of a job. Thread: any. */
 void log_pump_close(struct log_pump *pump, int64_t job);
-/* Moves @position on to what was offered of the replica's container: the store, which it comes from, may not have it yet. */
+/* Moves @position to the last line of the replica's container that was offered to the store. @position comes from the
+ * store, which may be behind. */
 void log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *position);
-/* Offers one line to the store; false when there is no room now: log_on_room(). A line of an unknown replica is dropped.
+/* Offers one line to the store. False: there is no room now, see log_on_room(). A line of an unknown replica is
+ * dropped.
  * Thread: the engine's. */
 bool log_pump_line(struct log_pump *pump, const struct replica_line *line);
