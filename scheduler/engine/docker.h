@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker.h: Docker's row of the engines' table, its open(): the Engine API over a unix socket. */
+/* scheduler/engine/docker.h: the open() function of Docker's row in the table of engines: the Engine API over a unix
+ * socket. */
 #include "scheduler/engine/engine.h"
 
 enum status docker_open(const struct engine_options *options, const struct engine_sink *sink,

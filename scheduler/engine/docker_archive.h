@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_archive.h: files into containers and out of them, as archives of tar.
+/* scheduler/engine/docker_archive.h: copies files into containers and out of them, as tar archives.
  * Source: https://docs.docker.com/reference/api/engine/ (PutContainerArchive, ContainerArchive). */
 #include <stddef.h>
 
@@ -8,7 +8,7 @@
 #include "daemon/base/text.h"
 #include "scheduler/engine/engine.h"
 
-/* Appends a file, or with S_IFDIR in its mode an empty directory, to an archive that is written. */
+/* Appends a file, or an empty directory if its mode has S_IFDIR, to an archive. */
 void archive_add(struct text *archive, const struct engine_file *file);
 
 struct endpoint;

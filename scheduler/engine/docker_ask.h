@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_ask.h: one short question to the engine; the caller waits for the answer. Thread: that of the http. */
+/* scheduler/engine/docker_ask.h: sends one short request to the engine and waits for the answer. Thread: that of the
+ * http. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"
@@ -9,10 +10,11 @@
 
 struct reply {
 	bool came;
-	enum status status; /* OK also of an answer that refuses; else there is none */
+	enum status
+		status; /* OK: the engine answered, even if with a refusal; otherwise there is no answer */
 	unsigned code;      /* of HTTP */
 	json_t *value;      /* NULL: it is no object */
-	char text[DOCKER_TEXT_SIZE]; /* why there is no answer, or why the engine refuses */
+	char text[DOCKER_TEXT_SIZE]; /* why there is no answer, or why the engine refused */
 };
 
 void reply_deinit(struct reply *reply);
@@ -20,5 +22,5 @@ void reply_deinit(struct reply *reply);
 
 /* @body: JSON, or NULL. */
 struct reply docker_ask(struct http *http, const char *method, const char *path, const char *body);
-/* Sets *err by a reply that is not what was wanted. */
+/* Sets *err from a reply that is a failure. */
 enum status reply_failure(const struct reply *reply, struct error *err);

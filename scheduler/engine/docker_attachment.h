@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_attachment.h: a replica is taken off its network, and put back. */
+/* scheduler/engine/docker_attachment.h: disconnects a replica from its network, and connects it again. */
 #include "scheduler/engine/docker_core.h"
 
-/* command->image is the network's id, command->body of attachment_body() */
+/* command->image: id of the network; command->body: from attachment_body() */
 void attachment_run(struct docker *docker, struct command *command);
-/* What the engine is asked with. */
+/* The body of the request to the engine. */
 json_t *attachment_body(const char *instance, const struct replica_link *link, const struct replica_key *key);

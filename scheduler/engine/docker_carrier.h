@@ -4,8 +4,8 @@
  * connects, by TCP, TLS or the program ssh, and moves bytes both ways until either side has ended. */
 struct endpoint;
 
-/* Starts the thread, which owns @near then and holds the endpoint. Returns 0 or an errno: no thread then, and @near is the
- * caller's still. Thread: any. */
+/* Starts the thread, which then owns @near and holds a reference to the endpoint. Returns 0, or an errno: no thread was
+ * started, and @near still belongs to the caller. Thread: any. */
 int carrier_start(struct endpoint *endpoint, int near);
-/* The same for the first connection of this process to @listener, a unix socket. */
+/* Likewise, for the first connection that this process makes to @listener, a unix socket. */
 int carrier_start_listening(struct endpoint *endpoint, int listener);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_context.h: contexts of Docker's client: named engines, kept below its configuration directory.
+/* scheduler/engine/docker_context.h: reads the contexts of Docker's client: named engines, kept in its configuration directory.
  *
  *   config.json                                 "currentContext": the one in use
  *   contexts/meta/SHA256-OF-NAME/meta.json      "Endpoints": {"docker": {"Host": URL, "SkipTLSVerify": false}}
@@ -15,17 +15,17 @@
 struct context {
 	char *url;          /* "tcp://build:2376" */
 	char *certificates; /* the directory of its TLS files; NULL: it has none */
-	bool skips_verify;  /* the engine's certificate may be anything */
+	bool skips_verify;  /* the engine's certificate is not verified */
 };
 
 void context_deinit(struct context *context);
 #define AUTO_CONTEXT __attribute__((cleanup(context_deinit)))
 
-/* $DOCKER_CONFIG, or ~/.docker; NULL: neither is known. The caller frees it. */
+/* $DOCKER_CONFIG, or ~/.docker; NULL: neither can be determined. The caller frees it. */
 char *docker_config_directory(void);
 bool context_name_valid(const char *name);
-/* The context in use, by DOCKER_CONTEXT or config.json; NULL: the default one, which is no context of files. The caller
+/* The context in use, from DOCKER_CONTEXT or config.json; NULL: the default context, which has no files. The caller
  * frees it. */
 char *context_current(void);
-/* FAILED_PRECONDITION: there is none of that name, it cannot be read, or it names no Docker engine. */
+/* FAILED_PRECONDITION: there is no such context, it cannot be read, or it names no Docker engine. */
 enum status context_read(const char *name, struct context *ret_context, struct error *err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_core.h: what the files behind docker.c share: the connection's state, calls and their outcomes, the
- * queue of commands, and timers.
+/* scheduler/engine/docker_core.h: shared by the files behind docker.c: the connection's state, calls and their
+ * outcomes, the queue of commands, and timers.
  *
- * An operation is a task on the heap that moves from one exchange (or timer) to the next and frees
- * itself at its end. Starting an exchange may end the task at once, so it is the last thing done with
- * it. All here belongs to the engine's thread, but docker_post() and docker_hand_over(). Terminals are
- * apart: they work on connections of their own, on their callers' threads (docker_terminal.h). */
+ * An operation is a task on the heap that moves from one exchange (or timer) to the next and frees itself at its end.
+ * Starting an exchange may end the task at once, so a task must not be used after it. Everything here belongs to the
+ * engine's thread, except docker_post() and docker_hand_over(). Terminals are separate: they use connections of their
+ * own, on their callers' threads (docker_terminal.h). */
 #include <jansson.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -21,15 +21,15 @@
 
 enum { CALL_TIMEOUT_S = 60, START_TIMEOUT_S = 120, SECOND_US = 1000 * 1000, MILLISECOND_US = 1000 };
 enum { DOCKER_SELF_SIZE = 65 };
-/* Between tries to connect: each wait is twice as long as the one before. */
+/* Pauses between attempts to connect: each is twice as long as the one before. */
 enum { BACKOFF_FIRST_US = 200 * MILLISECOND_US, BACKOFF_MOST_US = 5 * SECOND_US };
 
 struct docker;
 struct endpoint;
 
-/* What another thread asks for. */
+/* A request from another thread. */
 struct command {
-	void (*run)(struct docker *docker, struct command *command); /* takes what it needs of it */
+	void (*run)(struct docker *docker, struct command *command); /* takes the members that it needs */
 	struct command *next;
 	struct replica_key key;
 	struct log_position from;
@@ -42,7 +42,7 @@ struct command {
 
 void command_deinit(struct command *command);
 
-/* Belongs to what waits for it. */
+/* Part of the task that waits for it. */
 struct timer {
 	struct timer *next;
 	int64_t at_us;
@@ -59,33 +59,35 @@ struct link {
 	char reason[DOCKER_TEXT_SIZE]; /* of the last loss */
 	char version[16];              /* "1.41" */
 	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
-	void (*retry)(void *docker);   /* when it was DOWN for as long as: */
+	void (*retry)(void *docker);   /* called after the engine was DOWN for this time: */
 	int64_t backoff_us;
 	int64_t up_us;    /* UP: since then */
-	int64_t engine_ns; /* when it last told, by its own clock; 0: it did not say */
-	struct host host; /* of the engine, as it last told */
-	/* The engine does not have the files of this machine: containers are given copies, not mounts (docker_given.h). */
+	int64_t engine_ns; /* the engine's clock at its last message; 0: it sent no time */
+	struct host host;  /* of the engine, as last reported */
+	/* The engine cannot access the files of this machine: containers get copies instead of mounts
+	 * (docker_given.h). */
 	bool is_apart;
-	char *probe; /* the file that the engine is asked for; NULL: it is not being asked */
+	char *probe; /* the file that the engine is being asked for; NULL: none */
 	char self
-		[DOCKER_SELF_SIZE]; /* the daemon's own container, which joins job networks; "": none (docker_self.h) */
+		/* id of the daemon's own container, which joins job networks; "": none (docker_self.h) */
+		[DOCKER_SELF_SIZE];
 	void (*then)(struct docker *docker); /* once that is known */
 	struct http_exchange *ping, *info, *look, *events;
-	struct text line; /* of the events stream, in the making */
+	struct text line; /* the line of the events stream that is being received */
 	bool skipping;
 	struct timer again;           /* DOWN: the next ping */
 	struct timer events_patience; /* OPENING */
 	struct timer next_listing;    /* UP */
 };
 
-/* A container that was sent a signal by way of the engine, and has not ended yet. */
+/* A container that was sent a signal through the engine, and has not ended yet. */
 struct signalled {
 	struct signalled *next;
-	uint64_t signals; /* their bits, as of docker_event */
+	uint64_t signals; /* bit mask of the signals, as in docker_event */
 	struct replica_key key;
 };
 
-/* What an event said while a listing was being made. */
+/* An event that arrived while a listing was being made. */
 struct note {
 	struct replica_status replica;
 	struct network_status network;
@@ -106,17 +108,17 @@ struct docker {
 	struct engine_sink sink;
 	char *instance, *docker_config;
 	struct endpoint *endpoint;
-	char *state_dir, *reports_dir; /* as engine_options has them */
+	char *state_dir, *reports_dir; /* as in engine_options */
 	struct subnet pool;
 	bool offline, internal;
 	struct http *http;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the next six */
 	struct command *commands, **commands_end;
-	bool resume_asked; /* no command: one that was lost would leave outputs standing for good */
+	bool resume_asked; /* not a command, because a lost one would stop outputs for good */
 	bool close_asked;
-	char spoken_version[16]; /* link.version, for other threads; "" until an engine answered */
-	/* The engine's thread alone: */
+	char spoken_version[16]; /* copy of link.version for other threads; "" until an engine has answered */
+	/* Used by the engine's thread alone: */
 	bool closing;
 	struct timer *timers;
 	struct link link;
@@ -124,49 +126,49 @@ struct docker {
 	struct note *notes;      /* since it was begun */
 	size_t note_count, note_size;
 	struct timer listing_again; /* after one that failed */
-	unsigned history_epoch;     /* the epoch in which the past was asked for */
+	unsigned history_epoch;     /* the epoch in which the engine's event history was requested */
 	bool list_again, others_looked;
-	unsigned refusals; /* so many listings in a row met a container that the engine will not tell of */
+	unsigned refusals; /* how many listings in a row had a container that the engine could not inspect */
 	struct image_task *images;
 	struct network_task *networks;
-	struct replica_task *replicas; /* calls about replicas under way */
+	struct replica_task *replicas; /* running calls about replicas */
 	struct signalled *signalled;   /* since the link is up */
 	struct follower *followers;
 	struct attachment *attachments;
 	struct throttle *throttles;
-	struct report *reports; /* of containers that report to files of their own */
+	struct report *reports; /* of containers that write their reports to files of their own */
 };
 
-/* Queues a copy of @command; its strings become the queue's. Thread: any. */
+/* Queues a copy of @command and takes its strings. Thread: any. */
 void docker_post(struct docker *docker, const struct command *command);
-/* Queues @command itself, from the heap. Thread: any. */
+/* Queues @command itself, which must be on the heap. Thread: any. */
 void docker_hand_over(struct docker *docker, struct command *command);
-/* Sets @timer, anew if it was set; it may be freed once it fires. Fires once, later. Every timer fires at the latest when
- * the engine is closed. */
+/* Sets or resets @timer, which may be freed when it fires. It fires once, never from within this call, and at the
+ * latest when the engine is closed. */
 void docker_after(struct docker *docker, struct timer *timer, int64_t delay_us, void (*fire)(void *arg),
 		  void *arg);
 bool timer_is_set(const struct timer *timer);
-/* Those that are due, or when the engine is being closed all of them. Whether there was one. */
+/* Fires the timers that are due, or all of them when the engine is being closed. Whether there was one. */
 bool timers_fire(struct docker *docker);
 /* Like http_start(), with the path "/containers/NAME" + @suffix. */
 void docker_container_call(struct docker *docker, const struct replica_key *key, const char *suffix,
 			   struct http_request request);
 
-/* How a call ended, for an event. */
+/* The result of a call, for an event. */
 struct outcome {
 	enum status status; /* OK for codes below 300, and 304 */
 	char text[DOCKER_TEXT_SIZE];
 };
 void outcome_read(const struct http_answer *answer, struct outcome *ret_outcome);
 
-/* Whether calls may be sent. */
+/* Whether calls can be sent. */
 bool link_is_up(const struct docker *docker);
-/* An exchange found the engine gone, or hung: it is told, and tried again after a while. */
+/* An exchange failed because the engine is gone or hangs: reports the loss, and connects again after a while. */
 void link_lose(struct docker *docker, const char *reason);
-/* Each answer passes here: one that shows the engine gone ends the link. */
+/* To be called with each answer: one that shows that the engine is gone ends the link. */
 void link_watch(struct docker *docker, const struct http_answer *answer);
 void link_end(struct docker *docker);
-/* The engine is not asked for link.probe any more. */
+/* Stops asking the engine for link.probe. */
 void link_probe_end(struct docker *docker);
 /* outcome_read(), and link_watch(). */
 void docker_outcome(struct docker *docker, const struct http_answer *answer, struct outcome *ret_outcome);

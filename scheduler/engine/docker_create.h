@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_create.h: makes a replica's container, and takes over one that an earlier daemon has made. */
+/* scheduler/engine/docker_create.h: makes a replica's container, or adopts one that an earlier daemon has made. */
 struct command;
 struct docker;
 

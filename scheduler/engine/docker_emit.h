@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_emit.h: events to the sink. None of these says anything once the engine is being closed. */
+/* scheduler/engine/docker_emit.h: sends events to the sink. Nothing is sent once the engine is being closed. */
 #include "scheduler/engine/docker_core.h"
 
 void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *text);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_frames.h: a container's log stream, bytes in, lines out.
+/* scheduler/engine/docker_frames.h: splits a container's log stream into lines.
  *
- * The engine sends frames: one byte stream (1 stdout, 2 stderr), three zero bytes, four bytes of
- * length, big endian, then "TIMESTAMP TEXT". A line is one frame, or one per 16 KiB with the same
- * timestamp, of which only the last ends in a newline. Frames are split anywhere over the pieces fed.
- * Pure: no I/O; lines that arrive whole in one piece are handed over in place, without a copy. */
+ * The engine sends frames: one byte for the stream (1 stdout, 2 stderr), three zero bytes, four bytes of length, big
+ * endian, then "TIMESTAMP TEXT". A line is one frame, or one per 16 KiB with the same timestamp, of which only the last
+ * ends in a newline. The pieces that are fed may split frames anywhere. Pure: no I/O; a line that is whole within one
+ * piece is passed on without a copy. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct frames_line {
 	bool continues; /* the line's next part follows */
 };
 
-/* Takes a line; false: no room now, the same line comes again. */
+/* Takes a line; false: there is no room now, and the same line will be offered again. */
 typedef bool frames_taker(void *arg, const struct frames_line *line);
 
 /* A line in the making. */
@@ -28,8 +28,8 @@ struct frames_half {
 	char *data;
 	size_t length, size;
 	int64_t time_ns;
-	bool open;  /* some of the line was seen */
-	bool ready; /* it is whole, and refused so far */
+	bool open;  /* part of the line was received */
+	bool ready; /* the line is complete, but was refused so far */
 };
 
 struct frames {
@@ -42,30 +42,30 @@ struct frames {
 	size_t stamp_length;
 	bool stamped;
 	int stream;
-	uint32_t left; /* of the frame's payload */
+	uint32_t left; /* bytes left of the frame's payload */
 	int64_t time_ns;
 	struct frames_half halves[2];
-	char minute[16]; /* the last stamp's "2026-11-20T21:29", and its instant */
+	char minute[16]; /* the minute of the last timestamp, "2026-11-20T21:29", and its time */
 	int64_t minute_ns;
 };
 
 enum frames_result {
 	FRAMES_TAKEN,  /* all of it */
 	FRAMES_HELD,   /* a line was refused: feed the rest again later */
-	FRAMES_BROKEN, /* this is no such stream */
+	FRAMES_BROKEN, /* the bytes are not such a stream */
 };
 
 /* @line_max  longer lines are cut, not inside a UTF-8 sequence */
 void frames_init(struct frames *frames, size_t line_max, frames_taker *take, void *arg);
 void frames_deinit(struct frames *frames);
-/* Forgets unfinished frames and lines: a new stream begins. */
+/* Drops unfinished frames and lines, because a new stream begins. */
 void frames_reset(struct frames *frames);
 
-/* @ret_consumed  set always: how much of @data needs no second feeding */
+/* @ret_consumed  always set: how much of @data need not be fed again */
 enum frames_result frames_feed(struct frames *frames, const char *data, size_t length, size_t *ret_consumed);
-/* The stream is over: hands over last lines without a newline. TAKEN or HELD. */
+/* The stream has ended: passes on last lines that have no newline. TAKEN or HELD. */
 enum frames_result frames_end(struct frames *frames);
 
-/* "2026-11-20T21:29:51.000000001Z"; the engine's digits vary. False when it is no time, or one of
- * before 1678 or after 2261. */
+/* "2026-11-20T21:29:51.000000001Z"; the number of decimals varies. False: it is not a time, or one before 1678 or after
+ * 2261. */
 bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length, int64_t *ret_ns);

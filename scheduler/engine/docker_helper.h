@@ -3,10 +3,10 @@
 /* scheduler/engine/docker_helper.h: runs `docker-credential-NAME get`. */
 #include "daemon/base/error.h"
 
-/* Gives the program @registry on its standard input and takes what it writes; bounded in time and size.
+/* Writes @registry to the program's standard input and reads its output; bounded in time and size.
  *
  * Outcomes: NOT_FOUND: it has no credentials for this registry (no error set);
- *           FAILED_PRECONDITION: it is not there, failed, or wrote too much or too long;
+ *           FAILED_PRECONDITION: it does not exist, failed, wrote too much or took too long;
  *           CANCELLED: @stop_fd became readable.
  * @ret_output  text, the caller wipes and frees
  * Thread: any; waits. */

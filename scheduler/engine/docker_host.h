@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_host.h: what the engine's machine has, from the engine's answer to /info.
+/* scheduler/engine/docker_host.h: reads the resources of the engine's machine from the engine's answer to /info.
  *
  * GPUs come from one of two places:
  *   - DiscoveredDevices (API 1.50 and newer): names of the Container Device Interface. The same GPU is listed
  *     by index, by UUID and within "all"; it is taken once, by its index where there is one;
  *   - else, when the engine has nvidia's runtime and is on this kernel, the driver's own list in /proc.
- * Without either there are none: an engine that takes nvidia requests says nothing else about them.
+ * Without either there are no GPUs: an engine that accepts nvidia requests reports nothing else about them.
  * Thread: any. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"
 #include "scheduler/plan/host.h"
 
-/* Whatever @info holds, the result is a host; one without CPUs or memory is not known.
- * @nvidia_directory  NVIDIA_DIRECTORY, or a test's
+/* Always sets *ret_host, whatever @info holds; a host without CPUs or memory is not known.
+ * @nvidia_directory  NVIDIA_DIRECTORY, or another one for tests
  * @ret_host          the caller's, host_deinit() */
 void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_image.h: look for an image, and pull it. */
+/* scheduler/engine/docker_image.h: looks for an image, and pulls it. */
 
 struct docker;
 struct command;

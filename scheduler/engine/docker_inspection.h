@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_inspection.h: what is in an image, told before a job runs in it.
+/* scheduler/engine/docker_inspection.h: checks an image before a job runs in it.
  * Source: https://docs.docker.com/reference/api/engine/ (ImageInspect, ContainerArchiveInfo) */
 #include <jansson.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 struct endpoint;
 
-/* Which image, and which question. Borrowed. */
+/* The image and the question. Borrowed. */
 struct inspection {
 	struct endpoint *endpoint;
 	const char *api_version, *instance;

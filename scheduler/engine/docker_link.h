@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_link.h: whether the engine is there: ping, info, and the stream of events. */
+/* scheduler/engine/docker_link.h: whether the engine can be reached: ping, info, and the stream of events. */
 
 struct docker;
 
 /* The first ping. */
 void link_begin(struct docker *docker);
-/* Frees what is kept of signals to containers that have not ended yet. */
+/* Frees the list of signals to containers that have not ended yet. */
 void link_signals_forget(struct docker *docker);

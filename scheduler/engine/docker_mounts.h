@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_mounts.h: paths of this machine that containers are given, and whether the engine has them: to
- * a daemon in a container, or to an engine in a virtual machine, the same path is another place. */
+/* scheduler/engine/docker_mounts.h: mounts of this machine's paths into containers, and whether the engine has these
+ * paths. For a daemon in a container, or an engine in a virtual machine, the same path is another directory. */
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Each of @mounts, "/of/the/host:/in/the/container[:ro]", as the engine wants it told: one that its machine does not have
- * is refused then, where a bind ("Binds") would have it made, as an empty directory. NULL: one has no place. */
+/* @mounts, each "/of/the/host:/in/the/container[:ro]", in the engine's form. With it the engine refuses a path that its
+ * machine does not have; with the form "Binds" it would create an empty directory instead. NULL: an element has no
+ * path. */
 json_t *docker_mounts_make(const json_t *mounts);
-/* Whether the engine's words of a refused create say that. */
+/* Whether the engine's message about a refused create says so. */
 bool docker_mount_is_missing(const char *words);

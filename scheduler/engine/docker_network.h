@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_network.h: create and remove the network of a job. */
+/* scheduler/engine/docker_network.h: creates and removes the network of a job. */
 
 struct docker;
 struct command;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_orphans.h: the containers and networks that Docker has of any instance. */
+/* scheduler/engine/docker_orphans.h: finds the containers and networks of all instances in Docker. */
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -8,10 +8,11 @@
 
 struct docker;
 
-/* Adds the orphans in an answer of GET /containers/json, or of GET /networks, which has hostile texts. A container with our label
- * and a name that is none of ours is not ours: an image made of one of our containers gives its labels to the user's own. */
+/* Adds the orphans in an answer of GET /containers/json or GET /networks, whose texts are untrusted. A container that
+ * has our label but not a name of ours is skipped: an image made from one of our containers passes its labels on to the
+ * user's own containers. */
 void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer);
 
-/* Asks the engine once for what instances without a daemon have left in it, and names that in the log. It is left alone: their
- * daemons may come back. Waits for nothing. */
+/* Asks the engine once for orphans of instances without a daemon, and logs them. They are not removed, because their
+ * daemons may come back. Does not wait. */
 void orphans_look(struct docker *docker);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_progress.h: the stream of a pull, condensed.
- * Pure: bytes of newline-delimited JSON in, one line worth showing out. */
+/* scheduler/engine/docker_progress.h: condenses the progress stream of a pull. Pure: takes newline-delimited JSON,
+ * gives a line of text now and then. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,23 +12,23 @@ enum { PROGRESS_LAYERS_MAX = 256, PROGRESS_LINE_MAX = 64 * 1024 };
 
 struct progress_layer {
 	char id[16];
-	int64_t current, total; /* bytes fetched, to fetch; 0 while unknown */
+	int64_t current, total; /* bytes fetched, bytes to fetch; 0: unknown */
 	bool done;
 };
 
 struct progress {
 	struct text line; /* in the making */
-	bool skipping;    /* a line too long: until its newline */
-	bool changed;     /* since progress_print() */
+	bool skipping;    /* skips the rest of a line that is too long */
+	bool changed;     /* since the last progress_print() */
 	struct progress_layer layers[PROGRESS_LAYERS_MAX];
 	size_t layer_count;
-	char problem[1024]; /* the engine's words when the pull failed, else "" */
+	char problem[1024]; /* the engine's error text if the pull failed, else "" */
 };
 
 void progress_deinit(struct progress *progress);
 void progress_feed(struct progress *progress, const char *data, size_t length);
 /* The last line may have no newline. */
 void progress_end(struct progress *progress);
-/* "Pulling IMAGE: 3 of 7 layers, 45.2 MB of 120.0 MB". False when nothing
- * changed since the last, or no layer is left to do. */
+/* "Pulling IMAGE: 3 of 7 layers, 45.2 MB of 120.0 MB". False: nothing has changed since the last call, or no layer is
+ * left to fetch. */
 bool progress_print(struct progress *progress, const char *image, struct text *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_reach.h: whether an engine of Docker's API can be reached, and what it says of itself. */
+/* scheduler/engine/docker_reach.h: whether a Docker engine can be reached, and its description of itself. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"

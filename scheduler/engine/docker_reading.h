@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_reading.h: what was read of a container's output, and whether a line of another reading of it
- * is among that.
+/* scheduler/engine/docker_reading.h: tracks what was read of a container's output, to recognize lines that are read a
+ * second time.
  *
- * Lines carry the time at which the engine had them. Within a stream it grows, but where the engine's clock is put back:
- * then lines lie behind the latest of them that are not as late, and only their number tells which of them were read.
- * So a reading goes by the clock up to the latest line, and counts from there on.
- * Pure: no I/O. */
+ * Lines carry the engine's time of receipt. It grows within a stream unless the engine's clock is set back; then later
+ * lines have earlier times, and only their number tells which of them were read. So a new reading goes by time up to
+ * the latest line, and counts lines from there on. Pure: no I/O. */
 #include <stdbool.h>
 
 #include "scheduler/engine/docker_frames.h"
 #include "scheduler/engine/engine.h"
 
 struct stream_reading {
-	struct log_reach reach; /* of what was handed over */
-	int64_t seen;           /* so many of reach.parts, which are not handed over again */
-	bool arrived;           /* the reading has come to the latest line */
-	int64_t known;          /* so many lines behind that are still among those handed over */
+	struct log_reach reach; /* of the lines that were handed over */
+	int64_t seen;  /* lines of reach.parts that this reading has met, and does not hand over again */
+	bool arrived;  /* the reading has reached the latest line */
+	int64_t known; /* how many of the next lines were handed over already */
 };
 
 struct reading {
 	struct stream_reading streams[2];
-	bool rewound; /* the clock was put back far: times do not tell where to read on */
+	bool rewound; /* the clock was set back far: times do not tell where to continue */
 };
 
 void reading_init(struct reading *reading, const struct log_position *from);
-/* The output is read anew, from its beginning or from a line that is known on. */
+/* The output is read again, from its beginning or from a known line on. */
 void reading_begin(struct reading *reading);
 
-/* True when the line was handed over before. Of each line of a reading, in their order; of one that is not known once
- * more for each time that it finds no room. */
+/* True if the line was handed over before. To be called for each line of a reading, in order; again for the same line
+ * each time that a new line found no room. */
 bool reading_knows(struct reading *reading, const struct frames_line *line);
-/* What the stream's reach is with @line, which is not known. */
+/* The stream's reach including @line, which must be new. */
 struct log_reach reading_reach_with(const struct reading *reading, const struct frames_line *line);
 /* It was handed over. */
 void reading_advance(struct reading *reading, const struct frames_line *line);
 
-/* The instant from which on the rest is to be asked for; 0: all of it. */
+/* The time from which on output must be requested; 0: all of it. */
 int64_t reading_since_ns(const struct reading *reading);
-/* Whether times tell what was read: no line lies behind one that is later, but for what the two streams do to each other. */
+/* Whether times are sufficient to tell what was read: no line is earlier than the one before it in its stream. */
 bool reading_is_in_order(const struct reading *reading);
-/* Whether what was read now has come to a line that was the last before, if there was one. */
+/* Whether this reading has reached the line that was the last before, if there was one. */
 bool reading_has_arrived(const struct reading *reading);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_self.h: the daemon's own container, where it is one of the engine's and has a network of its own.
+/* scheduler/engine/docker_self.h: the daemon's own container, if the daemon runs in a container of the engine with a
+ * network of its own.
  *
- * The bridges of job networks are then no interfaces of the daemon's. It joins each job's network instead, with the address
- * after the bridge's, and serves replicas there. Thread: the engine's. */
+ * The bridges of job networks are then not interfaces of the daemon. Instead the container joins each job's network,
+ * with the address after the bridge's, and serves replicas there. Thread: the engine's. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "scheduler/engine/docker_core.h"
 
-/* The container that this process is in; false: it is in none that an engine has named. Thread: any. */
+/* The id of the container that this process is in; false: it is in none whose id can be determined. Thread: any. */
 bool self_container(char id[DOCKER_SELF_SIZE]);
 
-/* Asks whether the engine has the container that this process is in: link.self is its id then, else "". Calls @then after
- * that, at once where the process is in none; the link is lost where the engine does not answer. */
+/* Asks whether this process is in a container of the engine, and sets link.self to its id, or "". Then calls @then; at
+ * once if the process is in no container. The link is lost if the engine does not answer. */
 void self_look(struct docker *docker, void (*then)(struct docker *docker));
 
-/* The interface of this process that has an address (host byte order); "": none has. */
+/* The network interface of this process that has the address (host byte order); "": none has. */
 void self_device(uint32_t address, char device[DOCKER_DEVICE_SIZE]);
 
-/* Joins a network; then its reach.device is known. @network lives until @then is called. A container that is in it already
- * is no failure. */
+/* Joins a network and sets its reach.device. @network must live until @then is called. It is no failure if the
+ * container is in the network already. */
 void self_join(struct docker *docker, struct network_status *network,
 	       void (*then)(void *arg, const struct outcome *outcome), void *arg);
-/* Leaves a network, which cannot be removed before. That it is not in it, or cannot leave it, is not told. */
+/* Leaves a network, which cannot be removed before. Failures are not reported. */
 void self_leave(struct docker *docker, const char *network_id, void (*then)(void *arg), void *arg);
 
 /* As engine_kind.own_names. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_subnet.h: which block of addresses a job's network gets.
- * Pure: takes values, returns values. Addresses are in host byte order. Thread: any. */
+/* scheduler/engine/docker_subnet.h: chooses the address block of a job's network. Pure: takes values, returns values.
+ * Addresses are in host byte order. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ struct subnet {
 	unsigned bits; /* of the prefix, 0..32 */
 };
 
-/* Blocks that are taken by something. */
+/* Blocks that are in use. */
 struct subnet_list {
 	struct subnet *items;
 	size_t count, size;
@@ -33,15 +33,14 @@ void subnet_print_address(uint32_t address, char text[SUBNET_TEXT_SIZE]);
 bool subnet_overlaps(struct subnet a, struct subnet b);
 /* How many addresses follow @gateway and precede the block's last (the broadcast address). */
 unsigned subnet_capacity(struct subnet subnet, uint32_t gateway);
-/* The prefix of the smallest block, but no smaller than a /26, that holds @address_count replicas
- * beside its own address, the gateway and the broadcast address; 0 when none does. */
+/* The prefix length of the smallest block, at least a /26, that holds @address_count replicas beside the network
+ * address, the gateway and the broadcast address; 0: none does. */
 unsigned subnet_bits_for(unsigned address_count);
 
-/* The first block of @bits in @pool that overlaps none of @taken. Choice: the lowest, so that
- * networks are easy to read in listings. False when there is none. */
+/* The first block with prefix length @bits in @pool that overlaps none of @taken. Choice: the lowest, so that networks
+ * are easy to read in listings. False: there is none. */
 bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *taken,
 		   struct subnet *ret_subnet);
 
-/* Adds the destinations of a text of the form of /proc/net/route, the default route aside. Lines that
- * are none are skipped. */
+/* Adds the destinations of a text in the form of /proc/net/route, except the default route. Other lines are skipped. */
 void subnet_parse_routes(const char *text, struct subnet_list *list);

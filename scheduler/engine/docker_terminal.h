@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_terminal.h: a program beside a container's own, on a terminal or through pipes: an exec of the engine.
+/* scheduler/engine/docker_terminal.h: a second program in a container, on a terminal or through pipes: an exec of the
+ * engine.
  *
- * What engines do when such a connection is closed (seen with 20.10): nothing. The program's terminal stays open
- * inside the engine and the program is neither told nor ended: a shell waits at its prompt for as long as the
- * container runs. The API has no call that ends an exec, and the pid that it tells is the host's, of no use
- * inside. So a program that still runs is ended from beside: a second exec, of a script for any sh, sends SIGHUP,
- * and a second later SIGKILL, to each process that has this terminal's mark in its environment. All that was
- * begun on the terminal ends with it, also what ignores hangups. (What a program that ended by itself has
- * left running goes on, as with any terminal.)
- * In a container without sh, Ctrl-C and Ctrl-D are typed instead, at which most prompts end. When the daemon
- * itself is killed there is nobody to close: its terminals' programs then end with the container.
+ * When such a connection is closed, engines do nothing (observed with 20.10): the terminal stays open inside the engine
+ * and the program is not signalled, so a shell waits at its prompt for as long as the container runs. The API has no
+ * call to end an exec, and the pid that it reports is the host's, which cannot be used inside the container. A program
+ * that still runs is therefore ended by a second exec: a shell script sends SIGHUP, and a second later SIGKILL, to each
+ * process that has this terminal's mark in its environment. This also ends all processes that were started on the
+ * terminal, including those that ignore hangups. (If the program ended by itself, processes that it left go on, as with
+ * any terminal.) In a container without sh, Ctrl-C and Ctrl-D are typed instead, which end most prompts. If the daemon
+ * is killed, nothing closes its terminals; their programs then end with the container.
  *
  * Thread: any. Nothing here belongs to the engine's thread, and a terminal may outlive the engine's close. */
 #include <jansson.h>
@@ -20,13 +20,13 @@
 
 struct endpoint;
 
-/* Where it is opened. Strings are borrowed for the call only. */
+/* The container to open it in. Strings are borrowed for the call only. */
 struct terminal_target {
 	struct endpoint *endpoint;
 	const char *api_version, *container;
-	unsigned patience_ms; /* for each of the few questions that it takes */
+	unsigned patience_ms; /* limit for each of the few requests that opening takes */
 };
 
-/* As engine_ops.open_terminal; a terminal begins with 80 columns and 24 rows. */
+/* As engine_ops.open_terminal; a terminal has 80 columns and 24 rows at first. */
 enum status docker_terminal_open(const struct terminal_target *place, const json_t *command,
 				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err);

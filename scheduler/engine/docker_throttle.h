@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_throttle.h: a replica's network made slow, and fast again. */
+/* scheduler/engine/docker_throttle.h: limits a replica's network traffic, and lifts the limit. */
 #include "scheduler/engine/docker_core.h"
 
-/* command->number is 0 for as fast as it can */
+/* command->number: bytes per second; 0: no limit */
 void throttle_run(struct docker *docker, struct command *command);
-/* Removes @container, an element of a listing that is no replica, if it is one of ours that a killed daemon has left. */
+/* Removes @container, a listed container that is not a replica, if it is a helper of ours that a killed daemon has
+ * left. */
 void throttle_sweep(struct docker *docker, const json_t *container);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/orphans.h: the containers and networks of any instance that an engine has.
- * Pure but for memory. Thread: any. */
+/* scheduler/engine/orphans.h: a list of the containers and networks of any instance in an engine. Pure, except for
+ * memory. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,12 +16,12 @@ enum { ORPHAN_NAME_SIZE = 128 };
 struct orphan {
 	enum orphan_kind kind;
 	bool runs;
-	bool is_joined;    /* a network: of a daemon in a container, which is in it while it runs */
-	int64_t created_s; /* wall clock; 0: not known */
+	bool is_joined;    /* for a network: the daemon's own container is connected to it while it runs */
+	int64_t created_s; /* wall clock; 0: unknown */
 	char instance[INSTANCE_MAX + 1];
 	char id[80];                   /* hexadecimal digits */
 	char name[ORPHAN_NAME_SIZE];   /* "ty-INSTANCE-…" */
-	char job_id[ORPHAN_NAME_SIZE]; /* as the user named the job; "" for networks. Bytes from outside */
+	char job_id[ORPHAN_NAME_SIZE]; /* the user's name for the job; "" for networks. Untrusted bytes */
 };
 
 struct orphans {
@@ -32,14 +32,15 @@ struct orphans {
 void orphans_deinit(struct orphans *list);
 #define AUTO_ORPHANS __attribute__((cleanup(orphans_deinit)))
 
-/* What one instance has. */
+/* The number of orphans of one instance. */
 struct orphan_count {
 	const char *instance; /* borrowed of the list */
 	size_t containers, running, networks;
-	int64_t oldest_s; /* when the oldest was made; 0: not known */
+	int64_t oldest_s; /* when the oldest was made; 0: unknown */
 };
 
 /* By instance, containers before networks, by name. */
 void orphans_sort(struct orphans *list);
-/* In a sorted list: counts the instance with orphans that begin at @at; returns where the next instance's begin. */
+/* For a sorted list: counts the orphans of the instance that begin at @at; returns where those of the next instance
+ * begin. */
 size_t orphans_count(const struct orphans *list, size_t at, struct orphan_count *ret_count);
