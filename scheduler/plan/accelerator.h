@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/plan/accelerator.h: the types of accelerators, and the words of their quota. Pure. Thread: any. */
+/* scheduler/plan/accelerator.h: the types of accelerators, and the texts of quota errors about them. Pure. Thread:
+ * any. */
 #include <limits.h>
 #include <stdbool.h>
 
@@ -19,12 +20,12 @@ enum accelerator {
 	ACCELERATOR_COUNT
 };
 
-/* Among maxima: as many as one likes; a number that no quota has. */
+/* As a maximum: no limit; no real quota has this number. */
 #define ACCELERATOR_UNLIMITED UINT_MAX
 
-/* "NVIDIA_TESLA_K80", "TPU_V2". False for other types, which no quota names. */
+/* "NVIDIA_TESLA_K80", "TPU_V2". False: another type, which no quota has. */
 bool accelerator_parse(const char *type, enum accelerator *ret_accelerator);
-/* Whether a type is a TPU's: nothing of it is ever attached to a container. */
+/* Whether a type is a TPU: TPUs are never attached to a container. */
 bool accelerator_is_tpu(const char *type);
 /* The type's name. */
 const char *accelerator_name(enum accelerator accelerator);

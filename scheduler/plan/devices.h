@@ -8,12 +8,12 @@ struct capacity;
 struct plan;
 struct room;
 
-/* Whether the host has GPUs enough, however many are free now, or does without.
- * Outcomes: FAILED_PRECONDITION: it never will, in the words of the service's quota;
+/* Whether the host has enough GPUs for the job, free or not, or the policy lets it run without.
+ * Outcomes: FAILED_PRECONDITION: it never will have; the text is the service's quota error;
  *           RESOURCE_EXHAUSTED: the job waits for a host that has them (ACCELERATORS_WAIT). */
 enum status devices_possible(const struct plan *plan, const struct capacity *capacity, struct error *err);
 
-/* Fills the devices of @assignment, and adds what differs from the cloud. To be called when they are possible.
+/* Sets the devices of @assignment, and adds deviations from the cloud. To be called only if devices_possible().
  * RESOURCE_EXHAUSTED: too few are free now. */
 enum status devices_place(const struct plan *plan, const struct room *room, struct assignment *assignment,
 			  struct error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/plan/expansion.h: $(NAME) in what a client gives its containers, as Kubernetes fills it in.
+/* scheduler/plan/expansion.h: replaces $(NAME) in a client's command, arguments and variables, like Kubernetes.
  *
- *   $(NAME)    the variable's value, itself not looked at again; as it is when there is none of that name
- *   $$(NAME)   $(NAME), whatever that is: two dollars are one
+ *   $(NAME)    the variable's value, which is not expanded again; unchanged if there is no such variable
+ *   $$(NAME)   the text $(NAME): two dollars become one, and nothing is replaced
  *   $NAME, ${NAME}, $( without an end    as they are
  *
  * Pure. Source: https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/,
@@ -14,9 +14,9 @@
 
 #include "daemon/base/text.h"
 
-/* Appends @word to @ret_text, expanded over @environment: an array of "NAME=value", the last of a name counts.
- * False when it would reach @limit bytes, its NUL included. */
+/* Appends @word to @ret_text, expanded with @environment: an array of "NAME=value" in which the last of a name counts.
+ * False: the text would reach @limit bytes, including its NUL. */
 bool text_expand(const char *word, const json_t *environment, size_t limit, struct text *ret_text);
 
-/* Puts "NAME=value" in the place of the variable of that name, or at the end. */
+/* Replaces the variable of the same name by "NAME=value", or appends it. */
 void environment_set(json_t *environment, const char *variable);

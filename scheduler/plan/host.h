@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/plan/host.h: what the machine that runs the containers has. Pure values. */
+/* scheduler/plan/host.h: the resources of the machine that runs the containers. Pure values. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,27 +8,27 @@
 #include "daemon/base/error.h"
 
 struct host {
-	bool known; /* false until an engine told */
+	bool known; /* false until an engine has reported them */
 	unsigned cpus;
 	int64_t memory_bytes;
-	char engine[256]; /* what tells it from all others; "": not known */
-	char **devices; /* ids of GPUs as the engine takes them ("0", "GPU-8a5…", "nvidia.com/gpu=0"), in their order,
-			* each once */
+	char engine[256]; /* identifies the engine among all; "": unknown */
+	/* ids of GPUs in the engine's form ("0", "GPU-8a5…", "nvidia.com/gpu=0"), in order, without duplicates */
+	char **devices;
 	size_t device_count;
 };
 
 void host_deinit(struct host *host);
 struct host host_copy(const struct host *from);
 
-/* What --gpus says: which GPUs there are to give away. */
+/* The option --gpus: which GPUs jobs may use. */
 struct inventory {
-	bool automatic; /* those that the engine names */
+	bool automatic; /* those that the engine reports */
 	char **devices; /* otherwise these */
 	size_t device_count;
 };
 
-/* "auto"; "none"; a number N, which means the ids 0 to N-1; or ids joined by commas, each once: letters, digits
- * and, after the first, -_.:/= in at most 255 bytes, none of them "all", "auto", "none" or "void".
- * INVALID_ARGUMENT otherwise, or for more than 1024. */
+/* "auto"; "none"; a number N, which means the ids 0 to N-1; or distinct ids joined by commas: letters, digits and,
+ * after the first character, -_.:/= in at most 255 bytes, none of them "all", "auto", "none" or "void".
+ * INVALID_ARGUMENT: another text, or more than 1024 ids. */
 enum status inventory_parse(const char *text, struct inventory *ret_inventory, struct error *err);
 void inventory_deinit(struct inventory *inventory);

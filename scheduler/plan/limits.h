@@ -7,8 +7,8 @@ struct assignment;
 struct capacity;
 struct plan;
 
-/* Fills the limits of each pool of @plan as capacity->fit wants them, and adds what differs from the cloud. A
- * machine type of unknown size sets none. */
+/* Sets the limits of each pool of @plan by capacity->fit, and adds deviations from the cloud. A machine type of unknown
+ * size gets no limits. */
 void limits_fit(const struct plan *plan, const struct capacity *capacity, struct assignment *assignment);
 
 enum { GIB_TEXT_SIZE = 32 };

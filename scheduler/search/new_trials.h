@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/new_trials.h: what a tuning job tries next: it is suggested on another thread, then stored with the jobs that
- * run it. Pure. Thread: the scheduler's. */
+/* scheduler/search/new_trials.h: starts new trials: they are suggested on another thread, then stored together with the
+ * jobs that run them. Pure. Thread: the scheduler's. */
 #include <stddef.h>
 
 struct look;
 
-/* How many trials there may be besides those that there are. */
+/* How many trials may be started now. */
 size_t trials_wanted(struct look *look);
-/* Has @wanted ones suggested; they begin once they are. */
+/* Orders @wanted suggestions; the trials start when they arrive. */
 void trials_begin(struct look *look, size_t wanted);
-/* What is being suggested is not wanted any more. */
+/* The ordered suggestions are no longer needed. */
 void suggestion_forget(struct look *look);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/search_decide.h: what is due for a tuning job and its trials: tuner.h has the table. Pure: it follows from
- * what the look has seen, and is left in it. Thread: any. */
+/* scheduler/search/search_decide.h: the next step of a tuning job and its trials; tuner.h has the table. Pure: depends
+ * on the look alone, and writes its result there. Thread: any. */
 struct look;
 
 void search_decide(struct look *look);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/search_execute.h: what was decided of trials becomes true. A crash between two of them only does the rest
- * again: each is one commit, and all of them follow from what is stored. Thread: the scheduler's. */
+/* scheduler/search/search_execute.h: carries out decisions about trials. Each is one commit and follows from stored
+ * state, so after a crash the remaining ones are decided again. Thread: the scheduler's. */
 #include <stdbool.h>
 
 struct decision;
 struct scheduler;
 
-/* Returns whether the tuning job is to be looked at again. What could not be stored is tried again after a while. */
+/* Returns whether the tuning job needs another look. What could not be stored is tried again after a while. */
 bool search_execute(struct scheduler *scheduler, struct decision *decision);

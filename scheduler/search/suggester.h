@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/suggester.h: the thread that computes the next suggestions of tuning jobs, so that the scheduler's does not.
+/* scheduler/search/suggester.h: the thread that computes the suggestions of tuning jobs, so that they do not block the
+ * scheduler's thread.
  *
- * With hundreds of trials a suggestion takes tenths of a second. The caller gives a copy of all inputs, and comes back when it is
- * notified: later events change nothing, so the answer follows from the question alone, whenever it is asked. Suggestions are
- * made one after the other, in the order of asking; a tuning job asks for one at a time, so there are never more of them than
- * tuning jobs. Nothing is kept over a restart: it is asked anew. */
+ * With hundreds of trials a suggestion takes tenths of a second. The caller passes a copy of all inputs, and fetches
+ * the answer when it is notified. Later events do not change it, so the answer depends on the inputs alone. Suggestions
+ * are computed one after the other, in the order of the requests; a tuning job requests one at a time, so there are
+ * never more requests than tuning jobs. Nothing is kept over a restart: requests are made again. */
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -13,12 +14,12 @@
 #include "daemon/base/error.h"
 #include "scheduler/tuning/study.h"
 
-/* study_suggest(), or what a test puts in its place. */
+/* study_suggest(), or a replacement in tests. */
 typedef enum status (*suggest_function)(const struct study *study, const struct trial *trials,
 					size_t trial_count, size_t count, const atomic_bool *ended,
 					double *const *ret_values, size_t *ret_count, struct error *err);
 
-/* A question and, once it is made, the answer. Owns all it points to. */
+/* A request and, once it is computed, its answer. Owns all it points to. */
 struct suggestion {
 	int64_t job;
 	struct study *study;
@@ -27,14 +28,14 @@ struct suggestion {
 	size_t trial_count;
 	size_t wanted;
 	unsigned first,
-		known; /* the asker's: of the job's own trials, the first one's number, and how many had ended */
+		known; /* for the caller: the number of the first of the job's own trials, and how many had ended */
 
-	enum status status; /* the answer's: with err, or */
+	enum status status; /* the answer: an error, or */
 	struct error err;
-	double **values; /* for each of wanted; filled are */
+	double **values; /* one array for each of wanted, of which filled are set */
 	size_t count;
 
-	atomic_bool ended; /* nobody waits for it any more */
+	atomic_bool ended; /* the answer is no longer needed */
 	struct suggestion *next;
 };
 
@@ -46,18 +47,18 @@ DEFINE_AUTO(suggestion, struct suggestion *, suggestion_free)
 
 struct suggester;
 
-/* @told: that suggester_take() has an answer for @job; called on the suggester's thread. */
+/* @reported: called on the suggester's thread when suggester_take() has an answer for @job. */
 void suggester_new(suggest_function suggest, void (*reported)(void *arg, int64_t job), void *arg,
 		   struct suggester **ret_suggester);
 enum status suggester_start(struct suggester *suggester, struct error *err);
-/* Takes @suggestion; never waits. Thread of this and of the next two: any. */
+/* Takes @suggestion; does not wait. Thread of this function and the next two: any. */
 void suggester_ask(struct suggester *suggester, struct suggestion *suggestion);
-/* The answer for a job, to be freed by the caller. NULL: there is none yet. */
+/* The answer for a job, which the caller frees. NULL: there is none yet. */
 struct suggestion *suggester_take(struct suggester *suggester, int64_t job);
-/* Nobody waits for the job's any more, made or not. */
+/* Drops the job's request, or its answer. */
 void suggester_forget(struct suggester *suggester, int64_t job);
-/* Nothing further is begun, and of a batch no further member; harmless when repeated. Does not wait. */
+/* Starts no further suggestion, nor a further member of a batch; harmless when repeated. Does not wait. */
 void suggester_end(struct suggester *suggester);
-/* Ends the thread: waits for the one trial that it thinks about, at most. */
+/* Ends the thread: waits at most for the suggestion of one trial. */
 void suggester_stop(struct suggester *suggester);
 void suggester_free(struct suggester *suggester);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/trial_acts.h: what is decided of a tuning job's trials at one look, as a value. It is executed after the
- * change of the job itself is stored (search_execute.h). Thread: the scheduler's. */
+/* scheduler/search/trial_acts.h: the decisions of one look about a tuning job's trials, as a value. They are executed
+ * after the change of the job itself is stored (search_execute.h). Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,10 +13,10 @@
 struct suggestion;
 
 enum trial_act_kind {
-	TRIAL_ENDS,    /* its outcome is stored, with what it measured and with the lines that tell of it */
+	TRIAL_ENDS,    /* store its outcome, with its measurements and log lines */
 	TRIAL_STOPS,   /* early */
 	TRIAL_CANCELS, /* with its job */
-	TRIAL_CLEARS,  /* its directory of reports goes */
+	TRIAL_CLEARS,  /* remove its directory of reports */
 };
 
 struct trial_act {
@@ -24,19 +24,19 @@ struct trial_act {
 	unsigned number;
 	int64_t run;                /* the job that runs it */
 	enum trial_outcome outcome; /* ENDS */
-	char *final, *curve;        /* ENDS; NULL: nothing was measured */
+	char *final, *curve;        /* ENDS; NULL: it has no measurements */
 	struct notes says;          /* ENDS, STOPS */
 };
 
 struct trial_acts {
 	struct trial_act *items;
 	size_t count;
-	struct suggestion *asks; /* a question for the suggester; NULL: none */
-	bool starts;             /* the suggestion that came becomes trials */
-	bool forgets;            /* what is being suggested, or was, is not wanted */
-	size_t best;             /* which trial is the best now, by its number; 0: it was not asked */
-	int64_t best_us;         /* monotonic: when that one ended */
-	const char *failed;      /* what could not be decided, for the daemon's log, and why; NULL: all was */
+	struct suggestion *asks; /* a request to the suggester; NULL: none */
+	bool starts;             /* the suggestion that has arrived becomes trials */
+	bool forgets;            /* drop the suggestion */
+	size_t best;             /* the number of the best trial now; 0: not determined */
+	int64_t best_us;         /* monotonic: when that trial ended */
+	const char *failed; /* event name for the daemon's log if the decision failed; NULL: it did not */
 	struct error err;
 };
 

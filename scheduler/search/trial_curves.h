@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/trial_curves.h: what trials have reported. Thread: the scheduler's. */
+/* scheduler/search/trial_curves.h: the measurements that trials have reported over time. Thread: the scheduler's. */
 #include <stdint.h>
 
 #include "daemon/base/error.h"
@@ -11,12 +11,12 @@ struct reconciler;
 struct stored_trial;
 struct tuner;
 
-/* What stored curves say, for a tuner that looks for the first time. */
+/* Loads the stored curves, for the first look. */
 enum status curves_load(struct tuner *tuner, const struct reconciler *reconciler, const struct job_run *run,
 			struct error *err);
 /* The trial's own. */
 struct trial_metrics *curve_of(struct look *look, const struct stored_trial *stored);
-/* The trial has ended and its curve is stored: only what others may be compared with stays. */
+/* The trial has ended and its curve is stored: keeps only what other trials are compared with. */
 void curve_finish(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run);
-/* Reads what trials under way have reported, and stores it. */
+/* Reads the reports of running trials, and stores them. */
 enum status curves_read(struct look *look, struct error *err);

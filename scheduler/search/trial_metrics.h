@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/trial_metrics.h: what a trial under way has reported so far, read again and again: in the file that
- * cloudml-hypertune writes, and in TensorBoard's event files (trial_events.h) as long as that one has no reports.
+/* scheduler/search/trial_metrics.h: what a running trial has reported so far, read repeatedly: from the file that
+ * cloudml-hypertune writes, and from TensorBoard's event files (trial_events.h) as long as that file has no reports.
  * Thread: one at a time. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,10 +15,10 @@ struct trial_metrics;
 
 /* Where a trial reports; strings are copied. */
 struct trial_source {
-	const char *directory;   /* of this machine, where its metric file is or will be */
-	struct objects *objects; /* borrowed; NULL: storage is not ours */
+	const char *directory;   /* on this machine, the directory of its metric file */
+	struct objects *objects; /* borrowed; NULL: this daemon has no storage */
 	const char *job_dir;     /* the tuning job's own: gs://BUCKET/…; NULL: it has none */
-	unsigned number;         /* of the trial: its event files are in the directory of that name */
+	unsigned number;         /* of the trial; the directory of its event files has the same name */
 	int64_t since;           /* plan.objects_since */
 };
 
@@ -27,25 +27,25 @@ struct trial_metrics *trial_metrics_new(const struct study *study, const struct 
 					double started_s);
 void trial_metrics_free(struct trial_metrics *metrics);
 
-/* For new ones: goes on from what trial_metrics_text() gave. INVALID_ARGUMENT, INTERNAL: not ours. */
+/* For new ones: continues from a text of trial_metrics_text(). INVALID_ARGUMENT, INTERNAL: not such a text. */
 enum status trial_metrics_resume(struct trial_metrics *metrics, const char *text, struct error *err);
 
-/* Nothing more will come: lets go of what only readings need. Later ones change nothing. */
+/* The trial has ended: frees what only readings need. Later readings change nothing. */
 void trial_metrics_finish(struct trial_metrics *metrics);
 
-/* Reads what is new. A file that is not there, or not in order, is remembered for the absence's sentence. */
+/* Reads new reports. A missing or broken file is noted for trial_metrics_absence(). */
 void trial_metrics_read(struct trial_metrics *metrics);
 /* Borrowed until the next reading. */
 const struct measurements *trial_metrics_all(const struct trial_metrics *metrics);
-/* Whether these are of event files. */
+/* Whether these come from event files. */
 bool trial_metrics_from_events(const struct trial_metrics *metrics);
 /* All of them for the store. The caller frees. */
 char *trial_metrics_text(const struct trial_metrics *metrics);
 /* That text is stored. */
 void trial_metrics_stored(struct trial_metrics *metrics);
-/* Whether there is something new since. */
+/* Whether they have changed since. */
 bool trial_metrics_changed(const struct trial_metrics *metrics);
-/* Why the first metric never came. Before it is settled. */
+/* Appends why the first metric never came. To be called before trial_metrics_finish(). */
 void trial_metrics_absence(const struct trial_metrics *metrics, struct text *text);
-/* What is to be known of those that came; nothing where all is in order. Before it is settled. */
+/* Appends remarks on the values that came; nothing if all is in order. To be called before trial_metrics_finish(). */
 void trial_metrics_caveat(const struct trial_metrics *metrics, struct text *text);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/trial_stops.h: trials under way that are not worth going on with. Pure. Thread: the scheduler's. */
+/* scheduler/search/trial_stops.h: stops running trials that are not worth continuing. Pure. Thread: the scheduler's. */
 struct look;
 
-enum { REPORTS_EVERY_US = 2000000 }; /* reports of trials that may be stopped early are read */
+enum { REPORTS_EVERY_US = 2000000 }; /* how often reports of trials that may be stopped early are read */
 
-/* Stops those that are not worth going on with, by what was just read. */
+/* Stops trials that are not worth continuing, by the reports just read. */
 void running_stop(struct look *look);
-/* The search is over: so are those under way. */
+/* The search is over: stops running trials. */
 void open_interrupt(struct look *look);

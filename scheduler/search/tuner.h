@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/tuner.h: a tuning job's way from QUEUED to its end.
+/* scheduler/search/tuner.h: takes a tuning job from QUEUED to its end.
  *
- * It has no containers: its trials have, each run by a job of its own. Each look at it does what is due:
+ * It has no containers itself; each of its trials is run by a job of its own. Each look takes the next step:
  *
  *   trials that have ended          what they reported is read once more, and stored with their outcome
  *   the first was let in            PREPARING, since then
@@ -14,19 +14,19 @@
  *   none left, none to come         SUCCEEDED
  *   about to end                    those under way are cancelled; then it closes like any job
  *
- * So it is QUEUED as long as its trials wait for room, and its maxWaitTime is for that. Their places: queue.c.
+ * So it is QUEUED as long as its trials wait for room, and its maxWaitTime limits that wait. Their places: queue.c.
  * All of it follows from what is stored, so a crash at any point only does it again; a suggestion that was not stored is
  * made anew, and is the same. Thread: the scheduler's.
  *
  * Choice: without maxFailedTrials a job fails when its first finished trial has failed, or when more than half of
- * maxTrials have (and more than one). A trial with a job that was cancelled, by a client or by its limit of time, has reached
- * nothing, but has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
+ * maxTrials have (and more than one). A trial whose job was cancelled, by a client or by its time limit, has no
+ * result, but has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
 #include "scheduler/decision.h"
 
 struct scheduler;
 
-/* Looks at the tuning job and its trials, and decides what is due. */
+/* Looks at the tuning job and its trials, and decides the next step. */
 struct decision search_serve(struct scheduler *scheduler, struct job_run *run,
 			     const struct decision_context *context);
-/* The job of a trial has changed: its tuning job looks. Harmless for others. */
+/* The job of a trial has changed: requests a look at its tuning job. Harmless for other jobs. */
 void tuner_wake(struct scheduler *scheduler, const struct job_run *run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/tuner_state.h: a tuning job's own states: it follows its trials', and fails or ends with them.
+/* scheduler/search/tuner_state.h: the state of a tuning job follows its trials' states, and it fails or ends with them.
  * Pure. Thread: the scheduler's. */
 #include <stdbool.h>
 
@@ -8,16 +8,16 @@
 
 struct look;
 
-/* As its trials have come to: true when it has to be stored first. */
+/* Updates the job's state by its trials': true if that has to be stored first. */
 bool state_follow(struct look *look);
 bool too_many_failed(const struct look *look);
-/* The index of the trial that failed last; there is one. */
+/* The index of the trial that failed last; there must be one. */
 size_t last_failed(const struct look *look);
 void job_fail(struct look *look);
-/* Its study cannot be read. */
+/* Fails the job, because its study cannot be read. */
 void job_fault(struct look *look);
 void job_succeed(struct look *look);
-/* Cancels the trials under way. */
+/* Cancels the running trials. */
 void open_cancel(struct look *look);
 /* The steps of a job after its trials have ended. */
 void job_end(struct look *look);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/acquisition.h: how much a point promises, by the model: what the bandit maximises.
+/* scheduler/tuning/acquisition.h: the acquisition function: how promising a point is according to the model. The bandit
+ * maximises it.
  *
- * The upper confidence bound, near what is known while little is known; of several metrics, the mean over many
- * weightings of the volume that would be gained; to explore, what is to be learned where the best may still be.
- * Sources: https://arxiv.org/abs/2408.11527 (Vizier's Gaussian-process bandit), https://arxiv.org/abs/2006.04655
- * (random hypervolume scalarizations). Thread: one at a time. */
+ * It is the upper confidence bound, limited to a trust region while little is known; for several metrics, the mean over
+ * many random weightings of the gained hypervolume; for exploration, the expected information at points that may still
+ * be the best. Sources: https://arxiv.org/abs/2408.11527 (Vizier's Gaussian-process bandit),
+ * https://arxiv.org/abs/2006.04655 (random hypervolume scalarizations). Thread: one at a time. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,7 +21,7 @@ struct acquisition {
 	double threshold[METRICS_MAX]; /* of exploration */
 	double radius;                 /* INFINITY: everywhere */
 	double *room;                  /* of the model */
-	/* Several metrics: weightings, the worst and the best that each has seen. */
+	/* For several metrics: the weightings, and the worst and best value of each. */
 	double *mixtures, *mixture_best;
 	double reference[METRICS_MAX];
 };
@@ -30,12 +31,12 @@ enum status acquisition_init(struct acquisition *acquisition, const struct bandi
 			     struct error *err);
 void acquisition_deinit(struct acquisition *acquisition);
 
-/* What is promised where the model says @prediction; always a number. */
+/* The value for @prediction; always a number. */
 double acquisition_value(const struct acquisition *acquisition, const struct prediction *prediction);
-/* How that changes with the prediction: for model_predict_sloped(). @arg: a struct acquisition. */
+/* Its derivatives by the prediction: for model_predict_sloped(). @arg: a struct acquisition. */
 struct slope acquisition_slope(void *arg, const struct prediction *prediction);
-/* The same value, and far below all values outside the trust region. */
+/* The same value inside the trust region; outside, less than all values inside. */
 double acquisition_score(const struct acquisition *acquisition, const double *point,
 			 const struct prediction *prediction);
-/* The distance to the nearest known point, which *ret_nearest is; INFINITY where there is none. */
+/* The distance to the nearest known point, *ret_nearest; INFINITY if there is none. */
 double acquisition_reach(const struct acquisition *acquisition, const double *point, size_t *ret_nearest);

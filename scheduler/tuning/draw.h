@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/draw.h: random numbers that follow from a study's seed and a place in it alone.
+/* scheduler/tuning/draw.h: random numbers that depend only on a study's seed and a position in it.
  *
- * A stream is ChaCha20's under a key made of both: the same on every machine, after every restart, and independent
- * of every other place's. Thread: one at a time. */
+ * A stream is ChaCha20 with a key made of both: the same on every machine and after every restart, and independent of
+ * the streams of other positions. Thread: one at a time. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +14,7 @@ struct draw {
 	size_t used;
 };
 
-/* @purpose keeps streams of one place apart. */
+/* @purpose separates the streams of one position. */
 void draw_init(struct draw *draw, uint64_t seed, uint64_t place, const char *purpose);
 uint64_t draw_bits(struct draw *draw);
 /* In [0, 1). */

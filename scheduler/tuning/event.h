@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/event.h: one event of TensorBoard's, a protobuf message, and the scalars in it.
+/* scheduler/tuning/event.h: reads one TensorBoard event, a protobuf message, and the scalars in it.
  *
- * A summary's value is a scalar when it is a simple_value, or a tensor of one element with the plugin "scalars" or
- * none: writers name the plugin with a tag's first value only.
+ * A summary's value is a scalar if it is a simple_value, or a tensor of one element with the plugin "scalars" or none:
+ * writers name the plugin only with a tag's first value.
  * Source: tensorflow/core/util/event.proto, tensorflow/core/framework/{summary,tensor,tensor_shape,types}.proto and
  * tensorboard/{data_compat,dataclass_compat}.py in https://github.com/tensorflow (read 2026-11-22) */
 #include <stdbool.h>
@@ -16,22 +16,22 @@ struct metric_report;
 
 enum event_kind {
 	EVENT_MALFORMED, /* no message at all */
-	EVENT_VERSION,   /* "brain.Event:2": an event file begins with one */
+	EVENT_VERSION,   /* "brain.Event:2": the first record of an event file */
 	EVENT_OTHER,
 };
 
 enum event_kind event_kind(const uint8_t *data, size_t length);
 
-/* Takes the scalars of an event. */
+/* Callbacks for the scalars of an event. */
 struct event_taker {
 	/* Once, before the values. @time_s: since 1970; any double. */
 	void (*begin)(void *arg, int64_t step, double time_s);
-	/* @tag: borrowed, not terminated, any bytes. @is_scalar: false: the value under this tag is something else, and
-	 * @value is NaN. */
+	/* Passes the scalars of a whole event to @taker. False: the event is malformed, and some of its values may have
+	 * been passed. */
 	void (*value)(void *arg, const char *tag, size_t tag_length, bool is_scalar, double value);
 };
 
-/* Gives what a whole event has to @taker. False: the event is malformed, and some of its values may have been given. */
+/* Adds the scalars of the wanted tags to @report as one measurement; nothing of a malformed event. */
 bool event_read(const uint8_t *data, size_t length, const struct event_taker *taker, void *arg);
 
 /* Adds the scalars of the wanted tags to @report, as one measurement; nothing of a malformed event. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/event_file.h: TensorBoard's event files, read while they grow.
+/* scheduler/tuning/event_file.h: reads TensorBoard's event files while they grow.
  *
- * A file is a row of records: the length of the data (64 bits, little-endian), its checksum (32 bits), the data, the
- * data's checksum. The checksums are masked CRC-32Cs. The data is an event (event.h), the first one names the version.
+ * A file is a sequence of records: the length of the data (64 bits, little-endian), its checksum (32 bits), the data,
+ * the data's checksum. The checksums are masked CRC-32Cs. The data is an event (event.h); the first one has the
+ * version.
  * Source: tensorflow/core/lib/io/record_writer.cc, tensorboard/summary/writer/record_writer.py in
  * https://github.com/tensorflow (read 2026-11-22)
  *
@@ -18,44 +19,44 @@
 struct metric_report;
 
 enum {
-	EVENT_BYTES_MAX = 16 * 1024 * 1024, /* a longer one (a graph, pictures) is passed over */
+	EVENT_BYTES_MAX = 16 * 1024 * 1024, /* a longer one (a graph, pictures) is skipped */
 	EVENT_HEADER_BYTES = 12,
 	EVENT_FOOTER_BYTES = 4,
 };
-/* What a protobuf message can be; a longer one is broken. */
+/* The maximum for a protobuf message; a longer record is broken. */
 #define EVENT_RECORD_BYTES_MAX INT64_C(0x7fffffff)
 
 enum event_file_part { EVENT_FILE_HEADER, EVENT_FILE_DATA, EVENT_FILE_FOOTER };
 
 struct event_file {
-	int64_t offset;       /* of the byte that comes next */
-	int64_t whole_bytes;  /* up to here all records were whole and are taken */
+	int64_t offset;       /* of the next byte */
+	int64_t whole_bytes;  /* up to here all records were complete and were passed on */
 	const char *breakage; /* what is wrong with the record at whole_bytes; NULL: nothing */
 
-	/* Of the record that is being read. */
+	/* The record that is being read. */
 	enum event_file_part part;
-	uint64_t part_bytes;              /* that were read of the part */
+	uint64_t part_bytes;              /* bytes read of the part */
 	uint64_t data_bytes;              /* the length it announced */
 	uint32_t crc;                     /* of the data so far */
 	uint8_t edge[EVENT_HEADER_BYTES]; /* the header, or the footer */
-	struct text data;                 /* when it is short enough */
+	struct text data;                 /* unless it is too long */
 };
 
-/* @offset: 0, or the whole_bytes that an earlier reader of this file ended with. */
+/* @offset: 0, or whole_bytes of an earlier reader of this file. */
 void event_file_init(struct event_file *file, int64_t offset);
 void event_file_deinit(struct event_file *file);
 
-/* Takes the data of a record that is whole and short enough. */
+/* Gets the data of a complete record that is not too long. */
 typedef void (*event_record_taker)(void *arg, const uint8_t *data, size_t length);
 
-/* Takes @length bytes that stand at @offset of the file, and gives @take the records that they complete. A record that is
- * not whole yet waits for the next piece.
+/* Reads @length bytes from @offset of the file, and passes the records that they complete to @take. An incomplete
+ * record waits for the next piece.
  *
- * Outcomes: OUT_OF_RANGE: @offset is not file->offset (the file was replaced, or a piece left out): nothing taken;
- *           DATA_LOSS: a record is broken, or the file is none of TensorBoard's: what came before it was taken, and
- *           nothing more ever will be; the text says where and why. */
+ * Outcomes: OUT_OF_RANGE: @offset is not file->offset (the file was replaced, or a piece left out); nothing was read;
+ *           DATA_LOSS: a record is broken, or the file is not an event file: the records before it were passed on, and
+ *           no more will be; the text says where and why. */
 enum status event_file_read(struct event_file *file, event_record_taker take, void *arg, int64_t offset,
 			    const void *bytes, size_t length, struct error *err);
-/* The same; the measurements are added to @report, which notes a broken record. */
+/* Likewise; adds the measurements to @report, which notes a broken record. */
 enum status event_file_feed(struct event_file *file, struct metric_report *report, int64_t offset,
 			    const void *bytes, size_t length, struct error *err);

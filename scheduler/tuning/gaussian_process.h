@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/gaussian_process.h: a model of what a study's metrics do, learned from its trials.
+/* scheduler/tuning/gaussian_process.h: a Gaussian-process model of a study's metrics, learned from its trials.
  *
  * Zero mean, Matern-5/2, one length scale for each feature, noise; the metrics share these and are independent
  * otherwise. The hyperparameters are the most likely ones under log-normal priors.
@@ -12,7 +12,7 @@
 #include "scheduler/tuning/space.h"
 #include "scheduler/tuning/study.h"
 
-/* What the model is made of: points in features, the completed ones (failures among them) first. */
+/* The data of the model: points as features, the completed ones (failures included) first. */
 struct evidence {
 	const struct space *space;
 	const double *points; /* count rows of space->count */
@@ -26,40 +26,40 @@ struct kernel {
 	double inverse[PARAMETERS_MAX]; /* of squared length scales; 0 for a feature that never changes */
 };
 
-/* The likeliest kernel; whatever the numbers, there is one. */
+/* The most likely kernel; exists for any numbers. */
 void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel);
 /* The loss that is minimised, and its derivatives by the logarithms of signal, noise and squared length scales
- * (space->count + 2 of them); for tests. INFINITY where it cannot be computed. */
+ * (space->count + 2 of them); for tests. INFINITY if it cannot be computed. */
 double kernel_loss(const struct evidence *evidence, const struct kernel *kernel, double *ret_gradient);
 
 /* A fitted model, ready to predict. */
 struct model {
 	const struct evidence *evidence;
 	struct kernel kernel;
-	double exploring_noise; /* what is believed of the noise where only the deviation is asked for */
+	double exploring_noise; /* the assumed noise when only the deviation is used */
 	size_t stride;
 	double *memory;
-	double *all; /* the inverse of the factor over all points, lower half */
-	double *completed; /* the same over the completed ones; the beginning of the former, where the noise is equal */
+	double *all; /* the inverse of the Cholesky factor over all points, lower half */
+	double *completed; /* the same over the completed points; a leading part of the former if the noise is equal */
 	double *weights[METRICS_MAX];
 };
 
 enum { MODEL_BLOCK = 4 };
 
-/* What the model says of a point. */
+/* The model's prediction for a point. */
 struct prediction {
 	double mean[METRICS_MAX];
-	double deviation;     /* by the completed trials */
-	double all_deviation; /* by the pending ones as well */
+	double deviation;     /* from the completed trials */
+	double all_deviation; /* from the pending ones as well */
 };
 
-/* @exploring_noise < 0: the kernel's. @evidence must live as long. FAILED_PRECONDITION: the numbers are past help. There
- * is nothing to be freed then. */
+/* @exploring_noise < 0: use the kernel's noise. @evidence must live as long. FAILED_PRECONDITION: the matrix cannot be
+ * factored; there is nothing to free then. */
 enum status model_init(struct model *model, const struct evidence *evidence, const struct kernel *kernel,
 		       double exploring_noise, struct error *err);
 void model_deinit(struct model *model);
 
-/* Of MODEL_BLOCK points at once, one after another in @points. @room: model_room() doubles. */
+/* For MODEL_BLOCK points at once, one after another in @points. @room: model_room() doubles. */
 void model_predict(const struct model *model, const double *points, double *room,
 		   struct prediction ret_predictions[MODEL_BLOCK]);
 size_t model_room(const struct model *model);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/linear.h: the little linear algebra that a Gaussian process needs, on lower triangles.
+/* scheduler/tuning/linear.h: the linear algebra for the Gaussian process, on lower triangles.
  *
  * A triangle is a square matrix of doubles, row by row with a stride, of which only the lower half counts. Sums are
- * taken in one order, so that equal inputs give equal bits on one machine. Pure. */
+ * computed in a fixed order, so that equal inputs give equal bits on one machine. Pure. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,7 +11,7 @@ double dot(const double *a, const double *b, size_t count);
 /* Four sums at once: @a with b, b + stride, … */
 void dot4(const double *a, const double *b, size_t stride, size_t count, double ret_sums[4]);
 
-/* @matrix becomes its Cholesky factor. False: it is not positive definite; @matrix is spoilt then. */
+/* Replaces @matrix by its Cholesky factor. False: it is not positive definite; @matrix is overwritten then. */
 bool cholesky(double *matrix, size_t count, size_t stride);
 /* The inverse of a factor, transposed: row i holds column i of the inverse, from its diagonal on. */
 void factor_invert(const double *factor, double *ret_transposed, size_t count, size_t stride);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/measurement_list.h: the measurements of one trial, of which only so many are kept.
+/* scheduler/tuning/measurement_list.h: the measurements of one trial, of which a limited number is kept.
  *
- * Choice: of more than MEASUREMENTS_KEPT_MAX every second one is let go, then of those that come as well, and so on: a
- * curve keeps its shape, and the last one is always there. Pure. Thread: any, one at a time. */
+ * Choice: beyond MEASUREMENTS_KEPT_MAX every second one is dropped, also of later ones, and so on: a curve keeps its
+ * shape, and the last measurement is always kept. Pure. Thread: any, one at a time. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,13 +15,13 @@ enum { MEASUREMENTS_KEPT_MAX = 8192 };
 struct measurement_list {
 	struct measurement *all;
 	size_t count, size;
-	size_t seen_count, stride; /* every stride-th of all that came is kept, and the last; 0: every one */
+	size_t seen_count, stride; /* every stride-th measurement is kept, and the last one; 0: all */
 };
 
 void measurement_list_deinit(struct measurement_list *list);
 void measurement_list_append(struct measurement_list *list, const struct measurement *measurement);
 
-/* Puts @count lists that grew beside each other into one, by step. Of one step the values that were measured last
- * stay; where that does not tell, those of the later list. */
+/* Merges @count lists that grew in parallel, by step. If several have one step, the values that were measured last
+ * stay; if that is undecided, those of the later list. */
 void measurement_lists_merge(const struct measurement_list *const *lists, size_t count, size_t metric_count,
 			     struct measurement_list *into);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/metric_report.h: what a trial has reported, whichever way it did.
+/* scheduler/tuning/metric_report.h: what a trial has reported, by file or by events.
  *
- * The readers (metric_file.h, event_file.h) fill one of these for each trial; its user takes the measurements out
- * now and then, and asks at the end why a metric never came. Pure: no I/O, no clock. Thread: any, one at a time. */
+ * The readers (metric_file.h, event_file.h) fill one of these for each trial; its user takes the measurements out from
+ * time to time, and asks at the end why a metric never came. Pure: no I/O, no clock. Thread: any, one at a time. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +14,8 @@
 struct text;
 
 enum {
-	METRIC_TAGS_SEEN_MAX = 16,  /* further ones are only known to exist */
-	METRIC_TAG_BYTES_MAX = 128, /* what is kept of a tag's name */
+	METRIC_TAGS_SEEN_MAX = 16,  /* of further ones only their existence is noted */
+	METRIC_TAG_BYTES_MAX = 128, /* how much of a tag's name is kept */
 };
 
 struct metric_report {
@@ -23,18 +23,18 @@ struct metric_report {
 	size_t metric_count;          /* up to METRICS_MAX */
 	double started_s;             /* when the trial began, since 1970 */
 
-	/* What is new, in the order of the file: steps may go back. Each has one finite value at least. */
+	/* New measurements, in the order of the file: steps may go back. Each has at least one finite value. */
 	struct measurement *measurements;
 	size_t measurement_count, measurement_size;
 
-	bool has_arrived[METRICS_MAX]; /* a value was taken, now or before */
-	bool is_unusable[METRICS_MAX]; /* its tag came with what is no finite number */
-	bool is_broken;                /* a part of what was read is no report at all */
+	bool has_arrived[METRICS_MAX]; /* a value has come, now or before */
+	bool is_unusable[METRICS_MAX]; /* its tag came with a value that is not a finite number */
+	bool is_broken;                /* some of the input was not a report */
 	char *tags[METRIC_TAGS_SEEN_MAX];
 	size_t tag_count;
 	bool has_more_tags;
 
-	/* Reports until this step, and of this step up to this moment, were taken by an earlier life. */
+	/* Reports up to this step, and of this step up to this time, were read before the restart. */
 	int64_t known_step;
 	double known_elapsed_s;
 };
@@ -44,39 +44,39 @@ void metric_report_init(struct metric_report *report, const struct metric *metri
 			double started_s);
 void metric_report_deinit(struct metric_report *report);
 
-/* Continues after a restart, with files that are read from their beginning: @last is the last of
- * the measurements that were kept, by step and then elapsed time. Only later ones are given again. */
+/* Continues after a restart, with files that are read from their beginning: @last is the last kept measurement, by step
+ * and then elapsed time. Only later ones are reported. */
 void metric_report_resume(struct metric_report *report, const struct measurement *last);
 
-/* Forgets the measurements (they were taken out), and nothing else. */
+/* Drops the measurements, which were taken out; keeps the rest. */
 void metric_report_clear(struct metric_report *report);
 
-/* Completes @into by @from if both are of one step and no metric is in both; the later time stays. Readings that
- * come one after the other may give two halves. */
+/* Adds @from to @into if both have the same step and no common metric; the later time stays. Successive readings may
+ * each have a half of one report. */
 bool measurement_join(struct measurement *into, const struct measurement *from, size_t metric_count);
 
-/* ---- for the readers ---- */
+/* ---- for readers ---- */
 
-/* A measurement without values. @time_s: since 1970; NaN: unknown, which is as at the start. */
+/* A measurement without values. @time_s: since 1970; NaN: unknown, counts as the start. */
 struct measurement metric_report_start(const struct metric_report *report, int64_t step, double time_s);
-/* A value that came under a tag: noted, and put into @measurement if the tag is wanted and the value is finite. The
- * first of several stays. NaN for what is no number. */
+/* Notes a value under a tag, and puts it into @measurement if the tag is wanted and the value is finite. The first of
+ * several stays. NaN: not a number. */
 void metric_report_value(struct metric_report *report, struct measurement *measurement, const char *tag,
 			 size_t tag_length, double value);
-/* Whether somebody asks for this tag. */
+/* Whether a metric has this tag. */
 bool metric_report_wants(const struct metric_report *report, const char *tag, size_t tag_length);
-/* Takes what has a value and is new; the values of one step become one measurement where nothing lies between. */
+/* Adds the measurement if it has a value and is new; adjacent values of one step become one measurement. */
 void metric_report_add(struct metric_report *report, const struct measurement *measurement);
 
-/* ---- why there is nothing ---- */
+/* ---- why a metric has no value ---- */
 
 enum metric_source {
 	METRIC_SOURCE_MISSING,    /* there is no file */
 	METRIC_SOURCE_EMPTY,      /* it has no bytes */
-	METRIC_SOURCE_UNREADABLE, /* it could not be had, or is not of the format */
+	METRIC_SOURCE_UNREADABLE, /* it could not be read, or has another format */
 	METRIC_SOURCE_READ,
 };
 
-/* One sentence that tells why metric @index never arrived. @cause: of UNREADABLE, an error's text, or NULL. */
+/* One sentence about why metric @index never came. @cause: for UNREADABLE, an error text, or NULL. */
 void metric_absence_text(struct text *text, const struct metric_report *report, size_t index,
 			 enum metric_source source, const char *cause);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/optimizer.h: NLopt's searches, released with their scope. */
+/* scheduler/tuning/optimizer.h: NLopt's optimizers, freed at the end of their scope. */
 #include <nlopt.h>
 
 #include "daemon/base/cleanup.h"

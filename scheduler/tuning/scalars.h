@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/scalars.h: the scalars of event files as curves to look at, however many events there are.
+/* scheduler/tuning/scalars.h: the scalars of event files as curves for display, for any number of events.
  *
- * A curve is a run (the directory of its files) and a tag. Of a long one every second, fourth … point is kept, and the last,
- * so that the memory is bounded. A program that begins again at an earlier step has given up what came after it: those
- * points go, as TensorBoard has it.
+ * A curve is a run (the directory of its files) and a tag. Of a long curve every second, fourth … point is kept, and
+ * the last, so memory is bounded. If a program starts again at an earlier step, the points after that step are dropped,
+ * as in TensorBoard.
  * Source: tensorboard/backend/event_processing/event_accumulator.py in https://github.com/tensorflow (read 2026-11-26)
  *
  * Pure. Thread: any, one at a time. */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-	SCALAR_CURVES_MAX = 200,    /* further ones are only known to exist */
+	SCALAR_CURVES_MAX = 200,    /* of further ones only their existence is noted */
 	SCALAR_TAG_BYTES_MAX = 256, /* a longer tag is cut off */
 	SCALAR_POINTS_MIN = 2,
 	SCALAR_POINTS_MAX = 2000,
@@ -30,21 +30,21 @@ struct scalar_curve {
 	size_t tag_length;
 	struct scalar_point *points;
 	size_t point_count;
-	uint64_t stride;      /* every so many points one is kept */
-	uint64_t whole_count; /* how many finite values came, without those that were given up */
-	bool has_loose_end;   /* the last of @points is kept for being the last alone */
+	uint64_t stride;      /* every stride-th point is kept */
+	uint64_t whole_count; /* number of finite values that came, without dropped ones */
+	bool has_loose_end;   /* the last of @points is kept only because it is the last */
 	uint64_t not_finite_count;
 };
 
 struct scalars {
 	size_t points_max; /* of a curve */
-	const char *run;   /* that the next events are of; borrowed */
+	const char *run;   /* run of the next events; borrowed */
 	struct scalar_curve *curves;
 	size_t curve_count, curve_size;
 	bool has_more_curves;
 	uint64_t malformed_count; /* events */
-	size_t last;              /* the curve that was found last */
-	int64_t step;             /* of the event that is being taken */
+	size_t last;              /* index of the curve that was looked up last */
+	int64_t step;             /* of the current event */
 	double time_s;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/space.h: parameters as features that a model can measure distances between.
+/* scheduler/tuning/space.h: parameters as features with distances, for the model.
  *
- * Each parameter is one feature: a number's is in [0, 1] by its scale; a category's, and that of a parent of other
- * parameters, is the index of its value. An inactive parameter has the middle, or the first category: the feature of
- * its parent tells the branches apart. Pure. */
+ * Each parameter is one feature: a number is scaled to [0, 1]; a category, or a parameter with children, is the index
+ * of its value. An inactive parameter has the middle, or the first category; the feature of its parent distinguishes
+ * the branches. Pure. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,13 +13,13 @@
 
 enum feature_kind {
 	FEATURE_CONTINUOUS,
-	FEATURE_STEPPED, /* a number of which only some values are possible */
+	FEATURE_STEPPED, /* a number with a finite set of values */
 	FEATURE_CATEGORY,
 };
 
 struct feature {
 	enum feature_kind kind;
-	size_t choice_count; /* how many values there are; 0: a continuum */
+	size_t choice_count; /* the number of values; 0: continuous */
 	bool is_fixed;       /* there is one value only */
 	bool is_local;       /* takes part in the trust region */
 };
@@ -36,13 +36,13 @@ struct space {
 void space_init(struct space *space, const struct study *study);
 void space_deinit(struct space *space);
 
-/* @values (NaN: inactive) as features. Numbers outside of the range, as an earlier study may have had them, become
+/* Converts @values (NaN: inactive) to features. Numbers outside of the range, which earlier studies may have, become
  * features outside of [0, 1]. */
 void space_encode(const struct space *space, const double *values, double *ret_features);
-/* The nearest possible values; @features become exactly theirs. Never outside of a range. */
+/* Rounds to the nearest possible values, in @features too. Never outside of a range. */
 void space_decode(const struct space *space, double *features, double *ret_values);
 
-/* The middle of everything. */
+/* The middle of the space. */
 void space_centre(const struct space *space, double *ret_features);
 /* Uniform in the scaled coordinates, and over categories and steps. */
 void space_random(const struct space *space, struct draw *draw, double *ret_features);
@@ -55,7 +55,7 @@ size_t space_choice_of(const struct space *space, size_t feature, double value);
 
 bool space_points_equal(const struct space *space, const double *a, const double *b);
 
-/* Point @index of the grid, the first parameter fastest; false beyond its end, or where a parameter is a continuum.
- * Points that differ in inactive parameters only are given once. Takes time in proportion to @index where there are
- * conditions, however large the space is. */
+/* Point @index of the grid, the first parameter varies fastest; false: beyond its end, or a parameter is continuous.
+ * Points that differ only in inactive parameters are given once. With conditions the time is proportional to @index,
+ * however large the space is. */
 bool space_grid(const struct space *space, size_t index, double *ret_values);

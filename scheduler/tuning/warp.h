@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/warp.h: what trials reached, made into labels that a Gaussian process can learn from.
+/* scheduler/tuning/warp.h: converts the results of trials to labels from which a Gaussian process can learn.
  *
- * Bad outliers lose their size, differences among the best are widened, failures lie clearly below every success,
- * and the expected label is 0. Only order and ratios count. Pure.
- * Source: https://github.com/google/vizier (output warpers); failures lie less deep here: the published depth made the
- * model spend its length scales on their cliff. */
+ * Bad outliers are pulled in, differences among the best are widened, failures lie clearly below every success, and the
+ * expected label is 0. Only order and ratios count. Pure.
+ * Source: https://github.com/google/vizier (output warpers); failures lie less deep here, because with the published
+ * depth the model fitted its length scales to that step. */
 #include <stdbool.h>
 #include <stddef.h>
 
