@@ -320,6 +320,8 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 				     .state_dir = wiring->state_dir,
 				     .reports_dir = wiring->trials_dir,
 				     .offline = config->offline,
+				     .carried_ports = { GATEWAY_PORT, GATEWAY_TLS_PORT,
+							config->storage_endpoint ? GATEWAY_STORAGE_PORT : 0 },
 				     .internal = config->egress == EGRESS_NONE,
 			     },
 			     &sink, &wiring->machinery.engine, err);
@@ -458,11 +460,11 @@ static void parts_close(struct wiring *wiring)
 	retention_close(wiring->machinery.retention);
 	if (wiring->machinery.scheduler)
 		scheduler_stop(wiring->machinery.scheduler);
+	if (wiring->machinery.engine) /* brings connections to the gateways */
+		wiring->machinery.engine->ops->close(wiring->machinery.engine);
 	gateways_free(wiring->gateways); /* their requests read the store */
 	gcs_host_close(wiring->gcs);
 	objects_free(wiring->objects);
-	if (wiring->machinery.engine)
-		wiring->machinery.engine->ops->close(wiring->machinery.engine);
 	if (wiring->store)
 		store_close(wiring->store);
 	if (wiring->presence >= 0)

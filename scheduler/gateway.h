@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/base/device_socket.h"
 #include "daemon/base/error.h"
 #include "scheduler/plan/plan.h"
 
@@ -23,6 +24,7 @@ struct gateway_request {
 	uint32_t address;        /* address to bind, host byte order */
 	/* serves only clients that connect through this network device; "": all clients. See network_reach */
 	const char *device;
+	bool is_carried; /* not an address of this machine: connections come through gateway_address.sink */
 	uint32_t first_replica; /* host byte order; replica N has first_replica + N, N being its ordinal */
 	/* The port that the containers were given; 0: none was given yet, and any free port will do. */
 	uint16_t port;
@@ -46,6 +48,8 @@ struct gateway_address {
 	bool cut_off;
 	/* the hosts of gateway_watches() resolve to the gateway, which reports calls to them and forwards them */
 	bool watched;
+	/* Where connections to the address are to be brought, with is_carried. */
+	struct connection_sink sink;
 };
 
 struct gateway_ops {
@@ -67,6 +71,9 @@ bool gateway_watches(const char *host, const char *region, const char *const *re
 /* Whether @host is a host of the cloud that resolves to the gateway while job networks have no route to the outside.
  * Pure. */
 bool gateway_knows(const char *host, const char *region, const char *const *regions);
+
+/* Ports of a gateway with is_carried: plain, TLS, and storage that is elsewhere. No others are called there. */
+enum { GATEWAY_PORT = 80, GATEWAY_TLS_PORT = 443, GATEWAY_STORAGE_PORT = 81 };
 
 /* Adds what tells every replica where storage and metadata are: "NAME=value" to @environment, "name:address" to @hosts.
  * The variables of the API's dialect are added elsewhere. Pure. */

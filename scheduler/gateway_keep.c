@@ -62,6 +62,21 @@ static void opening_failed(struct job_run *run, int64_t now_us, const char *reas
 		give_up(run, reason);
 }
 
+/* A gateway that no connection comes to is none. */
+static enum status connections_bring(const struct reconciler *reconciler, const struct job_run *run,
+				     struct error *err)
+{
+	struct engine *engine = reconciler->engine;
+	enum status rc;
+
+	if (!run->network_status.reach.is_carried)
+		return STATUS_OK;
+	rc = engine->ops->carry_network(engine, job_run_network(run), &run->gateway.place.sink, err);
+	if (rc)
+		reconciler->gateway.close(reconciler->gateway.arg, run->row->id);
+	return rc;
+}
+
 void gateway_open(const struct reconciler *reconciler, struct job_run *run)
 {
 	const struct gateway_request request = {
@@ -70,13 +85,15 @@ void gateway_open(const struct reconciler *reconciler, struct job_run *run)
 		.plan = run->plan,
 		.device = run->network_status.reach.device,
 		.address = run->network_status.reach.address,
+		.is_carried = run->network_status.reach.is_carried,
 		.first_replica = run->network_status.first,
 		.port = run->gateway.port,
 		.started_us = run->row->started_us,
 	};
 	struct error err AUTO_ERROR = { 0 };
 
-	if (reconciler->gateway.open(reconciler->gateway.arg, &request, &run->gateway.place, &err)) {
+	if (reconciler->gateway.open(reconciler->gateway.arg, &request, &run->gateway.place, &err) ||
+	    connections_bring(reconciler, run, &err)) {
 		opening_failed(run, clock_mono_us(reconciler->clock),
 			       err.text ? err.text : status_name(err.status));
 		return;

@@ -64,16 +64,88 @@ bool device_socket_poll(const char *server, struct pollfd *polled, size_t count,
 	return false;
 }
 
+enum status device_socket_pair(int *ret_endpoint, int *ret_hand, struct error *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no sockets to be had: %s", strerror(errno));
+	*ret_endpoint = pair[0];
+	*ret_hand = pair[1];
+	return STATUS_OK;
+}
+
+/* Room for one descriptor beside a message. */
+union descriptor_room {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+void device_socket_put(int hand, const struct sockaddr_in *peer, int fd)
+{
+	union descriptor_room room = { 0 };
+	struct iovec body = { (void *)(uintptr_t)peer, sizeof(*peer) };
+	struct msghdr message = {
+		.msg_iov = &body, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room)
+	};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+	(void)!sendmsg(hand, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
+}
+
+static bool is_pair(int endpoint)
+{
+	int domain = AF_INET;
+	socklen_t size = sizeof(domain);
+
+	return getsockopt(endpoint, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
+/* What was put in. */
+static int pair_accept(int endpoint, struct sockaddr_in *ret_peer, bool *ret_open)
+{
+	union descriptor_room room = { 0 };
+	struct iovec body = { ret_peer, sizeof(*ret_peer) };
+	struct msghdr message = {
+		.msg_iov = &body, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room)
+	};
+	const ssize_t got = recvmsg(endpoint, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int fd = -1;
+
+	*ret_open = got > 0 || errno == EAGAIN || errno == EINTR;
+	/* Where descriptors lack, the message comes without. */
+	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	return fd;
+}
+
+static int endpoint_accept(int endpoint, struct sockaddr_in *ret_peer, bool *ret_open)
+{
+	socklen_t size = sizeof(*ret_peer);
+	int fd;
+
+	if (is_pair(endpoint))
+		return pair_accept(endpoint, ret_peer, ret_open);
+	fd = device_socket_accept(endpoint, ret_open);
+	if (fd >= 0)
+		getpeername(fd, (struct sockaddr *)ret_peer, &size); /* one that has left already has none */
+	return fd;
+}
+
 int device_socket_accept_peer(int endpoint, const struct device_peers *peers, struct sockaddr_in *ret_peer,
 			      bool *ret_open)
 {
 	struct sockaddr_in peer = { 0 };
-	socklen_t size = sizeof(peer);
-	int fd = device_socket_accept(endpoint, ret_open);
+	int fd = endpoint_accept(endpoint, &peer, ret_open);
 
 	if (fd < 0)
 		return fd;
-	getpeername(fd, (struct sockaddr *)&peer, &size); /* one that has left already has none */
 	if (peers->count && ntohl(peer.sin_addr.s_addr) - peers->first >= peers->count) {
 		close(fd);
 		return -1;

@@ -27,6 +27,21 @@ struct device_peers {
 /* The same, and -1 for a client that is not served; its connection is closed. */
 int device_socket_accept_peer(int endpoint, const struct device_peers *peers, struct sockaddr_in *ret_peer,
 			      bool *ret_open);
+/* Where connections go that come to a network in another way: by a tunnel to where the network is. */
+struct connection_sink {
+	/* One that @peer has made to @port of the gateway's address. @fd, a connected TCP socket that does not block, is the
+	 * sink's. Thread: any. Must not block. */
+	void (*take)(void *arg, int64_t key, uint16_t port, const struct sockaddr_in *peer, int fd);
+	void *arg;
+	int64_t key; /* of the gateway: connections to one that is closed are closed */
+};
+
+/* An endpoint of such connections: they are put in at *ret_hand, and device_socket_accept_peer() gives them out at *ret_endpoint.
+ * Both descriptors are the caller's. */
+enum status device_socket_pair(int *ret_endpoint, int *ret_hand, struct error *err);
+/* @fd is the endpoint's; it is closed where the endpoint has no room. Thread: any. */
+void device_socket_put(int hand, const struct sockaddr_in *peer, int fd);
+
 /* poll(). False: it failed, and not because of a signal; the log names @server, and its thread must end: the next call
  * would fail as well, at once. */
 bool device_socket_poll(const char *server, struct pollfd *polled, size_t count, int timeout_ms);

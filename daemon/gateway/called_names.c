@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/aiplatform/aiplatform.h"
 #include "api/grpc/front.h"
@@ -19,7 +20,7 @@
 #include "daemon/gateway/host_routes.h"
 #include "store/keys/authority.h"
 
-enum { PORT_HTTPS = 443, HELLO_PATIENCE_MS = 5000, NS_PER_S = 1000000000 };
+enum { PORT_HTTPS = GATEWAY_TLS_PORT, HELLO_PATIENCE_MS = 5000, NS_PER_S = 1000000000 };
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -345,6 +346,7 @@ static enum status tls_filter_start(struct called_names *names, struct error *er
 					       .device = options->device,
 					       .address = options->address,
 					       .port = PORT_HTTPS,
+					       .is_carried = options->is_carried,
 					       .peers = options->peers,
 					       .patience_ms = HELLO_PATIENCE_MS,
 					       .serve = on_called,
@@ -363,12 +365,23 @@ enum status called_names_plain_open(struct called_names *names, uint16_t port, s
 							       .device = options->device,
 							       .address = options->address,
 							       .port = port,
+							       .is_carried = options->is_carried,
 							       .peers = options->peers,
 							       .patience_ms = HELLO_PATIENCE_MS,
 							       .serve = on_called_plain,
 							       .tried = on_tried,
 							       .arg = names },
 				&names->plain_filter, err);
+}
+
+void called_names_put(struct called_names *names, uint16_t port, const struct sockaddr_in *peer, int fd)
+{
+	struct host_filter *filter = port == PORT_HTTPS ? names->tls_filter : names->plain_filter;
+
+	if (filter)
+		host_filter_put(filter, peer, fd);
+	else
+		close(fd);
 }
 
 void called_names_plain_close(struct called_names *names)

@@ -28,6 +28,7 @@ struct called_names_options {
 	int64_t job;
 	const char *region, *device, *address_text;
 	uint32_t address; /* host byte order */
+	bool is_carried;  /* of no interface of this machine: connections come by called_names_put() */
 	struct device_peers peers;
 	const struct family *served, *served_rpc; /* what callers of served names get, by REST and by gRPC */
 };
@@ -43,6 +44,9 @@ const char *called_names_bundle(const struct called_names *names);
  * live until called_names_plain_close(). UNAVAILABLE: it cannot listen there. */
 enum status called_names_plain_open(struct called_names *names, uint16_t port, struct listener *gateway,
 				    struct error *err);
+/* With is_carried: a connection to port 443 or, where that was opened, to port 80. @fd is taken over. Thread: any, until either is
+ * closed. */
+void called_names_put(struct called_names *names, uint16_t port, const struct sockaddr_in *peer, int fd);
 /* Harmless when it was not opened. */
 void called_names_plain_close(struct called_names *names);
 /* Cuts what is handed on. Waits up to @wait_ms for requests under way. Thread: any. */

@@ -54,7 +54,7 @@ struct side {
 struct flow {
 	char data[BUFFER_BYTES];
 	size_t from, to;
-	bool ended; /* no more is to come */
+	bool ended;    /* no more is to come */
 	bool reported; /* and the other side knows */
 };
 

@@ -29,6 +29,7 @@ struct client {
 struct host_filter {
 	struct host_filter_options options;
 	int endpoint, wake;
+	int hand; /* with is_carried: where connections are put in; else -1 */
 	uint16_t port;
 	pthread_t thread;
 	struct client clients[CLIENTS_MAX];
@@ -208,6 +209,8 @@ static void host_filter_free(struct host_filter *host_filter)
 		client_end(&host_filter->clients[i]);
 	if (host_filter->endpoint >= 0)
 		close(host_filter->endpoint);
+	if (host_filter->hand >= 0)
+		close(host_filter->hand);
 	if (host_filter->wake >= 0)
 		close(host_filter->wake);
 	free(host_filter);
@@ -225,20 +228,27 @@ enum status host_filter_open(const struct host_filter_options *options, struct h
 	host_filter->options.device = NULL; /* the caller's */
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		host_filter->clients[i].fd = -1;
-	host_filter->endpoint = -1;
+	host_filter->endpoint = host_filter->hand = -1;
 	host_filter->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (host_filter->wake < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
-	rc = device_socket_open(options->device, options->address, options->port, &host_filter->endpoint,
-				err);
+	rc = options->is_carried ? device_socket_pair(&host_filter->endpoint, &host_filter->hand, err)
+				 : device_socket_open(options->device, options->address, options->port,
+						      &host_filter->endpoint, err);
 	if (!rc) {
-		host_filter->port = device_socket_port(host_filter->endpoint);
+		host_filter->port =
+			options->is_carried ? options->port : device_socket_port(host_filter->endpoint);
 		rc = small_thread_start(&host_filter->thread, host_filter_main, host_filter, err);
 	}
 	if (rc)
 		return rc;
 	*ret_host_filter = TAKE(host_filter);
 	return STATUS_OK;
+}
+
+void host_filter_put(struct host_filter *host_filter, const struct sockaddr_in *peer, int fd)
+{
+	device_socket_put(host_filter->hand, peer, fd);
 }
 
 uint16_t host_filter_port(const struct host_filter *host_filter)

@@ -31,6 +31,7 @@ struct host_filter_options {
 	const char *device; /* NULL or "": any */
 	uint32_t address;   /* host byte order */
 	uint16_t port;      /* 443 or 80 where it matters; 0: any free one */
+	bool is_carried;    /* it listens nowhere: connections come by host_filter_put() */
 	struct device_peers peers;
 	unsigned patience_ms; /* for a client's first words */
 	/* True: the host of @hello is served here, and the connection, of which nothing was read, is taken over. NULL: none is. Thread:
@@ -43,7 +44,9 @@ struct host_filter_options {
 
 /* UNAVAILABLE: it cannot listen there. */
 enum status host_filter_open(const struct host_filter_options *options, struct host_filter **ret_host_filter,
-			    struct error *err);
+			     struct error *err);
+/* @fd is the filter's. Thread: any. */
+void host_filter_put(struct host_filter *host_filter, const struct sockaddr_in *peer, int fd);
 uint16_t host_filter_port(const struct host_filter *host_filter);
 /* tried() is not called any more when it returns. NULL is harmless. */
 void host_filter_close(struct host_filter *host_filter);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "api/logging/routes.h"
 #include "api/metadata/metadata.h"
@@ -24,7 +25,7 @@
 #include "store/logs/logs.h"
 
 enum {
-	PORT_HTTP = 80,
+	PORT_HTTP = GATEWAY_PORT,
 	CLOSE_WAIT_MS = 1000,
 	ADDRESS_WAIT_S = 1, /* no request of a job that is over takes long */
 	STORAGE_FAMILIES_MAX = 3,
@@ -38,10 +39,12 @@ static const char public_storage[] = "https://commondatastorage.googleapis.com";
 
 struct job_gateway {
 	struct job_gateway *next;
+	struct job_gateway *next_carried; /* guarded by carried_lock */
 	struct gateways *owner;
 	int64_t job;
 	uint32_t address, first_replica;
 	char address_text[INET_ADDRSTRLEN], device[IF_NAMESIZE];
+	bool is_carried;       /* on no interface of this machine */
 	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
 	struct gateway_address place;
 	struct listener *listener;
@@ -72,6 +75,8 @@ struct gateways {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job_gateway *closing; /* each by a thread of its own; guarded by lock */
+	pthread_mutex_t carried_lock;
+	struct job_gateway *carried; /* those that connections are brought to */
 };
 
 static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
@@ -176,6 +181,63 @@ static void families_fill(struct job_gateway *gateway)
 	*next = (struct family){ .name = "logging", .routes = logging_routes, .context = &gateway->logging };
 }
 
+/* ---- connections that are brought ---- */
+
+static void connection_serve(struct job_gateway *gateway, uint16_t port, const struct sockaddr_in *peer,
+			     int fd)
+{
+	if (port == GATEWAY_STORAGE_PORT && gateway->relay)
+		relay_put(gateway->relay, peer, fd);
+	else if (port == GATEWAY_STORAGE_PORT || (port == GATEWAY_TLS_PORT && !gateway->names))
+		close(fd);
+	else if (gateway->names)
+		called_names_put(gateway->names, port, peer, fd);
+	else
+		listener_adopt(gateway->listener, fd, (const struct sockaddr *)peer, sizeof(*peer));
+}
+
+static void connection_take(void *arg, int64_t job, uint16_t port, const struct sockaddr_in *peer, int fd)
+{
+	struct gateways *gateways = arg;
+	struct job_gateway *gateway;
+
+	pthread_mutex_lock(&gateways->carried_lock);
+	gateway = gateways->carried;
+	while (gateway && gateway->job != job)
+		gateway = gateway->next_carried;
+	if (gateway)
+		connection_serve(gateway, port, peer, fd);
+	else
+		close(fd);
+	pthread_mutex_unlock(&gateways->carried_lock);
+}
+
+static void carried_add(struct job_gateway *gateway)
+{
+	struct gateways *gateways = gateway->owner;
+
+	pthread_mutex_lock(&gateways->carried_lock);
+	gateway->next_carried = gateways->carried;
+	gateways->carried = gateway;
+	pthread_mutex_unlock(&gateways->carried_lock);
+}
+
+/* No connection is brought to it when it returns. */
+static void carried_remove(struct job_gateway *gateway)
+{
+	struct gateways *gateways = gateway->owner;
+	struct job_gateway **at = &gateways->carried;
+
+	if (!gateway->is_carried)
+		return;
+	pthread_mutex_lock(&gateways->carried_lock);
+	while (*at && *at != gateway)
+		at = &(*at)->next_carried;
+	if (*at)
+		*at = gateway->next_carried;
+	pthread_mutex_unlock(&gateways->carried_lock);
+}
+
 static void servers_close(struct job_gateway *gateway)
 {
 	called_names_close(gateway->names, CLOSE_WAIT_MS);
@@ -213,6 +275,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 	gateway->job = request->job;
 	gateway->address = request->address;
 	gateway->first_replica = request->first_replica;
+	gateway->is_carried = request->is_carried;
 	gateway->device_index = if_nametoindex(request->device);
 	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
 	inet_ntop(AF_INET, &address, gateway->address_text, sizeof(gateway->address_text));
@@ -275,19 +338,21 @@ static enum status relay_start(struct job_gateway *gateway, struct error *err)
 	options.address = gateway->address;
 	options.peers = peers_of(gateway);
 	options.port = (uint16_t)(port + 1);
+	options.is_carried = gateway->is_carried;
 	return relay_open(&options, &gateway->relay, err);
 }
 
 static enum status servers_start_at(struct job_gateway *gateway, uint16_t port, struct error *err)
 {
 	const bool is_filtered = port == PORT_HTTP && gateway->names;
+	const bool adopts = is_filtered || gateway->is_carried;
 	enum status rc =
-		listener_start(gateway, NULL, port, is_filtered ? ADOPTS : LISTENS, &gateway->listener, err);
+		listener_start(gateway, NULL, port, adopts ? ADOPTS : LISTENS, &gateway->listener, err);
 
 	if (!rc && is_filtered)
 		rc = called_names_plain_open(gateway->names, port, gateway->listener, err);
 	if (!rc)
-		gateway->place.port = is_filtered ? port : listener_port(gateway->listener);
+		gateway->place.port = adopts ? port : listener_port(gateway->listener);
 	if (!rc)
 		rc = relay_start(gateway, err);
 	if (!rc)
@@ -305,6 +370,8 @@ static enum status servers_start(struct job_gateway *gateway, uint16_t known_por
 
 	if (known_port)
 		return servers_start_at(gateway, known_port, err);
+	if (gateway->is_carried)
+		return servers_start_at(gateway, GATEWAY_PORT, err);
 	rc = servers_start_at(gateway, PORT_HTTP, err);
 	for (int i = 0; rc && i < PLACE_TRIES; i++) {
 		error_deinit(err);
@@ -332,6 +399,7 @@ static void names_open(struct job_gateway *gateway)
 						.device = gateway->device,
 						.address_text = gateway->address_text,
 						.address = gateway->address,
+						.is_carried = gateway->is_carried,
 						.peers = peers_of(gateway),
 						.served = gateway->families + 1, /* all but metadata */
 						.served_rpc = gateway->rpc_families },
@@ -366,7 +434,8 @@ static struct job_gateway **gateway_find(struct gateways *gateways, int64_t job)
 
 static bool is_still_good(const struct job_gateway *gateway, const struct gateway_request *request)
 {
-	return gateway->address == request->address && strcmp(gateway->device, request->device) == 0 &&
+	return gateway->address == request->address && gateway->is_carried == request->is_carried &&
+	       strcmp(gateway->device, request->device) == 0 &&
 	       gateway->device_index == if_nametoindex(request->device) &&
 	       (!request->port || request->port == gateway->place.port);
 }
@@ -408,6 +477,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	}
 	if (old) {
 		*at = old->next;
+		carried_remove(old);
 		job_gateway_free(old);
 	}
 	gateway = job_gateway_new(gateways, request);
@@ -426,6 +496,10 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	gateway->place.watched =
 		gateway->place.ca_bundle && !gateways->options.cut_off && !gateways->options.names_alone;
 	gateway->place.cut_off = gateways->options.cut_off;
+	if (gateway->is_carried) {
+		gateway->place.sink = (struct connection_sink){ connection_take, gateways, gateway->job };
+		carried_add(gateway);
+	}
 	*ret_place = gateway->place;
 	gateway->next = gateways->open;
 	gateways->open = TAKE(gateway);
@@ -465,6 +539,7 @@ static void gateway_close(void *arg, int64_t job)
 	if (!gateway)
 		return;
 	*at = gateway->next;
+	carried_remove(gateway);
 	pthread_mutex_lock(&gateways->lock);
 	gateway->next = gateways->closing;
 	gateways->closing = gateway;
@@ -494,6 +569,7 @@ enum status gateways_new(const struct gateways_options *options, struct gateways
 		return STATUS_UNAVAILABLE;
 	}
 	pthread_mutex_init(&gateways->lock, NULL);
+	pthread_mutex_init(&gateways->carried_lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&gateways->changed, &attributes);
@@ -515,6 +591,7 @@ void gateways_free(struct gateways *gateways)
 	cloud_address_sweep();
 	pthread_cond_destroy(&gateways->changed);
 	pthread_mutex_destroy(&gateways->lock);
+	pthread_mutex_destroy(&gateways->carried_lock);
 	name_list_deinit(&gateways->list);
 	free(gateways);
 }

@@ -44,6 +44,7 @@ struct pair {
 struct relay {
 	struct relay_options options;
 	int endpoint, wake;
+	int hand; /* with is_carried: where connections are put in; else -1 */
 	uint16_t port;
 	pthread_t thread;
 	struct pair pairs[PAIRS_MAX];
@@ -224,6 +225,8 @@ static void relay_free(struct relay *relay)
 		pair_end(&relay->pairs[i]);
 	if (relay->endpoint >= 0)
 		close(relay->endpoint);
+	if (relay->hand >= 0)
+		close(relay->hand);
 	if (relay->wake >= 0)
 		close(relay->wake);
 	free(relay);
@@ -263,19 +266,26 @@ enum status relay_open(const struct relay_options *options, struct relay **ret_r
 	relay->options.device = NULL; /* the caller's */
 	for (size_t i = 0; i < PAIRS_MAX; i++)
 		relay->pairs[i] = (struct pair){ .fds = { -1, -1 } };
-	relay->endpoint = -1;
+	relay->endpoint = relay->hand = -1;
 	relay->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (relay->wake < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
-	rc = device_socket_open(options->device, options->address, options->port, &relay->endpoint, err);
+	rc = options->is_carried ? device_socket_pair(&relay->endpoint, &relay->hand, err)
+				 : device_socket_open(options->device, options->address, options->port,
+						      &relay->endpoint, err);
 	if (!rc) {
-		relay->port = device_socket_port(relay->endpoint);
+		relay->port = options->is_carried ? options->port : device_socket_port(relay->endpoint);
 		rc = small_thread_start(&relay->thread, relay_main, relay, err);
 	}
 	if (rc)
 		return rc;
 	*ret_relay = TAKE(relay);
 	return STATUS_OK;
+}
+
+void relay_put(struct relay *relay, const struct sockaddr_in *peer, int fd)
+{
+	device_socket_put(relay->hand, peer, fd);
 }
 
 uint16_t relay_port(const struct relay *relay)

@@ -2,6 +2,7 @@
 #pragma once
 /* daemon/gateway/relay.h: hands TCP connections on to a server that containers cannot reach themselves: an emulator of Cloud
  * Storage on this machine's loopback, say. Bytes are not looked at. One thread. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -14,6 +15,7 @@ struct relay_options {
 	const char *device; /* NULL or "": any */
 	uint32_t address;   /* host byte order */
 	uint16_t port;      /* 0: any free one */
+	bool is_carried;    /* it listens nowhere: connections come by relay_put() */
 	struct device_peers peers;
 	struct sockaddr_storage to;
 	socklen_t to_size;
@@ -23,6 +25,8 @@ struct relay_options {
 enum status relay_target_resolve(const char *url, struct relay_options *options, struct error *err);
 /* UNAVAILABLE: it cannot listen there. */
 enum status relay_open(const struct relay_options *options, struct relay **ret_relay, struct error *err);
+/* @fd is the relay's. Thread: any. */
+void relay_put(struct relay *relay, const struct sockaddr_in *peer, int fd);
 uint16_t relay_port(const struct relay *relay);
 /* What is under way is cut. NULL is harmless. */
 void relay_close(struct relay *relay);

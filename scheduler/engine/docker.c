@@ -30,6 +30,7 @@
 #include "scheduler/engine/docker_reports.h"
 #include "scheduler/engine/docker_terminal.h"
 #include "scheduler/engine/docker_throttle.h"
+#include "scheduler/engine/docker_tunnel.h"
 
 enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
 
@@ -88,6 +89,7 @@ static void tasks_end(struct docker *docker)
 {
 	link_end(docker);
 	link_signals_forget(docker);
+	tunnels_close(docker);
 	followers_close(docker);
 	images_close(docker);
 	while (timers_fire(docker) || http_fail_all(docker->http))
@@ -137,6 +139,12 @@ static void op_look_for_networks(struct engine *engine, unsigned address_count)
 static void op_remove_network(struct engine *engine, int64_t job)
 {
 	docker_post(of(engine), &(struct command){ .run = network_remove_run, .job = job });
+}
+
+static enum status op_carry_network(struct engine *engine, int64_t job, const struct connection_sink *sink,
+				    struct error *err)
+{
+	return docker_carry_network(of(engine), job, sink, err);
 }
 
 static void op_create_replica(struct engine *engine, const struct replica_spec *spec)
@@ -315,6 +323,7 @@ static const struct engine_ops docker_ops = {
 	.create_network = op_create_network,
 	.look_for_networks = op_look_for_networks,
 	.remove_network = op_remove_network,
+	.carry_network = op_carry_network,
 	.create_replica = op_create_replica,
 	.start_replica = op_start_replica,
 	.stop_replica = op_stop_replica,
@@ -386,6 +395,7 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->pool = pool;
 	docker->offline = options->offline;
 	docker->internal = options->internal;
+	memcpy(docker->carried_ports, options->carried_ports, sizeof(docker->carried_ports));
 	docker->commands_end = &docker->commands;
 	docker->instance = memory_strdup(options->instance);
 	docker->docker_config = memory_strdup(options->registry_config);

@@ -24,19 +24,23 @@ static void replied(void *arg, const struct http_answer *answer)
 		docker_message(answer->body, answer->body_length, reply->text);
 }
 
-struct reply docker_ask(struct http *http, const char *method, const char *path, const char *body)
+struct reply docker_ask_for(struct http *http, struct http_request request)
 {
 	struct reply reply = { 0 };
 
-	http_start(http, &(struct http_request){ .method = method,
-						 .path = path,
-						 .body = body,
-						 .timeout_s = TIMEOUT_S,
-						 .done = replied,
-						 .arg = &reply });
+	request.done = replied;
+	request.arg = &reply;
+	http_start(http, &request);
 	for (http_move(http); !reply.came; http_move(http))
 		http_wait(http, TIMEOUT_S * 1000);
 	return reply;
+}
+
+struct reply docker_ask(struct http *http, const char *method, const char *path, const char *body)
+{
+	return docker_ask_for(http,
+			      (struct http_request){
+				      .method = method, .path = path, .body = body, .timeout_s = TIMEOUT_S });
 }
 
 enum status reply_failure(const struct reply *reply, struct error *err)

@@ -20,6 +20,8 @@ struct reply {
 void reply_deinit(struct reply *reply);
 #define AUTO_REPLY __attribute__((cleanup(reply_deinit)))
 
+/* One that may take longer, or has another body. done and arg of it are not read. */
+struct reply docker_ask_for(struct http *http, struct http_request request);
 /* @body: JSON, or NULL. */
 struct reply docker_ask(struct http *http, const char *method, const char *path, const char *body);
 /* Sets *err from a reply that is a failure. */

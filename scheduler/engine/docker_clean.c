@@ -14,6 +14,7 @@
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_orphans.h"
 #include "scheduler/engine/docker_self.h"
+#include "scheduler/engine/docker_tunnel.h"
 
 /* What is busy is so for a moment: rounds without any success end it. */
 enum {
@@ -309,6 +310,27 @@ static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 	return cleaning->status ? error_set(err, cleaning->status, NULL, "%s", cleaning->text) : STATUS_OK;
 }
 
+static void image_removed(void *arg, const struct http_answer *answer)
+{
+	(void)answer; /* mostly, that there was none */
+	((struct cleaning *)arg)->waiting--;
+}
+
+static void tunnel_image_remove(struct cleaning *cleaning, const char *instance)
+{
+	char path[DOCKER_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/images/" TUNNEL_IMAGE "%.32s", instance);
+	cleaning->waiting++;
+	http_start(cleaning->http, &(struct http_request){ .method = "DELETE",
+							   .path = path,
+							   .without_version = true,
+							   .timeout_s = REMOVE_TIMEOUT_S,
+							   .done = image_removed,
+							   .arg = cleaning });
+	exchanges_await(cleaning);
+}
+
 enum status docker_sweep(const char *url, const char *instance, const struct sweep_report *report,
 			 struct error *err)
 {
@@ -320,5 +342,7 @@ enum status docker_sweep(const char *url, const char *instance, const struct swe
 
 	while (!rc && more)
 		rc = rounds_step(&cleaning, instance, report, &idle, &more, err);
+	if (!rc)
+		tunnel_image_remove(&cleaning, instance);
 	return rc;
 }

@@ -61,7 +61,7 @@ struct link {
 	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
 	void (*retry)(void *docker);   /* called after the engine was DOWN for this time: */
 	int64_t backoff_us;
-	int64_t up_us;    /* UP: since then */
+	int64_t up_us;     /* UP: since then */
 	int64_t engine_ns; /* the engine's clock at its last message; 0: it sent no time */
 	struct host host;  /* of the engine, as last reported */
 	/* The engine cannot access the files of this machine: containers get copies instead of mounts
@@ -71,6 +71,9 @@ struct link {
 	char self
 		/* id of the daemon's own container, which joins job networks; "": none (docker_self.h) */
 		[DOCKER_SELF_SIZE];
+	/* Job networks are no networks of this machine, and it cannot join them: their reach is carried (docker_tunnel.h). */
+	bool is_far;
+	bool may_be_far;                     /* it shows by the next network: docker_network.c */
 	void (*then)(struct docker *docker); /* once that is known */
 	struct http_exchange *ping, *info, *look, *events;
 	struct text line; /* the line of the events stream that is being received */
@@ -102,6 +105,7 @@ struct follower;
 struct attachment;
 struct throttle;
 struct report;
+struct tunnel;
 
 struct docker {
 	struct engine engine; /* first */
@@ -111,9 +115,10 @@ struct docker {
 	char *state_dir, *reports_dir; /* as in engine_options */
 	struct subnet pool;
 	bool offline, internal;
+	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	struct http *http;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards the next six */
+	pthread_mutex_t lock; /* guards the next six, and the tunnels */
 	struct command *commands, **commands_end;
 	bool resume_asked; /* not a command, because a lost one would stop outputs for good */
 	bool close_asked;
@@ -137,6 +142,7 @@ struct docker {
 	struct attachment *attachments;
 	struct throttle *throttles;
 	struct report *reports; /* of containers that write their reports to files of their own */
+	struct tunnel *tunnels; /* of networks with a carried reach (docker_tunnel.h); guarded by lock */
 };
 
 /* Queues a copy of @command and takes its strings. Thread: any. */

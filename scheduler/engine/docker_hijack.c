@@ -116,10 +116,10 @@ static enum status request_send(int fd, const struct hijack_request *request, bo
 		text_puts(&head, "Content-Type: application/json\r\n");
 	text_printf(&head, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
 	if (!send_until(fd, head.data, head.length, until_us))
-		return silence_explain(request,
-				       error_set(err, STATUS_UNAVAILABLE, NULL,
-						 "the engine does not take the question"),
-				       err);
+		return silence_explain(
+			request,
+			error_set(err, STATUS_UNAVAILABLE, NULL, "the engine does not take the question"),
+			err);
 	return STATUS_OK;
 }
 
@@ -213,8 +213,7 @@ static enum status body_read(struct hijack *hijack, int64_t until_us, struct tex
 static enum status exchange(const struct hijack_request *request, bool upgrade, struct hijack **ret_hijack,
 			    unsigned *ret_code, struct text *body, struct error *err)
 {
-	int64_t until_us =
-		after_us(request->patience_ms + 1000 * endpoint_patience_s(request->endpoint));
+	int64_t until_us = after_us(request->patience_ms + 1000 * endpoint_patience_s(request->endpoint));
 	AUTO(hijack) struct hijack *hijack = memory_alloc(sizeof(*hijack));
 	enum status rc;
 
@@ -276,6 +275,18 @@ ssize_t hijack_read(struct hijack *hijack, char *buffer, size_t size, unsigned t
 bool hijack_write(struct hijack *hijack, const char *data, size_t length, unsigned patience_ms)
 {
 	return send_until(hijack->fd, data, length, after_us(patience_ms));
+}
+
+ssize_t hijack_offer(struct hijack *hijack, const void *data, size_t length)
+{
+	const ssize_t sent = send(hijack->fd, data, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	return sent < 0 && passes(errno) ? 0 : sent;
+}
+
+int hijack_descriptor(const struct hijack *hijack)
+{
+	return hijack->fd;
 }
 
 void hijack_end_writing(struct hijack *hijack)

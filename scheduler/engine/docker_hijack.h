@@ -42,6 +42,10 @@ enum status hijack_open(const struct hijack_request *request, struct hijack **re
 ssize_t hijack_read(struct hijack *hijack, char *buffer, size_t size, unsigned timeout_ms);
 /* Waits at most @patience_ms for buffer space. */
 bool hijack_write(struct hijack *hijack, const char *data, size_t length, unsigned patience_ms);
+/* As much as there is room for, without waiting: the number of bytes; -1: it is over. */
+ssize_t hijack_offer(struct hijack *hijack, const void *data, size_t length);
+/* What poll() is to wait for: what hijack_read() has ahead is not told there. */
+int hijack_descriptor(const struct hijack *hijack);
 /* Ends the sending direction; the stream can still be read. */
 void hijack_end_writing(struct hijack *hijack);
 /* Whether data, or the end of the stream, can be read. */

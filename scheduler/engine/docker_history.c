@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_event.h"
 
 /* What the engine remembers of a container's present life. */
 struct past {

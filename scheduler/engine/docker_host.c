@@ -159,3 +159,16 @@ void docker_host_read(const json_t *info, const char *nvidia_directory, struct h
 	host.known = host.cpus > 0 && host.memory_bytes > 0;
 	*ret_host = host;
 }
+
+bool docker_is_rootless(const json_t *info)
+{
+	const json_t *options = json_object_get(info, "SecurityOptions");
+
+	for (size_t i = 0; i < json_array_size(options); i++) {
+		const char *option = json_string_value(json_array_get(options, i));
+
+		if (option && strcmp(option, "name=rootless") == 0)
+			return true;
+	}
+	return false;
+}

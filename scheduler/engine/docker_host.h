@@ -17,3 +17,6 @@
  * @nvidia_directory  NVIDIA_DIRECTORY, or another one for tests
  * @ret_host          the caller's, host_deinit() */
 void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host);
+/* Whether the engine runs as a user in namespaces of its own, where its networks are.
+ * Source: https://docs.docker.com/engine/security/rootless/ and answers of Podman 4.3 to /info (read 2026-11-26) */
+bool docker_is_rootless(const json_t *info);

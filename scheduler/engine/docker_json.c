@@ -13,8 +13,10 @@
 
 #define LABEL(name)   "trainyard." name
 #define OPTION_BRIDGE "com.docker.network.bridge.name"
-#define REACH_JOINED  "container"
-#define REACH_BRIDGE  "bridge"
+
+static const char *const reach_words[] = {
+	[REACH_BRIDGE] = "bridge", [REACH_JOINED] = "container", [REACH_TUNNEL] = "tunnel"
+};
 
 enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024, NETWORK_ID_LENGTH = 64 };
 
@@ -251,7 +253,7 @@ void docker_network_device(const char *instance, int64_t job, bool second, char 
 }
 
 char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
-			  bool internal, bool joined)
+			  bool internal, enum docker_reach_kind reach)
 {
 	char name[DOCKER_NAME_SIZE], block[SUBNET_TEXT_SIZE], gateway[SUBNET_TEXT_SIZE];
 
@@ -259,11 +261,11 @@ char *docker_network_body(const char *instance, int64_t job, const char *bridge,
 	subnet_print(subnet, block);
 	subnet_print_address(subnet.address + 1, gateway);
 	AUTO(json)
-	json_t *body = json_pack(
-		"{ss sb ss sb s{ss so ss} s{ss} s{s[{ss ss}]}}", "Name", name, "CheckDuplicate", 1, "Driver",
-		"bridge", "Internal", internal, "Labels", LABEL("instance"), instance, LABEL("job"),
-		json_sprintf("%" PRId64, job), LABEL("reach"), joined ? REACH_JOINED : REACH_BRIDGE,
-		"Options", OPTION_BRIDGE, bridge, "IPAM", "Config", "Subnet", block, "Gateway", gateway);
+	json_t *body = json_pack("{ss sb ss sb s{ss so ss} s{ss} s{s[{ss ss}]}}", "Name", name,
+				 "CheckDuplicate", 1, "Driver", "bridge", "Internal", internal, "Labels",
+				 LABEL("instance"), instance, LABEL("job"), json_sprintf("%" PRId64, job),
+				 LABEL("reach"), reach_words[reach], "Options", OPTION_BRIDGE, bridge, "IPAM",
+				 "Config", "Subnet", block, "Gateway", gateway);
 
 	return json_dump_compact(body);
 }
@@ -487,11 +489,14 @@ static void device_read(const json_t *network, const char *id, char device[DOCKE
 		snprintf(device, DOCKER_DEVICE_SIZE, "br-%.12s", id);
 }
 
-bool docker_network_is_joined(const json_t *network)
+enum docker_reach_kind docker_network_reach(const json_t *network)
 {
 	const char *reach = json_text_at(json_object_get(network, "Labels"), LABEL("reach"));
 
-	return reach && strcmp(reach, REACH_JOINED) == 0;
+	for (int kind = REACH_JOINED; reach && kind <= REACH_TUNNEL; kind++)
+		if (strcmp(reach, reach_words[kind]) == 0)
+			return (enum docker_reach_kind)kind;
+	return REACH_BRIDGE;
 }
 
 bool docker_network_read(const json_t *network, struct network_status *ret_status)
@@ -508,10 +513,11 @@ bool docker_network_read(const json_t *network, struct network_status *ret_statu
 	if (!label_number(json_object_get(network, "Labels"), LABEL("job"), INT64_MAX, &status.job))
 		return false;
 	snprintf(status.id, sizeof(status.id), "%s", id);
-	if (docker_network_is_joined(network))
+	if (docker_network_reach(network) != REACH_BRIDGE)
 		status.reach.address++;
 	else
 		device_read(network, id, status.reach.device);
+	status.reach.is_carried = docker_network_reach(network) == REACH_TUNNEL;
 	status.first = status.reach.address + 1;
 	status.capacity = subnet_capacity(subnet, status.reach.address);
 	*ret_status = status;
@@ -540,60 +546,4 @@ void docker_networks_taken(const json_t *networks, struct subnet_list *list)
 				subnet_list_add(list, subnet);
 		}
 	}
-}
-
-static enum docker_action action_of(const char *action)
-{
-	static const struct {
-		const char *word;
-		enum docker_action action;
-	} actions[] = {
-		{ "start", ACTION_START },     { "kill", ACTION_KILL },       { "die", ACTION_DIE },
-		{ "destroy", ACTION_DESTROY }, { "remove", ACTION_DESTROY }, /* Podman's */
-		{ "pause", ACTION_PAUSE },     { "unpause", ACTION_UNPAUSE }, { "rename", ACTION_RENAME },
-	};
-
-	for (size_t i = 0; action && i < sizeof(actions) / sizeof(actions[0]); i++)
-		if (strcmp(action, actions[i].word) == 0)
-			return actions[i].action;
-	return ACTION_OTHER;
-}
-
-/* An event carries the container's labels, which an image that was made of one of our containers gives to containers of
- * other people as well; its name is the container's own, and comes after the labels. One that was renamed has another.
- * Source: moby/moby 20.10, daemon/events.go (LogContainerEventWithAttributes) */
-static bool event_is_of_its_name(const json_t *attributes, const struct docker_event *event)
-{
-	const char *instance = json_text_at(attributes, LABEL("instance"));
-	const char *name = json_text_at(attributes, "name");
-	char own[DOCKER_NAME_SIZE];
-
-	if (!instance || !name)
-		return false;
-	docker_container_name(instance, &event->status.key, own);
-	return event->action == ACTION_RENAME || strcmp(name, own) == 0;
-}
-
-bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event)
-{
-	AUTO(json) json_t *event = docker_parse(line, length, JSON_OBJECT);
-	const json_t *actor = json_object_get(event, "Actor");
-	const json_t *attributes = json_object_get(actor, "Attributes");
-	const char *type = json_text_at(event, "Type");
-	const char *id = json_text_at(actor, "ID");
-	struct docker_event read = { .action = action_of(json_text_at(event, "Action")) };
-	int64_t sent;
-
-	if (!type || strcmp(type, "container") != 0 || !id || strlen(id) >= sizeof(read.id))
-		return false;
-	if (!docker_key_read(attributes, &read.status.key) || !event_is_of_its_name(attributes, &read))
-		return false;
-	snprintf(read.id, sizeof(read.id), "%s", id);
-	sent = json_int_at(attributes, "signal", 0);
-	read.signals = sent > 0 && sent < 64 ? UINT64_C(1) << sent : UINT64_MAX;
-	read.has_signal_label = read.action != ACTION_KILL && json_object_get(attributes, "signal");
-	read.status.paused = read.action == ACTION_PAUSE;
-	read.status.observed = REPLICA_RUNNING;
-	*ret_event = read;
-	return true;
 }

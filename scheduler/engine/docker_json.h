@@ -39,11 +39,17 @@ void docker_query_encode(const char *value, char *encoded, size_t size);
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec);
 /* Limits the body's NanoCpus to the CPUs of the engine's host. */
 void docker_container_clamp(json_t *body, unsigned cpu_count);
-/* Body of POST /networks/create, as text. The gateway has the first address. @joined: the daemon's own container joins
- * the network, with the second address (docker_self.h). @internal: no route to the outside; the gateway address still
- * belongs to the host and answers. */
+/* Where replicas find the daemon. A network's label says it, for as long as there is the network. */
+enum docker_reach_kind {
+	REACH_BRIDGE, /* at the bridge's address: the first of the block */
+	REACH_JOINED, /* at the next one, which the daemon's own container has (docker_self.h) */
+	REACH_TUNNEL, /* likewise, which a tunnel's container has (docker_tunnel.h) */
+};
+
+/* Body of POST /networks/create, as text. The gateway has the first address. @internal: no route to the outside; the
+ * gateway address still belongs to the host and answers. */
 char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
-			  bool internal, bool joined);
+			  bool internal, enum docker_reach_kind reach);
 
 /* The engine's message in the body of a failed call: {"message":…}, or plain text. */
 void docker_message(const char *body, size_t length, char text[DOCKER_TEXT_SIZE]);
@@ -70,33 +76,9 @@ bool docker_container_is_of(const json_t *container, const json_t *body);
 
 /* Reads a network from GET /networks, or from an inspection. */
 bool docker_network_read(const json_t *network, struct network_status *ret_status);
-/* Whether it was made for the daemon's own container to join: reach.address is then that container's, and reach.device
- * is unknown. */
-bool docker_network_is_joined(const json_t *network);
+/* What it was made for. If not REACH_BRIDGE, reach.address is a container's, and reach.device is not known. */
+enum docker_reach_kind docker_network_reach(const json_t *network);
 /* True if its labels are those of @instance and @job. */
 bool docker_network_is_of(const json_t *network, const char *instance, int64_t job);
 /* Adds the IPv4 blocks of every network in @networks. */
 void docker_networks_taken(const json_t *networks, struct subnet_list *list);
-
-enum docker_action {
-	ACTION_OTHER,
-	ACTION_START,
-	ACTION_KILL, /* a signal, whichever */
-	ACTION_DIE,
-	ACTION_DESTROY,
-	ACTION_PAUSE,
-	ACTION_UNPAUSE,
-	ACTION_RENAME
-};
-
-/* One line of GET /events about a container of ours, by its labels and its name. */
-struct docker_event {
-	enum docker_action action;
-	char id[80];
-	struct replica_status status; /* key; for pause and unpause also paused */
-	uint64_t signals; /* KILL: the bit of its signal; all bits: the engine does not say which signal */
-	/* The image has a label "signal", which replaces the engine's own attribute in events, so signals is unknown.
-	 * Does not matter for KILL, which always names the signal. */
-	bool has_signal_label;
-};
-bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event);

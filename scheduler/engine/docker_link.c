@@ -14,6 +14,8 @@
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
+#include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_event.h"
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
@@ -222,6 +224,7 @@ static void looked_for(void *arg, const struct http_answer *answer)
 		return;
 	}
 	docker->link.is_apart = docker_mount_is_missing(outcome.text);
+	docker->link.may_be_far |= docker->link.is_apart;
 	if (docker->link.is_apart)
 		log_event(LOG_INFO, "engine-apart", "state_dir=%s hint=\"%s\"", docker->state_dir,
 			  "the engine does not have this directory: containers are given copies of files");
@@ -236,6 +239,7 @@ static void files_look_for(struct docker *docker)
 	int file = -1;
 
 	link->is_apart = false;
+	link->may_be_far = endpoint_address(docker->endpoint)->kind != ENDPOINT_UNIX;
 	if (docker->state_dir) {
 		link->probe = memory_printf("%s/seen-XXXXXX", docker->state_dir);
 		file = mkstemp(link->probe);
@@ -277,6 +281,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 		return;
 	}
 	is_podman = json_object_get(info, "BuildahVersion") != NULL;
+	docker->link.is_far = is_podman || docker_is_rootless(info);
 	snprintf(docker->link.name, sizeof(docker->link.name), "%s %.60s (API %s)",
 		 is_podman ? "Podman" : "Docker Engine", version ? version : "of unknown version",
 		 docker->link.version);

@@ -15,6 +15,7 @@
 #include "scheduler/engine/docker_reports.h"
 #include "scheduler/engine/docker_self.h"
 #include "scheduler/engine/docker_throttle.h"
+#include "scheduler/engine/docker_tunnel.h"
 
 /* A listing takes several answers, and events go out between them. What an event says is newer than
  * any of the answers, so it is noted and applied before the listing goes out: no listing contradicts
@@ -126,6 +127,7 @@ static void listing_emit(struct listing *listing)
 		else
 			replica_apply(listing, &note->replica, note->gone);
 	}
+	tunnels_compare(docker, listing->networks, listing->network_count);
 	emit_listing(docker, listing->replicas, listing->replica_count, listing->networks,
 		     listing->network_count);
 }
@@ -311,9 +313,12 @@ static void network_take(struct listing *listing, const json_t *json)
 
 	if (!docker_network_read(json, &network))
 		return;
-	if (docker_network_is_joined(json))
+	if (network.reach.is_carried)
+		tunnel_keep(listing->docker, &network);
+	if (docker_network_reach(json) == REACH_JOINED)
 		self_device(network.reach.address, network.reach.device);
-	if (!docker_network_is_joined(json) || network.reach.device[0] || !listing->docker->link.self[0]) {
+	if (docker_network_reach(json) != REACH_JOINED || network.reach.device[0] ||
+	    !listing->docker->link.self[0]) {
 		network_add(listing, &network);
 		return;
 	}

@@ -11,15 +11,18 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_self.h"
+#include "scheduler/engine/docker_tunnel.h"
 
 enum {
 	CREATE_TRIES = 64,
 	BRIDGE_TRIES = 32,
 	REMOVE_TRIES = 60, /* of RETRY_US: endpoints go some time after their containers */
+	TUNNEL_WAIT_US = 60 * SECOND_US,
 	RETRY_US = 250 * MILLISECOND_US,
 	ROUTES_MAX_BYTES = 1024 * 1024,
 };
@@ -35,9 +38,11 @@ struct network_task {
 	bool waits; /* a removal: for the creation of the same network to end */
 	bool chosen;
 	bool second_device;
-	struct subnet choice;       /* reserved while the engine makes it */
-	struct subnet_list refused; /* blocks that the engine would not have */
-	struct network_status made; /* while the daemon's own container joins it */
+	enum docker_reach_kind reach; /* that the engine is asked for */
+	struct subnet choice;         /* reserved while the engine makes it */
+	struct subnet_list refused;   /* blocks that the engine would not have */
+	struct network_status made;   /* while the daemon's own container joins it, or its tunnel is made */
+	bool awaits_tunnel;
 	char id[sizeof(
 		((struct network_status *)0)->id)]; /* a removal: of the network that the container leaves */
 };
@@ -183,12 +188,7 @@ static void reserved_add(const struct docker *docker, const struct network_task 
 			subnet_list_add(list, task->choice);
 }
 
-static void create_look(struct network_task *task);
-
-static void create_look_again(void *arg)
-{
-	create_look(arg);
-}
+static void create_look(void *arg);
 
 static void ready(struct network_task *task, const struct network_status *network)
 {
@@ -206,12 +206,91 @@ static void joined(void *arg, const struct outcome *outcome)
 		ready(task, &task->made);
 }
 
-/* It is there: the daemon's own container joins it first, where it is made for that. */
-static void present(struct network_task *task, const struct network_status *network, bool is_joined)
+/* The tunnel is there, or jobs go without it: docker_carry_network() tells them why. */
+static void tunnel_awaited(void *arg)
+{
+	struct network_task *task = arg;
+
+	ready(task, &task->made);
+}
+
+void network_tunnel_tried(struct docker *docker, struct command *command)
+{
+	struct network_task *task = creation_find(docker, command->job);
+
+	if (task && task->awaits_tunnel)
+		docker_after(docker, &task->again, 0, tunnel_awaited, task);
+}
+
+bool network_is_made(const struct docker *docker, int64_t job)
+{
+	return creation_find(docker, job);
+}
+
+static void tunnel_make(struct network_task *task)
+{
+	tunnel_keep(task->docker, &task->made);
+	if (tunnel_was_tried(task->docker, task->job)) {
+		ready(task, &task->made);
+		return;
+	}
+	task->awaits_tunnel = true;
+	docker_after(task->docker, &task->again, TUNNEL_WAIT_US, tunnel_awaited, task);
+}
+
+/* ---- one that this machine has no bridge of ---- */
+
+static void far_removed(void *arg, const struct http_answer *answer)
+{
+	struct network_task *task = arg;
+	struct outcome outcome;
+
+	docker_outcome(task->docker, answer, &outcome);
+	if (outcome.status && answer->code != 404) /* somebody is in it */
+		ready(task, &task->made);
+	else
+		create_look(task);
+}
+
+static bool is_far(const struct network_task *task)
+{
+	const struct network_reach *reach = &task->made.reach;
+	char device[DOCKER_DEVICE_SIZE];
+
+	self_device(reach->address, device);
+	return task->docker->link.may_be_far && !device[0] && if_nametoindex(reach->device) == 0;
+}
+
+static void far_remove(struct network_task *task)
+{
+	char path[DOCKER_PATH_SIZE];
+
+	if (!task->docker->link.is_far)
+		log_event(
+			LOG_INFO, "engine-far", "hint=\"%s\"",
+			"its networks are not this machine's: a container in each carries connections to storage and "
+			"metadata");
+	task->docker->link.is_far = true;
+	task->chosen = false;
+	snprintf(path, sizeof(path), "/networks/%.128s", task->made.id);
+	http_start(task->docker->http, &(struct http_request){ .method = "DELETE",
+							       .path = path,
+							       .timeout_s = CALL_TIMEOUT_S,
+							       .done = far_removed,
+							       .arg = task });
+}
+
+/* It is there: what is at the address that replicas are told comes first. */
+static void present(struct network_task *task, const struct network_status *network,
+		    enum docker_reach_kind reach)
 {
 	task->made = *network;
-	if (is_joined && task->docker->link.self[0])
+	if (reach == REACH_JOINED && task->docker->link.self[0])
 		self_join(task->docker, &task->made, joined, task);
+	else if (reach == REACH_TUNNEL)
+		tunnel_make(task);
+	else if (reach == REACH_BRIDGE && is_far(task))
+		far_remove(task);
 	else
 		ready(task, &task->made);
 }
@@ -229,7 +308,7 @@ static void adopt(struct network_task *task, const json_t *network)
 			 status.capacity, task->address_count);
 		task_fail(task, STATUS_FAILED_PRECONDITION, text);
 	} else {
-		present(task, &status, docker_network_is_joined(network));
+		present(task, &status, docker_network_reach(network));
 	}
 }
 
@@ -245,24 +324,33 @@ static bool made_by_another(const struct http_answer *answer, const struct outco
 	return answer->code == 409 || bridge_is_taken(answer, outcome);
 }
 
+static enum docker_reach_kind reach_wanted(const struct docker *docker)
+{
+	if (docker->link.self[0])
+		return REACH_JOINED;
+	return docker->link.is_far ? REACH_TUNNEL : REACH_BRIDGE;
+}
+
 static void create_done(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
 	AUTO(json) json_t *made = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const char *id = json_text_at(made, "Id");
-	const bool is_joined = task->docker->link.self[0];
-	const uint32_t reach = task->choice.address + (is_joined ? 2 : 1);
-	struct network_status status = { .job = task->job, .reach.address = reach, .first = reach + 1 };
+	const enum docker_reach_kind kind = task->reach;
+	const uint32_t reach = task->choice.address + (kind == REACH_BRIDGE ? 1 : 2);
+	struct network_status status = { .job = task->job,
+					 .reach = { .address = reach, .is_carried = kind == REACH_TUNNEL },
+					 .first = reach + 1 };
 	struct outcome outcome;
 
 	docker_outcome(task->docker, answer, &outcome);
 	if (!outcome.status && id && strlen(id) < sizeof(status.id)) {
 		snprintf(status.id, sizeof(status.id), "%s", id);
-		if (!is_joined)
+		if (kind == REACH_BRIDGE)
 			docker_network_device(task->docker->instance, task->job, task->second_device,
 					      status.reach.device);
 		status.capacity = subnet_capacity(task->choice, status.reach.address);
-		present(task, &status, is_joined);
+		present(task, &status, kind);
 		return;
 	}
 	task->chosen = false;
@@ -271,7 +359,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 		 * Choice: after eight seconds. */
 		if (bridge_is_taken(answer, &outcome) && task->tries >= BRIDGE_TRIES)
 			task->second_device = true;
-		docker_after(task->docker, &task->again, RETRY_US, create_look_again, task);
+		docker_after(task->docker, &task->again, RETRY_US, create_look, task);
 		return;
 	}
 	/* 403: that block is taken after all. */
@@ -291,9 +379,10 @@ static void create_send(struct network_task *task)
 	char device[DOCKER_DEVICE_SIZE];
 
 	docker_network_device(task->docker->instance, task->job, task->second_device, device);
+	task->reach = reach_wanted(task->docker);
 	AUTO(string)
 	char *body = docker_network_body(task->docker->instance, task->job, device, task->choice,
-					 task->docker->internal, task->docker->link.self[0]);
+					 task->docker->internal, task->reach);
 
 	task->chosen = true;
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
@@ -319,10 +408,10 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 		  text);
 }
 
-/* The daemon's own container is one more. */
+/* The daemon's own container, or the tunnel's, is one more. */
 static unsigned addresses_wanted(const struct network_task *task)
 {
-	return task->address_count + (task->docker->link.self[0] ? 1 : 0);
+	return task->address_count + (reach_wanted(task->docker) == REACH_BRIDGE ? 0 : 1);
 }
 
 /* Blocks that no new network can have. */
@@ -355,8 +444,10 @@ static void create_looked(void *arg, const struct http_answer *answer)
 		no_room(task, bits, taken.count);
 }
 
-static void create_look(struct network_task *task)
+static void create_look(void *arg)
 {
+	struct network_task *task = arg;
+
 	http_start(task->docker->http, &(struct http_request){ .method = "GET",
 							       .path = "/networks",
 							       .timeout_s = CALL_TIMEOUT_S,
@@ -438,6 +529,26 @@ static void remove_send(void *arg)
 							       .arg = task });
 }
 
+static void tunnel_removed(void *arg, const struct http_answer *answer)
+{
+	link_watch(((struct network_task *)arg)->docker, answer);
+	remove_send(arg); /* which is refused if the container is still there */
+}
+
+static void tunnel_remove(struct network_task *task)
+{
+	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
+
+	tunnel_drop(task->docker, task->job);
+	tunnel_container_name(task->docker->instance, task->job, name);
+	snprintf(path, sizeof(path), "/containers/%s?force=1&v=1", name);
+	http_start(task->docker->http, &(struct http_request){ .method = "DELETE",
+							       .path = path,
+							       .timeout_s = START_TIMEOUT_S,
+							       .done = tunnel_removed,
+							       .arg = task });
+}
+
 static void remove_looked(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
@@ -453,7 +564,9 @@ static void remove_looked(void *arg, const struct http_answer *answer)
 		return;
 	}
 	snprintf(task->id, sizeof(task->id), "%s", id);
-	if (docker_network_is_joined(own) && task->docker->link.self[0])
+	if (docker_network_reach(own) == REACH_TUNNEL)
+		tunnel_remove(task);
+	else if (docker_network_reach(own) == REACH_JOINED && task->docker->link.self[0])
 		self_leave(task->docker, task->id, remove_send, task);
 	else
 		remove_send(task);

@@ -85,8 +85,8 @@ void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answ
 
 		if (!item_read(kind, json_array_get(answer, i), item))
 			continue;
-		item->is_joined =
-			kind == ORPHAN_NETWORK && docker_network_is_joined(json_array_get(answer, i));
+		item->is_joined = kind == ORPHAN_NETWORK &&
+				  docker_network_reach(json_array_get(answer, i)) == REACH_JOINED;
 		list->count++;
 	}
 }

@@ -23,6 +23,7 @@
 #include "scheduler/plan/image_facts.h"
 #include "scheduler/plan/plan.h"
 
+struct connection_sink;
 struct engine;
 struct file_sink;
 
@@ -78,9 +79,11 @@ struct replica_status {
 
 /* Where the replicas of a network reach this daemon, and how the daemon binds there. */
 struct network_reach {
-	uint32_t address; /* host byte order; the daemon can bind it */
+	uint32_t address; /* host byte order; the daemon can bind it, unless it is carried: */
 	char device
 		[16]; /* interface of this machine through which all replicas connect: "br-0123456789ab"; "": unknown */
+	/* The network is where the daemon has no address: connections to it come by engine_ops.carry_network(). */
+	bool is_carried;
 };
 
 struct network_status {
@@ -139,7 +142,7 @@ enum { FREE_BLOCKS_MAX = 64 };
 /* One whole line of a replica's output. */
 struct replica_line {
 	struct replica_key key;
-	int stream;      /* 1 stdout, 2 stderr */
+	int stream; /* 1 stdout, 2 stderr */
 	int64_t time_ns; /* the engine's clock; grows within one stream of one container, unless the clock is set back */
 	const char *data; /* without the newline; any bytes; at most ENGINE_LINE_MAX */
 	size_t length;
@@ -221,6 +224,12 @@ struct engine_ops {
 	 * NETWORKS_FREE. Later orders, or other programs, may take these blocks. */
 	void (*look_for_networks)(struct engine *engine, unsigned address_count);
 	void (*remove_network)(struct engine *engine, int64_t job);
+	/* Of a network with a carried reach: connections to the reach's address go to @sink from now on, which is copied. It is
+	 * not called any more once the engine is closed. @job: as network_status has it. Takes no time.
+	 * Outcomes: NOT_FOUND: there is no such network, or it is not carried; UNAVAILABLE: connections do not come, the text
+	 * says why. */
+	enum status (*carry_network)(struct engine *engine, int64_t job, const struct connection_sink *sink,
+				     struct error *err);
 	void (*create_replica)(struct engine *engine, const struct replica_spec *spec);
 	void (*start_replica)(struct engine *engine, const struct replica_key *key);
 	/* SIGTERM, then SIGKILL after @grace_s (0: at once). The end arrives as REPLICA_EXITED, a second time if it had
@@ -282,6 +291,8 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
+enum { ENGINE_CARRIED_PORTS_MAX = 4 };
+
 /* What an engine is opened with. Strings are borrowed for the call only. */
 struct engine_options {
 	const char *url; /* kind and address of the engine: engine_kind_of() */
@@ -296,6 +307,8 @@ struct engine_options {
 		/* parent of the directories that containers write to, each named by its job; NULL: there are none */
 		reports_dir;
 	bool offline; /* never pull */
+	/* At which a carried network's address can be called; 0 ends them. Of containers, not of this machine. */
+	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	/* job networks have no route to the outside; replicas reach each other and the network's gateway */
 	bool internal;
 };

@@ -24,6 +24,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_emit.h \
 	scheduler/engine/docker_endpoint.c \
 	scheduler/engine/docker_endpoint.h \
+	scheduler/engine/docker_event.c \
+	scheduler/engine/docker_event.h \
 	scheduler/engine/docker_frames.c \
 	scheduler/engine/docker_frames.h \
 	scheduler/engine/docker_given.c \
@@ -76,6 +78,10 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_terminal.h \
 	scheduler/engine/docker_throttle.c \
 	scheduler/engine/docker_throttle.h \
+	scheduler/engine/docker_tunnel.c \
+	scheduler/engine/docker_tunnel.h \
+	scheduler/engine/docker_tunnel_carry.c \
+	scheduler/engine/docker_tunnel_carry.h \
 	scheduler/engine/docker_wire.c \
 	scheduler/engine/docker_wire.h \
 	scheduler/engine/engine.c \
@@ -85,4 +91,5 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/orphans.c \
 	scheduler/engine/orphans.h \
 	scheduler/engine/tunnel/mux.c \
-	scheduler/engine/tunnel/mux.h
+	scheduler/engine/tunnel/mux.h \
+	scheduler/engine/tunnel/tunnel.h

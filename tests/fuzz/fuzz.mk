@@ -12,9 +12,9 @@ SANITIZERS ?= address,undefined
 comma := ,
 INSTRUMENTS := $(addprefix $(comma),$(SANITIZERS))
 SOURCES := $(shell find daemon api scheduler store -name '*.c' ! -path daemon/main.c ! -name front_absent.c \
-	! -path 'scheduler/engine/throttle/*')
+	! -path 'scheduler/engine/throttle/*' ! -path scheduler/engine/tunnel/tunnel.c)
 WEB_FILES := $(shell find api/emulator/web_shell -type f | sort)
-EMBEDDED := migrations_data launcher_data throttle_data web_shell_data
+EMBEDDED := migrations_data launcher_data throttle_data tunnel_data web_shell_data
 OBJECTS := $(SOURCES:%.c=$(FUZZ_BUILD)/objects/%.o) $(EMBEDDED:%=$(FUZZ_BUILD)/objects/%.o)
 TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -53,6 +53,9 @@ $(FUZZ_BUILD)/web_shell_data.c: $(WEB_FILES)
 $(FUZZ_BUILD)/throttle_data.c: scheduler/engine/throttle/throttle.c scheduler/engine/bare/bare.h
 	@mkdir -p $(@D)
 	sh deploy/build-aux/embed-program.sh throttle_files $< $(CLANG) >$@
+$(FUZZ_BUILD)/tunnel_data.c: scheduler/engine/tunnel/tunnel.c $(wildcard scheduler/engine/tunnel/*.[ch]) scheduler/engine/bare/bare.h
+	@mkdir -p $(@D)
+	sh deploy/build-aux/embed-program.sh tunnel_files $< $(CLANG) >$@
 
 .PHONY: all
 .DELETE_ON_ERROR:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/engine/docker_event.h"
 #include "scheduler/engine/docker_history.h"
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_json.h"

@@ -64,7 +64,8 @@ static void mux_begin(struct mux *mux, enum mux_side side)
 static void bounds_check(const struct mux *mux)
 {
 	for (size_t i = 0; i < MUX_STREAMS_MAX; i++)
-		if (mux->streams[i].length + mux->streams[i].owed > MUX_WINDOW || mux->streams[i].credit > MUX_WINDOW)
+		if (mux->streams[i].length + mux->streams[i].owed > MUX_WINDOW ||
+		    mux->streams[i].credit > MUX_WINDOW)
 			abort();
 }
 
@@ -127,7 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	mux_begin(&whole, data[0] & 1 ? MUX_ACCEPTS : MUX_DIALS);
 	mux_begin(&pieces, data[0] & 1 ? MUX_ACCEPTS : MUX_DIALS);
-	if (read_all(&whole, data + 1, size - 1, size) != read_all(&pieces, data + 1, size - 1, 1 + data[0] / 2))
+	if (read_all(&whole, data + 1, size - 1, size) !=
+	    read_all(&pieces, data + 1, size - 1, 1 + data[0] / 2))
 		abort();
 	same_check(&whole, &pieces);
 	serve_all(&whole);

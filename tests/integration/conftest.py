@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gcloud as a client of the daemons of the tests."""
+"""gcloud as a client of the daemons of the tests, and an engine as on another machine."""
 import pytest
 
+from support import far_engine
+from support.engine import ensure_test_images
 from support.gcloud import gcloud_for
 from support.recorder import Recording
 
@@ -23,3 +25,14 @@ def gcloud(yard, recording, tmp_path_factory):
 def narrow_gcloud(narrow_yard, recording, tmp_path_factory):
     with gcloud_for(narrow_yard, tmp_path_factory.mktemp("gcloud"), recording) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def far():
+    found = far_engine.FarEngine()
+    found.start()
+    try:
+        ensure_test_images(found)
+        yield found
+    finally:
+        found.delete()

@@ -9,22 +9,11 @@ import subprocess
 import pytest
 from support import far_engine
 from support.daemon import program, script, text_of
-from support.engine import IMAGE, ensure_test_images
+from support.engine import IMAGE
 from support.verbs import environment
 from support.vertex import Vertex, custom_job
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")
-
-
-@pytest.fixture(scope="module")
-def far():
-    found = far_engine.FarEngine()
-    found.start()
-    try:
-        ensure_test_images(found)
-        yield found
-    finally:
-        found.delete()
 
 
 def run(*words, code=0, **variables):
@@ -103,7 +92,7 @@ def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
     name = Vertex(daemon).create(custom_job("ls /gcs"))["name"]
     Vertex(daemon).until(name, "JOB_STATE_SUCCEEDED")
     told = " ".join(text for text in map(text_of, daemon.entries()) if text)
-    assert "The replicas cannot reach trainyard's storage and metadata: cannot listen on " in told
+    assert "The replicas cannot reach" not in told
     assert "the engine is not at a socket of this machine" in told, told
     daemon.stop()
     assert daemon.read_instance() in run("clean", "--list", **far.variables) or not far.leftovers(daemon.read_instance())

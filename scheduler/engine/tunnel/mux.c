@@ -283,7 +283,8 @@ static bool head_take(struct mux *mux)
 	const uint32_t id = number_read(mux->head + 4, 4);
 	const bool is_of_all = kind == MUX_HELLO || kind == MUX_BEAT;
 
-	if (mux->head[1] || !length_is_right(kind, length) || !kind_is_due(mux, kind) || is_of_all != (id == 0))
+	if (mux->head[1] || !length_is_right(kind, length) || !kind_is_due(mux, kind) ||
+	    is_of_all != (id == 0))
 		return false;
 	mux->left = length;
 	mux->small_bytes = 0;

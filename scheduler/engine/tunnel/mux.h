@@ -52,11 +52,11 @@ struct mux_stream {
 	uint32_t id; /* 0: there is none */
 	int fd;      /* -1: not made yet, or closed */
 	struct mux_origin origin;
-	uint32_t credit; /* so many bytes may be sent */
-	uint32_t owed;   /* so many were passed on and not granted again */
+	uint32_t credit;       /* so many bytes may be sent */
+	uint32_t owed;         /* so many were passed on and not granted again */
 	uint32_t from, length; /* of the inbox, which is a ring */
-	unsigned idle; /* ticks since anything came, where this end has no more to say */
-	bool end_due, ended;       /* nothing more comes from the descriptor: to be told, and told */
+	unsigned idle;         /* ticks since anything came, where this end has no more to say */
+	bool end_due, ended;   /* nothing more comes from the descriptor: to be told, and told */
 	bool close_due, closed;
 	bool peer_ended, peer_closed;
 	bool shut; /* the descriptor was told that the peer has ended */
@@ -67,8 +67,8 @@ struct mux {
 	struct mux_stream streams[MUX_STREAMS_MAX];
 	uint8_t *inboxes;
 	uint32_t last_id;
-	bool greeted;             /* HELLO came */
-	bool beat_due, is_heard;  /* is_heard: something came; the caller clears it */
+	bool greeted;            /* HELLO came */
+	bool beat_due, is_heard; /* is_heard: something came; the caller clears it */
 	uint8_t head[MUX_HEAD_BYTES], small[MUX_SMALL_BYTES];
 	size_t head_bytes, small_bytes, left; /* left: of the payload */
 	struct mux_stream *current;           /* of the frame that is being received */

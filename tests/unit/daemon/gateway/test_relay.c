@@ -164,6 +164,54 @@ static void who_is_not_served_finds_a_closed_endpoint(void **state)
 	relay_close(relay);
 }
 
+/* A connection of this machine that is said to come from there. */
+static int bring(struct relay *relay, uint32_t address)
+{
+	const struct sockaddr_in peer = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(address) } };
+	int listener, fd, other;
+
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &listener, NULL), STATUS_OK);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	{
+		const struct sockaddr_in place = { .sin_family = AF_INET,
+						   .sin_port = htons(device_socket_port(listener)),
+						   .sin_addr = { .s_addr = htonl(LOOPBACK) } };
+
+		assert_int_equal(connect(fd, (const struct sockaddr *)&place, sizeof(place)), 0);
+	}
+	other = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	assert_true(other >= 0);
+	close(listener);
+	relay_put(relay, &peer, other);
+	return fd;
+}
+
+/* Broken: pair_accept() that tells another peer, or keeps the descriptor; device_socket_put() that sends none. */
+static void connections_may_be_brought_with_their_peers(void **state)
+{
+	struct relay_options options = { .port = 81, .is_carried = true, .peers = { 0x0ad50103, 2 } };
+	struct echo echo;
+	struct relay *relay = NULL;
+	char url[64], said[6] = { 0 };
+	int fd;
+
+	(void)state;
+	echo_start(&echo, 1);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", device_socket_port(echo.endpoint));
+	assert_int_equal(relay_target_resolve(url, &options, NULL), STATUS_OK);
+	assert_int_equal(relay_open(&options, &relay, NULL), STATUS_OK);
+	assert_int_equal(relay_port(relay), 81);
+	expect_end(bring(relay, 0x0ad50102));
+	expect_end(bring(relay, LOOPBACK));
+	fd = bring(relay, 0x0ad50104);
+	assert_int_equal(send(fd, "hello", 5, 0), 5);
+	read_exactly(fd, said, 5);
+	assert_string_equal(said, "hello");
+	close(fd);
+	echo_end(&echo);
+	relay_close(relay);
+}
+
 static void *much_send(void *arg)
 {
 	int fd = *(int *)arg;
@@ -425,6 +473,7 @@ static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_not_served_finds_a_closed_endpoint),
+		cmocka_unit_test(connections_may_be_brought_with_their_peers),
 		cmocka_unit_test(bytes_go_both_ways_until_both_have_ended),
 		cmocka_unit_test(more_than_buffers_hold_arrives_whole),
 		cmocka_unit_test(much_that_nobody_answers_arrives_whole),

@@ -213,9 +213,10 @@ static void cpus_are_clamped_to_what_there_is(void **state)
 static void a_network_names_its_gateway_and_bridge(void **state)
 {
 	const struct subnet subnet = { 0x0ad50140, 26 };
-	AUTO(string) char *text = docker_network_body("i1", 12, "ty-b", subnet, false, false);
-	AUTO(string) char *cut_off = docker_network_body("i1", 12, "ty-b", subnet, true, true);
-	AUTO(json) json_t *body = read_json(text), *internal = read_json(cut_off);
+	AUTO(string) char *text = docker_network_body("i1", 12, "ty-b", subnet, false, REACH_BRIDGE);
+	AUTO(string) char *cut_off = docker_network_body("i1", 12, "ty-b", subnet, true, REACH_JOINED);
+	AUTO(string) char *carried = docker_network_body("i1", 12, "ty-b", subnet, false, REACH_TUNNEL);
+	AUTO(json) json_t *body = read_json(text), *internal = read_json(cut_off), *far = read_json(carried);
 	char device[DOCKER_DEVICE_SIZE], second[DOCKER_DEVICE_SIZE];
 
 	(void)state;
@@ -231,8 +232,9 @@ static void a_network_names_its_gateway_and_bridge(void **state)
 	expect_at(body, "IPAM/Config", "[{\"Subnet\":\"10.213.1.64/26\",\"Gateway\":\"10.213.1.65\"}]");
 	expect_at(body, "Labels",
 		  "{\"trainyard.instance\":\"i1\",\"trainyard.job\":\"12\",\"trainyard.reach\":\"bridge\"}");
-	assert_false(docker_network_is_joined(body));
-	assert_true(docker_network_is_joined(internal));
+	assert_int_equal(docker_network_reach(body), REACH_BRIDGE);
+	assert_int_equal(docker_network_reach(internal), REACH_JOINED);
+	assert_int_equal(docker_network_reach(far), REACH_TUNNEL);
 }
 
 static void filters_are_encoded_for_a_query(void **state)

@@ -2,6 +2,7 @@
 /* Tests scheduler/engine/docker_json.c: what an engine tells. */
 #include <sodium.h>
 
+#include "scheduler/engine/docker_event.h"
 #include "tests/unit/scheduler/engine/docker_json_testing.h"
 
 static void messages_are_shown_as_they_are(void **state)
@@ -278,6 +279,15 @@ static void networks_are_read_and_owned(void **state)
 	assert_int_equal(status.job, 12);
 	assert_int_equal(status.reach.address, 0x0ad50141);
 	assert_int_equal(status.capacity, 61);
+	assert_false(status.reach.is_carried);
+	json_object_set_new(json_object_get(json_array_get(networks, 0), "Labels"), "trainyard.reach",
+			    json_string("tunnel"));
+	assert_true(docker_network_read(json_array_get(networks, 0), &status));
+	assert_true(status.reach.is_carried);
+	assert_string_equal(status.reach.device, "");
+	assert_int_equal(status.reach.address, 0x0ad50142);
+	assert_int_equal(status.first, 0x0ad50143);
+	assert_int_equal(status.capacity, 60);
 	assert_true(docker_network_is_of(json_array_get(networks, 0), "i1", 12));
 	assert_false(docker_network_is_of(json_array_get(networks, 0), "i1", 13));
 	assert_false(docker_network_is_of(json_array_get(networks, 0), "i2", 12));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker_network.c: blocks that are all taken, networks that are there already, and refusals. */
+#include "daemon/base/device_socket.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 #define NETWORK_OF(labels, config)                                                                           \
@@ -298,6 +299,47 @@ static void no_engine_no_network(void **state)
 	assert_int_equal(lab->events[expect_event(lab, ENGINE_FAILED)].status, STATUS_UNAVAILABLE);
 }
 
+#define ROOTLESS                                                                                             \
+	"{\"ServerVersion\":\"9\",\"NCPU\":2,\"MemTotal\":1000,"                                             \
+	"\"SecurityOptions\":[\"name=seccomp,profile=default\",\"name=rootless\"]}"
+
+/* Broken: docker_is_rootless() that is never so; reach_wanted() without REACH_TUNNEL; present() that waits for no tunnel. */
+static void an_engine_in_namespaces_of_its_own_gets_a_tunnel(void **state)
+{
+	struct lab *lab = *state;
+	struct error err AUTO_ERROR = { 0 };
+	struct connection_sink sink = { 0 };
+	size_t ready;
+
+	rule_set(lab, 0, (struct rule){ "GET /v1.41/networks ", 200, "[]" });
+	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks/create ", 201, "{\"Id\":\"n7\"}" });
+	rule_set(lab, 2, (struct rule){ "/info", 200, ROOTLESS });
+	rule_set(lab, 3, (struct rule){ "DELETE /v1.41/containers/ty-t-1-tunnel", 404, "{}" });
+	rule_set(lab, 4,
+		 (struct rule){ "POST /v1.41/containers/create", 500, "{\"message\":\"no such luck\"}" });
+	up(lab);
+	ready = create(lab, 1, ENGINE_NETWORK_READY);
+	assert_true(lab->events[ready].network.reach.is_carried);
+	assert_int_equal(lab->events[ready].network.first, lab->events[ready].network.reach.address + 1);
+	assert_int_equal(lab->events[ready].network.reach.address & 63, 2);
+	assert_true(was_asked(lab, "\"trainyard.reach\":\"tunnel\""));
+	/* Jobs run without. */
+	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 1, &sink, &err), STATUS_UNAVAILABLE);
+	assert_non_null(strstr(err.text, "no such luck"));
+	error_deinit(&err);
+	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 2, &sink, &err), STATUS_NOT_FOUND);
+	/* It goes before its network. */
+	rule_set(lab, 5,
+		 (struct rule){ "GET /v1.41/networks?", 200,
+				NETWORK_OF(OUR_LABELS ",\"trainyard.reach\":\"tunnel\"",
+					   BLOCK("10.213.1.64/26", "10.213.1.65")),
+				.times = 1 });
+	lab->engine->ops->remove_network(lab->engine, 1);
+	expect_event(lab, ENGINE_NETWORK_REMOVED);
+	error_deinit(&err);
+	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 1, &sink, &err), STATUS_NOT_FOUND);
+}
+
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -315,6 +357,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(a_network_that_is_still_in_use_is_removed_a_moment_later),
 		LAB_TEST(a_removal_that_is_refused_is_told),
 		LAB_TEST(no_engine_no_network),
+		LAB_TEST(an_engine_in_namespaces_of_its_own_gets_a_tunnel),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

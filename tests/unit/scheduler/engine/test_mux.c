@@ -6,13 +6,19 @@
 #include "scheduler/engine/tunnel/mux.h"
 #include "tests/unit/testing.h"
 
-enum { CONNECTIONS = 2 * (MUX_STREAMS_MAX + 2), LONG_BYTES = 3 * MUX_WINDOW + 77, PEER = 0x0a010203, PORT = 443, SAID_BYTES = 5003 };
+enum {
+	CONNECTIONS = 2 * (MUX_STREAMS_MAX + 2),
+	LONG_BYTES = 3 * MUX_WINDOW + 77,
+	PEER = 0x0a010203,
+	PORT = 443,
+	SAID_BYTES = 5003
+};
 
 /* What a program says by a connection, and what it was told. */
 struct connection {
 	const uint8_t *says;
 	size_t said, says_bytes;
-	bool ends; /* after that */
+	bool ends;    /* after that */
 	size_t takes; /* so many bytes of what it is told */
 	uint8_t *reported;
 	size_t told_bytes;
@@ -220,7 +226,9 @@ static void the_other_way_goes_on_after_an_end(void **state)
 {
 	struct pair *pair = *state;
 
-	connections[1] = (struct connection){ .says = (const uint8_t *)"asked", .says_bytes = 5, .ends = true, .takes = 99 };
+	connections[1] = (struct connection){
+		.says = (const uint8_t *)"asked", .says_bytes = 5, .ends = true, .takes = 99
+	};
 	accept_one(pair, 1);
 	run(pair);
 	assert_told(other_of(1), (const uint8_t *)"asked", 5);
@@ -282,7 +290,8 @@ static void a_connection_that_cannot_be_made_is_cut(void **state)
 	struct pair *pair = *state;
 	struct mux_stream *stream;
 
-	connections[1] = (struct connection){ .says = (const uint8_t *)"asked", .says_bytes = 5, .takes = 99 };
+	connections[1] =
+		(struct connection){ .says = (const uint8_t *)"asked", .says_bytes = 5, .takes = 99 };
 	accept_one(pair, 1);
 	serve_all(&pair->accepting);
 	while (pass(pair, &pair->accepting, &pair->dialling))
@@ -358,7 +367,7 @@ static void a_beat_is_answered(void **state)
 	assert_true(pair->accepting.is_heard && pair->dialling.is_heard);
 }
 
-#define HEAD(KIND, ZERO, LENGTH, ID) KIND, ZERO, (LENGTH) >> 8, (LENGTH) & 255, 0, 0, 0, ID
+#define HEAD(KIND, ZERO, LENGTH, ID) KIND, ZERO, (LENGTH) >> 8, (LENGTH)&255, 0, 0, 0, ID
 #define GREETING                     HEAD(MUX_HELLO, 0, 8, 0), 't', 'y', 'm', 'u', 'x', 0, 0, 1
 #define OPENING(ID)                  HEAD(MUX_OPEN, 0, 8, ID), 10, 1, 2, 3, 1, 187, 0, 1
 
@@ -383,7 +392,9 @@ static const struct {
 	{ "data of none", { GREETING, OPENING(1), HEAD(MUX_DATA, 0, 1, 2) }, 40 },
 	{ "no data", { GREETING, OPENING(1), HEAD(MUX_DATA, 0, 0, 1) }, 40 },
 	{ "too much data", { GREETING, OPENING(1), HEAD(MUX_DATA, 0, MUX_PAYLOAD_MAX + 1, 1) }, 40 },
-	{ "data after the end", { GREETING, OPENING(1), HEAD(MUX_END, 0, 0, 1), HEAD(MUX_DATA, 0, 1, 1) }, 48 },
+	{ "data after the end",
+	  { GREETING, OPENING(1), HEAD(MUX_END, 0, 0, 1), HEAD(MUX_DATA, 0, 1, 1) },
+	  48 },
 	{ "two ends", { GREETING, OPENING(1), HEAD(MUX_END, 0, 0, 1), HEAD(MUX_END, 0, 0, 1) }, 48 },
 	{ "two closes", { GREETING, OPENING(1), HEAD(MUX_CLOSE, 0, 0, 1), HEAD(MUX_CLOSE, 0, 0, 1) }, 48 },
 	{ "too much credit", { GREETING, OPENING(1), HEAD(MUX_CREDIT, 0, 4, 1), 0, 0, 0, 1 }, 44 },

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_event.h: a line of the engine's stream of events as a value of ours. Pure. Thread: any. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/engine/engine.h"
+
+enum docker_action {
+	ACTION_OTHER,
+	ACTION_START,
+	ACTION_KILL, /* a signal, whichever */
+	ACTION_DIE,
+	ACTION_DESTROY,
+	ACTION_PAUSE,
+	ACTION_UNPAUSE,
+	ACTION_RENAME
+};
+
+/* One line of GET /events about a container of ours, by its labels and its name. */
+struct docker_event {
+	enum docker_action action;
+	char id[80];
+	struct replica_status status; /* key; for pause and unpause also paused */
+	uint64_t signals; /* KILL: the bit of its signal; all bits: the engine does not say which signal */
+	/* The image has a label "signal", which replaces the engine's own attribute in events, so signals is unknown.
+	 * Does not matter for KILL, which always names the signal. */
+	bool has_signal_label;
+};
+bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event);

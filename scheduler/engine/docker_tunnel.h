@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_tunnel.h: how connections of a job's network come to a daemon that has no address there: the engine is
+ * on another machine, or in namespaces of its own.
+ *
+ * A container of a program of ours (tunnel/tunnel.c) is in each such network, at the address after the bridge's, which
+ * replicas are told. It accepts their connections and carries them over its output and input, to which the daemon is attached
+ * by the engine's API: that works wherever the API does, by unix, TCP, TLS and ssh. Its image is made by the engine of that
+ * program alone, nothing is pulled; it goes with `trainyard clean`.
+ *
+ * Each tunnel has a thread, which makes the container, and makes it anew when it or the connection to it breaks: then
+ * connections break with it. The container ends by itself when its daemon is gone (the engine closes its input); the next
+ * daemon makes another one of the same name and address. */
+#include "scheduler/engine/docker_core.h"
+
+/* And the instance. */
+#define TUNNEL_IMAGE "trainyard-tunnel:"
+
+/* "ty-INSTANCE-JOB-tunnel", of the job that the network was made for. */
+void tunnel_container_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE]);
+
+/* There is to be a tunnel of @network from now on. Thread: the engine's, as below. */
+void tunnel_keep(struct docker *docker, const struct network_status *network);
+/* Whether its first try has ended, well or not: network_tunnel_tried() is called then. */
+bool tunnel_was_tried(struct docker *docker, int64_t job);
+/* Its network is about to go. The container is the caller's to remove. */
+void tunnel_drop(struct docker *docker, int64_t job);
+/* Tunnels of networks that are not in a listing, nor being made, have no network any more. */
+void tunnels_compare(struct docker *docker, const struct network_status *listed, size_t count);
+/* Nothing of @docker is used after it. Containers are left: they end by themselves. */
+void tunnels_close(struct docker *docker);
+
+/* As engine_ops.carry_network. Thread: any. */
+enum status docker_carry_network(struct docker *docker, int64_t job, const struct connection_sink *sink,
+				 struct error *err);

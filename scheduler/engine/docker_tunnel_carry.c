@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_tunnel_carry.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
+#include "scheduler/engine/docker_hijack.h"
+#include "scheduler/engine/tunnel/mux.h"
+#include "scheduler/engine/tunnel/tunnel.h"
+
+enum {
+	FRAME_HEAD_BYTES = 8, /* of the engine's own frames around what a container prints */
+	FRAME_OUTPUT = 1,
+	READ_BYTES = 64 * 1024,
+	BACKLOG = 64,
+	CONNECT_MS = 1000,
+	US_PER_S = 1000 * 1000,
+	WAKE = 0,
+	STREAM,
+	STREAMS,
+	POLLED = STREAMS + MUX_STREAMS_MAX,
+};
+
+struct tunnel_carry {
+	struct tunnel_carry_options options;
+	int listener; /* of this machine alone: where the ends of connections meet */
+	struct sockaddr_in listener_address;
+	uint8_t frame_head[FRAME_HEAD_BYTES];
+	size_t frame_head_bytes;
+	uint32_t frame_left;
+	int64_t heard_us, beat_us;
+	struct pollfd polled[POLLED];
+	char buffer[READ_BYTES];
+	struct mux mux;
+};
+
+/* ---- connections ---- */
+
+static bool would_wait(void)
+{
+	return errno == EAGAIN || errno == EINTR;
+}
+
+static long io_receive(int fd, void *data, size_t size)
+{
+	const ssize_t got = recv(fd, data, size, MSG_DONTWAIT);
+
+	return got >= 0 ? (long)got : would_wait() ? MUX_WOULD_WAIT : MUX_BROKEN;
+}
+
+static long io_send(int fd, const void *data, size_t size)
+{
+	const ssize_t sent = send(fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	return sent >= 0 ? (long)sent : would_wait() ? MUX_WOULD_WAIT : MUX_BROKEN;
+}
+
+static void io_end(int fd)
+{
+	shutdown(fd, SHUT_WR);
+}
+
+static void io_close(int fd, bool cut)
+{
+	const struct linger reset = { 1, 0 };
+
+	if (cut)
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	close(fd);
+}
+
+static const struct mux_io io = { io_receive, io_send, io_end, io_close };
+
+static bool listen_locally(struct tunnel_carry *carry)
+{
+	socklen_t size = sizeof(carry->listener_address);
+
+	carry->listener_address = (struct sockaddr_in){ .sin_family = AF_INET,
+							.sin_addr = { .s_addr = htonl(INADDR_LOOPBACK) } };
+	carry->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return carry->listener >= 0 &&
+	       bind(carry->listener, (struct sockaddr *)&carry->listener_address, size) == 0 &&
+	       listen(carry->listener, BACKLOG) == 0 &&
+	       getsockname(carry->listener, (struct sockaddr *)&carry->listener_address, &size) == 0;
+}
+
+static bool is_ready(int fd, short events)
+{
+	struct pollfd polled = { .fd = fd, .events = events };
+
+	return poll(&polled, 1, CONNECT_MS) == 1;
+}
+
+/* The connection of @fd at the other side of the listener. Other programs of this machine may come there, too: they are not
+ * let in. */
+static int other_end(const struct tunnel_carry *carry, int fd)
+{
+	struct sockaddr_in own = { 0 }, peer = { 0 };
+	socklen_t size = sizeof(own);
+
+	if (getsockname(fd, (struct sockaddr *)&own, &size) != 0)
+		return -1;
+	while (is_ready(carry->listener, POLLIN)) {
+		const int found = accept4(carry->listener, (struct sockaddr *)&peer, &size,
+					  SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (found >= 0 && peer.sin_port == own.sin_port &&
+		    peer.sin_addr.s_addr == own.sin_addr.s_addr)
+			return found;
+		if (found >= 0)
+			close(found);
+		else if (!would_wait() && errno != ECONNABORTED)
+			return -1;
+	}
+	return -1;
+}
+
+/* Choice: TCP of this machine and no pair of sockets: the servers of a gateway wait for so many bytes (SO_RCVLOWAT), and set
+ * options of TCP. The connection's real peer is told beside it. */
+static bool ends_make(const struct tunnel_carry *carry, int ret_ends[2])
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+
+	if (fd < 0)
+		return false;
+	if (connect(fd, (const struct sockaddr *)&carry->listener_address, sizeof(carry->listener_address)) ==
+		    0 ||
+	    errno == EINPROGRESS) {
+		ret_ends[0] = fd;
+		ret_ends[1] = other_end(carry, fd);
+		if (ret_ends[1] >= 0) {
+			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+			return true;
+		}
+	}
+	close(fd);
+	return false;
+}
+
+static void connections_make(struct tunnel_carry *carry)
+{
+	struct mux_stream *stream;
+	int ends[2];
+
+	while ((stream = mux_next_new(&carry->mux)) != NULL) {
+		const struct sockaddr_in peer = { .sin_family = AF_INET,
+						  .sin_port = htons(stream->origin.peer_port),
+						  .sin_addr = { .s_addr = htonl(stream->origin.address) } };
+
+		if (!ends_make(carry, ends)) {
+			mux_refuse(stream);
+			continue;
+		}
+		stream->fd = ends[0];
+		carry->options.take(carry->options.arg, stream->origin.port, &peer, ends[1]);
+	}
+}
+
+/* ---- the stream ---- */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the container prints, in the engine's frames: as the log stream has them (docker_frames.h), without times. */
+static bool frames_read(struct tunnel_carry *carry, const uint8_t *data, size_t size)
+{
+	while (size > 0) {
+		size_t piece;
+
+		if (carry->frame_left == 0) {
+			piece = least(size, FRAME_HEAD_BYTES - carry->frame_head_bytes);
+			memcpy(carry->frame_head + carry->frame_head_bytes, data, piece);
+			carry->frame_head_bytes += piece;
+			if (carry->frame_head_bytes == FRAME_HEAD_BYTES) {
+				memcpy(&carry->frame_left, carry->frame_head + 4, 4);
+				carry->frame_left = ntohl(carry->frame_left);
+				carry->frame_head_bytes = 0;
+			}
+		} else {
+			piece = least(size, carry->frame_left);
+			if (carry->frame_head[0] == FRAME_OUTPUT && !mux_receive(&carry->mux, data, piece))
+				return false;
+			carry->frame_left -= (uint32_t)piece;
+		}
+		data += piece;
+		size -= piece;
+	}
+	return true;
+}
+
+static enum status stream_read(struct tunnel_carry *carry, struct error *err)
+{
+	const ssize_t got = hijack_read(carry->options.stream, carry->buffer, sizeof(carry->buffer), 0);
+
+	if (got < 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "its container ended, or the engine did");
+	if (got > 0 && !frames_read(carry, (const uint8_t *)carry->buffer, (size_t)got))
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "its container does not say what it should");
+	return STATUS_OK;
+}
+
+static enum status stream_write(struct tunnel_carry *carry, bool *ret_more, struct error *err)
+{
+	const uint8_t *data;
+	size_t size;
+
+	*ret_more = false;
+	while (!*ret_more && (size = mux_out(&carry->mux, &data)) > 0) {
+		const ssize_t sent = hijack_offer(carry->options.stream, data, size);
+
+		if (sent < 0)
+			return error_set(err, STATUS_UNAVAILABLE, NULL,
+					 "the connection to its container broke");
+		mux_sent(&carry->mux, (size_t)sent);
+		*ret_more = sent == 0;
+	}
+	return STATUS_OK;
+}
+
+static void polled_fill(struct tunnel_carry *carry, bool has_output)
+{
+	carry->polled[WAKE] = (struct pollfd){ .fd = carry->options.wake, .events = POLLIN };
+	carry->polled[STREAM] = (struct pollfd){ .fd = hijack_descriptor(carry->options.stream),
+						 .events = (short)(POLLIN | (has_output ? POLLOUT : 0)) };
+	for (size_t i = 0; i < MUX_STREAMS_MAX; i++) {
+		const struct mux_stream *stream = &carry->mux.streams[i];
+		const short events = (short)((mux_wants_input(&carry->mux, stream) ? POLLIN : 0) |
+					     (mux_wants_output(stream) ? POLLOUT : 0));
+
+		/* Hangups are told whatever is asked for. */
+		carry->polled[STREAMS + i] =
+			(struct pollfd){ .fd = events ? stream->fd : -1, .events = events };
+	}
+}
+
+static enum status times_keep(struct tunnel_carry *carry, struct error *err)
+{
+	const int64_t now_us = clock_mono_us(&system_clock);
+
+	if (carry->mux.is_heard)
+		carry->heard_us = now_us;
+	carry->mux.is_heard = false;
+	if (now_us - carry->beat_us >= (int64_t)TUNNEL_BEAT_S * US_PER_S) {
+		carry->beat_us = now_us;
+		mux_beat(&carry->mux);
+		mux_tick(&carry->mux, &io);
+	}
+	return now_us - carry->heard_us < (int64_t)TUNNEL_SILENCE_S * US_PER_S
+		       ? STATUS_OK
+		       : error_set(err, STATUS_UNAVAILABLE, NULL, "its container says nothing");
+}
+
+/* One step of all that is under way. */
+static enum status step(struct tunnel_carry *carry, struct error *err)
+{
+	bool has_output;
+	enum status rc = stream_write(carry, &has_output, err);
+
+	if (rc)
+		return rc;
+	polled_fill(carry, has_output);
+	/* What came together with the engine's answer is ahead of the descriptor. */
+	if (poll(carry->polled, POLLED, hijack_wait(carry->options.stream, 0) ? 0 : TUNNEL_BEAT_S * 1000) <
+		    0 &&
+	    errno != EINTR)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no room to wait for connections: %s",
+				 strerrordesc_np(errno));
+	rc = stream_read(carry, err);
+	if (rc)
+		return rc;
+	connections_make(carry);
+	for (size_t i = 0; i < MUX_STREAMS_MAX; i++)
+		mux_serve(&carry->mux, &carry->mux.streams[i], carry->polled[STREAMS + i].revents & ~POLLOUT,
+			  &io);
+	return times_keep(carry, err);
+}
+
+void tunnel_carry_close(struct tunnel_carry *carry)
+{
+	if (!carry)
+		return;
+	mux_cut_all(&carry->mux, &io);
+	if (carry->mux.inboxes)
+		munmap(carry->mux.inboxes, MUX_INBOXES_BYTES);
+	if (carry->listener >= 0)
+		close(carry->listener);
+	free(carry);
+}
+
+DEFINE_AUTO(carry, struct tunnel_carry *, tunnel_carry_close)
+
+enum status tunnel_carry_open(const struct tunnel_carry_options *options, struct tunnel_carry **ret_carry,
+			      struct error *err)
+{
+	AUTO(carry) struct tunnel_carry *carry = memory_calloc(1, sizeof(*carry));
+	/* Pages that no connection needs take no memory. */
+	void *inboxes = mmap(NULL, MUX_INBOXES_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	enum status rc = STATUS_OK;
+
+	carry->options = *options;
+	carry->listener = -1;
+	mux_init(&carry->mux, MUX_DIALS, inboxes == MAP_FAILED ? NULL : inboxes);
+	if (!carry->mux.inboxes || !listen_locally(carry))
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no room for connections: %s",
+				 strerrordesc_np(errno));
+	carry->heard_us = carry->beat_us = clock_mono_us(&system_clock);
+	while (!rc && !carry->mux.greeted && !carry->polled[WAKE].revents)
+		rc = step(carry, err);
+	if (rc)
+		return rc;
+	*ret_carry = TAKE(carry);
+	return STATUS_OK;
+}
+
+enum status tunnel_carry_run(struct tunnel_carry *carry, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	while (!rc && !carry->polled[WAKE].revents)
+		rc = step(carry, err);
+	mux_cut_all(&carry->mux, &io);
+	return rc;
+}
