@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/console/session.h: how a page in a browser proves that its user knows the token, without keeping the token.
+/* api/console/session.h: sessions: a page in a browser proves that its user knows the token, without keeping the token.
  *
- * The page brings the token once, in POST /_trainyard/console/session, and gets two secrets for it: a cookie that no script
+ * The page sends the token once, in POST /_trainyard/console/session, and gets two secrets for it: a cookie that no script
  * can read, and a proof that the page keeps. A request needs both. Choice: browsers send a host's cookies to all its ports,
  * so another user's server on this machine may see the cookie; the proof stays with the page's own origin.
  *
- *     POST   /_trainyard/console/session   by the token, or by a ticket in X-Trainyard-Ticket: {"proof": ...} and the cookie
+ *     POST   /_trainyard/console/session   with the token, or with a ticket in X-Trainyard-Ticket: {"proof": ...} and the cookie
  *     DELETE /_trainyard/console/session   ends the session of the cookie
  *     POST   /_trainyard/console/ticket    {"ticket": ...}: stands for the token once, for five minutes
  *
- * A ticket may stand where other users can read it, as on the command line of a program that opens a browser.
+ * A ticket may be visible to other users, for example on the command line of a program that opens a browser.
  * Sessions end after twelve hours, or with the daemon. Thread: any. */
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@
 struct clock;
 struct console_sessions;
 
-/* The API as the page asks it: what is below is the same without it. The cookie counts there only. */
+/* The API for the page: paths below are those of the API without this prefix. The cookie is accepted only here. */
 #define CONSOLE_API "/_trainyard/console/api"
 
 /* @clock must live as long. */
@@ -27,11 +27,11 @@ struct console_sessions *console_sessions_new(const struct clock *clock);
 /* NULL is harmless. */
 void console_sessions_free(struct console_sessions *sessions);
 
-/* Whether @cookies, a Cookie header, holds the cookie of a session, and @proof is its proof. @arg: the sessions. */
+/* Whether @cookies, a Cookie header, has the cookie of a session, and @proof is its proof. @arg: the sessions. */
 bool console_session_check(void *arg, const char *cookies, const char *proof);
 
-/* Handlers of rows that are open, but for the last. Their context: the sessions; NULL: the daemon asks for no token, and
- * the answers are empty objects. */
+/* Handlers of open rows, except the last. Their context: the sessions; NULL: the daemon asks for no token, and the
+ * answers are empty objects. */
 enum status console_session_begin(struct call *call, struct error *err);
 enum status console_session_end(struct call *call, struct error *err);
 enum status console_ticket_make(struct call *call, struct error *err);

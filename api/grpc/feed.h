@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/grpc/feed.h: an answer of many messages on its way into a stream of HTTP/2: one message is there at a time, and the
- * next is asked for when the client lets more come. Thread: the session's. */
+/* api/grpc/feed.h: an answer of many messages in an HTTP/2 stream. One message is in memory at a time, and the next is
+ * requested when the client's flow control allows. Thread: the session's. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 
 /* Where the messages come from. */
 struct session_feed {
-	/* Appends the next message, binary. None: *ret_wake_us, monotonic, is when to ask again at the latest. False: there is no
-	 * more, and @outcome, which is GRPC_OK at first, says why. */
+	/* Appends the next message, in binary form. If there is none now, *ret_wake_us (monotonic) is the latest time
+	 * of the next call. False: there are no more, and @outcome, GRPC_OK at first, has the reason. */
 	bool (*next)(void *arg, struct text *bytes, int64_t *ret_wake_us, struct rpc_outcome *outcome);
 	void (*close)(void *arg); /* called once */
 	void *arg;
@@ -35,16 +35,16 @@ void feed_free(struct feed *feed);
 enum { FEED_WAITS = 0, FEED_OVER = -1 };
 /* Bytes for the client, FEED_WAITS, or FEED_OVER. */
 ssize_t feed_read(struct feed *feed, void *buffer, size_t size);
-/* It is over once the message under way was read. */
+/* The feed ends after the message that is being read. */
 void feed_end(struct feed *feed, unsigned code, const char *text);
 
-/* Puts before @bytes how long they are. */
+/* Writes the length prefix of @bytes. */
 void feed_frame(struct text *frame, const struct text *bytes);
 
-/* The length of the first message in @body, with its frame; 0: it is not whole yet. */
+/* The length of the first message in @body, with its frame; 0: it is incomplete. */
 size_t feed_request_length(const struct text *body);
 
-/* The messages of @route's feed for the request with this JSON. @outcome: why there are none. */
+/* Opens the feed of @route for the request with this JSON. @outcome: why it could not be opened. */
 bool feed_source_open(const struct route *route, void *context, const struct message *const *any,
 		      const struct text *request, int wake_fd, struct session_feed *ret_source,
 		      struct rpc_outcome *outcome);

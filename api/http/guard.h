@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/guard.h: keeps web pages away from a daemon on the same machine.
+/* api/http/guard.h: protects a daemon from web pages in a browser on the same machine.
  *
- * A page that a browser on this machine shows can send requests to localhost, and a name that its
- * owner points to 127.0.0.1 makes them look like its own. The first carry an Origin or Sec-Fetch-Site
- * header, or, of browsers that do not, a Content-Type that pages send unasked; the second a Host that nobody here
- * uses. Pure. Thread: any.
+ * A page can send requests to localhost. A page can also have a host name that its owner points to 127.0.0.1 (DNS
+ * rebinding), so that the requests look like its own. Requests of the first kind have an Origin or Sec-Fetch-Site
+ * header or, in older browsers, one of the Content-Types that pages may send to other sites; requests of the second
+ * kind have a Host that is not a name of this daemon. Pure. Thread: any.
  * Source: https://www.w3.org/TR/fetch-metadata/ */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,17 +16,17 @@
 struct sockaddr;
 
 struct guard {
-	const char *address;            /* what the listener is bound to, without brackets */
+	const char *address;            /* the address that the listener is bound to, without brackets */
 	const char *const *hosts;       /* further names; ends with NULL; may be NULL */
 	bool any_host;                  /* guard_check() refuses nothing */
-	struct guard_network {          /* guard_peer_check() refuses clients from it */
-		uint32_t address, mask; /* host byte order; both 0: nobody's */
+	struct guard_network {          /* Clients from this network are refused by guard_peer_check(). */
+		uint32_t address, mask; /* host byte order; both 0: no network */
 	} refused;
 };
 
-/* "10.213.0.0/16"; false when @text is none, or has bits that its mask has not. */
+/* "10.213.0.0/16"; false: @text is not a network, or has bits outside of its mask. */
 bool guard_network_read(const char *text, struct guard_network *ret_network);
-/* The IPv4 address of @peer in host byte order, also of one mapped into IPv6; 0: another kind of address. */
+/* The IPv4 address of @peer in host byte order, also if mapped into IPv6; 0: another kind of address. */
 uint32_t guard_peer_ipv4(const struct sockaddr *peer);
 /* Outcome: PERMISSION_DENIED. */
 enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct error *err);
@@ -34,12 +34,12 @@ enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct er
 /* @host is "name", "name:port", "1.2.3.4:port" or "[::1]:port". */
 bool guard_host_allowed(const struct guard *guard, const char *host);
 
-/* Each header may be NULL. Outcome: PERMISSION_DENIED.
- * An Origin has to be the @host of this very request, port and all, by http or https: a page of another port of this
- * machine is another's. Choice: by either, for a proxy with TLS may stand before. */
+/* Each header may be NULL. Outcome: PERMISSION_DENIED. An Origin must be the @host of the same request, including the
+ * port, by http or https: another port of this machine may be another user's. Choice: either scheme, because a proxy
+ * with TLS may stand in front. */
 enum status guard_check(const struct guard *guard, const char *host, const char *origin,
 			const char *fetch_site, struct error *err);
 
-/* Is @type one that a page sends to other sites without asking first, as a form, a ping or a report, and is not @taken?
- * What has no type passes: many clients' empty requests have none, and no form leaves it out. */
+/* Whether @type is a type that a page sends to other sites without a preflight, for a form, a ping or a report, and is
+ * not in @taken. Requests without a type pass: many clients send none with an empty body, and forms always have one. */
 bool guard_type_refused(const struct guard *guard, const char *type, enum page_types taken);

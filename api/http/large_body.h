@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/large_body.h: one body of LARGE_BODY_BYTES or more at a time is a tree (rules->large_bodies).
+/* api/http/large_body.h: lets only one body of LARGE_BODY_BYTES or more be a JSON tree at a time (rules->large_bodies).
  * Thread: the connection's. */
 #include <stdbool.h>
 
@@ -8,13 +8,13 @@
 
 struct exchange;
 
-/* Around all that is done with the body: the first waits for its turn, if the body is large and becomes a tree. A
- * request inside another has the turn of that one, if it has one. The wait is for work that is not abandoned
- * (daemon/base/work.h). CANCELLED: the work was abandoned; UNAVAILABLE: the listener is about to close. */
+/* Enclose everything that is done with the body. The first waits for its turn, if the body is large and becomes a tree.
+ * A request inside another uses the turn of that one, if it has one. Only work that is not abandoned waits
+ * (daemon/base/work.h). CANCELLED: the work was abandoned; UNAVAILABLE: the listener is closing. */
 enum status large_body_enter(struct exchange *exchange, struct error *err);
 /* Harmless without a turn. */
 void large_body_leave(struct exchange *exchange);
 
-/* After what may have waited. *ret_again: the wait gave up the turn (call_wait_begin()), so what was read of the call is to be
- * read anew. Outcomes: as large_body_enter(); then there is no turn. */
+/* To be called after something that may have waited. *ret_again: the wait gave up the turn (call_wait_begin()), so data
+ * read from the call must be read again. Outcomes: as large_body_enter(); after a failure there is no turn. */
 enum status large_body_resume(struct exchange *exchange, bool *ret_again, struct error *err);

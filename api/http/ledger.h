@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/ledger.h: the requests that listeners and doors have answered: counted by method and HTTP status, and the last
- * LEDGER_ENTRIES of them one by one.
+/* api/http/ledger.h: the requests that listeners and inner endpoints have answered: counts by method and HTTP status,
+ * and the last LEDGER_ENTRIES of them one by one.
  *
- * An entry has nothing of bodies and queries, and no path that is a secret by itself. Its texts are cut at the sizes below, so
- * that the whole ledger never takes more than 450 KiB. Thread: any. */
+ * Entries have no bodies and no queries, and no path that is a secret itself. Their texts are cut to the sizes below,
+ * so the whole ledger never takes more than 450 KiB. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,7 +29,8 @@ struct ledger_entry {
 	bool cut;      /* the connection was closed without an answer */
 	uint32_t peer; /* as call->peer */
 	char path
-		[LEDGER_PATH_BYTES]; /* decoded; for an open row the row's own path, since the requested one may be a secret */
+		/* decoded; for an open row the row's own path, because the requested one may be a secret */
+		[LEDGER_PATH_BYTES];
 	char agent[LEDGER_AGENT_BYTES];   /* User-Agent; "": none */
 	char reason[LEDGER_REASON_BYTES]; /* why it was refused; "": it was not */
 };
@@ -37,16 +38,16 @@ struct ledger_entry {
 struct ledger *ledger_new(void);
 /* NULL is harmless. */
 void ledger_free(struct ledger *ledger);
-/* Call once for each exchange, after its end. NULL is harmless. */
+/* To be called once for each exchange, after its end. NULL is harmless. */
 void ledger_add(struct ledger *ledger, const struct exchange *exchange);
 
-/* Calls @told for each method and status that has occurred. @code: "200"; "other": none of those that the daemon answers with;
- * "cut": the connection was closed without an answer. */
+/* Calls @reported for each method and status that has occurred. @code: "200"; "other": a code that the daemon does not
+ * use; "cut": the connection was closed without an answer. */
 void ledger_counts_each(const struct ledger *ledger,
 			void (*reported)(void *arg, const char *method, const char *code, uint64_t count),
 			void *arg);
 
-/* The first entry that is kept and has a number above @after. False: there is none. */
+/* The first kept entry with a number above @after. False: there is none. */
 bool ledger_next(struct ledger *ledger, uint64_t after, struct ledger_entry *ret_entry);
-/* Waits until there is one, at most @wait_us. */
+/* Waits at most @wait_us until there is one. */
 bool ledger_await(struct ledger *ledger, uint64_t after, int64_t wait_us);

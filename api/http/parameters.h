@@ -10,17 +10,17 @@
 #include "api/message/message.h"
 
 struct parameters {
-	bool blank_is_absent; /* in: what the family says */
+	bool blank_is_absent; /* in: the family's setting */
 	bool compact;         /* prettyPrint=false */
 	enum error_form form;
-	const char *fields; /* a partial response's mask, borrowed; NULL: all */
+	const char *fields; /* the mask of a partial response, borrowed; NULL: all fields */
 };
 
 enum unknown_parameters { UNKNOWN_KEPT, UNKNOWN_DROPPED };
 
-/* Takes the system's parameters out of @query, but those that @own (may be NULL), the row's query message, has itself;
- * the others are appended to @rest as [name, value], without those that @own does not know if these are to be dropped.
- * All are read even when one is refused, so that the refusal itself has the right form. */
+/* Takes the system parameters out of @query, except those that @own, the row's query message (may be NULL), has itself.
+ * Appends the others to @rest as [name, value]; if unknown ones are to be ignored, without those that @own does not
+ * have. All are read even if one is refused, so that the refusal has the requested form. */
 enum status parameters_take(const struct query *query, const struct message *own,
 			    enum unknown_parameters unknown, struct parameters *parameters, json_t *rest,
 			    struct error *err);

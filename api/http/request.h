@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/request.h: a request's target and head, taken apart and refused when doubtful.
+/* api/http/request.h: parses a request's target and head, and refuses ambiguous ones.
  *
- * The path is split at its raw slashes and colons first and decoded after that: %2F never makes a
- * segment, %3A never makes a verb, and nothing can cut the text short. Pure. Thread: any.
+ * The path is split at its raw slashes and colons first and decoded after that: %2F never makes a segment, %3A never
+ * makes a verb, and no byte cuts the text short. Pure. Thread: any.
  * Source: RFC 3986 section 2 and 3, RFC 9112 section 3.2 and 6.3 */
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/base/error.h"
 
-/* HTTP's own refusals that no canonical status stands for; 0 elsewhere means: as the status says. */
+/* Refusals of HTTP without a canonical status of their own; 0: the code of the status. */
 enum refusal {
 	REFUSAL_BY_STATUS = 0,
 	REFUSAL_METHOD_NOT_ALLOWED = 405,
@@ -23,21 +23,22 @@ enum { SEGMENT_LIMIT = 32, PAIR_LIMIT = 2000 };
 struct target {
 	char *memory;          /* the pointers below point into it */
 	const char *authority; /* "host:port" of an absolute-form target, NULL for the usual form */
-	const char *path;      /* all that follows the first slash, decoded */
-	const char *segments[SEGMENT_LIMIT]; /* decoded; of a path too deep the first ones */
+	const char *path;      /* everything after the first slash, decoded */
+	const char *segments[SEGMENT_LIMIT]; /* decoded; of a path that is too deep only the first ones */
 	size_t segment_count;
-	bool too_deep;     /* for all rows but those that take the rest of a path */
+	bool too_deep;     /* for all rows except those that take the rest of a path */
 	bool has_dots;     /* a segment is "." or "..": likewise */
-	const char *stem;  /* the last segment up to its last raw colon, decoded; NULL when it has none */
-	const char *verb;  /* what follows that colon, decoded */
-	const char *query; /* what follows the question mark, raw; "" when nothing does */
+	const char *stem;  /* the last segment up to its last raw colon, decoded; NULL: it has no colon */
+	const char *verb;  /* the text after that colon, decoded */
+	const char *query; /* the text after the question mark, raw; "": none */
 };
 
-/* Outcomes: INVALID_ARGUMENT: no path, a bad escape, %00, no UTF-8, a raw control character. Only OK leaves something
- * to deinit. */
+/* Outcomes: INVALID_ARGUMENT: no path, a bad escape, %00, not UTF-8, a raw control character. Only after OK there is
+ * something to deinit. */
 enum status target_parse(const char *raw, struct target *ret_target, struct error *err);
 void target_deinit(struct target *target);
-/* Refuses a path with dot segments (INVALID_ARGUMENT) and one too deep (NOT_FOUND). Call it after routing found no row. */
+/* Refuses a path with dot segments (INVALID_ARGUMENT), or too deep a path (NOT_FOUND). To be called if routing found no
+ * row. */
 enum status target_check_plain(const struct target *target, struct error *err);
 
 struct query_pair {
@@ -50,7 +51,7 @@ struct query {
 	size_t count;
 };
 
-/* Reads "a=b&c=d" of a target or of a form body. A plus is a space. Same refusals as target_parse. */
+/* Reads "a=b&c=d" of a target or of a form body. A plus is a space. Refuses the same as target_parse. */
 enum status query_parse(const char *raw, size_t length, struct query *ret_query, struct error *err);
 void query_deinit(struct query *query);
 
@@ -73,50 +74,53 @@ enum header {
 typedef void (*head_seen)(void *arg, const char *name, const char *value);
 
 struct head {
-	const char *values[HEADER_COUNT]; /* the first of each, borrowed; NULL when absent */
+	const char *values[HEADER_COUNT]; /* the first of each, borrowed; NULL: absent */
 	unsigned counts[HEADER_COUNT];
-	bool malformed;  /* a field's name is no token */
-	bool controlled; /* a field's value holds a control character */
-	bool folded;     /* a field has more than one line; RFC 9112 section 5.2 */
-	bool torn;       /* its lines do not lie end to end: a reader of line ends sees others */
+	bool malformed;  /* a header's name is not a token */
+	bool controlled; /* a header's value has a control character */
+	bool folded;     /* a header has several lines; RFC 9112 section 5.2 */
+	bool torn;       /* its lines are not adjacent: other programs would see other line ends */
 	/* Finds the first of any other header, or NULL. NULL: there are no others. */
 	const char *(*find)(void *arg, const char *name);
-	/* Tells all headers, one after the other; NULL: there are no others. */
+	/* Calls @seen for all headers, one after the other; NULL: there are no others. */
 	void (*each)(void *arg, head_seen seen, void *seen_arg);
 	void *find_arg;
 };
 
-/* The first header @name, in any case of letters; NULL when absent. */
+/* The first header @name, in any case; NULL if absent. */
 const char *head_find(const struct head *head, const char *name);
-/* Whether @name may be the name of a header. */
+/* Whether @name is valid as the name of a header. */
 bool header_name_valid(const char *name);
 
 void head_add(struct head *head, const char *name, const char *value);
 
 enum framing {
-	FRAMING_STRICT, /* a length and a coding in one request are refused: a proxy may see another end than we do */
-	FRAMING_CODING_WINS, /* for clients without one: libcurl makes a coding of a length that is given as a header */
+	/* a request with both a length and a coding is refused: a proxy might see another end than we do */
+	FRAMING_STRICT,
+	/* for clients without a proxy: libcurl sends a coding even if a length is given as a header */
+	FRAMING_CODING_WINS,
 };
 
-/* Where the body ends is for its chunks to say, which libmicrohttpd lets end with a bare LF: another reader may take what
- * follows for an extension, so the connection is to be closed after the answer, as where a length says it, too.
+/* Whether the end of the body is determined by chunks. libmicrohttpd lets them end with a bare LF, and another program
+ * may read what follows as an extension, so the connection must be closed after the answer; likewise if there is also a
+ * length.
  * Source: process_request_body() of its connection.c; RFC 9112 (6.1, 7.1.1) */
 bool head_says_coding(const struct head *head);
 
-/* "Content-Length: 0" with "Transfer-Encoding: identity", a coding of HTTP before 2014 that says nothing: TensorFlow
- * ends its requests without a body so. Source: RFC 2616 (3.6), RFC 7230 (A.2). libmicrohttpd takes any coding for a body
- * without an end, so such a request is answered at once. */
+/* "Content-Length: 0" with "Transfer-Encoding: identity", a coding without meaning that HTTP had before 2014:
+ * TensorFlow sends it with requests without a body. Source: RFC 2616 (3.6), RFC 7230 (A.2). libmicrohttpd treats any
+ * coding as a body without an end, so such a request is answered at once. */
 bool head_says_identity(const struct head *head);
 
-/* Checks what decides where a request ends: a head that two readers could read differently is refused,
- * and its connection must not be used again.
+/* Checks the headers that determine where a request ends: an ambiguous head is refused, and its connection must not be
+ * used again.
  * Outcomes: INVALID_ARGUMENT; UNIMPLEMENTED: a transfer coding other than chunked. */
 enum status head_check_framing(const struct head *head, const char *version, enum framing framing,
 			       struct error *err);
-/* Refuses body codings other than gzip, with *ret_refusal. */
+/* Refuses codings of the body other than gzip, with *ret_refusal. */
 enum status head_check_coding(const struct head *head, enum refusal *ret_refusal, struct error *err);
 
-/* What Content-Length says; 0 without one. */
+/* The value of Content-Length; 0 without one. */
 unsigned long long head_declared_bytes(const struct head *head);
 bool head_says_gzip(const struct head *head);
 /* True for @type itself, with or without parameters. */

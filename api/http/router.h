@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/router.h: which row of which family answers a method and a path. Pure. Thread: any. */
+/* api/http/router.h: finds the row for a method and a path. Pure. Thread: any. */
 #include "api/http/http.h"
 #include "api/http/request.h"
 
 enum match_kind {
-	MATCH_NOTHING, /* also before anybody looked */
+	MATCH_NOTHING, /* also before the search */
 	MATCH_ROUTE,   /* family, route and params are set */
-	MATCH_ABSENT,  /* the real service has it and trainyard does not: route is set */
-	MATCH_METHODS, /* the path is there with other methods: allow is set */
+	MATCH_ABSENT,  /* the real service has it, trainyard does not: route is set */
+	MATCH_METHODS, /* the path exists with other methods: allow is set */
 };
 
 struct match {
@@ -20,14 +20,14 @@ struct match {
 	char allow[64]; /* "GET, HEAD, POST" */
 };
 
-/* The first row that fits, in the order of the tables; the families of last resort come after all others, and only
- * where none of those has the path. HEAD is GET's, too. A text after the path's last raw colon is a verb if a row with
- * that verb fits the path, whatever its method; else it is part of the segment. No segment for a {name} of its own
- * is "." or "..".
+/* The first row that matches, in the order of the tables; families of last resort come last, and only if no other has
+ * the path. HEAD also matches GET rows. A text after the path's last raw colon is a verb if a row with that verb
+ * matches the path, with any method; otherwise it is part of the segment. A {name} never matches the segments "." and
+ * "..".
  * Source: google.api.http path templates; https://github.com/googleapis/googleapis/blob/master/google/api/http.proto */
 struct match router_match(const struct family *families, const char *method, const struct target *target);
 
-/* The words for what is no MATCH_ROUTE. */
+/* The error for a result other than MATCH_ROUTE. */
 enum status match_refuse(const struct match *match, const char *method, const struct target *target,
 			 enum refusal *ret_refusal, struct error *err);
 

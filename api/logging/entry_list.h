@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/logging/entry_list.h: what all methods that read entries share: which projects are asked for, and an entry's JSON. */
+/* api/logging/entry_list.h: shared by all methods that read entries: the requested projects, and an entry's JSON. */
 #include <jansson.h>
 #include <stddef.h>
 
@@ -19,15 +19,15 @@ struct projects {
 	size_t count;
 };
 void projects_deinit(struct projects *projects);
-/* Of a request's resourceNames and projectIds; @projects has what was read also after a failure. INVALID_ARGUMENT: there is
- * none, too many, or one is no resource name. */
+/* Reads a request's resourceNames and projectIds; @projects has those read so far even after a failure.
+ * INVALID_ARGUMENT: there is none, there are too many, or one is not a resource name. */
 enum status projects_read(const struct logging_context *context, const json_t *body,
 			  struct projects *projects, struct error *err);
 
-/* What entries are rendered with. */
+/* What is needed to render entries. */
 struct entry_rendering {
 	struct writer entries;
-	struct text name; /* of the log of one entry; the caller deinits it */
+	struct text name; /* log name of the current entry; the caller deinits it */
 };
 /* Adds an entry to the list; @arg is a struct entry_rendering. */
 void entry_put(void *arg, const struct log_entry *entry);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/message/binary_reader.h: what the reading of a binary message carries from field to field, and google.protobuf's own
- * types.
+/* api/message/binary_reader.h: the state of reading a binary message, and google.protobuf's own types.
  *
- * What comes twice is both of them: the second one is read on top of @earlier, so that lists go on, and of two values of a
- * number or a key the later one counts. @earlier is borrowed; NULL: there is none. Each gives a new reference, or NULL after
- * the fault was noted.
+ * A field that occurs twice is merged: the second value is read on top of @earlier, so lists are continued, and of two
+ * numbers, or two values of one key, the later counts. @earlier is borrowed; NULL: there is none. Each function returns
+ * a new reference, or NULL after noting the fault.
  * Source: https://protobuf.dev/programming-guides/encoding/#last-one-wins (read 2026-11-22) */
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,7 +14,7 @@
 #include "api/message/reader.h"
 #include "daemon/base/wire.h"
 
-/* One reading. The reader carries the path and the one fault that ends it. */
+/* One reading. The reader has the path, and the one fault that ends it. */
 struct binary {
 	struct reader reader;
 	unsigned depth;
@@ -24,7 +23,8 @@ struct binary {
 
 /* "Invalid binary payload received. <what> at '<path>'."; NULL. */
 json_t *binary_refuse(struct binary *binary, const char *what);
-/* Each level costs stack, each value memory that has nothing to do with its bytes. False: that was too many. */
+/* Counts a level and a value: levels cost stack, and a value costs memory out of proportion to its bytes. False: there
+ * are too many. */
 bool binary_may_go_on(struct binary *binary);
 
 json_t *binary_double(uint64_t bits);
@@ -37,14 +37,14 @@ struct binary_map {
 	json_t *(*decode)(struct binary *binary, const struct field *field, const struct wire_field *on_wire,
 			  json_t *earlier);
 	const struct field *field; /* for decode() */
-	enum wire_type type;       /* of a value that was not sent: its type's default */
+	enum wire_type type;       /* if it was not sent: the default of its type */
 };
 
 /* The value. */
 json_t *binary_entry(struct binary *binary, struct wire entry, const struct binary_map *map,
 		     struct wire *ret_key);
 
-/* What is out of range is left for message_read() to say. */
+/* A value out of range is left for message_read() to refuse. */
 json_t *binary_duration(struct binary *binary, struct wire wire, const json_t *earlier);
 json_t *binary_timestamp(struct binary *binary, struct wire wire, const json_t *earlier);
 json_t *binary_mask(struct binary *binary, struct wire wire, const json_t *earlier);

@@ -12,6 +12,6 @@ struct message;
 void schema_add(json_t *schemas, const struct discovery_api *api, const struct message *message);
 /* {"$ref": "GoogleCloudMlV1__Job"} */
 json_t *schema_reference(const struct discovery_api *api, const struct message *message);
-/* Adds each field of @message that a query can hold, those of messages in it as "options.version"; no query
- * holds itself. */
+/* Adds each field of @message that can be a query parameter; those of nested messages as "options.version", without
+ * recursion. */
 void parameters_add(json_t *parameters, const struct message *message);

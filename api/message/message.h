@@ -2,19 +2,17 @@
 #pragma once
 /* api/message/message.h: API messages described as tables, and the one reader of them.
  *
- * A message is a table of fields in the order of their numbers on the wire. message_read() takes what
- * a client sent (protobuf's JSON, lowerCamelCase and snake_case freely mixed) and gives the canonical
- * form: camelCase members in table order, int64 as strings, durations and timestamps normal, bytes in
- * standard base64, defaults (zero, "", false, empty, enum 0) dropped, output-only fields dropped. Set
- * messages stay, even empty, for they have presence; so do durations and times. Doubles stay integers
- * or reals as given, or the strings "NaN", "Infinity", "-Infinity". That form is what the store keeps,
- * the rules read and the answers show.
+ * A message is a table of fields in the order of their numbers on the wire. message_read() takes what a client sent
+ * (protobuf's JSON, lowerCamelCase and snake_case freely mixed) and returns the canonical form: camelCase members in
+ * table order, int64 as strings, durations and timestamps normalized, bytes in standard base64, defaults (zero, "",
+ * false, empty, enum 0) dropped, output-only fields dropped. Messages that were set stay, even if empty, because they
+ * have presence; so do durations and times. Doubles stay integers or reals as given, or the strings "NaN", "Infinity",
+ * "-Infinity". The store keeps this form, the rules read it, and answers show it.
  *
- * A single value where a list is expected is a list of one. An enum is given by name or by a number it has, which may be
- * in quotes; other numbers are refused. A bool may be in quotes. null is unset: it is no element of a list, and the
- * value of a map's entry is empty then. A second member of a oneof is a fault, whatever its value and in whichever
- * spelling.
- * At most the first hundred faults of a request are told.
+ * A single value counts as a list of one where a list is expected. An enum is given by name or by one of its numbers,
+ * which may be in quotes; other numbers are refused. A bool may be in quotes. null means unset: it adds no element to a
+ * list, and makes the value of a map's entry empty. A second member of a oneof is a fault, whatever its value and
+ * spelling. At most the first hundred faults of a request are reported.
  *
  * Pure. Thread: any (tables are constant).
  * Source: https://protobuf.dev/programming-guides/json/ (read 2026-11-20) */
@@ -45,23 +43,23 @@ enum field_type {
 enum field_flag {
 	FIELD_REPEATED = 1 << 0,
 	FIELD_MAP = 1 << 1,         /* object: string keys to values of the type */
-	FIELD_OUTPUT_ONLY = 1 << 2, /* read as far as its type allows, then ignored */
-	FIELD_REQUIRED =
-		1 << 3, /* documentation of the field; the family's rules say it in their own words */
+	FIELD_OUTPUT_ONLY = 1 << 2, /* its type is checked, then it is ignored */
+	FIELD_REQUIRED = 1
+		<< 3, /* for the documentation; the rules of the family check it, with their own texts */
 	FIELD_IMMUTABLE = 1 << 4,
 	FIELD_PRESENCE = 1 << 5, /* set and unset differ: a default is kept */
-	/* Of the binary form alone (message_binary.h): */
-	FIELD_WRAPPED =
-		1 << 10, /* the value is in a message of its own: google.protobuf.Int32Value and its like */
+	/* For the binary form only (message_binary.h): */
+	FIELD_WRAPPED = 1
+		<< 10, /* the value is in a message of its own: google.protobuf.Int32Value and its like */
 	FIELD_ANY = 1 << 11, /* a FIELD_STRUCT with "@type" is google.protobuf.Any */
 };
 
-/* The number of a value that no public source tells: clients can only name it. */
+/* The number of a value whose number is not published: clients can use only the name. */
 #define ENUM_BY_NAME INT_MIN
 
 struct enum_value {
 	const char *name;
-	int number;       /* on the wire, which may have gaps; ENUM_BY_NAME */
+	int number;       /* in the binary form, with gaps; or ENUM_BY_NAME */
 	const char *help; /* like a field's */
 };
 
@@ -79,24 +77,25 @@ struct field {
 	unsigned flags;
 	const struct enum_type *enum_type; /* FIELD_ENUM */
 	const struct message *message;     /* FIELD_MESSAGE */
-	const char *help;  /* what it means, in our own words, for the discovery document (discovery.h) */
-	unsigned number;   /* in protobuf's binary form; 0: not known */
-	const char *oneof; /* the group of fields of which one at most is set: "task"; NULL: none */
+	const char *help;  /* the meaning in our own words, for the discovery document (discovery.h) */
+	unsigned number;   /* in protobuf's binary form; 0: unknown */
+	const char *oneof; /* the group of fields of which at most one is set: "task"; NULL: none */
 };
 
 struct message {
 	const char *full_name;      /* "google.cloud.ml.v1.TrainingInput" */
 	const struct field *fields; /* ends with a NULL name */
 	const char *help;
-	/* Names of fields that the service's message has and nothing here sets, so that a mask may name them; ends with NULL.
-	 * NULL: there are none. */
+	/* Names of fields of the service's message that trainyard never sets, so that masks may name them; ends with
+	 * NULL. NULL: there are none. */
 	const char *const *unset;
-	bool is_own; /* no message of the service: a refusal names what there is, rather than in the front end's words alone */
+	/* not a message of the service: refusals list the valid names, in addition to the front end's words */
+	bool is_own;
 };
 
-/* Parses the bytes of a body, which may be a little less strict than JSON (syntax.h). Syntax errors get the front end's words ("Invalid JSON payload received. …"
- * with the offending line and a caret line). Duplicate keys: the last wins. Zero bytes give {}.
- * Top level must be an object. Nesting is bounded (100). */
+/* Parses the bytes of a body, which may be a little less strict than JSON (syntax.h). Syntax errors get the front end's
+ * words ("Invalid JSON payload received. …" with the offending line and a caret line). Of duplicate keys the last
+ * counts. No bytes: {}. The top level must be an object. Nesting is bounded (100). */
 enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err);
 
 /* Reads @value as @message into canonical form. All faults are collected before it returns
@@ -105,33 +104,34 @@ enum status message_parse_body(const char *data, size_t length, json_t **ret_val
 enum status message_read(const struct message *message, const json_t *value, const char *root,
 			 json_t **ret_canonical, struct error *err);
 
-/* Reads query parameters: @pairs is an array of [name, value] string pairs in request order, still
- * with both spellings of names. Nested fields are written a.b. A repeated parameter of a field that is
- * not repeated: the last wins. Unknown ones get "Cannot bind query parameter" words. */
+/* Reads query parameters: @pairs is an array of [name, value] string pairs in request order, with both spellings of
+ * names. Nested fields are written a.b. If a field that is not a list occurs several times, the last counts. Unknown
+ * names get the text "Cannot bind query parameter". */
 enum status message_read_query(const struct message *message, const json_t *pairs, json_t **ret_canonical,
 			       struct error *err);
-/* Whether a query parameter @name is a field of @message, or one inside of such. */
+/* Whether a query parameter @name is a field of @message, or of a message in it. */
 bool message_query_knows(const struct message *message, const char *name);
-/* Whether a query parameter @name has a meaning without a value: a text with field presence. */
+/* Whether a query parameter @name has a meaning without a value: a string with field presence. */
 bool message_query_marks(const struct message *message, const char *name);
 
-/* A copy of a canonical value with snake_case names, as the service repeats a job's input to its replicas. */
+/* A copy of a canonical value with snake_case names, as the service passes a job's input to its replicas. */
 json_t *message_to_snake(const struct message *message, const json_t *canonical);
 
-/* The name of a value, or NULL when the enum has no such number, or the number is ENUM_BY_NAME. */
+/* The name of a value; NULL: the enum has no such number, or it is ENUM_BY_NAME. */
 const char *enum_name(const struct enum_type *type, int number);
-/* False when the enum has no such name; names are compared by case. */
+/* False: the enum has no such name; case matters. */
 bool enum_number(const struct enum_type *type, const char *name, int *ret_number);
 
-/* Words the refusal of a mask: @path is the first path that names no field ("jobs.nosuch"), @name its first name that is
- * none; both are NULL where @mask is malformed. Sets *err (may be NULL) and returns INVALID_ARGUMENT. */
+/* Words the refusal of a mask: @path is the first path that names no field ("jobs.nosuch"), @name the first wrong name
+ * in it; both are NULL if @mask is malformed. Sets *err (may be NULL) and returns INVALID_ARGUMENT. */
 typedef enum status (*mask_refusal)(const char *mask, const char *path, const char *name, struct error *err);
 
-/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *): every path of @mask has to name a field of
- * @message, in either spelling, whatever the value at hand has. NULL: any name may be a field. What stands below a map or
- * a free object is not looked at. @refuse: NULL: in the front end's words. */
+/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *): every path of @mask must name a field of
+ * @message, in either spelling, even if the present value lacks it. NULL: any name is accepted. Names below a map or a
+ * free object are not checked. @refuse: NULL: the front end's words. */
 enum status fields_mask_check(const struct message *message, const char *mask, mask_refusal refuse,
 			      struct error *err);
-/* A path that names nothing in the value selects nothing; of two paths, what either names is kept. Appends what @mask names of @json: one pass over the text, which is compact where it was. Objects that lose all
- * their members go, but for elements of arrays and the value itself. INTERNAL: it is no JSON. */
+/* Appends the parts of @json that @mask names, in one pass; compact text stays compact. A path that matches nothing
+ * selects nothing; what any of several paths selects is kept. Objects that lose all their members are dropped, except
+ * elements of arrays and the value itself. INTERNAL: it is not JSON. */
 enum status fields_mask_write(struct text *text, const char *mask, const char *json, struct error *err);

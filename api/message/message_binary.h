@@ -2,11 +2,11 @@
 #pragma once
 /* api/message/message_binary.h: messages in protobuf's binary form, by the same tables.
  *
- * Reading gives protobuf's JSON, as a client of JSON would have sent it: message_read() comes after it and checks the
- * values. Writing takes what the answers show: canonical, or near it. Only rows with a number take part.
+ * Reading gives protobuf's JSON, as if a client had sent JSON: message_read() then checks the values. Writing takes the
+ * JSON of answers: canonical, or nearly. Only rows with a number take part.
  *
- * Choice: a field that the table lacks is refused where protobuf alone would keep it, for nothing here could honour it.
- * Pure. Thread: any.
+ * Choice: a field that the table lacks is refused, although protobuf itself would keep it, because trainyard could not
+ * act on it. Pure. Thread: any.
  * Source: https://protobuf.dev/programming-guides/encoding/ (read 2026-11-22) */
 #include <jansson.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-/* INVALID_ARGUMENT, with the path of what is wrong: broken, unknown, nested more than 100 deep, or of more than 250,000
- * values. @root as of message_read(). */
+/* INVALID_ARGUMENT with the path of the fault: malformed, unknown, nested more than 100 deep, or more than 250,000
+ * values. @root as for message_read(). */
 enum status message_from_binary(const struct message *message, const void *data, size_t length,
 				const char *root, json_t **ret_value, struct error *err);
 

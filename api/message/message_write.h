@@ -2,20 +2,20 @@
 #pragma once
 /* api/message/message_write.h: writes an answer as JSON, by the table of its message (message.h).
  *
- * The table knows how a member travels: int64 in quotes, int32 bare, enums by name, timestamps in RFC 3339. A caller only
- * names the member and gives its value. A name that the table does not have, a value of another type, or an enum value
- * that is not in its list is an error of the program, and ends it.
+ * The table determines a member's form: int64 in quotes, int32 bare, enums by name, timestamps in RFC 3339. The caller
+ * only gives the member's name and value. A name that the table does not have, a value of another type, or an enum value
+ * that is not in its list is a bug, and ends the program.
  *
  * Members come in the order of the calls. Absent (NULL, the time 0, a list or a map without elements) means: not written.
- * Text goes straight to its place; nothing is built first.
+ * Text is appended directly; no tree is built.
  *
- *	struct writer job = message_open(text, &ml_job);
+ * 	struct writer job = message_open(text, &ml_job);
  *
- *	member_text(&job, "jobId", id);
- *	member_time(&job, "createTime", created_us, TIME_SECONDS);
- *	message_close(&job);
+ * 	member_text(&job, "jobId", id);
+ * 	member_time(&job, "createTime", created_us, TIME_SECONDS);
+ * 	message_close(&job);
  *
- * A writer within another has to be closed before the outer one goes on. Thread: any. */
+ * An inner writer must be closed before the outer one is used again. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ struct text;
 struct writer {
 	struct text *text;
 	const struct message *message; /* NULL: a map or a free object; its keys are the caller's */
-	const struct field *next;      /* the field behind the last one: searches begin here */
-	struct writer *outer; /* of a list or a map that is not begun: the writer it is a member of, */
+	const struct field *next;      /* the field after the last one: searches begin here */
+	struct writer *outer; /* for a list or a map that is not begun: the writer it is a member of, */
 	const char *name;     /* and its name there */
 	char opening, closing;
 	bool has_members;
@@ -41,20 +41,20 @@ enum time_digits { TIME_SECONDS, TIME_MILLISECONDS, TIME_MICROSECONDS };
 struct writer message_open(struct text *text, const struct message *message);
 void message_close(struct writer *writer);
 
-/* A member that is a message, a map or a free object: there even if it stays empty. */
+/* A member that is a message, a map or a free object: written even if it stays empty. */
 struct writer member_message(struct writer *writer, const char *name);
-/* A member that is a repeated field, or a map or free object: absent without elements. */
+/* A member that is a repeated field, a map or a free object: not written if it stays empty. */
 struct writer member_list(struct writer *writer, const char *name);
 struct writer member_map(struct writer *writer, const char *name);
 struct writer element_message(struct writer *list);
-/* For an element that the caller writes himself, right behind this. */
+/* For an element whose JSON the caller appends next. */
 struct text *element_begin(struct writer *list);
 void element_text(struct writer *list, const char *value);
 void element_json(struct writer *list, const char *json, size_t length);
 
-/* Any text, which is escaped. An enum's is checked. */
+/* Any text, which is escaped. An enum value is checked. */
 void member_text(struct writer *writer, const char *name, const char *value);
-/* A text of characters that JSON takes as they are. */
+/* A text that needs no escaping. */
 void member_printf(struct writer *writer, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void member_int(struct writer *writer, const char *name, int64_t value);
@@ -66,10 +66,9 @@ void member_time(struct writer *writer, const char *name, int64_t wall_us, enum 
 void member_json(struct writer *writer, const char *name, const char *json);
 void member_value(struct writer *writer, const char *name, const json_t *value);
 void member_value_new(struct writer *writer, const char *name, json_t *value); /* takes @value */
-/* The same for all members of an object, NULL is {}; of a value without those that @but names (ends with
- * NULL; may be NULL). */
+/* Likewise for all members of an object; NULL: {}. Without the members of @but (ends with NULL; may be NULL). */
 void members_json(struct writer *writer, const char *object);
 void members_value(struct writer *writer, const json_t *object, const char *const *but);
 
-/* For a value that the caller writes himself, right behind this: the name and its colon. */
+/* Appends the name and its colon; the caller appends the value next. */
 struct text *member_begin(struct writer *writer, const char *name);

@@ -9,6 +9,6 @@ struct message;
 
 /* True when @given is @camel itself or its snake_case spelling (as name_to_snake() writes it). */
 bool name_matches(const char *camel, const char *given);
-/* The field of @message called @given in either spelling; NULL when there is none. */
+/* The field of @message named @given, in either spelling; NULL: there is none. */
 const struct field *field_find(const struct message *message, const char *given);
 size_t field_count(const struct message *message);

@@ -10,8 +10,8 @@ struct path_part {
 	const char *text;
 	size_t length;
 	bool is_name;
-	bool is_rest; /* {name=**}: all that follows, slashes too; the last part */
+	bool is_rest; /* {name=**}: the rest, including slashes; the last part */
 };
 
-/* Reads the part at *at (which stands on a slash) and moves past it. False at the end, where the verb is. */
+/* Reads the part at *at (which points to a slash) and moves past it. False at the end, where the verb is. */
 bool path_part_next(const char **at, struct path_part *ret_part);
