@@ -503,8 +503,8 @@ static void item_help_write(struct text *text, const struct config_item *item, c
 	text_puts(&help, item->help);
 	for (size_t i = 0; item->choices && item->choices[i]; i++)
 		text_printf(&help, "%s%s", i ? ", " : ": ", item->choices[i]);
-	if (otherwise)
-		text_printf(&help, " (default %s)", otherwise);
+	if (otherwise || item->default_words)
+		text_printf(&help, " (default %s)", otherwise ? otherwise : item->default_words);
 	help_entry_write(text, option, help.data);
 }
 

@@ -28,6 +28,10 @@ struct config_item {
 	int64_t min, max;           /* of a number */
 	const char *const *choices; /* in the order of the enum, ending with NULL */
 	const char *help;
+	/* For the manual and docs/configuration.md, which `make reference` writes; NULL: nothing. `Code` is in backticks. */
+	const char *detail;        /* sentences that follow the help */
+	const char *default_words; /* the default, if it is not a fixed value */
+	const char *page;          /* of docs/: says more */
 	const char *group; /* the title above it in a help: of it and the rows that follow; NULL: as the row before */
 };
 

@@ -475,7 +475,8 @@ coverage:
 
 # What tests in Python run beside the daemon. `make test-helpers` builds the two together.
 # The daemon with an engine without containers, for tests/fault; kills, for tests/crash.
-test_helpers = tests/fault/fake_yard tests/crash/kill_at.so tests/crash/store_crash
+# The last prints the tables of options and commands, of which `make reference` makes parts of the manual and of a page.
+test_helpers = tests/fault/fake_yard tests/crash/kill_at.so tests/crash/store_crash deploy/build-aux/print_tables
 # Against a real engine: deploy/check runs it, DOCKER_HOST names the engine.
 # The latter prints all rows of the API: tests/attack tries them.
 if HAVE_CMOCKA
@@ -484,6 +485,7 @@ endif
 check_PROGRAMS += $(test_helpers)
 .PHONY: test-helpers
 test-helpers: trainyard $(test_helpers)
+deploy_build_aux_print_tables_SOURCES = deploy/build-aux/print_tables.c
 tests_integration_engine_contract_SOURCES = \
 	tests/integration/contract_files.c \
 	tests/integration/contract_images.c \

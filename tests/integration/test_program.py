@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program itself: its commands, options, exit codes, signals and state directory."""
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -30,14 +31,11 @@ def test_help_lists_every_option():
         assert option in result.stdout
 
 
-def test_every_option_is_told_once_in_the_docs_and_once_in_the_manual():
-    options = re.findall(r"^  --([a-z-]+)", run("serve", "--help").stdout, re.MULTILINE)
-    page, manual = (ROOT / "docs/configuration.md").read_text(), (ROOT / "deploy/man/trainyard.1").read_text()
-    rows = "\n".join(line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `--"))
-    assert len(options) > 20
-    for option in options:
-        assert len(re.findall(rf"`--{option}\b(?!-)", rows)) == 1, f"--{option} in docs/configuration.md"
-        assert len(re.findall(rf"^\.It Fl -{option}\b(?!-)", manual, re.MULTILINE)) == 1, f"--{option} in the manual"
+def test_the_manual_and_the_page_of_options_are_as_the_tables_are(tmp_path):
+    """Broken: a help changed in daemon/config_items.c or daemon/cli/verb_rows.c without `make reference`."""
+    tables = subprocess.run([pathlib.Path(program()).parent / "deploy/build-aux/print_tables"], capture_output=True, check=True).stdout
+    checked = subprocess.run([ROOT / "deploy/build-aux/reference.py", "--check", ROOT], input=tables, capture_output=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @pytest.mark.parametrize("words", [[], ["frobnicate"], ["serve", "--listen", "nowhere"], ["serve", "--no-such-option"],
@@ -58,13 +56,6 @@ def test_options_come_from_the_environment_and_a_file_too(tmp_path):
     config.write_text("nonsense = 1\n")
     result = run("env", "--config", str(config))
     assert result.returncode == 2 and str(config) in result.stderr and "nonsense" in result.stderr
-
-
-def test_the_manual_tells_the_options_of_clean():
-    options = re.findall(r"^  --([a-z-]+)", run("clean", "--help").stdout, re.MULTILINE)
-    manual = (ROOT / "deploy/man/trainyard.1").read_text().split(".Sh SYNOPSIS")[1].split(".Sh OBJECT STORAGE")[0]
-    assert {"instance", "list", "dry-run", "force", "state-dir", "engine", "config"} == set(options)
-    assert all(re.search(rf"Fl -{option}\b", manual) for option in options)
 
 
 def test_env_points_clients_at_a_running_daemon(new_daemon):
