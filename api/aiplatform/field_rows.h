@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/field_rows.h: short spellings of rows, for the tables of messages only. A row begins with the number
- * of the field in protobuf's binary form. */
+/* api/aiplatform/field_rows.h: short macros for the rows of message tables. A row begins with the number of the field
+ * in protobuf's binary form. */
 #include "api/message/message.h"
 
 #define REPEATED  FIELD_REPEATED

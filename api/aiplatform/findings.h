@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/findings.h: what the rules have found wrong, and where they are looking.
+/* api/aiplatform/findings.h: collects violations of the rules, with the path that is being checked.
  *
- * A rule says where it is with enter and leave, adds what it finds, and lets the others go on. Pure.
+ * A rule moves the path with enter and leave, adds violations, and lets the other rules continue. Pure.
  * Thread: any, one at a time. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-/* Choice: how much of a wrong value is repeated in a text, and how many faults are told. */
+/* Choice: how much of a wrong value a text repeats, and how many violations are reported. */
 enum { FINDINGS_SHOWN_BYTES = 200, FINDINGS_MAX = 100 };
 
 struct findings {
@@ -22,15 +22,15 @@ struct findings {
 
 void findings_deinit(struct findings *findings);
 
-/* Lengthens the path by a member's snake_case name, or by an index; the length before, for findings_leave(). */
+/* Extends the path by a member's snake_case name, or by an index; returns the length before, for findings_leave(). */
 size_t findings_enter(struct findings *findings, const char *name);
 size_t findings_enter_index(struct findings *findings, size_t index);
 void findings_leave(struct findings *findings, size_t length);
 
-/* Adds a fault of the member @below ("machine_spec.machine_type") of what the path names; NULL: of that itself. */
+/* Adds a violation of the member @below ("machine_spec.machine_type") of the path; NULL: of the path itself. */
 void findings_add(struct findings *findings, const char *below, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* So many that the rest need not be looked for. */
+/* Whether the limit is reached, so that looking for more is of no use. */
 bool findings_enough(const struct findings *findings);
-/* Hands all faults over; OK when there were none. */
+/* Moves all violations to @err; OK if there were none. */
 enum status findings_finish(struct findings *findings, struct error *err);

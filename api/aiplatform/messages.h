@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/messages.h: the messages of Vertex AI v1 that custom training is made of, as tables.
+/* api/aiplatform/messages.h: the messages of Vertex AI v1 for custom training, as tables.
  *
- * Fields stand in the order of their numbers. What a request's path says (name, parent) is no row of its query. The
- * tables serve v1beta1 too; where that has more, a table of its own is named so.
+ * Fields are in the order of their numbers. Fields that a request's path determines (name, parent) are no rows of its
+ * query. The tables also serve v1beta1; if that has more fields, it has a table of its own, with "beta" in its name.
  *
  * Source: https://github.com/googleapis/googleapis/tree/master/google/cloud/aiplatform/v1 and
  * https://cloud.google.com/vertex-ai/docs/reference/rest/v1 */
@@ -20,7 +20,7 @@ extern const struct message aiplatform_env_var;
 
 /* Tuning jobs. */
 extern const struct message aiplatform_tuning_job;
-extern const struct message aiplatform_tuning_job_beta; /* of v1beta1: knows transferLearningConfig */
+extern const struct message aiplatform_tuning_job_beta; /* of v1beta1: has transferLearningConfig */
 extern const struct message aiplatform_tuning_job_list_request;
 extern const struct message aiplatform_tuning_job_list_response;
 extern const struct message aiplatform_study_spec;
@@ -32,7 +32,7 @@ extern const struct message aiplatform_measurement;
 extern const struct message aiplatform_training_pipeline;
 extern const struct message aiplatform_training_pipeline_list_request;
 extern const struct message aiplatform_training_pipeline_list_response;
-/* What a pipeline's trainingTaskInputs are, by its definition: a CustomJobSpec, or this. */
+/* A pipeline's trainingTaskInputs, depending on its definition: a CustomJobSpec, or this. */
 extern const struct message aiplatform_tuning_task_inputs;
 extern const struct message aiplatform_model;
 extern const struct message aiplatform_model_list_request;
@@ -40,7 +40,7 @@ extern const struct message aiplatform_model_list_response;
 extern const struct message aiplatform_model_versions_request;
 extern const struct message aiplatform_model_versions_response;
 
-/* Operations, and what is in them. */
+/* Operations and the messages in them. */
 extern const struct message aiplatform_operation;
 extern const struct message aiplatform_operation_list_request;
 extern const struct message aiplatform_operation_list_response;
@@ -54,11 +54,11 @@ extern const struct message aiplatform_location;
 extern const struct message aiplatform_location_list_request;
 extern const struct message aiplatform_location_list_response;
 
-/* The bodies of cancels, the answers of cancels and deletes. */
+/* The bodies of cancels, and the answers of cancels and deletes. */
 extern const struct message aiplatform_cancel_request;
 extern const struct message aiplatform_empty;
 
-/* The requests of gRPC: in one message what HTTP parts into path, query and body. */
+/* Requests of gRPC: one message with what HTTP divides into path, query and body. */
 extern const struct message aiplatform_named_request;
 extern const struct message aiplatform_list_request;
 extern const struct message aiplatform_custom_job_create;

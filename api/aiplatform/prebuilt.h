@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/prebuilt.h: the prepared images that Google publishes for training, by their names.
+/* api/aiplatform/prebuilt.h: parses the names of the prebuilt images that Google publishes for training.
  *
  * Pure. Thread: any.
  * Source: https://cloud.google.com/vertex-ai/docs/training/pre-built-containers */
@@ -11,10 +11,10 @@ enum { PREBUILT_WORD_SIZE = 16 };
 struct prebuilt {
 	char framework[PREBUILT_WORD_SIZE]; /* "tf", "pytorch", "sklearn" */
 	char version[PREBUILT_WORD_SIZE];   /* "2.11" */
-	char python[PREBUILT_WORD_SIZE];    /* "3.10"; "3.7" when the name tells none */
+	char python[PREBUILT_WORD_SIZE];    /* "3.10"; "3.7" if the name has none */
 	bool gpu;
 };
 
-/* "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11.py310:latest", and the older names below gcr.io. False for others.
- * Names tell what is in them; that there is such an image they do not. */
+/* "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11.py310:latest", and the older names below gcr.io. False: another
+ * name. Only the name is parsed; such an image need not exist. */
 bool prebuilt_parse(const char *image, struct prebuilt *ret_prebuilt);

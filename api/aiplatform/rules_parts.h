@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/rules_parts.h: what the files of rules share. Each rule adds what it finds, and lets the
- * others go on. */
+/* api/aiplatform/rules_parts.h: shared by the files of rules. Each rule adds violations and lets the others continue. */
 #include <jansson.h>
 #include <stdbool.h>
 
 #include "api/aiplatform/findings.h"
 #include "api/aiplatform/rules.h"
 
-/* What several resources have: a display name, labels, an encryption key. */
+/* Fields of several resources: display name, labels, encryption key. */
 void check_display_name(struct findings *findings, const json_t *resource);
 void check_labels(struct findings *findings, const json_t *resource);
 void check_encryption_spec(struct findings *findings, const json_t *resource);
 
-/* A CustomJobSpec, at the path; its pools; what a pool runs. */
+/* Checks a CustomJobSpec at the path; its pools; the container of a pool. */
 void check_job_spec(struct findings *findings, const json_t *spec,
 		    const struct aiplatform_settings *settings);
 void check_worker_pools(struct findings *findings, const json_t *pools,
@@ -26,21 +25,21 @@ void check_image(struct findings *findings, const char *field, const char *image
 
 /* A StudySpec, at the path. */
 void check_study_spec(struct findings *findings, const json_t *spec);
-/* What a tuning job and the inputs of a tuning task have alike. */
+/* Checks the fields common to a tuning job and the inputs of a tuning task. */
 void check_tuning(struct findings *findings, const json_t *job, const struct aiplatform_settings *settings);
 
-/* Last of all: what the service would run, and trainyard does not. */
+/* The last check: requests that the service would run and trainyard does not. */
 void check_job_spec_capabilities(struct findings *findings, const json_t *spec,
 				 const struct aiplatform_settings *settings);
 void check_study_spec_capabilities(struct findings *findings, const json_t *spec);
 void check_tuning_capabilities(struct findings *findings, const json_t *job,
 			       const struct aiplatform_settings *settings);
 
-/* Pools that have nothing in them are skipped. */
+/* Whether the pool is empty, and so skipped. */
 bool pool_is_skipped(const json_t *pool);
-/* The GPUs that each machine of a pool has: what is asked for, or what comes with its type. *ret_type NULL: none. */
+/* The GPUs of each machine of a pool: requested ones, or those of its machine type. *ret_type NULL: none. */
 void pool_accelerators(const json_t *pool, const char **ret_type, unsigned *ret_count);
-/* What the service has no more, though machines took it once; lenient settings take it still. */
+/* Whether the service had the accelerator once and has not now; lenient settings still accept it. */
 bool accelerator_is_retired(const char *type);
 /* A machine with a TPU. */
 bool pool_has_tpu(const json_t *pool);

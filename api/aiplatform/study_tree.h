@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/study_tree.h: the parameters of a StudySpec, with those that depend on others, in one row.
+/* api/aiplatform/study_tree.h: the parameters of a StudySpec as a list, including conditional ones.
  *
  * Pure. Thread: any. */
 #include <jansson.h>
@@ -26,21 +26,22 @@ DEFINE_AUTO(study_tree, struct study_tree *, study_tree_free)
 /* The caller frees. */
 struct study_tree *study_tree_new(const json_t *study_spec);
 
-/* Which kind of values a parameter has. */
+/* The kind of a parameter's values. */
 enum value_kind { VALUE_DOUBLE, VALUE_INTEGER, VALUE_CATEGORICAL, VALUE_DISCRETE, VALUE_KIND_COUNT };
 struct value_kind_words {
 	const char *noun;                        /* "INTEGER" */
 	const char *spec, *spec_snake;           /* "integerValueSpec" */
-	const char *condition, *condition_snake; /* "parentIntValues"; NULL: nothing depends on such */
+	const char *condition,
+		*condition_snake; /* "parentIntValues"; NULL: no parameter can depend on this kind */
 };
 extern const struct value_kind_words value_kinds[VALUE_KIND_COUNT];
 
-/* False when @spec, a ParameterSpec, has none. *ret_values is its …ValueSpec. */
+/* False: @spec, a ParameterSpec, has no values. *ret_values is its …ValueSpec. */
 bool parameter_kind(const json_t *spec, enum value_kind *ret_kind, const json_t **ret_values);
 /* The values of the parent that a ConditionalParameterSpec names: an array, or NULL. */
 const json_t *dependence_values(const json_t *dependence);
-/* Whether two values of a parameter are the same; numbers are so within 1e-10. */
+/* Whether two values of a parameter are equal; numbers within 1e-10. */
 bool study_values_equal(const json_t *a, const json_t *b);
 bool study_values_contain(const json_t *list, const json_t *value);
-/* Whether two parameters are never there at once, as their parents' values say. */
+/* Whether two parameters are never active at once, because of their parents' values. */
 bool parameters_exclude(const struct study_tree *tree, size_t a, size_t b);

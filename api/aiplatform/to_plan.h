@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/to_plan.h: a job of Vertex AI said as a plan.
+/* api/aiplatform/to_plan.h: translates a job of Vertex AI to a plan.
  *
  * Pure. Thread: any. */
 #include <jansson.h>
@@ -10,7 +10,7 @@
 struct aiplatform_settings;
 struct plan;
 
-/* What is not in the job itself. Borrowed. */
+/* Input beside the job itself. Borrowed. */
 struct plan_names {
 	const char *project, *project_number, *location;
 	const char *job_id; /* digits */
@@ -21,12 +21,12 @@ struct plan_names {
 /* Translates a canonical CustomJob that the rules have passed under @settings.
  *
  * @ret_plan  the caller owns it, plan_free()
- * Outcomes: INVALID_ARGUMENT for a job that the rules would not have passed; FAILED_PRECONDITION when the image map
- * makes no image of one. */
+ * Outcomes: INVALID_ARGUMENT: the rules would have refused the job; FAILED_PRECONDITION: the image map does not
+ * give a valid image. */
 enum status custom_job_to_plan(const json_t *job, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);
-/* The same of a canonical HyperparameterTuningJob: the pools are a trial's, and so is the limit of running time. */
+/* Likewise for a canonical HyperparameterTuningJob: the pools and the limit of running time are those of a trial. */
 enum status tuning_job_to_plan(const json_t *job, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/to_study.h: what a tuning job wants tuned, as a study. Pure. */
+/* api/aiplatform/to_study.h: translates a tuning job's StudySpec to a study. Pure. */
 #include <jansson.h>
 #include <stdint.h>
 
@@ -8,6 +8,6 @@
 
 struct study;
 
-/* @spec: a canonical StudySpec that the rules have passed. A limit of the library's own is INVALID_ARGUMENT. */
+/* @spec: a canonical StudySpec that has passed the rules. INVALID_ARGUMENT: it exceeds a limit of the tuning library. */
 enum status study_spec_to_study(const json_t *spec, uint64_t seed, struct study **ret_study,
 				struct error *err);

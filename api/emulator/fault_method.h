@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/fault_method.h: the names by which rules of ordered faults know calls: "ml.projects.jobs.create". Pure.
+/* api/emulator/fault_method.h: the names of calls in fault rules: "ml.projects.jobs.create". Pure.
  * Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
@@ -11,18 +11,18 @@
 struct family;
 struct route;
 
-/* Calls that want a job made, and what a quota says to them. */
+/* Calls that create a job, and the quota error for them. */
 struct creation {
 	const char *method;
-	const char *sentence; /* NULL: that of too many calls */
+	const char *sentence; /* NULL: the sentence for too many calls */
 };
 
-/* NULL: it makes no job. */
+/* NULL: it creates no job. */
 const struct creation *creation_of(const char *method);
 
-/* Appends the name of a row's calls; nothing when they are none that may be hit: those of Google's APIs alone may. */
+/* Appends the name of a row's calls; nothing if faults cannot be injected into them: only Google's APIs have faults. */
 void fault_method_write(struct text *text, const struct family *family, const struct route *route);
 
-/* INVALID_ARGUMENT on the field: the method of the rule fits no call that @families answer, or a quota's none that makes
- * a job, so that it could never hit. */
+/* INVALID_ARGUMENT on the field: the method of the rule matches no call of @families or, for a quota fault, no call
+ * that creates a job, so the rule could never apply. */
 enum status fault_method_check(const struct family *families, const json_t *canonical, struct error *err);

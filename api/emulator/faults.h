@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/faults.h: the rules of ordered faults as clients see them, and what they do to calls.
+/* api/emulator/faults.h: fault injection: the rules for clients, and their effect on calls.
  *
  *   POST   /_trainyard/v1/faults           a new rule; answers it with its id
- *   GET    /_trainyard/v1/faults           all rules, with how often each hit
+ *   GET    /_trainyard/v1/faults           all rules, with how often each was applied
  *   GET    /_trainyard/v1/faults/{fault}   one
- *   DELETE /_trainyard/v1/faults/{fault}   takes one back; /_trainyard/v1/faults: all */
+ *   DELETE /_trainyard/v1/faults/{fault}   removes one; /_trainyard/v1/faults: all */
 
 #include "api/http/http.h"
 
@@ -16,9 +16,9 @@ struct store;
 struct faults_context {
 	struct store *store;
 	struct fault_registry *registry;
-	const struct clock *clock;               /* that late answers go by */
-	const char *project_id, *project_number; /* of the project with a known number */
-	const struct family *families;           /* rules may be about their calls; ends with a NULL name */
+	const struct clock *clock;               /* for late answers */
+	const char *project_id, *project_number; /* of the one project whose number is known */
+	const struct family *families;           /* rules may name their calls; ends with a NULL name */
 };
 
 /* Its context is a struct faults_context. */
@@ -27,10 +27,10 @@ extern const struct route fault_routes[];
 /* What a rule is. */
 extern const struct message fault_message;
 
-/* The gate through which calls go that rules may hit: those of Google's APIs, by the names of their methods
- * ("ml.projects.jobs.create"). @context must live as long as the gate is asked. */
+/* The gate that injects faults into calls of Google's APIs, by the names of their methods ("ml.projects.jobs.create").
+ * @context must live as long as the gate is used. */
 struct call_gate faults_gate(struct faults_context *context);
 
-/* Makes the rules of a file, which is a list of such or {"faults": […]}, those of the book that came from a file: rules
- * that are there already keep their hits, others go or come. INVALID_ARGUMENT: says what and where. */
+/* Makes the rules of a file (a list of rules or {"faults": […]}) the registry's rules from a file: rules that exist
+ * already keep their counts, others are added or removed. INVALID_ARGUMENT: says what and where. */
 enum status faults_file_take(struct faults_context *context, const char *path, struct error *err);

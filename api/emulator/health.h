@@ -6,11 +6,11 @@
 
 struct health {
 	const char *version;
-	const char *project; /* the id of the emulated one */
-	/* Adds members to the answer; may be NULL. *ret_reason, the caller's: why jobs do not go on now, NULL where they do.
-	 * Must not wait. Thread: any. */
+	const char *project; /* id of the emulated project */
+	/* Adds members to the answer; may be NULL. *ret_reason, the caller's: why jobs do not progress now; NULL: they
+	 * do. Must not wait. Thread: any. */
 	void (*details_add)(void *arg, json_t *answer, char **ret_reason);
-	/* Whether jobs go on: the engine answers, and what it has is known. NULL: always. Thread: any. */
+	/* Whether jobs progress: the engine answers, and its containers are known. NULL: always. Thread: any. */
 	bool (*ready)(void *arg);
 	void *arg;
 };

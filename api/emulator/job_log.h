@@ -2,11 +2,11 @@
 #pragma once
 /* api/emulator/job_log.h: GET /_trainyard/v1/jobs/{job}:log: a job's log as a stream, one JSON object a line.
  *
- * ?follow=true goes on with new lines until the job has ended and its last line was given. None is missing and none comes
- * twice, whenever the stream begins. */
+ * With ?follow=true it continues with new lines until the job has ended and its last line was sent. Whenever the stream
+ * begins, each line comes exactly once. */
 #include "api/http/http.h"
 
 extern const struct message job_log_query, job_log_line;
 
-/* Of a row of jobs_routes. */
+/* The handler of a row of jobs_routes. */
 enum status job_log_stream(struct call *call, struct error *err);

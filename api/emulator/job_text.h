@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/job_text.h: a job as a file describes it, for `trainyard submit` and for the console.
+/* api/emulator/job_text.h: reads a job's description from a file's text, for `trainyard submit` and for the console.
  *
  *   POST /_trainyard/v1/jobs:read   the text of a file; the answer is the collection and the body that create the job
  *
@@ -13,20 +13,20 @@
 extern const struct message job_text_message, job_read_message;
 
 struct job_text {
-	const char *collection; /* "customJobs": where it is created */
-	const char *name_field; /* "displayName": what it is called by */
+	const char *collection; /* "customJobs": the collection to create it in */
+	const char *name_field; /* "displayName": the field with its name */
 	json_t *body;           /* owned */
 };
 
-/* Reads @text. What gcloud's flags say beside the file is filled in where the text does not say it: the region of
- * AI Platform Training as @region, one trial of a tuning job. @name, unless NULL, replaces the text's own.
- * INVALID_ARGUMENT: it is neither YAML nor JSON, which is told with its line, or it is no job. Thread: any. */
+/* Reads @text. Sets what gcloud takes from flags if the text does not set it: the region of AI Platform Training to
+ * @region, and one trial for a tuning job. @name, unless NULL, replaces the text's own. INVALID_ARGUMENT: it is neither
+ * YAML nor JSON (with the line), or not a job. Thread: any. */
 enum status job_text_read(const char *text, size_t length, const char *name, const char *region,
 			  struct job_text *ret_job, struct error *err);
 void job_text_deinit(struct job_text *job);
 #define AUTO_JOB_TEXT __attribute__((cleanup(job_text_deinit)))
-/* Whether the body has what the job is called by. */
+/* Whether the body has the job's name. */
 bool job_text_has_name(const struct job_text *job);
 
-/* Of a row of jobs_routes. */
+/* The handler of a row of jobs_routes. */
 enum status job_read_answer(struct call *call, struct error *err);

@@ -3,14 +3,14 @@
 /* api/emulator/jobs.h: the jobs of all families, projects and locations in one list.
  *
  *   GET /_trainyard/v1/jobs         ?project=, ?filter=, ?pageSize=, ?pageToken=: newest first
- *   GET /_trainyard/v1/jobs/{job}   ?project=: the one job that an id, a display name, the beginning of either or "@last" means
+ *   GET /_trainyard/v1/jobs/{job}   ?project=: the job named by an id, a display name, the beginning of either, or "@last"
  *   POST /_trainyard/v1/jobs:read   a text that describes a job: job_text.h
  *   GET /_trainyard/v1/jobs:watch   ?project=, ?filter=, ?position=: the same, and each again when it changes: job_watch.h
  *   GET /_trainyard/v1/jobs/{job}:log   its log: job_log.h
- *   GET /_trainyard/v1/jobs/{job}:timeline   what became of it: job_timeline.h
+ *   GET /_trainyard/v1/jobs/{job}:timeline   its events: job_timeline.h
  *   POST /_trainyard/v1/jobs/{job}:shell   a program in a replica: job_shell.h
  *
- * Choice: all of it is ours, the services have nothing like it. */
+ * Choice: these methods are trainyard's own; the services have none like them. */
 #include "api/http/http.h"
 
 struct discovery_api;
@@ -31,19 +31,19 @@ struct jobs_context {
 	struct store *store;
 	const struct training_context *training; /* spells names of jobs */
 	const struct web_shell_context *shells;  /* opens shells in replicas */
-	struct faults_context *faults;           /* NULL: none are ordered */
+	struct faults_context *faults;           /* NULL: faults cannot be injected */
 	struct ledger *ledger;                   /* of clients' requests */
-	struct state_context *state;             /* of exports and imports */
+	struct state_context *state;             /* for exports and imports */
 };
 
 /* Its context is a struct jobs_context. */
 extern const struct route jobs_routes[];
-/* A job as the list has it. */
+/* A job in the list. */
 extern const struct message listed_job_message;
 void listed_job_render(const struct jobs_context *context, const struct job_summary *job, struct writer *answer);
 /* The id of the project that the call is limited to; NULL: none. */
 const char *jobs_project(const struct call *call);
-/* Puts the job that runs a trial in the place of the tuning job. INVALID_ARGUMENT: @trial is 0; NOT_FOUND. */
+/* Replaces the tuning job by the job that runs its trial. INVALID_ARGUMENT: @trial is 0; NOT_FOUND. */
 enum status jobs_trial_find(struct store *store, int64_t trial, struct job **job, struct error *err);
-/* The one job that the call's {job} means. NOT_FOUND; FAILED_PRECONDITION: several. */
+/* The job that the call's {job} identifies. NOT_FOUND; FAILED_PRECONDITION: several match. */
 enum status jobs_find(const struct call *call, struct summary_list *ret_one, struct error *err);

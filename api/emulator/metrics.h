@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/metrics.h: GET /metrics, which tells the daemon's counters and gauges in Prometheus' text format.
+/* api/emulator/metrics.h: GET /metrics: the daemon's counters and gauges in Prometheus' text format.
  *
  * Source: https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4) */
 #include "api/http/http.h"
@@ -11,9 +11,9 @@ struct store;
 struct metrics {
 	const char *version;
 	struct store *store;
-	const struct clock *clock;   /* that jobs are dated by */
+	const struct clock *clock;   /* the clock of the jobs' times */
 	const struct ledger *ledger; /* NULL: requests are not counted */
-	/* Whether the engine answers, and was listed since. Thread: any. */
+	/* Whether the engine answers, and has sent a listing since. Thread: any. */
 	void (*engine)(void *arg, bool *ret_reachable, bool *ret_ready);
 	void *arg;
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/requests.h: GET /_trainyard/v1/requests: the last requests of clients, the oldest first, one JSON object a line.
+/* api/emulator/requests.h: GET /_trainyard/v1/requests: the last requests of clients, oldest first, one JSON object a
+ * line.
  *
- * ?follow=true goes on with new ones until the client leaves, ?failed=true has refused ones only, ?tail= the last of them. */
+ * ?follow=true continues with new ones until the client leaves, ?failed=true selects refused ones, ?tail= the last
+ * ones. */
 #include "api/http/http.h"
 
 extern const struct message requests_query, request_line;
 
-/* Of a row of jobs_routes. */
+/* The handler of a row of jobs_routes. */
 enum status requests_stream(struct call *call, struct error *err);

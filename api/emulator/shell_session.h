@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/shell_session.h: the terminals that are open now, each known by its replica and an id that its
- * client chose. In memory only. Thread: any.
+/* api/emulator/shell_session.h: the open terminals, each identified by its replica and an id that its client chose. In
+ * memory only. Thread: any.
  *
  * The request that streams a session's output owns it: it begins, starts, reads and ends it. Other requests find it by
  * name, hold it while they send input, and release it; the last release closes the terminal. */
@@ -15,34 +15,33 @@ struct shell_session;
 struct shell_sessions;
 
 struct shell_sessions *shell_sessions_new(void);
-/* When no session is left. NULL is harmless. */
+/* To be called when no session is left. NULL is harmless. */
 void shell_sessions_free(struct shell_sessions *sessions);
 
-/* Takes a place under @id; nobody finds the session before it is started. What is returned is ended by
- * shell_session_end(). Outcomes: INVALID_ARGUMENT: @id is not 1 to 64 letters, digits, "-" and "_";
- * ALREADY_EXISTS; RESOURCE_EXHAUSTED. */
+/* Reserves @id; the session cannot be found before it is started. To be ended by shell_session_end(). Outcomes:
+ * INVALID_ARGUMENT: @id is not 1 to 64 letters, digits, "-" and "_"; ALREADY_EXISTS; RESOURCE_EXHAUSTED. */
 enum status shell_session_begin(struct shell_sessions *sessions, const struct replica_key *replica,
 				const char *id, struct shell_session **ret_session, struct error *err);
-/* From now on the terminal is the session's. */
+/* Gives the terminal to the session. */
 void shell_session_start(struct shell_session *session, struct shell_terminal *terminal);
-/* As the terminal's own read; once it is over nobody finds the session any more. Only by the owner. */
+/* Reads like the terminal; after its end the session can no longer be found. Only for the owner. */
 ssize_t shell_session_read(struct shell_session *session, char *buffer, size_t size, unsigned timeout_ms);
-/* The session can no longer be found; a request that sends input gets an error. Gives up the owner's hold. */
+/* Removes the session, so that requests that send input get an error, and releases the owner's hold. */
 void shell_session_end(struct shell_session *session);
 DEFINE_AUTO(session_owner, struct shell_session *, shell_session_end)
 
-/* How its program ended, once reading is over; -1: not known. Only by the owner. */
+/* The exit code of its program, after the end of its output; -1: unknown. Only for the owner. */
 int shell_session_exit_code(const struct shell_session *session);
 
-/* The one with this id, whatever replica it is of; NULL when there is none. */
+/* The session with this id, of any replica; NULL: none. */
 struct shell_session *shell_session_find(struct shell_sessions *sessions, const char *id);
-/* NULL when there is none. */
+/* NULL: there is none. */
 struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct replica_key *replica,
 					 const char *id);
 void shell_session_release(struct shell_session *session);
 DEFINE_AUTO(session_hold, struct shell_session *, shell_session_release)
-/* One after the other. False: it is over. */
+/* Sends input; several callers wait for each other. False: the program has ended. */
 bool shell_session_type(struct shell_session *session, const char *data, size_t length);
-/* Nothing more is typed; its program reads the end. */
+/* Ends the input; the program reads end-of-file. */
 void shell_session_end_input(struct shell_session *session);
 void shell_session_resize(struct shell_session *session, unsigned columns, unsigned rows);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/state.h: the whole state of the daemon, out of it and into it.
+/* api/emulator/state.h: exports and imports the whole state of the daemon.
  *
- *   GET  /_trainyard/v1/status                     which opening of which state it is
+ *   GET  /_trainyard/v1/status                     identifies the state and its present opening
  *   GET  /_trainyard/v1/state:export               jobs, logs and objects, as an archive (tar; store/state_folder.h)
- *   POST /_trainyard/v1/state:import[?replace=true]   the same archive: it takes the place of all that there is
+ *   POST /_trainyard/v1/state:import[?replace=true]   the same archive, which replaces the whole state
  *
- * An import is checked as a whole before it counts. Then the daemon closes and opens again, in the same process and at the same
- * address: what it has then is what a start on the imported state has. */
+ * An import is checked completely before it takes effect. Then the daemon closes and opens again, in the same process and at
+ * the same address, like a start on the imported state. */
 #include "api/http/http.h"
 
 struct objects;
@@ -17,15 +17,14 @@ struct state_context {
 	const char *state_dir;
 	struct store *store;
 	struct objects *objects; /* NULL: another emulator of storage is used */
-	const char *run;         /* a name of this opening, at random */
+	const char *run;         /* a random name of this opening */
 	const char *
-		import_problem; /* why the state that was imported before this opening could not be used; NULL: none was, or
-	                             * it could */
+		import_problem; /* why the last imported state could not be used; NULL: it could, or there was none */
 	bool clock_is_steppable;
-	/* Closes the daemon and opens it again, once this returns and calls are answered. Thread: any. */
+	/* Closes the daemon and opens it again, after this has returned and calls are answered. Thread: any. */
 	void (*reopen)(void *arg);
 	void *arg;
-	bool exports, imports; /* atomic: one is under way */
+	bool exports, imports; /* atomic: one is running */
 };
 
 extern const struct message status_message, state_archive_message, state_import_query, state_import_message;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/web_files.h: what browsers get to see, part of the program. */
+/* api/emulator/web_files.h: the files for browsers, part of the program. */
 #include "daemon/base/embedded_file.h"
 
 extern const struct embedded_file web_shell_files[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/metadata/metadata.h: the metadata server, as the replicas of one job see it, and the emulator's identity:
- * the endpoints that give tokens to programs outside containers.
+/* api/metadata/metadata.h: the metadata server for the replicas of one job, and the emulator's identity endpoints,
+ * which give tokens to programs outside of containers.
  * Source: https://cloud.google.com/compute/docs/metadata/querying-metadata (read 2026-11-20) */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,11 +14,11 @@ struct store;
 /* One replica, as its own metadata server describes it. */
 struct metadata_instance {
 	int64_t job;
-	unsigned role, index; /* of scheduler/plan/plan.h */
-	uint64_t id;          /* a number that no other replica has */
+	unsigned role, index; /* as in scheduler/plan/plan.h */
+	uint64_t id;          /* a number unique to the replica */
 	char hostname[64];
-	char machine_type[64]; /* "n1-standard-4"; "" where none was asked for */
-	int64_t created_s;     /* wall clock; 0: not known */
+	char machine_type[64]; /* "n1-standard-4"; "" if none was requested */
+	int64_t created_s;     /* wall clock; 0: unknown */
 };
 
 /* One gateway's. */
@@ -26,25 +26,25 @@ struct metadata_context {
 	struct store *store;
 	struct signing_key *key; /* made when first used */
 	const struct clock *clock;
-	const char *project_id;     /* the emulator's project: what clients are pointed to */
+	const char *project_id;     /* the emulator's project, as clients learn it */
 	const char *project_number; /* "123456789012" */
 	const char *region;         /* of the job */
-	const char *email;          /* the account that its programs use */
+	const char *email;          /* the account of its programs */
 	/* Finds the replica by its address. False: none of the job's replicas has this address. Thread: any. */
 	bool (*find)(void *arg, uint32_t peer, struct metadata_instance *ret_instance);
 	void *arg;
 };
 
-/* For a gateway's listener, with a struct metadata_context: "/", "/computeMetadata/…". The family is to be lenient
- * about queries. What its rows refuse is an answer like any other, a page with the metadata server's own headers. */
+/* For a gateway's listener, with a struct metadata_context: "/", "/computeMetadata/…". The family must be lenient about
+ * queries. Refusals of its rows are ordinary answers: a page with the metadata server's own headers. */
 extern const struct route metadata_routes[];
-/* For what is refused before a row's handler runs: a page in the form of the metadata server's. */
+/* For refusals before a row's handler runs: a page in the form of the metadata server. */
 const char *metadata_error_render(const struct call *call, const struct error *err, unsigned http_status,
 				  struct text *body);
 
-/* For the public listener, with a struct identity_context: "POST /token" (a service account's JWT for an access
- * token or an identity token), "GET /oauth2/v3/certs" (the keys that identity tokens are checked with), "/tokeninfo".
- * The family is to be lenient about queries.
+/* For the public listener, with a struct identity_context: "POST /token" (exchanges a service account's JWT for an
+ * access token or an identity token), "GET /oauth2/v3/certs" (the keys to verify identity tokens), "/tokeninfo". The
+ * family must be lenient about queries.
  * Source: https://developers.google.com/identity/protocols/oauth2/service-account#httprest (read 2026-11-22) */
 struct identity_context {
 	struct store *store;

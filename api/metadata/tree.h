@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/metadata/tree.h: what one replica's metadata server has to tell: names and values, without HTTP.
- * Pure. Thread: any, one at a time.
+/* api/metadata/tree.h: the contents of one replica's metadata server: names and values, independent of HTTP. Pure.
+ * Thread: any, one at a time.
  * Source: https://cloud.google.com/compute/docs/metadata/predefined-metadata-keys (read 2026-11-22) */
 #include <jansson.h>
 #include <stdint.h>
@@ -12,14 +12,14 @@
 enum { METADATA_NODES_MAX = 128 };
 
 enum node_kind {
-	NODE_DIRECTORY, /* in JSON an object, its members' names in camel case */
-	NODE_MAP,       /* the same with the names as they are */
+	NODE_DIRECTORY, /* in JSON an object with its members' names in camel case */
+	NODE_MAP,       /* the same with unchanged names */
 	NODE_LIST,      /* a directory "0/", "1/" …: in JSON an array */
 	NODE_TEXT,
 	NODE_NUMBER,
 	NODE_LINES,         /* several values, each with a line end; in JSON an array of strings */
-	NODE_LINES_AS_JSON, /* the same, shown as JSON where nothing else is asked for */
-	NODE_TOKEN,         /* made anew for each request: not part of its directory's JSON */
+	NODE_LINES_AS_JSON, /* likewise, shown as JSON by default */
+	NODE_TOKEN,         /* made for each request; not part of its directory's JSON */
 	NODE_IDENTITY,      /* likewise */
 };
 
@@ -28,15 +28,15 @@ struct metadata_row;
 struct node {
 	const struct metadata_row *row;
 	enum node_kind kind;
-	const char *account; /* what stands for the account in its path; borrowed */
+	const char *account; /* the account's name in the path; borrowed */
 };
 
-/* Of what there is to tell, the names alone: values are written when they are shown. Borrows all that it is made of. */
+/* The names only: values are written when they are shown. Borrows everything. */
 struct metadata_tree {
 	const struct metadata_context *context;
 	const struct metadata_instance *instance;
 	uint32_t peer;
-	struct node nodes[METADATA_NODES_MAX]; /* a directory stands before what is in it */
+	struct node nodes[METADATA_NODES_MAX]; /* a directory comes before its contents */
 	size_t count;
 };
 
@@ -44,15 +44,16 @@ struct metadata_tree {
 void metadata_tree_init(struct metadata_tree *tree, const struct metadata_context *context,
 			const struct metadata_instance *instance, uint32_t peer);
 
-/* The one at @path, below "/computeMetadata/v1/": a directory's has its slash, the root's is "". NULL when there is none. */
+/* The node at @path, below "/computeMetadata/v1/": the path of a directory ends in a slash, the root's is "". NULL:
+ * there is none. */
 const struct node *metadata_tree_find(const struct metadata_tree *tree, const char *path);
 bool node_is_directory(const struct node *node);
-/* The names in a directory, each with its line end, directories with their slash. */
+/* The names in a directory, one per line, directories with a slash. */
 void metadata_tree_list(const struct metadata_tree *tree, const struct node *directory, struct text *text);
-/* A node, with all that is in it. */
+/* A node with everything in it. */
 json_t *metadata_tree_json(const struct metadata_tree *tree, const struct node *node);
-/* The same as lines "path value"; a single value stands alone. */
+/* Likewise as lines "path value"; a single value without its path. */
 void metadata_tree_text(const struct metadata_tree *tree, const struct node *node, struct text *text);
 
-/* "us-central1-b": where a region's replicas are said to be. */
+/* "us-central1-b": the zone that the replicas of a region report. */
 void metadata_zone_write(const char *region, struct text *text);

@@ -7,13 +7,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* True for the images that the service marks so, whether there is a row about them or not. */
+/* True for images that the service marks as built-in, whether trainyard knows them or not. */
 bool builtin_image(const char *image);
 
 /* The trainingOutput of a new job with the master's @image (NULL: none) as canonical text; "{}" for an image of
  * the client's. The caller frees. */
 char *builtin_output_new(const char *image);
 
-/* To be called once for a job that has SUCCEEDED and did not tune: adds builtInAlgorithmOutput.modelPath, below
- * @job_dir (NULL: none was given). An @output of any other job stays as it is. */
+/* To be called once for a SUCCEEDED job that is not a tuning job: adds builtInAlgorithmOutput.modelPath, below @job_dir
+ * (NULL: none was given). For any other job @output is unchanged. */
 void builtin_output_finish(json_t *output, const char *job_dir);

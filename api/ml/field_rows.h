@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/field_rows.h: short spellings of rows, for the tables of messages only. */
+/* api/ml/field_rows.h: short macros for the rows of message tables. */
 #include "api/message/message.h"
 
 #define REPEATED  FIELD_REPEATED

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/input_deviations.h: what the request alone tells about how a job runs otherwise than in the cloud.
+/* api/ml/input_deviations.h: deviations from the cloud that follow from the request alone.
  *
  * Pure. Thread: any. */
 #include <jansson.h>
@@ -9,6 +9,6 @@
 struct ml_settings;
 struct plan;
 
-/* Adds to @plan->deviations (scheduler/plan/deviation.h); its pools are filled already. @input is one that the
- * rules have passed under @settings. */
+/* Adds to @plan->deviations (scheduler/plan/deviation.h); its pools must be set already. @input has passed the rules
+ * under @settings. */
 void input_deviations_add(const json_t *input, const struct ml_settings *settings, struct plan *plan);

@@ -9,11 +9,11 @@
 struct job;
 struct plan;
 
-/* ML units that the job consumes in an hour: its replicas, and its Cloud TPU, which is in no pool of the plan.
- * What job_insert() is given as ml_units_per_hour. */
+/* ML units that the job consumes in an hour: its replicas, and its Cloud TPU, which is in no pool of the plan. The
+ * ml_units_per_hour for job_insert(). */
 double job_ml_units_per_hour(const struct plan *plan, const json_t *input);
 
-/* What it has consumed until @now_us, in hundredths: from the moment it first was RUNNING until it ended. A job
- * that was tried again goes on counting, as its machines were not given back in between.
- * Source: the consumption of real jobs fits their time without the preparation. */
+/* ML units consumed until @now_us, in hundredths: from the first time that the job was RUNNING until it ended. For a
+ * retried job counting goes on, because its machines were not given back in between.
+ * Source: the consumption of real jobs matches their time without the preparation. */
 double job_ml_units(const struct job *job, int64_t now_us);

@@ -2,9 +2,9 @@
 #pragma once
 /* api/ml/messages.h: the messages of AI Platform Training v1 as tables.
  *
- * They hold the fields of both published schemas, the public discovery document and the wider one that
- * gcloud was built with, so that what either client knows is no unknown name here. Fields stand in the
- * order of their numbers as far as it is known; the order shows in the input that replicas read back.
+ * They have the fields of both published schemas: the public discovery document, and the wider one that gcloud was
+ * built with; so fields of either client are known. Fields are in the order of their numbers, as far as they are known;
+ * the order is visible in the input that replicas read back.
  *
  * Source: https://ml.googleapis.com/$discovery/rest?version=v1 and
  * https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/pool_field.h: which field of a TrainingInput a pool's member was made of (api/training/replica_json.h). Pure. */
+/* api/ml/pool_field.h: the field of a TrainingInput from which a pool's member was made (api/training/replica_json.h).
+ * Pure. */
 #include <jansson.h>
 
 #include "scheduler/plan/plan.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/resumption.h: the earlier tuning jobs that another one learns from. */
+/* api/ml/resumption.h: the earlier tuning jobs that a tuning job resumes. */
 #include "daemon/base/error.h"
 
 struct ml_context;
 struct plan;
 
-/* Fills plan->resumed_jobs: @job_id, and before it those that it has resumed itself. INVALID_ARGUMENT, of the field
- * hyperparameters.resume_previous_job_id: there is no such job in the project, it does not tune or has not ended, or
- * its parameters or its metric are others. */
+/* Sets plan->resumed_jobs: @job_id, preceded by those that it resumed itself. INVALID_ARGUMENT, of the field
+ * hyperparameters.resume_previous_job_id: the project has no such job, it is not a tuning job, has not ended, or has
+ * other parameters or another metric. */
 enum status resumption_fill(const struct ml_context *context, const char *job_id, struct plan *plan,
 			    struct error *err);

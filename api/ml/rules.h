@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/rules.h: what the files of job rules share. Each rule adds its violations to rules->err and
- * lets the others go on. */
+/* api/ml/rules.h: shared by the files of job rules. Each rule adds violations to rules->err and lets the others
+ * continue. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "api/training/forms.h"
 #include "daemon/base/error.h"
 
-/* Choice: how much of a wrong value is repeated in a text, and how many wrong elements of a list. */
+/* Choice: how much of a wrong value a text repeats, and how many wrong elements of a list are reported. */
 enum { RULES_SHOWN_BYTES = 200, RULES_FAULTS_MAX = 100 };
 
 struct rules {
@@ -38,5 +38,5 @@ void rules_check_cluster(struct rules *rules);
 void rules_check_containers(struct rules *rules);
 void rules_check_packages(struct rules *rules);
 void rules_check_tuning(struct rules *rules);
-/* Last of all: kinds of jobs that trainyard does not run. */
+/* The last check: kinds of jobs that trainyard does not run. */
 void rules_check_capabilities(struct rules *rules);

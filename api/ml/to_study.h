@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/to_study.h: what a job wants tuned, as a study. Pure. */
+/* api/ml/to_study.h: translates a job's hyperparameters to a study. Pure. */
 #include <jansson.h>
 #include <stdint.h>
 
@@ -8,6 +8,6 @@
 
 struct study;
 
-/* @spec: a HyperparameterSpec that passed the rules. A limit of the library's own is INVALID_ARGUMENT. */
+/* @spec: a HyperparameterSpec that has passed the rules. INVALID_ARGUMENT: it exceeds a limit of the tuning library. */
 enum status hyperparameters_to_study(const json_t *spec, uint64_t seed, struct study **ret_study,
 				     struct error *err);

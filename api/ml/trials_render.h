@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/trials_render.h: tuning jobs' trials, as trainingOutput tells them. */
+/* api/ml/trials_render.h: the trials of tuning jobs in trainingOutput. */
 #include "daemon/base/text.h"
 
 struct call;
@@ -10,14 +10,15 @@ struct trial_list;
 /* Of one job. */
 struct trials_reported {
 	struct text
-		output; /* members of trainingOutput, an object; empty: it does not tune, or its trials cannot be read */
-	double ml_units; /* what its trials have consumed */
+		/* members of trainingOutput, an object; empty: it is not a tuning job, or its trials cannot be read */
+		output;
+	double ml_units; /* consumed by its trials */
 };
 
-/* Fills one for each of @count jobs, read together: with a page of jobs of many trials each nothing else counts. What
- * cannot be read is logged, and left out. NULL: none of them tunes. The caller frees. */
+/* One for each of @count jobs, whose trials are read together: for a page of jobs with many trials this takes nearly
+ * all the time. Trials that cannot be read are logged, and left out. NULL: none is a tuning job. The caller frees. */
 struct trials_reported *trials_render(const struct call *call, const struct job *jobs, size_t count);
 void trials_reported_free(struct trials_reported *reported, size_t count);
 
-/* What the trials of a tuning job have consumed by @now_us: each costs what a job of its tier would. */
+/* What the trials of a tuning job have consumed by @now_us: each like a job of its tier. */
 double trials_ml_units(const struct job *job, const struct trial_list *list, int64_t now_us);

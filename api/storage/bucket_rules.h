@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/bucket_rules.h: what must hold of a bucket's metadata, new or changed. Pure. Thread: any. */
+/* api/storage/bucket_rules.h: checks of a bucket's metadata, new or changed. Pure. Thread: any. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"
 
-/* Spells the storage class as it is told. INVALID_ARGUMENT: too many labels, an unknown storage class. */
+/* Normalizes the storage class. INVALID_ARGUMENT: too many labels, an unknown storage class. */
 enum status bucket_rules_check(json_t *metadata, struct error *err);

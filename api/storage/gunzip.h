@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/gunzip.h: gzip, unpacked while it is read. Thread: one at a time. */
+/* api/storage/gunzip.h: decompresses gzip while it is read. Thread: one at a time. */
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -10,9 +10,9 @@
 typedef ssize_t (*packed_read)(void *arg, int64_t offset, char *buffer, size_t size);
 
 struct gunzip;
-/* NULL: zlib has no memory for its state. */
+/* NULL: no memory for zlib's state. */
 struct gunzip *gunzip_new(packed_read read, void *arg);
-/* The number of bytes; 0: the end; -1: they cannot be read, or are no gzip. @size > 0. */
+/* The number of bytes; 0: the end; -1: they cannot be read, or are not gzip. @size > 0. */
 ssize_t gunzip_read(struct gunzip *gunzip, char *buffer, size_t size);
 void gunzip_free(struct gunzip *gunzip);
 DEFINE_AUTO(gunzip, struct gunzip *, gunzip_free)

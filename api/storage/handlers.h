@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/handlers.h: the methods that move no bytes. Their rows are in routes.c; the others': parts.h. */
+/* api/storage/handlers.h: the methods that transfer no bytes. Their rows are in routes.c; for the others see parts.h. */
 #include "api/http/http.h"
 
 enum status buckets_insert(struct call *call, struct error *err);
@@ -12,7 +12,7 @@ enum status buckets_delete(struct call *call, struct error *err);
 enum status buckets_layout_get(struct call *call, struct error *err);
 enum status buckets_policy_get(struct call *call, struct error *err);
 enum status buckets_permissions_test(struct call *call, struct error *err);
-/* What a bucket or an object could have and here never has: managed folders, notifications, access controls. */
+/* Lists of things that buckets and objects never have here: managed folders, notifications, access controls. */
 enum status empty_list(struct call *call, struct error *err);
 enum status service_account_get(struct call *call, struct error *err);
 

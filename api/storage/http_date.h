@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum { HTTP_DATE_SIZE = 32 };
-/* "" where there is none: a year beyond 9999. */
+/* "" for a year beyond 9999. */
 void http_date_write(int64_t wall_us, char ret_date[HTTP_DATE_SIZE]);
-/* Only the form above, which is what anybody sends; false of others. */
+/* Reads only the form above, which all clients send; false for others. */
 bool http_date_read(const char *date, int64_t *ret_wall_s);

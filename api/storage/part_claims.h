@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/part_claims.h: the document that ends an upload in parts, read while it arrives. Pure.
- * Elements that are not known are passed over, a document type is refused: there are no entities to expand.
+/* api/storage/part_claims.h: parses the document that completes an upload in parts, while it arrives. Pure. Unknown
+ * elements are ignored, a document type is refused, so there are no entities to expand.
  * Source: https://cloud.google.com/storage/docs/xml-api/post-object-complete (read 2026-11-22) */
 #include <stddef.h>
 
@@ -12,14 +12,14 @@ enum { PART_CLAIMS_MOST_BYTES = 1 << 20 };
 
 struct part_claims;
 
-/* NULL: expat has no memory for a parser. */
+/* NULL: no memory for expat's parser. */
 struct part_claims *part_claims_new(void);
 void part_claims_free(struct part_claims *claims);
 DEFINE_AUTO(part_claims, struct part_claims *, part_claims_free)
 
-/* INVALID_ARGUMENT: MalformedXML, as store/objects/assemblies.h has it. Nothing may follow a failure. */
+/* INVALID_ARGUMENT: MalformedXML, as in store/objects/assemblies.h. No call may follow a failure. */
 enum status part_claims_receive(struct part_claims *claims, const char *data, size_t length,
 				struct error *err);
-/* That was all. In the order in which they were named; *ret_list is the claims' own. */
+/* Ends the document. The parts are in its order; *ret_list belongs to the claims. */
 enum status part_claims_finish(struct part_claims *claims, const struct part_claim **ret_list,
 			       size_t *ret_count, struct error *err);

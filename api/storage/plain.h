@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/plain.h: the plain paths "/BUCKET/OBJECT", as the XML API has them: what signed URLs, public links and
- * tools of older days use. Conditions come in headers, errors are XML.
+/* api/storage/plain.h: the plain paths "/BUCKET/OBJECT" of the XML API, used by signed URLs, public links and older
+ * tools. Conditions are headers, errors are XML.
  * Source: https://cloud.google.com/storage/docs/xml-api/reference-methods (read 2026-11-20) */
 #include "api/storage/parts.h"
 
@@ -14,7 +14,7 @@ enum status plain_object_delete(struct call *call, struct error *err);
 enum status plain_bucket_get(struct call *call, struct error *err);
 enum status plain_bucket_head(struct call *call, struct error *err);
 
-/* Uploads in parts, which other handlers hand over to. */
+/* Uploads in parts; other handlers call these. */
 enum status plain_assembly_begin(struct call *call, struct error *err); /* POST ?uploads */
 enum status plain_assembly(struct call *call, struct error *err);
 enum status plain_part_begin(struct call *call, struct error *err); /* PUT ?partNumber&uploadId */
@@ -25,13 +25,13 @@ enum status plain_assembly_cancel(struct call *call, struct error *err); /* DELE
 enum status plain_part_list(struct call *call, struct error *err);       /* GET ?uploadId */
 enum status plain_assembly_list(struct call *call, struct error *err);   /* GET of a bucket ?uploads */
 
-/* Whether a plain path was asked for at an address that has none: of many APIs, none of which is the XML API. */
+/* Whether a plain path was requested at an address that serves several APIs, none of which is the XML API. */
 bool plain_is_elsewhere(const struct call *call);
 
 struct upload_form;
-/* What a request's path and headers say of the object that is to be. */
+/* Reads the path and headers of a request about an object to be written. */
 enum status plain_target_read(const struct call *call, struct upload_form *form, struct error *err);
 
-/* x-goog-if-generation-match and x-goog-if-metageneration-match. INVALID_ARGUMENT: no numbers. */
+/* x-goog-if-generation-match and x-goog-if-metageneration-match. INVALID_ARGUMENT: not numbers. */
 enum status plain_conditions_read(const struct call *call, struct conditions *ret_conditions,
 				  struct error *err);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/resumable.h: uploads in several requests, as both dialects have them.
+/* api/storage/resumable.h: resumable uploads, for both APIs.
  * Source: https://cloud.google.com/storage/docs/performing-resumable-uploads (read 2026-11-20) */
 #include "api/storage/upload.h"
 
-/* Begins a session for @target and answers with its address, which is @path and the session's id.
- * @http_status of the answer: 200 of the JSON API, 201 of the plain paths. */
+/* Begins a session for @target and answers with its address: @path and the session's id. @http_status of the answer:
+ * 200 in the JSON API, 201 for plain paths. */
 enum status session_started_answer(struct call *call, const struct object_target *target, const char *path,
 				   unsigned http_status, struct error *err);
 
-/* One request of a session, named by upload_id in the query: bytes, or the question how many have arrived.
- * The handler's answer is 308 while bytes are missing. With all of them it is the object, which @finished writes
- * into the answer. NOT_FOUND: no such session of this bucket. */
+/* Handles one request of a session, identified by upload_id in the query: bytes, or the question how many have arrived.
+ * The answer is 308 while bytes are missing, and then the object, which @finished writes. NOT_FOUND: the bucket has no
+ * such session. */
 typedef enum status (*object_answerer)(struct call *call, const struct object *object, struct error *err);
 enum status session_request_begin(struct call *call, struct error *err);
 enum status session_request(struct call *call, object_answerer finished, struct error *err);

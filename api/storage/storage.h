@@ -14,12 +14,12 @@ struct storage_context {
 	const struct clock *clock;
 	const char *project_id, *project_number;
 	bool auto_buckets; /* buckets are made on first use */
-	/* Where a public object of a bucket that is not here may be, "https://HOST": a request by TLS and without
-	 * credentials is redirected there; NULL: none is. */
+	/* "https://HOST", where a public object of a bucket that does not exist here may be: a request by TLS and
+	 * without credentials is redirected there; NULL: none is. */
 	const char *elsewhere;
-	int64_t job; /* a gateway's: tokens of other jobs are refused with 401; 0: the public listener's */
-	const char *
-		job_project; /* a gateway's: the project of requests that name none; NULL: they must name one */
+	int64_t job; /* for a gateway: tokens of other jobs are refused with 401; 0: for the public listener */
+	const char
+		*job_project; /* for a gateway: the default project of requests; NULL: they must name one */
 };
 
 /* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status,
@@ -27,10 +27,10 @@ struct storage_context {
 extern const struct route storage_routes[];
 extern const struct route storage_absent[];
 extern const struct discovery_api storage_api;
-/* "/{bucket}/{object=**}": the plain paths of the XML API. The same, and last_resort, may_have. */
+/* "/{bucket}/{object=**}": the plain paths of the XML API. With the same settings, and last_resort, may_have. */
 extern const struct route storage_plain_routes[];
-/* Can the first segment be a bucket? Not where a path of another family begins so, be it one that no family has, and not
- * where a method of an unknown version is called ("/v1alpha1/projects/…"). */
+/* Whether the first segment can be a bucket. It cannot if paths of another family begin with it, or if the path is a
+ * method of an unknown version ("/v1alpha1/projects/…"). */
 bool storage_plain_may_have(const char *const *segments, size_t count);
 enum status storage_fields_refuse(const char *mask, const char *path, const char *name, struct error *err);
 unsigned storage_error_status(const struct call *call, const struct error *err);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/forms.h: how the names of cloud things are formed, whichever API says them.
+/* api/training/forms.h: the form of names in the cloud, for both APIs.
  *
  * Pure. Thread: any. */
 #include <stdbool.h>
 
 /* True when the whole of @text matches the extended regular expression. */
 bool text_matches(const char *text, const char *pattern);
-/* Whether lenient validation takes it for the name of a region or a machine type: lowercase letters, digits, dashes and
- * underscores, a letter first; 63 at most. */
+/* Whether lenient validation accepts it as the name of a region or a machine type: lowercase letters, digits, dashes
+ * and underscores, a letter first; at most 63. */
 bool is_cloud_name(const char *text);
 enum storage_path {
-	STORAGE_READ,    /* "gs://bucket" and what is below it; the bucket may be Google's */
+	STORAGE_READ,    /* "gs://bucket" and paths below it; the bucket may be Google's */
 	STORAGE_OBJECT,  /* "gs://bucket/object"; likewise */
-	STORAGE_WRITTEN, /* "gs://bucket" and what is below it: the bucket can be the user's */
+	STORAGE_WRITTEN, /* "gs://bucket" and paths below it; the bucket must be the user's */
 };
 
 enum { STORAGE_FAULT_SIZE = 160 };
 
 /* What is wrong with @text, as the rest of a sentence that begins with it: "is not a Cloud Storage path: …", "names a
- * bucket that cannot be: the name is too short: …". NULL: nothing is; else @ret_fault. */
+ * bucket that cannot be: the name is too short: …". NULL: nothing; otherwise @ret_fault. */
 const char *storage_path_fault(const char *text, enum storage_path kind, char ret_fault[STORAGE_FAULT_SIZE]);
 /* "projects/NUMBER/global/networks/NAME" */
 bool is_network(const char *text);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct image_name {
-	size_t registry_length; /* the text begins with so much of host[:port]; 0: none, which is Docker Hub */
+	size_t registry_length; /* length of host[:port] at the beginning of the text; 0: none, which means Docker Hub */
 	size_t name_length;     /* registry and path, without tag and digest */
 	bool has_tag, has_digest;
 };
@@ -17,12 +17,12 @@ struct image_name {
 /* False when @text is no such reference. */
 bool image_name_parse(const char *text, struct image_name *ret_name);
 
-/* Where a reference can be pulled from by the cloud's machines. */
+/* From where the cloud's machines can pull an image. */
 enum image_origin {
-	IMAGE_OF_GOOGLE,  /* Container Registry or Artifact Registry: where the service wants images to be */
-	IMAGE_OF_OTHERS,  /* another registry, Docker Hub when none is named */
-	IMAGE_OF_MACHINE, /* a loopback address: this machine alone */
+	IMAGE_OF_GOOGLE,  /* Container Registry or Artifact Registry: where the service expects images */
+	IMAGE_OF_OTHERS,  /* another registry; Docker Hub if none is named */
+	IMAGE_OF_MACHINE, /* a loopback address: only this machine */
 };
 
-/* @text is one that image_name_parse() takes. */
+/* @text must be accepted by image_name_parse(). */
 enum image_origin image_origin(const char *text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/job_times.h: times of jobs as clients see them: never in the wrong order, whatever their digits. Pure.
+/* api/training/job_times.h: times of jobs for clients: never in the wrong order, whatever their precision. Pure.
  * Thread: any. */
 #include <stdint.h>
 
-/* The whole second at which a client sees @time_us, which came after what it sees at @before_us: its own, or the first that
- * is not before that. 0 (never) stays 0. A clock that was set back meanwhile does not show.
- * Choice: the service's own rule is not known; its jobs' times in seconds were never seen before the creation. */
+/* The whole second to show for @time_us, an event after @before_us: its own second, or the first one that is not before
+ * the second shown for that. 0 (never) stays 0. A clock that was set back in between is hidden.
+ * Choice: the service's own rule is unknown; times in seconds of its jobs were never observed before the creation. */
 int64_t second_shown(int64_t time_us, int64_t before_us);

@@ -3,8 +3,8 @@
 /* api/training/plan_answer.h: what would run if a job were created: everything that its replicas would get. Nothing is
  * stored and nothing runs.
  *
- * Below /_trainyard, for jobs of both families. Numbers are JSON numbers here, not texts: no client library reads these
- * answers. */
+ * Below /_trainyard, for jobs of both families. Numbers are JSON numbers, not strings, because no client library reads
+ * these answers. */
 #include <stdbool.h>
 
 #include "api/training/replica_json.h"
@@ -13,16 +13,16 @@
 struct call;
 struct plan;
 
-/* What the job's family says in its own way. Borrowed. */
+/* The parts that depend on the job's family. Borrowed. */
 struct plan_report {
 	const char *name;    /* the job's */
-	bool name_drawn;     /* its id is drawn anew for each job, so this is but an example */
+	bool name_drawn;     /* the id is drawn for each job, so this one is an example */
 	const json_t *input; /* what @namer reads */
 	pool_field_namer namer;
-	const double *units_per_hour; /* ML units; NULL: the family has none */
+	const double *units_per_hour; /* ML units; NULL: the family has no such unit */
 };
 
-/* Answers with the plan, which has passed all checks of a create.
- * FAILED_PRECONDITION: this machine can never run it; INVALID_ARGUMENT: too long for a program. */
+/* Answers with the plan, which has passed all checks of a create. FAILED_PRECONDITION: this machine can never run it;
+ * INVALID_ARGUMENT: its environment is too long for a program. */
 enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_report *telling,
 			struct error *err);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/program.h: what a replica's program is given, as clients are told it. Pure; thread: any. */
+/* api/training/program.h: the command and the environment of a replica's program, for clients. Pure; thread: any. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"
 #include "scheduler/plan/plan.h"
 
-/* What its gateway adds to the environment is known when it runs, so $(NAME) of that is told as it is written.
- * Of a package the command is what runs once it is installed.
- * Choice: the launcher's text, the same for all jobs, is not told. */
+/* The gateway's part of the environment is known only at run time, so $(NAME) of such a variable stays as it is. For a
+ * Python package the command is what runs after its installation.
+ * Choice: the launcher's text, the same for all jobs, is not shown. */
 struct program {
 	json_t *environment, *command, *args; /* "NAME=value" each; the others may be NULL */
 };
 
-/* @ret_program holds nothing yet; program_deinit() after any outcome. */
+/* @ret_program must be empty; program_deinit() after any outcome. */
 enum status program_make(const struct plan *plan, enum role role, unsigned index, struct program *ret_program,
 			 struct error *err);
 void program_deinit(struct program *program);
@@ -22,7 +22,7 @@ void program_deinit(struct program *program);
 /* {"NAME": "value"}: its environment. The caller's. */
 json_t *program_environment(const struct program *program);
 
-/* For each pool of a plan what its first replica is given. */
+/* For each pool of a plan the program of its first replica. */
 struct programs {
 	json_t *command_lines; /* {"POOL": "docker run …"}: scheduler/plan/command_line.h */
 	json_t *environments;  /* {"POOL": {"NAME": "value"}} */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/report.h: what a job's replicas are here and how that differs from the cloud: what no field of its resource
- * could say.
+/* api/training/report.h: the report of a job: its replicas here, and its deviations from the cloud, which no field of
+ * its resource could hold.
  *
- * Below /_trainyard, for jobs of both families. Numbers are JSON numbers here, not texts: no client library reads these
- * answers. Thread: any. */
+ * Below /_trainyard, for jobs of both families. Numbers are JSON numbers, not strings, because no client library reads
+ * these answers. Thread: any. */
 #include "api/training/replica_json.h"
 #include "daemon/base/error.h"
 
@@ -12,10 +12,10 @@ struct job;
 struct plan;
 struct training_context;
 
-/* {"name", "state", "attempt", "differences", "commandLines", "replicas"} of @job with this plan; for a tuning job, instead of
- * the last two, "trials", which have them each, the newest first, and "trialCount". A queued job has "start", as
- * start_estimate.h says. A job that was not admitted yet has no limits, no devices, and the differences of its
- * request alone. @ret_report is the caller's. */
+/* {"name", "state", "attempt", "differences", "commandLines", "replicas"} of @job with this plan. A tuning job has,
+ * instead of the last two, "trials", newest first, with those members each, and "trialCount". A queued job has "start",
+ * see start_estimate.h. A job that was not admitted yet has no limits, no devices, and only the deviations of its
+ * request. @ret_report is the caller's. */
 enum status report_make(const struct training_context *context, const struct job *job,
 			const struct plan *plan, pool_field_namer namer, json_t **ret_report,
 			struct error *err);

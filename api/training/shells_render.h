@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/shells_render.h: the addresses of the interactive shells of a job, or of a trial. */
+/* api/training/shells_render.h: the addresses of the interactive shells of a job or a trial. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -9,8 +9,8 @@ struct job;
 struct plan;
 struct writer;
 
-/* Whether clients are told of shells: the job's input asks for them, and the caller named the host it came by. */
+/* Whether the answer has addresses of shells: the job's input asks for them, and the request has a Host. */
 bool shells_reported(const struct call *call, const struct job *job);
-/* The member webAccessUris: one for each replica of @plan as the job with number @job runs it; absent when there are
+/* The member webAccessUris: one for each replica of @plan, as run by the job with number @job; absent if there are
  * none. */
 void shells_render(const struct call *call, int64_t job, const struct plan *plan, struct writer *answer);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/start_estimate.h: whether a job that were created now, or one that is queued, would start at once, and with what.
+/* api/training/start_estimate.h: whether a new or queued job would start at once, and with which resources.
  *
- * It foretells what the scheduler does with the room and the queue as they are; the next moment may be another. */
+ * It predicts what the scheduler does with the present room and queue, which may change at any moment. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
@@ -14,28 +14,28 @@ struct job_list;
 struct training_context;
 
 struct start_estimate {
-	bool known; /* false: what the machine has is not known, nothing else is said but text */
+	bool known; /* false: the machine's resources are unknown; only text is set */
 	bool starts_now;
-	enum shortage shortage; /* otherwise: what is short, for the job or for the one it waits behind */
-	char *text;             /* why it does not start, a sentence; NULL when it does */
-	char *behind;           /* the job, as job_name.h names it, that has to start before it; NULL: none */
-	/* What it would be let in with; its devices are drawn only when it starts, so they are there only then.
-	 * NULL: cannot be told. */
+	enum shortage
+		shortage; /* otherwise: what is short, for the job or for the one that it waits behind */
+	char *text;       /* why it does not start, one sentence; NULL: it starts */
+	char *behind;     /* the job, named as in job_name.h, that has to start before it; NULL: none */
+	/* What it would be given. Its devices are chosen only at the start, so they are set only if it starts now.
+	 * NULL: unknown. */
 	struct assignment *assignment;
 };
 
 void start_estimate_deinit(struct start_estimate *start_estimate);
 #define AUTO_START_ESTIMATE __attribute__((cleanup(start_estimate_deinit)))
 
-/* For @job, which is queued and has this plan; NULL: for a job that were created now.
- * Reads the queue from the store, and nothing of what a client sent but the plan. Thread: any.
- * FAILED_PRECONDITION: this machine can never run the job, in words for the client. */
+/* For @job, which is queued and has this plan; NULL: for a new job. Reads the queue from the store. Thread: any.
+ * FAILED_PRECONDITION: this machine can never run the job; the text is for the client. */
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
 				const struct job *job, struct start_estimate *ret_estimate,
 				struct error *err);
-/* The same where the caller has just read all unfinished jobs, to estimate several; NULL: they are read. */
+/* Likewise, with the list of unfinished jobs, for callers that estimate several; NULL: the list is read. */
 enum status start_estimate_among(const struct training_context *context, const struct plan *plan,
 				 const struct job *job, const struct job_list *unfinished,
 				 struct start_estimate *ret_estimate, struct error *err);
-/* {"now", "shortage", "behind", "text"}, of which those that have nothing to say are not there. */
+/* {"now", "shortage", "behind", "text"}; members without a value are absent. */
 json_t *start_estimate_json(const struct start_estimate *start_estimate);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/study_answer.h: a tuning job's search, to look at: what was tried, what was measured, what is best, and what
- * the model makes of it.
+/* api/training/study_answer.h: a tuning job's search for display: trials, measurements, the best trial, and the model's
+ * beliefs.
  *
- * Below /_trainyard, for jobs of both families. Numbers are JSON numbers here, not texts: no client library reads these
- * answers. */
+ * Below /_trainyard, for jobs of both families. Numbers are JSON numbers, not strings, because no client library reads
+ * these answers. */
 #include "daemon/base/error.h"
 
 struct call;
@@ -13,6 +13,6 @@ struct message;
 
 extern const struct message study_query;
 
-/* Answers with the study of @job as JSON, or as a table where the call asks for that; @name is the job's in the answer.
- * INVALID_ARGUMENT: format; FAILED_PRECONDITION: it does not tune. */
+/* Answers with the study of @job as JSON, or as a table if the call asks for one; @name is the job's name in the
+ * answer. INVALID_ARGUMENT: format; FAILED_PRECONDITION: it is not a tuning job. */
 enum status study_answer(struct call *call, const struct job *job, const char *name, struct error *err);
