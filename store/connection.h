@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/connection.h: one SQLite connection with its settings, its prepared statements, and the
- * small steps that all files of the store take on it. Used by one thread at a time.
+/* store/connection.h: one SQLite connection with its settings, its prepared statements, and the basic steps that all
+ * files of the store use. Used by one thread at a time.
  *
- * Values are bound by name only; texts are not copied, so they outlive the statement's use. */
+ * Values are bound by name only; texts are not copied, so they must outlive the statement's use. */
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,49 +21,50 @@ struct reader_pool;
 struct connection {
 	sqlite3 *db;
 	enum connection_role role;
-	const struct reader_pool *pool; /* a reader's; NULL: a writer */
-	int64_t deadline_us;            /* a reader's: when its loan ends, monotonic */
-	int64_t owner;                  /* a reader's: of the work that it is lent to */
-	bool has_pages;                 /* a reader's: it was lent since its pages were given back */
-	bool transacts; /* a writer's: a transaction was begun that is to be ended by commit */
-	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not yet asked for */
+	const struct reader_pool *pool; /* for a reader; NULL: a writer */
+	int64_t deadline_us;            /* for a reader: when its loan ends, monotonic */
+	int64_t owner;                  /* for a reader: the owner of the work that it is lent for */
+	bool has_pages; /* for a reader: it may have cached pages since they were last freed */
+	bool transacts; /* for a writer: a transaction is open */
+	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not prepared yet */
 };
 
-/* Gives SQLite its memory functions and modes. To be called before SQLite is used without connection_open(). */
+/* Sets SQLite's memory functions and modes. To be called before SQLite is used without connection_open(). */
 void connection_library_begin(void);
 
-/* Opens @path; a writer makes the file and brings it to the newest schema. */
+/* Opens @path; a writer makes the file and migrates it to the newest schema. */
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err);
-/* Completes the error of a read or write of a database that failed while it was opened: names the file, in the system's words
- * where they are known, which a user can act on. Fills *err and returns @status; an error that is none of the storage medium
- * stays as it is. */
+/* Completes the error of a read or write that failed while a database was opened: names the file and, if known, the
+ * system's error, so that the user can act on it. Sets *err and returns @status; an error that does not come from the
+ * disk is unchanged. */
 enum status connection_open_fail(struct connection *connection, enum status status, struct error *err);
 void connection_close(struct connection *connection);
 DEFINE_AUTO(connection, struct connection *, connection_close)
 
-/* The prepared statement, reset, without values. Prepared when it is first asked for: a connection uses few of its role's,
- * and holds the memory of each for good. NULL: it cannot be prepared (logged: the file cannot be read, or is locked). The
- * functions below take NULL, and statement_step() answers UNAVAILABLE. */
+/* The prepared statement, reset, without values. It is prepared at its first use, because a connection uses few of its
+ * role's statements and keeps the memory of each. NULL: it cannot be prepared (logged: the file cannot be read, or is
+ * locked). The functions below accept NULL, and statement_step() then returns UNAVAILABLE. */
 sqlite3_stmt *connection_statement(struct connection *connection, enum statement_id id);
-/* A statement for this call alone; @sql is made of our own texts. */
+/* A statement for this call only; @sql contains no text of clients. */
 enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
 			       struct error *err);
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err);
 
-/* A writer's transaction. A statement that finds no room may roll all of it back, and SQLite reports that only if asked.
- * Then each later write fails until the transaction is begun anew, instead of being committed by itself, and so does the
- * commit. */
+/* A writer's transaction. If a statement finds no disk space, SQLite may roll the whole transaction back without
+ * reporting it. In that case every later write and the commit fail until the transaction is begun again, so that no
+ * write is committed alone. */
 enum status transaction_begin(struct connection *connection, struct error *err);
 enum status transaction_commit(struct connection *connection, struct error *err);
-/* Harmless where there is none. If this fails, transaction_begin() tries it again. */
+/* Harmless without a transaction. If it fails, the next transaction_begin() tries again. */
 enum status transaction_rollback(struct connection *connection, struct error *err);
 
-/* Runs a statement that gives no rows. */
+/* Runs a statement that returns no rows. */
 enum status statement_run(sqlite3_stmt *statement, struct error *err);
 /* Moves to the next row; *ret_row is false at the end. */
 enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err);
-/* The same for a loop over all rows: false at the end, on a failure, which goes to *rc, and where *rc is one already. */
+/* Likewise for a loop over all rows: false at the end, after a failure, which is stored in *rc, and if *rc is a failure
+ * already. */
 bool statement_next(sqlite3_stmt *statement, enum status *rc, struct error *err);
 
 void bind_int(sqlite3_stmt *statement, const char *name, int64_t value);
@@ -71,10 +72,10 @@ void bind_real(sqlite3_stmt *statement, const char *name, double value);
 void bind_text(sqlite3_stmt *statement, const char *name, const char *text); /* NULL: null */
 void bind_bytes(sqlite3_stmt *statement, const char *name, const char *text, size_t length);
 
-/* A copy of a text column, NULL when it is null. */
+/* A copy of a text column; NULL if it is null. */
 char *column_copy(sqlite3_stmt *statement, int column);
 const char *column_text(sqlite3_stmt *statement, int column);
 
-/* Fills *err from the connection's last failure: UNAVAILABLE when the disk or a lock is to blame and
- * the same call may work later, INTERNAL otherwise. @doing says what was tried. */
+/* Sets *err from the connection's last failure: UNAVAILABLE if it is due to the disk or a lock and the same call may
+ * succeed later, otherwise INTERNAL. @doing: the operation, for the text. */
 enum status database_error(sqlite3 *db, struct error *err, const char *doing);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/group_writer.h: a thread that writes one database, for many callers.
+/* store/group_writer.h: a thread that writes one database for many callers (group commit).
  *
- * Callers hand in a change and wait. The thread takes all changes that wait, runs each in a savepoint
- * of one transaction, commits, and then answers them all: many changes share one commit.
- * A change that fails is undone alone; a commit that fails fails all of its changes, and the next
- * transaction is a new attempt. */
+ * Callers hand in a change and wait. The thread takes all waiting changes, runs each in a savepoint of one transaction,
+ * commits, and then answers them all: many changes share one commit. A change that fails is undone alone; if the commit
+ * fails, all its changes fail, and the next transaction is a new attempt. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +18,7 @@ struct group_writer;
 /* Runs on the writer's thread, inside the transaction. */
 typedef enum status (*group_run)(struct connection *connection, int64_t now_ns, void *arg, struct error *err);
 
-/* One caller's change, on its stack until it is answered. */
+/* One caller's change, on its stack until it has been answered. */
 struct group_change {
 	struct group_change *next;
 	group_run run;
@@ -35,21 +34,22 @@ struct group_change {
 struct group_hooks {
 	/* The transaction has begun, no change has run. */
 	void (*begun)(void *arg);
-	/* The transaction is committed, and no caller was answered yet. Changes in @first with status OK are part of it. */
+	/* The transaction is committed, and no caller has been answered yet. Changes from @first on with status OK are
+	 * part of it. */
 	void (*committed)(void *arg, const struct group_change *first);
 	void *arg;
 };
 
-/* Takes over @connection when it succeeds. @name is the daemon's log's word for the database, a literal. */
+/* Takes @connection if it succeeds. @name: the name of the database in the daemon's log, a literal. */
 enum status group_writer_open(struct connection *connection, const struct clock *clock, const char *name,
 			      const struct group_hooks *hooks, struct group_writer **ret_writer,
 			      struct error *err);
-/* Does what waits, empties the write-ahead log, and ends. NULL is harmless. */
+/* Runs the waiting changes, empties the write-ahead log, and ends. NULL is harmless. */
 void group_writer_close(struct group_writer *writer);
 
-/* Runs @run(@arg) and returns once its outcome is committed. UNAVAILABLE when too many wait already. */
+/* Runs @run(@arg) and returns once its result is committed. UNAVAILABLE: too many changes are waiting already. */
 enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err);
-/* The same, for a database that does not sync every commit: a loss of power does not take back this one, nor any before.
- * @run must change something, or there is nothing to sync. */
+/* Likewise, for a database that does not sync every commit: this change and all earlier ones survive a power loss. @run
+ * must change something, or there is nothing to sync. */
 enum status group_writer_change_lasting(struct group_writer *writer, group_run run, void *arg,
 					struct error *err);

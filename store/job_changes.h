@@ -2,8 +2,8 @@
 #pragma once
 /* store/job_changes.h: the numbers of the jobs that changed last, for clients that watch jobs.
  *
- * Both writers add to it after their commits: a reader that is told of a number finds the new rows. Each change has a
- * sequence number, from 1 on; the last JOB_CHANGES_KEPT are kept. Thread: any, for all functions. */
+ * Both writers add to it after their commits, so a reader that gets a number finds the new rows. Each change has a
+ * sequence number, from 1; the last JOB_CHANGES_KEPT are kept. Thread: any, for all functions. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,16 +18,16 @@ struct job_changes *job_changes_new(void);
 void job_changes_free(struct job_changes *changes);
 DEFINE_AUTO(job_changes, struct job_changes *, job_changes_free)
 
-/* @job may be one that has gone. */
+/* @job may have been removed. */
 void job_changes_add(struct job_changes *changes, int64_t job);
-/* More than are kept have changed: nobody can go on from where they are. */
+/* More jobs than are kept have changed: readers must start again. */
 void job_changes_lose(struct job_changes *changes);
 
 /* The sequence number of the last change; 0: there was none. */
 uint64_t job_changes_last(struct job_changes *changes);
-/* The numbers of jobs that changed after @after, each once, in @jobs, which has room for JOB_CHANGES_KEPT. *ret_last:
- * up to which change they are. False: too much happened since, or @after has not been yet. */
+/* The numbers of the jobs that changed after @after, each once, in @jobs, which has room for JOB_CHANGES_KEPT.
+ * *ret_last: the last change included. False: too many changes since, or @after is in the future. */
 bool job_changes_read(struct job_changes *changes, uint64_t after, int64_t *jobs, size_t *ret_count,
 		      uint64_t *ret_last);
-/* Until there is a change after @after, at most so long, on the system's own clock. False: there is none. */
+/* Waits at most so long, by the system's own clock, for a change after @after. False: there is none. */
 bool job_changes_await(struct job_changes *changes, uint64_t after, int64_t at_most_us);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/statements.h: every statement that does not depend on a filter, by name. */
+/* store/statements.h: every SQL statement that does not depend on a filter, by name. */
 
 /* The kinds of connections. */
 enum connection_role {
@@ -22,7 +22,7 @@ enum statement_id {
 	JOB_INSERT,
 	JOB_BY_ID,
 	JOB_BY_NAME,
-	JOB_ROW, /* without its place in the queue */
+	JOB_ROW, /* without its position in the queue */
 	JOB_SET_LABELS,
 	JOB_CANCEL,
 	JOB_ADVANCE,
@@ -158,7 +158,7 @@ enum statement_id {
 };
 
 struct statement {
-	unsigned roles; /* bits of 1 << connection_role: where it is prepared */
+	unsigned roles; /* bits of 1 << connection_role: the connections that use it */
 	const char *sql;
 };
 

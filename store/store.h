@@ -23,29 +23,29 @@ struct store;
 
 enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store,
 		       struct error *err);
-/* From now on this thread reads without waiting for others' queries: for the one that all jobs wait for. */
+/* Gives this thread priority: it never waits for other readers. For the scheduler's thread, for which all jobs wait. */
 void store_read_first(void);
-/* Ends clients' log queries that take long, so that their requests end; short ones do not notice. */
+/* Ends long log queries of clients, so that their requests end; short ones are not affected. */
 void store_end_queries(struct store *store);
-/* Writes out what is queued, checkpoints, closes. No call may be under way. */
+/* Writes queued entries, checkpoints, closes. No call may be running. */
 void store_close(struct store *store);
 
-/* A random name of this state directory, made once: lowercase letters and digits, 8 of them.
- * Labels on containers carry it. */
+/* A random name of this state directory, made once: lowercase letters and digits, 8 of them. It is in the labels of
+ * containers. */
 const char *store_instance(const struct store *store);
 
-/* Which opening of this state directory it is, from 1: no two are the same. */
+/* The number of this opening of the state directory, from 1; each is unique. */
 uint64_t store_start(const struct store *store);
 
-/* 32 random bytes of this state directory, made once: a key for what is to stay valid after a restart. Each
- * use hashes a word of its own along. */
+/* 32 random bytes of this state directory, made once: a key for things that stay valid after a restart. Each use hashes
+ * it with a word of its own. */
 const unsigned char *store_secret(const struct store *store);
-/* What the page tokens of this state directory are made with. */
+/* The key of this state directory's page tokens. */
 const struct page_key *store_page_key(const struct store *store);
 
-/* Which jobs changed since the store was opened. */
+/* The jobs that have changed since the store was opened. */
 struct job_changes *store_job_changes(struct store *store);
 
-/* Called, on the state writer's thread, after a commit that changed what the scheduler must do
- * (a job was created, cancelled), once for each such job. At most one hook; set before requests are served. */
+/* Sets the hook that is called, on the state writer's thread, after a commit that gives the scheduler a new step (a job
+ * was created or cancelled), once for each such job. At most one hook; to be set before requests are served. */
 void store_on_intent(struct store *store, void (*wake)(void *arg, int64_t job), void *arg);

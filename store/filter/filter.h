@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/filter/filter.h: the language in which clients say which jobs or log entries they want.
+/* store/filter/filter.h: the filter language for lists of jobs and log entries.
  *
- *   expression = factor { [ "AND" ] factor }          side by side means AND
+ *   expression = factor { [ "AND" ] factor }          juxtaposition means AND
  *   factor     = term { "OR" term }                   OR binds tighter than AND
  *   term       = { "NOT" | "-" } ( "(" expression ")" | restriction )
  *   restriction= operand operator value | operand operator "(" expression of values ")"
- *              | predicate | value                    a value alone is looked for everywhere
+ *              | predicate | value                    a value alone is searched for everywhere
  *   operand    = path | "cast" "(" operand "," type [ "," "TIMEZONE" "(" value ")" ] ")"
  *              | "regexp_extract" "(" operand "," value ")"
  *   predicate  = "log_id" "(" value ")" | "source" "(" value ")" | "search" "(" [ operand "," ] value ")"
@@ -36,7 +36,7 @@ enum filter_kind {
 	FILTER_NOT,     /* of its one child */
 	FILTER_COMPARE, /* path operator value */
 	FILTER_SEARCH,  /* value anywhere */
-	FILTER_CALL,    /* a predicate: its function, of path and steps, and value */
+	FILTER_CALL,    /* a predicate: its function, with path and steps, and value */
 };
 
 enum filter_function {
@@ -45,14 +45,14 @@ enum filter_function {
 	FUNCTION_SEARCH, /* without a path: of the whole entry */
 	FUNCTION_IP_IN_NET,
 	FUNCTION_SAMPLE,
-	FUNCTION_CAST, /* from here on: of an operand */
+	FUNCTION_CAST, /* from here on: with an operand */
 	FUNCTION_EXTRACT,
 	FUNCTION_COUNT
 };
 
 enum filter_type { TYPE_STRING, TYPE_INT64, TYPE_FLOAT64, TYPE_BOOL, TYPE_TIMESTAMP, TYPE_DURATION };
 
-/* What is made of a field's value before it is compared; the first of them first. */
+/* A function applied to a field's value before it is compared; the first is applied first. */
 struct filter_step {
 	enum filter_function function;
 	enum filter_type type; /* FUNCTION_CAST */
@@ -68,7 +68,7 @@ struct filter_node {
 	enum filter_kind kind;
 	enum filter_operator operator;
 	enum filter_function function; /* FILTER_CALL */
-	bool quoted;                   /* the value was: a * in it is a star */
+	bool quoted;                   /* the value was quoted: a * in it is literal */
 	size_t position;               /* in the text, from 0 */
 	const char **path;             /* segments: FILTER_COMPARE, FILTER_CALL */
 	size_t path_length;
@@ -79,14 +79,14 @@ struct filter_node {
 };
 
 struct filter {
-	struct filter_node *root; /* NULL: the filter is empty and wants everything */
+	struct filter_node *root; /* NULL: the filter is empty and matches everything */
 	struct filter_chunk *memory;
 };
 
-/* INVALID_ARGUMENT with a text that says where and what; @field is the request's field for it, or NULL.
- * @text may be NULL. An AND never has an AND for a child, nor an OR an OR. */
+/* INVALID_ARGUMENT: the text says where and what; @field is the request's field for it, or NULL. @text may be NULL. An
+ * AND never has an AND as a child, nor an OR an OR. */
 enum status filter_parse(const char *text, const char *field, struct filter *ret_filter, struct error *err);
-/* Refuses the filter because of what stands at @position. Returns INVALID_ARGUMENT. */
+/* Refuses the filter because of the text at @position. Returns INVALID_ARGUMENT. */
 enum status filter_refuse(const char *text, const char *field, size_t position, struct error *err,
 			  const char *format, ...) __attribute__((format(printf, 5, 6)));
 void filter_deinit(struct filter *filter);

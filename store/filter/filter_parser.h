@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/filter/filter_parser.h: what filter.c and filter_calls.c share of reading a filter.
+/* store/filter/filter_parser.h: shared by filter.c and filter_calls.c for parsing.
  *
- * Functions give NULL or false once they have refused the filter: the parser's error says why. */
+ * Functions return NULL or false after they have refused the filter: the parser's error says why. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,11 +10,12 @@
 
 struct parser {
 	const char *text;
-	const char *field; /* of the request, for errors */
+	const char *field; /* the request's field, for errors */
 	size_t at;
 	struct filter *filter;
 	unsigned depth, comparisons;
-	const struct filter_node *subject; /* inside operand=(…): what the values are compared with */
+	const struct filter_node
+		*subject; /* inside operand=(…): the operand that the values are compared with */
 	struct error *err;
 };
 
@@ -22,14 +23,14 @@ struct parser {
 void *filter_allot(struct parser *parser, size_t size);
 struct filter_node *filter_syntax_error(struct parser *parser);
 void filter_space_skip(struct parser *parser);
-/* Reads the value at hand into @node. */
+/* Reads the current value into @node. */
 struct filter_node *filter_value_read(struct parser *parser, struct filter_node *node);
 /* Segments joined by dots, each a word or quoted. */
 bool filter_path_read(struct parser *parser, struct filter_node *node);
 
-/* Whether the name before a parenthesis, which is at hand, is that of a predicate; refuses what is no function. */
+/* Whether the name before the current parenthesis is that of a predicate; refuses names that are not functions. */
 bool filter_is_predicate(struct parser *parser, const struct filter_node *node, bool *ret_predicate);
-/* Reads a predicate from its parenthesis on into @node. */
+/* Reads a predicate into @node, from its parenthesis on. */
 struct filter_node *filter_predicate_read(struct parser *parser, struct filter_node *node);
-/* Reads a field, or functions of one, into the path and the steps of @node. */
+/* Reads a field, or functions of a field, into the path and the steps of @node. */
 bool filter_operand_read(struct parser *parser, struct filter_node *node);

@@ -3,8 +3,8 @@
 /* store/filter/filter_path.h: which field a comparison is about. Pure. */
 #include "store/filter/filter.h"
 
-/* How many of the node's segments the field @path takes ("resource.labels.job_id"; one that ends with ".*" leaves what is
- * below it to others); 0: it is another field. Clients may write names in snake_case, too. */
+/* How many of the node's segments belong to the field @path ("resource.labels.job_id"; with ".*" at the end the
+ * segments below it are not counted); 0: another field. Clients may also write names in snake_case. */
 size_t filter_path_takes(const struct filter_node *node, const char *path);
-/* True when the node compares the field @path itself, and no function of it. */
+/* True if the node compares the field @path itself, not a function of it. */
 bool filter_names(const struct filter_node *node, const char *path);

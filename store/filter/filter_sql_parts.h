@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/filter/filter_sql_parts.h: what filter_sql.c and filter_calls_sql.c share of making SQL of a filter. */
+/* store/filter/filter_sql_parts.h: shared by filter_sql.c and filter_calls_sql.c. */
 #include "store/filter/filter_sql.h"
 
 struct maker {
@@ -15,21 +15,21 @@ struct maker {
 	filter_refuse((maker)->text, (maker)->schema->error_field, (node)->position, (maker)->err,           \
 		      __VA_ARGS__)
 
-/* Binds @text; gives the number N of its parameter :fN. */
+/* Binds @text; returns the number N of its parameter :fN. */
 size_t maker_bind(struct maker *maker, const char *text);
-/* The field that @node names, or NULL; *ret_rest is the first segment that belongs to its "*". */
+/* The field of @node, or NULL; *ret_rest: the first segment that belongs to its "*". */
 const struct filter_field *maker_field(const struct maker *maker, const struct filter_node *node,
 				       size_t *ret_rest);
-/* The path of the client's segments from @rest on, in a document; false: SQLite cannot say it. */
+/* The path of the client's segments from @rest on, in a document; false: SQLite cannot express it. */
 bool maker_path(const struct filter_field *field, const struct filter_node *node, size_t rest,
 		struct text *path);
-/* Puts the node's comparison with the field's value: of a text, and of a time or an enum. */
+/* Appends the comparison of the node with the field's value: as text; as time or enum. */
 enum status maker_compare_text(struct maker *maker, const struct filter_field *field,
 			       const struct filter_node *node);
 enum status maker_compare_number(struct maker *maker, const struct filter_field *field,
 				 const struct filter_node *node);
 bool filter_is_presence(const struct filter_node *node);
 
-/* Puts a comparison of what functions make of a field, and a predicate. */
+/* Appends a comparison with functions of a field; a predicate. */
 enum status maker_put_steps(struct maker *maker, const struct filter_node *node);
 enum status maker_put_call(struct maker *maker, const struct filter_node *node);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/faults.h: the rules of faults that users order, and what they did to jobs.
+/* store/jobs/faults.h: the rules of fault injection, and the faults that were injected into jobs.
  *
- * Choice: they are stored, so that a scenario goes on where it was when the daemon is restarted in its middle, which is
- * part of some scenarios. A hit on a job is stored in the same transaction as the line that tells it (job_change), and
- * what it causes follows from the stored hit: a crash only does it again. Thread: any. */
+ * Choice: they are stored, so that a scenario continues after a restart of the daemon, which may be part of the
+ * scenario. A fault in a job is stored in the same transaction as the line that reports it (job_change), and its effect
+ * follows from the stored row, so a crash only repeats it. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ struct stored_fault {
 	bool from_file; /* --faults gave it */
 	int64_t created_us;
 	int64_t injections,
-		draws; /* how often it hit, and how often its probability was asked until the last of them */
+		draws; /* how often it was applied, and how many random draws were made until the last time */
 	int64_t last_injection_us; /* 0: never */
 };
 
@@ -38,34 +38,34 @@ enum status fault_insert(struct store *store, const char *rule, bool from_file, 
 /* NOT_FOUND: there is no such rule. */
 enum status fault_delete(struct store *store, int64_t id, struct error *err);
 enum status fault_delete_all(struct store *store, struct error *err);
-/* A hit that is on no job: counted alone. One of a rule that is gone is nothing. */
+/* Counts a use that is not on a job. Ignored if the rule is gone. */
 enum status fault_count(struct store *store, int64_t id, int64_t draws, struct error *err);
 
-/* A container of a job that has not ended, and a rule that waited for a line which it has printed. */
+/* A container of an unfinished job, and a rule whose log pattern one of its lines has matched. */
 struct fault_mark {
 	struct replica_key key;
 	int64_t fault;
 };
 
-/* Of a job that has ended, nothing is stored. */
+/* Nothing is stored for a job that has ended. */
 enum status fault_mark_put(struct store *store, const struct fault_mark *mark, struct error *err);
 /* Calls @take for each. */
 enum status fault_marks_read(struct store *store,
 			     enum status (*take)(void *arg, const struct fault_mark *mark, struct error *err),
 			     void *arg, struct error *err);
 
-/* One hit on a job. Numbers of stage and kind are scheduler/faults/fault.h's. */
+/* One fault injected into a job. The numbers of stage and kind are those of scheduler/faults/fault.h. */
 struct fault_injection {
-	struct replica_key key; /* which container; role, index and restart are 0 where it is the whole job */
+	struct replica_key key; /* which container; role, index and restart are 0 for the whole job */
 	int stage;
 	int64_t fault; /* the rule */
 	int kind;
 	int exit_code;
-	int64_t until_us;    /* wall clock: when it is over; 0: it is not one that passes */
-	int64_t ends_us;     /* the same in memory, by the monotonic clock; not stored */
-	bool stands;         /* in memory: its rule was not taken back; not stored */
-	char *line;          /* what the log says of it */
-	int64_t bytes_per_s; /* of a slowed network; 0: of none */
+	int64_t until_us;    /* wall clock: when it ends; 0: it is not temporary */
+	int64_t ends_us;     /* likewise by the monotonic clock; only in memory */
+	bool stands;         /* its rule still exists; only in memory */
+	char *line;          /* the log line about it */
+	int64_t bytes_per_s; /* for a slow network; else 0 */
 };
 
 struct fault_injection_list {
@@ -75,17 +75,17 @@ struct fault_injection_list {
 void fault_injection_list_deinit(struct fault_injection_list *list);
 #define AUTO_FAULT_INJECTION_LIST __attribute__((cleanup(fault_injection_list_deinit)))
 
-/* Those on @job, and on the jobs that run its trials. */
+/* Those of @job, and of the jobs that run its trials. */
 enum status fault_injections_of_job(struct store *store, int64_t job, struct fault_injection_list *ret_list,
 				    struct error *err);
-/* Those on jobs that have not ended, by job. */
+/* Those of unfinished jobs, by job. */
 enum status fault_injections_open(struct store *store, struct fault_injection_list *ret_list,
 				  struct error *err);
 
-/* Within the transaction of a job's change: whether the rules of all its hits are there still. One that was taken back hits
- * nobody any more, from the moment on at which that is answered. */
+/* Within the transaction of a job's change: whether the rules of all its injections still exist. Once the removal of a
+ * rule is answered, the rule is never applied again. */
 enum status fault_injections_stand(struct change_scope *scope, const struct fault_injection *injections,
 				   size_t count, bool *ret_stand, struct error *err);
-/* Likewise: stores hits and counts each for its rule. */
+/* Likewise: stores injections and counts each for its rule. */
 enum status fault_injections_add(struct change_scope *scope, const struct fault_injection *injections,
 				 size_t count, struct error *err);

@@ -9,7 +9,7 @@
 #include "daemon/base/error.h"
 #include "store/jobs/job_state.h"
 
-/* What a job is to clients. Numbers are the database's. */
+/* The kinds of jobs for clients. The numbers are stored in the database. */
 enum job_kind {
 	KIND_TRAINING = 0, /* AI Platform Training's Job; its id begins with a letter */
 	KIND_CUSTOM = 1,   /* Vertex AI's CustomJob; its id is a number, as are those below */
@@ -25,51 +25,52 @@ struct job {
 	char *display_name; /* NULL: a KIND_TRAINING */
 	enum job_state state;
 	int priority;
-	int64_t version; /* grows with every change of the row; the etag is made of it */
+	int64_t version; /* grows with every change of the row; the etag is derived from it */
 	int64_t created_us;
 	int64_t started_us;       /* left QUEUED; 0: never */
-	int64_t running_us;       /* first became RUNNING; 0: never */
-	int64_t ended_us;         /* final state reached; 0: not yet */
+	int64_t running_us;       /* when it first became RUNNING; 0: never */
+	int64_t ended_us;         /* when it reached its final state; 0: not yet */
 	int64_t updated_us;       /* the row's last change */
 	char *error_message;      /* NULL: none */
-	int error_code;           /* of google.rpc.Code, with the message; 0: none was told */
+	int error_code;           /* of google.rpc.Code, with the message; 0: none */
 	char *labels;             /* JSON object text, NULL: none */
 	char *input;              /* canonical trainingInput, JSON text */
 	char *output;             /* canonical trainingOutput, JSON text; "{}" at first */
 	char *plan;               /* plan_to_text() */
-	char *assignment;         /* what it was let in with, JSON text of the scheduler's; NULL: not yet */
+	char *assignment;         /* the resources it was given, JSON text of the scheduler; NULL: none yet */
 	double ml_units_per_hour; /* while it runs */
-	bool web_access;          /* its replicas are offered interactive shells while they run */
+	bool web_access;          /* its replicas have interactive shells while they run */
 
-	/* The scheduler's: the state to go to once everything of this attempt is stopped and gone
-	 * (PREPARING: to be tried again), UNSPECIFIED while none was decided; why, in errorMessage's
-	 * words; which try of the whole job this is, from 1; and whether the last service lines are out. */
+	/* For the scheduler: the state to go to once all containers of this attempt are stopped and removed (PREPARING:
+	 * retry), UNSPECIFIED until it is decided; the reason, for errorMessage; the attempt of the whole job, from 1;
+	 * and whether the last service lines are written. */
 	enum job_state outcome;
 	char *outcome_message;
 	int outcome_code; /* its error_code */
 	unsigned attempt;
 	bool torn_down;
-	unsigned announced; /* the attempt that the log reports as started; 0: none */
+	unsigned announced; /* the attempt whose start is in the log; 0: none */
 
-	/* Of a job that runs a trial: the tuning job; 0: a client's own. Clients see such jobs if they are KIND_CUSTOM. */
+	/* For a job that runs a trial: the tuning job; 0: a client's job. Clients see jobs of trials if they are
+	 * KIND_CUSTOM. */
 	int64_t parent;
 	unsigned trial; /* which one, from 1 */
 
-	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
+	int64_t position; /* while QUEUED: position in the queue, from 1; else 0. Set by reads only */
 
-	unsigned sharers; /* others that hold this struct; see job_share() */
+	unsigned sharers; /* how many others hold this struct; see job_share() */
 };
 
 void job_deinit(struct job *job);
-/* Gives up one hold; the last one frees it. */
+/* Releases one hold; the last one frees it. */
 void job_free(struct job *job);
-/* One hold more on a job from the heap; it must not be changed any more. Returns @job. Thread: any. */
+/* Adds a hold to a job on the heap, which must not be changed from now on. Returns @job. Thread: any. */
 struct job *job_share(struct job *job);
 DEFINE_AUTO(job, struct job *, job_free)
 
-/* base64 of 8 bytes, changes with every change of the row; @ret_etag has room for 13 bytes. */
+/* base64 of 8 bytes that change with every change of the row; @ret_etag has room for 13 bytes. */
 void job_etag(const struct job *job, char ret_etag[16]);
-/* ABORTED when @etag is not the job's present one; NULL: whatever it is. */
+/* ABORTED: @etag is not the job's present one; NULL: any. */
 enum status job_etag_check(const struct job *job, const char *etag, struct error *err);
 
 struct job_list {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/job_cache.h: jobs as they were last read, for clients that ask for the same ones again and again.
+/* store/jobs/job_cache.h: recently read jobs, for clients that request the same ones repeatedly.
  *
- * An entry holds as long as nothing was committed to state.db since before it was read: every commit
- * makes all entries stale at once, so nothing has to be told what it changed. Few small slots, one job
- * each; large jobs are not kept. Thread: any. */
+ * An entry is valid as long as nothing was committed to state.db since before it was read: every commit invalidates all
+ * entries, so writers need not name what they change. A few small slots, one job each; large jobs are not cached.
+ * Thread: any. */
 #include <pthread.h>
 #include <stdint.h>
 
@@ -22,8 +22,8 @@ struct job_cache {
 
 void job_cache_init(struct job_cache *cache);
 void job_cache_deinit(struct job_cache *cache);
-/* The job as of @generation, for the caller to job_free(), or NULL. */
+/* The job as of @generation, to be released by job_free(), or NULL. */
 struct job *job_cache_find(struct job_cache *cache, const char *project, const char *job_id,
 			   uint64_t generation);
-/* @generation: read before the job was. The caller keeps @job. */
+/* @generation: as read before the job was read. The caller keeps @job. */
 void job_cache_put(struct job_cache *cache, struct job *job, uint64_t generation);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/job_rows.h: rows of table job as struct job, as they are read and written. */
+/* store/jobs/job_rows.h: reads and writes rows of table job as struct job. */
 #include "store/connection.h"
 #include "store/jobs/jobs.h"
 #include "store/state_writer.h"
@@ -12,23 +12,23 @@ void job_row_read(sqlite3_stmt *row, struct job *ret_job);
 enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
 			   struct error *err);
 
-/* The same with its first service lines; wakes the scheduler. @ret_job: the stored row; NULL: it is not wanted. */
+/* Likewise with its first service lines; wakes the scheduler. @ret_job: the stored row; NULL: not wanted. */
 enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
 			size_t line_count, struct job **ret_job, struct error *err);
-/* Service lines of the job, inside a change. */
+/* Adds service lines of the job, inside a change. */
 enum status job_lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
 			  size_t count, struct error *err);
 /* The job with this number. NOT_FOUND. */
 enum status job_row_get_placed(struct connection *connection, int64_t id, struct job **ret_job,
 			       struct error *err);
-/* The same without its place in the queue. */
+/* Likewise without its position in the queue. */
 enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err);
 
-/* The job of a statement that is ready to run. NOT_FOUND. */
+/* The job of a statement whose values are bound. NOT_FOUND. */
 enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err);
 /* job_cancel() inside a change. */
 enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
 			   struct error *err);
 
-/* Numbers those of @list that wait and tell their place (AI Platform's own), in one walk along the queue. */
+/* Sets the positions of queued jobs in @list that show them (AI Platform's), in one walk along the queue. */
 enum status job_positions_fill(struct connection *connection, struct job_list *list, struct error *err);

@@ -10,7 +10,7 @@
  * Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#State */
 #include <stdbool.h>
 
-/* Numbers are the wire's. */
+/* The numbers are those of the wire format. */
 enum job_state {
 	JOB_STATE_UNSPECIFIED = 0,
 	JOB_QUEUED = 1,

@@ -13,26 +13,25 @@ struct journal_row;
 struct lease;
 struct store;
 
-/* Lines of task "service", in their order. They reach the log exactly once, kill -9 or not. */
+/* Lines of task "service", in order. Each reaches the log exactly once, also after kill -9. */
 struct service_line {
 	int severity; /* 0..800, see logs.h */
 	const char *text;
 };
 
-/* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
- * Uses kind, project, location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour,
- * web_access of @job;
- * @ret_job is the stored row (may be NULL), without its place in the queue.
- * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
+/* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler. Uses kind, project,
+ * location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour, web_access of @job;
+ * @ret_job is the stored row (may be NULL), without its position in the queue. ALREADY_EXISTS: field job.job_id, "A job
+ * with this id already exists.". */
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
 		       size_t line_count, struct job **ret_job, struct error *err);
 
-/* From now on job_insert() and pipeline_insert() answer UNAVAILABLE: all jobs that were taken are in job_list_unfinished(), or have
- * ended. Trials are made as before. */
+/* From now on job_insert() and pipeline_insert() return UNAVAILABLE: all accepted jobs are in job_list_unfinished(), or
+ * have ended. Trials are still made. */
 enum status jobs_end(struct store *store, struct error *err);
 
-/* Of KIND_TRAINING only, like all that takes a job_id below; the others are found by resources.h.
- * The job is shared: to be read only. NOT_FOUND: field name, text naming the job. */
+/* Only for KIND_TRAINING, like all functions with a job_id below; for others see resources.h. The job is shared and
+ * read-only. NOT_FOUND: field name, the text names the job. */
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
 		    struct error *err);
 
@@ -42,39 +41,38 @@ enum status job_get(struct store *store, const char *project, const char *job_id
 enum status job_list_page(struct store *store, const char *project, const char *filter, unsigned page_size,
 			  const char *page_token, struct job_list *ret_list, struct error *err);
 
-/* Replaces the labels (@labels: JSON text, NULL: none). With @etag the change applies only while it is the
- * row's etag, else ABORTED. */
+/* Replaces the labels (@labels: JSON text, NULL: none). ABORTED: @etag is given and is not the row's. */
 enum status job_set_labels(struct store *store, const char *project, const char *job_id, const char *labels,
 			   const char *etag, struct job **ret_job, struct error *err);
 
-/* Wants the job cancelled: QUEUED, PREPARING and RUNNING become CANCELLING with the outcome CANCELLED
- * and @message; a job that has ended, or has its end decided, stays as it is, successfully.
- * Wakes the scheduler. NOT_FOUND as in job_get(). */
+/* Requests the cancellation: QUEUED, PREPARING and RUNNING become CANCELLING with the outcome CANCELLED and @message; a
+ * job that has ended, or whose outcome is decided, is unchanged, and the result is OK. Wakes the scheduler. NOT_FOUND
+ * as in job_get(). */
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
 		       struct error *err);
 
-/* The same of a job that may be a trial's. */
+/* Likewise for a job that may be a trial's. */
 enum status job_cancel_by_id(struct store *store, int64_t id, const char *message, struct error *err);
 
 /* All jobs that are not in a final state, oldest first. */
 enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err);
-/* Without its place in the queue: to find that, all that are before it are counted. */
+/* Without its position in the queue, which would require counting all jobs before it. */
 enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err);
 
-/* One step of one job, decided by the scheduler. */
+/* One step of one job, as decided by the scheduler. */
 struct job_change {
 	int64_t job;
-	enum job_state from;                      /* applies only while the job is in this state... */
-	enum job_state to;                        /* ...and takes it there; may be the same */
+	enum job_state from;                      /* applied only while the job is in this state... */
+	enum job_state to;                        /* ...and moves it there; may be the same */
 	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
 	const char *error_message;                /* NULL: leave */
 	int error_code;                           /* with error_message */
 	const char *output;                       /* NULL: leave */
 	const char *assignment;                   /* NULL: leave */
-	const struct lease *leases;               /* to be taken with this change, all by its job */
+	const struct lease *leases;               /* stored with this change, all for its job */
 	size_t lease_count;
-	bool decides;    /* sets outcome, its message and its code (only while none is decided) */
-	bool retries;    /* clears the outcome, adds one to attempt, clears torn_down */
+	bool decides;    /* sets outcome, its message and its code (unless one is decided already) */
+	bool retries;    /* clears the outcome, increments attempt, clears torn_down */
 	bool tears_down; /* sets torn_down */
 	bool announces;  /* sets announced to the attempt */
 	enum job_state outcome;
@@ -82,9 +80,9 @@ struct job_change {
 	int outcome_code;
 	const struct service_line *lines;
 	size_t line_count;
-	const struct fault_injection *injections; /* of faults.h: stored with this change, all on its job */
+	const struct fault_injection *injections; /* of faults.h: stored with this change, all for its job */
 	size_t injection_count;
-	const struct journal_row *journal; /* why: stored before the rows that tell of the change itself */
+	const struct journal_row *journal; /* the reasons: stored before the rows about the change itself */
 	size_t journal_count;
 
 	/* Out: false when the job was in another state, or decided already, or the rule of a hit is gone. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/keys/access_token.h: the emulator's own access tokens. A token contains the identity that it was given to.
+/* store/keys/access_token.h: the emulator's own access tokens. A token contains the identity that it was issued to.
  *
- * "ya29.ty-" and base64url of the fields below, sealed with a key made of the state directory's secret: valid after a
- * restart, invalid on another machine, and stored nowhere. The same fields always give the same text, so that a client that
- * asks twice gets one token. Pure but for the secret. Thread: any. */
+ * "ya29.ty-" and base64url of the fields below, sealed with a key derived from the state directory's secret: valid
+ * after a restart, invalid on another machine, and not stored. The same fields always give the same text, so a client
+ * that asks twice gets one token. Pure, except for the secret. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ struct store;
 enum { ACCESS_TOKEN_SIZE = 2048, ACCESS_TOKEN_SCOPES_MAX = 1024 };
 
 struct access_token {
-	int64_t job;   /* 0: not a job's: a program outside containers has it */
+	int64_t job;   /* 0: no job's, but of a program outside of containers */
 	unsigned role; /* enum role of scheduler/plan/plan.h */
 	unsigned index;
 	int64_t expires_s; /* wall clock */
@@ -26,8 +26,8 @@ struct access_token {
 /* INVALID_ARGUMENT: too long. */
 enum status access_token_make(const struct store *store, const struct access_token *token,
 			      char ret_text[ACCESS_TOKEN_SIZE], struct error *err);
-/* UNAUTHENTICATED: none of ours, or expired at @now_s. */
+/* UNAUTHENTICATED: not a token of trainyard, or expired at @now_s. */
 enum status access_token_read(const struct store *store, const char *text, int64_t now_s,
 			      struct access_token *ret_token, struct error *err);
-/* Whether @text has the form of ours at all: others (a developer's real one) are none of our business. */
+/* Whether @text has the form of trainyard's tokens; others (a developer's real one) are not checked. */
 bool access_token_is_ours(const char *text);

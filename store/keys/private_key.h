@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/keys/private_key.h: private keys, each in a file of its own: PKCS #8 in PEM, mode 0600, made when it is first needed.
- * GnuTLS generates, reads and writes them. Two programs that make the same file at once agree on one key. Thread: any. */
+/* store/keys/private_key.h: private keys, each in a file of its own: PKCS #8 in PEM, mode 0600, made when first needed.
+ * GnuTLS generates, reads and writes them. If two programs make the same file at once, both use the same key. Thread:
+ * any. */
 #include <gnutls/x509.h>
 
 #include "daemon/base/cleanup.h"
@@ -13,8 +14,8 @@ DEFINE_AUTO(private_key, gnutls_x509_privkey_t, gnutls_x509_privkey_deinit)
 /* A new key of @algorithm: ECDSA on P-256 takes a millisecond, RSA of 2048 bits half a second. */
 enum status private_key_generate(gnutls_pk_algorithm_t algorithm, gnutls_x509_privkey_t *ret_key,
 				 struct error *err);
-/* The key in @path, whatever its kind; if there is no file, a new one of @algorithm is made first.
- * FAILED_PRECONDITION: the file cannot be made or read, or does not hold a key. */
+/* The key in @path, of any kind; if there is no file, makes a new one of @algorithm. FAILED_PRECONDITION: the file
+ * cannot be made or read, or has no key. */
 enum status private_key_load(const char *path, gnutls_pk_algorithm_t algorithm,
 			     gnutls_x509_privkey_t *ret_key, struct error *err);
 /* Appends PEM. The same key always gives the same text. */
@@ -25,8 +26,8 @@ static inline void datum_free(gnutls_datum_t *datum)
 	gnutls_free(datum->data);
 }
 
-/* A datum that GnuTLS allocated. */
+/* A datum allocated by GnuTLS. */
 #define AUTO_DATUM __attribute__((cleanup(datum_free)))
 
-/* INTERNAL: "@what: " and the words of GnuTLS for @code. */
+/* INTERNAL: "@what: " and GnuTLS's message for @code. */
 enum status gnutls_error_set(struct error *err, int code, const char *what);

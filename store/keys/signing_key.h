@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/keys/signing_key.h: the RSA key that the emulator signs identity tokens with, and that its credentials file
- * holds: STATE/identity.key, mode 0600, made when it is first needed (half a second). GnuTLS signs and verifies. */
+/* store/keys/signing_key.h: the RSA key that signs the emulator's identity tokens and is in its credentials file:
+ * STATE/identity.key, mode 0600, made when first needed (half a second). GnuTLS signs and verifies. */
 #include <jansson.h>
 #include <stddef.h>
 
@@ -11,24 +11,24 @@
 
 struct signing_key;
 
-/* Reads nothing yet. @state_dir is copied. */
+/* Reads no file yet. @state_dir is copied. */
 struct signing_key *signing_key_new(const char *state_dir);
-/* Makes a key, as PEM, for a state directory that is still to be made: it takes about as long as a daemon's start. */
+/* Makes a key, as PEM, before the state directory exists, because it takes about as long as a daemon's start. */
 enum status signing_key_generate(struct text *ret_pem, struct error *err);
-/* Gives it to the directory; a key that is there stays. */
+/* Stores it in the directory; an existing key stays. */
 enum status signing_key_place(const char *state_dir, const struct text *pem, struct error *err);
 void signing_key_free(struct signing_key *key);
 DEFINE_AUTO(signing_key, struct signing_key *, signing_key_free)
 
-/* Thread: any, for these. Two programs that make it at once agree on one. */
+/* Thread: any, for the functions below. If two programs make the key at once, both use the same one. */
 /* A JWT (RS256) of @claims. */
 enum status signing_key_sign(struct signing_key *key, const json_t *claims, struct text *ret_jwt,
 			     struct error *err);
-/* The claims of a JWT that this key signed. UNAUTHENTICATED: it did not. */
+/* The claims of a JWT signed by this key. UNAUTHENTICATED: it is not. */
 enum status signing_key_verify(struct signing_key *key, const char *jwt, json_t **ret_claims,
 			       struct error *err);
 /* The public half as a JSON Web Key Set. */
 enum status signing_key_jwks(struct signing_key *key, json_t **ret_jwks, struct error *err);
-/* The private half in PEM (PKCS #8), as credentials files carry it, and its id. */
+/* The private half in PEM (PKCS #8), as in credentials files, and its id. */
 enum status signing_key_pem(struct signing_key *key, struct text *ret_pem, char ret_id[41],
 			    struct error *err);

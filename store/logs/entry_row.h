@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/logs/entry_row.h: a row of a query for entries, as the queries in this room read it. */
+/* store/logs/entry_row.h: reads a row of a query for entries, for the queries of this room. */
 #include "store/connection.h"
 #include "store/logs/logs.h"
 #include "store/page_token.h"
 
-/* Of entry AS e and source AS s. */
+/* For entry AS e and source AS s. */
 #define ENTRY_ROW_COLUMNS                                                                                    \
 	"e.ts AS ts, e.insert_id AS insert_id, e.job AS job, e.source AS source, e.severity, e.kind,"        \
 	" e.received_ns, e.extra, e.payload, s.project, s.log_name, s.resource_type, s.resource_labels, s.labels"
 
-/* The row's place in the order of time: numbers are time, insert id when made, job, source; name is the insert id when
- * given. */
+/* The row's position in the order of time: the numbers are time, generated insert id, job, source; name is a given
+ * insert id. */
 void entry_mark_read(sqlite3_stmt *row, struct page_mark *mark);
-/* To :mark_ts, :mark_id, :mark_job and :mark_source. @mark outlives the statement's use. */
+/* Binds :mark_ts, :mark_id, :mark_job and :mark_source. @mark must outlive the statement's use. */
 void entry_mark_bind(sqlite3_stmt *statement, const struct page_mark *mark);
-/* @mark: the row's. How many bytes the entry has. */
+/* @mark: the row's. Returns the size of the entry in bytes. */
 size_t entry_row_give(sqlite3_stmt *row, const struct page_mark *mark,
 		      void (*give)(void *arg, const struct log_entry *entry), void *arg);

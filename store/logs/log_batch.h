@@ -2,8 +2,8 @@
 #pragma once
 /* store/logs/log_batch.h: writes the items of a queue to logs.db in one transaction.
  *
- * Keeps what the next batch needs: the global sequence, the last time of each job, the numbers of
- * sources. Thread: the log writer's. */
+ * Keeps state for the next batch: the global sequence, the last time of each job, the numbers of sources. Thread: the
+ * log writer's. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,16 +14,16 @@
 
 enum { JOB_CLOCKS = 256, POSITION_SLOTS = 256 };
 
-/* The last entry of a job that no program dated; a cache, the tables are the truth. */
+/* The last entry of a job that was not dated by a program; a cache of the tables. */
 struct job_clock {
 	int64_t job; /* 0: empty */
 	int64_t last_ns;
-	bool named;   /* its insert id came with it */
-	bool dated;   /* the job has others: table dated_job tells the last one */
-	bool changed; /* …once it is written there */
+	bool named;   /* its insert id was given */
+	bool dated;   /* the job has dated entries; the last one is in table dated_job */
+	bool changed; /* …once this is written there */
 };
 
-/* How far the batch took one replica's streams. */
+/* How far the batch has read one replica's streams. */
 struct replica_reach {
 	struct replica_key key; /* job 0: empty */
 	struct log_reach streams[2];
@@ -31,21 +31,23 @@ struct replica_reach {
 
 struct log_batch {
 	struct connection *connection;
-	uint64_t numbering; /* log_source.known_by while its row is right; changes when rows are taken back */
-	int64_t sequence;   /* the last insert id made */
+	uint64_t
+		numbering; /* log_source.known_by while its row is valid; changes when rows are rolled back */
+	int64_t sequence;  /* the last generated insert id */
 	int64_t reached;    /* the last outbox row stored */
-	int64_t received;   /* received_ns of the last entry; it grows with each, whatever the clock does */
-	int64_t oldest_ns;  /* the earliest time of the last batch's entries; INT64_MAX: it had none */
+	int64_t received;   /* received_ns of the last entry; always grows, whatever the clock does */
+	int64_t oldest_ns;  /* the earliest time of the last batch's entries; INT64_MAX: it was empty */
 	struct job_clock clocks[JOB_CLOCKS];
 	struct replica_reach reaches[POSITION_SLOTS];
 	unsigned reach_count;
 };
 
-/* Reads where the file stands. */
+/* Reads the present state from the file. */
 enum status log_batch_init(struct log_batch *batch, struct connection *connection, struct error *err);
-/* All of @queue or nothing. @received_ns: the present, which is that of the first entry if the last one's was before. */
+/* Writes all of @queue or nothing. @received_ns: the present time, used for the first entry, or the last entry's if
+ * that is later. */
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			    struct error *err);
-/* Removes a part of a job's entries, and with the last of them all that the file has of the job. *ret_more: it is not done.
- * Not within a batch. */
+/* Removes some of a job's entries, and with the last of them everything about the job. *ret_more: some are left. Not
+ * within a batch. */
 enum status log_batch_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err);

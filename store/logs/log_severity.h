@@ -14,5 +14,5 @@ enum log_severity {
 	SEVERITY_ALERT = 700,
 	SEVERITY_EMERGENCY = 800,
 };
-/* "ERROR"; a number between two names gives the lower one's. */
+/* "ERROR"; a number between two names gives the lower one. */
 const char *log_severity_name(int severity);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/assemblies.h: uploads in parts, which the XML API calls multipart uploads; part of store/objects/objects.h.
+/* store/objects/assemblies.h: uploads in parts, called multipart uploads in the XML API; part of
+ * store/objects/objects.h.
  *
- * Parts come in any order, several at once, under numbers of the client's; one that comes again replaces the one
- * before. A finished part is kept, also over kill -9, and is not visible among the objects; at the end
- * the parts that the client names become one object, and the object's checksum is made of theirs. An assembly is kept for a week.
+ * Parts come in any order, several at once, under numbers chosen by the client; a repeated part replaces the earlier
+ * one. A finished part survives kill -9, and is not visible among the objects; at the end the parts that the client
+ * names become one object, whose checksum is computed from theirs. An assembly is kept for a week.
  * Source: https://cloud.google.com/storage/docs/multipart-uploads (read 2026-11-22)
  *
- * NOT_FOUND: the bucket, or "The requested upload was not found.": no such assembly of this object, or it has ended.
- * Errors of their own name the XML API's code as their reason ("InvalidPart"), and with the key "details" what goes
- * below its sentence. Thread: any, for every function here. */
+ * NOT_FOUND: the bucket, or "The requested upload was not found.": the object has no such assembly, or it has ended.
+ * Errors of their own have the XML API's code as their reason ("InvalidPart"), and under the key "details" what is
+ * shown below the sentence. Thread: any, for every function here. */
 #include "store/objects/objects.h"
 
 enum { PART_NUMBER_MOST = 10000, PART_LEAST_BYTES = 5 << 20 /* of all but the last */ };
 #define PART_MOST_BYTES   (INT64_C(5) << 30)
 #define OBJECT_MOST_BYTES (INT64_C(5) << 40)
 
-/* Which one. Strings are borrowed for the call. */
+/* Identifies an assembly. Strings are borrowed for the call. */
 struct assembly_key {
 	const char *bucket, *name, *id;
 };
@@ -30,7 +31,7 @@ struct assembly {
 #define AUTO_ASSEMBLY __attribute__((cleanup(assembly_deinit)))
 void assembly_deinit(struct assembly *assembly);
 
-/* @target's conditions and checksums are not looked at: the service has none here. */
+/* @target's conditions and checksums are ignored: the service has none here. */
 enum status assembly_begin(struct objects *objects, const struct object_target *target,
 			   char ret_id[SESSION_ID_SIZE], struct error *err);
 enum status assembly_get(struct objects *objects, const struct assembly_key *key,
@@ -42,21 +43,21 @@ struct assembly_query {
 	const char *bucket;
 	const char *prefix;    /* NULL or "": all */
 	const char *delimiter; /* NULL or "": none */
-	/* The page's beginning: after all assemblies of this name, or after the one @after_id of them, or, where an
+	/* Where the page begins: after all assemblies of this name, or after the one @after_id of them or, if an
 	 * earlier page ended with a prefix, after all names below it. NULL. */
 	const char *after, *after_id;
-	unsigned most; /* assemblies and prefixes together */
+	unsigned most; /* limit of assemblies and prefixes together */
 };
 struct assembly_page {
 	struct assembly *assemblies;
 	size_t count;
 	char **prefixes;
 	size_t prefix_count;
-	char *next, *next_id; /* NULL: that was all; next_id is "" after a prefix */
+	char *next, *next_id; /* NULL: end of the list; next_id is "" after a prefix */
 };
 #define AUTO_ASSEMBLY_PAGE __attribute__((cleanup(assembly_page_deinit)))
 void assembly_page_deinit(struct assembly_page *page);
-/* By the bytes of the name, then by id. */
+/* In the order of the bytes of the name, then of the id. */
 enum status assembly_list(struct objects *objects, const struct assembly_query *query,
 			  struct assembly_page *ret_page, struct error *err);
 
@@ -69,11 +70,11 @@ struct part {
 	unsigned char md5[16];
 };
 
-/* An upload for upload_write(), upload_expect_…() and upload_free(), which part_finish() ends rather than
+/* An upload for upload_write(), upload_expect_…() and upload_free(), to be ended by part_finish() instead of
  * upload_finish(). @number is from 1 to PART_NUMBER_MOST. */
 enum status part_begin(struct objects *objects, const struct assembly_key *key, unsigned number,
 		       struct upload **ret_upload, struct error *err);
-/* INVALID_ARGUMENT: the bytes are not what was said. */
+/* INVALID_ARGUMENT: a checksum does not match. */
 enum status part_finish(struct upload *upload, struct part *ret_part, struct error *err);
 
 struct part_page {
@@ -88,16 +89,16 @@ enum status part_list(struct objects *objects, const struct assembly_key *key, u
 
 /* ---- the end ---- */
 
-/* What a client says of a part. */
+/* A part as named by the client. */
 struct part_claim {
 	unsigned number;
-	bool has_md5; /* false: what was said can be no part's */
+	bool has_md5; /* false: the client's text cannot be a part's MD5 */
 	unsigned char md5[16];
 };
 
-/* Makes the object; the assembly and all its parts are gone then. The file system joins the bytes where it can: for
- * that time they are there twice. INVALID_ARGUMENT: InvalidPart, InvalidPartOrder, EntityTooSmall, EntityTooLarge,
- * or no parts at all. ABORTED: a part was replaced meanwhile. A refused one stays as it was. */
+/* Makes the object and removes the assembly with all its parts. The bytes are copied, by the file system if it can, so
+ * for a moment they exist twice. INVALID_ARGUMENT: InvalidPart, InvalidPartOrder, EntityTooSmall, EntityTooLarge, or no
+ * parts at all. ABORTED: a part was replaced meanwhile. After a refusal the assembly is unchanged. */
 enum status assembly_finish(struct objects *objects, const struct assembly_key *key,
 			    const struct part_claim *claims, size_t count, struct object *ret_object,
 			    struct error *err);

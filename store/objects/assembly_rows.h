@@ -14,30 +14,30 @@ struct assembly_row {
 #define AUTO_ASSEMBLY_ROW __attribute__((cleanup(assembly_row_deinit)))
 void assembly_row_deinit(struct assembly_row *row);
 
-/* Copies the row that a statement stands on, of ASSEMBLY_GET or ASSEMBLIES_FROM; its name alone. */
+/* Copies the current row of ASSEMBLY_GET or ASSEMBLIES_FROM, without the bucket. */
 void assembly_row_copy(sqlite3_stmt *row, struct assembly *ret_assembly);
 const char *assembly_row_name(sqlite3_stmt *row);
 
-/* NOT_FOUND as store/objects/assemblies.h has it; one that is too old is none. */
+/* NOT_FOUND as in store/objects/assemblies.h; also for one that is too old. */
 enum status assembly_row_get(struct connection *connection, const struct assembly_key *key, int64_t now_us,
 			     struct assembly_row *ret_row, struct error *err);
-/* The same with a reader's connection of its own. */
+/* Likewise with a reader's connection. */
 enum status assembly_row_read(struct objects *objects, const struct assembly_key *key,
 			      struct assembly_row *ret_row, struct error *err);
 
-/* Inside a change: removes an assembly with its parts; the post_commit removes the files that nothing else uses. */
+/* Inside a change: removes an assembly with its parts; post_commit.h then removes files that are no longer used. */
 enum status assembly_drop(struct connection *connection, const char *id, const char *bucket,
 			  struct error *err);
 
-/* Inside a change: those that began before then. */
+/* Inside a change: removes those that began before that time. */
 enum status assemblies_expire(struct connection *connection, int64_t before_us, struct error *err);
-/* Inside a change: all of a bucket that goes. */
+/* Inside a change: removes those of a bucket that is deleted. */
 enum status assemblies_of_bucket_drop(struct connection *connection, int64_t bucket, struct error *err);
 
-/* A part, and where its bytes are. */
+/* A part, with the blob that has its bytes. */
 struct part_row {
 	struct part part;
 	int64_t blob;
 };
-/* Of PART_GET and PARTS_AFTER. */
+/* For PART_GET and PARTS_AFTER. */
 struct part_row part_row_read(sqlite3_stmt *statement);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/blob_files.h: the files that hold the bytes of objects.
+/* store/objects/blob_files.h: the files with the bytes of objects.
  *
- * A blob has a number of our own. While its bytes arrive it is the file uploads/<number>; once an object has it,
- * it is moved to blobs/<last two digits>/<number> (hexadecimal), soon after the object was stored. So a file among
- * the uploads is one of three: a session's, an object's that was not moved yet, or a leftover. Looking through that
- * small directory at the start is all that a crash asks for. Thread: any. */
+ * A blob has a number. While its bytes arrive it is the file uploads/<number>; soon after its object is stored it is
+ * moved to blobs/<last two digits>/<number> (hexadecimal). So a file in uploads belongs to a session, or to an object
+ * and was not moved yet, or is an orphan. After a crash only that small directory has to be checked. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,33 +19,33 @@ struct blob_files {
 enum status blob_files_open(struct blob_files *files, const char *state_dir, struct error *err);
 void blob_files_close(struct blob_files *files);
 
-/* *err from errno: RESOURCE_EXHAUSTED: the disk or the quota is full; UNAVAILABLE: it may work later. */
+/* Sets *err from errno: RESOURCE_EXHAUSTED: the disk or the quota is full; UNAVAILABLE: it may work later. */
 enum status file_error(struct error *err, int error_number, const char *doing);
 
 enum { BLOB_PATH_SIZE = 32 };
 /* Below blobs_fd. */
 void blob_path(int64_t blob, char ret_path[BLOB_PATH_SIZE]);
 
-/* A number that no blob has had. */
+/* A number that was never used for a blob. */
 int64_t blob_number_make(struct blob_files *files);
-/* The file of an upload, to be written; made when it is not there. */
+/* Opens the file of an upload for writing; makes it if it does not exist. */
 enum status blob_upload_open(const struct blob_files *files, int64_t blob, int *ret_fd, struct error *err);
 /* The size of an upload's file; 0: there is none. */
 enum status blob_upload_size(const struct blob_files *files, int64_t blob, int64_t *ret_bytes,
 			     struct error *err);
-/* An object has it now: moves it to its place. A failure is no harm: it is found where it is. */
+/* An object has the blob now: moves it to its place. A failure does no harm: the blob is found where it is. */
 void blob_move_to_place(const struct blob_files *files, int64_t blob);
-/* A hard link to it, wherever it is. False with errno. */
+/* Makes a hard link to the blob, wherever it is. False with errno. */
 bool blob_link(const struct blob_files *files, int64_t blob, int directory_fd, const char *name);
-/* To be read. -1 with errno: ENOENT: it is nowhere. */
+/* Opens it for reading. -1 with errno: ENOENT: it does not exist. */
 int blob_open(const struct blob_files *files, int64_t blob);
-/* Wherever it is. False with errno when it is still there. */
+/* Removes it, wherever it is. False with errno: it still exists. */
 bool blob_remove(const struct blob_files *files, int64_t blob);
 
-/* Calls @each for every file among the uploads that has a blob's name. */
+/* Calls @each for every file in uploads that has a blob's name. */
 enum status blob_uploads_each(const struct blob_files *files,
 			      enum status (*each)(void *arg, int64_t blob, struct error *err), void *arg,
 			      struct error *err);
 
-/* Copies the first @size_bytes of a file into another, at @to_offset; the file system does it where it can. */
+/* Copies the first @size_bytes of a file to another, at @to_offset, by the file system if it can. */
 enum status file_join(int from_fd, int64_t size_bytes, int to_fd, int64_t to_offset, struct error *err);

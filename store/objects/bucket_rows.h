@@ -6,13 +6,13 @@
 
 enum { BUCKET_ABSENT = 0 };
 
-/* Copies the row that a statement stands on, which selects BUCKET_COLUMNS. */
+/* Copies the current row, which must have BUCKET_COLUMNS. */
 enum status bucket_row_copy(sqlite3_stmt *row, struct bucket *ret_bucket, struct error *err);
 const char *bucket_row_name(sqlite3_stmt *row);
 /* *ret_id is BUCKET_ABSENT if there is none. @ret_bucket may be NULL. */
 enum status bucket_look(struct connection *connection, const char *name, int64_t *ret_id,
 			struct bucket *ret_bucket, struct error *err);
-/* The same; NOT_FOUND in Cloud Storage's words if there is none. */
+/* Likewise; NOT_FOUND with Cloud Storage's text if there is none. */
 enum status bucket_load(struct connection *connection, const char *name, int64_t *ret_id,
 			struct bucket *ret_bucket, struct error *err);
 /* The number alone. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/hasher.h: the checksums of a file that is being written.
+/* store/objects/hasher.h: computes the checksums of a file while it is written.
  *
- * Few bytes are hashed where they are. For more, a thread hashes beside the one that writes: that one fills a block,
- * writes it to the file, hands it over and fills the next; it waits when all blocks are taken, so that memory is
- * bounded. Thread: one at a time. */
+ * A few bytes are hashed at once. For more, a second thread hashes: the writer fills a block, writes it to the file,
+ * passes it on and fills the next; it waits if all blocks are in use, so memory is bounded. Thread: one at a time. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The digest's plain functions: a sum so far is a copy of the struct. Deprecated since 3.0 for those that need no copy. */
+/* Uses OpenSSL's plain digest functions, whose state can be copied with the struct for an intermediate sum; deprecated
+ * since 3.0. */
 #define OPENSSL_API_COMPAT 0x10100000L
 #include <openssl/md5.h>
 
@@ -27,7 +27,7 @@ struct checksums {
 struct hasher {
 	MD5_CTX md5;
 	uint32_t crc32c;
-	int64_t bytes;          /* that are in the sums; with a ring: the thread's, until it ends */
+	int64_t bytes;          /* bytes in the sums; with a ring it belongs to the thread until that ends */
 	struct hash_ring *ring; /* NULL: no thread */
 };
 
@@ -36,14 +36,14 @@ void hasher_init(struct hasher *hasher);
 /* Without a thread. */
 void hasher_add(struct hasher *hasher, const void *data, size_t length);
 
-/* Starts the thread. It begins with what the file @fd has between the sums and @written. */
+/* Starts the thread, which first reads from the file @fd the bytes between the sums and @written. */
 enum status hasher_ring_start(struct hasher *hasher, int fd, int64_t written, struct error *err);
-/* A block to fill, HASH_BLOCK_BYTES large; waits for one. */
+/* A block of HASH_BLOCK_BYTES to fill; waits for one. */
 char *hasher_block(struct hasher *hasher);
-/* Hands the block over, with so many bytes in it, and gives up the block. */
+/* Passes the block, which has so many bytes, to the thread. */
 void hasher_submit(struct hasher *hasher, size_t length);
-/* Lets the thread finish and end. UNAVAILABLE: the file could not be read; the sums are begun anew then. */
+/* Lets the thread finish and end. UNAVAILABLE: the file could not be read; the sums start again then. */
 enum status hasher_ring_stop(struct hasher *hasher, struct error *err);
 
-/* What it comes to so far; more may follow. */
+/* The present checksums; more bytes may follow. */
 void hasher_sums(const struct hasher *hasher, struct checksums *ret_sums);

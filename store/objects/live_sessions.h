@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/live_sessions.h: the resumable sessions that this process has written to. Thread: any, for every function. */
+/* store/objects/live_sessions.h: the resumable sessions that this process has in memory, because it has written to
+ * them. Thread: any, for every function. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,12 +14,12 @@ struct live_session {
 	struct live_session *next;
 	char id[SESSION_ID_SIZE];
 	unsigned references; /* under the lock of the list */
-	bool ended;          /* likewise: no longer in the list, freed with the last reference */
+	bool ended;          /* likewise: removed from the list, freed with the last reference */
 	int64_t created_us;
 	pthread_mutex_t lock; /* of all below */
-	uint64_t turn;        /* the upload that may write: the last one that was begun */
+	uint64_t turn;        /* the upload that may write: the latest */
 	bool is_known;        /* the sink is set up */
-	bool has_object;      /* the file is an object's now */
+	bool has_object;      /* the file belongs to an object now */
 	struct blob_writer writer;
 };
 
@@ -27,13 +28,13 @@ struct live_sessions {
 	struct live_session *first;
 };
 
-/* Found or made; the caller leaves it. */
+/* Finds or makes it; the caller must leave it. */
 struct live_session *live_session_enter(struct live_sessions *sessions, const char *id);
-/* Ends the session: its row was deleted, or answered. */
+/* Ends the session, whose row was deleted or has its object. */
 void live_session_end(struct live_sessions *sessions, struct live_session *session);
 /* Gives a reference back. */
 void live_session_leave(struct live_sessions *sessions, struct live_session *session);
-/* Ends those at rest that began before then. */
+/* Ends idle sessions that began before that time. */
 void live_sessions_expire(struct live_sessions *sessions, int64_t before_us);
-/* No call is under way. What arrived stays in the files. */
+/* To be called when no call is running. The bytes stay in the files. */
 void live_sessions_forget(struct live_sessions *sessions);

@@ -17,23 +17,23 @@ struct object_row {
 #define AUTO_OBJECT_ROW __attribute__((cleanup(object_row_deinit)))
 void object_row_deinit(struct object_row *row);
 
-/* Copies the row that a statement stands on. @bucket is the bucket's name. */
+/* Copies the current row. @bucket: the bucket's name. */
 enum status object_row_copy(sqlite3_stmt *statement, const char *bucket, struct object *ret_object,
 			    int64_t *ret_blob, struct error *err);
 
 /* The row, or none. NOT_FOUND: the bucket. */
 enum status object_row_find(struct connection *connection, const char *bucket, const char *name,
 			    struct object_row *ret_row, struct error *err);
-/* The same, and NOT_FOUND in Cloud Storage's words when there is none, or not this generation (0: any). */
+/* Likewise, and NOT_FOUND with Cloud Storage's text if there is none, or it has another generation (0: any). */
 enum status object_row_get(struct connection *connection, const char *bucket, const char *name,
 			   int64_t generation, struct object_row *ret_row, struct error *err);
 enum status object_not_found(const char *bucket, const char *name, struct error *err);
 
-/* FAILED_PRECONDITION in Cloud Storage's words when one does not hold for a request that writes. */
+/* FAILED_PRECONDITION with Cloud Storage's text: a condition of a writing request does not hold. */
 enum status conditions_demand(const struct conditions *conditions, int64_t generation, int64_t metageneration,
 			      struct error *err);
 
-/* What is to become an object. Strings are borrowed. */
+/* An object to be stored. Strings are borrowed. */
 struct object_draft {
 	const char *bucket, *name;
 	const struct conditions *conditions;
@@ -45,14 +45,14 @@ struct object_draft {
 	unsigned component_count;
 	int64_t blob;
 };
-/* Inside a change: checks the conditions, stores the object in place of the one before, and leaves the rest to the
- * post_commit. NOT_FOUND: the bucket; FAILED_PRECONDITION. */
+/* Inside a change: checks the conditions, stores the object in place of an earlier one, and leaves work on files to
+ * post_commit.h. NOT_FOUND: the bucket; FAILED_PRECONDITION. */
 enum status object_put(struct connection *connection, int64_t now_ns, const struct object_draft *draft,
 		       struct object *ret_object, struct error *err);
-/* Inside a change: a generation that none had before, @now_ns in microseconds unless the last one was later. */
+/* Inside a change: a new generation: @now_ns in microseconds, or one more than the last if that is later. */
 enum status generation_next(struct connection *connection, int64_t now_ns, int64_t *ret_generation,
 			    struct error *err);
 
-/* Inside a change: a row of work for the post_commit. @name may be NULL; @blob 0: none. */
+/* Inside a change: adds a row of work for post_commit.h. @name may be NULL; @blob 0: none. */
 enum status post_commit_add(struct connection *connection, const char *bucket, const char *name, int64_t blob,
 			    struct error *err);

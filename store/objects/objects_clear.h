@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/objects_clear.h: all objects and buckets of all projects are removed, a part of them a call. Thread: any. */
+/* store/objects/objects_clear.h: removes all objects and buckets of all projects, a part per call. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,7 +8,7 @@
 
 struct objects;
 
-/* Removes @most objects at most, and buckets that have none. Adds their number to *removed. *ret_more: some are left. */
+/* Removes at most @most objects, and buckets that have none. Adds their number to *removed. *ret_more: some are left. */
 enum status objects_clear(struct objects *objects, unsigned most, uint64_t *removed, bool *ret_more,
 			  struct error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/post_commit.h: a thread that does with files what changes of the index ask for: it keeps the tree of files for
- * people as the index says, and removes blobs that nothing uses. What is to be done is a row until it is done, so a
- * crash repeats it; doing it twice is harmless. What cannot be done now (no room) is tried again later. */
+/* store/objects/post_commit.h: a thread that does the work on files that changes of the index leave: it updates the
+ * tree of files for users, and removes blobs that are no longer used. Each piece of work is a row until it is done, so
+ * a crash repeats it, which is harmless. Work that cannot be done now (disk full) is tried again later. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
@@ -12,9 +12,9 @@ struct objects;
 
 enum status post_commit_open(struct objects *objects, struct post_commit **ret_post_commit,
 			     struct error *err);
-/* Does what waits, once, and ends. NULL is harmless. */
+/* Does the waiting work, once, and ends. NULL is harmless. */
 void post_commit_close(struct post_commit *post_commit);
-/* There is something to do. Thread: any. */
+/* There is new work. Thread: any. */
 void post_commit_begin(struct post_commit *post_commit);
-/* Waits until all that was there when it was called has been done, or tried. Thread: any but its own. */
+/* Waits until all work that existed at the call has been done, or tried. Thread: any except its own. */
 void post_commit_wait(struct post_commit *post_commit);

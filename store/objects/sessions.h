@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/sessions.h: sessions as uploads use them. */
+/* store/objects/sessions.h: sessions, for uploads. */
 #include "store/connection.h"
 #include "store/objects/objects.h"
 
-/* SESSION_ID_SIZE bytes that nobody can guess. */
+/* Makes SESSION_ID_SIZE unguessable bytes. */
 void session_id_make(char *ret_id);
 
 /* Inside a change: the session has become this object. ABORTED: it was deleted or has ended otherwise. */

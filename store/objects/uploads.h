@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/uploads.h: what uploads and sessions share. */
+/* store/objects/uploads.h: shared by uploads and sessions. */
 #include "store/objects/live_sessions.h"
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
 
-/* A target of one's own. */
+/* A target with its own copies. */
 struct upload_target {
 	char *bucket, *name;
 	struct conditions conditions;
@@ -17,28 +17,28 @@ struct upload_target {
 };
 void upload_target_deinit(struct upload_target *wanted);
 void upload_target_copy(const struct object_target *target, struct upload_target *ret_wanted);
-/* Whether an upload could become this object, as things are: name, bucket (made when it may be, and nothing else is wrong),
+/* Whether an upload could become this object now: name, bucket (made if allowed, and if nothing else is wrong),
  * conditions. */
 enum status upload_target_check(struct objects *objects, const struct object_target *target,
 				struct error *err);
-/* The conditions alone. NOT_FOUND: there is no such bucket. */
+/* Checks the conditions alone. NOT_FOUND: there is no such bucket. */
 enum status target_look(struct objects *objects, const struct object_target *target, struct error *err);
 
-/* INVALID_ARGUMENT in Cloud Storage's words when the bytes are not what was said. */
+/* INVALID_ARGUMENT with Cloud Storage's text: the checksum does not match. */
 enum status crc32c_check(const struct upload_target *wanted, uint32_t crc32c, struct error *err);
 
-/* The checksums of an upload with a sink of its own that has all its bytes. INVALID_ARGUMENT as above. */
+/* The checksums of an upload with a writer of its own, when it has all bytes. INVALID_ARGUMENT as above. */
 enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struct error *err);
 
 struct upload {
 	struct objects *objects;
 	struct upload_target wanted;
-	struct blob_writer own;       /* unless it is a session's */
+	struct blob_writer own;       /* used unless it is a session's */
 	struct live_session *session; /* NULL: none */
 	uint64_t turn;
-	int64_t position;               /* of the next byte that will be given */
+	int64_t position;               /* of the next byte */
 	char assembly[SESSION_ID_SIZE]; /* a part's; "": none */
 	unsigned part_number;
 	bool finished;
-	struct error failure; /* of an earlier call: nothing more can be done */
+	struct error failure; /* of an earlier call; the upload can no longer be used */
 };
