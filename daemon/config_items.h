@@ -8,7 +8,7 @@ enum config_type {
 	CONFIG_NUMBER,
 	CONFIG_FLAG,
 	CONFIG_CHOICE,
-	CONFIG_LIST, /* texts, several in one value joined by commas; the values that one place gives add up */
+	CONFIG_LIST, /* texts, joined by commas in one value; values from one place are combined */
 };
 
 struct config_item {
@@ -19,12 +19,13 @@ struct config_item {
 	unsigned commands;       /* bits of enum config_command */
 	const char *placeholder; /* "SECONDS"; NULL for a flag */
 	const char *otherwise;   /* the default, NULL: none or computed */
-	char *(*compute)(void);  /* makes the default; the text is the caller's */
+	char *(*compute)(void);  /* computes the default; the caller's */
 	const char *
-		compute_from; /* the variable that it is of, which is to blame where it is not valid; NULL: none */
+		/* the environment variable from which the default is computed, named in errors; NULL: none */
+		compute_from;
 	bool (*valid)(const char *value);
-	const char *expected;       /* what valid() wants, in words: "ADDR:PORT, such as ..." */
-	const char *advice;         /* what to do about one that is not valid; NULL: nothing more */
+	const char *expected;       /* what valid() accepts, in words: "ADDR:PORT, such as ..." */
+	const char *advice;         /* what to do about an invalid value; NULL: nothing more */
 	int64_t min, max;           /* of a number */
 	const char *const *choices; /* in the order of the enum, ending with NULL */
 	const char *help;
@@ -32,10 +33,11 @@ struct config_item {
 	const char *detail;        /* sentences that follow the help */
 	const char *default_words; /* the default, if it is not a fixed value */
 	const char *page;          /* of docs/: says more */
-	const char *group; /* the title above it in a help: of it and the rows that follow; NULL: as the row before */
+	const char *
+		group; /* the title above it in the help, for it and the rows that follow; NULL: as the row before */
 };
 
 extern const struct config_item config_items[]; /* ends with a NULL name */
 
-/* The computed default that depends on the user that runs trainyard, as a pure function. Arguments may be NULL. */
+/* The default state directory of a user, as a pure function. Arguments may be NULL. */
 char *state_dir_default(bool root, const char *xdg_state_home, const char *home);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/config_listen.h: what --listen and --grpc name: an address with a port, or a path. Pure. Thread: any. */
+/* daemon/config_listen.h: parses --listen and --grpc: an address with a port, or a path. Pure. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,7 +12,7 @@ enum { LISTEN_ADDRESS_SIZE = 64 };
 bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZE], uint16_t *ret_port);
 /* "/path" of "unix:/path", borrowed; NULL: it is none. */
 const char *config_listen_path(const char *listen);
-/* Whether nobody but this machine's users and containers can get there: 127.0.0.0/8, ::1, a path. */
+/* Whether only users and containers of this machine can connect: 127.0.0.0/8, ::1, a path. */
 bool config_listen_is_local(const char *listen);
-/* "http://127.0.0.1:8090" as clients on this machine reach it: a wildcard address becomes loopback. */
+/* "http://127.0.0.1:8090" for clients on this machine: a wildcard address becomes loopback. */
 void config_url_write(struct text *text, const char *address, uint16_t port);

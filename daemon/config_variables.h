@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/config_variables.h: variables TRAINYARD_… of the environment that are none of the program's. */
+/* daemon/config_variables.h: environment variables TRAINYARD_… that trainyard does not know. */
 
-/* Calls @tell for each such variable that no option has and that is not empty, with "", or with the one that was most
- * likely meant: "; did you mean TRAINYARD_LISTEN?". */
+/* Calls @tell for each non-empty variable that no option has, with "", or with the most similar known one: "; did you
+ * mean TRAINYARD_LISTEN?". */
 void config_unknown_variables(void (*tell)(const char *name, const char *hint));

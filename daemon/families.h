@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/families.h: the families of the API, and what their handlers work on. */
+/* daemon/families.h: the families of the API, with the contexts of their handlers. */
 #include "api/aiplatform/aiplatform.h"
 #include "api/emulator/clock.h"
 #include "api/emulator/discovery.h"
@@ -28,15 +28,15 @@ struct scheduler;
 
 enum { FAMILIES_MAX = 19, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
 
-/* What is there only once it is opened, behind the families: handlers are called later still. */
+/* Parts that are opened after the families; handlers are called later still. */
 struct machinery {
 	struct scheduler *scheduler;
 	struct engine *engine;
-	struct front *grpc;          /* NULL: it is not served */
+	struct front *grpc;          /* NULL: gRPC is not served */
 	struct retention *retention; /* NULL: all jobs are kept */
 };
 
-/* Owned by the caller; all of it outlives the families. */
+/* Owned by the caller; must outlive the families. */
 struct families_parts {
 	const struct config *config;
 	const struct clock *clock;
@@ -53,15 +53,15 @@ struct families_parts {
 	struct faults_context *faults;
 	struct clock_context *clock_context;
 	struct machinery *machinery;
-	struct ledger *ledger; /* of the requests that are counted; NULL: none are */
+	struct ledger *ledger; /* counts requests; NULL: not counted */
 	struct state_context *state;
 };
 
 struct families {
-	struct family served[FAMILIES_MAX + 1]; /* in their order; ends with a NULL name */
+	struct family served[FAMILIES_MAX + 1]; /* in order; ends with a NULL name */
 	struct family by_rpc[FAMILIES_BY_RPC +
-			     1]; /* those of them that gRPC serves, too: Vertex AI, Cloud Logging */
-	struct family *storage;  /* the last of served, which gateways have, too; NULL: there are none */
+			     1]; /* the part of them that gRPC also serves: Vertex AI, Cloud Logging */
+	struct family *storage;  /* the last ones of served, which gateways also serve; NULL: none */
 
 	/* Their contexts. */
 	struct families_parts parts;
@@ -77,5 +77,5 @@ struct families {
 	struct identity_context identity;
 };
 
-/* They stay where they are: contexts point to each other. */
+/* Must not be moved afterwards: contexts point to each other. */
 void families_fill(struct families *families, const struct families_parts *parts);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/given_file.h: files and directories of this machine that replicas are given to read. */
+/* daemon/given_file.h: files and directories of this machine that replicas can read. */
 #include "daemon/base/error.h"
 
 enum given_kind { GIVEN_FILE, GIVEN_DIRECTORY };
 
-/* The absolute path of @path without links; the caller frees. @option: the option with this value, for the error.
- * INVALID_ARGUMENT: it is not there, of another kind, cannot be read, or has a ':', which engines take for an end. */
+/* The absolute path of @path without links; the caller frees. @option: the name of the option, for the error.
+ * INVALID_ARGUMENT: it does not exist, is of another kind, cannot be read, or contains ':', which engines use as a
+ * separator. */
 enum status given_file_find(const char *option, const char *path, enum given_kind kind, char **ret_path,
 			    struct error *err);

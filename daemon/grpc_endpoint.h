@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/grpc_endpoint.h: opens the front for clients that speak gRPC, with a certificate for "localhost" that the state
- * directory's own authority signs: STATE/local-ca/bundle.crt is what such clients are told to trust. Clients of REST are
- * served there by TLS as well, for Google has both at one host, and its libraries change from one to the other. */
+/* daemon/grpc_endpoint.h: opens the gRPC server, with a certificate for "localhost" signed by the state directory's own
+ * authority; clients must trust STATE/local-ca/bundle.crt. REST is served there by TLS as well, because Google serves
+ * both at one host, and its libraries switch between them. */
 #include "api/grpc/front.h"
 
 struct authority;
 struct config;
 
-/* @families: those of Vertex AI, @served: all of them for REST; each ends with a NULL name. FAILED_PRECONDITION: built without, or files of the authority
- * cannot be made; else as front_open().
+/* @families: those of Vertex AI, @served: all of them, for REST; each ends with a NULL name. FAILED_PRECONDITION: built
+ * without gRPC, or files of the authority cannot be made; otherwise as front_open().
  * @ret_rest: to be closed after the front. */
 enum status grpc_endpoint_open(const struct config *config, struct authority *authority,
 			       const struct family *families, const struct family *served,

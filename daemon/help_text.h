@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/help_text.h: how --help is laid out: 80 columns, whatever it is printed to. Pure. Thread: any. */
+/* daemon/help_text.h: formats --help for 80 columns, on any output. Pure. Thread: any. */
 #include "daemon/base/text.h"
 
-/* Appends the name of an option, and its help beside it; long help goes on below. */
+/* Appends the name of an option, and its help beside it; long help continues below. */
 void help_entry_write(struct text *text, const char *name, const char *help);
-/* Appends paragraphs. Lines that begin with a blank stay as they are; others are joined and broken anew. */
+/* Appends paragraphs. Lines that begin with a blank are unchanged; others are joined and wrapped. */
 void help_paragraphs_write(struct text *text, const char *paragraphs);

@@ -28,14 +28,14 @@ static inline int main_failure(const struct error *err)
 	return EXIT_FAILED;
 }
 
-/* @command is "" before there is one, else a word and the space behind it: "serve ". */
+/* @command: "" before it is known, otherwise the word and a space: "serve ". */
 static inline int main_usage_error(const char *command, const struct error *err)
 {
 	fprintf(stderr, "trainyard: %s (see trainyard %s--help)\n", main_words(err), command);
 	return EXIT_USAGE;
 }
 
-/* For config_unknown_variables(), of commands that have no log. */
+/* For config_unknown_variables(), in commands without a log. */
 static inline void main_variable_report(const char *name, const char *hint)
 {
 	fprintf(stderr, "trainyard: the variable %s is no option, and is ignored%s\n", name, hint);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/serve.h: `trainyard serve`: from its configuration to the end of its life. */
+/* daemon/serve.h: `trainyard serve`: runs the daemon. */
 
 struct config;
 
-/* Serves until a signal ends it. The exit code: 0 good, 1 failed. */
+/* Serves until a signal ends it. The exit code: 0: good, 1: failed. */
 int serve_main(const struct config *config);

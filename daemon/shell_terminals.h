@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/engine_shell.h: the engine's terminals as the web shell takes them. Thread: any. */
+/* daemon/shell_terminals.h: connects the web shell to the engine's terminals. Thread: any. */
 #include "api/emulator/shell_terminal.h"
 #include "scheduler/engine/engine.h"
 
-/* As engine->ops->open_terminal, with the names of the other side; in the container that the replica has now. */
+/* Like engine->ops->open_terminal, with the web shell's types; in the replica's present container. */
 enum status engine_shell_open(struct engine *engine, const struct replica_key *replica, const json_t *command,
 			      enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err);

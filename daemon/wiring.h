@@ -12,22 +12,22 @@
 struct config;
 struct wiring;
 
-/* Asks the first thread to close the wiring and to open it again; @arg is the caller's. Thread: any. */
+/* Asks the first thread to close the wiring and open it again; @arg is the caller's. Thread: any. */
 struct wiring_reopening {
 	void (*wanted)(void *arg);
 	void *arg;
 };
 
-/* Everything up and serving when it returns; the engine may be down. A state that was imported is in its place; if it cannot
- * be opened, the one before is. */
+/* Everything serves when it returns; the engine may be down. An imported state is moved into place; if it cannot be
+ * opened, the previous one is restored. */
 enum status wiring_open(const struct config *config, const struct wiring_reopening *reopening,
 			struct wiring **ret_wiring, struct error *err);
-/* The state directory as it was found: absolute, without links. */
+/* The resolved state directory: absolute, without links. */
 const char *wiring_state_dir(const struct wiring *wiring);
-/* Where the token is that callers must know, borrowed; NULL: none is asked for. */
+/* The file with the token for callers, borrowed; NULL: none is required. */
 const char *wiring_token_file(const struct wiring *wiring);
 uint16_t wiring_port(const struct wiring *wiring);
-/* Where gRPC is served; 0: it is not. */
+/* The port of gRPC; 0: it is not served. */
 uint16_t wiring_grpc_port(const struct wiring *wiring);
-/* @stop_jobs: cancels what runs and waits for its end, at most its grace and 15 s more. */
+/* @stop_jobs: cancels running jobs and waits for their end, at most their grace and 15 s more. */
 void wiring_close(struct wiring *wiring, bool stop_jobs);

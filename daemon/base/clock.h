@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/clock.h: where time comes from. Everything that needs it takes a clock, so that
- * tests own it; only clock.c asks the system. Thread: any. */
+/* daemon/base/clock.h: the source of time. All code that needs time takes a clock, so that tests control it; only
+ * clock.c asks the system. Thread: any. */
 #include <stdint.h>
 
 struct clock {
 	int64_t (*wall_ns)(void *arg); /* since 1970, UTC; may jump */
 	int64_t (*mono_us)(void *arg); /* never goes back; for waiting */
 	void *arg;
-	/* How far wall_ns is ahead of the system's clock, which engines and other programs use; NULL: it is the same. When
-	 * it changes, mono_us has gone on by as much. */
+	/* How far wall_ns is ahead of the system's clock, which engines and other programs use; NULL: not at all. When
+	 * it grows, mono_us grows by the same amount. */
 	int64_t (*ahead_ns)(void *arg);
 };
 
@@ -31,8 +31,7 @@ static inline int64_t clock_ahead_ns(const struct clock *clock)
 {
 	return clock->ahead_ns ? clock->ahead_ns(clock->arg) : 0;
 }
-/* What the clock calls a moment that other programs of this machine call @outside_ns; its first or last moment where it
- * has none for it. */
+/* This clock's time for the instant that other programs of this machine call @outside_ns, limited to its range. */
 static inline int64_t clock_from_outside_ns(const struct clock *clock, int64_t outside_ns)
 {
 	const int64_t ahead_ns = clock_ahead_ns(clock);
@@ -42,7 +41,7 @@ static inline int64_t clock_from_outside_ns(const struct clock *clock, int64_t o
 		return ahead_ns < 0 ? INT64_MIN : INT64_MAX;
 	return wall_ns;
 }
-/* What other programs of this machine call now. */
+/* The present time for other programs of this machine. */
 static inline int64_t clock_outside_ns(const struct clock *clock)
 {
 	return clock->wall_ns(clock->arg) - clock_ahead_ns(clock);

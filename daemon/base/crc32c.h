@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* @crc: of the bytes before, 0 at the beginning. */
+/* @crc: of the preceding bytes, 0 at the beginning. */
 uint32_t crc32c_extend(uint32_t crc, const void *data, size_t length);
-/* The checksum of a and b together, from that of a, that of b, and how many bytes b has. */
+/* The checksum of a followed by b, from their checksums and the length of b. */
 uint32_t crc32c_concat(uint32_t crc_a, uint32_t crc_b, uint64_t length_b);

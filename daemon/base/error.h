@@ -37,14 +37,14 @@ enum status {
 const char *status_name(enum status status);
 
 struct violation {
-	char *field; /* snake_case path, NULL when the violation names none; of a quota: its subject */
+	char *field; /* snake_case path, NULL: no field; for a quota: its subject */
 	char *text;
 };
 
-/* What the violations are about. */
+/* The kind of the violations. */
 enum error_detail {
 	ERROR_DETAIL_FIELDS, /* fields of the request */
-	ERROR_DETAIL_QUOTA,  /* quotas that are used up */
+	ERROR_DETAIL_QUOTA,  /* exceeded quotas */
 };
 
 struct error_metadata {
@@ -53,12 +53,12 @@ struct error_metadata {
 
 struct error {
 	enum status status;
-	char *text;       /* the whole top-level message */
-	bool is_semantic; /* it is made of the violations: "Field: … Error: …", and no other sentence */
+	char *text;       /* the whole message */
+	bool is_semantic; /* it consists of violations: "Field: … Error: …", and no other sentence */
 	enum error_detail detail;
 	struct violation *violations;
 	size_t violation_count;
-	/* A cause for machines ("RATE_LIMIT_EXCEEDED") and what belongs to it; NULL: none. */
+	/* A machine-readable reason ("RATE_LIMIT_EXCEEDED") and its details; NULL: none. */
 	char *reason;
 	struct error_metadata *metadata;
 	size_t metadata_count;
@@ -68,35 +68,34 @@ struct error {
 
 void error_deinit(struct error *err);
 
-/* Replaces *err. With a field the text becomes "Field: <field> Error: <description>" and one
- * violation is recorded, as the service words its semantic errors; without one it is the text.
- * Returns @status, so that callers can write `return error_set(...)`. */
+/* Replaces *err. With a field the text becomes "Field: <field> Error: <description>" and one violation is recorded, in
+ * the service's wording of semantic errors; without a field the text is used unchanged. Returns @status, so that
+ * callers can write `return error_set(...)`. */
 enum status error_set(struct error *err, enum status status, const char *field, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Adds one more "Field: … Error: …" violation; texts are joined by a space. The first call sets the status. */
+/* Adds a "Field: … Error: …" violation; texts are joined by a space. The first call sets the status. */
 enum status error_add(struct error *err, enum status status, const char *field, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What wordings of other rooms are made of: one more violation (@field may be NULL), and more text behind that which is
- * there, after @separator. */
+/* For other rooms' wordings: adds a violation (@field may be NULL); appends text after @separator. */
 void error_violation_add(struct error *err, const char *field, const char *text);
 void error_text_join(struct error *err, const char *separator, const char *more);
 
-/* Names the cause for machines, and, with a @key, one thing more that belongs to it. */
+/* Sets the machine-readable reason and, with a @key, one detail. */
 void error_add_reason(struct error *err, const char *reason, const char *key, const char *value);
 
-/* Puts context in front of an internal error's text ("create job x: disk full"). Texts of statuses
- * that clients cause are left alone. Returns the status held. */
+/* Prefixes an internal error's text with context ("create job x: disk full"). Texts of statuses that clients cause are
+ * unchanged. Returns the status. */
 enum status error_wrap(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Moves @from into @to (freeing what @to held); returns the status. @to may be NULL. */
 enum status error_move(struct error *to, struct error *from);
 
-/* For memory of a size that a client chose (memory.h): UNAVAILABLE. */
+/* The error for memory of a client-chosen size (memory.h): UNAVAILABLE. */
 enum status error_no_memory(struct error *err);
 
-/* It looks at one file at a time: what it has to know is that they do not return STATUS_OK. */
+/* Tells the analyzer, which sees one file at a time, that these functions never return STATUS_OK. */
 #ifdef __clang_analyzer__
 #define error_set(err, status, ...) (error_set(err, status, __VA_ARGS__), (status))
 #define error_no_memory(err)        (error_no_memory(err), STATUS_UNAVAILABLE)

@@ -5,7 +5,7 @@
  *     log_event(LOG_INFO, "replica-started", "job=%s replica=%s", job_id, replica);
  *
  * An event is a name and key=value pairs, the same keys everywhere; never a token, an environment
- * or a whole request. The caller puts quotes round a value of ours that may have spaces; a text from outside goes last,
+ * or a whole request. The caller quotes a value of its own that may have spaces; a text from outside comes last,
  * as error="%s". Control characters in the whole line are replaced. Thread: any. */
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };

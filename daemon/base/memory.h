@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/memory.h: memory that is always there.
+/* daemon/base/memory.h: memory allocation that cannot fail.
  *
  * A program that cannot have the memory for a struct, a name or a short text cannot do its work. The functions below end
  * the process in that case with one line on stderr, so that no caller has a failure to handle. A restart loses nothing:
@@ -22,10 +22,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes jansson use memory_alloc(). Before the first use of jansson, by the first thread. */
+/* Makes jansson use memory_alloc(). To be called before the first use of jansson, by the first thread. */
 void memory_init(void);
 
-/* As those of the libc, but never NULL. memory_resize() has reallocarray()'s arguments. */
+/* Like those of libc, but never NULL. memory_resize() has reallocarray()'s arguments. */
 void *memory_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *place, size_t count, size_t size) __attribute__((returns_nonnull));
@@ -37,9 +37,9 @@ char *memory_strndup(const char *text, size_t length) __attribute__((returns_non
 char *memory_printf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *memory_vprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0), returns_nonnull));
 
-/* Whether there is memory now for what jansson makes of a JSON text, or of a binary message, of @length bytes that a client
- * sent. Up to 64 KiB: true. To be asked before the text is read, since jansson ends the process. */
+/* Whether there is now enough memory for the JSON values from a JSON text, or a binary message, of @length bytes from a
+ * client. Up to 64 KiB: true. To be checked before parsing, because jansson would end the process. */
 bool memory_holds_json(size_t length);
 
-/* Writes the line and ends the process with status 1. For libraries that report that their own memory ran out. */
+/* Prints the line and ends the process with status 1. For libraries that report that they are out of memory. */
 void memory_exhausted(size_t size) __attribute__((noreturn, cold));

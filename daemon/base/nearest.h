@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/nearest.h: the known name that a misspelled one was most likely meant to be. Pure.
+/* daemon/base/nearest.h: suggests a known name for a misspelled one. Pure.
  *
  *     struct nearest nearest = { .wanted = word };
  *     for each name: nearest_look(&nearest, name);
@@ -12,11 +12,11 @@ struct nearest {
 	unsigned distance; /* of found */
 };
 
-/* Case does not count, nor '_' in the place of '-'. Near is what few letters more, less, other or swapped make of it, or
- * what begins with it. Of two that are as near, the first. */
+/* Ignores case, and '_' counts as '-'. A name is similar if few letters are added, missing, changed or swapped, or if
+ * the word is its beginning. Of two equally similar names the first counts. */
 void nearest_look(struct nearest *nearest, const char *name);
 
 enum { NEAREST_HINT_SIZE = 128 };
 
-/* "; did you mean --listen?", with "--" as @prefix; "" where nothing is near. Returns @ret_hint. */
+/* "; did you mean --listen?", with "--" as @prefix; "" if no name is similar. Returns @ret_hint. */
 const char *nearest_hint(const struct nearest *nearest, const char *prefix, char ret_hint[NEAREST_HINT_SIZE]);

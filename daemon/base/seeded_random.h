@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/seeded_random.h: what ids are drawn from. Not for keys, tokens and other secrets: those are always libsodium's.
+/* daemon/base/seeded_random.h: the source of random ids. Not for keys, tokens and other secrets, which always come from
+ * libsodium.
  *
- * Choice: one source for the process, as libsodium's own is. Seeded, each kind of id has a sequence of its own, so that
- * what a request draws depends on the requests of its kind before it alone. Thread: any. */
+ * Choice: one source for the process, like libsodium's own. With a seed, each kind of id has its own sequence, so the
+ * ids of a request depend only on earlier requests of the same kind. Thread: any. */
 #include <stddef.h>
 #include <stdint.h>
 
 enum random_kind {
 	RANDOM_CLUSTER,  /* the random part of a cluster's names */
 	RANDOM_RESOURCE, /* Vertex AI's jobs, pipelines, models and operations */
-	RANDOM_TRIAL,    /* the custom jobs of trials, which the scheduler draws when it comes to that */
-	RANDOM_UPLOAD,   /* resumable, or in parts */
+	RANDOM_TRIAL,    /* the custom jobs of trials, made by the scheduler */
+	RANDOM_UPLOAD,   /* resumable uploads and uploads in parts */
 	RANDOM_KIND_COUNT
 };
 
-/* From now on all follows from @seed and @start, which is another one at each start of a daemon, so that no id comes
- * again after a restart. Before the first id is drawn. */
+/* Makes all ids depend on @seed and @start only; @start differs at each start of a daemon, so that ids are not repeated
+ * after a restart. To be called before the first id. */
 void seeded_random_start(uint64_t seed, uint64_t start);
 
-/* The next bytes; without a seed whatever chance gives. At most 64. */
+/* The next bytes, at most 64; truly random without a seed. */
 void seeded_random_draw(enum random_kind kind, void *ret_bytes, size_t size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/small_thread.h: threads of which there may be many: a small stack, no signals. */
+/* daemon/base/small_thread.h: threads that may be many: a small stack, all signals blocked. */
 #include <pthread.h>
 
 #include "daemon/base/error.h"
 
-/* INTERNAL: the machine has no room for it. To be joined, or detached by itself. */
+/* INTERNAL: the system cannot start it. The thread is to be joined, or must detach itself. */
 enum status small_thread_start(pthread_t *ret_thread, void *(*main)(void *arg), void *arg, struct error *err);

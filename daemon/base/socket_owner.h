@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/socket_owner.h: which process has a socket of this machine, so that a message can name it.
+/* daemon/base/socket_owner.h: finds the process that owns a socket of this machine, for messages.
  *
- * The sockets, and their users, are the kernel's own list (sock_diag), which no process can forge: names of sockets in
- * /proc/net/unix may hold line ends. Only root and its own user see which process has a socket. Sockets of other network
- * namespaces are not seen. Thread: any.
+ * Sockets and their users come from the kernel's list (sock_diag), which no process can forge; names in /proc/net/unix
+ * may contain line ends. Only root and the process's own user can see which process has a socket. Sockets of other
+ * network namespaces are not seen. Thread: any.
  * Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html (read 2026-11-25) */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,22 +19,22 @@ struct socket_owner {
 	uint32_t inode;
 	uid_t uid;        /* or SOCKET_USER_UNKNOWN */
 	pid_t pid;        /* 0: not known */
-	char program[32]; /* its name, harmless to print */
+	char program[32]; /* its name, safe to print */
 };
 
-/* Calls @visit for each socket with an abstract name that has no NUL; the process is not looked up. False: the kernel has
+/* Calls @visit for each socket with an abstract name without NUL; does not look up the process. False: the kernel has
  * no such list. */
 bool socket_owner_visit_abstract(void (*visit)(void *arg, const char *name, const struct socket_owner *owner),
 				 void *arg);
 
-/* The process that listens at the TCP port of @address, on that address or on all. False: none is found. */
+/* Finds the process that listens on the TCP port of @address, on that address or on all. False: none was found. */
 bool socket_owner_find_listener(const struct sockaddr *address, struct socket_owner *ret_owner);
 
-/* Looks up the process, and the user where it is not known. */
+/* Looks up the process, and the user if it is unknown. */
 void socket_owner_find_process(struct socket_owner *owner);
 
-/* Looks up the name of its process alone. */
+/* Looks up only the name of its process. */
 void socket_owner_name_program(struct socket_owner *owner);
 
-/* "process 123 (nginx) of user 33", or as much of it as is known. */
+/* "process 123 (nginx) of user 33", or the known part of it. */
 void socket_owner_write(struct text *text, const struct socket_owner *owner);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/tally.h: what this process has done since it began, counted; GET /metrics publishes it.
+/* daemon/base/tally.h: counters of this process, published by GET /metrics.
  *
- * Counters only grow. Adding is one atomic instruction: it may be done on any path. Thread: any. */
+ * Counters only grow. Adding is one atomic instruction, so it is allowed on any path. Thread: any. */
 #include <stdint.h>
 
 enum tally {
 	TALLY_ENGINE_OK,      /* calls that the container engine answered with success */
 	TALLY_ENGINE_REFUSED, /* calls that it answered with an error */
-	TALLY_ENGINE_FAILED,  /* calls without a whole answer */
+	TALLY_ENGINE_FAILED,  /* calls without a complete answer */
 	TALLY_LOG_LINES,      /* stored log entries */
 	TALLY_STORAGE_RECEIVED_BYTES,
 	TALLY_STORAGE_SENT_BYTES,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/wire.h: the fields of a protobuf message, one after the other.
+/* daemon/base/wire.h: iterates over the fields of a protobuf message.
  *
- * Choice: written by hand. protobuf-c and upb want code that is generated from the whole of TensorFlow's messages, or of
- * Vertex AI's, and build all of them in memory, graphs and pictures included, where six numbers and a name are wanted, or
- * where tables of the fields are there already; nanopb reads fields without generated code, but by callbacks, out of a
- * static archive that pkg-config does not know. What a reader of fields needs is a varint and four wire types.
- * Source: https://protobuf.dev/programming-guides/encoding/ (read 2026-11-22)
- * Pure; borrows the bytes, never reads past them. */
+ * Choice: written by hand. protobuf-c and upb need code generated from all messages of TensorFlow or Vertex AI, and
+ * build all of them in memory, graphs and pictures included, where six numbers and a name are needed, or where tables
+ * of the fields exist already; nanopb reads fields without generated code, but with callbacks, and from a static
+ * archive unknown to pkg-config. A reader of fields needs only a varint and four wire types.
+ * Source: https://protobuf.dev/programming-guides/encoding/ (read 2026-11-22) Pure; borrows the bytes, never reads past
+ * them. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,17 +16,17 @@ enum wire_type { WIRE_VARINT = 0, WIRE_64_BITS = 1, WIRE_BYTES = 2, WIRE_32_BITS
 
 struct wire {
 	const uint8_t *at, *end;
-	bool is_broken; /* what follows is no field */
+	bool is_broken; /* the next bytes are not a field */
 };
 
 struct wire_field {
 	uint32_t number;
 	enum wire_type type;
-	uint64_t value;    /* of all types but bytes: the bits */
+	uint64_t value;    /* for all types except bytes: the bits */
 	struct wire bytes; /* of WIRE_BYTES */
 };
 
-/* The next field; false at the end, and where @wire is broken (groups are: no message read here has any). */
+/* The next field; false: the end, or @wire is broken (groups count as broken, because no message read here has any). */
 bool wire_next(struct wire *wire, struct wire_field *field);
 
 /* The next element of a packed field with elements of @type; false likewise. */

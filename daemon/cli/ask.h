@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/ask.h: what all commands share that ask a daemon about jobs. Thread: the first. */
+/* daemon/cli/ask.h: shared by all commands that ask a daemon about jobs. Thread: the first. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"
@@ -19,23 +19,22 @@ struct invocation;
 	"JOB is an id, a display name, how one of these begins, or @last, the newest; of any API and\n"      \
 	"location.\n"
 
-/* EXIT_GOOD and the client, or EXIT_USAGE with the reason on stderr. */
+/* Prints why a call failed; EXIT_UNREACHED or EXIT_FAILED. */
 int ask_open(const struct invocation *invocation, struct client **ret_client);
-/* Says why a call failed; EXIT_UNREACHED or EXIT_FAILED. */
+/* The job for @reference, from /_trainyard/v1/jobs/{job}: *ret_job is the caller's. EXIT_GOOD, or as ask_failure(). */
 int ask_failure(const struct client *client, const struct error *err);
-/* The job that @reference means, as /_trainyard/v1/jobs/{job} tells it: *ret_job is the caller's. EXIT_GOOD, or as
- * ask_failure(). */
+/* Appends "/_trainyard/v1/jobs/{job}" for a reference, and @behind. */
 int ask_job(const struct invocation *invocation, struct client *client, const char *reference,
 	    json_t **ret_job);
-/* Appends "/_trainyard/v1/jobs/{job}" of a reference, and what stands behind it. */
+/* "train (1234567890)": the job's name for messages. Safe to print. */
 void job_path_write(struct text *text, const char *reference, const char *behind);
-/* "train (1234567890)": what a person calls the job. Harmless to terminals. */
+/* Appends the address of a job's page in the console, or without @job that of the console; nothing if the daemon serves
+ * a unix socket, which browsers cannot open. */
 void job_title_write(struct text *text, const json_t *job);
 #define CONSOLE_PATH "/_trainyard/console/"
-/* Appends the address of a job's page in the console, or without @job that of the console; nothing where the daemon serves at a
- * path, which no browser opens. */
+/* The daemon's present time, or this machine's if it does not report it. */
 void console_address_write(struct text *text, const struct client *client, const json_t *job);
-/* The daemon's time now, or this machine's where it does not tell. */
+/* How long commands that follow a daemon wait for it while it restarts. */
 int64_t ask_now(struct client *client);
 
 /* How long a daemon that restarts may be away from commands that follow it. */
@@ -43,5 +42,5 @@ int64_t ask_now(struct client *client);
 
 /* SUCCEEDED, FAILED and CANCELLED. */
 bool state_is_final(const char *state);
-/* How a command ends that waited for the end of a job: EXIT_GOOD, EXIT_FAILED, EXIT_CANCELLED. */
+/* The exit code of a command that waited for the end of a job: EXIT_GOOD, EXIT_FAILED, EXIT_CANCELLED. */
 int state_exit(const char *state);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/background.h: `trainyard start`, `stop` and `status`: the user's daemon without a terminal.
+/* daemon/cli/background.h: `trainyard start`, `stop` and `status`: a user's daemon without a terminal.
  *
- * The daemon is that of a state directory: its lock file names the process, its address file the endpoint. What the daemon
- * logs goes to the file daemon.log there. */
+ * The daemon is that of a state directory: its lock file names the process, its address file the endpoint. Its log goes
+ * to the file daemon.log there. */
 
 struct invocation;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/cloud_objects.h: finds objects of Cloud Storage by the daemon's JSON API. Thread: one at a time. */
+/* daemon/cli/cloud_objects.h: finds objects of Cloud Storage through the daemon's JSON API. Thread: one at a time. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,14 +12,15 @@
 
 struct client;
 
-/* Appends "/storage/v1/b/BUCKET/o/OBJECT" below @top ("", "/upload", "/download"); @object NULL: the path of all objects. */
+/* Appends "/storage/v1/b/BUCKET/o/OBJECT" below @top ("", "/upload", "/download"); @object NULL: the path of the list
+ * of objects. */
 void cloud_path_write(struct text *text, const char *top, const char *bucket, const char *object);
 
-/* Which objects; NULL: no such condition. */
+/* Conditions on objects; NULL: none. */
 struct cloud_query {
 	const char *bucket, *prefix, *glob, *delimiter;
 };
-/* Gives @take each page of the list. NOT_FOUND: there is no such bucket; else what @take returns, which ends it. */
+/* Passes each page of the list to @take. NOT_FOUND: there is no such bucket; or the error of @take, which stops. */
 typedef enum status (*cloud_page_take)(void *arg, const json_t *page, struct error *err);
 enum status cloud_list(struct client *client, const struct cloud_query *query, cloud_page_take take,
 		       void *arg, struct error *err);
@@ -30,14 +31,14 @@ enum status cloud_stat(struct client *client, const char *bucket, const char *ob
 /* Whether any object is below "BUCKET/OBJECT/". */
 bool cloud_is_directory(struct client *client, const struct cloud_url *url);
 
-/* An object that a word of the command line means. */
+/* An object found for a word of the command line. */
 struct cloud_found {
 	char *name;
-	/* The part of the name that the word names itself: "b" of "a/b/c" where the word is gs://BUCKET/a/b. What follows is
+	/* The part of the name that the word itself determines: "b" of "a/b/c" for gs://BUCKET/a/b. What follows is
 	 * below a directory. */
 	size_t base, end;
 	int64_t generation, size_bytes;
-	char *crc32c, *md5; /* in base64; NULL: the daemon does not tell */
+	char *crc32c, *md5; /* in base64; NULL: not reported */
 	bool packed;        /* its Content-Encoding is gzip */
 };
 struct cloud_selection {
@@ -47,9 +48,9 @@ struct cloud_selection {
 void cloud_selection_deinit(struct cloud_selection *selection);
 #define AUTO_CLOUD_SELECTION __attribute__((cleanup(cloud_selection_deinit)))
 
-/* The objects that @url means: one by its name, all that fit a pattern and, if @recursive, all below a directory, a bucket or
- * directories that fit a pattern. A pattern that nothing fits is a name. Where the pattern has "**" each object is named as a
- * whole.
+/* The objects for @url: one by its name, all that match a pattern and, if @recursive, all below a directory, a bucket
+ * or directories that match a pattern. A pattern without a match is used as a name. If the pattern has "**", each
+ * object is found by its whole name.
  *
  * Outcomes: NOT_FOUND: there is none; FAILED_PRECONDITION: a bucket or a directory without @recursive. */
 enum status cloud_select(struct client *client, const struct cloud_url *url, bool recursive,

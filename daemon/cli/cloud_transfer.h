@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/cloud_transfer.h: moves the bytes of one object, and compares checksums at the end.
+/* daemon/cli/cloud_transfer.h: transfers the bytes of one object, and compares checksums at the end.
  *
- * Memory is bounded whatever the size: an upload of more than one piece is resumable and keeps one piece, with which it goes on
- * after the connection broke. Each function below fails with DATA_LOSS when the bytes that were sent or read do not have the
- * checksums that the daemon tells. Thread: one at a time. */
+ * Memory is bounded for any size: an upload of more than one piece is resumable and keeps one piece, from which it
+ * continues after the connection broke. Each function below fails with DATA_LOSS if the bytes do not have the checksums
+ * that the daemon reports. Thread: one at a time. */
 #include <stdint.h>
 
 #include "daemon/base/error.h"
@@ -13,23 +13,23 @@ struct client;
 struct cloud_found;
 struct cloud_url;
 
-/* The progress of a command that moves many objects. */
+/* The progress of a command that transfers many objects. */
 struct cloud_progress {
 	size_t file_count, files_done;
-	int64_t total_bytes, done_bytes; /* total_bytes < 0: it is not known */
+	int64_t total_bytes, done_bytes; /* total_bytes < 0: unknown */
 	int64_t begun_us, shown_us;
 };
 void cloud_progress_begin(struct cloud_progress *progress);
-/* "3 files, 1.2 MiB in 2s" on stderr where that is a terminal; takes the progress line away. */
+/* Prints "3 files, 1.2 MiB in 2s" on stderr if that is a terminal, in place of the progress line. */
 void cloud_progress_end(const struct cloud_progress *progress);
 
-/* Stores what @fd has up to its end. ABORTED: @fd cannot be read. Of DATA_LOSS the object is removed. */
+/* Uploads @fd up to its end. ABORTED: @fd cannot be read. After DATA_LOSS the object is removed. */
 enum status cloud_upload(struct client *client, int fd, const struct cloud_url *to,
 			 struct cloud_progress *progress, struct error *err);
 /* Writes an object's bytes to @fd; an object that is stored as gzip is decompressed. ABORTED: @fd cannot be written. */
 enum status cloud_download(struct client *client, const char *bucket, const struct cloud_found *from, int fd,
 			   struct cloud_progress *progress, struct error *err);
-/* Copies within the daemon. Of DATA_LOSS the copy is removed. */
+/* Copies within the daemon. After DATA_LOSS the copy is removed. */
 enum status cloud_copy(struct client *client, const char *bucket, const struct cloud_found *from,
 		       const struct cloud_url *to, struct cloud_progress *progress, struct error *err);
 /* Deletes an object of that generation; 0: any. NOT_FOUND. */

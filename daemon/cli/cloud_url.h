@@ -21,5 +21,5 @@ void cloud_url_deinit(struct cloud_url *url);
 bool cloud_name_is_pattern(const char *name);
 /* Appends "gs://BUCKET/OBJECT". */
 void cloud_url_write(struct text *text, const char *bucket, const char *object);
-/* The same as an error or a progress line says it: harmless to terminals. The caller frees. */
+/* Likewise for errors and progress lines: safe to print. The caller frees. */
 char *cloud_url_text(const char *bucket, const char *object);

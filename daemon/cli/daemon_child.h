@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/daemon_child.h: a daemon in a process that a command has forked, and the line by which it tells the command
+/* daemon/cli/daemon_child.h: a daemon in a process that a command has forked, and the line by which the daemon reports
  * "trainyard: listening on URL". */
 #include <stddef.h>
 
@@ -12,10 +12,10 @@ struct ready_line {
 	const char *url; /* in @data, once READY */
 };
 
-/* Reads what is there. READY_NEVER: the daemon's output ended, or is none of a daemon's. */
+/* Reads available output. READY_NEVER: the output ended, or is not a daemon's. */
 enum ready ready_line_read(struct ready_line *line, int fd);
 
-/* In the new process: makes it a session of its own, so that no signal of a terminal reaches it and it may write to one
- * whatever the terminal's settings are. Its input is empty, its output @ready_fd, its log @log_fd (-1: stays as it is), and
- * it has none of its parent's other descriptors. */
+/* In the new process: starts a session, so that no terminal's signal reaches it and it may write to a terminal whatever
+ * the terminal's settings. Its input is empty, its output @ready_fd, its log @log_fd (-1: unchanged), and all other
+ * descriptors are closed. */
 void daemon_child_begin(int ready_fd, int log_fd);

@@ -19,7 +19,7 @@ struct doctor {
 	char *engine_fault; /* why not */
 };
 
-/* The result of a check: a sentence, and advice where not all is good. */
+/* The result of a check: a sentence, and advice unless all is good. */
 struct finding {
 	enum check_outcome outcome;
 	struct text reported, advice;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/fault.h: `trainyard fault`: rules of faults that are ordered, and `trainyard clock`: a clock that is put forward. */
+/* daemon/cli/fault.h: `trainyard fault`: rules of fault injection, and `trainyard clock`: moves the clock forward. */
 
 struct invocation;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/image_build.h: an image made by the container engine of a directory with a Dockerfile.
+/* daemon/cli/image_build.h: builds an image with the container engine, from a directory with a Dockerfile.
  * Source: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Image/operation/ImageBuild */
 #include "daemon/base/error.h"
 
-/* @engine: "unix:///PATH"; @tag: the image's name. Shows the present step on a terminal. What .dockerignore names is left
- * out. Outcomes: INVALID_ARGUMENT: there is no Dockerfile, or a file cannot be read; UNAVAILABLE: the engine cannot be
+/* @engine: "unix:///PATH"; @tag: the image's name. Shows the current step on a terminal. Respects .dockerignore.
+ * Outcomes: INVALID_ARGUMENT: there is no Dockerfile, or a file cannot be read; UNAVAILABLE: the engine cannot be
  * reached; FAILED_PRECONDITION: the build failed, with the builder's last lines. */
 enum status image_build(const char *engine, const char *directory, const char *tag, struct error *err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/invocation.h: what stood on the command line behind a verb.
+/* daemon/cli/invocation.h: the parsed command line of a verb.
  *
- * Options and words may be mixed; "--name=value" and "--name value", "-f" and "-fvalue"; behind "--" nothing is an option.
- * An option that neither the verb nor, where it takes them, the configuration has is refused with the likeliest one. */
+ * Options and words may be mixed; "--name=value" and "--name value", "-f" and "-fvalue"; after "--" nothing is an
+ * option. An unknown option (of the verb or, if it takes them, of the configuration) is refused, with the most similar
+ * one as a hint. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,37 +17,37 @@ struct invocation {
 	const struct verb *verb;
 	const char **words; /* ends with NULL; of the process's arguments, as all texts here */
 	size_t word_count;
-	const char *const *command; /* the words behind "--", ends with NULL; NULL: there was no "--" */
+	const char *const *command; /* the words after "--", ends with NULL; NULL: there was no "--" */
 	struct invocation_option {
 		const struct verb_option *option;
 		const char *value; /* "" of a flag */
 	} * given;
 	size_t given_count;
-	const char **rest; /* options that are the configuration's, with their values; ends with NULL */
+	const char **rest; /* options of the configuration, with their values; ends with NULL */
 	size_t rest_count;
-	struct config config; /* of a verb that takes options of the configuration */
+	struct config config; /* for a verb that takes options of the configuration */
 };
 
 #define AUTO_INVOCATION __attribute__((cleanup(invocation_deinit)))
 
-/* INVALID_ARGUMENT: one line that says which word is wrong. @arguments must live as long as the invocation. */
+/* INVALID_ARGUMENT: one line that names the wrong word. @arguments must live as long as the invocation. */
 enum status invocation_read(const struct verb *verb, const char *const *arguments,
 			    struct invocation *ret_invocation, struct error *err);
 void invocation_deinit(struct invocation *invocation);
 
-/* Of options of the verb's row: naming another one is a fault of the program. */
+/* For options in the verb's row; another name is a bug. */
 bool invocation_flag(const struct invocation *invocation, const char *name);
 /* NULL: it was not given. */
 const char *invocation_value(const struct invocation *invocation, const char *name);
-/* The values of an option that repeats, one a call: begin with *at = 0; NULL: no more. */
+/* The values of a repeated option, one per call: begin with *at = 0; NULL: no more. */
 const char *invocation_next(const struct invocation *invocation, const char *name, size_t *at);
-/* A whole number of at least @least; *ret_number stays where the option was not given. */
+/* A whole number, at least @least; *ret_number is unchanged if the option was not given. */
 enum status invocation_number(const struct invocation *invocation, const char *name, int64_t least,
 			      int64_t *ret_number, struct error *err);
-/* What duration_read() (daemon/base/amount.h) makes of an option's value; *ret_us stays where the option was not given. */
+/* The duration_read() (daemon/base/amount.h) of an option's value; *ret_us is unchanged if the option was not given. */
 enum status invocation_duration(const struct invocation *invocation, const char *name, int64_t *ret_us,
 				struct error *err);
 
-/* The options that each verb of a kind has beside its own; both end with a NULL name. */
+/* The additional options of all verbs of a kind; both end with a NULL name. */
 extern const struct verb_option caller_options[]; /* verb->calls */
 extern const struct verb_option lister_options[]; /* verb->lists */

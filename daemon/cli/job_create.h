@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/job_create.h: how commands submit a job, and stay with it to its end. */
+/* daemon/cli/job_create.h: submits a job, and follows it to its end. */
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -21,7 +21,7 @@ struct invocation;
 		.name = "detach", .letter = 'd', .help = "print the job's id, and leave it"                  \
 	}
 
-/* The project and the region of a job that is submitted; the caller frees the project. */
+/* The project and the region for a new job; the caller frees the project. */
 char *submit_project(const struct invocation *invocation);
 const char *submit_region(const struct invocation *invocation);
 
@@ -32,7 +32,7 @@ struct submission {
 	const json_t *body;
 };
 
-/* EXIT_GOOD and *ret_job, as /_trainyard/v1/jobs/{job} tells it; EXIT_NOT_STARTED: it was refused; EXIT_UNREACHED. */
+/* EXIT_GOOD and *ret_job, as returned by /_trainyard/v1/jobs/{job}; EXIT_NOT_STARTED: it was refused; EXIT_UNREACHED. */
 int job_submit(struct client *client, const struct submission *submission, json_t **ret_job);
-/* With --detach prints the job's id; else its log to the end, and how it ended. The exit code of `wait`. */
+/* With --detach prints the job's id; otherwise its log to the end, and how it ended. The exit code of `wait`. */
 int job_attend(const struct invocation *invocation, struct client *client, const json_t *job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/job_describe.h: `trainyard describe` and `trainyard why`: all about one job, and the short of it. */
+/* daemon/cli/job_describe.h: `trainyard describe` and `trainyard why`: details of one job, and a summary. */
 
 struct invocation;
 

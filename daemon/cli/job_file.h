@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/job_file.h: `trainyard submit`: a job that a file describes. */
+/* daemon/cli/job_file.h: `trainyard submit`: creates a job described in a file. */
 
 struct invocation;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/job_list.h: `trainyard jobs`: jobs of all APIs and locations. */
+/* daemon/cli/job_list.h: `trainyard jobs`: lists jobs of all APIs and locations. */
 
 struct invocation;
 

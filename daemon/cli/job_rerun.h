@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/job_rerun.h: `trainyard rerun JOB [-- ARGS]`: a new job as an earlier one, with changes. */
+/* daemon/cli/job_rerun.h: `trainyard rerun JOB [-- ARGS]`: creates a copy of an earlier job, with changes. */
 
 struct invocation;
 

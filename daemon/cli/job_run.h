@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/job_run.h: `trainyard run IMAGE [-- ARGS]`: a job and its log to the end. */
+/* daemon/cli/job_run.h: `trainyard run IMAGE [-- ARGS]`: creates a job and prints its log to the end. */
 
 struct invocation;
 

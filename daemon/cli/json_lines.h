@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/json_lines.h: an answer of one JSON object a line, read while it comes. Thread: one at a time. */
+/* daemon/cli/json_lines.h: reads an answer of one JSON object a line, while it comes. Thread: one at a time. */
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -9,8 +9,8 @@
 struct json_lines {
 	bool (*take)(void *arg, const json_t *line); /* false ends it */
 	void *arg;
-	struct text line; /* the beginning of a line; its end has not come yet */
-	bool broken;      /* a line was no JSON, or had more than 16 MiB */
+	struct text line; /* the beginning of an incomplete line */
+	bool broken;      /* a line was not JSON, or longer than 16 MiB */
 };
 
 void json_lines_deinit(struct json_lines *lines);

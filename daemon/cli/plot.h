@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/plot.h: a search drawn with characters: each trial's measured value, the model's belief of it, and the best so far. Pure, but for the styles of the terminal that stdout is. */
+/* daemon/cli/plot.h: draws a search with characters: each trial's measured value, the model's belief about it, and the
+ * best so far. Pure, except for the styles of the terminal on stdout. */
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/base/text.h"
 
-/* Of one trial; NAN: not known. */
+/* Of one trial; NAN: unknown. */
 struct plot_point {
 	double value;           /* measured */
 	double mean, deviation; /* the model's belief */
 };
 
-/* Appends @height rows with an axis, at most @width columns wide. Trials go from left to right; where there are more of them
- * than columns, a column has the best of several. Nothing is drawn where nothing is known of any. */
+/* Appends @height rows with an axis, at most @width columns wide. Trials go from left to right; if there are more
+ * trials than columns, a column shows the best of several. Appends nothing if nothing is known. */
 void plot_write(struct text *text, const struct plot_point *points, size_t count, bool maximize,
 		unsigned width, unsigned height);

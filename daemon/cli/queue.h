@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/queue.h: `trainyard queue` and `trainyard gpus`: which jobs wait for what, and which replicas hold the GPUs. */
+/* daemon/cli/queue.h: `trainyard queue` and `trainyard gpus`: what queued jobs wait for, and which replicas hold the
+ * GPUs. */
 struct invocation;
 
 int queue_main(struct invocation *invocation);

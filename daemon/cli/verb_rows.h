@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/verb_rows.h: what the files of rows share. */
+/* daemon/cli/verb_rows.h: shared by the files with rows of verbs. */
 #include "daemon/cli/verb.h"
 
 #define OPTIONS(...)                                                                                         \
@@ -12,5 +12,5 @@
 		}                                                                                            \
 	}
 
-/* Of a group each; ends with a NULL name. */
+/* The verbs of a group each; ends with a NULL name. */
 extern const struct verb job_verbs[], queue_verbs[];

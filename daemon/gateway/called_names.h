@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/called_names.h: how a job's gateway answers programs that call hosts of the cloud by name: a host with a route is
- * led where the route says; a served host (Cloud Storage, Cloud Logging) is answered here; a watched host is reported and
- * handed on to the real one; other hosts are refused. At port 443 with a certificate of the state directory's authority, and
- * at port 80 without TLS, where the gateway itself answers calls that name no host of the cloud.
- * Thread: the scheduler's, but for called_names_close(). */
+/* daemon/gateway/called_names.h: answers programs that call hosts of the cloud by name, at a job's gateway: a host with
+ * a route is forwarded as the route says; a served host (Cloud Storage, Cloud Logging) is answered here; a watched host
+ * is reported and forwarded to the real one; other hosts are refused. At port 443 with a certificate of the state
+ * directory's authority, and at port 80 without TLS, where the gateway itself answers calls that name no host of the
+ * cloud.
+ * Thread: the scheduler's, except for called_names_close(). */
 #include "daemon/base/device_socket.h"
 #include "daemon/gateway/job_gateway.h"
 
-/* The names that lead to gateways, the same for all jobs. */
+/* The names that resolve to gateways, the same for all jobs. */
 struct name_list {
 	const char **names; /* the served ones, then those with a route; ends with NULL */
 	size_t served_count;

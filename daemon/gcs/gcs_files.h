@@ -78,10 +78,11 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to);
 /* A symbolic link, where nothing is. */
 int gcs_link_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path, const char *target);
-/* A directory is there when something is below it, or when it has an object of its own: one is made, or removed if
- * it is there. */
+/* A directory exists if something is below it, or if it has an object of its own: makes that object; the other removes
+ * it. */
 int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
 int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
-/* All below a directory, one after the other; where that fails, some are below the one and some below the other. */
+/* Renames all objects below a directory, one after the other; after a failure some have the old prefix and some the
+ * new. */
 int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs_path *from,
 			 const struct gcs_path *to);

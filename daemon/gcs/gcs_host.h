@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/gcs/gcs_host.h: the daemon's part of /gcs: the endpoint to its storage, and the process that serves the files
- * (gcs_mount.h), which is started when the first job asks for it. Thread: the scheduler's, but opening and closing. */
+ * (gcs_mount.h), started when the first job needs it. Thread: the scheduler's, except for opening and closing. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
@@ -19,13 +19,13 @@ struct gcs_host_options {
 	struct objects *objects;
 	const struct family *storage; /* ends with a NULL name; lives as long as the host */
 	bool auto_buckets;
-	/* What comes over calls by order. Both live as long as the host. */
+	/* Injects faults into calls. Both live as long as the host. */
 	const struct call_gate *gate;
 	struct fault_registry *faults;
 };
 
-/* A door that cannot be opened is told in the log: jobs have no /gcs then. */
+/* If the endpoint cannot be opened, that is logged, and jobs have no /gcs. */
 void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host);
 struct gcs_ops gcs_host_ops(struct gcs_host *host);
-/* What containers have goes on; without any, the process has ended when this returns. NULL is harmless. */
+/* Mounts in containers stay; if there are none, the process has ended when this returns. NULL is harmless. */
 void gcs_host_close(struct gcs_host *host);

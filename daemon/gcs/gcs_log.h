@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_log.h: how much the process that serves the file system may say on its standard error, gcs.log: what
- * programs have it do is theirs to choose, and as often as they like. Thread: any. */
+/* daemon/gcs/gcs_log.h: limits what the process that serves the file system writes to its standard error, gcs.log,
+ * because programs in containers can cause messages as often as they like. Thread: any. */
 #include <stdbool.h>
 
 enum {
@@ -9,5 +9,5 @@ enum {
 	GCS_LOG_LINES_PER_S = 20,
 };
 
-/* Whether another line may be said now. The file begins anew when it is full. */
+/* Whether another line may be written now. A full file is truncated. */
 bool gcs_log_allows(void);

@@ -12,17 +12,17 @@
  *   reading  from the store itself (gcs_index.h), which SQLite lets other processes read: no daemon is needed
  *   writing  by the daemon, over its socket (gcs_client.h): while there is none, writers wait
  *
- * How long it lives is counted by the kernel. It is mounted at STATE/mount/gcs, from where the engine binds
- * STATE/mount/gcs/gcs into containers. When its standard input ends, which the daemon holds, killed or not, it takes itself away from
- * there; what is left are the containers that have it. With the last of them, or at once, the kernel tells it that
- * it is gone, and it ends. Nobody has to look for it: the next daemon starts another one, and asks for the place by
- * a lock on STATE/gcs.lock, which the one before holds until it has left it. That STATE/mount/gcs/gcs is there only
+ * Its lifetime follows the kernel's count of mounts. It is mounted at STATE/mount/gcs, from where the engine binds
+ * STATE/mount/gcs/gcs into containers. When its standard input ends, which the daemon holds, killed or not, it unmounts itself
+ * there; only the mounts in containers are left. With the last of them, or at once, the kernel unmounts it
+ * for good, and the process ends. No process has to search for it: the next daemon starts another one, which waits for
+ * the lock STATE/gcs.lock until the previous process has unmounted. That STATE/mount/gcs/gcs is there only
  * while it is mounted keeps the engine from giving a container an empty directory instead.
  *
  * Its standard output says one line, "ready" or why it cannot be; its log is on standard error. */
 
-/* What it says at last, when containers keep it. */
+/* Its last line, if containers still have the mount. */
 #define GCS_KEPT "kept\n"
 
-/* @arguments are the words behind "gcs-mount", ending with NULL. The exit code. */
+/* @arguments are the words after "gcs-mount", ending with NULL. The exit code. */
 int gcs_mount_main(const char *const *arguments);

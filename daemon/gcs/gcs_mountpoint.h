@@ -14,13 +14,13 @@
 
 /* Unmounts the newest mount there, lazily: programs that use it keep it. */
 void gcs_mountpoint_leave(const char *place);
-/* Takes away what is mounted there, which nobody serves. False: a dead mount stays. */
+/* Unmounts what is mounted there without a serving process. False: a dead mount stays. */
 bool gcs_mountpoint_clear(const char *place);
-/* Removes the directory where nothing is mounted any more, and the one above it. */
+/* Removes the directory if nothing is mounted there, and the one above it. */
 void gcs_mountpoint_remove(const char *place);
-/* Whether something is mounted there, dead or not. */
+/* Whether something is mounted there, served or not. */
 bool gcs_mountpoint_is_mounted(const char *state_dir);
 
-/* Takes away what processes that were killed have left: the mount and the place. Nothing while one serves it.
- * False: something is mounted there still. */
+/* Removes what killed processes have left: the mount and the directory. Does nothing while a process serves it. False:
+ * something is still mounted there. */
 bool gcs_mountpoint_sweep(const char *state_dir);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_node.h: a container that has something open, which stands for a node of the cloud, and what it may take
- * of what all share: descriptors and memory, the disk, and time after its programs were killed. Thread: any. */
+/* daemon/gcs/gcs_node.h: a container that has open files, which stands for a machine of the cloud, and its share of
+ * common resources: descriptors and memory, disk, and time after its programs were killed. Thread: any. */
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,33 +11,34 @@
 struct gcs_node;
 struct gcs_nodes;
 
-/* What a thread's container is told by, its mounts; 0: they may not be looked at. */
+/* Identifies a thread's container by its mount namespace; 0: unknown, because it must not be read. */
 uint64_t gcs_node_of(pid_t caller);
 
-/* @state_fd: of the file system that changes are kept in, borrowed. */
+/* @state_fd: on the file system that has the changed files, borrowed. */
 struct gcs_nodes *gcs_nodes_new(int state_fd);
 void gcs_nodes_free(struct gcs_nodes *nodes);
 
-/* How many files and directories all containers together may have open, if there are as many descriptors: a file takes
+/* How many files and directories all containers together may have open, if there are enough descriptors: a file takes
  * two, a directory up to 50 KiB. */
 enum { GCS_OPEN_MAX = 16384 };
 
-/* Of a file or a directory that a container opens. -ENFILE: it has as many open as all others may still open. */
+/* Counts a file or a directory that a container opens. -ENFILE: the container has as many open as are left for all
+ * others. */
 int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_node);
 /* NULL is harmless. */
 void gcs_node_close(struct gcs_nodes *nodes, struct gcs_node *node);
 
 /* Of a changed file. */
 struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id);
-/* Gives back @reserved_bytes. */
+/* Releases @reserved_bytes. */
 void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t reserved_bytes);
 
-/* Whether a changed file, for which *reserved_bytes are reserved, may be as big as @size_bytes. All changed files of a
- * container together may be as big as what is free, holes and all, so that what is written can be stored as well.
- * 0; -EFBIG: no object is that big; -ENOSPC. */
+/* Whether a changed file, for which *reserved_bytes are reserved, may grow to @size_bytes. All changed files of a
+ * container together may be as big as the free space, including holes, so that they can be stored as well. 0; -EFBIG:
+ * no object can be that big; -ENOSPC. */
 int gcs_node_reserve(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *reserved_bytes,
 		     int64_t size_bytes);
 
-/* Until when what killed programs leave open is stored while they wait for it: a second, for all files of all programs
- * of a container that are killed within ten. */
+/* Until when files that killed programs left open are stored while the programs wait for it: one second, for all files
+ * of all programs of a container that are killed within ten seconds. */
 int64_t gcs_node_killed_until_us(struct gcs_nodes *nodes, struct gcs_node *node);

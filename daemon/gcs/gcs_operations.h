@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_operations.h: what programs ask of files, answered, for gcs_file_system.c, which serves it. These two
- * alone know FUSE. */
+/* daemon/gcs/gcs_operations.h: the file operations, for gcs_file_system.c, which serves them. Only these two files use
+ * FUSE. */
 #define FUSE_USE_VERSION 35
 #include <fuse3/fuse.h>
 #include <fuse3/fuse_lowlevel.h>
 #include <stdint.h>
 
 enum {
-	GCS_THREADS = 96, /* programs that wait for the daemon hold one each, others go on */
+	GCS_THREADS = 96, /* programs that wait for the daemon occupy one each */
 };
 
 struct gcs_file_system {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_path.h: what a path of the file system names in Cloud Storage. Pure.
+/* daemon/gcs/gcs_path.h: maps a path of the file system to Cloud Storage. Pure.
  *
  *   /gcs                     the directory of all buckets; it lists no names
  *   /gcs/BUCKET              a bucket
@@ -26,22 +26,22 @@ enum { GCS_BUCKET_SIZE = 224, GCS_OBJECT_SIZE = 1026, GCS_SEGMENT_MAX = 255 };
 struct gcs_path {
 	enum gcs_kind kind;
 	char bucket[GCS_BUCKET_SIZE];
-	char object[GCS_OBJECT_SIZE]; /* of an entry: its name, without a slash at its end; "" otherwise */
-	bool is_twin;                 /* the object beside a directory of the same name is meant */
+	char object[GCS_OBJECT_SIZE]; /* for an entry: its name, without a final slash; "" otherwise */
+	bool is_twin;                 /* it stands for the object that has the same name as a directory */
 };
 
-/* @path begins with a slash and has no empty parts. 0, or a negative errno: ENOENT: it can name nothing; EINVAL: no
- * object may have such a name; ENAMETOOLONG. */
+/* @path begins with a slash and has no empty parts. 0, or a negative errno: ENOENT: nothing can have this path; EINVAL:
+ * no object may have such a name; ENAMETOOLONG. */
 int gcs_path_parse(const char *path, struct gcs_path *ret_path);
 
-/* The prefix that the names of all objects in a directory have: "a/b/", of a bucket "". */
+/* The common prefix of all objects in a directory: "a/b/", for a bucket "". */
 void gcs_path_prefix(const struct gcs_path *path, char ret_prefix[GCS_OBJECT_SIZE]);
 
-/* The path of a name in a directory. False: it is too long for one. */
+/* The path of a name in a directory. False: it is too long. */
 bool gcs_path_join(const struct gcs_path *directory, const char *name, struct gcs_path *ret_path);
 
-/* Whether a part of an object's name, between slashes, can be a name in a directory. */
+/* Whether a part of an object's name, between slashes, is valid as a file name. */
 bool gcs_segment_is_name(const char *segment, size_t length);
 
-/* The media type of @object by the ending of its name; never NULL. */
+/* The media type for @object by its extension; never NULL. */
 const char *gcs_content_type(const char *object);

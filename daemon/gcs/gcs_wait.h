@@ -25,13 +25,13 @@
  * A store of a file gives way to a change of its name, for which the kernel has locked a directory for all, and starts
  * again after that.
  *
- * One that hurries, because the kernel has locked a directory or a file for it, and keeps all others out of that, gives
- * up after GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without
- * a daemon it waits like the rest.
+ * A call that hurries, because the kernel has locked a directory or a file for it and blocks all other calls there, gives
+ * up after GCS_BRIEFLY_S while the daemon runs, and at once without a network: both waits are caused by injected faults.
+ * Without a daemon it waits like the others.
  *
- * One that opens has locked the path of what it opens, in libfuse. It gives up as well once some change of names has been
- * under way for GCS_CHANGE_S: that may be for its lock. Choice: any change, as which one waits for which lock is
- * libfuse's to know; it is longer than a change that hurries takes.
+ * A call that opens a file has locked its path in libfuse. It also gives up once any change of names has been running for
+ * GCS_CHANGE_S, because that may be waiting for this lock. Choice: any change, because only libfuse knows which one waits
+ * for which lock; the time is longer than a change that hurries takes.
  *
  * Choices: GCS_PLACES_ALONE: more than most jobs have replicas, which an upgrade is not to harm. GCS_PATIENCE_S: long
  * enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets a container end. Thread: any,
@@ -49,7 +49,7 @@ enum {
 	GCS_LEFT_S = 3,
 	GCS_BRIEFLY_S = 2,
 	GCS_CHANGE_S = 5,
-	GCS_CHANGES_MAX = 32, /* what is beyond is not looked at */
+	GCS_CHANGES_MAX = 32, /* further ones are not tracked */
 };
 
 /* All that wait. */
@@ -57,23 +57,25 @@ struct gcs_waits {
 	int state_fd; /* the state directory, borrowed */
 	unsigned patience_s;
 	unsigned count; /* atomic */
-	int64_t changes_us
-		[GCS_CHANGES_MAX]; /* atomic; when changes of names that are under way began; 0: none */
+	int64_t changes_us[GCS_CHANGES_MAX]; /* atomic; when the running changes of names began; 0: none */
 };
 
 /* A call of the file system, as far as waiting is concerned. */
 struct gcs_call {
-	pid_t caller; /* the thread that waits; 0: nobody does */
+	pid_t caller; /* the thread that waits; 0: none does */
 	bool hurries, opens;
-	/* Atomic: it gives up then at the latest, by the system's monotonous clock; 0 or NULL: as is usual. All that
-	 * wait for the same share it. */
+	/* Atomic: it gives up at this time, by the system's monotonic clock; 0 or NULL: the usual limit. Calls that
+	 * wait for the same thing share it. */
 	int64_t *until_us;
-	int64_t end_us; /* it ends then, though bytes move, by the same clock, and not before because it was killed; 0 */
-	/* Atomic: it makes way, with EAGAIN, while this is not 0: a change of names waits. NULL: for nobody. */
+	/* it ends at this time even while bytes move, by the same clock, and not earlier because it was killed; 0: not
+	 * set */
+	int64_t end_us;
+	/* Atomic: while this is not 0, a change of names waits, and the call ends with EAGAIN. NULL: it never gives
+	 * way. */
 	const unsigned *hurried;
 };
 
-/* One wait, which may be for several things, one after the other. */
+/* One wait, for one or more things in turn. */
 struct gcs_wait {
 	struct gcs_waits *all;
 	struct gcs_call call;
@@ -81,32 +83,32 @@ struct gcs_wait {
 	bool has_place;
 };
 
-/* Why a call is not to go on, whatever it does: to be asked at least once a second. 0; EINTR: its caller was killed, or its
- * time is over; EAGAIN: it makes way. */
+/* Why a call must not continue, whatever it does: to be checked at least once a second. 0; EINTR: its caller was
+ * killed, or its time is over; EAGAIN: it gives way. */
 int gcs_call_given_up(const struct gcs_call *call);
-/* Until it need not make way. */
+/* Waits until it need not give way. */
 int gcs_wait_way(const struct gcs_call *call, const unsigned *hurried);
 
 void gcs_wait_begin(struct gcs_wait *wait, struct gcs_waits *all, const struct gcs_call *call);
 /* Gives its place back. */
 void gcs_wait_end(struct gcs_wait *wait);
 
-/* Whether there are rules of faults: calls may be made to fail, or to last. */
+/* Whether there are fault rules, so that calls may fail or be slow. */
 bool gcs_waits_have_rules(const struct gcs_waits *waits);
 /* When a wait that begins now gives up. */
 int64_t gcs_waits_until_us(const struct gcs_waits *waits);
 
-/* Of a change of names: before libfuse is told of it, and after. */
+/* For a change of names: before libfuse gets it; and after it. */
 int64_t *gcs_waits_change_begin(struct gcs_waits *waits);
 void gcs_waits_change_end(int64_t *change);
 
-/* Until the caller's container has a network. */
+/* Waits until the caller's container has a network. */
 int gcs_wait_network(struct gcs_wait *wait);
-/* Until nobody else holds the lock, which is held then; meanwhile @size_bytes may be on their way. */
+/* Waits for the lock, and takes it; meanwhile @size_bytes may be in transit. */
 int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_bytes);
-/* Until it is time to ask again, or for the last time. */
+/* Waits until it is time to try again, or for the last time. */
 int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us);
 /* Bytes have moved for @lasted_us. Gives its place back. */
 void gcs_wait_moved(struct gcs_wait *wait, int64_t lasted_us);
-/* For an answer to @size_bytes: now and then, while nothing was sent or got for @quiet_us. Not 0: no longer. */
+/* For an answer to @size_bytes: called now and then, while nothing was sent or received for @quiet_us. Not 0: give up. */
 int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes);

@@ -85,11 +85,12 @@ struct job_change {
 	const struct journal_row *journal; /* the reasons: stored before the rows about the change itself */
 	size_t journal_count;
 
-	/* Out: false when the job was in another state, or decided already, or the rule of a hit is gone. */
+	/* Out: false if the job was in another state, its outcome was decided already, or the rule of an injection is
+	 * gone. */
 	bool applied;
 };
 
-/* All of @changes in one commit, each on its own condition; a lease that another job holds is INTERNAL for
- * the whole call, which then stores nothing; so is a step that job_state_may_follow() forbids. A step that
- * leads to a final state gives up the job's leases. Does not wake the scheduler. */
+/* All of @changes in one commit, each on its own condition. The whole call is INTERNAL and stores nothing if a lease
+ * belongs to another job, or a step is forbidden by job_state_may_follow(). A step to a final state drops the job's
+ * leases. Does not wake the scheduler. */
 enum status job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/journal.h: what changed of a job, why and when, as numbers: each row is stored in the transaction of the change
- * that it tells of. What became of a replica is a fact from then on, whatever the engine says later or another daemon could
- * guess. A job has a few rows for each attempt, and one or two for each start of a replica. Thread: any. */
+/* store/jobs/journal.h: the changes of a job with reasons and times, as numbers: each row is stored in the transaction
+ * of its change. The end of a replica is a fact from then on, whatever the engine reports later. A job has a few rows
+ * for each attempt, and one or two for each start of a replica. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,32 +13,33 @@
 struct change_scope;
 struct store;
 
-/* Numbers are the database's. */
+/* The numbers are stored in the database. */
 enum journal_kind {
-	JOURNAL_STATE = 1, /* cause: the state that it is in now; number: the one before, 0: it was stored */
+	JOURNAL_STATE = 1, /* cause: the new state; number: the state before, 0: the job was created */
 	JOURNAL_DECIDED =
-		2, /* its end is known. cause: the state to come, PREPARING: tried again; number: google.rpc.Code */
+		2, /* its outcome is decided. cause: the final state, PREPARING: retry; number: google.rpc.Code */
 	JOURNAL_RETRIED = 3,   /* the attempt begins */
 	JOURNAL_ENDED = 4,     /* of a replica. cause: outcome.h's enum replica_end; number: exit code */
-	JOURNAL_RESTARTED = 5, /* of a replica: it is started anew, as @restart */
-	JOURNAL_MADE = 6,      /* of a replica that was started anew: its container is there */
+	JOURNAL_RESTARTED = 5, /* of a replica: it is restarted, as @restart */
+	JOURNAL_MADE = 6,      /* of a replica that was restarted: its container exists */
 	JOURNAL_BLAME =
-		7, /* of a replica: its end, stored before, is a reason for the decision that is stored with this; it
-			    * becomes JOURNAL_BLAMED of that row, and no row of its own */
+		/* of a replica: its end, stored before, is a reason for the decision stored with this. Sets
+		 * JOURNAL_BLAMED in that row instead of adding one */
+	7,
 };
 
 /* Of JOURNAL_ENDED. */
 enum journal_flag {
 	JOURNAL_OUT_OF_MEMORY = 1,
 	JOURNAL_OF_ITSELF = 2, /* no signal was sent to it */
-	JOURNAL_ORDERED = 4,   /* by a rule of ordered faults */
+	JOURNAL_ORDERED = 4,   /* by an injected fault */
 	JOURNAL_BLAMED = 8,    /* its end is a reason for the job's outcome: JOURNAL_BLAME */
 };
 
 struct journal_row {
-	int64_t time_us; /* wall; to be added: 0: now */
+	int64_t time_us; /* wall clock; when adding, 0: now */
 	enum journal_kind kind;
-	unsigned attempt; /* to be added: 0: the job's */
+	unsigned attempt; /* when adding, 0: the job's */
 	bool of_replica;
 	int role; /* plan.h's enum role */
 	unsigned index, restart;
@@ -54,13 +55,13 @@ struct journal {
 void journal_deinit(struct journal *journal);
 #define AUTO_JOURNAL __attribute__((cleanup(journal_deinit)))
 
-/* All of a job, oldest first. */
+/* All rows of a job, oldest first. */
 enum status journal_read(struct store *store, int64_t job, struct journal *ret_journal, struct error *err);
 
 /* Within the transaction of a job's change. */
 enum status journal_add(struct change_scope *scope, int64_t job, const struct journal_row *rows, size_t count,
 			struct error *err);
-/* That the job is in the state @to; nothing where it was before. */
+/* Adds that the job is in state @to, unless it was before. */
 enum status journal_add_state(struct change_scope *scope, int64_t job, enum job_state from, enum job_state to,
 			      struct error *err);
 enum status journal_add_decision(struct change_scope *scope, int64_t job, enum job_state outcome, int code,

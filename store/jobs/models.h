@@ -2,9 +2,9 @@
 #pragma once
 /* store/jobs/models.h: the models that pipelines upload: projects/PROJECT/locations/LOCATION/models/ID[@VERSION].
  *
- * A version is written with its pipeline and is there once the pipeline's job has succeeded, from the same commit on.
- * Versions are numbered from 1 in that order. An alias is that of the version that claimed it last; the first version
- * claims "default" whether it says so or not. Thread: any.
+ * A version is stored with its pipeline and becomes visible in the commit in which the pipeline's job succeeds.
+ * Versions are numbered from 1 in that order. An alias belongs to the version that claimed it last; the first version
+ * always claims "default". Thread: any.
  * Source: https://cloud.google.com/vertex-ai/docs/model-registry/versioning and .../model-alias (read 2026-11-22) */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,11 +18,11 @@ struct trained_model {
 	int64_t id; /* the store's number */
 	char *project, *location, *model_id;
 	unsigned version;
-	char *input;        /* canonical Model as the client gave it, without a name */
+	char *input;        /* canonical Model from the client, without a name */
 	char *artifact_uri; /* NULL: the model directory of the best trial of @job */
 	char *aliases;      /* JSON array of strings */
 	int64_t created_us; /* when this version was uploaded */
-	int64_t first_us;   /* when the first one was */
+	int64_t first_us;   /* when the first version was uploaded */
 	char *pipeline_id;
 	int64_t job; /* the store's number of the job that trained it */
 };
@@ -37,7 +37,7 @@ struct trained_model_list {
 void trained_model_list_deinit(struct trained_model_list *list);
 #define AUTO_TRAINED_MODEL_LIST __attribute__((cleanup(trained_model_list_deinit)))
 
-/* Which model, or which ones. Borrowed. */
+/* Identifies a model, or a list of models. Borrowed. */
 struct model_name {
 	const char *project, *location;
 	const char *id;      /* NULL: all of the location */
@@ -47,7 +47,7 @@ struct model_name {
 /* NOT_FOUND: 'The Model "projects/P/locations/L/models/m@2" does not exist.' */
 enum status model_get(struct store *store, const struct model_name *name, struct trained_model *ret_model,
 		      struct error *err);
-/* All versions, with their aliases; an id is free again then. NOT_FOUND. @ret_operation: operation_deinit(). */
+/* Deletes all versions, with their aliases; the id can be used again. NOT_FOUND. @ret_operation: operation_deinit(). */
 enum status model_delete(struct store *store, const struct model_name *name, struct operation *ret_operation,
 			 struct error *err);
 /* Newest first: the default versions of all models, or with an id all versions of that model (NOT_FOUND). @filter: model,

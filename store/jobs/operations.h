@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/operations.h: long-running operations of the location resources, as clients ask about them afterwards.
+/* store/jobs/operations.h: long-running operations of the location resources, for later requests of clients.
  *
- * Choice: all of them are done when they are stored; only deletions are such operations, and a deletion is one commit.
- * They outlive restarts, and are dropped when they are 30 days old or 10,000 newer ones are there.
+ * Choice: all of them are done when they are stored, because only deletions are operations, and a deletion is one
+ * commit. They survive restarts, and are dropped when they are 30 days old or there are 10,000 newer ones.
  * Thread: any. */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,23 +19,23 @@ struct operation {
 	int64_t id; /* the store's number */
 	char *project, *location;
 	char *operation_id; /* decimal digits */
-	char *target;       /* what it was done to: "customJobs/123" */
+	char *target;       /* the resource: "customJobs/123" */
 	int64_t created_us;
 };
 void operation_deinit(struct operation *operation);
 #define AUTO_OPERATION __attribute__((cleanup(operation_deinit)))
 
-/* Which operation, or which ones. */
+/* Identifies an operation, or a list of operations. */
 struct operation_name {
 	const char *project, *location;
-	const char *target; /* only those of this resource; NULL: of any */
+	const char *target; /* only those of this resource; NULL: of all */
 	const char *id;     /* NULL: all of them */
 };
 
 /* NOT_FOUND, naming it. */
 enum status operation_get(struct store *store, const struct operation_name *name,
 			  struct operation *ret_operation, struct error *err);
-/* Forgets it. NOT_FOUND. */
+/* Deletes it. NOT_FOUND. */
 enum status operation_delete(struct store *store, const struct operation_name *name, struct error *err);
 
 struct operation_list {

@@ -2,8 +2,8 @@
 #pragma once
 /* store/jobs/pipelines.h: training pipelines: projects/PROJECT/locations/LOCATION/trainingPipelines/ID.
  *
- * A pipeline is a name for a job, stored with it in one commit, and for the model that is to be made of it (models.h). It
- * has no state: its job's is read with it, so that the two can never differ. Thread: any. */
+ * A pipeline is a name for a job, stored with it in one commit, and for the model that is going to be made (models.h).
+ * It has no state of its own: that of its job is read with it, so the two always agree. Thread: any. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,9 +17,9 @@ struct pipeline {
 	char *input;            /* canonical TrainingPipeline without labels and modelToUpload */
 	char *model_id;         /* of the model to upload; NULL: none */
 	char *model_input;      /* canonical modelToUpload without a name; NULL: none */
-	unsigned model_version; /* 0: it is not there yet */
+	unsigned model_version; /* 0: not uploaded yet */
 	int64_t created_us;
-	struct job *job; /* which does the work; a client's own, or deleted by now */
+	struct job *job; /* the job behind it; a client's own, or deleted by now */
 };
 void pipeline_deinit(struct pipeline *pipeline);
 #define AUTO_PIPELINE __attribute__((cleanup(pipeline_deinit)))
@@ -36,25 +36,25 @@ void pipeline_list_deinit(struct pipeline_list *list);
 struct pipeline_draft {
 	const char *pipeline_id, *display_name, *labels, *input; /* as in struct pipeline */
 	const char *model_id, *model_input;
-	const char *artifact_uri; /* of the model; NULL: that of the job's best trial */
-	bool extends_model;       /* the model is a new version of one that is there */
-	const struct job *job;    /* as job_insert() takes it; the pipeline's project and location are its */
+	const char *artifact_uri; /* of the model; NULL: the directory of the job's best trial */
+	bool extends_model;       /* the model is a new version of an existing one */
+	const struct job *job; /* as job_insert() takes it; project and location are those of the pipeline */
 	const struct service_line *lines;
 	size_t line_count;
 };
 
-/* Stores it with its job, which is queued, and wakes the scheduler. @ret_pipeline: pipeline_deinit().
- * NOT_FOUND: the model to extend is not there. ALREADY_EXISTS: the model is there, or may come from another pipeline. */
+/* Stores it with its job, which is queued, and wakes the scheduler. @ret_pipeline: pipeline_deinit(). NOT_FOUND: the
+ * model to extend does not exist. ALREADY_EXISTS: the model exists, or another pipeline is going to make it. */
 enum status pipeline_insert(struct store *store, const struct pipeline_draft *draft,
 			    struct pipeline *ret_pipeline, struct error *err);
 
-/* Which pipeline, or which ones. Borrowed. */
+/* Identifies a pipeline, or a list of pipelines. Borrowed. */
 struct pipeline_name {
 	const char *project, *location;
 	const char *id; /* NULL: all of the location */
 };
 
-/* "PIPELINE_STATE_PENDING"; a job that waits, for whatever, has its pipeline pending.
+/* "PIPELINE_STATE_PENDING": also while its job waits for any reason.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/PipelineState (read 2026-11-22) */
 const char *pipeline_state_name(const struct pipeline *pipeline);
 

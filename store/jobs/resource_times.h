@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/resource_times.h: the times of a location's resources in SQL, of a row of table job, for filters: nanoseconds,
- * NULL for none.
+/* store/jobs/resource_times.h: SQL for the times of a location's resources, from a row of table job, for filters:
+ * nanoseconds, NULL for none.
  *
- * They are those that clients see, so that a time read from a resource finds it: start and end in whole seconds,
- * neither before the creation, which has microseconds, and no change before them (api/training/job_times.h). */
+ * They equal the times that clients see, so that a filter with a time read from a resource finds it: start and end in
+ * whole seconds, not before the creation, which has microseconds, and the update not before them
+ * (api/training/job_times.h). */
 
 #define CREATED_SECOND "(created_us + 999999) / 1000000"
 #define START_SECOND   "max(nullif(running_us, 0) / 1000000, " CREATED_SECOND ")"

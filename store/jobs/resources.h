@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/resources.h: jobs that are resources of a location (KIND_CUSTOM, KIND_TUNING), by their names.
+/* store/jobs/resources.h: jobs that are resources of a location (KIND_CUSTOM, KIND_TUNING), by name.
  *
- * projects/PROJECT/locations/LOCATION/customJobs/ID. They are jobs like others to the scheduler; here is what clients do
- * with them that they cannot do with a KIND_TRAINING. Trials' own jobs are found, too. Thread: any. */
+ * projects/PROJECT/locations/LOCATION/customJobs/ID. For the scheduler they are like other jobs; this file has the
+ * clients' operations that KIND_TRAINING does not have. Jobs of trials are included. Thread: any. */
 #include "daemon/base/seeded_random.h"
 #include "store/jobs/jobs.h"
 #include "store/jobs/operations.h"
@@ -16,25 +16,25 @@ struct resource {
 	const char *id; /* NULL: all of the kind */
 };
 
-/* "customJobs" and "CustomJob" of KIND_CUSTOM. */
+/* "customJobs" and "CustomJob" for KIND_CUSTOM. */
 const char *resource_collection(enum job_kind kind);
 const char *resource_type(enum job_kind kind);
 /* A new id: 18 or 19 decimal digits, no zero first, drawn from seeded_random.h: RANDOM_RESOURCE or _TRIAL. */
 void resource_id_draw(enum random_kind kind, char ret_id[RESOURCE_ID_SIZE]);
 
-/* "JOB_STATE_PENDING": what a job's state is called here. A job that waits and one that is prepared are both pending; one
- * that asked to wait for capacity (scheduling strategy FLEX_START) is queued as long as it waits.
+/* "JOB_STATE_PENDING": the job's state for Vertex AI. Waiting and preparing jobs are both pending; a job that asked to
+ * wait for capacity (scheduling strategy FLEX_START) is queued while it waits.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/JobState (read 2026-11-22) */
 const char *resource_state_name(const struct job *job);
 
-/* NOT_FOUND: 'The CustomJob "projects/P/locations/L/customJobs/1" does not exist.'; so is one of another kind, in another
- * location, and one that was deleted. */
+/* NOT_FOUND: 'The CustomJob "projects/P/locations/L/customJobs/1" does not exist.'; also for another kind or location,
+ * and if it was deleted. */
 enum status resource_get(struct store *store, const struct resource *resource, struct job **ret_job,
 			 struct error *err);
 /* As job_cancel(). NOT_FOUND. */
 enum status resource_cancel(struct store *store, const struct resource *resource, const char *message,
 			    struct error *err);
-/* Takes it out of clients' sight, and stores the operation that says so; the row stays, for its logs and its trials.
+/* Hides it from clients, and stores the operation; the row stays, for its logs and its trials.
  * Choice: FAILED_PRECONDITION while it has not ended. NOT_FOUND. @ret_operation: operation_deinit(). */
 enum status resource_delete(struct store *store, const struct resource *resource,
 			    struct operation *ret_operation, struct error *err);

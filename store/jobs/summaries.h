@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/summaries.h: jobs of all kinds, projects and locations in one list, and found by whatever a person calls them.
+/* store/jobs/summaries.h: jobs of all kinds, projects and locations in one list, and found by any of their names.
  *
- * A pipeline and the job behind it are one summary, under the pipeline's name. Trials' own jobs are none. Thread: any. */
+ * A pipeline and its job are one summary, under the pipeline's name. Jobs of trials are not included. Thread: any. */
 #include "store/jobs/jobs.h"
 
 struct job_summary {
 	int64_t id; /* the store's number */
 	enum job_kind kind;
 	char *project, *location;    /* location: NULL: a KIND_TRAINING */
-	char *job_id;                /* of the job itself, which its log goes by */
+	char *job_id;                /* of the job itself; names its log */
 	char *pipeline_id;           /* NULL: no pipeline made it */
-	char *display_name, *labels; /* of the pipeline, where there is one; NULL: none */
+	char *display_name, *labels; /* of the pipeline, if there is one; NULL: none */
 	enum job_state state;
 	int64_t created_us, started_us, ended_us; /* 0: not yet */
 	char *error_message;                      /* NULL: none */
-	char *waits_for; /* of a job that is QUEUED or PREPARING: the last line of the service in its log; or NULL */
-	unsigned replica_count, gpu_count; /* of a tuning job: of one trial */
+	char *waits_for; /* for a QUEUED or PREPARING job: the last service line in its log; or NULL */
+	unsigned replica_count, gpu_count; /* for a tuning job: of one trial */
 };
 
 struct summary_list {
@@ -27,17 +27,17 @@ struct summary_list {
 void summary_list_deinit(struct summary_list *list);
 #define AUTO_SUMMARY_LIST __attribute__((cleanup(summary_list_deinit)))
 
-/* "jobs", "customJobs", "hyperparameterTuningJobs", "trainingPipelines": what it is to clients. */
+/* "jobs", "customJobs", "hyperparameterTuningJobs", "trainingPipelines": the collection for clients. */
 const char *summary_family(const struct job_summary *job);
 
-/* What summary_family() may answer, by number: SUMMARY_FAMILIES of them. */
+/* The number of results of summary_family(), and each by number. */
 enum { SUMMARY_FAMILIES = 4 };
 const char *summary_family_name(unsigned family);
 
 struct job_counts {
-	uint64_t jobs[SUMMARY_FAMILIES][JOB_STATE_COUNT]; /* as the list has them: trials are none */
-	uint64_t queued;                                  /* of them those in the state QUEUED */
-	int64_t oldest_queued_us;                         /* when the oldest of these was created; 0: none is */
+	uint64_t jobs[SUMMARY_FAMILIES][JOB_STATE_COUNT]; /* as in the list: without trials */
+	uint64_t queued;                                  /* those in state QUEUED */
+	int64_t oldest_queued_us; /* when the oldest of these was created; 0: there is none */
 };
 enum status summary_count(struct store *store, struct job_counts *ret_counts, struct error *err);
 
@@ -47,15 +47,15 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
 			      struct error *err);
 
-/* Of the jobs with these numbers, at most ROW_PAGE_MAX, those that the list with that project and filter has; each once. The
- * numbers of trials' jobs, which the list never has, leave @jobs. */
+/* Of the jobs with these numbers, at most ROW_PAGE_MAX, those that the list with that project and filter has; each
+ * once. Numbers of trials' jobs, which are never in the list, are removed from @jobs. */
 enum status summary_list_some(struct store *store, const char *project, const char *filter, int64_t *jobs,
 			      size_t *count, struct summary_list *ret_list, struct error *err);
 
 enum { SUMMARIES_FOUND = 10 };
 
-/* The job that @reference means: "@last" is the newest; else an id (of a job or a pipeline), else a display name, else how
- * one of these begins. The first of these ways that finds a job counts. @project: NULL: any. NOT_FOUND: none;
- * FAILED_PRECONDITION: several, of which the text lists SUMMARIES_FOUND at most. */
+/* The job for @reference: "@last" is the newest; else an id (of a job or a pipeline), else a display name, else the
+ * beginning of one of these. The first of these rules that matches a job counts. @project: NULL: any. NOT_FOUND: none;
+ * FAILED_PRECONDITION: several, of which the text lists at most SUMMARIES_FOUND. */
 enum status summary_find(struct store *store, const char *project, const char *reference,
 			 struct summary_list *ret_one, struct error *err);

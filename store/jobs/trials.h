@@ -2,8 +2,9 @@
 #pragma once
 /* store/jobs/trials.h: the trials of tuning jobs, and the jobs that run them.
  *
- * A trial is run by a job of its own with the tuning job as its parent: it is admitted, started, watched, restarted and
- * cleared like any other, and shown to clients if it is a KIND_CUSTOM. Its log lines are the tuning job's, labelled with its number. */
+ * A trial is run by a job of its own whose parent is the tuning job: it is admitted, started, watched, restarted and
+ * removed like any other, and visible to clients if it is a KIND_CUSTOM. Its log lines are in the tuning job's log,
+ * labelled with its number. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,9 +17,9 @@ struct service_line;
 struct store;
 
 enum trial_outcome {
-	OUTCOME_OPEN,       /* it is under way, or its end was not looked at yet */
-	OUTCOME_COMPLETED,  /* it ended well, or was stopped early: final says what it reached, if anything */
-	OUTCOME_INFEASIBLE, /* it failed, or what it reached is no number */
+	OUTCOME_OPEN,       /* it runs, or its end was not processed yet */
+	OUTCOME_COMPLETED,  /* it succeeded, or was stopped early: final has its result, if any */
+	OUTCOME_INFEASIBLE, /* it failed, or its result is not a number */
 	OUTCOME_CANCELLED,  /* with its job */
 };
 
@@ -26,11 +27,11 @@ struct stored_trial {
 	unsigned number; /* from 1 */
 	int64_t run;     /* the job that runs it */
 	enum trial_outcome outcome;
-	unsigned known;     /* how many had ended when it was suggested */
-	unsigned ended_as;  /* the how-manieth to end, from 1; 0: not yet */
-	bool stopped_early; /* it was told to end */
+	unsigned known;     /* how many trials had ended when it was suggested */
+	unsigned ended_as;  /* position in the order of ends, from 1; 0: not ended */
+	bool stopped_early; /* it was stopped by early stopping */
 	char *parameters;   /* JSON array: numbers, categories by their index, null where inactive */
-	char *final;        /* JSON object {"step", "values"}, NULL: nothing was measured */
+	char *final;        /* JSON object {"step", "values"}, NULL: no measurement */
 	/* Of the job that runs it. */
 	enum job_state state;
 	int64_t started_us, running_us, ended_us;
@@ -43,16 +44,16 @@ struct trial_list {
 void trial_list_deinit(struct trial_list *list);
 #define AUTO_TRIAL_LIST __attribute__((cleanup(trial_list_deinit)))
 
-/* Of job @job; none for one that does not tune. Thread: any. */
+/* The trials of job @job; empty unless it is a tuning job. Thread: any. */
 enum status trial_list_read(struct store *store, int64_t job, struct trial_list *ret_list, struct error *err);
 
-/* The tuning job (its job_id, for the caller) and the number of the trial that a KIND_CUSTOM runs; NULL and 0 when it runs
- * none, or there is no such job. Thread: any. */
+/* The tuning job (its job_id, for the caller) and the number of the trial that a KIND_CUSTOM runs; NULL and 0 if it
+ * runs none, or there is no such job. Thread: any. */
 enum status trial_of_job(struct store *store, const char *project, const char *job_id, char **ret_owner,
 			 unsigned *ret_trial, struct error *err);
 
-/* Calls @visit for each trial of each of @count jobs, job by job in the order given and then by number, all as they were at
- * one moment. @index: of the job, in @jobs. What the trial points to is borrowed. Thread: any. */
+/* Calls @visit for each trial of each of @count jobs, in the order of the jobs and then by number, in one snapshot.
+ * @index: of the job, in @jobs. What the trial points to is borrowed. Thread: any. */
 enum status trials_visit(struct store *store, const int64_t *jobs, size_t count,
 			 void (*visit)(void *arg, size_t index, const struct stored_trial *trial), void *arg,
 			 struct error *err);
@@ -68,21 +69,21 @@ struct trial_start {
  * scheduler. */
 enum status trials_start(struct store *store, int64_t job, struct trial_start *starts, size_t count,
 			 struct error *err);
-/* Writes down how an open trial ended, and what its job's log says of it, in one commit. One that is not open stays as it
- * is, and nothing is said. */
+/* Stores the result of an open trial, and lines for its job's log, in one commit. A trial that is not open is
+ * unchanged, and nothing is logged. */
 struct trial_ending {
 	int64_t job;
 	unsigned number;
 	enum trial_outcome outcome;
-	const char *final; /* NULL: nothing was measured */
+	const char *final; /* NULL: no measurement */
 	int64_t run;
-	const char *curve; /* likewise: all that it reported, JSON text of the scheduler's */
+	const char *curve; /* likewise: all its reports, JSON text of the scheduler */
 	const struct service_line *lines;
 	size_t line_count;
 };
 enum status trial_end(struct store *store, const struct trial_ending *ending, struct error *err);
-/* Writes down that an open trial is not worth going on with, and cancels the job that runs it as job_cancel() does, in one
- * commit. @line goes to its job's log, unless the trial was stopped before. */
+/* Marks an open trial as stopped early, and cancels its job like job_cancel(), in one commit. @line goes to its job's
+ * log, unless the trial was stopped before. */
 struct trial_stopping {
 	int64_t job;
 	unsigned number;
@@ -92,13 +93,13 @@ struct trial_stopping {
 };
 enum status trial_stop(struct store *store, const struct trial_stopping *stopping, struct error *err);
 
-/* What a trial has reported, so far or to its end: kept apart from its row. */
+/* The reports of a trial so far: stored separately from its row. */
 struct trial_curve {
 	unsigned number;
 	int64_t run;
 	enum trial_outcome outcome;
 	int64_t running_us;
-	const char *points; /* JSON text of the scheduler's; borrowed */
+	const char *points; /* JSON text of the scheduler; borrowed */
 };
 /* Replaces those of so many trials, all or none; only run and points are looked at. */
 enum status trial_curves_put(struct store *store, const struct trial_curve *curves, size_t count,
