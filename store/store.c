@@ -84,7 +84,9 @@ static enum status identity_load(struct store *store, struct connection *connect
 	instance_make(store->instance);
 	randombytes_buf(store->page_key.bytes, sizeof(store->page_key.bytes));
 	randombytes_buf(store->secret, sizeof(store->secret));
-	rc = start_count(connection, &store->start, err);
+	rc = connection_exec(connection, "BEGIN IMMEDIATE", err);
+	if (!rc)
+		rc = start_count(connection, &store->start, err);
 	if (!rc)
 		rc = meta_keep(connection, "instance", store->instance, 8, err);
 	if (!rc)
@@ -92,7 +94,7 @@ static enum status identity_load(struct store *store, struct connection *connect
 			       err);
 	if (!rc)
 		rc = meta_keep(connection, "secret", store->secret, sizeof(store->secret), err);
-	return rc;
+	return rc ? rc : connection_exec(connection, "COMMIT", err);
 }
 
 static enum status files_open(struct store *store, const char *state_path, const char *logs_path,
