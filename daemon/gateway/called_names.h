@@ -31,24 +31,25 @@ struct called_names_options {
 	uint32_t address; /* host byte order */
 	bool is_carried;  /* of no interface of this machine: connections come by called_names_put() */
 	struct device_peers peers;
-	const struct family *served, *served_rpc; /* what callers of served names get, by REST and by gRPC */
+	const struct family *served,
+		*served_rpc; /* the families for callers of served names, by REST and by gRPC */
 };
 
 struct called_names;
 
-/* Jobs run without it as well: what cannot be had is logged. *ret_names NULL: calls by name do not come here. */
+/* Jobs also run without it: failures are only logged. *ret_names NULL: calls by name are not answered here. */
 void called_names_open(const struct called_names_options *options, struct called_names **ret_names);
-/* The path of the certificates that programs need to trust; NULL: the names are not answered. NULL is harmless here and
+/* The path of the certificates that programs must trust; NULL: the names are not answered. NULL is harmless here and
  * below. */
 const char *called_names_bundle(const struct called_names *names);
-/* Takes @port of the gateway's address for port 80's calls; gateway calls, and calls of served names, go to @gateway, which must
- * live until called_names_plain_close(). UNAVAILABLE: it cannot listen there. */
+/* Serves @port of the gateway's address for calls to port 80; calls of the gateway itself, and of served names, are
+ * passed to @gateway, which must live until called_names_plain_close(). UNAVAILABLE: the port cannot be bound. */
 enum status called_names_plain_open(struct called_names *names, uint16_t port, struct listener *gateway,
 				    struct error *err);
 /* With is_carried: a connection to port 443 or, where that was opened, to port 80. @fd is taken over. Thread: any, until either is
  * closed. */
 void called_names_put(struct called_names *names, uint16_t port, const struct sockaddr_in *peer, int fd);
-/* Harmless when it was not opened. */
+/* Harmless if it was not opened. */
 void called_names_plain_close(struct called_names *names);
-/* Cuts what is handed on. Waits up to @wait_ms for requests under way. Thread: any. */
+/* Cuts forwarded connections. Waits up to @wait_ms for running requests. Thread: any. */
 void called_names_close(struct called_names *names, unsigned wait_ms);

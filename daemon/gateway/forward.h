@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/forward.h: hands connections of a job on to another server, which containers cannot reach themselves or that has no
- * certificate of the name that they call. What is said inside is not looked at, so HTTP/1.1 and gRPC are the same to it. A connection
- * has a thread; FORWARD_MAX at most, the next one is closed. */
+/* daemon/gateway/forward.h: forwards connections of a job to another server, which containers cannot reach themselves
+ * or which has no certificate for the name that they call. The contents are not examined, so HTTP/1.1 and gRPC are
+ * treated alike. Each connection has a thread; beyond FORWARD_MAX connections are closed. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
@@ -10,35 +10,35 @@
 enum { FORWARD_MAX = 64 };
 
 enum forward_kind {
-	FORWARD_BYTES, /* as they come: the server has the name's own certificate */
-	FORWARD_PLAIN, /* TLS ends here */
-	FORWARD_TLS,   /* TLS ends here, and begins anew to the server */
-	FORWARD_TLS_ADDED, /* the client speaks without TLS, which begins here */
+	FORWARD_BYTES,     /* unchanged: the server has the name's own certificate */
+	FORWARD_PLAIN,     /* TLS ends here */
+	FORWARD_TLS,       /* TLS ends here; a new TLS connection goes to the server */
+	FORWARD_TLS_ADDED, /* the client uses no TLS; the connection to the server does */
 };
 
 struct forward_target {
 	enum forward_kind kind;
-	const char *name;        /* that the client calls: for the log */
+	const char *name;        /* the called name, for the log */
 	const char *host, *port; /* of the server; copied */
-	bool http2;              /* which the client offers alone (client_hello.h), and so gets */
+	bool http2;              /* the client offers only HTTP/2 (client_hello.h), which is used then */
 };
 
 struct forwarder;
 
 struct forwarder_options {
-	/* PEM, copied, of the names that are called; NULL: FORWARD_BYTES and FORWARD_TLS_ADDED alone will do. */
+	/* PEM, copied, for the called names; NULL: only FORWARD_BYTES and FORWARD_TLS_ADDED are possible. */
 	const char *key, *certificate;
-	/* The server of a call cannot be reached, or shows no trusted certificate; @target is good for the call. Thread: the
-	 * connection's, until forwarder_close(). NULL: the log alone says so. */
+	/* Called if the server of a call cannot be reached, or has no trusted certificate; @target is valid during the
+	 * call. Thread: the connection's, until forwarder_close(). NULL: failures are only logged. */
 	void (*failed)(void *arg, const struct forward_target *target, const char *problem);
 	void *arg;
 };
 
-/* INTERNAL: the key or certificate is none. */
+/* INTERNAL: the key or certificate is invalid. */
 enum status forwarder_open(const struct forwarder_options *options, struct forwarder **ret_forwarder,
 			   struct error *err);
-/* @fd does not block, nothing of it was read, and is the forwarder's. A server that does not answer within seconds closes it. Thread:
+/* Takes @fd, which must be non-blocking and unread. It is closed if the server does not answer within seconds. Thread:
  * any, until forwarder_close(). */
 void forwarder_take(struct forwarder *forwarder, int fd, const struct forward_target *target);
-/* What is under way is cut. NULL is harmless. */
+/* Cuts forwarded connections. NULL is harmless. */
 void forwarder_close(struct forwarder *forwarder);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/host_filter.h: where the cloud's hosts lead inside a job: a server that reads which host each client calls, hands
- * over the connections to hosts that are served here, and refuses and reports the others. One thread. */
+/* daemon/gateway/host_filter.h: the server at the address that the cloud's hosts resolve to inside a job: reads which
+ * host each client calls, passes on connections to hosts that are served here, and refuses and reports the others. One
+ * thread. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,41 +13,41 @@
 struct sockaddr_in;
 struct host_filter;
 
-/* How a client says which host it calls, and how it is refused. */
+/* How a client names the host, and how it is refused. */
 struct host_protocol {
 	enum hello (*read)(const uint8_t *data, size_t length, struct client_hello *ret_hello);
 	const void *refusal;
 	size_t refusal_bytes;
-	/* serve() is asked about clients that name no host as well, also those that left or kept silent, with the name "". */
+	/* serve() is also called for clients that name no host, or have left or sent nothing, with the name "". */
 	bool serves_unnamed;
 };
 
-/* A TLS alert refuses; programs show it as "access denied". */
+/* Refuses with a TLS alert; programs show it as "access denied". */
 extern const struct host_protocol host_protocol_tls;
-/* HTTP/1 without TLS: 403 refuses. */
+/* HTTP/1 without TLS: refuses with 403. */
 extern const struct host_protocol host_protocol_plain;
 
 struct host_filter_options {
 	const struct host_protocol *protocol;
 	const char *device; /* NULL or "": any */
 	uint32_t address;   /* host byte order */
-	uint16_t port;      /* 443 or 80 where it matters; 0: any free one */
+	uint16_t port;      /* 443 or 80 for containers; 0: any free port */
 	bool is_carried;    /* it listens nowhere: connections come by host_filter_put() */
 	struct device_peers peers;
-	unsigned patience_ms; /* for a client's first words */
-	/* True: the host of @hello is served here, and the connection, of which nothing was read, is taken over. NULL: none is. Thread:
-	 * the filter's, as below. Must not block. */
+	unsigned patience_ms; /* limit for the client's first bytes */
+	/* True: the host of @hello is served here, and the connection, still unread, is taken. NULL: no host is.
+	 * Thread: the filter's, as below. Must not block. */
 	bool (*serve)(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer);
 	/* Reports a connection to @host that was refused; "": it named no host. NULL: refusals are not reported. */
 	void (*tried)(void *arg, const char *host);
 	void *arg;
 };
 
-/* UNAVAILABLE: it cannot listen there. */
+/* UNAVAILABLE: the port cannot be bound. */
 enum status host_filter_open(const struct host_filter_options *options, struct host_filter **ret_host_filter,
 			     struct error *err);
 /* @fd is the filter's. Thread: any. */
 void host_filter_put(struct host_filter *host_filter, const struct sockaddr_in *peer, int fd);
 uint16_t host_filter_port(const struct host_filter *host_filter);
-/* tried() is not called any more when it returns. NULL is harmless. */
+/* tried() is not called after this has returned. NULL is harmless. */
 void host_filter_close(struct host_filter *host_filter);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/host_routes.h: --route NAME=URL: where calls of jobs to a Google host lead. NAME is a host below googleapis.com, or "*-REST" for the
- * regional ones of all known regions; URL is http://HOST:PORT, https://HOST:PORT, or "self" for this daemon. */
+/* daemon/gateway/host_routes.h: --route NAME=URL: forwards calls of jobs to a Google host. NAME is a host below
+ * googleapis.com, or "*-REST" for the regional ones of all known regions; URL is http://HOST:PORT, https://HOST:PORT,
+ * or "self" for this daemon. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,13 +24,13 @@ struct host_routes {
 /* Whether @url is @scheme ("http://") and HOST:PORT, and no more. */
 bool endpoint_valid(const char *url, const char *scheme);
 bool host_route_valid(const char *rule);
-/* Of a name that several rules are about, the first counts. @rules are valid.
- * INVALID_ARGUMENT: they are about more than ROUTES_MAX names. */
+/* If several rules match a name, the first counts. @rules are valid. INVALID_ARGUMENT: they have more than ROUTES_MAX
+ * names. */
 enum status host_routes_make(const char *const *rules, size_t count, struct host_routes *ret_routes,
 			     struct error *err);
 void host_routes_deinit(struct host_routes *routes);
-/* NULL: none is about @name. */
+/* NULL: no route has @name. */
 const struct host_route *host_routes_find(const struct host_routes *routes, const char *name);
 
-/* Choice: all of them are in a certificate, and in each container's /etc/hosts. */
+/* Choice: limited because all of them are in a certificate, and in each container's /etc/hosts. */
 enum { ROUTES_MAX = 256 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/lookup.h: a connection to a host by its name, within a bounded time: the resolver itself has none. */
+/* daemon/gateway/lookup.h: connects to a host by name within a limited time, which the resolver itself does not offer. */
 #include "daemon/base/error.h"
 
-/* Tries each of the host's addresses. @wake: a descriptor that becomes readable when the caller is to give up.
- * The socket does not block and is the caller's. UNAVAILABLE: the name is not known, no address answers, or @limit_ms passed. */
+/* Tries each of the host's addresses. @wake: a descriptor that becomes readable when the caller wants to give up. The
+ * socket is non-blocking and the caller's. UNAVAILABLE: the name cannot be resolved, no address answers, or @limit_ms
+ * passed. */
 enum status lookup_connect(const char *host, const char *port, int wake, unsigned limit_ms, int *ret_fd,
 			   struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/relay.h: hands TCP connections on to a server that containers cannot reach themselves: an emulator of Cloud
- * Storage on this machine's loopback, say. Bytes are not looked at. One thread. */
+/* daemon/gateway/relay.h: forwards TCP connections to a server that containers cannot reach themselves, for example an
+ * emulator of Cloud Storage on this machine's loopback. The contents are not examined. One thread. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -21,12 +21,12 @@ struct relay_options {
 	socklen_t to_size;
 };
 
-/* "http://HOST:PORT", as the configuration has it. UNAVAILABLE: the name is not known. Asks the resolver. */
+/* Resolves "http://HOST:PORT" of the configuration. UNAVAILABLE: the name cannot be resolved. Calls the resolver. */
 enum status relay_target_resolve(const char *url, struct relay_options *options, struct error *err);
-/* UNAVAILABLE: it cannot listen there. */
+/* UNAVAILABLE: the port cannot be bound. */
 enum status relay_open(const struct relay_options *options, struct relay **ret_relay, struct error *err);
 /* @fd is the relay's. Thread: any. */
 void relay_put(struct relay *relay, const struct sockaddr_in *peer, int fd);
 uint16_t relay_port(const struct relay *relay);
-/* What is under way is cut. NULL is harmless. */
+/* Cuts forwarded connections. NULL is harmless. */
 void relay_close(struct relay *relay);

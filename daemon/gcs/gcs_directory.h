@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/gcs/gcs_directory.h: a directory that a program has open: the stored names (gcs_index.h), then the names of
- * files that are being written and are no objects yet. Thread: any that holds the directory's lock. */
+ * files that are being written and are not objects yet. Thread: any that holds the directory's lock. */
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
 
@@ -16,7 +16,7 @@ const struct gcs_path *gcs_directory_path(const struct gcs_directory *directory)
 void gcs_directory_lock(struct gcs_directory *directory);
 void gcs_directory_unlock(struct gcs_directory *directory);
 
-/* The entry at a place, from 0, which begins anew; *ret_name, good until the next call, NULL: the end. 0, or a
- * negative errno. */
+/* The entry at a position; position 0 rereads the directory. *ret_name, valid until the next call, NULL: the end. 0, or
+ * a negative errno. */
 int gcs_directory_at(struct gcs_directory *directory, pid_t caller, int64_t place, const char **ret_name,
 		     struct gcs_facts *ret_facts);

@@ -29,13 +29,13 @@ struct gcs_file_system;
 /* Whether this program has been built with libfuse. */
 bool gcs_file_system_is_possible(void);
 
-/* Mounts it. All are borrowed. UNAVAILABLE: it cannot be had here; *err says why. */
+/* Mounts it. All arguments are borrowed. UNAVAILABLE: it cannot be mounted here; *err says why. */
 enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
 				  struct gcs_client *client, const char *place,
 				  struct gcs_file_system **ret_system, struct error *err);
-/* Serves until nothing of this machine, nor any container, has it mounted. */
+/* Serves until it is mounted neither on this machine nor in any container. */
 enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err);
-/* Whether that is so. Thread: any. */
+/* Whether it is mounted nowhere any more. Thread: any. */
 bool gcs_file_system_is_gone(const struct gcs_file_system *system);
-/* After it is gone, or was never served. NULL is harmless. */
+/* To be called when it is mounted nowhere, or was never served. NULL is harmless. */
 void gcs_file_system_free(struct gcs_file_system *system);
