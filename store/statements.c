@@ -14,7 +14,7 @@
 	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message," \
 	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced,"                      \
 	" assignment, ml_units_per_hour, coalesce(parent, 0), trial,"                                                 \
-	" kind, location, display_name, updated_us, error_code, verdict_code, web_access"
+	" kind, location, display_name, updated_us, error_code, verdict_code, web_access, traits"
 
 /* The order of clients' own jobs: higher priority first, then the earlier one. */
 #define JOB_POSITION                                                                                         \
@@ -100,9 +100,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 					       " ON CONFLICT DO UPDATE SET value = excluded.value" },
 	[JOB_INSERT] = { ON(STATE_WRITER),
 			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan,"
-			 " ml_units_per_hour, parent, trial, kind, location, display_name, web_access, updated_us)"
+			 " ml_units_per_hour, parent, trial, kind, location, display_name, web_access, traits, updated_us)"
 			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan,"
-			 " :ml_units_per_hour, :parent, :trial, :kind, :location, :display_name, :web_access, :now)"
+			 " :ml_units_per_hour, :parent, :trial, :kind, :location, :display_name, :web_access, :traits, :now)"
 			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
 	[JOB_BY_NAME] = { ON_STATE,

@@ -68,6 +68,9 @@ static void draft_fill(const struct call *call, const struct resource_methods *m
 {
 	AUTO(json) json_t *given = json_copy((json_t *)body);
 	const json_t *labels = json_object_get(body, "labels");
+	const json_t *spec = json_object_get(body, methods->spec);
+	const char *strategy = json_text_at(json_object_get(spec, "scheduling"), "strategy");
+	const bool waits = strategy && strcmp(strategy, "FLEX_START") == 0;
 
 	json_object_del(given, "labels");
 	*ret_draft = (struct job){
@@ -79,7 +82,8 @@ static void draft_fill(const struct call *call, const struct resource_methods *m
 		.labels = labels ? json_dump_compact(labels) : NULL,
 		.input = json_dump_compact(given),
 		.plan = plan_to_text(plan),
-		.web_access = json_true_at(json_object_get(body, methods->spec), "enableWebAccess"),
+		.web_access = json_true_at(spec, "enableWebAccess"),
+		.traits = (plan_tunes(plan) ? JOB_TRAIT_SEARCH : 0) | (waits ? JOB_TRAIT_FLEX_START : 0),
 	};
 }
 

@@ -153,13 +153,8 @@ static int by_turn(const void *left, const void *right)
 /* A tuning job takes no room and has no turn: its trials wait. */
 static bool is_waiting(const struct job *job)
 {
-	AUTO(json) json_t *search = NULL;
-
-	if (job->state != JOB_QUEUED || job->outcome != JOB_STATE_UNSPECIFIED)
-		return false;
-	if (!strstr(job->plan, "\"search\"")) /* most plans need no reading */
-		return true;
-	return job->parent || plan_search_from_text(job->plan, &search, NULL) || !search;
+	return job->state == JOB_QUEUED && job->outcome == JOB_STATE_UNSPECIFIED &&
+	       !(job->traits & JOB_TRAIT_SEARCH);
 }
 
 static size_t waiting_sort(const struct job_list *list, const struct job **jobs)

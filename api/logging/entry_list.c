@@ -103,10 +103,8 @@ static void extra_with_labels_put(struct writer *answer, const struct log_entry 
 /* What the store keeps as JSON goes into the answer as it is. */
 static void extra_put(struct writer *answer, const struct log_entry *entry)
 {
-	AUTO(json) json_t *extra = NULL;
+	AUTO(json) json_t *extra = entry->extra ? json_loadb(entry->extra, strlen(entry->extra), 0, NULL) : NULL;
 
-	if (entry->extra && strstr(entry->extra, "\"labels\""))
-		extra = json_loadb(entry->extra, strlen(entry->extra), 0, NULL);
 	if (json_is_object(json_object_get(extra, "labels"))) {
 		extra_with_labels_put(answer, entry, extra);
 		return;

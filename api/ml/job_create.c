@@ -102,6 +102,7 @@ enum status job_create_handle(struct call *call, struct error *err)
 	AUTO(string) char *labels_text = NULL;
 	AUTO(string) char *plan_text = NULL;
 	AUTO(string) char *output_text = NULL;
+	const char *image;
 	enum status rc = job_prepare(call, &plan, err);
 
 	/* The quotas come after all that is wrong with the request itself, and before the id is known to be a second
@@ -117,7 +118,8 @@ enum status job_create_handle(struct call *call, struct error *err)
 	input_text = json_dump_compact(input);
 	labels_text = labels ? json_dump_compact(labels) : NULL;
 	plan_text = plan_to_text(plan);
-	output_text = builtin_output_new(input_image(input, ROLE_MASTER));
+	image = input_image(input, ROLE_MASTER);
+	output_text = builtin_output_new(image);
 	rc = insert(context,
 		    &(struct job){
 			    .project = plan->project,
@@ -129,6 +131,8 @@ enum status job_create_handle(struct call *call, struct error *err)
 			    .plan = plan_text,
 			    .ml_units_per_hour = job_ml_units_per_hour(plan, input),
 			    .web_access = json_true_at(input, "enableWebAccess"),
+			    .traits = (plan_tunes(plan) ? JOB_TRAIT_SEARCH : 0) |
+				      (image && builtin_image(image) ? JOB_TRAIT_BUILT_IN : 0),
 		    },
 		    &stored, err);
 	if (rc)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "api/message/message_write.h"
 #include "api/ml/builtin.h"
 #include "api/ml/job_units.h"
@@ -13,13 +11,6 @@
 #include "scheduler/plan/plan.h"
 #include "store/jobs/jobs.h"
 
-/* A quoted name and a colon are found in canonical text only where it is a member's name: within a string its
- * quotes would be escaped. */
-static bool has_member(const char *json, const char *member)
-{
-	return json && strstr(json, member);
-}
-
 /* A built-in algorithm's output with its model, which is there only when the job went well; NULL where the stored
  * text will do. */
 static char *output_with_model(const struct job *job)
@@ -27,7 +18,7 @@ static char *output_with_model(const struct job *job)
 	AUTO(json) json_t *output = NULL;
 	AUTO(json) json_t *input = NULL;
 
-	if (job->state != JOB_SUCCEEDED || !has_member(job->output, "\"builtInAlgorithmOutput\":") ||
+	if (job->state != JOB_SUCCEEDED || !(job->traits & JOB_TRAIT_BUILT_IN) ||
 	    json_parse_own(job->output, &output, NULL) || json_parse_own(job->input, &input, NULL))
 		return NULL;
 	builtin_output_finish(output, json_text_at(input, "jobDir"));
@@ -39,8 +30,8 @@ static void job_shells_render(struct call *call, const struct job *job, struct w
 {
 	AUTO(plan) struct plan *plan = NULL;
 
-	if (job->state == JOB_RUNNING && shells_reported(call, job) &&
-	    !plan_from_text(job->plan, &plan, NULL) && !plan_tunes(plan))
+	if (job->state == JOB_RUNNING && shells_reported(call, job) && !(job->traits & JOB_TRAIT_SEARCH) &&
+	    !plan_from_text(job->plan, &plan, NULL))
 		shells_render(call, job->id, plan, output);
 }
 

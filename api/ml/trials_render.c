@@ -285,17 +285,10 @@ static void trial_take(void *arg, size_t index, const struct stored_trial *trial
 
 /* ---- a page ---- */
 
-/* A quoted name and a colon are found in canonical text only where it is a member's name: within a string its
- * quotes would be escaped. */
-static bool job_tunes(const struct job *job)
-{
-	return strstr(job->input, "\"hyperparameters\":");
-}
-
 static bool page_tunes(const struct page *page, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (job_tunes(&page->jobs[i]))
+		if ((page->jobs[i].traits & JOB_TRAIT_SEARCH))
 			return true;
 	return false;
 }
@@ -306,7 +299,7 @@ static void page_init(struct page *page, size_t count)
 	page->ids = memory_calloc(count + 1, sizeof(*page->ids));
 	page->places = memory_calloc(count + 1, sizeof(*page->places));
 	for (size_t i = 0; i < count; i++) {
-		if (!job_tunes(&page->jobs[i]))
+		if (!(page->jobs[i].traits & JOB_TRAIT_SEARCH))
 			continue;
 		page->ids[page->count] = page->jobs[i].id;
 		page->places[page->count++] = i;

@@ -16,6 +16,13 @@ enum job_kind {
 	KIND_TUNING = 2,   /* Vertex AI's HyperparameterTuningJob */
 };
 
+/* What code must know of a job without reading its documents. Bits; numbers are the database's. */
+enum job_trait {
+	JOB_TRAIT_SEARCH = 1,     /* a tuning job of either family: trials run for it */
+	JOB_TRAIT_FLEX_START = 2, /* it asked to wait for capacity */
+	JOB_TRAIT_BUILT_IN = 4,   /* runs a built-in algorithm: its output gets a model when it succeeds */
+};
+
 struct job {
 	int64_t id; /* the store's number; containers carry it as a label */
 	enum job_kind kind;
@@ -40,6 +47,7 @@ struct job {
 	char *assignment;         /* the resources it was given, JSON text of the scheduler; NULL: none yet */
 	double ml_units_per_hour; /* while it runs */
 	bool web_access;          /* its replicas have interactive shells while they run */
+	unsigned traits;          /* enum job_trait */
 
 	/* For the scheduler: the state to go to once all containers of this attempt are stopped and removed (PREPARING:
 	 * retry), UNSPECIFIED until it is decided; the reason, for errorMessage; the attempt of the whole job, from 1;

@@ -41,7 +41,8 @@ void job_row_read(sqlite3_stmt *row, struct job *ret_job)
 		.error_code = sqlite3_column_int(row, 28),
 		.outcome_code = sqlite3_column_int(row, 29),
 		.web_access = sqlite3_column_int(row, 30) != 0,
-		.position = sqlite3_column_int64(row, 31),
+		.traits = (unsigned)sqlite3_column_int(row, 31),
+		.position = sqlite3_column_int64(row, 32),
 	};
 }
 
@@ -153,6 +154,7 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	bind_text(insert, ":location", job->location);
 	bind_text(insert, ":display_name", job->display_name);
 	bind_int(insert, ":web_access", job->web_access);
+	bind_int(insert, ":traits", job->traits);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",

@@ -42,8 +42,7 @@ static const struct filter_field fields[] = {
 	{ .path = "state",
 	  .kind = MATCH_ENUM,
 	  .traits = TRAIT_ALWAYS,
-	  .sql = "(CASE WHEN state = 1 AND instr(input, '" RESOURCE_FLEX_START
-		 "') = 0 THEN 2 ELSE state END)",
+	  .sql = "(CASE WHEN state = 1 AND traits & 2 = 0 THEN 2 ELSE state END)", /* JOB_TRAIT_FLEX_START */
 	  .parse = state_parse },
 	{ .path = "createTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "(created_us * 1000)" },
 	{ .path = "updateTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = SHOWN_UPDATE },

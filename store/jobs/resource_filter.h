@@ -8,10 +8,6 @@
  * store/jobs/job_state.h. */
 extern const char *const resource_state_names[];
 
-/* Occurs in the stored input of a job that asked to wait for capacity, and nowhere else in canonical text, because
- * quotes in a string are escaped. */
-#define RESOURCE_FLEX_START "\"strategy\":\"FLEX_START\""
-
 /* INVALID_ARGUMENT on field filter. @ret_created: the interval in which matching resources can have been created. */
 enum status resource_filter_make(const char *filter, struct filter_sql *ret_sql,
 				 struct filter_interval *ret_created, struct error *err);

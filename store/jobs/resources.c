@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "store/jobs/job_page.h"
 #include "store/jobs/job_rows.h"
@@ -51,7 +50,7 @@ void resource_id_draw(enum random_kind kind, char ret_id[RESOURCE_ID_SIZE])
 
 const char *resource_state_name(const struct job *job)
 {
-	bool waits = job->state == JOB_QUEUED && !strstr(job->input, RESOURCE_FLEX_START);
+	bool waits = job->state == JOB_QUEUED && !(job->traits & JOB_TRAIT_FLEX_START);
 
 	return resource_state_names[waits ? JOB_PREPARING : job->state];
 }

@@ -90,6 +90,7 @@ static inline int64_t plan_store(struct bench *bench, const struct plan *plan, c
 	job.input = input_text;
 	job.priority = plan->priority;
 	job.ml_units_per_hour = 2;
+	job.traits = plan->search ? JOB_TRAIT_SEARCH : 0;
 	assert_int_equal(job_insert(bench->store, &job, NULL, 0, &stored, &bench->err), STATUS_OK);
 	return stored->id;
 }

@@ -175,6 +175,7 @@ static void a_built_in_algorithm_is_marked_at_once(void **state)
 	struct service service = { .knows_room = false };
 	AUTO(json) json_t *job = NULL;
 	AUTO(json) json_t *other = NULL;
+	AUTO(job) struct job *stored = NULL;
 	const json_t *output;
 
 	assert_int_equal(create(bench, &service, "a",
@@ -185,6 +186,8 @@ static void a_built_in_algorithm_is_marked_at_once(void **state)
 	assert_true(json_true_at(output, "isBuiltInAlgorithmJob"));
 	assert_string_equal(json_text_at(json_object_get(output, "builtInAlgorithmOutput"), "framework"),
 			    "XGBOOST");
+	assert_int_equal(job_get(bench->store, "demo", "a", &stored, &bench->err), STATUS_OK);
+	assert_int_equal(stored->traits, JOB_TRAIT_BUILT_IN);
 	assert_int_equal(create(bench, &service, "b", "{}", &other), STATUS_OK);
 	assert_int_equal(json_object_size(json_object_get(other, "trainingOutput")), 0);
 	assert_non_null(json_object_get(other, "trainingOutput"));

@@ -91,6 +91,7 @@ static void what_is_stored_follows_what_was_consumed(void **state)
 	(void)state;
 	job.output = output;
 	job.input = input;
+	job.traits = JOB_TRAIT_BUILT_IN;
 	assert_output(&context, &job, job.running_us,
 		      "{'isBuiltInAlgorithmJob':true,'builtInAlgorithmOutput':{'framework':'TENSORFLOW'}}");
 	assert_output(&context, &job, job.running_us + hour_us,

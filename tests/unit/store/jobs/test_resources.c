@@ -9,7 +9,7 @@ static struct resource named(const char *id)
 }
 
 static int64_t resource_add(struct bench *bench, const char *id, const char *display_name, const char *labels,
-			    const char *input)
+			    unsigned traits)
 {
 	struct job job = job_named(id);
 	struct job *stored = NULL;
@@ -19,7 +19,7 @@ static int64_t resource_add(struct bench *bench, const char *id, const char *dis
 	job.location = LITERAL("us-central1");
 	job.display_name = LITERAL(display_name);
 	job.labels = LITERAL(labels);
-	job.input = LITERAL(input);
+	job.traits = traits;
 	assert_int_equal(job_insert(bench->store, &job, NULL, 0, &stored, &bench->err), STATUS_OK);
 	number = stored->id;
 	job_free(stored);
@@ -42,26 +42,19 @@ static void move(struct bench *bench, int64_t id, enum job_state from, enum job_
 static void jobs_make(struct bench *bench)
 {
 	static const struct {
-		const char *id, *name, *labels, *input;
+		const char *id, *name, *labels;
+		unsigned traits;
 		enum job_state states[3];
 	} jobs[] = {
-		{ "1", "my_job_a", "{\"team\":\"red\"}", "{}", { 0 } },
-		{ "2",
-		  "my_job_b",
-		  "{\"team\":\"blue\"}",
-		  "{\"jobSpec\":{\"scheduling\":{\"strategy\":\"FLEX_START\"}}}",
-		  { 0 } },
-		{ "3",
-		  "other",
-		  NULL,
-		  "{\"x\":\"\\\"strategy\\\":\\\"FLEX_START\\\"\"}",
-		  { JOB_PREPARING, JOB_RUNNING } },
-		{ "4", "other", "{\"team\":\"red\"}", "{}", { JOB_PREPARING, JOB_RUNNING, JOB_SUCCEEDED } },
-		{ "5", "a*b", NULL, "{}", { JOB_FAILED } },
+		{ "1", "my_job_a", "{\"team\":\"red\"}", 0, { 0 } },
+		{ "2", "my_job_b", "{\"team\":\"blue\"}", JOB_TRAIT_FLEX_START, { 0 } },
+		{ "3", "other", NULL, JOB_TRAIT_SEARCH, { JOB_PREPARING, JOB_RUNNING } },
+		{ "4", "other", "{\"team\":\"red\"}", 0, { JOB_PREPARING, JOB_RUNNING, JOB_SUCCEEDED } },
+		{ "5", "a*b", NULL, 0, { JOB_FAILED } },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(jobs); i++, bench->now_ns += INT64_C(3600000000000)) {
-		int64_t id = resource_add(bench, jobs[i].id, jobs[i].name, jobs[i].labels, jobs[i].input);
+		int64_t id = resource_add(bench, jobs[i].id, jobs[i].name, jobs[i].labels, jobs[i].traits);
 		enum job_state from = JOB_QUEUED;
 
 		for (size_t at = 0; at < COUNT_OF(jobs[i].states) && jobs[i].states[at]; at++) {
@@ -158,8 +151,8 @@ static void times_are_found_as_they_are_shown(void **state)
 	int64_t ran, refused;
 
 	bench->now_ns += 250000000;
-	ran = resource_add(bench, "1", "ran", NULL, "{}");
-	refused = resource_add(bench, "2", "refused", NULL, "{}");
+	ran = resource_add(bench, "1", "ran", NULL, 0);
+	refused = resource_add(bench, "2", "refused", NULL, 0);
 	bench->now_ns += 250000000;
 	move(bench, ran, JOB_QUEUED, JOB_PREPARING);
 	move(bench, ran, JOB_PREPARING, JOB_RUNNING);
