@@ -20,8 +20,9 @@
 #include "store/logs/logs.h"
 
 enum {
-	TELL_AGAIN_US = 60000000, /* what a job has been waiting for before is told no sooner */
-	TELLINGS_AT_ONCE = 64,    /* jobs that a walk tells why they wait; the next walk tells more */
+	TELL_AGAIN_US =
+		60000000, /* the reason that a job has waited for before is logged again only after this time */
+	TELLINGS_AT_ONCE = 64, /* jobs whose reasons one walk logs; the next walk continues */
 };
 
 /* One walk along the queue. What its jobs take is taken of its own copies. */
@@ -29,16 +30,15 @@ struct walk {
 	const struct queue_view *view;
 	struct admission *admission;
 	struct room room;
-	struct lease *
-		leases; /* of the room; the texts of those that are added are their decisions', or the host's */
-	json_t *taken_vcpus; /* by project, of the view's and of those that are let in */
+	struct lease *leases; /* of the room; texts of added ones belong to their decisions, or to the host */
+	json_t *taken_vcpus;  /* by project: the view's, plus those of admitted jobs */
 	struct network_pool pool;
 	unsigned free_blocks;
-	bool closed;        /* nobody else is let in */
-	bool looks;         /* it goes on in a moment, when the engine has told of free networks */
+	bool closed; /* no further job is admitted */
+	bool looks;  /* the walk continues in a moment, when the engine has answered about free networks */
 	bool devices_short; /* no job that wants GPUs is admitted */
-	size_t held;        /* how many leases of the room are other processes' */
-	json_t *projects;   /* nobody of these: an object with their names */
+	size_t held;        /* how many leases of the room belong to other processes */
+	json_t *projects;   /* projects whose jobs are not admitted any more: an object with their names */
 	unsigned logged;    /* why they wait */
 };
 
@@ -104,7 +104,8 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	walk->logged++;
 }
 
-/* It was not looked at, as none may overtake those before it. What it would lack itself is told when it is. */
+/* The job was not considered, because it must not overtake earlier ones. What it lacks itself is logged when it is
+ * considered. */
 static void turn_report(struct walk *walk, struct job_entry *entry, size_t before)
 {
 	char text[64];
@@ -169,7 +170,8 @@ static void network_seek(struct walk *walk, const struct job_run *run)
 		walk->admission->look_for = (unsigned)run->replica_count;
 }
 
-/* A pooled one, into @assignment, or a free block. False: the engine tells first whether there is one. */
+/* Finds a pooled network, stored in @assignment, or a free block. False: the engine is first asked whether there is
+ * one. */
 static bool network_find(struct walk *walk, const struct job_run *run, struct assignment *assignment)
 {
 	const struct network_look *look = walk->view->look;
@@ -190,9 +192,9 @@ static bool network_find(struct walk *walk, const struct job_run *run, struct as
 	return false;
 }
 
-/* ---- those that are let in ---- */
+/* ---- admitted jobs ---- */
 
-/* What holds for every job of this daemon. */
+/* Deviations that apply to every job of this daemon. */
 static void surroundings_report(const struct reconciler *reconciler, json_t *deviations)
 {
 	if (reconciler->adc)
@@ -205,7 +207,7 @@ static void surroundings_report(const struct reconciler *reconciler, json_t *dev
 			      "The replicas are cut off from the outside (--egress none).");
 }
 
-/* Those that neither a sibling has told nor one that is let in now tells. */
+/* The deviations that neither a sibling has reported nor one admitted in this walk reports. */
 static json_t *deviations_fresh(const struct walk *walk, const struct decision *decision, json_t *all)
 {
 	json_t *fresh = deviations_unreported(decision->run->reported, all);
@@ -241,7 +243,7 @@ static int64_t taken_vcpus(const struct walk *walk, const char *project)
 	       json_integer_value(json_object_get(walk->view->project_vcpus, project));
 }
 
-/* To the walk's own copy of the room; the devices' names are borrowed. */
+/* Adds to the walk's own copy of the room; the devices' names are borrowed. */
 static void leases_add(struct walk *walk, const struct lease *added, size_t count)
 {
 	struct usage *usage = &walk->room.usage;
@@ -259,7 +261,7 @@ static void leases_add(struct walk *walk, const struct lease *added, size_t coun
 	usage->lease_count += count;
 }
 
-/* From the walk's own copy of the room, for those that come later. */
+/* Takes from the walk's own copy of the room, for later jobs. */
 static void room_use(struct walk *walk, const struct decision *decision)
 {
 	const struct job_run *run = decision->run;
@@ -284,7 +286,7 @@ static void let_in(struct walk *walk, struct job_run *run, struct assignment *as
 	deviations_report(walk, decision);
 	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
 	room_use(walk, decision);
-	/* Where blocks were short, the next is let in when this one has its network. */
+	/* If address blocks were short, the next job is admitted only when this one has its network. */
 	walk->closed = walk->closed || walk->view->networks_short;
 }
 
@@ -385,7 +387,7 @@ static void visit(struct walk *walk, struct job_run *run)
 	}
 }
 
-/* Those behind are not visited. Most have been told before, and these are not walked along again. */
+/* Later jobs are not visited. Most of them have logged their reason, and are skipped without a walk. */
 static void turns_report(struct walk *walk, size_t from)
 {
 	const struct queue_view *view = walk->view;
@@ -414,7 +416,7 @@ struct admission admission_decide(const struct queue_view *view)
 	for (; i < view->count && walk.logged < TELLINGS_AT_ONCE; i++) {
 		struct job_entry *entry = view->queue[i];
 
-		/* One that is busy keeps its place. */
+		/* A busy job keeps its position. */
 		walk.closed = walk.closed || (entry->run && is_busy(&walk, entry->run));
 		if (walk.closed)
 			break;

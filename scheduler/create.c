@@ -14,7 +14,7 @@
 #include "scheduler/reconciler.h"
 #include "scheduler/search/trial_directory.h"
 
-/* Of jobs that an earlier release let in, without limits. */
+/* For jobs that an earlier release admitted, without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
 enum { PIDS_LIMIT = 32768 };
 
@@ -56,7 +56,7 @@ static enum status metrics_mount(const struct reconciler *reconciler, const stru
 	return directory ? STATUS_OK : STATUS_INTERNAL;
 }
 
-/* The others have one of which nobody hears, as the same program runs in all of them. */
+/* The other replicas write to a directory that is not read, because the same program runs in all of them. */
 static const char *scratch_of(const struct plan *plan, enum role role)
 {
 	return plan->trial && role != ROLE_MASTER ? METRIC_DIRECTORY : NULL;
@@ -68,7 +68,7 @@ static const char *empty_of(const struct plan *plan, const char *gcs)
 	return plan->mounts_gcs && !gcs ? GCS_PLACE : NULL;
 }
 
-/* What of this machine the replica sees. */
+/* The mounts of the replica from this machine. */
 static enum status mounts_make(const struct reconciler *reconciler, const struct job_run *run, enum role role,
 			       const char *gcs, json_t **ret_mounts, struct error *err)
 {
@@ -90,7 +90,7 @@ static enum status mounts_make(const struct reconciler *reconciler, const struct
 	return STATUS_OK;
 }
 
-/* What it is told beside its dialect's variables. */
+/* Adds variables beside those of its dialect. */
 static void surroundings_report(const struct reconciler *reconciler, const struct job_run *run,
 				json_t *environment, json_t *hosts)
 {
@@ -115,7 +115,7 @@ static enum status environment_make(const struct reconciler *reconciler, const s
 	return replica_environment_extend(run->plan, key->role, *ret_environment, err);
 }
 
-/* What a container runs: the launcher, or what its pool says. */
+/* The command of a container: the launcher, or that of its pool. */
 static enum status replica_program(const struct plan *plan, enum role role, const json_t *environment,
 				   json_t **ret_command, json_t **ret_args, struct error *err)
 {

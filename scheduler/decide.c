@@ -47,13 +47,13 @@ bool job_run_rests(const struct job_run *run, int64_t mono_us)
 	return mono_us < run->hold_until_us || job_run_doubts(run);
 }
 
-/* What may have ended in time already, while the daemon or the engine was away. */
+/* The job may have ended in time already, while the daemon or the engine was away. */
 static bool end_is_open(const struct job_run *run)
 {
 	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && run->work == WORK_REPLICAS;
 }
 
-/* When a limit of it passes. An end that was ordered, told and asked for comes before, however late it is seen. */
+/* When the next limit passes. An end that was ordered by a fault and logged counts first, however late it is observed. */
 static int64_t limit_us(const struct job_run *run)
 {
 	return faults_await_end(run) || end_is_open(run) ? INT64_MAX : run->deadline_us;
@@ -125,7 +125,7 @@ static void decide_create(struct decision *decision, const struct job_run *run)
 			decision_order(decision, ORDER_CREATE, i);
 }
 
-/* The log tells, once in an attempt, that the program is about to start. */
+/* Logs, once per attempt, that the program is about to start. */
 static void decide_announcement(struct decision *decision, const struct job_run *run, enum job_state to)
 {
 	if (run->row->announced == run->row->attempt && to == run->row->state)
@@ -209,7 +209,7 @@ static void note_end(struct decision *decision, const struct replica_run *replic
 	decision_note(decision, &row);
 }
 
-/* One that the engine has words for is stored with the outcome, which repeats them. */
+/* An end with an error text of the engine is stored with the outcome, which repeats the text. */
 static bool end_is_plain(const struct replica_run *replica)
 {
 	return replica->end == END_EXIT || replica->end == END_LOST;
@@ -259,8 +259,8 @@ static bool ran_unseen(const struct job_run *run, enum job_state outcome)
 
 enum { EXIT_NO_PROGRAM = 127 };
 
-/* Users ask for it: what is missing is mostly an image's python, or arguments that its own entry point has swallowed.
- * Choice: the service says nothing of the kind. */
+/* Helps users: mostly an image's python is missing, or its own entry point took the arguments.
+ * Choice: the service logs nothing like it. */
 static void report_missing_programs(struct decision *decision, const struct job_run *run,
 				    const struct decision_context *context)
 {
@@ -290,7 +290,7 @@ static bool is_to_blame(const struct job_run *run, const struct replica_run *rep
 	return outcome == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad;
 }
 
-/* Which ends decide the job, unless a fault of the job itself does. */
+/* Notes which ends decide the job's outcome, unless a fault of the job itself does. */
 static void note_blame(struct decision *decision, const struct job_run *run, enum job_state outcome)
 {
 	for (size_t i = 0; !run->fault && i < run->replica_count; i++) {
@@ -305,7 +305,7 @@ static void note_blame(struct decision *decision, const struct job_run *run, enu
 	}
 }
 
-/* Writes down what the exits of the replicas decide, before anything is torn down for it. False: they decide nothing. */
+/* Decides the outcome by the exits of the replicas, before anything is removed. False: they decide nothing. */
 static bool decide_outcome(struct decision *decision, const struct job_run *run,
 			   const struct decision_context *context)
 {
@@ -352,7 +352,7 @@ static void decide_wanted(struct decision *decision, const struct job_run *run,
 {
 	const bool queued = run->row->state == JOB_QUEUED, observed = job_run_is_observed(run);
 
-	/* What has happened by itself, or as it was ordered, comes before a limit that passed meanwhile. */
+	/* An exit that happened, by itself or by an injected fault, counts before a limit that passed meanwhile. */
 	if ((queued || observed) && decide_outcome(decision, run, context))
 		return;
 	if (limit_us(run) <= context->mono_us)
@@ -364,7 +364,7 @@ static void decide_wanted(struct decision *decision, const struct job_run *run,
 
 /* ---- its end ---- */
 
-/* Choice: after the master has ended nobody waits for the others; a cancelled job gets its full grace. */
+/* Choice: after the master has ended the others get only a short grace; a cancelled job gets its full grace. */
 enum { GRACE_AFTER_END_S = 5 };
 
 static void decide_stop(struct decision *decision, const struct job_run *run,
@@ -424,7 +424,7 @@ static bool was_lost(const struct job_run *run)
 	return false;
 }
 
-/* Nothing of the last attempt is left: the whole job begins again, under the same names. */
+/* Nothing is left of the last attempt: the whole job starts again, under the same names. */
 static void decide_retry(struct decision *decision, const struct job_run *run,
 			 const struct decision_context *context)
 {
@@ -459,8 +459,8 @@ static void decide_close(struct decision *decision, const struct job_run *run)
 	notes_say(&decision->says, SEVERITY_INFO, "%s", last_words(run->row->outcome));
 }
 
-/* Containers and their output, until nothing of them is left. No program of the job runs any more when its network is left
- * for the next one, or goes. */
+/* Stops containers and stores their output, until none is left. No program of the job runs any more when its network is
+ * left for the next job, or removed. */
 static void decide_stopping(struct decision *decision, const struct job_run *run,
 			    const struct decision_context *context)
 {
@@ -493,7 +493,7 @@ static void decide_closing(struct decision *decision, const struct job_run *run,
 	if (decision->order_count || run->last_words != OUTPUT_STORED)
 		return;
 	decision_change(decision, run, run->row->outcome);
-	/* What was waited for since was the engine's clearing; a trial that follows may have begun meanwhile. */
+	/* Since then only the cleanup was waited for; a trial that follows may have started meanwhile. */
 	decision->change.ended_us = run->over_us ? run->over_us : context->wall_us;
 }
 
@@ -537,7 +537,7 @@ static void decide_following(struct decision *decision, const struct job_run *ru
 	}
 }
 
-/* What became of its replicas is a fact from then on. */
+/* From now on the ends of its replicas are facts. */
 static void note_replicas(struct decision *decision, const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {

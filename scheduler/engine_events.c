@@ -18,9 +18,9 @@
 #include "store/logs/logs.h"
 
 enum {
-	STEADY_US = 5000000, /* one that was up for less was not back: no log tells again that it is away */
-	ENGINE_STOP_US =
-		20000000, /* a dockerd that is told to stop gives its containers 15 s before it kills them */
+	STEADY_US =
+		5000000, /* an engine that was up for less counts as still away: no log mentions it again */
+	ENGINE_STOP_US = 20000000, /* a stopping dockerd gives its containers 15 s before it kills them */
 };
 
 static void engine_state_set(struct scheduler *scheduler, enum engine_state state, const char *text)
@@ -52,7 +52,7 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	const bool steady = scheduler->engine_state >= ENGINE_ANSWERS &&
 			    clock_mono_us(scheduler->reconciler.clock) >= scheduler->engine_up_us + STEADY_US;
 
-	/* What happened since the last listing is not known yet, however often the engine came and went. */
+	/* Events since the last listing are unknown, however often the engine came and went. */
 	if (scheduler->engine_state == ENGINE_LISTED) {
 		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
 		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
@@ -133,8 +133,8 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 		observe_lost_answer(scheduler, run);
 		return;
 	}
-	/* All that a start needs and a created container has not is its network. Somebody removed it: the next attempt
-	 * makes it anew. */
+	/* A created container lacks nothing for a start except its network, so the network was removed: the next
+	 * attempt makes it again. */
 	if (replica->observed == OBSERVED_STARTING && event->status == STATUS_NOT_FOUND) {
 		run->network = NETWORK_NONE;
 		replica_refuse(replica, END_BROKEN, event->text);
@@ -147,7 +147,7 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 	replica_refuse(replica, refusal_kind(event->status), event->text);
 }
 
-/* All of a replica's lines were offered; once they can be read, its container may go. */
+/* All of a replica's lines were offered; once they can be read, its container can be removed. */
 static void on_logs_ended(struct scheduler *scheduler, struct replica_run *replica)
 {
 	struct inbox_event *inbox_event;

@@ -52,7 +52,7 @@ void decisions_free(struct scheduler *scheduler)
 
 /* ---- the change ---- */
 
-/* The end of what the replica to blame wrote to stderr. NULL: it is not known. */
+/* The end of the stderr of the replica to blame. NULL: unknown. */
 static char *stderr_tail(const struct reconciler *reconciler, const struct decision *decision)
 {
 	const struct job_run *run = decision->run;
@@ -130,7 +130,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 	deviations_mark_reported(run->reported, decision->reported);
 }
 
-/* What is so from now on, because it is stored. */
+/* Applies the effects of a decision that is stored now. */
 static void decision_on_commit(struct scheduler *scheduler, struct decision *decision)
 {
 	const struct job_change *change = &decision->change;
@@ -203,7 +203,7 @@ static void change_refused(struct scheduler *scheduler, const struct decision *d
 	job_run_hold(decision->run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US);
 }
 
-/* One that cannot be stored does not hold up the others. */
+/* If one cannot be stored, the others are stored all the same. */
 static void changes_store(struct scheduler *scheduler)
 {
 	struct decision *items = scheduler->decisions.items;

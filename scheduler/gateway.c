@@ -40,13 +40,13 @@ static const struct variable {
 	/* gcloud storage, and the gsutil that comes with gcloud.
 	 * Source: https://cloud.google.com/sdk/gcloud/reference/topic/endpoint-override (read 2026-11-22) */
 	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", STORAGE_API },
-	/* google-auth (Python, Node, Go, Java), TensorFlow from 2.4 on. Also where the name alone would do: some of
-	 * them give up early on a metadata server that they were not told of. */
+	/* google-auth (Python, Node, Go, Java), TensorFlow from 2.4 on. Also if the name alone would be enough, because
+	 * some of them give up early on a metadata server that no variable names. */
 	{ "GCE_METADATA_HOST", METADATA_HOST },
 	/* gcloud, apitools and older google-auth have only this one. */
 	{ "GCE_METADATA_ROOT", METADATA_HOST },
-	/* Where google-auth of Python and Node look whether there is a metadata server at all: 169.254.169.254
-	 * otherwise, where there is none here, or the host's own, which is none of a job's business. */
+	/* Where google-auth of Python and Node look for a metadata server: by default 169.254.169.254, where there is
+	 * none here, or the host's own, which jobs must not use. */
 	{ "GCE_METADATA_IP", METADATA_IP },
 	/* TensorFlow's gs://, curl, requests.
 	 * Source: https://github.com/tensorflow/tensorflow (curl_http_request.cc), https://curl.se/docs/sslcerts.html,
@@ -77,7 +77,7 @@ static const char *const metadata_names[] = { "metadata.google.internal", "metad
  * what is read and written there is real. */
 static const struct {
 	const char *name;
-	bool watched; /* else calls are only told of where the cloud is out of reach */
+	bool watched; /* calls are only reported while the cloud is out of reach */
 	bool everywhere;
 } cloud_names[] = {
 	{ "storage.googleapis.com", false },

@@ -10,7 +10,8 @@
 #include "scheduler/reconciler.h"
 
 enum {
-	TRIES_MAX = 10, /* of a place that containers expect: somebody else may be about to leave it */
+	TRIES_MAX =
+		10, /* for an address that containers expect: another process may be about to release it */
 	RETRY_US = 1000000,
 };
 
@@ -39,7 +40,7 @@ bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_ru
 	return reconciler->gateway.open && run->gateway.observed == GATEWAY_CLOSED;
 }
 
-/* Told once in the job's life, whatever the reason is the next time: what is told is stored as a difference with it. */
+/* Reported once in the job's life, whatever the next reason: a reported reason is stored as a deviation of the job. */
 static void give_up(struct job_run *run, const char *reason)
 {
 	static const char code[] = "gateway-missing";
@@ -51,7 +52,7 @@ static void give_up(struct job_run *run, const char *reason)
 			       "The replicas cannot reach trainyard's storage and metadata: %s.", reason);
 }
 
-/* Nobody was told of a new one: it may as well not be. */
+/* No container knows the port of a new gateway, so the job can run without it. */
 static void opening_failed(struct job_run *run, int64_t now_us, const char *reason)
 {
 	log_event(LOG_WARNING, "gateway-failed", "project=%s job=%s port=%u error=\"%s\"", run->row->project,
@@ -62,7 +63,7 @@ static void opening_failed(struct job_run *run, int64_t now_us, const char *reas
 		give_up(run, reason);
 }
 
-/* A gateway that no connection comes to is none. */
+/* A gateway that no connection reaches is useless. */
 static enum status connections_bring(const struct reconciler *reconciler, const struct job_run *run,
 				     struct error *err)
 {

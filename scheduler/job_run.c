@@ -131,7 +131,7 @@ void job_run_unfold(struct job_run *run, const struct journal *journal)
 void job_run_begin_attempt(struct job_run *run)
 {
 	if (run->gateway.observed != GATEWAY_OPEN)
-		run->gateway = (struct gateway_run){ 0 }; /* no replica is left that was told of it */
+		run->gateway = (struct gateway_run){ 0 }; /* no replica is left that knows it */
 	replicas_make(run);
 }
 

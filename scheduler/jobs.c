@@ -34,7 +34,7 @@ static void entries_reserve(struct scheduler *scheduler)
 	scheduler->entry_size = size;
 }
 
-/* What its journal tells; of a job that was never let in, that is nothing. */
+/* Reads its journal, which is empty for a job that was never admitted. */
 static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, struct error *err)
 {
 	struct journal journal AUTO_JOURNAL = { 0 };

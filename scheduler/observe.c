@@ -16,11 +16,12 @@ enum {
 	HOLD_AFTER_FAILURE_US = 1000000,
 	SIGNAL_EXIT_KILL = 137,
 	SIGNAL_EXIT_TERM = 143,
-	ENGINE_LOST_EXIT = 255, /* what an engine reports of containers that died with the machine */
-	DOUBT_US = 2000000,     /* an engine that stops kills its containers before its connections */
+	ENGINE_LOST_EXIT =
+		255,        /* the code that an engine reports for containers that died with the machine */
+	DOUBT_US = 2000000, /* an engine that stops kills its containers before its connections */
 };
 
-/* A dockerd that is told to stop gives its containers 15 s before it kills them. */
+/* A stopping dockerd gives its containers 15 s before it kills them. */
 #define ENGINE_STOP_NS ((int64_t)20 * 1000000000)
 /* How long its loss may go unnoticed. */
 #define LOSS_NOTICED_NS ((int64_t)1 * 1000000000)
@@ -58,8 +59,8 @@ static bool exit_is_kill(const struct replica_status *status)
 		status->exit_code == ENGINE_LOST_EXIT);
 }
 
-/* Whether what is seen in the first listing happened while the engine was away, or up to @before_ns before. Times that
- * were taken before and after the clock was set tell nothing: it may have. */
+/* Whether an event found in the first listing happened while the engine was away, or up to @before_ns before. If the
+ * clock was set in between, times cannot be compared: true. */
 static bool is_of_loss(const struct scheduler *scheduler, const struct replica_status *status,
 		       int64_t before_ns)
 {
@@ -68,17 +69,17 @@ static bool is_of_loss(const struct scheduler *scheduler, const struct replica_s
 		status->finished_ns <= scheduler->engine_back_ns);
 }
 
-/* Whether a kill seen in the first listing is the engine's doing, which it can't witness to be otherwise: it happened
- * around the time in which the engine was away, or nobody knows, because we were away ourselves: the machine may have gone
- * down. */
+/* Whether a kill found in the first listing counts as the engine's doing, without proof of the opposite: it happened
+ * around the time when the engine was away, or this daemon was away itself and does not know: the machine may have
+ * crashed. */
 static bool kill_is_loss(const struct scheduler *scheduler, const struct replica_status *status)
 {
 	return !status->witnessed &&
 	       (!scheduler->engine_lost_ns || is_of_loss(scheduler, status, ENGINE_STOP_NS));
 }
 
-/* An engine that dies leaves programs that write into pipes which nobody reads; what is in them when they end is gone.
- * One that was only out of reach has read on. */
+/* If an engine dies, programs write into pipes that are not read, and what is in them when they end is lost. An engine
+ * that was only unreachable has read on. */
 static void report_missing_lines(const struct scheduler *scheduler, struct job_run *run,
 				 const struct replica_run *replica, const struct replica_status *status)
 {
@@ -96,7 +97,7 @@ static void report_missing_lines(const struct scheduler *scheduler, struct job_r
 		name);
 }
 
-/* Whether it ended while nobody looked, and after its job should have been cancelled: that comes first then. */
+/* Whether it ended unobserved, and after its job should have been cancelled: then the cancellation counts first. */
 static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 			 const struct replica_status *status)
 {
@@ -108,7 +109,7 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 	       now_us - ago_us > job_run_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
-/* An exit status tells nothing by itself: a program may end with that of any signal. END_NONE: that cannot be told yet. */
+/* An exit status alone proves nothing: a program may exit with the status of any signal. END_NONE: not certain yet. */
 static enum replica_end exit_classify(const struct scheduler *scheduler, const struct job_run *run,
 				      const struct replica_run *replica, const struct replica_status *status)
 {
@@ -165,8 +166,8 @@ void observe_end_of_doubt(struct job_run *run, int64_t now_us)
 		run->doubt_until_us = 0;
 }
 
-/* The container is gone: by our order, or by a stranger's; a job with an open end does not survive the latter. A kill that is in
- * doubt was part of the removal. */
+/* The container is gone: by our order, or by another program's; an unfinished job does not survive the latter. An
+ * uncertain kill was part of the removal. */
 void observe_removal(struct replica_run *replica)
 {
 	const bool asked = order_was_given(&replica->orders, ORDER_REMOVE);
@@ -197,7 +198,7 @@ enum replica_end refusal_kind(enum status status)
 		       : END_REFUSED;
 }
 
-/* Choice: a job with a paused replica goes on when that does; its limits count on meanwhile. */
+/* Choice: a job with a paused replica continues when the replica does; its limits count on meanwhile. */
 void observe_pause(struct job_run *run, struct replica_run *replica, bool paused)
 {
 	char name[REPLICA_NAME_MAX];

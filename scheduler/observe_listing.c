@@ -10,8 +10,8 @@
 
 enum { PAUSE_DOUBT_US = 3000000 };
 
-/* Docker tells of a pause and of its end before its list knows (seen of 20.10), and a loaded one sends several listings
- * that are older than what it told: a later listing than the first counts when all have said so for a while. */
+/* Docker reports a pause and its end before its list shows them (observed with 20.10), and when loaded it sends several
+ * listings older than that event: a contradiction counts when all listings have shown it for a while. */
 static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			      bool paused)
 {
@@ -99,7 +99,7 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 	job_run_touch(run);
 }
 
-/* What the engine holds of jobs that are over, of earlier attempts, or of nobody. */
+/* Removes containers of jobs that have ended, of earlier attempts, and of no known job. */
 static void remove_orphans(struct scheduler *scheduler, const struct engine_event *event)
 {
 	for (size_t i = 0; i < event->replica_count; i++) {
@@ -121,7 +121,7 @@ void observe_listing(struct scheduler *scheduler, const struct engine_event *eve
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		fold_listing_of_job(scheduler, run, event);
 	scheduler->queue_stirred = true;
-	scheduler->clock_set_in_loss = false; /* what happened meanwhile is known */
+	scheduler->clock_set_in_loss = false; /* the events since then are known */
 	remove_orphans(scheduler, event);
 	networks_compare(scheduler, event);
 	pthread_mutex_lock(&scheduler->mutex);

@@ -60,7 +60,7 @@ enum {
 	LOOK_HOLDS_US = 1000000,
 };
 
-/* Whether the log says that there is no block for the network that the job waits for. */
+/* Whether the log already says that no address block is free for the network that the job waits for. */
 static bool lack_was_logged(const struct job_run *run)
 {
 	return run->lack_logged_after == run->networks_had + 1;

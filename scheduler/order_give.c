@@ -15,7 +15,7 @@
 #include "scheduler/scheduler_state.h"
 #include "store/logs/logs.h"
 
-/* ---- of a replica ---- */
+/* ---- orders for a replica ---- */
 
 /* Reads its output. */
 static void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
@@ -124,7 +124,7 @@ static void replica_execute(struct scheduler *scheduler, struct job_run *run, co
 
 /* ---- of a job ---- */
 
-/* Learns when the last service lines of a closed job can be read. */
+/* Asks to be called when the last service lines of a closed job can be read. */
 static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
 {
 	struct inbox_event *inbox_event = inbox_event_new(INBOX_LAST_WORDS, run->row->id);

@@ -19,7 +19,7 @@ enum { READ_AGAIN_US = 1000000 }; /* a row that could not be read */
 
 /* ---- kinds of jobs ---- */
 
-/* What the time that has passed, and stored faults, make of what was seen. */
+/* Updates observed states by the time that has passed, and by stored faults. */
 static void replicas_look(struct scheduler *scheduler, struct job_run *run,
 			  const struct decision_context *context)
 {
@@ -42,7 +42,7 @@ static struct decision replicas_serve(struct scheduler *scheduler, struct job_ru
 	return job_decide(run, context);
 }
 
-/* Takes in what is seen of a job, and decides what is to be done for it. */
+/* Takes the observations of a job, and decides its next step. */
 static struct decision (*const job_serve[])(struct scheduler *scheduler, struct job_run *run,
 					    const struct decision_context *context) = {
 	[WORK_REPLICAS] = replicas_serve,
@@ -70,7 +70,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	decisions_add(scheduler, run, &decision);
 }
 
-/* It was let in by a commit that was not answered. */
+/* It was admitted by a commit whose answer was lost. */
 static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_assign(run);

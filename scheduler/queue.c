@@ -120,7 +120,7 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 		scheduler->claims_again_us = now_us + CLAIMS_AGAIN_US;
 	admission_deinit(admission);
 	decisions_execute(scheduler);
-	room_claims_keep(scheduler); /* of jobs that were let in */
+	room_claims_keep(scheduler); /* of admitted jobs */
 }
 
 void queue_serve(struct scheduler *scheduler, int64_t now_us)

@@ -47,7 +47,8 @@ static void one_recall(struct store *store, int64_t trial, json_t *reported)
 	deviations_mark_reported(reported, fresh);
 }
 
-/* By trials that were let in by an earlier daemon. What cannot be read now is told anew. */
+/* The deviations reported by trials that an earlier daemon admitted. If they cannot be read now, they are reported
+ * again. */
 static json_t *reported_recall(struct store *store, int64_t owner)
 {
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };

@@ -57,7 +57,7 @@ struct engine_sink scheduler_sink(struct scheduler *scheduler)
 	return (struct engine_sink){ on_engine_event, on_line, scheduler };
 }
 
-/* The rules of ordered faults have changed. */
+/* The rules of fault injection have changed. */
 static void on_faults(void *arg)
 {
 	scheduler_post(arg, inbox_event_new(INBOX_FAULTS, 0));
@@ -91,7 +91,8 @@ void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char 
 {
 	struct inbox_event *inbox_event;
 
-	/* A job that is told of it late, or never, loses a hint; a program that calls in a loop must not cost more. */
+	/* A job that gets the report late, or not at all, only loses a hint; a program that calls in a loop must not
+	 * cost more. */
 	if (!tried_admit(scheduler))
 		return;
 	inbox_event = inbox_event_new(INBOX_CLOUD_TRIED, job);

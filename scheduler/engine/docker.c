@@ -34,7 +34,7 @@
 
 enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
 
-/* What was asked for since the last time. */
+/* Requests since the last time. */
 struct asked {
 	struct command *commands;
 	bool resume;
@@ -356,7 +356,7 @@ static enum status options_check(const struct engine_options *options, struct su
 	return STATUS_OK;
 }
 
-/* As many as there are containers, but for half of the descriptors: calls and clients want some, too. */
+/* One per container, but at most half of the descriptors, because calls and clients need some, too. */
 static unsigned followers_most(void)
 {
 	struct rlimit descriptors;

@@ -11,14 +11,14 @@
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 
-/* One call under way for one replica: what is asked meanwhile waits, so that the engine does them in that order. */
+/* One running call per replica: later requests wait, so that the engine executes them in order. */
 struct attachment {
 	struct attachment *next;
 	struct docker *docker;
 	struct replica_key key;
 	bool joins;
 	char *network, *body;
-	struct attachment *later; /* what was asked last while this one is under way */
+	struct attachment *later; /* the last request made while this one runs */
 };
 
 static void attachment_free(struct attachment *attachment)
@@ -55,7 +55,7 @@ static void attachment_done(void *arg, const struct http_answer *answer)
 	while (*at != attachment)
 		at = &(*at)->next;
 	*at = attachment->next;
-	/* A container that is gone is told by its events; what is asked next counts, whatever became of this. */
+	/* If the container is gone, an event reports it; a later request counts, whatever the result of this one. */
 	if (outcome.status && !later && answer->code != 404 && !is_done(attachment, &outcome))
 		attachment_fail(attachment, outcome.status, outcome.text);
 	attachment_free(attachment);

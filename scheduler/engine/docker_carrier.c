@@ -56,7 +56,7 @@ static ssize_t near_send(struct carrier *carrier, const char *data, size_t lengt
 	return sent >= 0 ? sent : errno == EAGAIN || errno == EINTR ? WIRE_AGAIN : WIRE_BROKEN;
 }
 
-/* What breaks before the engine has sent anything was no connection to it. */
+/* If the connection breaks before the engine has sent anything, the engine was not reached. */
 static ssize_t far_receive(struct carrier *carrier, struct flow *flow)
 {
 	char why[ENDPOINT_PROBLEM_SIZE] = "";

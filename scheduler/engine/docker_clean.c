@@ -16,7 +16,7 @@
 #include "scheduler/engine/docker_self.h"
 #include "scheduler/engine/docker_tunnel.h"
 
-/* What is busy is so for a moment: rounds without any success end it. */
+/* A busy object is busy for a moment only: rounds without any success end the sweep. */
 enum {
 	LIST_TIMEOUT_S = 60,
 	REMOVE_TIMEOUT_S = 120,
@@ -25,7 +25,7 @@ enum {
 	IDLE_PAUSE_MS = 250,
 };
 
-/* Exchanges under way, and the first that found no engine. */
+/* Running exchanges, and the first that found no engine. */
 struct cleaning {
 	struct http *http;
 	size_t waiting;
@@ -34,7 +34,7 @@ struct cleaning {
 	json_t *answer; /* of a listing */
 };
 
-/* What the engine did about one thing. */
+/* The engine's result for one object. */
 struct removal {
 	struct cleaning *cleaning;
 	const struct orphan *item;
@@ -167,7 +167,7 @@ static void network_answered(void *arg, const struct http_answer *answer)
 	cleaning->waiting--;
 	if (answer->status)
 		answer_fail(cleaning, STATUS_UNAVAILABLE, answer->problem);
-	else if (answer->code < 300) /* else it is gone since it was listed, or its removal will tell */
+	else if (answer->code < 300) /* else it is gone since it was listed, or its removal will report it */
 		cleaning->answer = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 }
 

@@ -81,7 +81,7 @@ static void create_give(struct creation *creation)
 					     .done = create_given });
 }
 
-/* Copies take the place of mounts. False: there are none, or it was told that they cannot be had. */
+/* Makes copies instead of mounts. False: there are no mounts, or copies cannot be made, which was reported. */
 static bool create_copies(struct creation *creation)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -101,7 +101,7 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(creation->docker, answer, &outcome);
-	/* The name is taken and nobody has it: its owner is on the way out. */
+	/* The name is taken but no container has it: its owner is being removed. */
 	if (answer->code == 404 && ++creation->tries < CREATE_TRIES) {
 		docker_after(creation->docker, &creation->again, RETRY_US, create_send, creation);
 		return;

@@ -32,7 +32,7 @@ static void json_wipe(json_t *value)
 	json_t *member;
 	size_t i;
 
-	/* The strings are jansson's, and about to be freed: nobody else reads them. */
+	/* The strings belong to jansson and are about to be freed, so overwriting them is safe. */
 	if (json_is_string(value))
 		sodium_memzero((char *)json_string_value(value), json_string_length(value));
 	json_object_foreach(value, key, member)

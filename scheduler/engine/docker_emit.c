@@ -13,7 +13,7 @@ static void emit(struct docker *docker, const struct engine_event *event)
 		docker->sink.event(docker->sink.arg, event);
 }
 
-/* That the engine is gone was said once; what fails for it is no news. */
+/* The loss of the engine was logged once; failures caused by it are not worth a warning. */
 static enum log_level failure_level(enum status status)
 {
 	return status == STATUS_UNAVAILABLE ? LOG_DEBUG : LOG_WARNING;

@@ -24,8 +24,8 @@ static enum docker_action action_of(const char *action)
 	return ACTION_OTHER;
 }
 
-/* An event carries the container's labels, which an image that was made of one of our containers gives to containers of
- * other people as well; its name is the container's own, and comes after the labels. One that was renamed has another.
+/* An event carries the container's labels, which an image made of one of our containers passes on to users' containers;
+ * the container's name is its own, and comes after the labels. A renamed container has another name.
  * Source: moby/moby 20.10, daemon/events.go (LogContainerEventWithAttributes) */
 static bool event_is_of_its_name(const json_t *attributes, const struct docker_event *event)
 {

@@ -151,7 +151,7 @@ static void half_reserve(struct frames *frames, struct frames_half *half, size_t
 	half->size = size;
 }
 
-/* Appends text to the line in the making; a full line goes on its way first. */
+/* Appends text to the current line; passes a full line on first. */
 static enum frames_result half_append(struct frames *frames, struct frames_half *half, const char *data,
 				      size_t length, size_t *ret_consumed)
 {

@@ -21,7 +21,7 @@
 
 enum { OUTPUT_MAX_BYTES = 64 * 1024, RUN_MAX_US = 30 * 1000 * 1000, DESCRIPTORS_USUAL = 1024 };
 
-/* A socket instead of a pipe, so that a program which does not read cannot end us by SIGPIPE. */
+/* A socket instead of a pipe, so that a program that does not read cannot end this process with SIGPIPE. */
 struct child {
 	pid_t pid;
 	int socket; /* its standard input and output */

@@ -19,7 +19,7 @@
 
 struct hijack {
 	int fd;
-	size_t at, length; /* what came together with the head, and how much of it was read */
+	size_t at, length; /* bytes that came together with the head, and how many of them were read */
 	char ahead[HIJACK_HEAD_MAX + 1];
 };
 
@@ -143,7 +143,7 @@ static enum status receive(int fd, char *buffer, size_t size, int64_t until_us, 
 	return STATUS_OK;
 }
 
-/* Reads to the end of the head, which becomes a string of its own; what is behind it is left ahead. */
+/* Reads to the end of the head, which becomes a string of its own; bytes after it stay in ahead. */
 static enum status head_read(const struct hijack_request *request, struct hijack *hijack, int64_t until_us,
 			     unsigned *ret_code, struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_event.h"
 
-/* What the engine remembers of a container's present life. */
+/* The engine's memory of a container's present run. */
 struct past {
 	bool started;
 	uint64_t signals; /* as of docker_event */
@@ -28,7 +28,7 @@ void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_
 
 bool docker_signals_end(uint64_t signals, int exit_code)
 {
-	const int by = exit_code - 128; /* as shells and engines tell of an end by a signal */
+	const int by = exit_code - 128; /* as shells and engines report an end by a signal */
 
 	return (signals & (UINT64_C(1) << SIGTERM | UINT64_C(1) << SIGKILL)) ||
 	       (by > 0 && by < 64 && (signals >> by & 1));

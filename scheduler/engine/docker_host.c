@@ -77,7 +77,7 @@ static int by_index(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
-/* Whether @device is another name of what was taken just before it. */
+/* Whether @device is another name of the device that was taken just before it. */
 static bool device_is_taken(const struct device *device, const struct device *last)
 {
 	if (!last)
@@ -116,8 +116,8 @@ static void discovered_read(const json_t *entries, struct host *host)
 
 /* ---- the rest ---- */
 
-/* The engine and we have the same kernel under us, as far as can be told: by its release, and by the machine's
- * memory to the byte. */
+/* Whether this process and the engine run on the same kernel, as far as can be determined: by its release, and by the
+ * machine's memory to the byte. */
 static bool is_on_this_kernel(const json_t *info)
 {
 	const char *release = json_text_at(info, "KernelVersion");

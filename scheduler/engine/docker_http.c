@@ -44,7 +44,7 @@ struct http_exchange {
 	char api_version[16];
 	unsigned code;
 	bool running, paused, cancelled, too_large;
-	CURLcode broken; /* outside of curl's own moves, which would not tell */
+	CURLcode broken; /* outside of curl's own callbacks, which do not report it */
 };
 
 struct lane {
@@ -225,8 +225,8 @@ static bool easy_configure(struct http_exchange *exchange, const struct http_req
 	if ((posts || exchange->body) && !(SET(POSTFIELDS, exchange->body ? exchange->body : "") &&
 					   SET(POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes)))
 		return false;
-	/* What is sent on a connection that was used before, and gets no answer, curl sends once more by itself. The engine
-	 * may have done it: a start would run a program that has ended again. */
+	/* If a request on a reused connection gets no answer, curl repeats it by itself. The engine may have executed
+	 * the first: a repeated start would run a program again that has ended. */
 	if (posts && !SET(FRESH_CONNECT, 1L))
 		return false;
 	if (request->lane >= LANE_EVENTS && !SET(BUFFERSIZE, (long)STREAM_BUFFER_BYTES))
@@ -313,7 +313,7 @@ void http_resume(struct http_exchange *exchange)
 	if (!exchange->paused || exchange->cancelled)
 		return;
 	exchange->paused = false;
-	/* Hands over what was kept; if that is not taken, it is lost, and the exchange would go on behind it. */
+	/* Hands over the kept bytes; if they are not taken, they are lost, and the exchange would continue after them. */
 	exchange->broken = curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
 	exchange->http->any_over |= exchange->broken != CURLE_OK;
 }
@@ -356,7 +356,7 @@ static void exchange_end(struct http_exchange *exchange, struct http_answer answ
 	exchange_free(exchange);
 }
 
-/* The carrier of a connection has ended it because there was none to the engine. */
+/* The carrier of the connection ended it because the engine could not be reached. */
 static bool was_unreachable(const struct http_exchange *exchange, CURLcode result,
 			    char why[ENDPOINT_PROBLEM_SIZE])
 {
@@ -367,7 +367,7 @@ static bool was_unreachable(const struct http_exchange *exchange, CURLcode resul
 	return why[0] != '\0';
 }
 
-/* What curl's code means for us; the text is written to @problem. */
+/* The meaning of curl's code; the text is written to @problem. */
 static struct http_answer answer_of(struct http_exchange *exchange, CURLcode result, char *problem,
 				    size_t size)
 {
@@ -477,7 +477,7 @@ static void lane_pump(struct http *http, struct lane *lane)
 	}
 }
 
-/* What done() begins or cancels meanwhile changes no list but the lanes'. */
+/* done() may begin or cancel exchanges, which changes no list except the lanes'. */
 static void over_drop(struct http *http)
 {
 	struct http_exchange *next;

@@ -254,7 +254,7 @@ static void credentials_found(struct docker *docker, struct command *command)
 
 	(void)docker;
 	credentials_join(task);
-	/* Perhaps the registry wants none: what was wrong is told if the pull fails. */
+	/* Perhaps the registry needs none: the problem is reported if the pull fails. */
 	if (task->problem.status)
 		log_event(LOG_WARNING, "registry-credentials", "registry=%s error=\"%s\"",
 			  task->reference.registry, task->problem.text ? task->problem.text : "");

@@ -15,7 +15,7 @@
 
 enum { PLACES_MOST = 32 };
 
-/* What a shell looks through where an image names nothing. Source: docker's default of PATH */
+/* Where a shell searches if the image does not say. Source: docker's default of PATH */
 static const char usual_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /* ---- which program ---- */
@@ -50,7 +50,7 @@ static const char *search_path(const json_t *config)
 	return usual_path;
 }
 
-/* Whether the container's file system has @path. An engine that cannot tell is taken to have it. */
+/* Whether the container's file system has @path. True if the engine cannot answer. */
 static bool has_path(struct http *http, const char *container, const char *path)
 {
 	char encoded[DOCKER_PATH_SIZE], whole[2 * DOCKER_PATH_SIZE];

@@ -99,8 +99,8 @@ static int64_t memory_of(const struct replica_spec *spec)
 	return too_small ? MEMORY_LEAST_BYTES : spec->memory_bytes;
 }
 
-/* What every container gets, whatever its job says: no privileges, nothing of the host's, a reaper of
- * zombies as its first process, logs that are readable and bounded, no second life. */
+/* The settings of every container, whatever its job says: no privileges, nothing of the host's, an init process that
+ * reaps zombies, logs that are readable and bounded, no automatic restart. */
 static json_t *host_config_make(const struct replica_spec *spec)
 {
 	int64_t memory_bytes = memory_of(spec);
@@ -354,7 +354,7 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	return true;
 }
 
-/* 0 where there is none, or one that cannot be. */
+/* 0: there is none, or it is invalid. */
 static uint16_t gateway_port_read(const json_t *labels)
 {
 	int64_t port;
@@ -384,7 +384,7 @@ bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
 	       a->restart == b->restart;
 }
 
-/* What the engine calls it where it lists it. */
+/* The state that a list of the engine names. */
 static enum replica_observed listed_state(const char *state)
 {
 	if (strcmp(state, "created") == 0)
@@ -422,7 +422,7 @@ static int64_t instant_at(const json_t *state, const char *key)
 	const char *text = json_text_at(state, key);
 	int64_t ns;
 
-	/* What never happened is told as the year 1. */
+	/* The engine writes the year 1 for "never". */
 	return text && time_parse(text, &ns) && ns > 0 ? ns : 0;
 }
 

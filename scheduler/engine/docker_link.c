@@ -67,7 +67,7 @@ static void become_up(struct docker *docker)
 	followers_reconnect(docker);
 }
 
-/* What it was sent; that is forgotten then. */
+/* Returns and forgets the signals that it was sent. */
 static uint64_t signals_take(struct docker *docker, const struct replica_key *key)
 {
 	struct signalled **at = &docker->signalled, *found;
@@ -90,8 +90,8 @@ void link_signals_forget(struct docker *docker)
 		signals_take(docker, &docker->signalled->key);
 }
 
-/* The engine tells of each signal that it sends, before it tells of the end: so a container that is stopped, killed or removed
- * from outside differs from one with a program that ends with the same status by itself. */
+/* The engine reports each signal that it sends before it reports the end. So a container that is stopped, killed or
+ * removed from outside can be distinguished from a program that ends by itself with the same status. */
 static void signal_note(struct docker *docker, const struct docker_event *event)
 {
 	const uint64_t before = signals_take(docker, &event->status.key);
@@ -294,7 +294,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 		docker->link.engine_ns = 0;
 	host_deinit(&docker->link.host);
 	docker_host_read(info, NVIDIA_DIRECTORY, &docker->link.host);
-	/* No job could be admitted, and nobody would ask again. */
+	/* Otherwise no job could be admitted, and the engine would not be asked again. */
 	if (!docker->link.host.known) {
 		link_lose(docker, "the engine's answer to /info names no CPUs or no memory");
 		return;

@@ -35,13 +35,13 @@ struct listing {
 	struct network_status *networks;
 	size_t network_count, network_size;
 	size_t waiting;         /* answers to come */
-	bool refused;           /* the engine does not tell of one of them */
+	bool refused;           /* the engine cannot inspect one of them */
 	struct outcome outcome; /* of the first that failed */
 };
 
 struct inspection {
 	struct listing *listing;
-	struct replica_status listed; /* what the list says of it */
+	struct replica_status listed; /* its status according to the list */
 };
 
 static void grow(void **items, size_t count, size_t *size, size_t item_bytes)
@@ -161,7 +161,7 @@ static void listing_end(struct listing *listing)
 		listing_ask(docker);
 }
 
-/* An engine that tells nothing of the past witnesses nothing. */
+/* If the engine returns no history, no end counts as witnessed. */
 static void history_answered(void *arg, const struct http_answer *answer)
 {
 	struct listing *listing = arg;
@@ -176,7 +176,8 @@ static void history_answered(void *arg, const struct http_answer *answer)
 	listing_end(listing);
 }
 
-/* Nobody here has seen the end of what is found ended after the engine came up: the engine may have. */
+/* Whether the listing has ended containers, although the engine is up: their ends were not observed by this daemon, but
+ * perhaps by the engine. */
 static bool listing_needs_history(const struct listing *listing)
 {
 	const struct docker *docker = listing->docker;
@@ -224,8 +225,8 @@ static bool answer_is_good(struct listing *listing, const struct http_answer *an
 	return outcome.status == STATUS_OK;
 }
 
-/* One container that the engine cannot tell of, as when it has lost its layers, must not hold up all others for good: after
- * some tries the list's own words count. When it ended is not among them: as if while we did not look. */
+/* One container that the engine cannot inspect, for example because its layers are lost, must not block all others for
+ * good: after some tries the list's entry is used. It has no end time, as if the container had ended unobserved. */
 static void inspection_fail(struct inspection *inspection, const struct http_answer *answer,
 			    const struct outcome *outcome)
 {
@@ -380,8 +381,8 @@ static void named_again(void *arg, const struct http_answer *answer)
 	inspect_send(inspection);
 }
 
-/* Containers are known by the names that we gave them: one that somebody has renamed would be taken for gone, and stay
- * for ever. It gets its name back, and is looked at by it then. */
+/* Containers are identified by their names: a renamed one would be taken for gone, and stay for ever. It is renamed
+ * back and then inspected by its name. */
 static void rename_back(struct listing *listing, const struct replica_status *listed, const json_t *container)
 {
 	struct inspection *inspection = inspection_new(listing, listed);
@@ -412,7 +413,7 @@ static bool has_its_name(const struct listing *listing, const struct replica_key
 		if (one && strcmp(one + (one[0] == '/'), name) == 0)
 			return true;
 	}
-	return json_array_size(names) == 0; /* one that is being removed */
+	return json_array_size(names) == 0; /* a container that is being removed */
 }
 
 static void ask_networks(struct listing *listing)
@@ -449,7 +450,7 @@ static void container_take(struct listing *listing, const json_t *container)
 	else if (!has_its_name(listing, &status.key, container) && docker_container_is_made_here(container))
 		rename_back(listing, &status, container);
 	else if (!has_its_name(listing, &status.key, container))
-		return; /* of other people, by an image that was made of a container of ours */
+		return; /* a user's container, from an image made of one of ours */
 	else
 		replica_take(listing, &status, json_object_get(container, "Labels"), needs_inspection);
 }

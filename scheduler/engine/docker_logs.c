@@ -77,7 +77,7 @@ static void follower_free(struct follower *follower)
 	free(follower);
 }
 
-/* Events since the engine told its time are asked for, and tell the exits after it. */
+/* Events since the engine's last known time are requested, and report exits after it. */
 static bool exit_is_unreported(const struct follower *follower)
 {
 	int64_t asked_ns = follower->docker->link.engine_ns;
@@ -137,7 +137,7 @@ static void hold(struct follower *follower, const char *data, size_t length)
 	follower->held_length = length;
 }
 
-/* The sink has no room; bytes may also be none but a line in the making. */
+/* The sink has no room; the bytes may be part of a line that is not complete. */
 static bool is_held(const struct follower *follower)
 {
 	return follower->held_length > 0 || follower->frames.halves[0].ready ||
@@ -338,7 +338,7 @@ void follower_note_exit(struct docker *docker, const struct replica_key *key)
 	if (!follower)
 		return;
 	follower->exit_reported = true;
-	/* Those that it waits behind may go on for ever. */
+	/* The ones before it in the lane may run for ever. */
 	if (follower->stage == STAGE_FOLLOW && follower->exchange && http_is_queued(follower->exchange)) {
 		http_cancel(follower->exchange);
 		exit_look(follower);

@@ -35,7 +35,7 @@ struct network_task {
 	unsigned address_count;
 	unsigned tries;
 	struct timer again;
-	bool waits; /* a removal: for the creation of the same network to end */
+	bool waits; /* of a removal: waits for the end of a creation of the same network */
 	bool chosen;
 	bool second_device;
 	enum docker_reach_kind reach; /* that the engine is asked for */
@@ -44,7 +44,7 @@ struct network_task {
 	struct network_status made;   /* while the daemon's own container joins it, or its tunnel is made */
 	bool awaits_tunnel;
 	char id[sizeof(
-		((struct network_status *)0)->id)]; /* a removal: of the network that the container leaves */
+		((struct network_status *)0)->id)]; /* of a removal: the network that the container leaves */
 };
 
 static struct network_task *task_begin(struct docker *docker, enum engine_event_kind failed,
@@ -77,7 +77,7 @@ static struct network_task *creation_find(const struct docker *docker, int64_t j
 
 static void remove_look(void *arg);
 
-/* What waited for a creation of @job's network goes on. */
+/* Continues the removal that waited for a creation of @job's network. */
 static void waiting_removals_go(struct docker *docker, int64_t job)
 {
 	struct network_task *task;
@@ -144,7 +144,7 @@ static json_t *own_find(const struct network_task *task, const json_t *networks)
 
 /* ---- create ---- */
 
-/* The engine accepts a block that hides one of the host's own routes; we do not. */
+/* The engine accepts a block that hides one of the host's own routes; trainyard does not use such blocks. */
 static void routes_add(struct subnet_list *list)
 {
 	int fd = open("/proc/net/route", O_RDONLY | O_CLOEXEC);
@@ -206,7 +206,7 @@ static void joined(void *arg, const struct outcome *outcome)
 		ready(task, &task->made);
 }
 
-/* The tunnel is there, or jobs go without it: docker_carry_network() tells them why. */
+/* The tunnel is ready, or jobs run without it: docker_carry_network() reports why. */
 static void tunnel_awaited(void *arg)
 {
 	struct network_task *task = arg;
@@ -246,7 +246,7 @@ static void far_removed(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(task->docker, answer, &outcome);
-	if (outcome.status && answer->code != 404) /* somebody is in it */
+	if (outcome.status && answer->code != 404) /* a container is connected to it */
 		ready(task, &task->made);
 	else
 		create_look(task);
@@ -280,7 +280,7 @@ static void far_remove(struct network_task *task)
 							       .arg = task });
 }
 
-/* It is there: what is at the address that replicas are told comes first. */
+/* The network exists: next is the server at the address that replicas are given. */
 static void present(struct network_task *task, const struct network_status *network,
 		    enum docker_reach_kind reach)
 {

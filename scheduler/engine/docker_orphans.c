@@ -134,7 +134,7 @@ static void others_end(struct others *others)
 	free(others);
 }
 
-/* Where it cannot be had, nothing is told: the next start tries again. */
+/* If the answer fails, nothing is logged: the next start tries again. */
 static bool answer_add(struct others *others, enum orphan_kind kind, const struct http_answer *answer)
 {
 	AUTO(json) json_t *found = NULL;

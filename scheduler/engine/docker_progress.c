@@ -7,7 +7,7 @@
 
 #include "daemon/base/json.h"
 
-/* What the engine's words say about a layer. */
+/* The meaning of the engine's texts about a layer. */
 static const struct {
 	const char *status;
 	bool fetched, done;
@@ -117,7 +117,7 @@ bool progress_print(struct progress *progress, const char *image, struct text *t
 		done += progress->layers[i].done;
 	}
 	if (done == progress->layer_count)
-		return false; /* those that are known so far, or all: the end is told anyway */
+		return false; /* the layers known so far, or all: the end is reported anyway */
 	text_printf(text, "Pulling %s: %zu of %zu layers", image, done, progress->layer_count);
 	if (total > 0)
 		text_printf(text, ", %.1f MB of %.1f MB", current / 1e6, total / 1e6);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_reading.h"
 
-/* How much older a line may be than a line of the other stream that stands before it. Choice: far more
- * than was ever seen (milliseconds); reading a little twice is cheap, a whole log is not. */
+/* How much older a line may be than an earlier line of the other stream. Choice: far more than was ever observed
+ * (milliseconds); reading a little twice is cheap, a whole log is not. */
 static const int64_t disorder_ns = INT64_C(60) * 1000000000;
 
 void reading_init(struct reading *reading, const struct log_position *from)

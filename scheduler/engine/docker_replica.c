@@ -37,7 +37,7 @@ struct replica_task {
 	unsigned stop_grace_s;
 	bool announced;   /* REMOVE: the event was faster than the answer */
 	bool died;        /* START: it has already exited */
-	uint64_t signals; /* START, EXIT: sent before that, by way of the engine */
+	uint64_t signals; /* START, EXIT: signals sent before that through the engine */
 };
 
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
@@ -113,7 +113,7 @@ static void task_fail(struct replica_task *task, const struct outcome *outcome)
 	task_end(task);
 }
 
-/* A new task for a command, or NULL after its failure was told. */
+/* A new task for a command, or NULL after its failure was reported. */
 static struct replica_task *task_begin(struct docker *docker, enum task_kind kind,
 				       const struct command *command)
 {
@@ -139,7 +139,7 @@ static void task_inspect(struct replica_task *task, void (*done)(void *arg, cons
 		  (struct http_request){ .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = done });
 }
 
-/* Whether the engine tells of the container. */
+/* Whether the engine could inspect the container. */
 static bool inspection_read(struct replica_task *task, const struct http_answer *answer,
 			    struct replica_status *ret_status, struct outcome *ret_outcome)
 {
@@ -155,7 +155,7 @@ static bool inspection_read(struct replica_task *task, const struct http_answer 
 
 /* ---- start ---- */
 
-/* An exit that is told once the container's reports are here. */
+/* An exit that is reported once the container's reports are fetched. */
 struct telling {
 	struct docker *docker;
 	struct replica_status status;
@@ -165,7 +165,7 @@ static void exit_reported(void *arg, bool is_lost)
 {
 	struct telling *telling = arg;
 
-	if (!is_lost) { /* else the listing after the engine's return tells it */
+	if (!is_lost) { /* else the listing after the engine's return reports it */
 		follower_note_exit(telling->docker, &telling->status.key);
 		emit_replica(telling->docker, ENGINE_REPLICA_EXITED, &telling->status);
 	}
@@ -216,14 +216,14 @@ static void start_drop(struct replica_task *task)
 
 static void start_send(void *arg);
 
-/* Traces of a neighbour that is just being taken down. */
+/* The error is caused by another container that is just being removed. */
 static bool start_may_go_better(const struct http_answer *answer, const struct outcome *outcome)
 {
 	return (answer->code == 404 && strstr(outcome->text, "network")) ||
 	       (answer->code == 403 && strstr(outcome->text, "ddress already in use"));
 }
 
-/* Somebody removed it before it was started: no fault of the job's. The event that tells so may come later. */
+/* The container was removed before it was started, which is not the job's fault. The event about it may come later. */
 static bool start_came_too_late(const struct http_answer *answer, const struct outcome *outcome)
 {
 	return (answer->code == 404 && strcasestr(outcome->text, "no such container")) ||
@@ -384,8 +384,8 @@ static void stop_done(void *arg, const struct http_answer *answer)
 		task_fail(task, &outcome);
 		return;
 	}
-	/* It did not run any more. The listing that said so otherwise may have been older than the exit, and the
-	 * event older than our stream of events: nobody else will tell. */
+	/* It had ended already. The listing that said otherwise may be older than the exit, and the event older than
+	 * our stream of events: no other report will come. */
 	if (answer->code == 304) {
 		task_inspect(task, stop_looked);
 		return;
@@ -412,8 +412,8 @@ static void stop_send(struct docker *docker, const struct replica_key *key, unsi
 	stop_call(task_new(docker, TASK_STOP, key), grace_s);
 }
 
-/* A start that still waits for its turn is taken back; one that is under way is stopped once it is done:
- * the engine answers a stop that comes before it with "not running". */
+/* A start that still waits in its lane is dropped; a running one is stopped after it: a stop that the engine gets
+ * before it is answered "not running". */
 static bool start_revoke(struct docker *docker, const struct command *command)
 {
 	struct replica_task *start = task_find(docker, TASK_START, &command->key);
@@ -446,7 +446,7 @@ static void remove_done(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(task->docker, answer, &outcome);
-	/* 409: someone else removes it, 500: something of it is busy. Both pass. */
+	/* 409: another client removes it, 500: a resource of it is busy. Both are temporary. */
 	if ((answer->code == 409 || answer->code == 500) && ++task->tries < REMOVE_TRIES) {
 		docker_after(task->docker, &task->again, RETRY_US, remove_send, task);
 		return;
@@ -495,10 +495,10 @@ static void exit_inspect_again(void *arg)
 	if (link_is_up(task->docker))
 		exit_inspect(task);
 	else
-		task_end(task); /* lost with the engine: the listing after its return tells it */
+		task_end(task); /* lost with the engine: the listing after its return reports it */
 }
 
-/* The event's own account of the exit is not taken: a label of the image by the name of "exitCode" would speak for it. */
+/* The exit code in the event is not used: an image's label named "exitCode" would replace it. */
 static void exit_inspected(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
@@ -509,7 +509,7 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 		status.signalled = docker_signals_end(task->signals, status.exit_code);
 		status.witnessed = !status.signalled;
 		exit_report(task->docker, &status);
-	} else if (answer->status || answer->code != 404) { /* gone: the event of that tells it */
+	} else if (answer->status || answer->code != 404) { /* gone: its event reports it */
 		if (++task->tries < EXIT_TRIES) {
 			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
 			return;

@@ -25,7 +25,7 @@ enum {
 
 static const char unfinished[] = ".fetched";
 
-/* What waits for the last fetch. */
+/* A caller that waits for the last fetch. */
 struct waiter {
 	struct waiter *next;
 	void (*then)(void *arg, bool is_lost);
@@ -39,14 +39,14 @@ struct report {
 	char place[PLACE_SIZE]; /* in the container */
 	struct timer again;
 	struct http_exchange *fetch;
-	bool is_last; /* of the fetch under way */
+	bool is_last; /* for the running fetch */
 	bool is_over; /* the last one has been made */
 	bool is_gone; /* there is no such container: freed by its timer */
 	struct waiter *waiters;
 	/* Of a fetch: */
 	struct archive archive;
 	struct file_sink sink;
-	char name[64]; /* of the file that comes; "": one that is not wanted */
+	char name[64]; /* of the current file; "": a file that is not wanted */
 	size_t size;
 	struct text data;
 };
@@ -93,7 +93,7 @@ static void file_keep(struct report *report)
 				     (ssize_t)report->data.length &&
 			     renameat(place, unfinished, place, report->name) == 0;
 
-	if (!is_kept && errno != ENOENT) /* of a job that has ended */
+	if (!is_kept && errno != ENOENT) /* its job has ended */
 		problem_report(report, strerror(errno));
 	if (file >= 0)
 		close(file);
@@ -150,7 +150,7 @@ static enum http_outcome fetched_piece(void *arg, const char *data, size_t lengt
 	return archive_take(&report->archive, data, length) ? HTTP_TAKEN : HTTP_BREAK;
 }
 
-/* A directory that the program has removed is no container that is gone: its name is in the engine's words. */
+/* If the program has removed the directory, the container is not gone: the engine's text has the directory's name. */
 static bool is_gone(const struct report *report, const struct http_answer *answer)
 {
 	return answer->code == CODE_GONE && !strstr(answer->body, report->place);
@@ -205,7 +205,7 @@ static void fetch(void *arg)
 	struct report *report = arg;
 
 	if (report->docker->closing || report->fetch)
-		return; /* the end of the fetch under way sets the timer */
+		return; /* the end of the running fetch sets the timer */
 	if (report->is_gone)
 		report_free(report);
 	else if (link_is_up(report->docker))

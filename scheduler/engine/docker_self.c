@@ -53,7 +53,8 @@ bool self_container(char id[DOCKER_SELF_SIZE])
 	return found;
 }
 
-/* One that shares the host's network has the bridges itself, and one that shares another container's cannot join any. */
+/* A container that shares the host's network has the bridges itself, and one that shares another container's network
+ * cannot join any. */
 static bool has_own_network(const json_t *container)
 {
 	const char *mode = json_text_at(json_object_get(container, "HostConfig"), "NetworkMode");

@@ -113,7 +113,7 @@ static void run_await(struct run *run, int near)
 	}
 }
 
-/* @code: the status of ssh: 255 is its own failure, others are of the program over there. */
+/* @code: the status of ssh: 255 is its own failure, others come from the program on the other machine. */
 static void failure_report(struct endpoint *endpoint, const struct text *said, int code)
 {
 	const struct endpoint_address *place = endpoint_address(endpoint);
@@ -136,7 +136,7 @@ static void failure_report(struct endpoint *endpoint, const struct text *said, i
 	endpoint_problem_set(endpoint, problem);
 }
 
-/* What ends while the caller still waits did not connect, or lost the engine. */
+/* If it ends while the caller still waits, it did not connect, or lost the engine. */
 static void run_end(struct endpoint *endpoint, struct run *run, bool was_left)
 {
 	int state = 0;

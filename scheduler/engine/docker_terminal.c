@@ -24,8 +24,8 @@ enum {
 	SETTLE_STEP_MS = 20,
 	WORDS_PATIENCE_MS = 1000,
 	TYPING_PATIENCE_MS = 10 * 1000, /* a program that takes nothing for so long is given up */
-	PIPE_PATIENCE_MS =
-		60 * 1000, /* the same of one that reads a pipe, which may work between two reads */
+	PIPE_PATIENCE_MS = 60 *
+		1000, /* the same for a program that reads a pipe, and may work between two reads */
 	FRAME_HEADER_BYTES = 8,
 };
 
@@ -71,8 +71,8 @@ static struct hijack_request request_of(const struct docker_terminal *terminal, 
 					.patience_ms = terminal->patience_ms };
 }
 
-/* What the engine says no with. Where it was to start a program, all that is not about the container or the
- * engine is about the program. */
+/* The status for a refusal of the engine. When a program was to be started, every error that is not about the container
+ * or the engine is about the program. */
 static enum status refused(unsigned code, const struct text *body, bool starting, struct error *err)
 {
 	char words[DOCKER_TEXT_SIZE];
@@ -158,7 +158,7 @@ static enum progress exec_inspect(const struct docker_terminal *terminal)
 	return json_is_integer(json_object_get(exec, "ExitCode")) ? PROGRESS_REFUSED : PROGRESS_UNKNOWN;
 }
 
-/* The stream of a program that could not be started holds the runtime's words instead of its output. */
+/* If a program could not be started, its stream has the runtime's error text instead of its output. */
 static enum status words_read(struct docker_terminal *terminal, struct error *err)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + WORDS_PATIENCE_MS * INT64_C(1000);
@@ -224,8 +224,8 @@ static enum status exec_start(struct docker_terminal *terminal, struct error *er
 	return refused(code, &answer, true, err);
 }
 
-/* An engine ends the session at certain keys, and holds back what may be their beginning: ctrl-p ctrl-q unless it is
- * told others. There is no way to name none, so these are keys that nobody types, after one that few do.
+/* An engine ends the session at certain keys, ctrl-p ctrl-q by default, and holds back input that may be their
+ * beginning. It cannot be switched off, so these are keys that users do not type.
  * Source: https://docs.docker.com/reference/api/engine/ (ExecConfig, DetachKeys) */
 #define DETACH_FIRST "ctrl-^"
 enum { DETACH_SIZE = sizeof(DETACH_FIRST) + MARK_LETTERS + MARK_LETTERS };
@@ -320,7 +320,7 @@ static const char hangup_script[] =
 	"sleep 1\n"
 	"end KILL \"$1\"\n";
 
-/* What the program left running is ended by another one, which nobody waits for. */
+/* Starts a second program that ends the processes left running; its result is not waited for. */
 static enum status terminal_hang_up(const struct docker_terminal *terminal, struct error *err)
 {
 	AUTO(json)

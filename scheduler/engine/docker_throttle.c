@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A replica's network made slow, and as fast as it can be again.
+/* Limits a replica's network, and lifts the limit.
  *
  * Choice: the engine does it for us, by a container that shares the replica's network alone and has the right to set up
  * that one; its only program is throttle/throttle.c. A program beside the replica's own would be one that the job may
@@ -91,7 +91,7 @@ static void throttle_free(struct throttle *throttle)
 
 static void throttle_begin(struct throttle *throttle);
 
-/* Tells how it went, unless something else is wanted by now. */
+/* Reports the result, unless something else was ordered meanwhile. */
 static void throttle_end(struct throttle *throttle)
 {
 	if (throttle->again && !throttle->docker->closing) {
@@ -236,7 +236,7 @@ static void created(void *arg, const struct http_answer *answer)
 		throttle_end(throttle);
 }
 
-/* Labels of the image that make a replica of its containers do not count. */
+/* Labels of the image that would make its containers look like replicas are cleared. */
 static json_t *body_make(const struct throttle *throttle, const char *name)
 {
 	char replica[DOCKER_NAME_SIZE];
@@ -281,7 +281,7 @@ static void create(struct throttle *throttle)
 								   .arg = throttle });
 }
 
-/* A replica that has ended is told by its events, and has no network any more. */
+/* If the replica has ended, its events report it, and it has no network any more. */
 static void looked(void *arg, const struct http_answer *answer)
 {
 	struct throttle *throttle = arg;
@@ -360,7 +360,7 @@ void throttle_sweep(struct docker *docker, const json_t *container)
 	const char *id = json_text_at(container, "Id");
 	char path[DOCKER_PATH_SIZE];
 
-	/* A container of somebody else may have our labels by its image; its name is its own. */
+	/* A user's container may have our labels from its image; its name is its own. */
 	if (!label || !name || !id || strcmp(name + (name[0] == '/'), label) != 0 ||
 	    is_under_way(docker, label))
 		return;

@@ -101,8 +101,8 @@ static bool is_ready(int fd, short events)
 	return poll(&polled, 1, CONNECT_MS) == 1;
 }
 
-/* The connection of @fd at the other side of the listener. Other programs of this machine may come there, too: they are not
- * let in. */
+/* The peer's end of @fd on the other side of the listener. Other programs of this machine may connect there, too: they
+ * are refused. */
 static int other_end(const struct tunnel_carry *carry, int fd)
 {
 	struct sockaddr_in own = { 0 }, peer = { 0 };
@@ -125,8 +125,8 @@ static int other_end(const struct tunnel_carry *carry, int fd)
 	return -1;
 }
 
-/* Choice: TCP of this machine and no pair of sockets: the servers of a gateway wait for so many bytes (SO_RCVLOWAT), and set
- * options of TCP. The connection's real peer is told beside it. */
+/* Choice: TCP on this machine instead of a pair of sockets, because the servers of a gateway wait for a number of bytes
+ * (SO_RCVLOWAT) and set TCP options. The connection's real peer is passed beside it. */
 static bool ends_make(const struct tunnel_carry *carry, int ret_ends[2])
 {
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
@@ -239,7 +239,7 @@ static void polled_fill(struct tunnel_carry *carry, bool has_output)
 		const short events = (short)((mux_wants_input(&carry->mux, stream) ? POLLIN : 0) |
 					     (mux_wants_output(stream) ? POLLOUT : 0));
 
-		/* Hangups are told whatever is asked for. */
+		/* Hangups are always reported. */
 		carry->polled[STREAMS + i] =
 			(struct pollfd){ .fd = events ? stream->fd : -1, .events = events };
 	}
@@ -262,7 +262,7 @@ static enum status times_keep(struct tunnel_carry *carry, struct error *err)
 		       : error_set(err, STATUS_UNAVAILABLE, NULL, "its container says nothing");
 }
 
-/* One step of all that is under way. */
+/* One step of all connections. */
 static enum status step(struct tunnel_carry *carry, struct error *err)
 {
 	bool has_output;
@@ -271,7 +271,7 @@ static enum status step(struct tunnel_carry *carry, struct error *err)
 	if (rc)
 		return rc;
 	polled_fill(carry, has_output);
-	/* What came together with the engine's answer is ahead of the descriptor. */
+	/* Bytes that came together with the engine's answer are buffered. */
 	if (poll(carry->polled, POLLED, hijack_wait(carry->options.stream, 0) ? 0 : TUNNEL_BEAT_S * 1000) <
 		    0 &&
 	    errno != EINTR)

@@ -19,7 +19,7 @@
 
 enum { CONNECT_US = 10 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
 
-/* What is on the way to a connection. */
+/* A connection that is being made. */
 struct opening {
 	const struct endpoint_address *place;
 	struct wire *wire;

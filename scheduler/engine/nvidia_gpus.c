@@ -27,7 +27,7 @@ static void directory_close(DIR *directory)
 
 DEFINE_AUTO(directory, DIR *, directory_close)
 
-/* @place is such as "0000:00:04.0". False when there is no such file, or no plain one. */
+/* @place: such as "0000:00:04.0". False: there is no such file, or it is not a regular file. */
 static bool information_read(int directory, const char *place, char text[INFORMATION_MAX_BYTES + 1])
 {
 	char path[PLACE_SIZE + 16];

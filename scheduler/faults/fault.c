@@ -26,7 +26,7 @@ enum {
 	EXIT_CODE_MAX = 255,
 };
 #define SECONDS_MAX 86400.0
-/* A slower one passes no packet within a second; a faster one is no fault. */
+/* A slower one passes no packet within a second; a faster one has no effect. */
 #define BYTES_PER_S_MIN 2000
 #define BYTES_PER_S_MAX INT64_C(4000000000)
 
@@ -63,7 +63,7 @@ static const struct {
 	[FAULT_CUT_NETWORK] = { "cutNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS },
 };
 
-/* Which of these a field is; in the order in which faults are told. */
+/* The kind of a field; in the order in which errors are listed. */
 static const struct {
 	const char *name, *path;
 	unsigned said;
@@ -135,7 +135,7 @@ static bool text_read(const json_t *canonical, const char *name, const char *pat
 
 	if (!value)
 		return true;
-	/* A variable of a script that is not set would have meant everybody. */
+	/* An empty variable of a script would have meant all. */
 	if (!*value)
 		refuse(err, path, "The value must not be empty: without the field any will do.");
 	if (strlen(value) > most)
@@ -186,7 +186,7 @@ static void who_read(const json_t *canonical, struct fault_rule *rule, struct er
 	rule->attempt = (unsigned)attempt;
 }
 
-/* A number of @canonical; NaN where it is none, which is in no range. */
+/* A number of @canonical; NaN, which is in no range: it is not a number. */
 static double number_at(const json_t *canonical, const char *name)
 {
 	const json_t *value = json_object_get(canonical, name);
@@ -228,7 +228,7 @@ static void when_read(const json_t *canonical, struct fault_rule *rule, struct e
 
 	rule->after_us = seconds_read(canonical, "afterSeconds", "after_seconds", err);
 	rule->seconds_us = seconds_read(canonical, "seconds", "seconds", err);
-	/* A microsecond is the least that is told from none at all. */
+	/* Less than a microsecond would count as unset. */
 	if (number_at(canonical, "seconds") >= 0 && number_at(canonical, "seconds") < 1e-6)
 		refuse(err, "seconds", "The value must be above 0: what is for good has none.");
 	if (json_object_get(canonical, "probability")) {

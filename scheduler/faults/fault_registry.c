@@ -13,7 +13,7 @@
 #include "scheduler/engine/engine.h"
 #include "store/jobs/faults.h"
 
-/* MATCH_STEPS_MAX: of a pattern on one line, so that none holds up the logs. MARKS_MAX: containers that one rule
+/* MATCH_STEPS_MAX: for one pattern on one line, so that no pattern delays the logs. MARKS_MAX: containers that one rule
  * remembers. */
 enum { MATCH_STEPS_MAX = 1000000, MARKS_MAX = 10000, HOOKS_MAX = 2 };
 
@@ -195,7 +195,7 @@ static void page_remove(struct fault_registry *registry, struct page *page)
 	registry->count--;
 }
 
-/* Stores the rule of the last page, which goes again when that fails: none is known to the next start alone. */
+/* Stores the rule of the last page, which is removed again if that fails: a restart would not know it. */
 static enum status page_store(struct fault_registry *registry, const char *text, bool from_file,
 			      int64_t *ret_id, struct error *err)
 {
@@ -298,7 +298,7 @@ static bool is_used_up(const struct page *page)
 	return page->rule->count && page->injections >= page->rule->count;
 }
 
-/* 0: it hits now; otherwise the time until it may, INT64_MAX: none is known. */
+/* 0: it applies now; otherwise the time until it may, INT64_MAX: unknown. */
 static int64_t page_ask(struct fault_registry *registry, struct page *page,
 			const struct fault_context *context)
 {
@@ -377,7 +377,7 @@ static bool line_fits(const struct fault_registry *registry, const struct page *
 			   registry->context) >= 0;
 }
 
-/* One that cannot be stored is remembered until the next start alone. */
+/* If it cannot be stored, it is forgotten at the next restart. */
 static void mark_store(struct fault_registry *registry, const struct page *page,
 		       const struct replica_key *key)
 {

@@ -154,7 +154,7 @@ static void image_apply(struct job_run *run)
 	replica->end = END_REFUSED;
 }
 
-/* How its network is to be: off or slow while a hit lasts. Asking again for what is so already is harmless. */
+/* The order for its network: disconnected or slow while a fault lasts. Repeating an order is harmless. */
 static void decide_link(struct decision *decision, const struct job_run *run, unsigned index,
 			const struct fault_injection *injection, int64_t mono_us)
 {
@@ -201,7 +201,7 @@ static void throttle_give_up(struct job_run *run, const struct replica_run *repl
 	AUTO(string) char *never_slowed = throttle_sentence(run, replica, true);
 	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
 
-	/* What was never slowed need not be made fast. */
+	/* The limit need not be lifted if it was never set. */
 	if (!was_logged(run, never_slowed) && !was_logged(run, sentence))
 		job_run_differ(run, not_done, "", "%s: %s.", sentence, reason);
 }
@@ -217,7 +217,7 @@ bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, en
 	return false;
 }
 
-/* What stored hits do to the job itself, and whether they still last. */
+/* Applies the effects of stored injections to the job itself, and ends temporary ones. */
 static void injections_apply(struct scheduler *scheduler, struct job_run *run, int64_t mono_us)
 {
 	struct fault_registry *registry = scheduler->reconciler.faults;
@@ -236,7 +236,7 @@ static void injections_apply(struct scheduler *scheduler, struct job_run *run, i
 		image_apply(run);
 }
 
-/* ---- what hits now ---- */
+/* ---- rules that apply now ---- */
 
 static char *line_make(const struct job_run *run, const struct fault_context *context,
 		       const struct fault_order *order)
@@ -305,7 +305,7 @@ static void context_look(struct scheduler *scheduler, struct job_run *run,
 		look_again(run, clock_mono_us(scheduler->reconciler.clock) + wait_us);
 }
 
-/* How the tuning job is called that a trial is of. Both are under way, or neither is. */
+/* The display name of a trial's tuning job. Both are unfinished, or neither is. */
 static const char *owner_display_name(struct scheduler *scheduler, const struct job_run *run)
 {
 	const struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
@@ -349,8 +349,8 @@ static void whole_look(struct scheduler *scheduler, struct job_run *run, enum fa
 		context_look(scheduler, run, &context);
 }
 
-/* Choice: containers are hit from the moment on at which their job is RUNNING, so that a replica that is lost is started
- * anew rather than its whole job. */
+/* Choice: faults are injected into containers only while their job is RUNNING, so that a lost replica is restarted
+ * instead of the whole job. */
 static void rules_look(struct scheduler *scheduler, struct job_run *run)
 {
 	if (run->row->state == JOB_QUEUED)
@@ -364,8 +364,8 @@ static void rules_look(struct scheduler *scheduler, struct job_run *run)
 	replicas_look(scheduler, run, STAGE_RUNNING);
 }
 
-/* How long a container runs that is seen for the first time: of one that ran before we did, from when its job ran, or, if it
- * is not the first, from when it was made. */
+/* How long a container has run that is observed for the first time: if an earlier daemon started it, since its job ran
+ * or, for a restarted one, since it was made. */
 static int64_t ran_us(const struct scheduler *scheduler, const struct job_run *run,
 		      const struct replica_run *replica)
 {
@@ -396,7 +396,7 @@ void faults_look(struct scheduler *scheduler, struct job_run *run)
 	if (run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return;
 	injections_apply(scheduler, run, clock_mono_us(scheduler->reconciler.clock));
-	/* A job that has its end decided is not hit any more: the fault would be reported, and have no effect. */
+	/* No faults are injected into a job whose outcome is decided: they would be reported without having an effect. */
 	if (registry && !fault_registry_is_empty(registry) && !job_run_is_decided(run))
 		rules_look(scheduler, run);
 }
@@ -441,7 +441,7 @@ void faults_on_commit(struct scheduler *scheduler, struct job_run *run, bool sto
 	run->injections_stored = run->injection_count;
 }
 
-/* Takes the line of @hit. A kind of a later release is left out. */
+/* Takes the line of @injection. A kind of a later release is left out. */
 static void injection_resume(const struct clock *clock, struct job_run *run,
 			     struct fault_injection *injection)
 {

@@ -121,14 +121,14 @@ static bool time_of_parts(const json_t *object, const char *seconds, const char 
 	return true;
 }
 
-/* Times beyond 64 bits of nanoseconds are none: also the year 1, by which programs say that they have no time. */
+/* Times beyond 64 bits of nanoseconds are ignored: also the year 1, which programs write for "no time". */
 static bool time_of_text(const json_t *text, int64_t *ret_ns)
 {
 	return json_is_string(text) && time_parse_strict(json_string_value(text), ret_ns) &&
 	       *ret_ns != INT64_MIN && *ret_ns != INT64_MAX;
 }
 
-/* What a line says of its time. Forms that it does not use stay in it. */
+/* Takes the time from a line. Other forms of times stay in the line. */
 bool log_time_lift(json_t *object, int64_t latest_ns, int64_t *ret_ns)
 {
 	static const char *const texts[] = { "time", "timestamp" };

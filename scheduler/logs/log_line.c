@@ -105,7 +105,7 @@ static void insert_id_lift(struct log_line *line, json_t *object)
 	static const char key[] = "logging.googleapis.com/insertId";
 	const json_t *id = json_object_get(object, key);
 
-	/* Longer ones are none of the service's. */
+	/* Longer ones are not valid in the service. */
 	if (!json_is_string(id) || json_string_length(id) == 0 || json_string_length(id) > 512)
 		return;
 	text_append(&line->insert_id, json_string_value(id), json_string_length(id));
@@ -113,7 +113,7 @@ static void insert_id_lift(struct log_line *line, json_t *object)
 	json_object_del(object, key);
 }
 
-/* What reads a message expects a text; gcloud stops with an error at anything else. */
+/* Readers of a message expect a text; gcloud stops with an error at anything else. */
 static void message_normalize(json_t *object)
 {
 	const json_t *message = json_object_get(object, "message");

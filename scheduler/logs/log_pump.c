@@ -19,7 +19,7 @@ struct log_stream {
 	char *project;
 	char task_name[REPLICA_NAME_MAX];
 	bool wraps_lines;
-	/* Of the container of an attempt and a restart: */
+	/* For the container of an attempt and a restart: */
 	unsigned attempt, restart;
 	struct log_position offered;
 	struct log_stream *next;
@@ -182,7 +182,7 @@ static void line_read(struct log_pump *pump, const struct log_stream *log_stream
 
 	pump->line.project = log_stream->project;
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
-	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
+	/* The engine, and a program that dates its lines itself, use the machine's clock, not the emulator's. */
 	record->time_ns = clock_from_outside_ns(pump->clock, record->time_ns);
 	if (log_stream->wraps_lines)
 		log_line_wrap(&pump->line, log_stream->task_name);
@@ -208,7 +208,8 @@ bool log_pump_line(struct log_pump *pump, const struct replica_line *line)
 
 	pthread_mutex_lock(&pump->mutex);
 	log_stream = log_stream_find(pump, &line->key);
-	/* The lock is held for the offer: it keeps the log_stream alive, and nobody else wants it for long. */
+	/* The lock is held during the offer: it keeps the stream alive, and other threads need it only for short
+	 * times. */
 	taken = !log_stream || line_offer(pump, log_stream, line);
 	if (log_stream && taken)
 		offer_note(log_stream, line);

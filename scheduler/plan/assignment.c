@@ -169,7 +169,7 @@ static size_t lease_count(const struct assignment *assignment)
 	return count;
 }
 
-/* Appends those of one replica. */
+/* Appends the leases of one replica. */
 static void leases_append(const json_t *ids, const struct lease *like, struct lease *leases, size_t *count)
 {
 	size_t index;

@@ -34,7 +34,7 @@ static bool is_listed(const json_t *list, const char *code, const char *field)
 	return false;
 }
 
-/* The one that says the same of another field; NULL: none does. */
+/* A deviation with the same text about another field; NULL: none. */
 static json_t *alike_find(json_t *list, const char *kind, const char *code, const char *text)
 {
 	size_t index;

@@ -13,7 +13,7 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/placement.h"
 
-/* What is known of one of the host's devices while a job is placed. */
+/* The use of one of the host's devices while a job is placed. */
 struct device_use {
 	unsigned holders;
 	bool exclusive;      /* one of them does not share it */
@@ -85,8 +85,8 @@ static bool has_device(const struct host *host, const char *id)
 	return false;
 }
 
-/* Whether two names may be those of one GPU: "0", "GPU-8a5…", or either behind "nvidia.com/gpu=". Nothing tells
- * which of them "0" and "GPU-8a5…" are. */
+/* Whether two names may mean the same GPU: "0", "GPU-8a5…", or either after "nvidia.com/gpu=". It is unknown which
+ * index belongs to "GPU-8a5…". */
 static bool may_be_same(const char *one, const char *other)
 {
 	const char *one_class = strrchr(one, '='), *other_class = strrchr(other, '=');
@@ -103,8 +103,8 @@ static void use_add(struct device_use *use, const struct lease *lease)
 	use->exclusive |= !lease->shared;
 }
 
-/* The host's GPUs may have had other names when the job was let in (--gpus was changed, the engine is a newer
- * one, the driver did not know their UUIDs yet): then all that may be the one it holds are taken. */
+/* The host's GPUs may have had other names when the job was admitted (--gpus was changed, the engine is newer, the
+ * driver did not know their UUIDs yet): in that case all that may be the leased one count as taken. */
 static struct device_use *uses_of(const struct room *room)
 {
 	const struct host *host = &room->capacity.host;
@@ -147,7 +147,7 @@ static unsigned open_count(const struct choice *choice)
 	return count;
 }
 
-/* Of the devices that the replica has not, the first of those with the fewest holders; NULL: there is none. */
+/* Of the devices that the replica does not have, the first with the fewest holders; NULL: none. */
 static const char *device_take(struct choice *choice)
 {
 	struct device_use *best = NULL;

@@ -15,14 +15,14 @@ static bool is_distributed(const struct plan *plan)
 	return plan_replica_count(plan) > 1;
 }
 
-/* The first pool of a job that has no other goes by another name. */
+/* The first pool of a job without other pools has another name. */
 static const char *pool_key(const struct plan *plan, enum role role)
 {
 	return !is_distributed(plan) && plan->uses_chief ? "chief" : dialect_aiplatform.pools[role];
 }
 
-/* The job's text with the characters that the service escapes for the sake of HTML. They are inside of strings only,
- * and there is none of them left in what was escaped before. */
+/* The job's text with the characters escaped that the service escapes for HTML. They occur only inside of strings, and
+ * no longer in text that was escaped before. */
 static char *job_text(const struct plan *plan)
 {
 	struct text text AUTO_TEXT = { 0 };

@@ -3,7 +3,7 @@
 #include "daemon/base/json.h"
 #include "scheduler/plan/dialect_parts.h"
 
-/* Evaluators are never part of it. A job of one replica is told its own loopback address. */
+/* Evaluators are never part of it. A job with one replica gets its own loopback address. */
 static json_t *cluster_members(const struct plan *plan, const char *master_name)
 {
 	json_t *cluster = json_object();

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The variable's place; that of the last when there are several. */
+/* The position of the variable; of the last one if there are several. */
 static bool variable_find(const json_t *environment, const char *name, size_t length, size_t *ret_at)
 {
 	for (size_t i = json_array_size(environment); i > 0; i--) {

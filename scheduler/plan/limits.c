@@ -42,7 +42,7 @@ static const char *field_text(enum role role, char ret_text[64])
 	return ret_text;
 }
 
-/* The pools on machines of the same type, a bit each: what is told of one is told of all, by the first. */
+/* The pools with machines of the same type, a bit each: a deviation of one is reported once, for all of them. */
 static unsigned roles_alike(const struct plan *plan, enum role role)
 {
 	const char *type = plan->pools[role].machine_type;

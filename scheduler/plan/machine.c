@@ -208,7 +208,7 @@ static const char *const family_prefixes[] = { "e2-", "n2-", "n2d-", "c2-", "m1-
 /* Which numbers of which accelerator an N1 machine takes.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-gpus (the table of valid counts) */
 static const struct {
-	unsigned vcpus_max; /* of the machines in this row that no row above has taken */
+	unsigned vcpus_max; /* for machines of this row that no earlier row matches */
 	const char *family; /* NULL: any */
 	unsigned k80, p4, p100, t4, v100;
 } n1_rows[] = {
@@ -286,7 +286,7 @@ static unsigned n1_counts(const struct machine *machine, const char *type)
 	return 0;
 }
 
-/* Of Vertex AI's machines only cloud-tpu is told its TPU so; the others have a topology. */
+/* Of Vertex AI's machines only cloud-tpu has its TPU named like that; the others have a topology. */
 static unsigned tpu_counts(const struct machine *machine, const char *type)
 {
 	const bool is_vm = machine->category == MACHINE_TPU_VM;

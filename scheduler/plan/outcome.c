@@ -23,7 +23,7 @@ static bool exit_is_transient(int code)
 	       code == SIGNAL_BASE + SIGSEGV;
 }
 
-/* "1", or "9(SIGKILL)" for what a signal ended. Those of crashes come from the kernel: no engine tells of them. */
+/* "1", or "9(SIGKILL)" for an end by a signal. Crashes come from the kernel, and no engine reports them. */
 static void status_append(struct text *text, const struct plan *plan, const struct replica_outcome *outcome)
 {
 	const int code = outcome->exit_code;
@@ -141,7 +141,7 @@ struct job_outcome job_outcome_of(const struct plan *plan, const struct replica_
 	return (struct job_outcome){ .outcome = JOB_STATE_UNSPECIFIED };
 }
 
-/* The last @count lines of a text; all of it when there are no more. */
+/* The last @count lines of a text; all of it if there are fewer. */
 static const char *last_lines(const char *text, unsigned count)
 {
 	const char *at = text + strlen(text);

@@ -70,7 +70,7 @@ struct placement {
 	struct usage wanted; /* by this job */
 };
 
-/* What all jobs together may have; INT64_MAX: anything. */
+/* The limit for all jobs together; INT64_MAX: none. */
 static int64_t bound_of(const struct capacity *capacity, int64_t configured, int64_t host)
 {
 	if (capacity->fit == FIT_NONE)
@@ -183,7 +183,7 @@ static bool is_within(int64_t wanted, int64_t used, int64_t bound)
 	return !wanted || (used <= bound && wanted <= bound - used);
 }
 
-/* What is larger than all there is (FIT_HOST only) runs alone. */
+/* A job larger than the limit (FIT_HOST only) runs alone. */
 static enum status sizes_have_room(const struct placement *placement, struct error *err)
 {
 	const struct capacity *capacity = &placement->room->capacity;

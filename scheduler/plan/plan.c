@@ -32,8 +32,8 @@ enum member_type {
 	MEMBER_AMOUNT, /* int64_t, not negative */
 };
 
-/* A member of a plan or of a pool: one row is written, read, copied and freed alike. Those that are NULL, false or 0 stay
- * out of the text. */
+/* A member of a plan or of a pool: one row serves for writing, reading, copying and freeing. Members that are NULL,
+ * false or 0 are not written. */
 struct member {
 	const char *name;
 	enum member_type type;
@@ -296,7 +296,7 @@ static bool is_list_of_strings(const json_t *value)
 	return json_is_array(value);
 }
 
-/* False: the value is not one of the member's. */
+/* False: the value is not valid for the member. */
 static bool member_read(json_t *value, const struct member *member, void *at)
 {
 	const json_int_t number = json_integer_value(value);

@@ -91,7 +91,7 @@ static void job_dir_make(struct plan *plan)
 	plan->job_dir = text_take(&job_dir);
 }
 
-/* A trial is told of the metrics; the rest is the job's, and may be long. */
+/* A trial's plan has only the metrics; the rest belongs to the job, and may be long. */
 static void search_cut(struct plan *plan)
 {
 	json_t *metrics = json_object_get(plan->search, "metrics");
@@ -109,7 +109,7 @@ struct plan *trial_plan_make(const struct plan *job, const struct study *study, 
 	plan->trial = number;
 	if (!plan->limits_each_trial)
 		plan->max_running_us = plan->max_wait_us = 0; /* the job's */
-	json_array_clear(plan->deviations);                   /* told by the job */
+	json_array_clear(plan->deviations);                   /* reported by the job */
 	json_decref(plan->resumed_jobs);
 	json_decref(plan->study_limits);
 	plan->resumed_jobs = plan->study_limits = NULL;

@@ -45,7 +45,8 @@ static void absence_report(struct notes *notes, const struct stored_trial *store
 		  text.data);
 }
 
-/* The cloud's guide tells custom containers to report with its library; of event files it speaks for its own runtimes.
+/* The cloud's guide says that custom containers report with its library, and mentions event files only for its own
+ * runtimes.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-hyperparameter-tuning (read 2026-11-22) */
 static void events_report(const struct look *look, struct notes *notes, const struct stored_trial *stored,
 			  const struct trial_metrics *metrics)

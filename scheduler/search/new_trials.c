@@ -28,7 +28,7 @@ static enum status suggestion_ask(struct look *look, size_t wanted, struct error
 	return STATUS_OK;
 }
 
-/* What was suggested becomes trials, unless others have come since. */
+/* The suggestion becomes trials, unless others were made since. */
 static void suggestion_use(struct look *look, struct suggestion *suggestion)
 {
 	if (suggestion->status)

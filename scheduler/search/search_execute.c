@@ -19,7 +19,7 @@
 
 /* ---- new trials ---- */
 
-/* Those of one suggestion. */
+/* The trials of one suggestion. */
 struct batch {
 	struct trial_start *starts;
 	struct job *runs;
@@ -56,7 +56,7 @@ static struct batch batch_make(const struct job_run *run, const struct suggestio
 	return batch;
 }
 
-/* The scheduler takes up what was stored, as if it had been told by a client. */
+/* The scheduler reads the stored jobs as if a client had created them. */
 static void arrivals_add(struct scheduler *scheduler, const struct batch *batch)
 {
 	scheduler->arrived = memory_resize(scheduler->arrived, scheduler->arrived_count + batch->count + 1,
@@ -91,7 +91,7 @@ static enum status trials_begin(struct scheduler *scheduler, struct job_run *run
 
 /* ---- those that there are ---- */
 
-/* What is to be said of the end goes with it: it is said once, or not while the end is not stored. */
+/* The log lines about the end are stored with it: exactly once. */
 static enum status trial_act_end(struct scheduler *scheduler, struct job_run *run,
 				 const struct trial_act *act, struct error *err)
 {

@@ -7,8 +7,8 @@
 #include "scheduler/search/study_limits.h"
 #include "scheduler/search/trial_stops.h"
 
-/* A moment that is over, of the wall clock, on the one that never jumps. What lies ahead was just now: the clock was put
- * back meanwhile. */
+/* Converts a past wall time to the monotonic clock. A time in the future counts as now: the clock was set back
+ * meanwhile. */
 static int64_t past_us(const struct decision_context *context, int64_t wall_us)
 {
 	const int64_t ago_us = context->wall_us - wall_us;

@@ -62,7 +62,7 @@ static int64_t after(int64_t from_us, int64_t limit_us)
 	return !limit_us || __builtin_add_overflow(from_us, limit_us, &instant) ? NEVER : instant;
 }
 
-/* When the wall clock will say so, if nobody sets it. */
+/* When the wall clock reaches it, if it is not set. */
 static int64_t of_wall(int64_t wall_us, const struct study_progress *progress)
 {
 	int64_t instant;

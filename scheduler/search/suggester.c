@@ -85,7 +85,7 @@ static void list_append(struct suggestion **list, struct suggestion *suggestion)
 	*list = suggestion;
 }
 
-/* NULL: the list has none of the job. */
+/* NULL: the list has no suggestion for the job. */
 static struct suggestion *list_take(struct suggestion **list, int64_t job)
 {
 	struct suggestion *found;

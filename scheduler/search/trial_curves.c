@@ -27,7 +27,7 @@ static struct trial_metrics **slot_make(struct tuner *tuner, unsigned number)
 	return &tuner->metrics[number - 1];
 }
 
-/* What the tuning job's trials have in common. */
+/* Shared by all trials of the tuning job. */
 struct owner {
 	struct tuner *tuner;
 	const struct reconciler *reconciler;
@@ -50,7 +50,7 @@ static struct trial_metrics *metrics_make(const struct owner *owner, unsigned nu
 	return *slot;
 }
 
-/* A damaged one does not stop the search: it goes on as if nothing had been reported. */
+/* A damaged curve does not stop the search: it continues as if nothing had been reported. */
 static enum status curve_load(void *arg, const struct trial_curve *curve, struct error *err)
 {
 	const struct owner *owner = arg;
@@ -97,7 +97,7 @@ void curve_finish(struct tuner *tuner, const struct reconciler *reconciler, unsi
 	*slot = NULL;
 }
 
-/* ---- of those under way ---- */
+/* ---- running trials ---- */
 
 static void curve_read(struct look *look, size_t index, struct trial_curve *curves, size_t *count)
 {

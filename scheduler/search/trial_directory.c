@@ -21,7 +21,7 @@
 #include "scheduler/scheduler_state.h"
 
 enum {
-	STEPS_AT_ONCE = 20000, /* of a directory that is removed: a larger one is removed later */
+	STEPS_AT_ONCE = 20000, /* removals per call; a larger directory is finished later */
 };
 
 char *trial_directory_path(const struct reconciler *reconciler, int64_t run)
@@ -80,7 +80,7 @@ void trial_directory_remove(const struct reconciler *reconciler, int64_t run)
 		log_event(LOG_WARNING, "metrics-left", "path=%s error=\"%s\"", path, strerror(errno));
 }
 
-/* Whether the trial that @run runs is one of a tuning job under way. */
+/* Whether @run runs a trial of an unfinished tuning job. */
 static bool directory_is_wanted(struct scheduler *scheduler, int64_t run)
 {
 	AUTO(job) struct job *row = NULL;

@@ -22,7 +22,7 @@ struct followed {
 	char *name;
 	int64_t generation; /* that was read last; 0: none */
 	struct event_file reader;
-	char tail[TAIL_BYTES]; /* what stands before reader.offset */
+	char tail[TAIL_BYTES]; /* the bytes before reader.offset */
 	size_t tail_bytes;
 	struct measurement_list found;
 };
@@ -92,7 +92,7 @@ static void followed_begin(struct followed *file)
 	file->tail_bytes = 0;
 }
 
-/* Whether the object goes on where the last reading ended. */
+/* Whether the object continues what the last reading read. */
 static bool is_continued(const struct followed *file, struct object_reader *object)
 {
 	const int64_t start = file->reader.offset - (int64_t)file->tail_bytes;
@@ -210,7 +210,7 @@ static struct followed *followed_find(struct trial_events *events, const char *n
 	return events->files[events->file_count++] = file;
 }
 
-/* One that fails does not keep the others from being read: the first failure is told. */
+/* A failing object does not keep the others from being read: the first failure is reported. */
 static void object_look(struct trial_events *events, const struct object *object,
 			struct metric_report *report, struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "store/jobs/jobs.h"
 #include "store/jobs/resources.h"
 
-/* Programs are told their own job's id; their log goes by the tuning job's too. */
+/* Programs get the id of their own job; their log is named by the tuning job's id, too. */
 static void resource_fill(const struct job *owner, unsigned number, struct plan *plan, struct job *run)
 {
 	char id[RESOURCE_ID_SIZE];

@@ -140,7 +140,7 @@ static void text_read(struct trial_metrics *metrics, int fd)
 	free(text);
 }
 
-/* What the program in the container put there is not trusted: no links, nothing that blocks. */
+/* The program's files are untrusted: no links, nothing that blocks. */
 static void file_read(struct trial_metrics *metrics)
 {
 	const int fd = open(metrics->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -215,7 +215,7 @@ void trial_metrics_stored(struct trial_metrics *metrics)
 	metrics->changed = false;
 }
 
-/* ---- what people are told ---- */
+/* ---- messages for users ---- */
 
 static void events_absence(const struct trial_metrics *metrics, struct text *text)
 {

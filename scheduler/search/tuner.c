@@ -107,7 +107,7 @@ static enum status failure_read(struct look *look, struct error *err)
 			     &look->failure, err);
 }
 
-/* What those under way have reported, now and then: kept for the next daemon, too. */
+/* Reads the reports of running trials, now and then: stored for the next daemon, too. */
 static enum status running_read(struct look *look, struct error *err)
 {
 	const int64_t now_us = look->context->mono_us;
@@ -121,7 +121,7 @@ static enum status running_read(struct look *look, struct error *err)
 	return curves_read(look, err);
 }
 
-/* What those that have ended did report. */
+/* Reads the reports of ended trials. */
 static void ended_read(struct look *look)
 {
 	for (size_t i = 0; i < look->list.count; i++)

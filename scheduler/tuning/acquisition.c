@@ -57,7 +57,7 @@ static double mixed_ucb(const struct acquisition *acquisition, const struct pred
 			mixture_value(acquisition, acquisition->mixtures + i * metrics, values, &bound);
 
 		sum += fmax(value, acquisition->mixture_best[i]);
-		/* The derivative of a power by what it is the power of. */
+		/* The derivative of the power by its base. */
 		if (slope && value > acquisition->mixture_best[i])
 			slope->by_mean[bound] += (double)metrics * value /
 						 (values[bound] - acquisition->reference[bound]) / MIXTURES;

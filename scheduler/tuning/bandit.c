@@ -31,7 +31,7 @@ struct hunt {
 	size_t moving[PARAMETERS_MAX];
 	size_t moving_count;
 	double point[PARAMETERS_MAX];
-	/* Neighbours: how many may still be looked at, and with which feature to go on. */
+	/* Neighbours: how many may still be examined, and with which feature to continue. */
 	size_t neighbours_left, next_feature;
 };
 
@@ -267,7 +267,8 @@ static bool feature_neighbours_try(struct hunt *hunt, struct candidate *climber,
 	return better;
 }
 
-/* All features in turn; with more neighbours than there is time for, the next climber goes on where this one ended. */
+/* All features in turn; if there are more neighbours than time for them, the next climber continues where this one
+ * ended. */
 static bool neighbours_try(struct hunt *hunt, struct candidate *climber)
 {
 	bool better = false;

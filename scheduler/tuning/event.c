@@ -81,7 +81,7 @@ static const struct element {
 	{ 19, 13, WIRE_VARINT, 2, half_of },     /* DT_HALF, half_val */
 };
 
-/* What a message says of a tensor; fields come in any order, so the type is looked at last. */
+/* The fields of a tensor, in any order, so the type is checked last. */
 struct tensor {
 	uint64_t type;
 	struct wire content;

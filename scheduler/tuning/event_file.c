@@ -78,7 +78,7 @@ static enum status header_end(struct event_file *file)
 	return STATUS_OK;
 }
 
-/* One too long to be read is none that names the version. */
+/* A record that is too long to be read cannot be the version. */
 static bool names_version(const struct event_file *file)
 {
 	return file->data_bytes <= EVENT_BYTES_MAX &&

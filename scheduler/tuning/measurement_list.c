@@ -61,7 +61,7 @@ static int measurement_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* What is new covers what was measured before. */
+/* The new measurement replaces earlier values. */
 static void measurement_cover(struct measurement *into, const struct measurement *from, size_t metric_count)
 {
 	for (size_t i = 0; i < metric_count; i++)

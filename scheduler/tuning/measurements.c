@@ -91,7 +91,7 @@ static void room_make(struct measurements *measurements)
 	measurements->size = size;
 }
 
-/* The one before the new one was kept as the last. */
+/* The last but one measurement was kept only because it was the last. */
 static void former_last_drop(struct measurements *measurements)
 {
 	const size_t former = measurements->count - 2, count = measurements->count;

@@ -132,7 +132,7 @@ static bool is_tag(const char *key, const json_t *value)
 	       (json_is_string(value) && string_to_double(json_string_value(value), &number));
 }
 
-/* Python's json writes NaN and Infinity as bare words, which is no JSON: they become null. */
+/* Python's json writes NaN and Infinity as bare words, which are not JSON: they become null. */
 static void words_replace(struct text *text, const char *line, size_t length)
 {
 	static const char *const words[] = { "NaN", "-Infinity", "Infinity" };
@@ -158,7 +158,7 @@ static void words_replace(struct text *text, const char *line, size_t length)
 	}
 }
 
-/* NULL: it is no JSON object. */
+/* NULL: not a JSON object. */
 static json_t *line_parse(const char *line, size_t length)
 {
 	AUTO(json) json_t *value = json_parse_foreign(line, length, 0, NULL);

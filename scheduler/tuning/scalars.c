@@ -59,7 +59,7 @@ static struct scalar_curve *curve_find(struct scalars *scalars, const char *tag,
 	return curve;
 }
 
-/* What came at @step or later was given up. How many that were is known of the points that are kept alone. */
+/* Points at @step or later were given up. How many values that were is known only from kept points. */
 static void curve_go_back(struct scalar_curve *curve, int64_t step)
 {
 	if (!curve->point_count || curve->points[curve->point_count - 1].step <= step)

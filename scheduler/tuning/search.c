@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to try next, by the study's algorithm. */
+/* Suggests points to try, by the study's algorithm. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static bool random_untried(struct search *search, struct draw *draw, double *ret
 	return false;
 }
 
-/* The first point of a finite space that nobody tried. */
+/* The first point of a finite space that was not tried. */
 static bool first_untried(struct search *search, double *ret_features, double *ret_values)
 {
 	if (isinf(search->space.point_count))
@@ -119,7 +119,7 @@ static bool suggest_grid(struct search *search, double *ret_features, double *re
 /* Trials as the model takes them: those that ended first. */
 struct lesson {
 	double *memory, *points, *labels[METRICS_MAX];
-	double *outcomes; /* what the first labels were made of */
+	double *outcomes; /* the values from which the first labels were made */
 	size_t count, completed_count;
 };
 
@@ -147,7 +147,7 @@ static int compare_outcomes(const void *a, const void *b)
 	return x->index < y->index ? 1 : -1;
 }
 
-/* Which ended trials are learned from, best and newest alternating, so that any beginning of the list has both. */
+/* Chooses ended trials to learn from, best and newest alternating, so that any beginning of the list has both. */
 static size_t ended_choose(const struct search *search, struct ranked *room, bool *taken, size_t *ret_chosen)
 {
 	size_t ended = 0, count = 0, newest, best = 0;
@@ -227,7 +227,7 @@ static bool has_news(const struct search *search)
 	unsigned ended = 0, known = 0;
 	bool pending = search->point_count > search->trial_count;
 
-	/* What is suggested in this very call knows all that has ended. */
+	/* Points suggested in this call know all ended trials. */
 	if (pending)
 		return false;
 	for (size_t i = 0; i < search->trial_count; i++) {
@@ -281,7 +281,7 @@ static bool suggest_first(const struct search *search, double *ret_features)
 	return true;
 }
 
-/* What the model makes of the trials. Numbers never stop a search: where they fail, nothing is found. */
+/* Suggests by the model. Numerical failures do not stop a search: then nothing is found. */
 static enum status suggest_learned(struct search *search, struct draw *draw, double *ret_features,
 				   bool *ret_found, struct error *err)
 {

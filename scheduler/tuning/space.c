@@ -424,7 +424,7 @@ static bool ancestors_need(struct counter *counter, size_t index)
 	return true;
 }
 
-/* What the digits from @index on ask for. False: it cannot be. */
+/* The requirements of the digits from @index on. False: they cannot be met. */
 static bool needs_fill(struct counter *counter, size_t index)
 {
 	memset(counter->needed, 0, sizeof(counter->needed));

@@ -119,7 +119,7 @@ enum {
 	REPORTS_MIN = 4,
 	CURVES_MAX = 200, /* the newest ones */
 };
-static const double length_share = 0.2; /* of the trials' median length must be behind */
+static const double length_share = 0.2; /* share of the trials' median length that must have passed */
 static const double stopping_probability = 0.02;
 
 struct curve {
@@ -235,7 +235,7 @@ static double residual_of(const struct curve *curve)
 	return curve->residual;
 }
 
-/* What the finished curves say of a running one. */
+/* A prediction for a running trial from finished curves. */
 struct forecast {
 	double likelihood, mean, variance;
 };

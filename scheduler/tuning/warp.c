@@ -73,7 +73,7 @@ static void order_make(const double *values, size_t count, double *room, struct 
 	order->distinct_count = distinct;
 }
 
-/* The root mean square of what lies above the median; of everything, where nothing does. */
+/* The root mean square of the values above the median; of all values if none is above. */
 static double spread_of(const struct order *order, double unit)
 {
 	double sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* throttle BYTES_PER_SECOND: what the network namespace that it runs in sends by eth0, and what it gets there, goes no
- * faster than that. 0: as fast as it can again.
+/* throttle BYTES_PER_SECOND: limits the rate at which the network namespace that it runs in sends and receives
+ * through eth0. 0: no limit.
  *
  * It is the first and only program of a container that shares a replica's network and has an arbitrary image's files,
  * so it needs none: it is linked with no library, not even libc. All it does is a handful of messages to the kernel.
@@ -42,7 +42,7 @@ enum {
 	/* Choice: a frame of 9000 bytes passes; more at once where the rate is high, or timers make it lower. */
 	BURST_LEAST_BYTES = 16 * 1024,
 	BURST_PARTS_OF_S = 100,
-	/* What waits for its turn: a quarter of a second's worth. */
+	/* Length of the queue: a quarter of a second's worth. */
 	QUEUE_LEAST_BYTES = 32 * 1024,
 	QUEUE_PARTS_OF_S = 4,
 	INGRESS_HANDLE = 0xffff0000,
@@ -84,7 +84,7 @@ static struct rtattr *attribute_add(struct message *message, unsigned short type
 
 #define TEXT_ADD(MESSAGE, TYPE, TEXT) attribute_add(MESSAGE, TYPE, TEXT, sizeof(TEXT))
 
-/* What is added between is inside it. */
+/* Attributes added until the end are inside it. */
 static struct rtattr *nest_begin(struct message *message, unsigned short type)
 {
 	return attribute_add(message, type, "", 0);
@@ -95,7 +95,7 @@ static void nest_end(struct message *message, struct rtattr *nest)
 	nest->rta_len = (unsigned short)((char *)message + message->head.nlmsg_len - (char *)nest);
 }
 
-/* 0, or why not: one of the kernel's numbers of errors. */
+/* 0, or the kernel's error number. */
 static int message_send(int kernel_fd, const struct message *message)
 {
 	static union {
@@ -119,7 +119,7 @@ static int message_send(int kernel_fd, const struct message *message)
 
 /* ---- what is asked for ---- */
 
-/* 0: there is none of that name. */
+/* 0: there is no such interface. */
 static int interface_index(int kernel_fd, const char *name)
 {
 	struct ifreq request = { 0 };
@@ -163,7 +163,7 @@ static int device_add(int kernel_fd)
 	return message_send(kernel_fd, &message);
 }
 
-/* Or programs that look for a network's addresses would find one of its own. Where there is no IPv6, there is none. */
+/* Removes its own addresses, which programs would find. Without IPv6 there are none. */
 static void device_unaddress(int kernel_fd, int device)
 {
 	const struct ifinfomsg which = { .ifi_index = device };
@@ -262,7 +262,7 @@ static int redirect_add(int kernel_fd, int interface, int device)
 
 /* ---- the whole ---- */
 
-/* Of a step that failed with @code, if it did. */
+/* For a step that failed with @code, if it did. */
 static enum throttle_end end_of(int code, enum throttle_end otherwise)
 {
 	if (code == 0)
@@ -270,7 +270,7 @@ static enum throttle_end end_of(int code, enum throttle_end otherwise)
 	return code == DENIED_EPERM || code == DENIED_EACCES ? THROTTLE_FORBIDDEN : otherwise;
 }
 
-/* Where nothing was set there is nothing to take away, which kernels tell in three ways. */
+/* If nothing was set there is nothing to remove, which kernels report in three ways. */
 static enum throttle_end end_of_removal(int code)
 {
 	return code == NOT_THERE_ENOENT || code == NOT_THERE_ENODEV || code == NOT_VALID_EINVAL

@@ -15,7 +15,7 @@
 #include "scheduler/engine/tunnel/mux.c"
 #include "scheduler/engine/tunnel/tunnel.h"
 
-/* Of libc's headers, which are not to be had here. The numbers are those of the kernel, on both machines. */
+/* From libc's headers, which are not available here. The numbers are the kernel's, on both architectures. */
 enum {
 	FAMILY_INET = 2,
 	SOCKET_STREAM = 1,
@@ -216,7 +216,7 @@ static void polled_fill(bool has_output)
 		const short events = (short)((mux_wants_input(&mux, stream) ? POLL_IN : 0) |
 					     (mux_wants_output(stream) ? POLL_OUT : 0));
 
-		/* Hangups are told whatever is asked for. */
+		/* Hangups are always reported. */
 		polled[STREAMS + i] = (struct polled){ .fd = events ? stream->fd : -1, .events = events };
 	}
 }
