@@ -100,7 +100,8 @@ const struct message aiplatform_tuning_job_list_response = { OF("ListHyperparame
 							     tuning_job_list_response_fields,
 							     "A page of jobs." };
 
-/* No message of the API, but the task's schema: it never travels in binary form, and the numbers are the rows'.
+/* Not a message of the API, but the task's schema: it is never sent in binary form, and the numbers are those of the
+ * rows.
  * Source: gs://google-cloud-aiplatform/schema/trainingjob/definition/hyperparameter_tuning_task_1.0.0.yaml, as
  * https://cloud.google.com/vertex-ai/docs/training/create-training-pipeline describes it */
 static const struct field tuning_task_inputs_fields[] = {

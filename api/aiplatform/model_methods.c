@@ -19,7 +19,7 @@ static struct store *store_of(const struct call *call)
 
 /* ---- as clients see them ---- */
 
-/* Directory of the best trial's model; nothing when there is none. */
+/* Directory of the best trial's model; empty if there is none. */
 static enum status best_uri_make(const struct call *call, const struct trained_model *model, struct text *uri,
 				 struct error *err)
 {
@@ -154,7 +154,7 @@ enum status model_list_handle(struct call *call, struct error *err)
 			   query.mask, err);
 }
 
-/* One version alone is deleted by another method of the service's, which is not here. */
+/* A single version is deleted by another method of the service, which trainyard does not have. */
 enum status model_delete_handle(struct call *call, struct error *err)
 {
 	struct operation operation AUTO_OPERATION = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations of a location, or of one resource in it. All of them are done (store/jobs/operations.h): to wait for one is to
- * get it, and a cancel comes too late. */
+/* Operations of a location, or of one resource in it. All of them are done (store/jobs/operations.h): waiting for one
+ * returns it, and a cancel comes too late. */
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
 #include "api/message/message_write.h"
@@ -31,7 +31,7 @@ void operation_render(const struct call *call, const struct operation *operation
 	message_close(&answer);
 }
 
-/* What the rows' paths call a resource, and where such are. */
+/* The names of resources in the rows' paths, and their collections. */
 static const struct {
 	const char *param, *collection;
 } parents[] = {
@@ -79,7 +79,7 @@ enum status operation_get_handle(struct call *call, struct error *err)
 	return rc;
 }
 
-/* Choice: a time before now is a slip of the client's. */
+/* Choice: a past time is a mistake of the client. */
 static enum status timeout_check(const char *timeout, struct error *err)
 {
 	int64_t us = 0;

@@ -24,7 +24,7 @@ static void texts_deinit(struct texts *texts)
 }
 #define AUTO_TEXTS __attribute__((cleanup(texts_deinit)))
 
-/* In the shape of the rules' own refusals. */
+/* In the form of the rules' own refusals. */
 static enum status refuse(const char *field, const char *value, const char *complaint, struct error *err)
 {
 	struct findings findings AUTO_FINDINGS = { 0 };
@@ -71,7 +71,7 @@ static enum status model_id_make(const struct call *call, char **ret_id, struct 
 	return STATUS_OK;
 }
 
-/* Where the model's files are, if that can be told by now: which trial is best cannot. */
+/* Where the model's files are, if that is known: the best trial is not known yet. */
 static char *artifact_uri_make(const json_t *model, const struct plan *plan)
 {
 	const char *given = json_text_at(model, "artifactUri");

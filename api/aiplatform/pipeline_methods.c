@@ -139,7 +139,7 @@ enum status pipeline_delete_handle(struct call *call, struct error *err)
 	return rc;
 }
 
-/* One that has ended stays as it is, and the call succeeds. */
+/* A pipeline that has ended is unchanged, and the call succeeds. */
 enum status pipeline_cancel_handle(struct call *call, struct error *err)
 {
 	const struct pipeline_name name = name_of(call);

@@ -18,7 +18,7 @@ static void metric_write(struct text *text, const char *type)
 	text_puts(text, tpu ? "" : "_gpus");
 }
 
-/* Of all replicas of the plan together. */
+/* For all replicas of the plan together. */
 static void accelerators_count(const struct plan *plan, struct quota_request *request)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the methods of all resources have in common: which resource a call is about, pages, get, list, delete and cancel. */
+/* Shared by the methods of all resources: which resource a call is about, pages, get, list, delete and cancel. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
@@ -24,8 +24,8 @@ struct resource resource_of_call(const struct call *call, enum job_kind kind, co
 	};
 }
 
-/* The sentence is what an address of one region says of the others. Choice: here one address serves all of them, so that
- * only those are refused that no region has, and all are told that will do.
+/* The sentence with which the endpoint of one region refuses other regions. Choice: one endpoint serves all regions
+ * here, so only unknown regions are refused, and the text lists all known ones.
  * Source: https://github.com/kubeflow/pipelines/pull/6011 (read 2026-11-22) */
 static enum status location_refuse(struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a resource comes to be a stored job. */
+/* Makes a stored job of a resource. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
@@ -10,7 +10,7 @@
 #include "daemon/base/memory.h"
 #include "store/logs/logs.h"
 
-/* Says of which pool it is. Choice: of a pipeline's job as if that had been posted itself. */
+/* Names the pool. Choice: for a pipeline's job, as if it had been posted itself. */
 static enum status programs_check(const struct resource_methods *methods, const struct plan *plan,
 				  struct error *err)
 {
@@ -112,7 +112,7 @@ enum status resource_draft(const struct call *call, const struct resource_method
 		rc = training_storage_use(&context->training, plan, err);
 	if (rc)
 		return rc;
-	/* Behind the plan, which tells as a difference only what the client asked for. */
+	/* After the plan, which reports deviations only for what the client asked for. */
 	spec_defaults_fill(json_object_get(body, methods->spec));
 	draft_fill(call, methods, body, plan, ret_draft);
 	*ret_plan = TAKE(plan);

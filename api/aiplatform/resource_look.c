@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the emulator tells of jobs beyond the service: what would run of one, and what is different of one that is there. */
+/* The emulator's own reports about jobs: what would run, and how an existing job deviates from the cloud. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"

@@ -75,7 +75,7 @@ static void job_shells_render(const struct call *call, const struct job *job, st
 		shells_render(call, job->id, plan, answer);
 }
 
-/* The pools of a trial have the trial's flags behind their arguments. */
+/* The pools of a trial have the trial's flags after their arguments. */
 static void pools_fill(json_t *spec, const struct plan *plan)
 {
 	json_t *pool;
@@ -91,7 +91,7 @@ static void pools_fill(json_t *spec, const struct plan *plan)
 	}
 }
 
-/* A client did not send the job of a trial: the answer is made of the tuning job's input and of the trial's plan.
+/* The job of a trial was not sent by a client: the answer is made of the tuning job's input and of the trial's plan.
  * Choice: the key is the tuning job's, the labels are not. */
 static void trial_given_render(const struct call *call, const struct job *job, struct writer *answer)
 {

@@ -13,7 +13,7 @@
 
 #define DEFINITIONS "gs://google-cloud-aiplatform/schema/trainingjob/definition/"
 
-/* What a pipeline can run. */
+/* A kind of job that a pipeline can run. */
 struct task {
 	const char *definition, *noun;
 	const struct message *inputs;
@@ -111,8 +111,8 @@ static void check_model_names(struct findings *findings, const json_t *pipeline)
 			FINDINGS_SHOWN_BYTES, id);
 }
 
-/* The inputs in canonical form. They may be in any spelling, as they travel as free values.
- * Choice: what is wrong in them is told beside the service's sentence. */
+/* The inputs in canonical form. They may have any spelling, because they are sent as free values.
+ * Choice: errors in them are listed beside the service's sentence. */
 static enum status inputs_read(const json_t *pipeline, const struct task *task, json_t **ret_inputs,
 			       struct error *err)
 {
@@ -210,8 +210,8 @@ static void check_all(struct findings *findings, const json_t *pipeline, const s
 		check_capabilities(findings, pipeline, task, inputs, settings);
 }
 
-/* The service wants to know of which kind the annotations of a data set are, for its programs; other definitions, such
- * as AutoML's, are refused for what they are. */
+/* The service requires the schema of a data set's annotations, for its programs; other definitions, such as AutoML's,
+ * are refused as unsupported. */
 static enum status check_data_set(const json_t *pipeline, const struct task *task, struct error *err)
 {
 	const json_t *config = json_object_get(pipeline, "inputDataConfig");

@@ -193,8 +193,8 @@ static const struct {
 	  "trainyard mounts no Lustre file systems: leave lustreMounts out." },
 };
 
-/* Choice: a job for a persistent resource is refused, as it would be where there is none of that name; a lenient
- * configuration runs it like any other. */
+/* Choice: a job for a persistent resource is refused, as if there were none of that name; a lenient configuration runs
+ * it like any other job. */
 void check_job_spec_capabilities(struct findings *findings, const json_t *spec,
 				 const struct aiplatform_settings *settings)
 {

@@ -11,7 +11,7 @@
 #include "daemon/base/text.h"
 #include "scheduler/tuning/study.h"
 
-/* Beyond it a double does not tell one whole number from the next. */
+/* Beyond it a double cannot represent every whole number. */
 #define WHOLE_NUMBER_MAX (INT64_C(1) << 53)
 static const double gap_min = 1e-10;
 
@@ -328,7 +328,7 @@ static void check_constraint(struct findings *findings, const json_t *config, co
 		findings_add(findings, snake, "The duration must be longer than 0s, not %s.", duration);
 }
 
-/* What stops a study; in the order of the fields. */
+/* The rules that end a study; in the order of the fields. */
 static void check_stopping_config(struct findings *findings, const json_t *config)
 {
 	static const struct {

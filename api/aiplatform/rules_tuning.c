@@ -4,7 +4,7 @@
 #include "api/aiplatform/rules_parts.h"
 #include "daemon/base/json.h"
 
-/* Choice: more trials than anybody waits for. */
+/* Choice: more trials than are useful. */
 enum { TRIALS_MAX = 10000 };
 
 /* How many at once has no bound of its own: more than there are trials is the same as all of them. */

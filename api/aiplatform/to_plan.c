@@ -42,7 +42,7 @@ static void runtime_image(const char *image, const struct runtime_map *runtimes,
 			 ret_image);
 }
 
-/* What the maps put in the place of the image, which is kept beside it then; the image map counts first. */
+/* The image that the maps replace the client's by, which is kept beside it; the image map is applied first. */
 static enum status pool_image(const char *image, const struct aiplatform_settings *settings,
 			      struct pool *pool, struct error *err)
 {
@@ -74,7 +74,7 @@ static void pool_env(const json_t *list, struct pool *pool)
 	}
 }
 
-/* A command alone leaves nothing of the image's CMD.
+/* A command alone replaces the image's CMD, too.
  * Source: https://cloud.google.com/vertex-ai/docs/training/configure-container-settings */
 static void container_fill(const json_t *spec, struct pool *pool)
 {
@@ -138,8 +138,8 @@ static enum status pools_fill(const json_t *spec, const struct aiplatform_settin
 	return STATUS_OK;
 }
 
-/* What CLUSTER_SPEC says of the job; the dialect escapes it.
- * Source: CLUSTER_SPEC of real jobs: the documents promise the whole spec, and this is what is there */
+/* The job in CLUSTER_SPEC; the dialect escapes it.
+ * Source: CLUSTER_SPEC of real jobs: the documents promise the whole spec, and real jobs have this part */
 static char *input_text(const struct pool *first)
 {
 	AUTO(json) json_t *none = json_array();
@@ -198,11 +198,11 @@ static void variable_put(struct pool *pool, json_t *variable)
 	json_array_insert_new(pool->env, 0, variable);
 }
 
-/* What of the environment the spec itself says.
+/* The part of the environment that the spec determines.
  * Choice: of a TensorBoard there is its name alone. Its address and the ports of its profiler (AIP_TENSORBOARD_API_URI,
  * AIP_TF_PROFILER_PORT, AIP_HTTP_HANDLER_PORT) would have Google's profiler call a service that is not here, and fail
- * the program; without them it warns and goes on.
- * Source of the name: https://github.com/googleapis/python-aiplatform, training_utils/environment_variables.py */
+ * the program; without them it warns and goes on. Source of the name: https://github.com/googleapis/python-aiplatform,
+ * training_utils/environment_variables.py */
 static void variables_fill(const json_t *spec, struct plan *plan)
 {
 	const char *tensorboard = json_text_at(spec, "tensorboard");
@@ -251,7 +251,7 @@ static int64_t time_us(const json_t *constraint, const char *name)
 	return text && time_parse(text, &ns) ? ns / 1000 : 0;
 }
 
-/* What ends the search besides; the count of trials stays what it is. */
+/* Other rules that end the search; the count of trials is unchanged. */
 static void limits_fill(const json_t *config, struct plan *plan)
 {
 	const json_t *least = json_object_get(config, "minimumRuntimeConstraint");

@@ -17,14 +17,14 @@
 #include "scheduler/tuning/study.h"
 #include "store/jobs/trials.h"
 
-/* What all trials of a job are rendered with. */
+/* Shared by the rendering of all trials of a job. */
 struct rendering {
 	struct call *call;
 	const struct job *job;
 	struct writer trials;
 	struct plan *plan;
 	struct study *study;
-	bool shells; /* they are told */
+	bool shells; /* answers have addresses of shells */
 	struct trial_list list;
 };
 
@@ -34,7 +34,7 @@ static bool has_measured(const json_t *final)
 	return json_is_number(json_array_get(json_object_get(final, "values"), 0));
 }
 
-/* One that was stopped early has done what was asked of it. */
+/* A trial that was stopped early counts as succeeded. */
 static const char *state_of(const struct stored_trial *trial, bool reached)
 {
 	if (trial->outcome == OUTCOME_OPEN)
@@ -69,7 +69,7 @@ static void parameters_render(const struct study *study, const struct stored_tri
 	free(values);
 }
 
-/* Of several metrics, those that were reported with the last, or best, value of the first. */
+/* With several metrics, those that were reported together with the last, or best, value of the first. */
 static void final_render(const struct rendering *rendering, const json_t *final, struct writer *answer)
 {
 	const struct study *study = rendering->study;
@@ -93,7 +93,7 @@ static void final_render(const struct rendering *rendering, const json_t *final,
 	message_close(&measurement);
 }
 
-/* What its job says of its end, without the pointer to the logs. */
+/* The reason of its end from its job, without the pointer to the logs. */
 static void reason_render(const struct rendering *rendering, const struct stored_trial *trial,
 			  const struct trial_run *run, struct writer *answer)
 {
@@ -174,7 +174,7 @@ void tuning_trials_render(struct call *call, const struct job *job, struct write
 
 /* ---- the best trial ---- */
 
-/* False: it is none that can be best. */
+/* False: it cannot be the best. */
 static bool value_of(const struct stored_trial *trial, double *ret_value)
 {
 	AUTO(json) json_t *final = NULL;

@@ -153,7 +153,7 @@ static enum status slash_add(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Browsers ask for HTML; to all others it is no method, as it is to the cloud. */
+/* Browsers ask for HTML; for other clients the method does not exist, as in the cloud. */
 static enum status top_get(struct call *call, struct error *err)
 {
 	if (!strstr(call_header(call, "Accept"), "text/html"))
@@ -164,7 +164,7 @@ static enum status top_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* The files are open: they are the same for everybody, and hold nothing of a job. */
+/* The files need no token: they are the same for every user, and contain nothing of a job. */
 const struct route console_routes[] = {
 	{ .method = "GET", .path = "/", .handler = top_get, .open = true },
 	{ .method = "GET", .path = "/_trainyard/console", .handler = slash_add, .open = true },

@@ -97,7 +97,7 @@ static void secret_add(struct console_sessions *sessions, struct secret *list, s
 	pthread_mutex_unlock(&sessions->lock);
 }
 
-/* Whether a secret of the list is @text. @take: it is so no longer. */
+/* Whether a secret of the list is @text. @take: removes it. */
 static bool secret_is(struct console_sessions *sessions, struct secret *list, size_t count, const char *text,
 		      size_t length, bool take)
 {
@@ -119,7 +119,7 @@ static bool secret_is(struct console_sessions *sessions, struct secret *list, si
 
 /* ---- cookies ---- */
 
-/* The value of the next cookie of ours in *at, which moves past it; NULL: there is no more. */
+/* The value of the next cookie of ours in *at, which moves past it; NULL: there are no more. */
 static const char *cookie_next(const char **at, size_t *ret_length)
 {
 	while (**at) {

@@ -89,7 +89,7 @@ static const struct discovery_entry *entry_find(const struct call *call, const c
 	return NULL;
 }
 
-/* Every API of the cloud has this path on a host of its own; here its version has to tell which one is meant. */
+/* Every API of the cloud has this path on a host of its own; here the version determines the API. */
 static enum status own_document_get(struct call *call, struct error *err)
 {
 	const char *asked = call_query(call, "version");

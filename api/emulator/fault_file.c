@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of faults out of a file. Those of the last start that the file still has keep their hits: a scenario goes on. */
+/* Fault rules from a file. Rules of the last start that the file still has keep their counts, so that a scenario
+ * continues. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "scheduler/faults/fault_registry.h"
 #include "store/jobs/faults.h"
 
-/* What the messages of a faulty rule are prefixed with is its place in the file. */
+/* Messages about a wrong rule are prefixed with its position in the file. */
 static enum status rule_read(const struct faults_context *context, const char *path, size_t index,
 			     const json_t *value, json_t **ret_canonical, struct error *err)
 {

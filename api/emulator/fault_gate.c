@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ordered faults do to calls, before anything of them is done. */
+/* Injects faults into calls, before anything is done. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { NAP_US = 20000 };
 
-/* What a call's path may have the id of a job by, and its kind: those of jobs that have display names as well. */
+/* The names of path segments with the id of a job, and its kind: for jobs that have display names as well. */
 static const struct {
 	const char *param;
 	enum job_kind kind;
@@ -74,8 +74,8 @@ static char *job_display_name(const struct faults_context *context, const struct
 	return resource_get(context->store, &resource, &job, &unknown) ? NULL : copy(job->display_name);
 }
 
-/* What a call says of the job that it is about, and how that is called; the names are the call's, but the one that was
- * looked up. NULL: it says nothing. */
+/* The names of the job that a call is about; they belong to the call, except the one that was looked up. NULL:
+ * unknown. */
 struct called {
 	const char *id;
 	char *display_name;
@@ -103,7 +103,7 @@ static void called_find(const struct faults_context *context, const struct call 
 	called->display_name = copy(json_text_at(call->body, "displayName"));
 }
 
-/* A delayed call waits until it is due; a step of the clock makes it due as well. A call that its client has given up does
+/* Delays a call until it is due; a step of the clock may make it due. A call that its client has abandoned does
  * nothing. */
 static enum status due_await(const struct faults_context *context, const struct call *call,
 			     const struct fault_order *order, bool *ret_cut, struct error *err)

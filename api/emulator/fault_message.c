@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule of a fault as a message. Choice: all of it is ours, the service has nothing like it. */
+/* A fault rule as a message. Choice: it is trainyard's own; the service has none like it. */
 #include "api/emulator/faults.h"
 #include "api/message/message.h"
 

@@ -11,7 +11,7 @@
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* What the paths of calls that are the emulator's own begin with, whichever family they are of. */
+/* The prefix of the paths of the emulator's own calls, in any family. */
 static const char own[] = "/_trainyard/";
 
 /* The families with calls that a fault may be about, and the beginnings of their methods' names. */
@@ -104,7 +104,7 @@ static bool is_answered_before(const struct family *families, const struct famil
 	return false;
 }
 
-/* What a rule asks of a method besides its name. */
+/* What a rule requires of a method besides its name. */
 struct wanted {
 	const char *pattern;
 	bool creates, names_project;
@@ -142,7 +142,7 @@ static enum status method_refuse(const struct family *families, const struct wan
 				 struct error *err)
 {
 	struct nearest nearest = { .wanted = wanted->pattern };
-	struct text names[2] = { { 0 }, { 0 } }; /* the nearest until now, and the one that is looked at */
+	struct text names[2] = { { 0 }, { 0 } }; /* the most similar so far, and the current one */
 	char hint[NEAREST_HINT_SIZE];
 
 	for (const struct family *family = families; family->name; family++)

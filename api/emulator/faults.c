@@ -47,7 +47,7 @@ static enum status id_read(const struct call *call, int64_t *ret_id, struct erro
 	return STATUS_OK;
 }
 
-/* Answers with one rule as it stands. */
+/* Answers with one rule as it is now. */
 static enum status fault_answer(struct call *call, int64_t id, struct error *err)
 {
 	const struct faults_context *context = call->context;

@@ -73,7 +73,7 @@ struct reading {
 	int64_t left_bytes;
 	unsigned file_count;
 	bool has_more_files;
-	struct text broken; /* what is wrong with the first file that is */
+	struct text broken; /* the problem of the first broken file */
 };
 
 static void reading_deinit(struct reading *reading)
@@ -130,7 +130,7 @@ static void object_take(struct reading *reading, const char *name)
 	reading->scalars.run = "";
 }
 
-/* By name: those of one directory begin with when they were made. */
+/* By name: names in one directory begin with the time at which the file was made. */
 static enum status files_read(struct reading *reading, struct error *err)
 {
 	AUTO(string) char *after = NULL;

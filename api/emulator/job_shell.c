@@ -170,7 +170,7 @@ static void frame_put(struct output *output, enum shell_frame frame, const char 
 	text_puts(&output->pending, data);
 }
 
-/* Whether the attempt goes on that the session is of. */
+/* Whether the session's attempt still runs. */
 static bool job_runs(struct output *output)
 {
 	const int64_t now_us = clock_mono_us(output->context->shells->clock);

@@ -57,7 +57,7 @@ static enum status document_read(const char *text, size_t length, json_t **ret_v
 static const struct job_form {
 	const char *member, *snake; /* what tells it */
 	const char *collection;
-	const char *name; /* what the job is called by */
+	const char *name; /* the job's name */
 	/* The text is the value of this member: gcloud's --config of custom jobs; NULL: the text is the whole job. */
 	const char *inside;
 } forms[] = {

@@ -255,7 +255,8 @@ static void replica_write(const struct journal *journal, const struct plan *plan
 		member_bool(answer, "blamed", true);
 }
 
-/* A replica's end is stored with the engine's time, which is before the row's turn. Rows of one time keep their order. */
+/* A replica's end is stored with the engine's time, which is earlier than the rows before it. Rows with the same time
+ * keep their order. */
 static void rows_sort(struct journal *journal)
 {
 	for (size_t i = 1; i < journal->count; i++) {

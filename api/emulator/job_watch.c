@@ -51,9 +51,9 @@ struct watch {
 	const struct jobs_context *context;
 	struct job_changes *changes;
 	char *project, *filter; /* project: NULL: all */
-	bool begins;            /* all jobs are to be told */
-	char *token;            /* of the next page of them; NULL: the first, or none */
-	uint64_t reached;       /* all up to this change was told, or will be by the pages to come */
+	bool begins;            /* all jobs are to be sent */
+	char *token;            /* of their next page; NULL: the first, or none */
+	uint64_t reached;       /* all changes up to this one were sent, or will be by the remaining pages */
 };
 
 static void watch_close(void *arg)
@@ -79,7 +79,7 @@ static void position_render(const struct watch *watch, struct text *text)
 	text_putc(text, '\n');
 }
 
-/* One of another start of the daemon leaves the watch at its beginning. */
+/* A position of another start of the daemon leaves the watch at its beginning. */
 static enum status position_read(struct watch *watch, const char *position, struct error *err)
 {
 	char instance[INSTANCE_LENGTH + 1], rest;
@@ -124,7 +124,7 @@ static void removal_render(int64_t uid, struct text *text)
 	text_putc(text, '\n');
 }
 
-/* A page of all jobs. What changes while they are told comes again behind them. */
+/* A page of all jobs. Jobs that change meanwhile are sent again after them. */
 static enum status page_render(struct watch *watch, struct text *text, struct error *err)
 {
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };

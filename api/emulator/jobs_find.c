@@ -20,7 +20,7 @@ const char *jobs_project(const struct call *call)
 		       : project;
 }
 
-/* Of a resource's whole name its last part is the reference: ids of resources are drawn, and no two are the same. */
+/* For a full resource name its last part is the reference: ids of resources are random, and unique. */
 enum status jobs_find(const struct call *call, struct summary_list *ret_one, struct error *err)
 {
 	const struct jobs_context *context = call->context;

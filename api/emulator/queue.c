@@ -295,7 +295,7 @@ static void holder_write(const struct jobs_context *context, const struct job *j
 	member_time(answer, "startTime", job->started_us, TIME_MICROSECONDS);
 }
 
-/* Leases of one device; @leases of others are passed over. */
+/* Writes the leases of one device; @leases of others are ignored. */
 static void gpu_write(const struct jobs_context *context, const char *device, bool shared,
 		      const struct job_list *jobs, const struct room *room, struct writer *answer)
 {

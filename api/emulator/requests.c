@@ -120,7 +120,7 @@ static enum status requests_more(void *arg, struct text *text, ssize_t *ret_over
 	return STATUS_OK;
 }
 
-/* Passes over all but the last @tail of those that are there, and ends with them unless it follows. */
+/* Skips all but the last @tail of the present entries, and ends with them unless it follows. */
 static void tail_seek(struct requests *requests, int64_t tail)
 {
 	struct ledger_entry entry;

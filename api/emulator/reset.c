@@ -67,7 +67,7 @@ static enum status jobs_remove(struct reset *reset, struct error *err)
 	return rc;
 }
 
-/* What is left once there is no job. */
+/* Removes what is left when there is no job. */
 static enum status rest_remove(struct reset *reset, struct error *err)
 {
 	struct objects *objects = reset->context->training->objects;

@@ -23,7 +23,7 @@ enum {
 	SIDE_MAX = 1000, /* columns and rows */
 };
 
-/* Nothing but what the page needs, from where it came, for nobody else's eyes: its address is its key.
+/* The page loads only its own parts from this daemon, and is not sent as a referrer, because its address is its key.
  * Source: https://www.w3.org/TR/CSP3/ */
 static const struct {
 	const char *name, *value;
@@ -66,7 +66,7 @@ char *web_shell_uri(const unsigned char *key, const char *host, int64_t job, enu
 	return text_take(&uri);
 }
 
-/* What the token says, proven or not: neither attempt nor restart. */
+/* The contents of the token, verified or not: without attempt and restart. */
 static bool token_parse(const char *token, struct replica_key *ret_replica)
 {
 	char role[16];

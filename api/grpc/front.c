@@ -25,8 +25,8 @@
 
 enum {
 	CONNECTIONS_MAX = 128,
-	ADDRESS_CONNECTIONS_MAX = 32, /* of one that is not this machine's own */
-	USELESS_US = 30000000,        /* after which a connection makes room where there is none */
+	ADDRESS_CONNECTIONS_MAX = 32, /* for clients on other machines */
+	USELESS_US = 30000000, /* after which a connection is closed if there is no room for a new one */
 	LOOK_S = 1,
 	STACK_BYTES = 512 << 10,
 	BODY_BYTES_MAX = 10 << 20,
@@ -39,7 +39,7 @@ enum {
 struct connection {
 	struct front *front;
 	int fd;      /* -1: the place is free */
-	int wake_fd; /* an eventfd by which feeds tell that they have something; -1: there was none yet */
+	int wake_fd; /* an eventfd that feeds write to when they have messages; -1: no feed yet */
 	uint32_t peer;
 	unsigned char key[ADDRESS_KEY_BYTES];
 	/* Since when no call came by it that may come in: what else it says does not count. 0: one is being answered. */
@@ -312,7 +312,7 @@ static void connection_serve(struct connection *connection)
 	stream_socket_end(&socket);
 }
 
-/* A session gives back to the front's pool what it holds: it goes before the count tells that the front may. */
+/* A session returns its memory to the front's pool, so it is freed before the count allows the front to be freed. */
 static void *connection_main(void *arg)
 {
 	struct connection *connection = arg;
@@ -331,7 +331,7 @@ static void *connection_main(void *arg)
 	return NULL;
 }
 
-/* Detached: the count tells when the last has gone. */
+/* Detached: the count shows when the last one has ended. */
 static bool thread_start(struct connection *connection)
 {
 	pthread_attr_t attributes;
@@ -439,7 +439,7 @@ static void *accepting_main(void *arg)
 		int fd = accept4(front->listening, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
 
 		if (fd < 0) {
-			/* Out of descriptors, or memory: the one that waits would be told of again at once. */
+			/* Out of descriptors, or memory: the waiting connection would be reported again at once. */
 			if (errno != EINTR && errno != ECONNABORTED)
 				nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 			continue;
@@ -527,8 +527,8 @@ static void connections_shut(struct front *front, int how)
 			shutdown(front->connections[i].fd, how);
 }
 
-/* What is being answered still is, at once where it waits: only nothing more is read. Clients that take their answers
- * slowly are left alone with the rest. */
+/* Running calls are still answered, waiting ones at once; nothing more is read. Clients that read their answers slowly
+ * get the rest. */
 static void connections_end(struct front *front)
 {
 	struct timespec end;

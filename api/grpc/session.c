@@ -56,7 +56,7 @@ static const struct {
 /* A call under way. */
 struct stream {
 	struct stream *next,
-		**link; /* of all that are open: nghttp2 does not tell of those that it ends with */
+		**link; /* of all open ones: nghttp2 does not report those that it closes with the session */
 	int32_t id;
 	char *copies[COPY_COUNT];
 	bool is_post, is_grpc, is_coded, is_refused;
@@ -77,9 +77,9 @@ struct session {
 	nghttp2_session *http2;
 	struct stream *streams;
 	struct hold bodies, answers;
-	/* Unpacked, of heads that were refused, and what was too much of the others: a client packs 500 MB into 2.5 MB. */
+	/* Decompressed bytes of refused heads, and excess bytes of others: a client can compress 500 MB to 2.5 MB. */
 	size_t useless_head_bytes;
-	size_t block_bytes, block_frames; /* of the head that is coming, packed */
+	size_t block_bytes, block_frames; /* of the head that is arriving, compressed */
 	bool block_is_claimed;            /* a stream is there for it */
 };
 
@@ -150,7 +150,7 @@ static bool media_is_grpc(const uint8_t *value, size_t length)
 	       (length == bytes || value[bytes] == ';' || text_is(value + bytes, length - bytes, "+proto"));
 }
 
-/* Tells the client that it asks too much, and ends the connection. What has come in already is still unpacked. */
+/* Tells the client that it sends too much, and ends the connection. Bytes that have arrived are still decompressed. */
 static int session_calm(struct session *session)
 {
 	nghttp2_session_terminate_session(session->http2, NGHTTP2_ENHANCE_YOUR_CALM);
@@ -164,7 +164,7 @@ static void useless_add(struct session *session, size_t bytes)
 		session_calm(session);
 }
 
-/* False: the head is longer than a client was told that one may be. Its stream is reset; the rest of it is counted. */
+/* False: the head is longer than the limit that the client was told. Its stream is reset; the rest of it is counted. */
 static bool head_count(struct session *session, struct stream *stream, size_t bytes)
 {
 	const bool is_first = !stream->is_too_long;
@@ -205,7 +205,7 @@ static int on_begin_frame(nghttp2_session *http2, const nghttp2_frame_hd *head, 
 		       : 0;
 }
 
-/* What is too long is nothing that we know: it is empty then, not absent. */
+/* A value that is too long is not one we know: it is stored as empty, not as absent. */
 static void copy_take(char **copy, const uint8_t *value, size_t length, size_t most)
 {
 	free(*copy);
@@ -235,8 +235,8 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 
 static int request_look(struct session *session, struct stream *stream);
 
-/* What is refused, or too much, is swallowed, and answered at its end: there are clients that do not understand an answer
- * which comes before it (curl 7.88). */
+/* A body that is refused or too large is dropped, and answered at its end: some clients do not understand an answer
+ * that comes earlier (curl 7.88). */
 static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *data, size_t length,
 		   void *arg)
 {
@@ -354,7 +354,7 @@ static struct session_call head_of(const struct stream *stream)
 				      .sec_fetch_site = copies[COPY_SEC_FETCH_SITE] };
 }
 
-/* Its head is complete. Of a call that is refused, only the error to answer is kept. */
+/* Its head is complete. For a refused call, only the error to answer is kept. */
 static void stream_admit(struct session *session, struct stream *stream)
 {
 	const struct session_call call = head_of(stream);
@@ -463,7 +463,7 @@ static void stream_wake(struct session *session, struct stream *stream)
 		nghttp2_session_resume_data(session->http2, stream->id);
 }
 
-/* More of the body of a call with a feed has come: it has one request. */
+/* More of the body of a call with a feed has arrived: it contains one request. */
 static int request_look(struct session *session, struct stream *stream)
 {
 	if (stream->feed) {

@@ -79,7 +79,7 @@ static bool tls_begin(struct stream_socket *socket, struct tls_keys *keys)
 		return false;
 	gnutls_transport_set_int(socket->tls, socket->fd);
 	gnutls_handshake_set_timeout(socket->tls, HANDSHAKE_MS);
-	gnutls_record_set_timeout(socket->tls, RECORD_MS); /* for the rest of one that has begun */
+	gnutls_record_set_timeout(socket->tls, RECORD_MS); /* for the rest of a record that has begun */
 	do
 		code = gnutls_handshake(socket->tls);
 	while (code < 0 && !gnutls_error_is_fatal(code));
@@ -113,7 +113,7 @@ static ssize_t read_once(struct stream_socket *socket, void *buffer, size_t size
 			   : recv(socket->fd, buffer, size, 0);
 }
 
-/* What is to be tried again: a record that is not whole yet, a signal. */
+/* Whether to try again: an incomplete record, a signal. */
 static bool is_passing(const struct stream_socket *socket, ssize_t failure)
 {
 	return socket->tls ? !gnutls_error_is_fatal((int)failure) && failure != GNUTLS_E_REHANDSHAKE

@@ -69,7 +69,7 @@ enum status answer_success(struct exchange *exchange, struct error *err)
 	return STATUS_OK;
 }
 
-/* The family's own form of the error. What is the daemon's own business stays so there, too. */
+/* The family's own form of the error. Errors that are not for clients stay neutral there, too. */
 static void error_render(struct exchange *exchange)
 {
 	struct error shown AUTO_ERROR = { 0 };

@@ -17,7 +17,7 @@
 #include "daemon/base/memory.h"
 
 enum { US_PER_S = 1000000, US_PER_MS = 1000, ROOM_PART = 8, STACK_BYTES = 64 << 10 };
-enum { ARRIVAL_US = US_PER_S }; /* more than there can be between the two moments of one */
+enum { ARRIVAL_US = US_PER_S }; /* more than can pass between the two times of one arrival */
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER, PHASE_IDLE };
 
@@ -55,7 +55,7 @@ static int64_t now_us(void)
 
 /* ---- cutting: all with the lock held ---- */
 
-/* Nobody else writes: the connection's thread waits for the rest of a head. */
+/* No other thread writes: the connection's thread waits for the rest of a head. */
 static void timeout_say(const struct connection *connection)
 {
 	static const char answer[] =

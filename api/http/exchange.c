@@ -50,7 +50,7 @@ static void intake_close(struct exchange *exchange)
 		intake.close(intake.arg);
 }
 
-/* A stream may go on for days: what came in does not stay that long. */
+/* A stream may last for days: the request's data are freed before. */
 static void call_release(struct exchange *exchange)
 {
 	struct call *call = &exchange->call;
@@ -180,7 +180,7 @@ static const struct message *own_query(const struct exchange *exchange)
 	return exchange->match.kind == MATCH_ROUTE ? exchange->match.route->query : NULL;
 }
 
-/* Takes apart @query, a part of the query; *pairs gets what is not the system's. */
+/* Parses @query, a part of the query; *pairs gets all but system parameters. */
 static enum status query_part_take(struct exchange *exchange, const struct query *query, json_t **pairs,
 				   struct error *err)
 {
@@ -286,7 +286,7 @@ static bool is_taking(const struct exchange *exchange)
 	return !exchange->failed && exchange->call.intake.take;
 }
 
-/* How much of a body is listened to, be it kept or swallowed. */
+/* How much of a body is read, whether kept or dropped. */
 static unsigned long long receive_limit(const struct exchange *exchange)
 {
 	if (is_taking(exchange))
@@ -381,7 +381,7 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 	return rc;
 }
 
-/* A client that ended its side may still read: of one that is silent for long while work is done, nothing more is expected. */
+/* A client that shut down its side may still read. If it is silent for long while work is done, it counts as gone. */
 static bool is_abandoned(void *arg)
 {
 	const struct exchange *exchange = arg;
@@ -462,7 +462,7 @@ static enum status call_run_alone(struct exchange *exchange, const json_t *pairs
 	return rc;
 }
 
-/* The query may go on in the body. */
+/* The query may continue in the body. */
 static enum status body_take(struct exchange *exchange, struct error *err)
 {
 	enum status rc = body_finish(&exchange->body, head_says_gzip(&exchange->head), body_limit(exchange),
@@ -509,7 +509,7 @@ static void error_log(const struct exchange *exchange)
 		  exchange->error.text ? exchange->error.text : "");
 }
 
-/* What can be read of the query and the body, be the request refused or not. */
+/* Reads the query and the body as far as possible, even if the request is refused. */
 static void request_take(struct exchange *exchange, json_t **pairs)
 {
 	exchange->parameters.fields = header(exchange, HEADER_FIELD_MASK);

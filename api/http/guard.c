@@ -36,7 +36,7 @@ static bool place_take(const char *host, char name[NAME_SIZE], unsigned *ret_por
 	return true;
 }
 
-/* The address as 16 bytes, IPv4 mapped into IPv6; false when @name is none. */
+/* The address as 16 bytes, IPv4 mapped into IPv6; false: @name is not an address. */
 static bool address_read(const char *name, struct in6_addr *ret_address)
 {
 	char mapped[NAME_SIZE + 8];
@@ -61,7 +61,7 @@ static bool address_is_wildcard(const struct in6_addr *address)
 	       (IN6_IS_ADDR_V4MAPPED(address) && memcmp(address->s6_addr + 12, zeros, sizeof(zeros)) == 0);
 }
 
-/* A literal cannot have been rebound by anybody's name server. */
+/* An address literal cannot be rebound by a name server. */
 static bool literal_allowed(const struct guard *guard, const struct in6_addr *address)
 {
 	struct in6_addr own;
@@ -176,7 +176,7 @@ enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct er
 	return error_set(err, STATUS_PERMISSION_DENIED, NULL, "This API is not for programs inside jobs.");
 }
 
-/* What is served, so that the caller knows what to change. */
+/* The text lists what is served, so that the caller knows what to change. */
 static enum status host_refuse(const struct guard *guard, const char *host, struct error *err)
 {
 	struct text names AUTO_TEXT = { 0 };

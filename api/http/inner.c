@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/http/inner.c: a request inside another one's body, or through a door, goes the way of any other, but for the
- * socket. */
+/* api/http/inner.c: a request inside another one's body, or through an inner endpoint, is handled like any other,
+ * without a socket. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,7 +66,7 @@ static void spaces_cut(char *value)
 		value[--length] = '\0';
 }
 
-/* False when @line is no header, or one too many. */
+/* False: @line is not a header, or one too many. */
 static bool line_take(struct inner_head *inner, struct head *head, char *line)
 {
 	char *name = strsep(&line, ":");
@@ -98,7 +98,7 @@ static void head_inherit(const struct inner_head *inner, struct head *head)
 	}
 }
 
-/* A line that is no header makes the head malformed; the request then fails with the error for that. */
+/* A line that is not a header makes the head malformed; the request then fails with the error for that. */
 static void head_read(struct inner_head *inner, const char *text, struct head *ret_head)
 {
 	struct head head = { .find = inner_find, .find_arg = inner };

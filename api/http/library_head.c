@@ -13,8 +13,8 @@ struct head_reading {
 	const char *next; /* where a line begins */
 };
 
-/* A folded line ("Transfer-Encoding:", then " chunked") is joined to the header's name, so that a coding that others read
- * is none here. What stood in one line is where it stood: name, NUL for the colon, blanks, value. */
+/* A folded line ("Transfer-Encoding:", then " chunked") is joined to the header's name, so a coding that other programs
+ * see is missing here. A header of one line is unchanged in memory: name, NUL for the colon, blanks, value. */
 static bool is_folded(const char *name, const char *value)
 {
 	const char *at = name + strlen(name) + 1;

@@ -47,7 +47,7 @@ struct listener {
 	 * of the two sees the other, and requests share no lock. */
 	atomic_uint under_way; /* requests that are being handled, until their answer is sent */
 	atomic_bool stopping;
-	atomic_bool cutting; /* nobody waits for what is still under way */
+	atomic_bool cutting; /* the time for closing is over; running streams are cut */
 
 	pthread_mutex_t lock; /* for waiting, and for what follows */
 	pthread_cond_t idle;
@@ -70,7 +70,7 @@ static struct connection *place_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-/* The one that the connection has had from its first request on. */
+/* The exchange that the connection has had since its first request. */
 static struct exchange *exchange_of(struct connection *place, const char *target)
 {
 	struct exchange *exchange = connection_exchange(place);
@@ -147,7 +147,8 @@ static const struct sockaddr *address_of(struct MHD_Connection *connection)
 	return info ? info->client_addr : NULL;
 }
 
-/* 0: none. What is told of a connection is to be taken at once: from 1.0 on, all of it stands in one place. */
+/* 0: none. From release 1.0 on, the information about a connection is overwritten by the next call, so it is read at
+ * once. */
 static int client_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -426,8 +427,8 @@ static bool listens(const struct listener_options *options)
 	return !options->tls_key && !options->adopts_only;
 }
 
-/* One thread a connection, with poll: handlers may block, and nobody waits for them but their client.
- * Never an AUTO or EPOLL mode, never a suspended connection: both lose clients in 0.9.75. */
+/* One thread per connection, with poll: handlers may block, and delay only their own client. Never an AUTO or EPOLL
+ * mode, never a suspended connection: both lose clients in 0.9.75. */
 static struct MHD_Daemon *daemon_start(struct listener *listener, const struct listener_options *options,
 				       const union address *address)
 {
@@ -444,7 +445,7 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 	}
 	listener->path_socket.fd = -1;
 	struct MHD_OptionItem items[] = {
-		/* First, so that it hears of what goes wrong with the others. */
+		/* First, so that errors in the other options are logged. */
 		{ MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_complaint, listener },
 		{ MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape_nothing, NULL },
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
@@ -527,7 +528,7 @@ static struct timespec deadline_after(unsigned wait_ms)
 	return deadline;
 }
 
-/* Stopping the daemon drops what is not yet sent: requests under way get their answers first. */
+/* Stopping the daemon drops what is not sent yet, so running requests get their answers first. */
 static void wait_idle(struct listener *listener, unsigned wait_ms)
 {
 	const struct timespec deadline = deadline_after(wait_ms);
@@ -554,8 +555,8 @@ void listener_close(struct listener *listener, unsigned wait_ms)
 	path_socket_close(&listener->path_socket); /* the next listener may have the path */
 	wait_idle(listener, wait_ms);
 	atomic_store(&listener->cutting, true);
-	/* Whatever libmicrohttpd refuses itself while it is told to stop (a broken chunk, a long head), it takes its own
-	 * answer for queued, and reads through NULL: nobody may be connected then.
+	/* If libmicrohttpd refuses a request itself while it is stopping (a broken chunk, a long head), it assumes that
+	 * its own answer is queued, and dereferences NULL. So no client may be connected then.
 	 * Source: transmit_error_response_len() and MHD_queue_response() of 0.9.75; 1.0.0 has it right. */
 	connections_drain(listener->connections);
 	MHD_stop_daemon(listener->daemon);

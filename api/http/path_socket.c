@@ -12,7 +12,7 @@
 
 #include "daemon/base/memory.h"
 
-/* Linux makes the file with the mode that the socket has, so that there is no moment of another one.
+/* Linux makes the file with the mode that the socket has, so it never has another one.
  * Source: unix_bind() in net/unix/af_unix.c of Linux 6.1 */
 static bool fd_bind(int fd, const struct sockaddr_un *address)
 {
@@ -79,7 +79,8 @@ void path_socket_close(struct path_socket *socket)
 	if (socket->fd >= 0)
 		close(socket->fd);
 	socket->fd = -1;
-	/* A copy of the descriptor may still be somebody's: what stands there is compared, not asked. */
+	/* A forked process may still have a copy of the descriptor, so the file at the path is compared instead of
+	 * connecting to it. */
 	if (socket->path && lstat(socket->path, &about) == 0 && about.st_dev == socket->device &&
 	    about.st_ino == socket->inode)
 		unlink(socket->path);

@@ -392,7 +392,7 @@ enum status head_check_coding(const struct head *head, enum refusal *ret_refusal
 			 "Unsupported Content-Encoding: a body may be sent plain or with gzip.");
 }
 
-/* The value of "; charset=..." is UTF-8, quoted or not, or there is none. */
+/* Whether "; charset=..." is UTF-8, quoted or not, or missing. */
 static bool charset_ok(const char *parameters)
 {
 	const char *charset = strcasestr(parameters, "charset=");

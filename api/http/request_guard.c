@@ -62,8 +62,8 @@ static bool has_body(const struct exchange *exchange)
 	return head_declared_bytes(&exchange->head) || header(exchange, HEADER_TRANSFER_ENCODING);
 }
 
-/* What is below a library may say "form" of a request without a body. Google's name themselves in a header that a page
- * cannot send unasked. Source: java.net.HttpURLConnection of OpenJDK 17 (observed) */
+/* The HTTP layer of a library may send a form's type with a request without a body. Google's libraries send a header
+ * that a page cannot send without a preflight. Source: java.net.HttpURLConnection of OpenJDK 17 (observed) */
 static bool is_librarys(const struct exchange *exchange)
 {
 	return !has_body(exchange) && head_find(&exchange->head, "X-Goog-Api-Client");

@@ -44,7 +44,7 @@ static bool headers_add_own(struct MHD_Response *response, const struct exchange
 	return true;
 }
 
-/* The exchange keeps the text: libmicrohttpd tells of the request's end when nothing of it is still to be sent. */
+/* The exchange keeps the text, because libmicrohttpd reports the end of a request only when all of it is sent. */
 static struct MHD_Response *text_response(const struct text *answer)
 {
 	if (answer->failed)

@@ -208,7 +208,7 @@ static bool absent_match(const struct family *family, const char *method, const 
 	return known;
 }
 
-/* True when the search is over: a row was found, or somebody has the path. */
+/* True if the search is over: a row was found, or a family has the path. */
 static bool families_match(const struct family *families, enum turn turn, const char *method,
 			   const struct target *target, const char *verb, struct match *match)
 {
@@ -280,7 +280,7 @@ static enum status refuse_absent(const struct route *route, struct error *err)
 			 name.data);
 }
 
-/* Shows the path as it was understood, and not all of a very long one. */
+/* Shows the path as it was parsed, and only the beginning of a very long one. */
 static void path_write(struct text *text, const struct target *target)
 {
 	enum { SHOWN_MAX = 512 };

@@ -100,7 +100,7 @@ static void extra_with_labels_put(struct writer *answer, const struct log_entry 
 	members_value(answer, extra, said);
 }
 
-/* What the store keeps as JSON goes into the answer as it is. */
+/* JSON from the store is copied into the answer. */
 static void extra_put(struct writer *answer, const struct log_entry *entry)
 {
 	AUTO(json) json_t *extra = entry->extra ? json_loadb(entry->extra, strlen(entry->extra), 0, NULL) : NULL;

@@ -138,7 +138,7 @@ static void suppression_put(struct tail *tail, struct writer *message)
 	message_close(&list);
 }
 
-/* Appends a page's message; nothing where *ret_count, of the page's entries, told or left out, is 0. */
+/* Appends a page's message; nothing if *ret_count, the number of its entries, sent or left out, is 0. */
 static enum status page_put(struct tail *tail, struct text *text, unsigned *ret_count, bool *ret_held,
 			    struct error *err)
 {

@@ -29,7 +29,7 @@ struct draft {
 struct writing {
 	const struct logging_context *context;
 	const json_t *request;
-	const struct log_source *own; /* of the replica that writes; NULL: none does */
+	const struct log_source *own; /* the log source of the replica that writes; NULL: another client */
 };
 
 struct drafts {
@@ -72,14 +72,14 @@ static json_t *merged(const json_t *defaults, const json_t *own)
 	return all;
 }
 
-/* What Google's libraries name inside a replica, which is a machine to them. Choice: such entries are of the job, so that
- * what shows its log shows them. */
+/* The resource types that Google's libraries use inside a replica, which looks like a machine to them. Choice: such
+ * entries belong to the job, so they are shown in its log. */
 static bool is_own_machine(const char *type)
 {
 	return !type || strcmp(type, "global") == 0 || strcmp(type, "gce_instance") == 0;
 }
 
-/* Programs inside a job are told the emulator's project; the job may be of another one, and so is its log. */
+/* Programs in a job know the emulator's project; the job may belong to another one, and so does its log. */
 static const char *project_of(const struct writing *writing, const char *project)
 {
 	const char *reported = writing->context->project_id;
@@ -203,12 +203,12 @@ static enum status draft_make(const struct writing *writing, const json_t *entry
 	draft->record.dated = time && time_parse_strict(time, &draft->record.time_ns);
 	if (!draft->record.dated)
 		draft->record.time_ns = clock_wall_ns(context->clock);
-	else if (writing->own) /* a replica knows nothing of the emulator's clock */
+	else if (writing->own) /* a replica's clock is the machine's, not the emulator's */
 		draft->record.time_ns = clock_from_outside_ns(context->clock, draft->record.time_ns);
 	return STATUS_OK;
 }
 
-/* Reads all entries. Refused ones are left out, and told of in *err. */
+/* Reads all entries. Refused ones are left out, and listed in *err. */
 static enum status drafts_make(const struct writing *writing, struct drafts *drafts, struct error *err)
 {
 	const json_t *entries = json_object_get(writing->request, "entries");

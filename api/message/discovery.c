@@ -106,7 +106,7 @@ static void method_put(json_t *document, const char *id, json_t *method)
 	json_object_set(object_in(at, "methods"), word, made);
 }
 
-/* What one part becomes in each of the texts that a path is told in. */
+/* The forms of one segment in each of the texts made from a path. */
 struct path_texts {
 	struct text flat;    /* v1/projects/{projectsId}/jobs */
 	struct text pattern; /* ^projects/[^/]+$ */

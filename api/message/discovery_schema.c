@@ -26,7 +26,7 @@ static const struct {
 	[FIELD_ENUM] = { "string", NULL },
 };
 
-/* Where the name of the message begins: behind the package, which has words in small letters. */
+/* Where the name of the message begins: after the package, whose words are in small letters. */
 static const char *behind_package(const char *full_name)
 {
 	const char *dot;
@@ -66,7 +66,7 @@ json_t *schema_reference(const struct discovery_api *api, const struct message *
 	return json_pack("{s:s}", "$ref", name.data);
 }
 
-/* The names of the values with what they mean. */
+/* The names of the values with their meanings. */
 static void enum_describe(json_t *described, const struct enum_type *type)
 {
 	json_t *names = json_array(), *helps = json_array();
@@ -79,7 +79,7 @@ static void enum_describe(json_t *described, const struct enum_type *type)
 	}
 }
 
-/* One value of a field. @api NULL: of a parameter, which holds no message. */
+/* One value of a field. @api NULL: for a parameter, which contains no message. */
 static json_t *value_describe(const struct discovery_api *api, const struct field *field)
 {
 	AUTO(json) json_t *described = NULL;

@@ -33,7 +33,7 @@ enum {
 struct reached {
 	const struct message *messages[REACHED_MAX];
 	size_t count;
-	bool anything; /* no table tells the names here */
+	bool anything; /* no table restricts the names here */
 };
 
 #define NOT_LOST SIZE_MAX
@@ -42,9 +42,9 @@ struct mask_scan {
 	const char *at;
 	unsigned depth, names;
 	struct text path;    /* the names up to here, joined by dots */
-	size_t lost_at;      /* where in it the first name begins that is no field; NOT_LOST */
+	size_t lost_at;      /* position of the first name that is not a field; NOT_LOST */
 	struct text nowhere; /* the first path that names no field; none: empty */
-	size_t nowhere_at;   /* where in it the first name begins that is no field */
+	size_t nowhere_at;   /* position of the first name that is not a field */
 };
 
 static bool list_scan(struct mask_scan *scan, json_t *tree, const struct reached *reached);
@@ -72,7 +72,7 @@ static bool is_unset(const struct message *message, const char *name)
 	return false;
 }
 
-/* False when none of the messages at @from has a field @name. */
+/* False: none of the messages at @from has a field @name. */
 static bool reached_below(const struct reached *from, const char *name, struct reached *to)
 {
 	const bool star = strcmp(name, "*") == 0;
@@ -246,8 +246,8 @@ enum status fields_mask_check(const struct message *message, const char *mask, m
 
 /* ---- the text that goes by ---- */
 
-/* What is laid over the value at hand: every tree that a path of the mask has led to. Those of the levels above
- * lie below them on the stack. */
+/* The trees that apply to the current value: every tree that a path of the mask has led to. Those of outer levels are
+ * below them on the stack. */
 struct sieve {
 	struct text *kept;
 	const char *at;
@@ -281,7 +281,7 @@ static bool is_star(const char *name)
 	return strcmp(name, "*") == 0;
 }
 
-/* *whole: the mask wants all of the member. */
+/* *whole: the mask selects all of the member. */
 static void tree_ask(struct sieve *sieve, const json_t *tree, const char *key, bool *whole)
 {
 	const char *name;
@@ -405,7 +405,7 @@ static bool array_sift(struct sieve *sieve, size_t first)
 	}
 }
 
-/* The value at hand, with the trees from @first on laid over it. False when it is no JSON. */
+/* The current value, filtered by the trees from @first on. False: it is not JSON. */
 static bool value_sift(struct sieve *sieve, size_t first)
 {
 	const char *begin = sieve->at;

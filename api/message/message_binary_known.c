@@ -50,7 +50,7 @@ struct instant {
 	int32_t nanos;
 };
 
-/* What no time can be is kept as well, for the next one of the field may mend it; message_read() knows no such text. */
+/* An invalid time is kept as text, too, because a later field may correct it; message_read() refuses such a text. */
 #define NO_TIME         "%" PRId64 " s and %" PRId32 " ns"
 #define NO_TIME_SCANNED "%" SCNd64 " s and %" SCNd32 " ns"
 

@@ -136,7 +136,7 @@ static json_t *wrapped_decode(struct binary *binary, const struct field *field, 
 					: number_decode(field, value.value);
 }
 
-/* One element of the field, whatever it is repeated or a map's. */
+/* One element of the field, if it is repeated or a map. */
 static json_t *element_decode(struct binary *binary, const struct field *field,
 			      const struct wire_field *on_wire, json_t *earlier)
 {
@@ -216,8 +216,7 @@ static bool single_decode(struct binary *binary, const struct field *field, cons
 	return true;
 }
 
-/* The member of a oneof that comes last is the one that is set: those before it are forgotten, where JSON's reader
- * refuses two.
+/* Of a oneof the last member counts: earlier ones are dropped, whereas the JSON reader refuses two.
  * Source: https://protobuf.dev/programming-guides/proto3/#oneof-features */
 static void others_forget(const struct message *message, const struct field *field, json_t *object)
 {

@@ -48,7 +48,7 @@ static bool word_take(struct binary *binary, const char *word)
 
 /* ---- objects and lists ---- */
 
-/* A member's name, as it stands between its quotes. */
+/* A member's name, without its quotes. */
 struct name {
 	const char *at;
 	size_t length;
@@ -270,7 +270,7 @@ static bool varint_encode(struct binary *binary, const struct field *field, unsi
 	return done;
 }
 
-/* The string at hand, without its escapes. False: another value comes, or there is no memory for it. */
+/* The current string, without its escapes. False: the value is not a string, or there is no memory. */
 static bool string_take(struct binary *binary, struct text *text)
 {
 	const bool done = json_string_append(&binary->at, text);
@@ -300,7 +300,7 @@ static bool base64_encode(struct binary *binary, unsigned number)
 	return true;
 }
 
-/* What is a message of its own on the wire, though a text in JSON. */
+/* Types that are messages in binary form, but strings in JSON. */
 static bool text_message_encode(struct binary *binary, enum field_type type, unsigned number)
 {
 	struct text text AUTO_TEXT = { .may_fail = true };
@@ -331,7 +331,7 @@ static const struct message *any_find(const struct message *const *any, const ch
 
 static const char struct_url[] = "type.googleapis.com/google.protobuf.Struct";
 
-/* What an object is, before it is written. */
+/* What is known of an Any before it is written. */
 struct any {
 	struct text url;   /* "": it has no "@type" */
 	const char *value; /* of the member "value"; NULL: none */
@@ -531,7 +531,7 @@ static bool field_encode(struct binary *binary, const struct field *field)
 	return element_encode(binary, field);
 }
 
-/* Answers have their members in the order of the table: the search goes on behind the last one that was found. */
+/* Answers have their members in the order of the table: the search continues after the last one found. */
 static const struct field *field_after(const struct message *message, const struct field *last,
 				       const struct name *name)
 {

@@ -6,7 +6,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-/* The front end shows this much of the body on either side of a fault. */
+/* How much of the body the front end shows on either side of an error. */
 enum { SHOWN_BYTES = 20 };
 
 static bool continues_character(char c)

@@ -37,8 +37,8 @@ static void refuse_list(struct reader *reader, const char *key, size_t parent_le
 	text_puts(&reader->path, own.data ? own.data : "");
 }
 
-/* One value of a field: an element of a list, a value of a map, or the whole. @parent_length is where
- * the parent's path ends. New reference, or NULL after a fault. */
+/* One value of a field: an element of a list, a value of a map, or the field itself. @parent_length: length of the
+ * parent's path. New reference, or NULL after a fault. */
 static json_t *read_one(struct reader *reader, const struct field *field, const char *key,
 			const json_t *value, size_t parent_length)
 {
@@ -137,7 +137,7 @@ static json_t *read_map(struct reader *reader, const struct field *field, const 
 	return TAKE(map);
 }
 
-/* What protobuf does not print: an unset field cannot be told from one that holds this. */
+/* Values that protobuf does not print, because they cannot be distinguished from an unset field. */
 static bool is_default(const struct field *field, const json_t *value)
 {
 	if (field->flags & (FIELD_REPEATED | FIELD_MAP))
@@ -208,8 +208,8 @@ static bool oneof_is_taken(const struct message *message, const struct field *fi
 	return false;
 }
 
-/* Members are read in the order sent (faults are told in it; a field given twice under its two
- * spellings: the last wins) and kept in the table's. */
+/* Members are read in the order sent (faults are reported in that order; if a field is given in both spellings, the
+ * last counts) and stored in the table's order. */
 static void read_members(struct reader *reader, const struct message *message, const json_t *object,
 			 json_t **slots)
 {

@@ -273,7 +273,7 @@ static json_t *read_timestamp(struct reader *reader, const char *type, const cha
 			      json_string_value(value));
 		return NULL;
 	}
-	if (wall_ns == INT64_MIN || wall_ns == INT64_MAX) /* beyond what 64 bits of nanoseconds tell apart */
+	if (wall_ns == INT64_MIN || wall_ns == INT64_MAX) /* out of the range of 64 bits of nanoseconds */
 		return json_copy((json_t *)value);
 	text_time_nanos(&canonical, wall_ns);
 	canonical.length--; /* the Z */

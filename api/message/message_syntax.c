@@ -91,7 +91,7 @@ static bool scan_unicode(struct scan *scan, size_t start)
 	return scan_fail(scan, fault);
 }
 
-/* A byte of a string that stands for itself. Choice: as U+0000. */
+/* A byte of a string that needs no rewriting. Choice: as U+0000. */
 static bool scan_plain(struct scan *scan)
 {
 	const unsigned char c = (unsigned char)scan->data[scan->at];

@@ -171,7 +171,7 @@ void member_printf(struct writer *writer, const char *name, const char *format, 
 	text_putc(writer->text, '"');
 }
 
-/* Without printf(), which would cost more than all the rest of a member. */
+/* Without printf(), which would take longer than everything else. */
 void member_int(struct writer *writer, const char *name, int64_t value)
 {
 	const struct field *field = begin(writer, name);

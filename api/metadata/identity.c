@@ -148,7 +148,7 @@ static enum status assertion_take(struct call *call, const struct query *form, s
 	return access_answer(call, json_text_at(claims, "iss"), json_text_at(claims, "scope"), err);
 }
 
-/* Choice: refresh tokens are none of ours, so that each is one that has been revoked. */
+/* Choice: trainyard issues no refresh tokens, so each one counts as revoked. */
 static enum status grant_take(struct call *call, const struct query *form, struct error *err)
 {
 	const char *grant = form_find(form, "grant_type");
@@ -165,7 +165,7 @@ static enum status grant_take(struct call *call, const struct query *form, struc
 		return STATUS_OK;
 	}
 	text_printf(&words, "Invalid grant_type: %.100s", grant);
-	/* What was cut may have been half a letter. */
+	/* The text may have been cut within a character. */
 	oauth_error(call, "unsupported_grant_type",
 		    utf8_valid(words.data, words.length) ? words.data : "Invalid grant_type");
 	return STATUS_OK;

@@ -102,8 +102,8 @@ static bool flavor_given(const struct call *call)
 
 /* ---- waiting for a change ------------------------------------------------------------------------------- */
 
-/* None of a replica's values changes while it runs: a request that waits for a change is answered with the present value at
- * its own timeout, and without one waits until its client leaves. */
+/* A replica's values do not change while it runs: a request that waits for a change is answered with the present value
+ * at its timeout, or without a timeout waits until its client leaves. */
 struct waiting {
 	struct call *call;
 	const struct clock *clock;
@@ -418,7 +418,7 @@ static void forwarded_note(void *arg, const char *name, const char *value)
 {
 	bool *was_forwarded = arg;
 
-	(void)value; /* the header alone tells, even when it is empty */
+	(void)value; /* the header counts even if it is empty */
 	*was_forwarded |= strcasecmp(name, "X-Forwarded-For") == 0;
 }
 
@@ -427,7 +427,7 @@ static bool asker_check(struct call *call, struct metadata_instance *ret_instanc
 {
 	const struct metadata_context *context = call->context;
 	const bool is_root = strcmp(call->route->path, "/") == 0;
-	/* Of a part of a batch, call_headers_each() tells nothing. */
+	/* For a part of a batch, call_headers_each() calls nothing. */
 	bool was_forwarded = *call_header(call, "X-Forwarded-For");
 
 	headers_add(call);

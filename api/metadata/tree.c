@@ -81,8 +81,8 @@ static void project_id_put(const struct metadata_tree *tree, struct text *text)
 
 /* In the order of their names. "@" stands for the account: once its e-mail address, once "default".
  *
- * Choice: the platform is not known (a client must not tune itself to a processor that is not there); what tells of
- * the way to a network's router is left out: containers have another. */
+ * Choice: the platform is not known (a client must not tune itself to a processor that is not there); the values about
+ * a network's router are left out, because containers have another one. */
 static const struct metadata_row {
 	const char *path;
 	enum node_kind kind;

@@ -35,7 +35,7 @@ static const json_t *role_config(const struct view *view, enum role role)
 	return json_object_get(view->input, ml_roles[role].config);
 }
 
-/* Members of the input that change nothing here, whatever their value. */
+/* Members of the input without an effect here, whatever their value. */
 static void report_without_effect(const struct view *view)
 {
 	static const struct {
@@ -104,7 +104,7 @@ static const char *image_field(const struct view *view, enum role role, char fie
 	return config_field(own ? role : ROLE_MASTER, "imageUri", field);
 }
 
-/* What the client named. */
+/* The image that the client named. */
 static const char *named_image(const struct pool *pool)
 {
 	return pool->cloud_image ? pool->cloud_image : pool->image;
@@ -129,7 +129,7 @@ static void report_images(const struct view *view)
 	}
 }
 
-/* Once for all roles; where Google's own framework image runs, there is nothing to tell. */
+/* Once for all roles; not if Google's own framework image runs. */
 static void report_runtime(const struct view *view)
 {
 	const struct pool *pools = view->plan->pools;
@@ -163,7 +163,7 @@ static void report_packages(const struct view *view)
 			      "finds their names in CLOUD_ML_JOB.");
 }
 
-/* What asks for the role's accelerators: their own field, the machine type or the tier. */
+/* The field that requests the role's accelerators: their own, the machine type or the tier. */
 static const char *accelerator_field(const struct view *view, enum role role, char field[FIELD_NAME_SIZE])
 {
 	if (json_object_get(role_config(view, role), "acceleratorConfig"))

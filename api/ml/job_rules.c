@@ -133,7 +133,7 @@ static void check_encryption(struct rules *rules)
 			     RULES_SHOWN_BYTES, region);
 }
 
-/* The order is that in which violations are told. */
+/* In the order in which violations are reported. */
 static void (*const input_rules[])(struct rules *) = {
 	check_region,  rules_check_cluster,   rules_check_containers, rules_check_packages,
 	check_job_dir, check_scheduling,      rules_check_tuning,     check_encryption,

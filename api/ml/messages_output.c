@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobs answer. A client that posts a job it has read before sends these too. */
+/* Output-only messages. A client that posts a job it has read before sends these too. */
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"
 

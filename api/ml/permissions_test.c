@@ -9,8 +9,8 @@
 #include "daemon/base/json.h"
 #include "store/jobs/jobs.h"
 
-/* Choice: policies are kept but not enforced, so that every caller has every permission there is on jobs.
- * Those of projects and locations are none of a job's.
+/* Choice: policies are kept but not enforced, so that every caller has every permission there is on jobs. Permissions
+ * on projects and locations do not apply to jobs.
  * Source: https://cloud.google.com/ai-platform/training/docs/access-control (read 2026-11-20) */
 static const char *const job_permissions[] = {
 	"ml.jobs.cancel", "ml.jobs.create",       "ml.jobs.get",    "ml.jobs.getIamPolicy",
@@ -69,7 +69,7 @@ static void answer_write(struct text *text, const json_t *permissions)
 	message_close(&answer);
 }
 
-/* On a job that does not exist nobody can do anything, and that is no error. */
+/* For a job that does not exist, callers have no permissions, and that is no error. */
 enum status permissions_test_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;

@@ -56,7 +56,7 @@ static bool is_domain(const char *text)
 	return strchr(text, '.') != NULL;
 }
 
-/* What follows the scheme: an address with a path. */
+/* The text after the scheme: an address with a path. */
 static bool is_principal(const char *text)
 {
 	const char *slash = strchr(text, '/');
@@ -93,7 +93,7 @@ static const struct member_kind {
 	{ "deleted:principal://", is_principal, false },
 };
 
-/* NULL when @member names nobody. */
+/* NULL: @member has none of the valid forms. */
 static const struct member_kind *member_kind(const char *member)
 {
 	for (size_t i = 0; i < sizeof(member_kinds) / sizeof(member_kinds[0]); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replaces the policy of a job, or those parts of it that the mask names. */
+/* Replaces the policy of a job, or the parts of it that the mask names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "daemon/base/memory.h"
 #include "store/jobs/policies.h"
 
-/* Each time that a change without an etag comes too late, someone else's came through. */
+/* A change without an etag is tried again if another change came first, at most so often. */
 enum { TRIES_MAX = 16 };
 
 struct policy_mask {
 	bool bindings, audit_configs, etag;
 };
 
-/* The version is made of the bindings; to name it is no fault. */
+/* The version is derived from the bindings; naming it is no error. */
 static enum status mask_part(const char *part, struct policy_mask *mask, struct error *err)
 {
 	if (strcmp(part, "bindings") == 0)
@@ -92,7 +92,7 @@ static enum status policy_write(const struct setting *setting, const json_t *mer
 	return rc;
 }
 
-/* Reads, changes, and writes if nobody else did meanwhile. */
+/* Reads, changes, and writes unless another change came first. */
 static enum status policy_change(const struct setting *setting, struct error *err)
 {
 	const struct ml_context *context = setting->call->context;

@@ -29,7 +29,7 @@ static void check_image_or_runtime(struct rules *rules)
 			     "Either a runtime version or the master Docker image URI should be provided.");
 }
 
-/* Choice: a worker that is a Cloud TPU runs no container, so that what is said of one is a mistake. */
+/* Choice: a worker that is a Cloud TPU runs no container, so fields about a container are a mistake. */
 static bool runs_container(const struct rules *rules, enum role role)
 {
 	return role != ROLE_WORKER || !input_has_tpu(rules->input);

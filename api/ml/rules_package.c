@@ -67,7 +67,7 @@ void rules_check_packages(struct rules *rules)
 static const char search_text[] =
 	"trainyard does not run neural architecture searches: leave nasJobSpec out.";
 
-/* What trainyard does not run, though the service would: a row goes when the kind is run. */
+/* Kinds that the service runs and trainyard does not: a row is removed when trainyard supports the kind. */
 static const struct {
 	const char *member, *snake, *text;
 } not_run[] = {

@@ -9,11 +9,11 @@
 #include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
 
-/* Choice: more trials than anybody waits for. How many may run at once, or fail, has no bound of its own: more than there
- * are trials is the same as all of them. */
+/* Choice: more trials than are useful. The numbers of parallel and failed trials need no limit of their own: more than
+ * all trials is the same as all. */
 enum { TRIALS_MAX = 10000 };
 
-/* Beyond it a double does not tell one whole number from the next. */
+/* Beyond it a double cannot represent every whole number. */
 static const double whole_number_max = 0x1p53;
 
 /* One parameter under check, and how it is called in errors: hyperparameters.params[2]. */
@@ -175,7 +175,7 @@ static void check_numbers(struct rules *rules, const json_t *spec)
 			     TRIALS_MAX);
 }
 
-/* Whether there is such a job is no matter of the request alone. */
+/* Whether the job exists cannot be decided by the request alone. */
 static void check_resumed(struct rules *rules, const json_t *spec)
 {
 	const char *job_id = json_text_at(spec, "resumePreviousJobId");

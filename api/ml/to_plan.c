@@ -51,7 +51,7 @@ static void pool_args(const json_t *input, const json_t *config, struct pool *po
 	json_array_append_new(pool->args, json_string(job_dir));
 }
 
-/* What the job names, or what the runtime map has for its runtime version. *ret_local says that the image is the
+/* The image that the job names, or that the runtime map has for its runtime version. *ret_local: the image is the
  * emulator's own choice. */
 static enum status pool_image_name(const json_t *input, enum role role, const struct ml_settings *settings,
 				   const struct pool *pool, char **ret_image, bool *ret_local,
@@ -79,8 +79,8 @@ static enum status pool_image_name(const json_t *input, enum role role, const st
 	return rc;
 }
 
-/* What the image map puts in the place of the image, which is kept beside it then. An image that a rule of the
- * runtime map has named is not mapped again. */
+/* The image that the image map replaces it by; the original is kept beside it. An image from a rule of the runtime map
+ * is not mapped again. */
 static enum status pool_image(const json_t *input, enum role role, const struct ml_settings *settings,
 			      struct pool *pool, struct error *err)
 {

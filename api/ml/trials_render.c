@@ -31,17 +31,17 @@ struct page {
 	const struct call *call;
 	const struct job *jobs;
 	struct trials_reported *reported;
-	int64_t *ids; /* of those that tune, and their indexes in jobs */
+	int64_t *ids; /* of the tuning jobs, and their indexes in jobs */
 	size_t *places;
 	size_t count, at; /* at: how many were begun */
 	int64_t now_us;
-	bool failed; /* the store did not answer: nothing more is told */
+	bool failed; /* the store failed: nothing more is rendered */
 
-	/* Of the one that is being told: */
+	/* Of the current job: */
 	struct study *study; /* NULL: it cannot be read */
 	struct plan *plan;   /* with shells only; likewise */
 	bool read_whole;     /* all of this could be read */
-	bool shells;         /* they are told */
+	bool shells;         /* answers have addresses of shells */
 	unsigned completed;
 	double ml_units;
 	struct text text; /* its trials, as they come */
@@ -179,7 +179,7 @@ static enum status study_read(struct page *page, const struct job *job, struct e
 	return rc;
 }
 
-/* The one before is finished. */
+/* The job before is finished. */
 static void job_begin(struct page *page)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -247,7 +247,7 @@ static void job_finish(struct page *page)
 	page->plan = NULL;
 }
 
-/* So many jobs are begun then; one without trials is told as well. */
+/* Begins all jobs up to @at; jobs without trials are rendered as well. */
 static void page_advance(struct page *page, size_t at)
 {
 	while (page->at < at) {

@@ -82,7 +82,7 @@ static void answer_write(struct batch *batch, const struct inner_answer *inner)
 	text_puts(answer, "\r\n");
 }
 
-/* Parts a line off @rest: its text, without its end. NULL when there is none. */
+/* Takes a line off @rest: its text, without its end. NULL: there is none. */
 static char *line_part(char **rest)
 {
 	char *line = *rest, *end = strchr(line, '\n');
@@ -102,7 +102,7 @@ static enum status part_refuse(struct error *err)
 			 "Failed to parse batch request: a part is no HTTP request.");
 }
 
-/* One of the batch: its line, its headers, an empty line, its body. The last may be missing. */
+/* One part of the batch: its line, its headers, an empty line, its body. The last may be missing. */
 struct inner_request {
 	char *method, *target;
 	struct text head;
@@ -149,7 +149,7 @@ static void part_put_off(struct batch *batch, struct inner_answer *inner)
 	answer_write(batch, inner);
 }
 
-/* What is wrong with a call is its own answer's matter, not the batch's. */
+/* An error of a call is in its own answer, not in the batch's. */
 static enum status part_run(struct batch *batch, struct error *err)
 {
 	struct inner_request request = { .method = NULL };

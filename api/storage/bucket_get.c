@@ -48,7 +48,8 @@ enum status buckets_layout_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* What every new bucket has. Source: https://cloud.google.com/storage/docs/access-control/iam-roles (read 2026-11-22) */
+/* The policy of every new bucket. Source: https://cloud.google.com/storage/docs/access-control/iam-roles (read
+ * 2026-11-22) */
 enum status buckets_policy_get(struct call *call, struct error *err)
 {
 	struct bucket bucket AUTO_BUCKET = { 0 };

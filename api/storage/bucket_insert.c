@@ -41,7 +41,7 @@ enum status bucket_rules_check(json_t *metadata, struct error *err)
 	return storage_class_read(metadata, err);
 }
 
-/* Locations are told in capitals, however they were given. */
+/* Locations are returned in capitals, however they were given. */
 static enum status location_raise(json_t *metadata, struct error *err)
 {
 	AUTO(string) char *location = resource_take(metadata, "location");

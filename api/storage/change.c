@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/change.c: PATCH and PUT of metadata: read, made anew, and written unless someone was faster. */
+/* api/storage/change.c: PATCH and PUT of metadata: read, modified, and written unless another change came first. */
 #include "api/storage/bucket_parts.h"
 #include "api/storage/resource.h"
 #include "daemon/base/json.h"

@@ -64,7 +64,7 @@ static ssize_t media_read(void *arg, char *buffer, size_t size)
 		size = (size_t)(media->end - media->at);
 	got = stored_read(media, media->at, buffer, size);
 	if (got <= 0)
-		return STREAM_CUT; /* what is missing is not the end */
+		return STREAM_CUT; /* bytes are missing, so this is not the end */
 	media->at += got;
 	return got;
 }
@@ -176,12 +176,12 @@ void media_identity_say(struct call *call, enum media_dialect dialect, const str
 	say_number(call, "x-goog-stored-content-length", object->size_bytes);
 }
 
-/* To a browser, objects are at the API's own address. A page that a job has stored must not submit jobs in the name of the
- * user that looks at it: with this header its origin is opaque. Scripts run, as those of reports do.
+/* For a browser, objects have the API's own origin. A page stored by a job must not be able to submit jobs as the user
+ * who views it: with this header its origin is opaque. Scripts run, as those of reports do.
  * Source: https://www.w3.org/TR/CSP3/ (sandbox) */
 static const char no_page_of_ours[] = "sandbox allow-scripts";
 
-/* What a signed URL asks a header to say goes before what the object says. */
+/* A header value in a signed URL takes precedence over the object's. */
 static const char *overridden(const struct call *call, const char *parameter, const char *own)
 {
 	const char *value = call_query(call, parameter);

@@ -12,7 +12,7 @@
 
 enum {
 	BOUNDARY_MAX_BYTES = 200, /* the RFC says 70; clients put names of theirs around a UUID */
-	HEAD_MAX_BYTES = 8 << 10, /* of a part, and of what stands before the first */
+	HEAD_MAX_BYTES = 8 << 10, /* of a part, and of the preamble */
 };
 
 /*
@@ -30,10 +30,10 @@ struct multipart {
 	char delimiter[BOUNDARY_MAX_BYTES + 5];
 	size_t delimiter_length;
 	size_t matched;                /* so much of it stood last in what came */
-	size_t unreal;                 /* so much of that is not the body's: the end of the line before */
-	char head[HEAD_MAX_BYTES + 1]; /* complete lines, each as a string; then the one under way */
+	size_t unreal;                 /* the part of it that is not the body's: the end of the line before */
+	char head[HEAD_MAX_BYTES + 1]; /* complete lines, each as a string; then the current one */
 	size_t head_length;
-	size_t line; /* where the one under way begins */
+	size_t line; /* where the current line begins */
 	bool is_base64;
 	struct base64_stream base64;
 };
@@ -165,8 +165,8 @@ static void head_begin(struct multipart *multipart)
 	multipart->head_length = multipart->line = 0;
 }
 
-/* gcloud puts its boundary into single quotes that are not part of it, though they could be: the first line tells. True:
- * they are gone from the delimiter. */
+/* gcloud puts its boundary into single quotes that are not part of it, though they could be: the first line shows it.
+ * True: they were removed from the delimiter. */
 static bool quotes_left_out(struct multipart *multipart, const char *line)
 {
 	char *const boundary = multipart->delimiter + strlen("\r\n--");
@@ -275,7 +275,7 @@ static size_t delimiter_go_on(const struct multipart *multipart, const char *dat
 	return same;
 }
 
-/* What had looked like a delimiter was the body's. */
+/* The text that had looked like a delimiter belongs to the body. */
 static enum status delimiter_give_up(struct multipart *multipart, struct error *err)
 {
 	const size_t matched = multipart->matched, unreal = multipart->unreal;

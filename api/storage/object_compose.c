@@ -55,7 +55,7 @@ static enum status sources_read(const json_t *request, struct sources *ret_sourc
 	return STATUS_OK;
 }
 
-/* What is deleted afterwards is what was joined, and not what took its name meanwhile. */
+/* Only the objects that were joined are deleted afterwards, not new ones with the same names. */
 static enum status sources_pin(const struct call *call, struct sources *sources, struct error *err)
 {
 	const struct storage_context *context = call->context;

@@ -30,7 +30,7 @@ static void class_only_fill(struct object_form *form, const struct object *sourc
 	form->content_type = source->content_type ? memory_strdup(source->content_type) : NULL;
 }
 
-/* Of a body that says nothing of what can be kept, the source's metadata are taken over; else it says all. */
+/* If the body has no metadata, the source's are copied; otherwise the body's are complete. */
 static enum status copy_make(const struct call *call, const struct object *source, int64_t generation,
 			     const struct object_target *target, bool replaces_metadata,
 			     struct object *ret_copy, struct error *err)
@@ -55,7 +55,7 @@ static enum status copy_run(const struct call *call, struct object *ret_copy, st
 		.name = call_param(call, "destinationObject"),
 		.conditions = conditions_read(call),
 	};
-	/* One that is replaced just now is copied as it is then: it was there all the time. */
+	/* A source that is being replaced is copied in its new version, because it existed all the time. */
 	int64_t generation = generation_read(call, "sourceGeneration");
 	enum status rc = caller_admit(call, err);
 

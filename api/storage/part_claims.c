@@ -149,7 +149,8 @@ static void number_take(struct part_claims *claims, struct part_claim *claim)
 	claim->number = (unsigned)number;
 }
 
-/* With or without its quotes. What is no MD5 can be no part's: that is told when the part is looked for. */
+/* With or without its quotes. A text that is not an MD5 cannot match a part, which is reported when the part is looked
+ * up. */
 static void etag_take(struct part_claims *claims, struct part_claim *claim)
 {
 	char *value = value_end(claims);

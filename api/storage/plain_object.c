@@ -37,7 +37,7 @@ enum status plain_conditions_read(const struct call *call, struct conditions *re
 	return rc;
 }
 
-/* ACLs have a document of their own, which there is none of here. */
+/* ACLs have a document of their own, which trainyard does not have. */
 static enum status acl_refuse(const struct call *call, struct error *err)
 {
 	if (!call_query(call, "acl"))

@@ -120,7 +120,7 @@ static enum status part_number_read(const struct call *call, unsigned *ret_numbe
 			       PART_NUMBER_MOST);
 }
 
-/* What a request tells of its length, before it sends so much. */
+/* Checks the announced length of a request, before its body is sent. */
 static enum status length_check(const struct call *call, struct error *err)
 {
 	return strtoll(call_header(call, "Content-Length"), NULL, 10) > PART_MOST_BYTES ? part_too_large(err)

@@ -17,7 +17,7 @@
 	{                                                                                                    \
 		.name = (name_), .type = (type_)                                                             \
 	}
-/* One that is told by its being there: without a value, too, the request is not what it would be without it. */
+/* A parameter that counts by its presence: even without a value it changes the request. */
 #define MARK(name_)                                                                                          \
 	{                                                                                                    \
 		.name = (name_), .type = FIELD_STRING, .flags = FIELD_PRESENCE                               \
@@ -114,8 +114,9 @@ static bool is_version(const char *segment)
 	return !*segment;
 }
 
-/* Choice: a version is the name of a bucket as well ("v1alpha1"), so what follows decides: where Google's APIs have
- * their collections, or where a segment has a verb ("images:annotate"), it is a call of an API. An object below such a name in such a bucket is there in the JSON API. */
+/* Choice: a version is the name of a bucket as well ("v1alpha1"), so the rest of the path decides: with a collection of
+ * Google's APIs, or a verb ("images:annotate"), it is a call of an API. An object with such a name in such a bucket can
+ * be reached by the JSON API. */
 static bool is_call(const char *const *segments, size_t count)
 {
 	static const char *const collections[] = { "projects",        "locations",  "operations", "folders",
@@ -143,7 +144,7 @@ static bool begins(const char *text, const char *with)
 	return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The code of what is not there is told by what the store says of it. */
+/* On NOT_FOUND: chooses NoSuchBucket or NoSuchKey by what the store reports missing. */
 static const char *missing_code(const struct error *err)
 {
 	if (begins(err->text, "No such object"))
@@ -200,7 +201,7 @@ static const char *details_of(const struct error *err)
 	return NULL;
 }
 
-/* What the store says goes below a sentence of the XML API's own. */
+/* The store's text goes below a sentence of the XML API's own. */
 const char *storage_plain_error_render(const struct call *call, const struct error *err, unsigned http_status,
 				       struct text *body)
 {

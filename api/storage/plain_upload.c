@@ -92,7 +92,7 @@ enum status plain_target_read(const struct call *call, struct upload_form *form,
 
 /* ---- PUT ---- */
 
-/* It would make an empty object of a copy. */
+/* It would make an empty object instead of a copy. */
 static enum status unsupported_refuse(const struct call *call, struct error *err)
 {
 	static const char *const headers[] = { "x-goog-copy-source", "x-amz-copy-source" };

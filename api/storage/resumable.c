@@ -20,7 +20,7 @@ struct resumption {
 	struct session session;
 	struct content_range range;
 	int64_t came_bytes;
-	int64_t known_bytes; /* the first of what comes, which the session has already */
+	int64_t known_bytes; /* bytes at the beginning of the body that the session has already */
 	int64_t kept_bytes;  /* the session has no more after this request; INT64_MAX: all that comes */
 	struct checksums checksums;
 	/* The request is refused in words of its own, once its body has come; 0: it is not. */
@@ -236,7 +236,7 @@ static enum status write_piece(struct resumption *resumption, const char *data, 
 		       : STATUS_OK;
 }
 
-/* More than the header told is not written, and refused at the end. */
+/* More bytes than the header announced are not written, and refused at the end. */
 static enum status resumption_take(void *arg, const char *data, size_t length, struct error *err)
 {
 	struct resumption *resumption = arg;
@@ -304,7 +304,7 @@ static void progress_answer(struct call *call, int64_t received_bytes)
 	call->content_type = "text/plain; charset=utf-8";
 }
 
-/* What the header told and what came differ: what came is kept. */
+/* The header and the body differ in length: the bytes that came are kept. */
 static bool count_differs(struct resumption *resumption)
 {
 	const struct content_range *range = &resumption->range;

@@ -22,7 +22,7 @@ static char *target_write(const char *to, const char *rest)
 	return text_take(&text);
 }
 
-/* Any rest is tried with a letter, which is the least that a name can go on with. */
+/* The rest is represented by one letter, the least that a name can continue with. */
 static bool target_valid(const char *to, bool has_rest)
 {
 	const char *star = strchr(to, '*');
@@ -49,7 +49,7 @@ bool image_rule_valid(const char *rule)
 	return from && image_name_parse(from, &name) && target_valid(rule + length + 1, false);
 }
 
-/* What follows FROM's star, "" without a star; NULL when the rule does not fit. */
+/* The text matched by FROM's star, "" without a star; NULL: the rule does not match. */
 static const char *rule_rest(const char *rule, size_t from_length, const char *image)
 {
 	struct image_name name;

@@ -17,7 +17,7 @@ static bool is_one_of(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-/* The first part is a registry when it could be no part of a path. */
+/* The first part is a registry if it cannot be part of a path. */
 static size_t registry_length(const char *text)
 {
 	size_t length = strcspn(text, "/");
@@ -74,7 +74,7 @@ static bool is_registry(const char *registry, size_t length)
 	return *port == ':' && length - host > 1 && strspn(port + 1, DIGITS) == length - host - 1;
 }
 
-/* What may stand between letters: a dot, one or two underscores, any number of dashes. */
+/* Valid separators between letters: a dot, one or two underscores, any number of dashes. */
 static bool is_separator(const char *text, size_t length)
 {
 	if (strspn(text, "-") >= length)

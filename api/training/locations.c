@@ -11,9 +11,9 @@
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.locations/list */
 enum { LOCATIONS_DEFAULT = 20, LOCATIONS_MAX = 100 };
 
-/* A region with the members of both families' schemas. Choice: predictions, which AI Platform has too, are not told:
- * trainyard runs none.
- * Source of the label: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations (read 2026-11-22) */
+/* A region with the members of both families' schemas. Choice: predictions, which AI Platform has too, are not listed,
+ * because trainyard has none. Source of the label:
+ * https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations (read 2026-11-22) */
 static void location_render(struct text *text, const char *project, const struct region *region)
 {
 	struct writer answer = message_open(text, NULL), labels, capabilities, training, accelerators;
@@ -59,7 +59,7 @@ static void binding_write(struct text *text, const struct call *call)
 	text_printf(text, "locations %s", training_project(call));
 }
 
-/* The region after the one where the page before ended; by name, whatever the table became meanwhile. */
+/* The region after the one where the last page ended, by name, so that a changed table does no harm. */
 static enum status first_find(const struct call *call, const struct text *bound_to,
 			      const struct region **ret_first, struct error *err)
 {

@@ -16,8 +16,8 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/ml_units.h"
 
-/* Choice: each replica is told whole, but no more of them once the answer is that long: each is told the addresses
- * of all, so the answer grows with the square of their number. The first of each pool is always there. */
+/* Choice: replicas are shown completely, but no more of them once the answer is that long: each has the addresses of
+ * all, so the answer grows with the square of their number. The first of each pool is always there. */
 enum { REPLICAS_BYTES_MAX = 16 << 20 };
 
 /* Whether the replica is known to get no GPU: then its environment says so, in the engine's words (engine.h). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is made sure of before a job is stored, whichever family it came by. */
+/* Checks before a job is stored, for both families. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
 	sodium_bin2hex(ret_id, CLUSTER_ID_SIZE, random, sizeof(random));
 }
 
-/* The first replica's stands for all of a pool. */
+/* The first replica stands for all of a pool. */
 static enum status program_check(const struct plan *plan, enum role role, struct error *err)
 {
 	AUTO(json) json_t *environment = NULL;
@@ -48,8 +48,8 @@ enum status training_environment_check(const struct plan *plan, enum role *ret_r
 	return STATUS_OK;
 }
 
-/* The words stay, as those of a quota where the service has one: of GPUs and of a project's vCPUs. Other things of
- * this host have none. */
+/* The text is that of a quota if the service has one: for GPUs and for a project's vCPUs. Other resources of this host
+ * have none. */
 static enum status refuse_for_good(const char *project, enum shortage shortage, struct error *cause,
 				   struct error *err)
 {
@@ -81,7 +81,7 @@ enum status training_host_check(const struct training_context *context, const st
 	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
 }
 
-/* The bucket of the plan's directory; NULL: it has none there. */
+/* The bucket of the plan's directory; NULL: none. */
 static char *bucket_of(const struct plan *plan)
 {
 	static const char scheme[] = "gs://";

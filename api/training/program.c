@@ -40,7 +40,7 @@ void program_deinit(struct program *program)
 	json_decref(program->args);
 }
 
-/* Of two of one name the last counts, in the place of the first. */
+/* Of two variables with one name the last counts, at the position of the first. */
 json_t *program_environment(const struct program *program)
 {
 	json_t *object = json_object();

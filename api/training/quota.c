@@ -125,7 +125,7 @@ enum status quota_check_request(const struct quota_limits *limits, const struct 
 
 enum { WINDOW_US = 60 * 1000000, PROJECTS_MAX = 256 };
 
-/* What a project has called since @start_us; without a name it is free. */
+/* Calls of a project since @start_us; free if it has no name. */
 struct window {
 	char *project;
 	int64_t start_us;

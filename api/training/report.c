@@ -29,7 +29,7 @@ static char *job_name(const struct training_context *context, const struct job *
 	return text_take(&name);
 }
 
-/* Of one trial: its replicas, and how it stands. */
+/* For one trial: its replicas, and its state. */
 static enum status trial_json(const struct training_context *context, const struct stored_trial *trial,
 			      json_t **ret_object, struct error *err)
 {
@@ -57,7 +57,7 @@ static enum status trial_json(const struct training_context *context, const stru
 	return STATUS_OK;
 }
 
-/* A tuning job has no replicas of its own: its trials' are told, the newest first, and no more than some. */
+/* A tuning job has no replicas of its own: those of its trials are shown, newest first, up to a limit. */
 static enum status trials_add(const struct training_context *context, const struct job *job, json_t *report,
 			      struct error *err)
 {
@@ -109,7 +109,8 @@ static json_t *head_make(const struct training_context *context, const struct jo
 			 (json_int_t)job->attempt);
 }
 
-/* What a queued job waits for, as its plan would tell it. What this machine can never run is about to fail, and says so. */
+/* What a queued job waits for, by its plan. A job that this machine can never run is about to fail, and the text says
+ * so. */
 static enum status start_add(const struct training_context *context, const struct job *job,
 			     const struct plan *plan, json_t *report, struct error *err)
 {

@@ -81,7 +81,7 @@ static bool word_is(const char *text, size_t length, const char *word)
 	return length == strlen(word) && memcmp(text, word, length) == 0;
 }
 
-/* What stands after a slash. */
+/* The part after a slash. */
 static bool rule_take(struct rule *rule, const char *text, size_t length)
 {
 	bool device_was_given = rule->cpu != rule->gpu;
@@ -150,7 +150,7 @@ bool is_framework_image(const char *image)
 	return strncmp(image, FRAMEWORK_IMAGES, strlen(FRAMEWORK_IMAGES)) == 0;
 }
 
-/* The framework images that Google publishes are Python 3 ones. *ret_image stays NULL where there is none. */
+/* The framework images that Google publishes have Python 3. *ret_image stays NULL if there is none. */
 static void default_image(const struct runtime *runtime, char **ret_image)
 {
 	char *dot;

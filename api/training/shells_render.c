@@ -9,7 +9,7 @@
 #include "scheduler/plan/plan.h"
 #include "store/jobs/jobs.h"
 
-/* A client that names no host (HTTP/1.0) cannot be told an address. */
+/* A client that sends no host (HTTP/1.0) cannot be given an address. */
 bool shells_reported(const struct call *call, const struct job *job)
 {
 	const struct training_context *context = call->context;

@@ -36,7 +36,7 @@ static void waits_behind(const struct training_context *context, struct start_es
 	waits(start_estimate, shortage, text);
 }
 
-/* Takes what the job takes out of the room. */
+/* Takes the job's resources out of the room. */
 static void room_take(struct room *room, const struct plan *plan, const struct assignment *assignment)
 {
 	struct usage *usage = &room->usage;
@@ -168,7 +168,7 @@ static enum status queue_look(const struct estimation *estimation, struct error 
 	return rc;
 }
 
-/* What the job would have with nobody else there. */
+/* What the job would be given if there were no other jobs. */
 static enum status place_alone(const struct plan *plan, const struct room *room,
 			       struct start_estimate *start_estimate, struct error *err)
 {
@@ -240,7 +240,7 @@ enum status start_estimate_among(const struct training_context *context, const s
 	if (!rc)
 		rc = start_estimate_in(context, plan, job, unfinished, &room, &start_estimate, &cause);
 	if (rc == STATUS_UNAVAILABLE) {
-		start_estimate_deinit(&start_estimate); /* what was made of a part of it */
+		start_estimate_deinit(&start_estimate); /* a partial result */
 		waits(&start_estimate, context->room ? SHORTAGE_ENGINE : SHORTAGE_NONE,
 		      cause.text ? cause.text : "What this machine has is not known.");
 		rc = STATUS_OK;

@@ -29,7 +29,7 @@ const struct message study_query = { "trainyard.v1.StudyRequest", study_query_fi
 /* Choice: one answer holds so many reports at most, whatever the trials have: of each trial evenly chosen ones. */
 enum { SHOWN_MAX = 50000 };
 
-/* What one answer is made of. Trials of resumed jobs come first in @all. */
+/* The parts of one answer. Trials of resumed jobs come first in @all. */
 struct view {
 	const struct training_context *context;
 	const struct job *job;
@@ -132,7 +132,7 @@ static json_t *curve_json(const struct view *view, const struct measurements *re
 	return TAKE(object);
 }
 
-/* Of a trial under way: what is stored (@points, or NULL), and what its files hold beyond. */
+/* For a running trial: the stored reports (@points, or NULL), and newer ones in its files. */
 static json_t *open_curve(const struct view *view, const struct stored_trial *stored, const char *points)
 {
 	AUTO(string) char *directory = NULL;
@@ -188,7 +188,7 @@ static enum status curve_take(void *arg, const struct trial_curve *curve, struct
 	return STATUS_OK;
 }
 
-/* One that cannot be read is left out. */
+/* A curve that cannot be read is left out. */
 static enum status curves_take(struct view *view, struct error *err)
 {
 	enum status rc;
@@ -287,7 +287,7 @@ static json_t *trials_json(const struct view *view)
 	return list;
 }
 
-/* Of the job's own trials. With several metrics there is none. */
+/* Of the job's own trials. With several metrics there is no best one. */
 static void best_add(const struct view *view, json_t *answer)
 {
 	const struct trial *best =
