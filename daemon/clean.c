@@ -32,11 +32,11 @@ struct clean {
 	const struct engine_kind *engine; /* that config.engine names */
 	const char *wanted;               /* the instance that was named; NULL: the state directory's */
 	bool lists, only_looks, forced;
-	bool quiet; /* tells of problems alone */
+	bool quiet; /* prints only problems */
 	char instance[STATE_INSTANCE_SIZE];
-	char *state_dir; /* absolute, of the instance; NULL: it is not known, or gone */
+	char *state_dir; /* absolute, of the instance; NULL: unknown, or gone */
 	int lock, presence;
-	size_t count; /* of things told */
+	size_t count; /* of things printed */
 };
 
 static void clean_deinit(struct clean *clean)
@@ -163,8 +163,8 @@ static int list_main(const struct clean *clean)
 
 /* ---- the instance ---- */
 
-/* What was named, else the state directory's; that one counts where it is the instance's. *ret_any false: there is
- * neither. */
+/* Finds the instance: the one named, else the state directory's; the directory is used only if it belongs to that
+ * instance. *ret_any false: there is neither. */
 static enum status instance_find(struct clean *clean, bool *ret_any, struct error *err)
 {
 	/* A link may lead elsewhere later. */
@@ -188,7 +188,7 @@ static enum status instance_find(struct clean *clean, bool *ret_any, struct erro
 			 clean->config->state_dir);
 }
 
-/* As long as they are held no daemon of the instance starts. */
+/* While they are held, no daemon of the instance can start. */
 static enum status instance_hold(struct clean *clean, struct error *err)
 {
 	enum status rc = clean->state_dir ? state_dir_lock(clean->state_dir, &clean->lock, err) : STATUS_OK;
@@ -211,7 +211,7 @@ static enum status engine_look(struct clean *clean, struct error *err)
 	return rc;
 }
 
-/* What tells others of a daemon, which is none now. */
+/* Removes files by which other programs find a daemon, because there is none now. */
 static void signposts_clean(struct clean *clean)
 {
 	static const char *const names[] = { "address", GCS_SOCKET, GCS_RULES };
@@ -329,7 +329,7 @@ static bool is_without_jobs(const struct clean *clean)
 	return clean->state_dir && !state_dir_has_jobs(clean->state_dir);
 }
 
-/* What is on this machine goes also where the engine does not answer: otherwise a mount would keep the directory. */
+/* Files of this machine are removed even if the engine does not answer: otherwise a mount would keep the directory. */
 static enum status quiet_clean(struct clean *clean, struct error *err)
 {
 	bool any = false;

@@ -125,7 +125,7 @@ static void list_add(struct config_list *list, const char *value)
 	list->count++;
 }
 
-/* The first value of a reading takes the place of what was read before. */
+/* The first value of a reading replaces earlier values. */
 static enum status set_list(struct config *config, const struct config_item *item,
 			    const struct origin *origin, const char *value, struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "daemon/base/text.h"
 #include "daemon/config_items.h"
 
-/* Of clients, and for the last one of the daemon, that no option names. */
+/* Variables of clients, the last one also of the daemon, that are not options. */
 static const char *const of_clients[] = { "TRAINYARD_ENDPOINT", "TRAINYARD_GRPC_ENDPOINT", "TRAINYARD_TOKEN" };
 
 /* Set by the tests, scripts and benches of the source tree, which start the daemon as well. */

@@ -30,7 +30,7 @@ struct emulator_clock {
 	void *arg;
 };
 
-/* The TIME of "steppable@TIME"; false where there is none, *ret_is_bad where it is none. */
+/* The TIME of "steppable@TIME"; false: there is none, *ret_is_bad: it is invalid. */
 static bool start_read(const char *choice, int64_t *ret_start_ns, bool *ret_is_bad)
 {
 	const char *at = strchr(choice, '@');
@@ -135,7 +135,7 @@ static enum status ahead_find(struct emulator_clock *clock, const char *state_di
 		return error_move(err, &unread);
 	if (!clock->is_steppable && *ret_ahead_ns > 0)
 		return refuse_return(*ret_ahead_ns, err);
-	/* One that was behind has caught up, and must not fall back later. */
+	/* A clock that was behind has caught up, and must not fall back later. */
 	clock->leaves_file = !clock->is_steppable;
 	if (clock_wall_ns(&system_clock) > end_ns - *ret_ahead_ns)
 		return error_set(

@@ -61,7 +61,7 @@ static const struct {
 	/* Where client libraries look for their credentials before all else.
 	 * Source: https://google.aip.dev/auth/4110 (read 2026-11-22) */
 	{ "GOOGLE_APPLICATION_CREDENTIALS", PART_CREDENTIALS, "" },
-	/* What gRPC's libraries trust in the place of the machine's own certificates; the file holds those too.
+	/* The certificates that gRPC's libraries trust instead of the machine's own; the file contains those too.
 	 * Source: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md (read 2026-11-22) */
 	{ "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", PART_GRPC_ROOTS, "" },
 	/* The same for requests: Google's libraries change to REST at the same host.
@@ -260,7 +260,7 @@ static char *no_proxy_value(void)
 	return no_proxy_extend(own);
 }
 
-/* What was asked for comes first, then where a daemon says that it serves, then the default. */
+/* The user's choice comes first, then the address that a daemon has written down, then the default. */
 static enum status url_choose(const struct config *config, char **ret_url, struct error *err)
 {
 	struct address running AUTO_ADDRESS = { 0 };
@@ -313,7 +313,7 @@ static bool connects(const char *address, uint16_t port)
 	return good;
 }
 
-/* The lines are good for a daemon that is still to be started, so that it is no failure. */
+/* The lines are valid for a daemon that is started later, so this is no failure. */
 static void silence_warn(const char *url)
 {
 	static const char scheme[] = "http://";
@@ -329,7 +329,7 @@ static void silence_warn(const char *url)
 		url);
 }
 
-/* A variable of a line that no shell could read would break those behind it. */
+/* A value with a line end would break the lines after it. */
 static enum status credentials_find(const struct config *config, const char *url, char **ret_path,
 				    struct error *err)
 {

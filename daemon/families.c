@@ -17,7 +17,7 @@
 
 enum { FAMILIES_OF_STORAGE = 3 };
 
-/* What has a discovery document; where two have the same version, the former goes first. */
+/* APIs with a discovery document; of two with the same version the first counts. */
 static const struct discovery_entry published[] = {
 	{ &ml_api, ml_routes, NULL },
 	{ &logging_api, logging_routes, NULL },

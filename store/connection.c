@@ -18,8 +18,8 @@
 #include "store/filter/filter_functions.h"
 #include "store/migrations.h"
 
-/* What each kind of connection is: its file's schema, how it opens, its settings.
- * The caches are in KiB, and grow only as far as they are used. */
+/* The kinds of connections: their file's schema, how they open, their settings. The caches are in KiB, and grow only as
+ * far as they are used. */
 static const struct {
 	const struct migration *migrations; /* NULL: a reader */
 	int flags;
@@ -42,7 +42,7 @@ static const struct {
 			  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024" },
 };
 
-/* Failures of the medium, which may pass. */
+/* Failures of the disk, which may be temporary. */
 static bool may_pass(int code)
 {
 	switch (code & 0xff) {
@@ -64,7 +64,7 @@ static bool is_damage(int code)
 	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
-/* What a user can do something about: SQLite's words alone name no file. */
+/* An error text that a user can act on: SQLite's own names no file. */
 static enum status file_refuse(const char *path, int code, const char *words, struct error *err)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -152,15 +152,15 @@ static enum status settings_apply(struct connection *connection, struct error *e
 	return connection_exec(connection, roles[connection->role].settings, err);
 }
 
-/* What can be wrong with the file shows here: statements are prepared later, and need no more of it. */
+/* Errors of the file show here: statements are prepared later, and read no more of it. */
 static enum status schema_read(struct connection *connection, struct error *err)
 {
 	return connection_exec(connection, "SELECT 1 FROM sqlite_schema WHERE 0", err);
 }
 
-/* What is in the files (secrets, the environment of jobs) is their owner's alone, wherever the directory is. SQLite
- * gives the files beside one the mode of that one; those that are there may be of a release that did not care.
- * One that exists is not opened: closing it would let go of SQLite's locks. */
+/* The files (secrets, environments of jobs) are readable for their owner only, wherever the directory is. SQLite gives
+ * the files beside one the mode of that one; those that are there may be of a release that did not care. One that
+ * exists is not opened: closing it would let go of SQLite's locks. */
 static void files_keep_private(const char *path)
 {
 	static const char *const endings[] = { "", "-wal", "-shm" };
@@ -179,9 +179,9 @@ static void files_keep_private(const char *path)
 	}
 }
 
-/* What the system says to a new file with something in it beside @path, which has no name and is gone at once; 0: nothing,
- * or that there are no such files here. SQLite itself opens what it cannot make for reading, and then knows only that it is
- * not there; of the file that its processes share it keeps no reason at all. */
+/* The errno of writing a temporary file without a name beside @path; 0: it works, or such files are not supported here.
+ * SQLite itself opens what it cannot make for reading, and then knows only that it is not there; of the file that its
+ * processes share it keeps no reason at all. */
 static int medium_problem(const char *path)
 {
 	static const char block[4096];
@@ -209,7 +209,7 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 	struct stat about;
 
 	if (is_damage(code))
-		return status; /* and told, with the file */
+		return status; /* and reported, with the file */
 	if ((code & 0xff) == SQLITE_IOERR)
 		problem = sqlite3_system_errno(db);
 	if (!problem && status == STATUS_UNAVAILABLE)
@@ -238,7 +238,7 @@ enum status connection_open_fail(struct connection *connection, enum status stat
 	return open_fail(connection->db, sqlite3_db_filename(connection->db, "main"), status, err);
 }
 
-/* What is stored while a transaction is to be under way, and is not, belongs to one that was taken back. */
+/* Writes outside of a transaction, when there should be one, belong to a transaction that was rolled back. */
 static int commit_refuse(void *arg)
 {
 	return ((const struct connection *)arg)->transacts;
@@ -403,7 +403,7 @@ const char *column_text(sqlite3_stmt *statement, int column)
 	const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
-	if (!text && !is_null) /* a row that is read but for one text is no row */
+	if (!text && !is_null) /* a row with a missing text is unusable */
 		memory_exhausted((size_t)sqlite3_column_bytes(statement, column));
 	return text;
 }

@@ -19,8 +19,9 @@ struct group_writer {
 	struct group_change *first, **last; /* waiting, under the lock */
 	unsigned waiting;
 	bool stopping;
-	bool syncs;      /* commits, until it is taken back, of a database that does not. Its thread only */
-	bool is_spoiled; /* the transaction has half of a change, and must not be committed. Its thread only */
+	/* commits are synced, until it is reset, for a database that normally does not. Its thread only */
+	bool syncs;
+	bool is_spoiled; /* the transaction contains half of a change, and must not be committed. Its thread only */
 };
 
 static void change_perform(struct group_writer *writer, struct group_change *change)
@@ -34,7 +35,7 @@ static void change_perform(struct group_writer *writer, struct group_change *cha
 		change->run(writer->connection, clock_wall_ns(writer->clock), change->arg, &change->err);
 	if (!change->status)
 		change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
-	/* One that was made and could not be released would be stored with the others, and told as failed. */
+	/* A change that was made but could not be released would be stored with the others, and reported as failed. */
 	if (change->status && connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL))
 		writer->is_spoiled = true;
 }

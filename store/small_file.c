@@ -53,7 +53,7 @@ enum status small_file_read(const char *path, size_t bytes_max, struct text *ret
 	return STATUS_OK;
 }
 
-/* The lock tells the sweep that somebody is at it. */
+/* The lock tells the sweep that a process is writing the file. */
 static bool file_fill(int fd, const struct text *content, mode_t mode)
 {
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 &&

@@ -29,7 +29,7 @@ enum status state_dir_make(const char *dir, struct error *err)
 
 	for (char *slash = path + 1; *path && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
-		mkdir(path, 0700); /* what went wrong shows at the last one */
+		mkdir(path, 0700); /* an error shows at the last one */
 		*slash = '/';
 	}
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
@@ -167,8 +167,8 @@ static enum status directory_check(const char *dir, const struct stat *about, st
 	return STATUS_OK;
 }
 
-/* Refuses a file that another user owns or can write to. A link has no mode; a mount of a daemon that is gone does not count
- * as its owner's. */
+/* Refuses a file that another user owns or can write to. A link has no mode; a mount without its daemon does not belong
+ * to a user. */
 static enum status file_check(int dir_fd, const char *dir, const char *name, struct error *err)
 {
 	struct stat about;

@@ -40,7 +40,7 @@ static enum status database_open(const char *path, int flags, sqlite3 **ret_data
 	return rc;
 }
 
-/* What belongs to this state directory alone, and uploads that are under way. */
+/* Removes rows that belong to this state directory only, and running uploads. */
 static enum status copy_strip(const char *path, const char *sql, struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;

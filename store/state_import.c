@@ -167,7 +167,7 @@ static enum status absent_mark(const char *folder, struct error *err)
 	return rc;
 }
 
-/* Takes away what is at @path: into @keep, or for good. */
+/* Removes what is at @path: to @keep, or for good. */
 static enum status old_remove(const char *path, const char *keep, const char *item, struct error *err)
 {
 	AUTO(string) char *kept = keep ? memory_printf("%s/%s", keep, item) : NULL;
@@ -179,8 +179,8 @@ static enum status old_remove(const char *path, const char *keep, const char *it
 	return unlink(path) == 0 || tree_remove(path, SIZE_MAX) ? STATUS_OK : place_fail(path, err);
 }
 
-/* Puts each item of @from into its place. As long as @from has an item, or its mark, the one in its place is the old one:
- * so this goes on where it was cut off. */
+/* Moves each item of @from into place. As long as @from has an item, or its mark, the one in place is the old one, so
+ * this can continue after an interruption. */
 static enum status items_place(const char *state_dir, const char *from, const char *keep, struct error *err)
 {
 	enum status rc = STATUS_OK;

@@ -30,7 +30,7 @@ static enum status damaged(const char *name, const char *why, struct error *err)
 			 name, why);
 }
 
-/* Whatever SQLite does not like of a file that came from outside is the file's fault, unless the medium fails. */
+/* An error of SQLite with an untrusted file counts as the file's fault, unless the disk fails. */
 static enum status foreign_error(sqlite3 *database, const char *name, struct error *err)
 {
 	enum status rc = database_error(database, err, name);
@@ -271,7 +271,7 @@ static enum status blob_check(int folder_fd, int64_t blob, int64_t size, uint32_
 		crc = crc32c_extend(crc, piece, (size_t)length);
 		bytes += length;
 	}
-	/* The tree of files for people shows this very file: nobody but root is to write to it. */
+	/* The tree of files for users has hard links to this very file, so it is made read-only. */
 	if (length < 0 || fchmod(fd, 0444) != 0) {
 		error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", name, strerror(errno));
 		close(fd);
@@ -283,7 +283,7 @@ static enum status blob_check(int folder_fd, int64_t blob, int64_t size, uint32_
 							    "The bytes of an object are damaged: %s", name);
 }
 
-/* Rows of one blob are together: it is read once, and they agree about it. */
+/* Rows of one blob are adjacent: it is read once, and they must agree about it. */
 static enum status blobs_check(sqlite3 *database, int folder_fd, int64_t *ret_blobs, struct error *err)
 {
 	AUTO(query) sqlite3_stmt *rows = NULL;
@@ -325,7 +325,7 @@ static enum status buckets_check(sqlite3 *database, struct error *err)
 	return rc;
 }
 
-/* The tree of files is made anew behind the index. Uploads under way are not part of an export. */
+/* The tree of files is rebuilt from the index. Running uploads are not part of an export. */
 static const char storage_ready[] =
 	"DELETE FROM session; DELETE FROM part; DELETE FROM assembly; DELETE FROM post_commit;"
 	"INSERT INTO post_commit (bucket, name, blob) SELECT name, NULL, NULL FROM bucket;"
@@ -372,7 +372,7 @@ static enum status clock_check(const char *folder, struct import_facts *facts, s
 	return STATUS_OK;
 }
 
-/* As many as the manifest has told of came. */
+/* Checks that there are not more blobs than the manifest announced. */
 static enum status spare_blobs_refuse(const char *folder, int64_t blobs, struct error *err)
 {
 	AUTO(string) char *path = memory_printf("%s/" STATE_MANIFEST, folder);

@@ -77,7 +77,7 @@ static const json_t *file_facts(const struct state_unpacker *unpacker, int numbe
 	return NULL;
 }
 
-/* From now on as many bytes may come as it tells of, if there is room for them. */
+/* From now on as many bytes may come as it announces, if there is space for them. */
 static void manifest_take(struct state_unpacker *unpacker)
 {
 	const struct text *text = &unpacker->manifest_text;
@@ -252,7 +252,7 @@ enum status state_unpacker_open(const char *folder, struct state_unpacker **ret_
 	return STATUS_OK;
 }
 
-/* What is wrong with the archive itself, where nothing is wrong with what is in it. */
+/* The problem of the archive, unless its contents have one. */
 static enum status outcome(struct state_unpacker *unpacker, struct error *err)
 {
 	if (!unpacker->status && unpacker->archive.status)

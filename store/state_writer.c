@@ -30,13 +30,13 @@ struct state_writer {
 	void *wake_arg;
 	uint64_t generation; /* commits so far; atomic */
 	int64_t handed;      /* the last outbox row given to the logs; the thread's own */
-	int64_t reached;     /* what the logs held when the transaction began */
+	int64_t reached;     /* what the logs had when the transaction began */
 	int64_t deleted;     /* rows up to here are gone from the outbox */
 	bool is_behind;      /* some committed line could not be given to the logs yet */
 	bool no_more_jobs;   /* the thread's own */
 };
 
-/* What a change of the group is for the state: on its caller's stack. */
+/* The state's part of a change: on its caller's stack. */
 struct state_change {
 	struct state_writer *writer;
 	struct change_scope scope;
@@ -250,7 +250,7 @@ enum status state_writer_open(struct connection *connection, struct logs_writer 
 	writer->handed = logs_writer_reached(logs);
 	pthread_mutex_init(&writer->lock, NULL);
 	sqlite3_update_hook(connection->db, on_row, &writer->touched);
-	outbox_hand_over(writer); /* before anybody can wait for the logs */
+	outbox_hand_over(writer); /* before a caller can wait for the logs */
 	rc = group_writer_open(connection, clock, "state",
 			       &(struct group_hooks){ transaction_begun, transaction_committed, writer },
 			       &writer->group, err);

@@ -37,7 +37,7 @@ static void instance_make(char ret_name[9])
 	ret_name[8] = '\0';
 }
 
-/* Reads the value of @name into @value, or stores what is there when there is none. */
+/* Reads the value of @name into @value; if there is none, stores the present one. */
 static enum status meta_keep(struct connection *connection, const char *name, void *value, size_t size,
 			     struct error *err)
 {

@@ -7,7 +7,7 @@
 
 enum { BLOCK_BYTES = ARCHIVE_BLOCK_BYTES, NAME_BYTES = 100, PREFIX_BYTES = 155 };
 
-/* What eleven octal digits hold. */
+/* The largest number in eleven octal digits. */
 #define HEADER_SIZE_MAX INT64_C(077777777777)
 
 static const char zeros[2 * BLOCK_BYTES];
@@ -47,7 +47,7 @@ static void header_add(struct text *archive, const struct archive_entry *entry)
 	char head[BLOCK_BYTES] = { 0 };
 	unsigned sum = 0;
 
-	/* What has no room stands before, among the attributes. */
+	/* A name that is too long is among the attributes before. */
 	name_write(head, entry->name);
 	octal_write(head + 100, 8, entry->mode & 07777);
 	octal_write(head + 108, 8, 0);
@@ -115,7 +115,7 @@ void archive_finish(struct text *archive)
 
 /* ---- reading ---- */
 
-/* No file of a directory has another name; what takes the files may make paths of them. */
+/* Files of a directory have only such names; callers may build paths from them. */
 static bool name_is_inside(const char *name)
 {
 	for (const char *part = name;; part += strcspn(part, "/") + 1) {
@@ -151,8 +151,8 @@ static bool size_attribute_read(struct archive *archive, const char *digits, con
 	return true;
 }
 
-/* The path among extended attributes, "27 path=some/long/name\n", and the size, which is among them where the header has no
- * room for it: then the header's is not that of the data. */
+/* Reads the path among extended attributes, "27 path=some/long/name\n", and the size, which is there if the header has
+ * no room for it: then the header's size is wrong. */
 static void attributes_read(struct archive *archive)
 {
 	const char *at = archive->attributes, *end = at + archive->attributes_length;

@@ -17,7 +17,7 @@ enum {
 	NAME_MAX_BYTES = 253,
 };
 
-/* What is left to be read. */
+/* The unread rest. */
 struct span {
 	const uint8_t *at;
 	size_t length;
@@ -123,7 +123,7 @@ static bool hello_search(struct span hello, struct client_hello *ret_hello)
 	return named;
 }
 
-/* The handshake's bytes, out of the records that they are cut into. False: this is no handshake. */
+/* Joins the handshake's bytes from its records. False: this is not a handshake. */
 static bool records_join(struct span records, uint8_t message[HELLO_MAX_BYTES], size_t *ret_length)
 {
 	struct span head;

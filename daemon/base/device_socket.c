@@ -134,7 +134,8 @@ static int endpoint_accept(int endpoint, struct sockaddr_in *ret_peer, bool *ret
 		return pair_accept(endpoint, ret_peer, ret_open);
 	fd = device_socket_accept(endpoint, ret_open);
 	if (fd >= 0)
-		getpeername(fd, (struct sockaddr *)ret_peer, &size); /* one that has left already has none */
+		getpeername(fd, (struct sockaddr *)ret_peer,
+			    &size); /* a client that has left already has none */
 	return fd;
 }
 

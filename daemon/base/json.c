@@ -69,7 +69,7 @@ bool json_number_is_finite(const char *text, size_t length)
 	return !number_overflows(text, length, false);
 }
 
-/* What is left of a text that is mended, and where it goes. */
+/* The rest of a text that is being repaired, and the result. */
 struct mending {
 	const char *at, *end;
 	struct text *mended;

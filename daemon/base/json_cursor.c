@@ -6,7 +6,7 @@
 
 void json_space_skip(const char **at)
 {
-	/* There is none, mostly: strspn() would make its table first. */
+	/* Mostly there is none, and strspn() would build its table first. */
 	while (**at == ' ' || **at == '\t' || **at == '\r' || **at == '\n')
 		++*at;
 }
@@ -71,7 +71,7 @@ bool json_value_skip(const char **at)
 
 /* ---- what a string says ---- */
 
-/* The four digits of "\u00e9"; -1: they are none. */
+/* The four digits of "\u00e9"; -1: invalid. */
 static int32_t unit_read(const char *digits)
 {
 	int32_t unit = 0;

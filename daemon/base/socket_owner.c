@@ -121,7 +121,7 @@ struct port {
 	bool found;
 };
 
-/* What IPv6 tells of an address of IPv4 is not looked at: the listener has it, or all. */
+/* IPv4 addresses mapped into IPv6 are not considered: the listener has the address, or all addresses. */
 static bool address_clashes(const struct inet_diag_sockid *id, const struct sockaddr *address)
 {
 	static const struct in6_addr any;

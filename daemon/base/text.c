@@ -346,7 +346,7 @@ void text_time_seconds(struct text *text, int64_t wall_us)
 	text_putc(text, 'Z');
 }
 
-/* The zeros at the end stay: all times of a kind are equally long. */
+/* Trailing zeros stay, so that all times of a kind have the same length. */
 static void time_fraction(struct text *text, int64_t wall_ns, int digits)
 {
 	char fraction[FRACTION_DIGITS + 2] = ".";

@@ -29,8 +29,8 @@ static bool step_take(struct removal *removal)
 	return true;
 }
 
-/* A handle of a directory that its owner may list, change and move now, if that is us. By the handle: the name may be
- * another's by then. -1 with errno. */
+/* A handle of a directory, which the owner may now list, change and move, if it is ours. By the handle, because the
+ * name may belong to another file by then. -1 with errno. */
 static int directory_take(int above, const char *name)
 {
 	const int handle = openat(above, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -125,8 +125,8 @@ static enum ready ready_wait(const struct start *start, struct ready_line *line)
 	return ready;
 }
 
-/* The daemon that another `start` or `serve` has begun meanwhile. *ret_address: its address once it serves, which daemons of
- * before 0.2 wrote down without their process. False: there is none, or it does not serve in time. */
+/* Waits for a daemon that another `start` or `serve` has started meanwhile. *ret_address: its address once it serves;
+ * daemons before 0.2 wrote it down without their process id. False: there is none, or it does not serve in time. */
 static bool other_wait(const char *state_dir, const struct start *start, struct address *ret_address)
 {
 	pid_t holder = 0;
@@ -237,7 +237,7 @@ int stop_main(struct invocation *invocation)
 			  strerror(errno));
 		return main_failure(&err);
 	}
-	kill(pid, SIGCONT); /* one that was stopped would not hear of it */
+	kill(pid, SIGCONT); /* a stopped process would not receive the signal */
 	if (!end_wait(state_dir, pid)) {
 		fprintf(stderr, "trainyard: process %d was told to end, and still runs after %d s\n",
 			(int)pid, STOP_WAIT_MS / 1000);

@@ -28,7 +28,7 @@ enum {
 	TOKEN_BYTES_MAX = 4096,
 	STILL_S = 120,
 	AWAY_PAUSE_MS = 200,
-	HTTP_RESUME_INCOMPLETE = 308 /* of a resumable upload: more bytes are to come */
+	HTTP_RESUME_INCOMPLETE = 308 /* of a resumable upload: more bytes are expected */
 };
 
 #define AUTHORIZATION "Authorization: Bearer "
@@ -48,7 +48,7 @@ struct client {
 /* One request on its way. */
 struct exchange_state {
 	struct client *client;
-	struct text answer; /* of a failure, or of all where there is no @take */
+	struct text answer; /* of a failure, or of every answer if there is no @take */
 	bool overflow;
 	bool (*take)(void *arg, const char *data, size_t length);
 	void *arg;

@@ -21,7 +21,7 @@
 
 /* One object or file that is copied. */
 struct item {
-	char *path;               /* of a file of this machine; NULL: an object */
+	char *path;               /* a file of this machine; NULL: an object */
 	const char *bucket;       /* of an object; borrowed */
 	struct cloud_found found; /* of an object; borrowed */
 	char *below;              /* its name below the target where that is a directory */
@@ -62,7 +62,7 @@ static void copying_deinit(struct copying *copying)
 
 #define AUTO_COPYING __attribute__((cleanup(copying_deinit)))
 
-/* One of many is told of, and the others go on. False: no daemon answers any more. */
+/* One of many failed: prints the error, and the others continue. False: no daemon answers any more. */
 static bool item_fail(struct copying *copying, const char *name, const struct error *err)
 {
 	struct error reported AUTO_ERROR = { 0 };
@@ -212,7 +212,7 @@ static enum status word_add(struct copying *copying, size_t number, struct error
 
 /* ---- targets ---- */
 
-/* Whether names are taken below the target; else the target is the name of the one file, or of what a directory becomes. */
+/* Whether names are appended to the target; otherwise the target is the name of the one file or directory. */
 static bool target_is_directory(const struct copying *copying)
 {
 	const char *target = copying->to.bucket ? copying->to.object : copying->target;
@@ -224,7 +224,7 @@ static bool target_is_directory(const struct copying *copying)
 	if (copying->to.bucket) {
 		AUTO(json) json_t *object = NULL;
 
-		/* Of one file the object with this very name is the target, even where others are below it. */
+		/* For one file, an object with exactly this name is the target, even if there are others below it. */
 		return cloud_is_directory(copying->client, &copying->to) &&
 		       (copying->recursive || cloud_stat(copying->client, copying->to.bucket,
 							 copying->to.object, &object, NULL) != STATUS_OK);
@@ -264,7 +264,7 @@ static enum status to_cloud(struct copying *copying, const struct item *item, co
 	return rc;
 }
 
-/* A name of an object that leads out of the target, or that files cannot have, is refused. */
+/* A name of an object that leads outside of the target, or that files cannot have, is refused. */
 static bool name_is_safe(const char *name)
 {
 	while (*name) {
@@ -324,7 +324,7 @@ static int targets_check(const struct copying *copying, bool into)
 
 	if (into || copying->item_count <= 1 || strcmp(copying->target, "-") == 0)
 		return EXIT_GOOD;
-	/* What one directory holds becomes another. */
+	/* The contents of one directory become those of another. */
 	if (copying->recursive && copying->invocation->word_count == 2 && *copying->items[0].inside)
 		return EXIT_GOOD;
 	error_set(&err, STATUS_INVALID_ARGUMENT, NULL,

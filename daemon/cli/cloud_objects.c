@@ -162,7 +162,7 @@ static enum status pattern_select(struct selecting *selecting, struct client *cl
 			  page_add, selecting, err);
 }
 
-/* The object of this very name, and the objects below it. NOT_FOUND: there is no such bucket. */
+/* The object with exactly this name, and the objects below it. NOT_FOUND: there is no such bucket. */
 static enum status name_select(struct selecting *selecting, struct client *client, bool recursive,
 			       struct error *err)
 {
@@ -178,7 +178,7 @@ static enum status name_select(struct selecting *selecting, struct client *clien
 	selecting->depth = depth_of(url->object, length);
 	if (rc && (rc != STATUS_NOT_FOUND || client_is_unreached(client)))
 		return cloud_stat(client, url->bucket, url->object, &object, err);
-	/* A list of the directory has the object "directory/" itself. */
+	/* A listing of the directory contains the object "directory/" itself. */
 	if (object && !(recursive && strcmp(prefix, url->object) == 0))
 		object_add(selecting, object);
 	if (!recursive)

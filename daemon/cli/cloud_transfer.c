@@ -101,7 +101,7 @@ static void sums_write(const struct hasher *hasher, struct text *crc32c, struct 
 	base64_append(md5, sums.md5, sizeof(sums.md5), sodium_base64_VARIANT_ORIGINAL);
 }
 
-/* A checksum that the daemon does not tell is not compared: an object that was composed has no MD5. */
+/* A checksum that the daemon does not report is not compared: composed objects have no MD5. */
 static bool sums_are(const struct hasher *hasher, const char *crc32c, const char *md5)
 {
 	struct text own_crc32c AUTO_TEXT = { 0 }, own_md5 AUTO_TEXT = { 0 };
@@ -128,7 +128,7 @@ struct upload {
 	struct hasher hasher;
 	char *piece;
 	size_t piece_bytes;
-	int64_t sent_bytes; /* that the daemon has kept of the pieces before */
+	int64_t sent_bytes; /* kept by the daemon from earlier pieces */
 	char *session;      /* the path of the resumable upload; NULL: there is none */
 	json_t *object;     /* the resource that the upload made */
 };
@@ -344,7 +344,7 @@ enum status cloud_upload(struct client *client, int fd, const struct cloud_url *
 struct download {
 	int fd;
 	struct cloud_progress *progress;
-	struct hasher hasher; /* of the bytes as they are stored */
+	struct hasher hasher; /* of the stored bytes */
 	bool packed, unpacked_end;
 	z_stream unpacking;
 	int write_error; /* errno */

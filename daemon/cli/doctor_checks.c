@@ -135,7 +135,7 @@ static void memory_check(const struct doctor *doctor, struct finding *finding)
 		       "Images of TensorFlow and PyTorch want some GiB for each replica: end other programs.");
 }
 
-/* The file system of a directory, or of the nearest one above it that is there. */
+/* The file system of a directory, or of its nearest existing parent. */
 static bool room_read(const char *directory, int64_t *ret_free)
 {
 	AUTO(string) char *path = memory_strdup(directory);
@@ -361,7 +361,7 @@ struct variables {
 	unsigned set, missing, elsewhere;
 };
 
-/* Of those that hold an address: whether they lead to this daemon. */
+/* For variables with an address: whether it is this daemon's. */
 static void variable_look(void *arg, const char *name, const char *value)
 {
 	struct variables *variables = arg;

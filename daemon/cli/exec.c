@@ -33,7 +33,7 @@
 #include "store/state_export.h"
 #include "store/state_import.h"
 
-/* What shells add to the number of a signal. */
+/* Shells add this to the number of a signal. */
 enum { SIGNALLED = 128, NOTE_MS = 20, SILENT_MS = 1000, START_US = 120000000 };
 
 struct exec {
@@ -41,7 +41,7 @@ struct exec {
 	const char *const *command;
 	bool temporary;                             /* the state directory is of this run alone */
 	pid_t daemon_pid, command_pid, witness_pid; /* 0: there is none */
-	int ready_fd;                               /* what the daemon prints; -1: nothing more is read */
+	int ready_fd;                               /* the daemon's output; -1: closed */
 	int signal_fd, note_fd;
 	bool serves, killed;        /* the daemon was ready; a signal ended it before it could clean up */
 	bool failed;                /* it could not clean up */
@@ -61,7 +61,7 @@ const char *const exec_config[] = {
 
 /* ---- the daemon ---- */
 
-/* Only a name: the daemon makes the directory, so that there is none without a process that removes it. */
+/* Only chooses the name: the daemon makes the directory, so that it never exists without a process that removes it. */
 static enum status state_dir_name(struct exec *exec, struct error *err)
 {
 	const char *reported = getenv("TMPDIR"), *place = reported && *reported ? reported : "/tmp";
@@ -168,7 +168,7 @@ static enum status daemon_start(struct exec *exec, struct error *err)
 
 /* ---- the command ---- */
 
-/* One that does not hold here may be left of a daemon that this command runs beside. */
+/* A variable that does not apply here may be left from a daemon outside of this command. */
 static void variable_set(void *arg, const char *name, const char *value)
 {
 	(void)arg;
@@ -298,7 +298,7 @@ static int exit_code_of(int status)
 	return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Where the daemon ends before the command, one line says so; the command goes on, and nothing answers it any more. */
+/* If the daemon ends before the command, one line says so; the command continues, without a daemon. */
 static void daemon_end_note(struct exec *exec, int status)
 {
 	exec->daemon_pid = 0;
@@ -410,7 +410,7 @@ static void command_run(struct exec *exec)
 			command_start(exec, line.url);
 			break;
 		case READY_NEVER:
-			exec->ready_fd = -1; /* its end is told by SIGCHLD */
+			exec->ready_fd = -1; /* SIGCHLD reports its end */
 			break;
 		}
 	}
@@ -422,7 +422,7 @@ static void daemon_stop(struct exec *exec)
 
 	if (exec->daemon_pid) {
 		kill(exec->daemon_pid, SIGTERM);
-		kill(exec->daemon_pid, SIGCONT); /* one that was stopped would not hear of it */
+		kill(exec->daemon_pid, SIGCONT); /* a stopped process would not receive the signal */
 	}
 	while (exec->daemon_pid) {
 		struct pollfd polled = { .fd = exec->signal_fd, .events = POLLIN };
@@ -435,7 +435,8 @@ static void daemon_stop(struct exec *exec)
 	}
 }
 
-/* What the daemon itself has not removed: it was killed. The command's exit code stays, but for a good one. */
+/* Removes what the daemon itself has not removed, because it was killed. The command's exit code is kept, unless it is
+ * 0. */
 static void rest_clean(struct exec *exec)
 {
 	if (exec->killed)

@@ -66,7 +66,7 @@ static enum status rule_read(const char *const *words, json_t *rule, struct erro
 	return STATUS_OK;
 }
 
-/* All that a rule says but what columns tell: "job=my_*, role=worker". */
+/* The members of a rule that have no column: "job=my_*, role=worker". */
 static void rule_write(struct text *text, const json_t *rule)
 {
 	static const char *const reported[] = { "id", "fault", "hits", "createTime", "lastHitTime", NULL };

@@ -120,14 +120,14 @@ static enum status context_pack(const char *directory, struct pack *pack, struct
 	return rc ? rc : pack_directory(pack, directory, "", leaves_out, &ignoring, err);
 }
 
-/* ---- what the engine tells meanwhile ---- */
+/* ---- the engine's progress ----  */
 
 struct building {
 	const char *tag;
 	struct text line; /* of the answer, not yet whole */
 	char *last[LAST_LINES];
 	size_t said;   /* lines in all */
-	char *failure; /* NULL: none was told */
+	char *failure; /* NULL: none was reported */
 	int fd;
 };
 
@@ -183,7 +183,7 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 			continue;
 		}
 		if (data[at] != '\n')
-			continue; /* what is beyond is not kept: such a line is no JSON, and tells nothing */
+			continue; /* the rest is dropped: such a line is not JSON, and is ignored */
 		line_take(building);
 		text_clear(&building->line);
 	}

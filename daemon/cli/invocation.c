@@ -69,7 +69,7 @@ static const struct verb_option *option_find(const struct verb *verb, const char
 	return NULL;
 }
 
-/* INVALID_ARGUMENT: @value is none of the option's. */
+/* INVALID_ARGUMENT: @value is not valid for the option. */
 static enum status value_check(const struct verb_option *option, const char *value, struct error *err)
 {
 	struct nearest nearest = { .wanted = value };

@@ -251,7 +251,7 @@ int describe_main(struct invocation *invocation)
 
 /* ---- why ---- */
 
-/* What a person may do next, by the state. */
+/* Advice for the user, by the state. */
 static const char *advice_of(const char *state)
 {
 	static const char *const advice[][2] = {

@@ -8,7 +8,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/main.h"
 
-/* What is done with one job, of which *ret_done tells. */
+/* The action for one job; *ret_done describes it. */
 typedef enum status (*job_step)(struct client *client, const json_t *job, const char **ret_done,
 				struct error *err);
 

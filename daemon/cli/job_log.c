@@ -47,7 +47,7 @@ struct log_printing {
 
 /* ---- one line ---- */
 
-/* The place of a replica among those seen: its colour. */
+/* The number of a replica among those that have appeared: selects its colour. */
 static size_t replica_number(struct log_printing *printing, const char *replica)
 {
 	for (size_t i = 0; i < printing->replica_count; i++)
@@ -138,7 +138,7 @@ static void line_print(struct log_printing *printing, const json_t *line)
 
 /* ---- the stream ---- */
 
-/* A line, or in its place where the log goes on, or that it is over. */
+/* A line of the log, or a cursor, or the end. */
 static bool line_take(void *arg, const json_t *line)
 {
 	struct log_printing *printing = arg;
@@ -317,7 +317,7 @@ static bool daemon_await(struct client *client)
 	return is_there;
 }
 
-/* Reads the log once; goes on behind the cursor where there is one. */
+/* Reads the log once, from the cursor if there is one. */
 static enum status stream_read(struct client *client, const char *path, struct log_printing *printing,
 			       struct error *err)
 {
@@ -329,11 +329,11 @@ static enum status stream_read(struct client *client, const char *path, struct l
 		text_percent(&onward, printing->cursor, URL_UNRESERVED);
 		text_printf(&onward, "&skip=%lld", (long long)printing->taken);
 	}
-	text_clear(&printing->lines.line); /* half of a line comes once more */
+	text_clear(&printing->lines.line); /* an incomplete line will be sent again */
 	return client_read(client, onward.data, lines_take, printing, err);
 }
 
-/* Until the job has ended, over as many starts of the daemon as there are meanwhile. */
+/* Until the job has ended, across restarts of the daemon. */
 static int log_follow(struct client *client, const char *path, struct log_printing *printing)
 {
 	for (unsigned breaks = 0; breaks < BREAKS_MAX; breaks++) {

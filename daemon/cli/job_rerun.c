@@ -59,7 +59,7 @@ static void ml_change(json_t *input, const char *image, const json_t *args)
 		json_object_set(input, "args", (json_t *)args);
 }
 
-/* Makes a job to submit of one that was: what the service has added to it is left out by the service itself. */
+/* Makes a new job's request from an old job: fields that the service adds are ignored by the service itself. */
 static void body_change(const struct invocation *invocation, json_t *body, bool ml)
 {
 	const char *image = invocation_value(invocation, "image"),

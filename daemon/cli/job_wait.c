@@ -129,7 +129,7 @@ static int time_out(const struct wait *wait)
 	return EXIT_TIMED_OUT;
 }
 
-/* A daemon that restarts is waited for. Of one that stays away the time that was given counts first. */
+/* Waits for a daemon that restarts. If it stays away, the user's time limit counts first. */
 static int jobs_look(struct wait *wait, int64_t left_us)
 {
 	client_wait_out(wait->client, left_us < ASK_AWAY_US ? left_us : ASK_AWAY_US);

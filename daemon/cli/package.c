@@ -146,7 +146,7 @@ static enum status module_find(const struct package *package, const char *wanted
 
 /* ---- what goes into it ---- */
 
-/* What no package wants: hidden files, and what Python, builds and virtual environments leave. */
+/* Files that do not belong into a package: hidden files, and results of Python, builds and virtual environments. */
 static bool leaves_out(void *arg, const char *path, bool is_directory)
 {
 	const char *directory = arg;
@@ -169,7 +169,7 @@ static enum status whole_pack(struct pack *pack, const struct package *package, 
 	return pack_directory(pack, package->root, "package", leaves_out_of_project, package->root, err);
 }
 
-/* A file of a few lines that stands in the package or beside it. */
+/* A small file in the package or beside it. */
 static enum status requirements_pack(struct pack *pack, const struct package *package, const char *directory,
 				     struct error *err)
 {

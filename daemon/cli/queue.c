@@ -221,7 +221,7 @@ static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
 	}
 }
 
-/* What happens to jobs that ask for more GPUs than there are. */
+/* The treatment of jobs that request more GPUs than there are. */
 static const char *policy_text(const char *policy)
 {
 	static const char *const reported[][2] = {

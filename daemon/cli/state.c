@@ -19,7 +19,7 @@
 
 enum { LOOK_MS = 50, REOPEN_US = 120000000, SHOW_US = 100000 };
 
-/* What goes over the wire, and how much of it has. */
+/* The number of bytes to transfer, and transferred so far. */
 struct transfer {
 	struct state_unpacker *unpacker;
 	struct state_packer *packer;

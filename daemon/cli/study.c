@@ -196,7 +196,7 @@ static void value_put(struct table *table, double value, enum style style)
 	table_put(table, reported, style);
 }
 
-/* What a trial under way has reported last. */
+/* The last report of a running trial. */
 static double last_reported(const json_t *trial)
 {
 	const json_t *all = json_object_get(trial, "measurements");

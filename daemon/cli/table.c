@@ -72,7 +72,7 @@ static void widths_measure(const struct table *table, struct layout *layout)
 	}
 }
 
-/* Takes away what is too much for @width: of columns that may shrink, then optional ones, the last first. */
+/* Reduces the width to @width: first columns that may shrink, then optional ones, the last first. */
 static void widths_fit(const struct table *table, struct layout *layout, unsigned width)
 {
 	for (size_t i = layout->count; i-- > 0 && total_width(table, layout) > width;) {

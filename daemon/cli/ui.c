@@ -16,7 +16,7 @@
 #include "daemon/config_listen.h"
 #include "daemon/main.h"
 
-/* How long a program that opens a browser may take to fail. One that goes on is the browser itself. */
+/* How long a program that opens a browser may take to fail. One that still runs is the browser itself. */
 enum { FAILS_WITHIN_MS = 3000, LOOK_MS = 20, EXIT_NO_PROGRAM = 127 };
 
 static bool is_set(const char *name)

@@ -111,7 +111,7 @@ static bool is_handed_on(const struct called_names *names, const char *host)
 	       gateway_watches(host, names->options.region, names->options.list->regions);
 }
 
-/* What the filters differ in. */
+/* The differences between the filters. */
 struct entrance {
 	const char *port;                    /* of the real hosts */
 	enum forward_kind kinds[ROUTE_SELF]; /* of the targets of routes */

@@ -106,7 +106,7 @@ static int request_do(int fd, const struct request *request)
 	return -reported.error;
 }
 
-/* The device of a rule of ours; false: it is none. */
+/* The device of a rule of trainyard's; false: it is another rule. */
 static bool rule_read(const struct nlmsghdr *head, char ret_device[IF_NAMESIZE])
 {
 	int left = (int)head->nlmsg_len - (int)NLMSG_LENGTH(sizeof(struct fib_rule_hdr));

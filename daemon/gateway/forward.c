@@ -32,7 +32,7 @@ enum {
 
 enum { CLIENT, SERVER, SIDES, WAKE = SIDES, POLLED };
 
-/* What is no number of bytes. */
+/* Results that are not a number of bytes. */
 enum { SIDE_AGAIN = -1, SIDE_BROKEN = -2 };
 
 struct forwarder {
@@ -50,7 +50,7 @@ struct side {
 	gnutls_session_t tls; /* NULL: without */
 };
 
-/* What one side said and the other has not taken yet. */
+/* Bytes of one side that the other has not taken yet. */
 struct flow {
 	char data[BUFFER_BYTES];
 	size_t from, to;

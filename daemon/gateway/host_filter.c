@@ -63,14 +63,14 @@ static void client_refuse(struct host_filter *host_filter, struct client *client
 
 	if (options->tried)
 		options->tried(options->arg, host);
-	/* What it said is read, so that it gets the answer rather than a reset. */
+	/* Its bytes are read, so that it gets the answer instead of a reset. */
 	(void)!recv(client->fd, host_filter->heard, sizeof(host_filter->heard), MSG_DONTWAIT);
 	(void)!send(client->fd, options->protocol->refusal, options->protocol->refusal_bytes,
 		    MSG_NOSIGNAL | MSG_DONTWAIT);
 	client_end(client);
 }
 
-/* poll() tells of a client when there is more than was heard already. False: its kernel does not do so. */
+/* poll() reports the client only when there are more bytes than before. False: the kernel does not support that. */
 static bool client_wake_after(const struct client *client, int bytes)
 {
 	const int more = bytes + 1;
@@ -125,7 +125,7 @@ static void client_hear(struct host_filter *host_filter, struct client *client)
 		client_refuse(host_filter, client, hello.name);
 }
 
-/* One more client than there is room for is not let in before somebody goes. */
+/* If there is no room, a further client is accepted only when another one has left. */
 static bool has_room(const struct host_filter *host_filter)
 {
 	for (size_t i = 0; i < CLIENTS_MAX; i++)

@@ -27,7 +27,7 @@
 enum {
 	PORT_HTTP = GATEWAY_PORT,
 	CLOSE_WAIT_MS = 1000,
-	ADDRESS_WAIT_S = 1, /* no request of a job that is over takes long */
+	ADDRESS_WAIT_S = 1, /* requests of a job that has ended are short */
 	STORAGE_FAMILIES_MAX = 3,
 	PLACE_TRIES = 8, /* for two ports in a row */
 	US_PER_S = 1000000,
@@ -49,7 +49,7 @@ struct job_gateway {
 	struct gateway_address place;
 	struct listener *listener;
 	struct listener *by_address; /* metadata alone, at CLOUD_ADDRESS; NULL: not here */
-	struct called_names *names;  /* NULL: calls of the cloud's hosts do not come here */
+	struct called_names *names;  /* NULL: calls of the cloud's hosts are not answered here */
 	struct relay *relay;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
 		*rpc_families; /* the latter: the last of them */
@@ -59,7 +59,7 @@ struct job_gateway {
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
 	struct logging_context logging;
 	char *region, *email, *project;
-	const char *tenant; /* the project that the metadata server tells; NULL: the daemon's */
+	const char *tenant; /* the project at the metadata server; NULL: the daemon's */
 	/* In the order of their addresses. */
 	struct metadata_instance *replicas;
 	struct log_source **sources;
@@ -291,7 +291,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 
 /* ---- its servers ---- */
 
-/* Nobody but the replicas: storage wants no token of them. */
+/* Only the job's replicas are served, because storage requires no token of them. */
 static struct device_peers peers_of(const struct job_gateway *gateway)
 {
 	return (struct device_peers){ gateway->first_replica, (uint32_t)gateway->replica_count };
@@ -492,7 +492,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	gateway->place.ca_bundle = called_names_bundle(gateway->names);
 	gateway->place.served = gateways->list.names;
 	gateway->place.regions = gateways->list.regions;
-	/* Credentials of the user's own are for the real cloud, without a detour. */
+	/* A user's own credentials are for the real cloud, without a detour. */
 	gateway->place.watched =
 		gateway->place.ca_bundle && !gateways->options.cut_off && !gateways->options.names_alone;
 	gateway->place.cut_off = gateways->options.cut_off;
@@ -529,7 +529,7 @@ static void *closing_main(void *arg)
 	return NULL;
 }
 
-/* Requests under way end on a thread of their own: the scheduler does not wait for them. */
+/* Running requests end on a thread of their own: the scheduler does not wait for them. */
 static void gateway_close(void *arg, int64_t job)
 {
 	struct gateways *gateways = arg;

@@ -26,7 +26,7 @@ enum {
 	POLLED,
 };
 
-/* What one side said and the other has not taken yet. */
+/* Bytes of one side that the other has not taken yet. */
 struct flow {
 	char *data;
 	size_t from, to;
@@ -38,7 +38,7 @@ struct flow {
 struct pair {
 	int fds[SIDES]; /* fds[0] is -1: none */
 	struct flow flows[SIDES];
-	uint64_t left; /* how many clients had said all before this one had; 0: it goes on */
+	uint64_t left; /* how many clients had sent everything before this one had; 0: not yet */
 };
 
 struct relay {
@@ -110,8 +110,8 @@ static bool pair_serve(struct pair *pair, const struct pollfd polled[SIDES])
 	return !(pair->flows[0].closed && pair->flows[1].closed);
 }
 
-/* Waits for what it can use: bytes while there is room, room while there are bytes. A side that hangs up for good is
- * told by poll() whatever is asked, so one with nothing to be waited for is left out. */
+/* Polls for what is possible: bytes while there is room, room while there are bytes. poll() always reports a side that
+ * hangs up, so a side without anything to wait for is left out. */
 static void pair_watch(const struct pair *pair, struct pollfd polled[SIDES])
 {
 	for (int side = 0; side < SIDES; side++) {
@@ -200,7 +200,7 @@ static void *relay_main(void *arg)
 	bool open = true;
 
 	do {
-		/* One more client than there is room for is not let in before somebody goes. */
+		/* If there is no room, a further client is accepted only when another one has left. */
 		const bool lets_in = open && pair_find_room(relay);
 
 		for (size_t i = 0; i < PAIRS_MAX; i++)

@@ -8,7 +8,7 @@
 
 #include "daemon/gcs/gcs_wait.h"
 
-/* How many bytes are copied before it is asked whether somebody still waits for them. */
+/* How many bytes are copied between two checks whether the caller still waits. */
 enum { STEP_BYTES = 16 << 20, BUFFER_BYTES = 64 << 10 };
 
 /* For file systems that cannot copy by themselves. */

@@ -23,7 +23,7 @@ static FILE *facts_open(pid_t caller, const char *name)
 	return fopen(path, "re");
 }
 
-/* What a line of /proc/PID/status says: "SigPnd:\t0000000000000100". */
+/* Reads a line of /proc/PID/status: "SigPnd:\t0000000000000100". */
 static bool line_tells_of_kill(const char *line)
 {
 	enum { KILL_BIT = 1 << (SIGKILL - 1) };

@@ -30,14 +30,14 @@ enum {
 	US_PER_S = 1000000,
 	PAUSE_US = 50 * 1000, /* until there is a daemon */
 	QUIET_US = US_PER_S,
-	LOOK_US = US_PER_S / 4, /* for so long nobody is asked whether he still waits */
+	LOOK_US = US_PER_S / 4, /* how often it is checked whether the caller still waits */
 	/* Choice: the means of what is drawn in the cloud, from 0 to 1 s, which doubles up to 30 s.
 	 * Source: gcsfuse (docs, "Network Clients and Retry Strategies"; read 2026-11-23) */
 	FIRST_PAUSE_US = US_PER_S / 2,
 	LAST_PAUSE_US = 15 * US_PER_S,
 };
 
-/* What a try comes to that got no status of HTTP. */
+/* Results of a try without an HTTP status. */
 enum { IMPOSSIBLE = -2, NOBODY = -1 /* no daemon is there */, NO_ANSWER = 0 };
 
 struct gcs_client {
@@ -53,7 +53,7 @@ struct request {
 	const char *method;
 	struct text target;
 	const char *content_type;
-	struct text head; /* of the body: before what the file has; nothing where it is alone */
+	struct text head; /* of the body: before the file's bytes; empty if the file is alone */
 	const char *tail; /* behind that; NULL: nothing */
 	int fd;
 	int64_t size_bytes, sent_bytes; /* of the file; of all */
@@ -184,8 +184,8 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
-/* curl calls this at least once a second. While bytes move, the caller's thread gives its place to others, and the transfer
- * goes on unless the calling process was killed. */
+/* curl calls this at least once a second. While bytes move, the caller gives its place to others, and the transfer
+ * continues unless the calling process was killed. */
 static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
 {
 	struct request *request = arg;
@@ -339,7 +339,7 @@ static int request_make(struct gcs_client *client, struct request *request)
 	return problem;
 }
 
-/* What was not tried, as too many waited, is nothing to tell. */
+/* A call that was not tried, because too many were waiting, is not logged. */
 static void request_end(struct request *request, int problem)
 {
 	if (problem && problem != -ENOENT && request->tries > 0 && gcs_log_allows())
@@ -378,7 +378,7 @@ static int note_write(struct text *text, const char *key, const char *value)
 	return 0;
 }
 
-/* What parts the two parts of a body. It is in no file but at random: it is drawn anew. */
+/* The separator of the body's two parts. It is random, so files do not contain it. */
 struct boundary {
 	char text[33], media[80], tail[48];
 };

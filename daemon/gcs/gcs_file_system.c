@@ -116,7 +116,7 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 	return STATUS_OK;
 }
 
-/* Tells the kernel without libfuse. */
+/* Answers the kernel without libfuse. */
 static void refuse(const struct gcs_file_system *system, const struct fuse_in_header *in, int problem)
 {
 	const struct fuse_out_header out = { .len = sizeof(out), .error = problem, .unique = in->unique };

@@ -156,7 +156,7 @@ struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, cons
 	for (file = *chain_of(files, bucket, object); file; file = file->next) {
 		if (file_changed_fd(file) < 0 || !file_has_name(file, bucket, object))
 			continue;
-		if (!is_node_known) /* mostly nobody asks */
+		if (!is_node_known) /* usually not needed */
 			node = gcs_node_of(caller);
 		is_node_known = true;
 		if (file->node == node)
@@ -175,7 +175,7 @@ static int scratch_open(int directory_fd)
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return fd;
-	small_file_suffix(suffix); /* a start of the daemon sweeps what has it */
+	small_file_suffix(suffix); /* a later start of the daemon removes files with this suffix */
 	snprintf(name, sizeof(name), "gcs%s", suffix);
 	fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
@@ -218,7 +218,8 @@ static void file_touch(struct gcs_file *file)
 
 /* ---- a handle ---- */
 
-/* Whether somebody else has stored the name since a changed file was. One that is being stored is not outdated. */
+/* Whether another process has stored the name since a changed file was opened. A file that is being stored is not
+ * outdated. */
 static bool is_outdated(const struct gcs_files *files, struct gcs_file *file, const struct gcs_path *path)
 {
 	struct object object AUTO_OBJECT = { 0 };
@@ -234,7 +235,7 @@ static bool is_outdated(const struct gcs_files *files, struct gcs_file *file, co
 	return is_outdated;
 }
 
-/* What has changes is shared; otherwise each handle has a file of its own, with the bytes of now. */
+/* A file with changes is shared; otherwise each handle has a file of its own, with the present bytes. */
 static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_path *path, pid_t caller)
 {
 	struct gcs_file *file = gcs_file_join(files, path->bucket, path->object, caller);
@@ -417,7 +418,7 @@ int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t s
 	return problem;
 }
 
-/* It has changes. Their generation is not told: they are none. */
+/* It has changes, which have no generation. */
 static void changes_facts(const struct gcs_file *file, struct gcs_facts *ret_facts)
 {
 	struct stat info;

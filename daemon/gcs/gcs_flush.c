@@ -108,7 +108,7 @@ static int flush_wait(struct gcs_files *files, struct gcs_file *file, const stru
 	return problem;
 }
 
-/* A change of the file's name goes first; the file is then stored under its new name. */
+/* A rename goes first; the file is then stored under its new name. */
 static int flush_try(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	int problem;
@@ -193,8 +193,8 @@ int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t
 	return problem;
 }
 
-/* The last close is nobody's: what a container without a network could not store is not stored by us either, and what a
- * program that was killed has left is stored soon or not at all. */
+/* No process waits for the last close: changes that a container without a network could not store are dropped, and
+ * those of a killed program are stored soon or not at all. */
 void gcs_close(struct gcs_handle *handle)
 {
 	struct gcs_call nobody = { 0 };
@@ -208,7 +208,7 @@ void gcs_close(struct gcs_handle *handle)
 			  ? -EIO
 			  : gcs_flush(handle, &nobody);
 	if (problem && gcs_log_allows()) {
-		gcs_file_place(handle->files, file, &place); /* somebody may be renaming it */
+		gcs_file_place(handle->files, file, &place); /* it may be being renamed */
 		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", place.bucket,
 			  place.object, strerrordesc_np(-problem));
 	}

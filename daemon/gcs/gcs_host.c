@@ -28,7 +28,7 @@
 #include "store/objects/objects.h"
 
 enum {
-	BEGIN_MS = 15000, /* it may wait for the one before to leave */
+	BEGIN_MS = 15000, /* it may wait for the previous process to leave */
 	END_MS = 5000,
 	WORDS_MAX = 512,
 };
@@ -37,7 +37,7 @@ struct gcs_host {
 	struct gcs_host_options options;
 	char *state_dir, *engine, *directory;
 	struct gcs_endpoint *endpoint;
-	pthread_mutex_t rules_lock; /* so that what is told last is what is so */
+	pthread_mutex_t rules_lock; /* so that the last notification is the right one */
 	pid_t pid;                  /* 0: none is running */
 	int life;                   /* the other end of its standard input and output; -1 */
 };
@@ -53,7 +53,7 @@ static void process_forget(struct gcs_host *host)
 	host->pid = 0;
 }
 
-/* Nobody has got anything of it. */
+/* It serves no container yet. */
 static void process_kill(struct gcs_host *host)
 {
 	kill(host->pid, SIGKILL);

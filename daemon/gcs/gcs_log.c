@@ -11,14 +11,14 @@
 
 enum { US_PER_S = 1000000 };
 
-/* What is not appended to would go on behind a hole. */
+/* Without appending, writes would continue after a hole. */
 static void file_limit(void)
 {
 	struct stat info;
 
 	if (fstat(STDERR_FILENO, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > GCS_LOG_MAX_BYTES &&
 	    fcntl(STDERR_FILENO, F_GETFL) & O_APPEND && ftruncate(STDERR_FILENO, 0) != 0)
-		return; /* it cannot be helped, nor told */
+		return; /* nothing can be done, nor logged */
 }
 
 bool gcs_log_allows(void)

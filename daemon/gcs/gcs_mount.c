@@ -41,7 +41,7 @@ struct mount {
 
 /* ---- the place ---- */
 
-/* The one before may be about to leave it. */
+/* The previous process may be about to release it. */
 static enum status lock_take(struct mount *mount, struct error *err)
 {
 	mount->lock_fd = openat(mount->state_fd, GCS_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -56,7 +56,7 @@ static enum status lock_take(struct mount *mount, struct error *err)
 	return STATUS_OK;
 }
 
-/* The holder of the lock owns the mount point: a mount that is there belongs to a process that was killed. */
+/* The holder of the lock owns the mount point: an existing mount belongs to a process that was killed. */
 static enum status place_make(const struct mount *mount, struct error *err)
 {
 	if (!gcs_mountpoint_clear(mount->place))
@@ -88,7 +88,7 @@ static enum status parts_make(struct mount *mount, const char *state_dir, bool a
 	if (!mount->client)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl cannot be used");
 	mount->files = gcs_files_new(&mount->index, mount->client, mount->state_fd);
-	/* Now, so that a store that cannot be read is told. */
+	/* Now, so that a store that cannot be read is reported. */
 	return objects_prepare(mount->objects, err);
 }
 
@@ -162,7 +162,7 @@ static enum status serve(struct mount *mount, struct error *err)
 	printf("ready\n");
 	fflush(stdout);
 	rc = gcs_file_system_serve(mount->system, err);
-	pthread_cancel(watch); /* unless it is at leaving: somebody else has taken the mount away */
+	pthread_cancel(watch); /* unless it is leaving: another process has unmounted it */
 	pthread_join(watch, NULL);
 	return rc;
 }

@@ -75,7 +75,7 @@ bool gcs_mountpoint_is_mounted(const char *state_dir)
 	return here.st_dev != above.st_dev;
 }
 
-/* -1: somebody serves it, or it never was. */
+/* -1: a process serves it, or it never existed. */
 static int lock_try(const char *state_dir)
 {
 	AUTO(string) char *path = memory_printf("%s/" GCS_LOCK, state_dir);

@@ -21,7 +21,7 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 	const struct gcs_call call = { .caller = caller, .hurries = true };
 	int problem = file ? gcs_file_lock(files, file, &call) : 0;
 
-	if (problem) { /* what is being stored is stored before it is removed */
+	if (problem) { /* a file that is being stored is stored before it is removed */
 		gcs_file_leave(files, file);
 		return problem;
 	}
@@ -107,7 +107,7 @@ static int entry_rename(struct gcs_files *files, const struct gcs_call *call, co
 	problem = object_move(files, call, bucket, object, to_bucket, to_object);
 	if (problem == -ENOENT && file)
 		problem = 0; /* it was removed while it is open */
-	if (!problem)        /* or it is stored under a name that nobody was told it has */
+	if (!problem)        /* or it is stored under a name that no program knows */
 		names_move(files, node, bucket, object, to_bucket, to_object);
 	if (file) {
 		file->generation = 0; /* as which it is now stored is not known */
@@ -181,7 +181,7 @@ static int object_rename(void *arg, const char *object)
 	const int problem = moved_rename(move, object);
 
 	move->has_moved = true;
-	return problem == -ENOENT ? 0 : problem; /* somebody has removed it */
+	return problem == -ENOENT ? 0 : problem; /* it was removed by another process */
 }
 
 /* Whether some file below a directory has a name there; *ret_path is it. */
@@ -203,7 +203,7 @@ static bool file_find_below(const struct move *move, const char *prefix, struct 
 	return found;
 }
 
-/* What is open goes with its object, or it could be stored anew under its old name. */
+/* Open files move with their object, or they could be stored again under the old name. */
 static int files_rename_below(const struct move *move, const char *prefix)
 {
 	struct gcs_path path;

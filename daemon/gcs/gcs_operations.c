@@ -135,7 +135,7 @@ static int fs_link(const char *from, const char *to)
 
 /* ---- files ---- */
 
-/* Of an entry only: the rest is no place for files. */
+/* For an entry only: files cannot be anywhere else. */
 static int entry_parse(const char *text, struct gcs_path *ret_path)
 {
 	int problem = gcs_path_parse(text, ret_path);
@@ -169,7 +169,7 @@ static int fs_open(const char *text, struct fuse_file_info *info)
 	return file_open(text, (info->flags & O_ACCMODE) == O_RDONLY ? GCS_READ : GCS_CHANGE, &call, info);
 }
 
-/* The kernel has found no such name, and has locked the directory; somebody may have been faster. */
+/* The kernel has found no such name, and has locked the directory; another process may have made it meanwhile. */
 static int fs_create(const char *text, mode_t mode, struct fuse_file_info *info)
 {
 	const struct gcs_call call = { .caller = caller_now(), .hurries = true };
@@ -306,7 +306,7 @@ static int fs_readlink(const char *text, char *ret_target, size_t size)
 	return gcs_link_read(system_now()->index, &path, ret_target, size);
 }
 
-/* Of what is no file, taken and forgotten, as gcsfuse does. */
+/* For things that are not files: accepted and ignored, like gcsfuse. */
 static int fs_utimens(const char *text, const struct timespec times[2], struct fuse_file_info *info)
 {
 	const struct gcs_call call = { .caller = caller_now(), .hurries = true, .opens = true };
@@ -441,7 +441,7 @@ static int fs_rmdir(const char *text)
 	return is_empty ? gcs_directory_remove(system->files, caller_now(), &path) : -ENOTEMPTY;
 }
 
-/* Whether something may come to be at @to, in place of what is there. */
+/* Whether @to can be replaced, or made. */
 static int target_check(const struct gcs_path *to, bool is_directory, const struct gcs_facts *there)
 {
 	bool is_empty;

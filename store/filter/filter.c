@@ -149,8 +149,8 @@ static bool code_point_read(const char *at, uint32_t *ret_point)
 	return *ret_point != 0 && (*ret_point < 0xd800 || *ret_point > 0xdfff);
 }
 
-/* An escape at @at, behind the backslash; what is none stays as it stands, so that regular expressions
- * need no second backslash. Returns how much was read. */
+/* An escape at @at, after the backslash; an unknown one is unchanged, so that regular expressions need no second
+ * backslash. Returns how much was read. */
 static size_t escape_read(const char *at, char **out)
 {
 	static const char plain[] = "\"'\\nrtbf";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store/filter/filter_calls_sql.c: the functions of a filter in SQL; what they compute is in filter_search.c and filter_values.c. */
+/* store/filter/filter_calls_sql.c: converts the functions of a filter to SQL; what they compute is in filter_search.c
+ * and filter_values.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,7 +10,7 @@
 #include "store/filter/filter_sql_parts.h"
 #include "store/filter/filter_values.h"
 
-/* What functions made of a field up to now. */
+/* The result of the functions applied to a field so far. */
 struct operand {
 	struct text sql; /* NULL where the entry lacks the field */
 	enum filter_type type;

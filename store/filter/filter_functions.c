@@ -33,8 +33,8 @@ static void has_text(sqlite3_context *context, int count, sqlite3_value **values
 							     needle, (size_t)sqlite3_value_bytes(values[1])));
 }
 
-/* The whole text fits the pattern; a star that fails gives way to the one before it only once, so
- * that the time is at most the product of both lengths. */
+/* Whether the whole text matches the pattern. A star that fails falls back only to the one before it, so the time is at
+ * most the product of both lengths. */
 static bool text_fits(const char *text, const char *pattern, bool exact)
 {
 	const char *star = NULL, *resume = NULL;
@@ -230,7 +230,7 @@ static bool order_holds(int order, enum filter_operator operator)
 	}
 }
 
-/* False: one of them is no duration. */
+/* False: one of them is not a duration. */
 static bool durations_parse(const char *value, const char *literal, int64_t *ret_left_us,
 			    int64_t *ret_right_us)
 {

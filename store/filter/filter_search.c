@@ -125,7 +125,7 @@ static const char *words_add(struct search *search, const char *text, size_t len
 	return NULL;
 }
 
-/* What is wrong with the query; NULL: nothing. */
+/* The problem with the query; NULL: none. */
 static const char *query_read(struct search *search)
 {
 	const char *problem = NULL;

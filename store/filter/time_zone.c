@@ -124,7 +124,7 @@ static void rule_read(struct time_zone *zone, const char *at)
 	zone->has_summer = change_read(&at, &zone->begins) && change_read(&at, &zone->ends);
 }
 
-/* When it changes in a year, of the clock that is right before. */
+/* When it changes in a year, by the clock that is valid before. */
 static int64_t change_s(const struct change *change, int year)
 {
 	struct tm day = { .tm_year = year - 1900, .tm_mon = change->month - 1, .tm_mday = 1 };

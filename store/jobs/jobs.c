@@ -213,7 +213,7 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	bind_int(advance, ":changes", touches_row(change));
 }
 
-/* What a change that was made tells: why, and then what. */
+/* The journal rows of a change: its reasons, then the change itself. */
 static enum status change_note(struct change_scope *scope, const struct job_change *change, struct error *err)
 {
 	const struct journal_row retry = { .kind = JOURNAL_RETRIED };

@@ -107,7 +107,7 @@ enum status model_get(struct store *store, const struct model_name *name, struct
 	return rc ? rc : fetch(reader.connection, name, ret_model, err);
 }
 
-/* A version is added to a model that is there; a new model takes a name that is nobody's. */
+/* A version is added to an existing model; a new model needs a free name. */
 static enum status claim_check(struct change_scope *scope, const struct pipeline_draft *draft,
 			       struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "store/state_writer.h"
 #include "store/store_parts.h"
 
-/* Choice: the etag that clients of the service see on policies that nobody has set. */
+/* Choice: the etag that clients of the service see for jobs without a policy. */
 static const char etag_of_none[] = "ACAB";
 
 enum { ETAG_SIZE = 16, JOB_COLUMN = 0, VERSION_COLUMN, POLICY_COLUMN };

@@ -28,7 +28,7 @@ static const char prefix[] = "ya29.ty-";
 _Static_assert(sizeof(prefix) + sodium_base64_ENCODED_LEN(SEALED_MAX, VARIANT) <= ACCESS_TOKEN_SIZE,
 	       "the longest token fits");
 
-/* @word keeps keys of one secret apart. */
+/* @word separates keys made from one secret. */
 static void key_make(const struct store *store, const char *word,
 		     unsigned char ret_key[crypto_secretbox_KEYBYTES])
 {
@@ -74,7 +74,7 @@ static bool plain_read(const unsigned char *plain, size_t length, struct access_
 	return true;
 }
 
-/* The nonce is made of what is sealed: two different tokens never share one, and equal ones are one text. */
+/* The nonce is derived from the sealed bytes: two different tokens never share one, and equal ones are the same text. */
 static void nonce_make(const struct store *store, const unsigned char *plain, size_t length,
 		       unsigned char ret_nonce[NONCE_BYTES])
 {
@@ -104,7 +104,7 @@ enum status access_token_make(const struct store *store, const struct access_tok
 	return STATUS_OK;
 }
 
-/* The bytes behind the prefix; 0 when they are none of ours. */
+/* The sealed bytes after the prefix; 0: not a token of ours. */
 static size_t sealed_open(const struct store *store, const char *text, unsigned char ret_plain[PLAIN_MAX])
 {
 	unsigned char sealed[SEALED_MAX], key[crypto_secretbox_KEYBYTES];

@@ -170,7 +170,7 @@ static bool certificate_read(const char *path, gnutls_x509_privkey_t key, int64_
 	       gnutls_x509_crt_get_activation_time(certificate) <= now_s;
 }
 
-/* Two processes that make a certificate of the same key make equally good ones. */
+/* If two processes make a certificate of the same key, both are equally valid. */
 static enum status certificate_make(const struct authority *authority, gnutls_x509_privkey_t key,
 				    int64_t now_s, gnutls_x509_crt_t *ret_certificate, struct error *err)
 {

@@ -13,7 +13,7 @@
 
 enum { PAGE_BYTES = 1 << 20 };
 
-#define BACK_NS	 INT64_C(1000000000) /* of a clock that was put back */
+#define BACK_NS  INT64_C(1000000000) /* of a clock that was set back */
 #define ALL_RIPE INT64_MAX
 
 /* The entries that one look is about: stored by upto, due at ripe, and not given by the look before. */
@@ -32,8 +32,8 @@ struct entry_watch {
 	struct filter_sql sql;
 	int64_t window_ns;
 	struct log_listener listener;
-	int64_t begin;  /* received_ns of the last entry that was there at first */
-	int64_t floor;  /* what was received by it was looked at */
+	int64_t begin;  /* received_ns of the last entry at the beginning */
+	int64_t floor;  /* entries received up to it were examined */
 	int64_t ripe;   /* and given, if it was due by then */
 	int64_t oldest; /* the earliest time of entries that were received since */
 	struct look look;
@@ -77,7 +77,7 @@ enum status entry_watch_open(struct store *store, const struct entry_watch_spec 
 	return rc;
 }
 
-/* What has come since, and what was held back then. False: nothing can be due. */
+/* Finds new entries, and those held back before. False: none can be due. */
 static bool look_begin(struct entry_watch *watch)
 {
 	struct look *look = &watch->look;

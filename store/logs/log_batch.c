@@ -103,7 +103,7 @@ static enum status clock_save(struct log_batch *batch, struct job_clock *clock, 
 	return statement_run(put, err);
 }
 
-/* Whatever programs say of the time of other entries, which may be the latest of all. */
+/* Independent of the times of dated entries, which may be the latest of all. */
 static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock,
 			      struct error *err)
 {
@@ -266,8 +266,8 @@ struct entries {
 	struct error first;
 };
 
-/* Next to ids of the program's own one that is made is a text as well: entries of one time are in the order of their ids as
- * these are printed. */
+/* Beside ids from programs a generated one is a text as well: entries with the same time are in the order of their
+ * printed ids. */
 static void entry_make(struct log_batch *batch, const struct log_record *record, int64_t time_ns, struct entry *ret_entry)
 {
 	ret_entry->record = record;
@@ -365,7 +365,7 @@ static enum status item_add(struct log_batch *batch, struct entries *entries, co
 	int64_t time_ns;
 	enum status rc = STATUS_OK;
 
-	batch->received++; /* so that it tells in which order they came */
+	batch->received++; /* so that it gives the order of arrival */
 	if (item->kind == ITEM_BARRIER)
 		return STATUS_OK;
 	if (item->kind == ITEM_LINE) {
@@ -452,7 +452,7 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 			    struct error *err)
 {
 	int64_t sequence = batch->sequence, reached = batch->reached;
-	/* What state.db will forget because of this batch must have reached the disk. */
+	/* Lines that state.db will delete because of this batch must be on disk here. */
 	const char *synchronous =
 		has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
 	enum status rc = transaction_rollback(batch->connection, err);
@@ -474,7 +474,8 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 	return rc;
 }
 
-/* What the file has of the job beside its entries. The numbers of its sources are used no more, nor its last time. */
+/* Removes what the file has about the job beside its entries. The numbers of its sources are not used again, nor is its
+ * last time. */
 static enum status job_forget(struct log_batch *batch, int64_t job, struct error *err)
 {
 	static const enum statement_id deletions[] = { REPLICA_POSITION_PURGE, DATED_JOB_PURGE,

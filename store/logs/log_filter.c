@@ -128,7 +128,7 @@ static bool is_job_equality(const struct filter_node *node)
 	return filter_names(node, "resource.labels.job_id") && node->operator== OP_EQ;
 }
 
-/* The one comparison with a job that must hold; NULL when there is none, or are several. */
+/* The one comparison with a job that must hold; NULL: there is none, or are several. */
 static struct filter_node *job_node_of(struct filter_node *root)
 {
 	struct filter_node *found = NULL;
@@ -166,7 +166,7 @@ static bool is_margin(const struct filter_node *node, int64_t now_ns, int64_t ah
 	return is_behind(*ret_time_ns, now_ns);
 }
 
-/* Takes the upper bound out of a stream's filter; see log_query_run(). */
+/* Removes the upper bound from a stream's filter; see log_query_run(). */
 static void margin_lift(struct log_filter *filter, int64_t now_ns, int64_t ahead_ns)
 {
 	struct filter_node *root = filter->tree.root;

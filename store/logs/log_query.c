@@ -20,7 +20,7 @@ struct query {
 	const struct log_query *asked;
 	struct log_filter filter;
 	struct filter_sql sql;
-	struct text bound_to; /* what its tokens are bound to */
+	struct text bound_to; /* the text that its tokens are bound to */
 	/* When it asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does not. */
 	char *owner;
 	char trial[12];
@@ -231,7 +231,8 @@ static enum status query_run(struct connection *connection, struct query *query,
 	return rows_give(rows, query->asked->page_size, row, arg, &query->mark, ret_more, err);
 }
 
-/* Lines of a trial that is a job of its own are stored as its tuning job's: a query for the trial's job finds them as well. */
+/* Lines of a trial with a job of its own are stored under the tuning job: a query for the trial's job must find them as
+ * well. */
 static enum status trial_find(struct store *store, struct query *query, struct error *err)
 {
 	const char *label = query->filter.job_label;

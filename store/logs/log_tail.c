@@ -145,7 +145,8 @@ static enum status look_prepare(const struct log_tail *tail, struct connection *
 		  " json_extract(s.resource_labels, '$.task_name'), json_extract(s.labels, '$.\"ml.googleapis.com/trial_id\"')"
 		  " FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
 		  " WHERE e.job = :job0");
-	/* One lower bound: of two SQLite may seek by the one that is further off, and pass over all that was read before. */
+	/* Only one lower bound: of two, SQLite may seek by the one that is further away, and walk over all that was
+	 * read before. */
 	if ((look == LOOK_STORED || look == LOOK_NEW) && tail->now.placed)
 		text_puts(&sql, " AND (e.ts, e.insert_id, e.source) > (:ts, :id, :source)");
 	else
@@ -242,7 +243,8 @@ static enum status look_run(struct log_tail *tail, struct connection *connection
 
 /* ---- a read ---- */
 
-/* Whether a program dates lines of the job, and how far entries of all jobs were received: in the view of this read. */
+/* Whether a program dates lines of the job, and up to which entry of all jobs was received: in the snapshot of this
+ * read. */
 static enum status view_read(const struct log_tail *tail, struct connection *connection, bool *ret_dated,
 			     int64_t *ret_received, struct error *err)
 {

@@ -19,7 +19,7 @@
 enum {
 	QUEUE_BYTES_MAX = 16 * 1024 * 1024,
 	QUEUE_COUNT_MAX = 65536,
-	COMPANY_US = 20 * 1000, /* how long the first record of a batch waits for others */
+	COMPANY_US = 20 * 1000, /* how long the first record of a batch waits for more */
 	COMPANY_COUNT = 1000,
 	RETRY_US = 200 * 1000,
 	LAST_TRIES = 3, /* while closing */
@@ -33,9 +33,9 @@ struct logs_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t wanted, written;
 	struct log_queue queue;              /* under the lock, as all below */
-	size_t written_bytes, written_count; /* of the batch under way: they still count as queued */
-	bool refused;                        /* someone waits for room, or for memory */
-	bool urgent;                         /* someone waits at a barrier */
+	size_t written_bytes, written_count; /* of the current batch: they still count as queued */
+	bool refused;                        /* a caller waits for room, or for memory */
+	bool urgent;                         /* a caller waits at a barrier */
 	bool stopping;
 	int64_t reached;
 	uint64_t stored; /* batches */
@@ -282,7 +282,7 @@ static void newcomers_on_commit(struct logs_writer *writer, enum status status)
 	pthread_mutex_unlock(&writer->lock);
 }
 
-/* After a failure: the time to try again, or false when there is no hope for this batch. */
+/* After a failure: whether to try the batch again, and when. */
 static bool may_retry(struct logs_writer *writer, enum status status, unsigned tries)
 {
 	bool stopping;

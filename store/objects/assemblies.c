@@ -112,8 +112,8 @@ enum status assembly_delete(struct objects *objects, const struct assembly_key *
 struct listing {
 	const struct assembly_query *query;
 	struct assembly_page page;
-	size_t room; /* in both of the page's arrays */
-	char *below; /* names that begin so are in a prefix that was told; NULL: none */
+	size_t room; /* of both arrays of the page */
+	char *below; /* names with this beginning belong to a prefix that is listed already; NULL: none */
 };
 
 static void listing_deinit(struct listing *listing)
@@ -127,7 +127,7 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* How much of a name is a prefix to tell; 0: it has none. */
+/* The length of the prefix to list for a name; 0: none. */
 static size_t prefix_length(const struct assembly_query *query, const char *name)
 {
 	const char *delimiter = query->delimiter;

@@ -11,7 +11,7 @@
 #include "store/objects/assembly_rows.h"
 #include "store/objects/uploads.h"
 
-/* What is joined so far. */
+/* The state of joining. */
 struct joining {
 	struct objects *objects;
 	const struct assembly_key *key;
@@ -32,7 +32,7 @@ static void joining_deinit(struct joining *joining)
 		blob_remove(&joining->objects->files, joining->blob);
 }
 
-/* ---- what the client says of the parts ---- */
+/* ---- the client's list of parts ---- */
 
 static enum status refuse(struct error *err, const char *code, const char *sentence, unsigned number)
 {
@@ -172,7 +172,7 @@ static enum status bytes_join(struct joining *joining, struct error *err)
 
 /* ---- the change ---- */
 
-/* The only part is still the one that was found: its file is to be the object's. */
+/* The only part is still the one that was found: its file becomes the object's. */
 static enum status part_confirm(struct connection *connection, const struct joining *joining,
 				struct error *err)
 {

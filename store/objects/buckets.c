@@ -77,7 +77,7 @@ static enum status bucket_insert_run(struct connection *connection, int64_t now_
 	return rc ? rc : bucket_load(connection, change->name, &id, &change->made, err);
 }
 
-/* What a change made is the caller's only when it was committed. @ret_bucket may be NULL. */
+/* The result of a change is the caller's only if it was committed. @ret_bucket may be NULL. */
 static enum status bucket_change_commit(struct objects *objects, group_run run, struct bucket_change *change,
 					struct bucket *ret_bucket, struct error *err)
 {
@@ -207,7 +207,7 @@ enum status bucket_ensure(struct objects *objects, const char *name, struct erro
 	if (!objects->auto_project)
 		return bucket_not_found(err);
 	rc = bucket_insert(objects, objects->auto_project, name, NULL, NULL, err);
-	if (rc != STATUS_ALREADY_EXISTS) /* else someone was faster */
+	if (rc != STATUS_ALREADY_EXISTS) /* else another request has made it meanwhile */
 		return rc;
 	if (err)
 		error_deinit(err);

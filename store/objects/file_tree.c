@@ -20,7 +20,7 @@
 
 enum { NAME_SIZE = FILE_PART_MAX + 16, DIRECTORY_MODE = 0755 };
 
-/* A place in the tree: an open directory and the name of a file in it. */
+/* A position in the tree: an open directory and the name of a file in it. */
 struct tree_path {
 	int directory_fd;
 	unsigned depth; /* of the directory below gs/; a bucket's is 1 */
@@ -121,7 +121,7 @@ static bool link_make(const struct blob_files *files, int64_t blob, const struct
 	       (link_impossible(errno) && symbolic_link(blob, place, name));
 }
 
-/* Puts the link in the place of what is there. */
+/* Replaces an existing file by the link. */
 static bool file_replace(const struct blob_files *files, int64_t blob, const struct tree_path *place,
 			 const char *name)
 {

@@ -61,8 +61,8 @@ static uint32_t member_read(const char **at, const char *end)
 	return character_read(at, end);
 }
 
-/* Sets *ret_holds: is @character in the set that begins at @at, behind the bracket? Returns the end of the set; NULL: it has
- * none, or contains a range that goes backwards. */
+/* Sets *ret_holds: is @character in the set that begins at @at, after the bracket? Returns the end of the set; NULL: it
+ * has none, or contains a range that goes backwards. */
 static const char *set_read(const char *at, uint32_t character, bool *ret_holds)
 {
 	const bool negated = *at == '!' || *at == '^';

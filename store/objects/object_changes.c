@@ -47,7 +47,7 @@ static enum status subject_get(struct connection *connection, const struct objec
 				      ret_row->object.metageneration, err);
 }
 
-/* What a change made is the caller's only when it was committed. */
+/* The result of a change is the caller's only if it was committed. */
 static enum status object_change_commit(struct objects *objects, group_run run, struct object_change *change,
 					struct object *ret_object, struct error *err)
 {

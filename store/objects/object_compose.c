@@ -7,7 +7,7 @@
 
 enum { SOURCES_MAX = 32 };
 
-/* What is joined so far. */
+/* The state of joining. */
 struct composition {
 	struct objects *objects;
 	const struct upload_target *wanted;

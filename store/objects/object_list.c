@@ -11,8 +11,8 @@
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
 
-/* Choice: SEARCH_US. A pattern must not keep a reader from others for long: when a search took that long, the name that
- * was looked at last ends the page, which may then be empty, and the client asks for the next one, as of the service. */
+/* Choice: SEARCH_US. A pattern must not keep a reader from others for long: when a search took that long, the last name
+ * examined ends the page, which may then be empty, and the client asks for the next one, as of the service. */
 enum { ROOM_FIRST = 64, COLUMN_NAME = 0, SEARCH_US = 500 * 1000 };
 
 /* A page that grows. */
@@ -22,7 +22,7 @@ struct listing {
 	size_t prefix_length, delimiter_length;
 	struct glob *glob; /* NULL: none */
 	const struct clock *clock;
-	int64_t until_us; /* the search for names that fit a pattern goes on */
+	int64_t until_us; /* the search for names that match a pattern goes on until then */
 	struct object_page page;
 	size_t room;
 	char *from;       /* the least name that may come next */
@@ -61,7 +61,7 @@ static void room_make(struct listing *listing)
 	page->prefixes = memory_resize(page->prefixes, listing->room, sizeof(*page->prefixes));
 }
 
-/* The least string that comes after all that begin with @prefix, in its place. Empty: there is none. */
+/* Replaces @prefix by the smallest string after all that begin with it. Empty: there is none. */
 static void step_past(char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -82,7 +82,7 @@ static size_t directory_length(const struct listing *listing, const char *name)
 	return found ? (size_t)(found - name) + listing->delimiter_length : 0;
 }
 
-/* Where the page begins: at the greatest of what the query says. */
+/* Where the page begins: at the greatest lower bound of the query. */
 static void from_find(struct listing *listing)
 {
 	const struct object_query *query = listing->query;
@@ -150,7 +150,7 @@ static enum status prefix_add(struct listing *listing, sqlite3_stmt *row, size_t
 	return STATUS_OK;
 }
 
-/* Goes on behind everything that begins with this prefix. */
+/* Continues after everything that begins with this prefix. */
 static void prefix_leave(struct listing *listing, const char *name, size_t length)
 {
 	free(listing->from);

@@ -17,7 +17,7 @@
 #include "store/objects/post_commit.h"
 #include "store/objects/sessions.h"
 
-/* Less than this is no room for a commit. */
+/* With less free space no commit is possible. */
 enum { ROOM_BYTES = 256 * 1024 };
 #define DAY_US (INT64_C(86400) * 1000 * 1000)
 
@@ -69,7 +69,7 @@ struct recovery {
 	struct connection *connection;
 };
 
-/* What a file among the uploads is, and what becomes of it. */
+/* What a file in uploads belongs to, and what is done with it. */
 static enum status upload_recover(void *arg, int64_t blob, struct error *err)
 {
 	enum { AN_OBJECT = 1 };
@@ -124,7 +124,7 @@ static enum status parts_open(struct objects *objects, struct error *err)
 	return rc;
 }
 
-/* A database that cannot be written because there is no room is a case of its own here. */
+/* A database that cannot be written because the disk is full is a separate case here. */
 static enum status room_check(const struct objects *objects, enum status rc, struct error *err)
 {
 	struct text text AUTO_TEXT = { 0 };

@@ -21,7 +21,7 @@ static enum status bucket_find(struct objects *objects, char **ret_name, struct 
 	return rc;
 }
 
-/* What somebody else has removed meanwhile is gone all the same. */
+/* If another request has removed it meanwhile, that is success. */
 static enum status gone_is_good(enum status rc)
 {
 	return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;

@@ -70,7 +70,7 @@ static enum status batch_read(struct objects *objects, int64_t after, struct bat
 	}
 }
 
-/* What the index says of a bucket, an object and a blob now. */
+/* The present entry of a bucket, an object and a blob in the index. */
 struct index_state {
 	bool has_bucket;
 	int64_t blob; /* the object's; 0: there is none */
@@ -104,7 +104,7 @@ static bool may_pass(int error_number)
 	       error_number == ENFILE || error_number == EMFILE || error_number == ENOMEM;
 }
 
-/* What cannot be shown is told once, and given up unless it may pass. */
+/* A failure to show an object is logged once; it is tried again only if it may be temporary. */
 static bool tree_follow(struct objects *objects, const struct work *work, const struct index_state *index)
 {
 	bool is_well;
@@ -185,7 +185,7 @@ static bool rows_do(struct objects *objects)
 		is_clean &= is_read;
 		if (!is_read || batch->count == 0)
 			break;
-		/* What cannot be done now is no reason to leave the rest: it may be what makes room. */
+		/* A failure does not stop the rest of the work, which may free disk space. */
 		is_clean &= batch_do(objects, batch);
 		after = batch->works[batch->count - 1].id;
 		batch_deinit(batch);
@@ -255,7 +255,7 @@ enum status post_commit_open(struct objects *objects, struct post_commit **ret_p
 	pthread_condattr_t attributes;
 
 	post_commit->objects = objects;
-	post_commit->wanted = 1; /* what an earlier process left */
+	post_commit->wanted = 1; /* for work left by an earlier process */
 	pthread_mutex_init(&post_commit->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

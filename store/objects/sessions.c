@@ -249,8 +249,8 @@ enum status session_get(struct objects *objects, const char *id, struct session 
 	return STATUS_OK;
 }
 
-/* Opens the sink to go on at @position. A sink that was at rest rests again after a failure: no caller would close it.
- * The session is held. */
+/* Opens the writer to continue at @position. A writer that was at rest rests again after a failure, because no caller
+ * would close it. The session is held. */
 static enum status blob_writer_open_at(struct blob_writer *writer, int64_t position, struct error *err)
 {
 	const bool rested = writer->fd < 0;
@@ -265,7 +265,7 @@ static enum status blob_writer_open_at(struct blob_writer *writer, int64_t posit
 	return rc;
 }
 
-/* Makes the sink ready for an upload that goes on at its position. The session is held. */
+/* Prepares the writer for an upload that continues at its position. The session is held. */
 static enum status blob_writer_take(struct upload *upload, struct error *err)
 {
 	struct session_row row AUTO_SESSION_ROW = { 0 };
@@ -305,7 +305,7 @@ enum status session_resume(struct objects *objects, const char *id, int64_t offs
 	upload->objects = objects;
 	upload->position = offset;
 	upload->session = session;
-	upload->turn = UINT64_MAX; /* nobody's yet */
+	upload->turn = UINT64_MAX; /* no upload's yet */
 	pthread_mutex_lock(&session->lock);
 	rc = blob_writer_take(upload, err);
 	pthread_mutex_unlock(&session->lock);

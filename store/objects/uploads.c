@@ -60,7 +60,7 @@ enum status upload_target_check(struct objects *objects, const struct object_tar
 	rc = target_look(objects, target, &cause);
 	if (rc != STATUS_NOT_FOUND)
 		return rc ? error_move(err, &cause) : rc;
-	/* In a bucket that is to be made there is no object. */
+	/* A bucket that is going to be made has no objects. */
 	rc = objects->auto_project ? conditions_demand(&target->conditions, 0, 0, err) : STATUS_OK;
 	return rc ? rc : bucket_ensure(objects, target->bucket, err);
 }
@@ -84,7 +84,7 @@ enum status upload_begin(struct objects *objects, const struct object_target *ta
 	return STATUS_OK;
 }
 
-/* The sink, locked against callers that take the session over. */
+/* The writer, locked against callers that take the session over. */
 static struct blob_writer *sink_hold(struct upload *upload)
 {
 	if (!upload->session)
@@ -104,7 +104,7 @@ static bool has_turn(const struct upload *upload)
 	return !upload->session || upload->session->turn == upload->turn;
 }
 
-/* Whether it can go on. The sink is held. */
+/* Whether it can continue. The writer is held. */
 static enum status upload_check(const struct upload *upload, struct error *err)
 {
 	if (upload->failure.status)
