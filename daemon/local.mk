@@ -225,6 +225,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_wait.h \
 	daemon/given_file.c \
 	daemon/given_file.h \
+	daemon/host_names.c \
+	daemon/host_names.h \
 	daemon/jobs_stop.c \
 	daemon/jobs_stop.h \
 	daemon/listen_help.c \

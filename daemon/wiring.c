@@ -23,6 +23,7 @@
 #include "daemon/gcs/gcs_host.h"
 #include "daemon/given_file.h"
 #include "daemon/grpc_endpoint.h"
+#include "daemon/host_names.h"
 #include "daemon/jobs_stop.h"
 #include "daemon/listen_help.h"
 #include "daemon/retention.h"
@@ -60,9 +61,8 @@ struct wiring {
 	struct token *token; /* NULL: everybody may ask */
 	char *token_file; /* the environment's, for commands; NULL: it has none, or an option named a file */
 	char *trials_dir;
-	const char **host_names; /* the configuration's, and the next; ends with NULL */
-	json_t *own_names;       /* what --host-name auto stands for; NULL: it was not given */
-	char *adc, *wheels;      /* where they really are */
+	struct host_names host_names;
+	char *adc, *wheels; /* where they really are */
 	char project_number[24];
 	struct image_map images;
 	struct runtime_map runtimes;
@@ -253,25 +253,6 @@ static enum status given_files_find(struct wiring *wiring, struct error *err)
 	return rc;
 }
 
-/* "auto" stands for the names that neighbours in the engine know this process by. */
-static void host_names_make(struct wiring *wiring)
-{
-	const struct config *config = wiring->config;
-	size_t count = 0, index;
-	json_t *name;
-
-	for (size_t i = 0; i < config->host_names.count; i++)
-		if (strcmp(config->host_names.values[i], "auto") == 0 && !wiring->own_names)
-			wiring->own_names = engine_kind_of(config->engine)->own_names(config->engine);
-	wiring->host_names = memory_calloc(config->host_names.count + json_array_size(wiring->own_names) + 1,
-					   sizeof(char *));
-	for (size_t i = 0; i < config->host_names.count; i++)
-		if (strcmp(config->host_names.values[i], "auto") != 0)
-			wiring->host_names[count++] = config->host_names.values[i];
-	json_array_foreach(wiring->own_names, index, name)
-		wiring->host_names[count++] = json_string_value(name);
-}
-
 /* What needs neither store nor engine. The texts were checked when they were read. */
 static enum status settings_open(struct wiring *wiring, struct error *err)
 {
@@ -284,7 +265,7 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	wiring->signing_key = signing_key_new(wiring->state_dir);
 	wiring->authority = authority_new(wiring->state_dir, "ca", "googleapis.com");
 	wiring->local_authority = authority_new(wiring->state_dir, "local-ca", "localhost");
-	host_names_make(wiring);
+	wiring->host_names = host_names_make(config);
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
 	wiring->runtimes = (struct runtime_map){ config->runtimes.values, config->runtimes.count };
 	if (host_routes_make((const char *const *)config->routes.values, config->routes.count,
@@ -364,7 +345,7 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.families = wiring->families.served,
 			.clock = &system_clock,
 			.gate = &wiring->gate,
-			.hosts = wiring->host_names,
+			.hosts = wiring->host_names.names,
 			/* Jobs have gateways of their own; the API is not for them, whatever address it is at. */
 			.refused_network = wiring->config->networks,
 			.caller =
@@ -386,7 +367,7 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 	if (!wiring->config->grpc)
 		return STATUS_OK;
 	rc = grpc_endpoint_open(wiring->config, wiring->local_authority, wiring->families.by_rpc,
-				wiring->families.served, wiring->host_names, &wiring->gate,
+				wiring->families.served, wiring->host_names.names, &wiring->gate,
 				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 				wiring->ledger, &wiring->machinery.grpc, &wiring->grpc_rest, err);
 	return rc ? listen_explain("grpc", wiring->config->grpc, err) : rc;
@@ -483,8 +464,7 @@ static void parts_close(struct wiring *wiring)
 	token_free(wiring->token);
 	free(wiring->token_file);
 	host_routes_deinit(&wiring->routes);
-	free(wiring->host_names);
-	json_decref(wiring->own_names);
+	host_names_deinit(&wiring->host_names);
 	free(wiring->trials_dir);
 	free(wiring->state_dir);
 	free(wiring->import_problem);
