@@ -35,7 +35,7 @@ static void scalar_put(struct maker *maker, struct text *sql, const struct filte
 	at = maker_bind(maker, path.data);
 	text_printf(sql,
 		    "CASE json_type(%s, :f%zu) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'"
-		    " ELSE %s ->> :f%zu END",
+		    " ELSE json_extract(%s, :f%zu) END",
 		    field->sql, at, field->sql, at);
 }
 

@@ -234,11 +234,12 @@ bool maker_path(const struct filter_field *field, const struct filter_node *node
 static void json_compare_put(struct maker *maker, const struct filter_field *field,
 			     const struct filter_node *node, size_t path)
 {
-	text_printf(&maker->sql->where,
-		    field->traits & TRAIT_DURATIONS
-			    ? "json_test(replace(json_type(%s, :f%zu), 'text', 'duration'), %s ->> :f%zu, %d, :f%zu)"
-			    : "json_test(json_type(%s, :f%zu), %s ->> :f%zu, %d, :f%zu)",
-		    field->sql, path, field->sql, path, (int)node->operator, maker_bind(maker, node->value));
+	text_printf(
+		&maker->sql->where,
+		field->traits & TRAIT_DURATIONS
+			? "json_test(replace(json_type(%s, :f%zu), 'text', 'duration'), json_extract(%s, :f%zu), %d, :f%zu)"
+			: "json_test(json_type(%s, :f%zu), json_extract(%s, :f%zu), %d, :f%zu)",
+		field->sql, path, field->sql, path, (int)node->operator, maker_bind(maker, node->value));
 }
 
 static enum status json_match_put(struct maker *maker, const struct filter_field *field,
@@ -247,7 +248,7 @@ static enum status json_match_put(struct maker *maker, const struct filter_field
 	struct text value AUTO_TEXT = { 0 };
 	struct filter_field at = *field;
 
-	text_printf(&value, "(%s ->> :f%zu)", field->sql, path);
+	text_printf(&value, "json_extract(%s, :f%zu)", field->sql, path);
 	at.sql = value.data;
 	if (node->operator== OP_MATCH || node->operator== OP_NO_MATCH)
 		return regex_put(maker, &at, node);
