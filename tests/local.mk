@@ -21,6 +21,7 @@ tests_libtesting_a_SOURCES += \
 	tests/unit/scheduler/scheduler_testing.h \
 	tests/unit/scheduler/world_acts_testing.h \
 	tests/unit/scheduler/world_engine_testing.h \
+	tests/unit/scheduler/world_store_testing.h \
 	tests/unit/scheduler/world_testing.h
 check_PROGRAMS += tests/unit/api/aiplatform/run
 unit_api_aiplatform = \
@@ -564,6 +565,8 @@ EXTRA_DIST += \
 	tests/tidy \
 	tests/unit/api/aiplatform/aiplatform_testing.h \
 	tests/unit/api/emulator/test_screen.js \
+	tests/unit/api/emulator/web_shell_testing.h \
+	tests/unit/api/grpc/session_testing.h \
 	tests/unit/api/http/http_testing.h \
 	tests/unit/api/logging/logging_testing.h \
 	tests/unit/api/message/json_testing.h \
@@ -576,6 +579,7 @@ EXTRA_DIST += \
 	tests/unit/full_disk_testing.h \
 	tests/unit/scheduler/plan/placement_testing.h \
 	tests/unit/scheduler/engine/docker_json_testing.h \
+	tests/unit/scheduler/engine/terminal_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \
 	tests/unit/scheduler/plan/plan_testing.h \

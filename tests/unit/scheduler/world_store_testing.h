@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/unit/scheduler/world_store_testing.h: the store of world_testing.h and its clients. Each change of a row is compared
+ * with the truth before it is kept. */
+#include "tests/unit/scheduler/world_testing.h"
+
+/* ---- the store ---- */
+
+/* The linker hands the scheduler these instead (--wrap). */
+typeof(job_get_by_id) __wrap_job_get_by_id;
+typeof(job_list_unfinished) __wrap_job_list_unfinished;
+typeof(lease_list) __wrap_lease_list;
+typeof(fault_injections_open) __wrap_fault_injections_open;
+typeof(fault_registry_is_empty) __wrap_fault_registry_is_empty;
+typeof(fault_registry_has) __wrap_fault_registry_has;
+typeof(fault_registry_take) __wrap_fault_registry_take;
+typeof(fault_registry_return) __wrap_fault_registry_return;
+typeof(journal_read) __wrap_journal_read;
+typeof(log_barrier) __wrap_log_barrier;
+typeof(log_position_get) __wrap_log_position_get;
+typeof(log_stderr_tail) __wrap_log_stderr_tail;
+typeof(log_pump_open) __wrap_log_pump_open;
+typeof(log_pump_offered) __wrap_log_pump_offered;
+typeof(job_apply) __wrap_job_apply;
+typeof(log_event) __wrap_log_event;
+
+void __wrap_log_event(enum log_level level, const char *event, const char *format, ...)
+{
+	(void)level, (void)event, (void)format;
+}
+
+static struct job row_copy(const struct job *row)
+{
+	struct job copy = *row;
+
+	copy.project = text_of(row->project);
+	copy.job_id = text_of(row->job_id);
+	copy.error_message = text_of(row->error_message);
+	copy.plan = text_of(row->plan);
+	copy.assignment = text_of(row->assignment);
+	copy.outcome_message = text_of(row->outcome_message);
+	copy.input = copy.output = NULL;
+	return copy;
+}
+
+enum status __wrap_job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err)
+{
+	(void)store, (void)err;
+	*ret_job = malloc(sizeof(**ret_job));
+	**ret_job = row_copy(&client_job(id)->row);
+	return STATUS_OK;
+}
+
+enum status __wrap_job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err)
+{
+	(void)store, (void)err;
+	*ret_list = (struct job_list){ .jobs = calloc(JOBS_MAX, sizeof(*ret_list->jobs)) };
+	for (size_t i = 0; i < world.job_count; i++)
+		if (!job_state_is_final(world.jobs[i].row.state))
+			ret_list->jobs[ret_list->count++] = row_copy(&world.jobs[i].row);
+	return STATUS_OK;
+}
+
+enum status __wrap_lease_list(struct store *store, struct lease **ret_leases, size_t *ret_count,
+			      struct error *err)
+{
+	(void)store, (void)err;
+	*ret_leases = world.lease_count ? calloc(world.lease_count, sizeof(**ret_leases)) : NULL;
+	*ret_count = world.lease_count;
+	for (size_t i = 0; i < world.lease_count; i++) {
+		(*ret_leases)[i] = world.leases[i];
+		(*ret_leases)[i].device = strdup(world.leases[i].device);
+	}
+	return STATUS_OK;
+}
+
+enum status __wrap_fault_injections_open(struct store *store, struct fault_injection_list *ret_list,
+					 struct error *err)
+{
+	(void)store, (void)err;
+	*ret_list = (struct fault_injection_list){ .injections = calloc(JOBS_MAX * INJECTIONS_MAX,
+									sizeof(*ret_list->injections)) };
+	for (size_t i = 0; i < world.job_count; i++)
+		for (size_t at = 0;
+		     !job_state_is_final(world.jobs[i].row.state) && at < world.jobs[i].injection_count;
+		     at++) {
+			struct fault_injection *injection = &ret_list->injections[ret_list->count++];
+
+			*injection = world.jobs[i].injections[at];
+			injection->line = strdup("as ordered");
+		}
+	return STATUS_OK;
+}
+
+/* ---- ordered faults ---- */
+
+bool __wrap_fault_registry_is_empty(const struct fault_registry *registry)
+{
+	(void)registry;
+	return !world.fault_seed;
+}
+
+bool __wrap_fault_registry_has(struct fault_registry *registry, int64_t id)
+{
+	(void)registry, (void)id;
+	return true;
+}
+
+/* Of one context always the same: about one in eight is hit. */
+bool __wrap_fault_registry_take(struct fault_registry *registry, const struct fault_context *context,
+				struct fault_order *ret_order, int64_t *ret_wait_us)
+{
+	static const struct fault_order of_containers[] = {
+		{ 1, .kind = FAULT_PREEMPT },
+		{ 1, .kind = FAULT_OOM, .exit_code = 137 },
+		{ 1, .kind = FAULT_EXIT, .exit_code = 3 },
+		{ 1, .kind = FAULT_CRASH, .exit_code = 139 },
+		{ 1, .kind = FAULT_STOP },
+		{ 1, .kind = FAULT_PREEMPT },
+	};
+	static const struct fault_order of_stages[] = {
+		[STAGE_QUEUED] = { 1, .kind = FAULT_STOCKOUT, .seconds_us = 5000000 },
+		[STAGE_PREPARING] = { 1, .kind = FAULT_IMAGE_PULL },
+		[STAGE_NETWORK] = { 1, .kind = FAULT_CUT_NETWORK, .seconds_us = 2000000 },
+	};
+	const struct replica_key *key = &context->key;
+	uint64_t hash = world.fault_seed;
+	const uint64_t of[] = { (uint64_t)key->job, key->attempt, (uint64_t)key->role,
+				key->index,         key->restart, (uint64_t)context->stage };
+
+	(void)registry;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		hash = (hash ^ of[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+	*ret_wait_us = INT64_MAX;
+	if (hash % 8)
+		return false;
+	*ret_order =
+		context->stage == STAGE_RUNNING ? of_containers[hash / 8 % 6] : of_stages[context->stage];
+	return true;
+}
+
+void __wrap_fault_registry_return(struct fault_registry *registry, int64_t rule)
+{
+	(void)registry, (void)rule;
+}
+
+static const struct fault_injection *injection_of(const struct client_job *job, const struct replica_key *key)
+{
+	for (size_t i = 0; i < job->injection_count; i++)
+		if (job->injections[i].stage == STAGE_RUNNING &&
+		    replica_keys_equal(&job->injections[i].key, key))
+			return &job->injections[i];
+	return NULL;
+}
+
+/* ---- the store, once more ---- */
+
+enum status __wrap_journal_read(struct store *store, int64_t job, struct journal *ret_journal,
+				struct error *err)
+{
+	const struct client_job *of = client_job(job);
+
+	(void)store, (void)err;
+	ret_journal->count = of->journal_count;
+	ret_journal->rows = calloc(JOURNAL_MAX, sizeof(*ret_journal->rows));
+	memcpy(ret_journal->rows, of->journal, of->journal_count * sizeof(of->journal[0]));
+	return STATUS_OK;
+}
+
+void __wrap_log_barrier(struct store *store, void (*done)(void *arg), void *arg)
+{
+	(void)store, (void)done;
+	assert_true(world.barrier_count < BARRIERS_MAX);
+	world.barriers[world.barrier_count++] = arg;
+}
+
+enum status __wrap_log_position_get(struct store *store, const struct replica_key *key,
+				    struct log_position *ret_position, struct error *err)
+{
+	(void)store, (void)key, (void)err;
+	*ret_position = (struct log_position){ 0 };
+	return STATUS_OK;
+}
+
+enum status __wrap_log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task,
+				   unsigned lines, char **ret_tail, struct error *err)
+{
+	(void)store, (void)job, (void)trial, (void)task, (void)lines, (void)err;
+	*ret_tail = strdup("");
+	return STATUS_OK;
+}
+
+void __wrap_log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
+			  const struct replica_key *key)
+{
+	(void)pump, (void)plan, (void)owner, (void)key;
+}
+
+void __wrap_log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *from)
+{
+	(void)pump, (void)key, (void)from;
+}
+
+/* What the truth must say where a row says so. */
+static void change_check(const struct job_change *change)
+{
+	const struct client_job *job = client_job(change->job);
+	const struct job *row = &job->row;
+	const bool troubled = job->troubled || world.image_refused;
+	bool master_succeeded = false, failed = job->injection_count, all_started = true;
+	unsigned begun = 0;
+
+	for (size_t i = 0; i < world.container_count; i++) {
+		const struct container *container = &world.containers[i];
+		const struct replica_key *key = &container->status.key;
+
+		if (key->job != row->id)
+			continue;
+		if (job_state_is_final(change->to) && container->exists)
+			VIOLATE("job %d ends in %s and leaves %s", (int)row->id, job_state_name(change->to),
+				key_text(key));
+		if (key->attempt != row->attempt)
+			continue;
+		begun += !key->restart;
+		all_started = all_started && (container->started || key->restart);
+		if (container->truth == BY_ITSELF && container->status.exit_code)
+			failed = true;
+		if (container->truth == KILLED_OUTSIDE)
+			failed = true;
+		if (container->truth == BY_ITSELF && !container->status.exit_code && key->role == ROLE_MASTER)
+			master_succeeded = true;
+	}
+	if (change->to != row->state && !job_state_may_follow(row->state, change->to))
+		VIOLATE("job %d goes from %s to %s", (int)row->id, job_state_name(row->state),
+			job_state_name(change->to));
+	if (change->to == JOB_RUNNING && row->state != JOB_RUNNING && !change->decides &&
+	    (!all_started || begun < job->workers + 1) && !troubled)
+		VIOLATE("job %d is RUNNING, but not all replicas were started", (int)row->id);
+	if (!change->decides)
+		return;
+	if (change->outcome == JOB_SUCCEEDED && !master_succeeded)
+		VIOLATE("job %d succeeds without its master", (int)row->id);
+	if (change->outcome == JOB_FAILED && strstr(change->outcome_message, "exited with") && !failed)
+		VIOLATE("job %d is to blame for what it did not do: %s", (int)row->id,
+			change->outcome_message);
+	if (change->outcome == JOB_FAILED && !failed && !troubled)
+		VIOLATE("job %d fails, and nothing was wrong: %s", (int)row->id, change->outcome_message);
+	if (change->outcome == JOB_CANCELLED && !job->cancelled) {
+		const int64_t limit_us = row->running_us ? job->running_us : job->waits_us;
+		const int64_t since_us = row->running_us ? row->running_us : row->created_us;
+
+		if (!limit_us)
+			VIOLATE("job %d is cancelled, and nobody asked", (int)row->id);
+		if (!world.clock_set && world.wall_us - since_us < limit_us)
+			VIOLATE("job %d is cancelled before its time", (int)row->id);
+	}
+	if (change->outcome == JOB_PREPARING && row->attempt >= 7)
+		VIOLATE("job %d is tried for ever", (int)row->id);
+}
+
+static struct journal_row *end_find(struct client_job *job, const struct journal_row *of)
+{
+	for (size_t i = 0; i < job->journal_count; i++) {
+		struct journal_row *row = &job->journal[i];
+
+		if (row->kind == JOURNAL_ENDED && row->attempt == of->attempt && row->role == of->role &&
+		    row->index == of->index && row->restart == of->restart)
+			return row;
+	}
+	return NULL;
+}
+
+/* A row that tells of a replica's end is true. */
+static void journal_check(const struct job_change *change, const struct journal_row *row)
+{
+	const struct replica_key key = { change->job, row->attempt, (enum role)row->role, row->index,
+					 row->restart };
+	const struct container *container = container_find(&key);
+	const struct fault_injection *injection = injection_of(client_job(change->job), &key);
+	const bool ordered = row->flags & JOURNAL_ORDERED;
+
+	if (row->kind != JOURNAL_ENDED)
+		return;
+	if (ordered && (!injection || injection->exit_code != row->number))
+		VIOLATE("the journal says that the end of %s was ordered", key_text(&key));
+	if (!ordered && row->cause == END_LOST && (!container || !client_job(change->job)->troubled))
+		VIOLATE("the journal says that %s was lost", key_text(&key));
+	if (!ordered && row->cause == END_EXIT && (!container || container->status.exit_code != row->number))
+		VIOLATE("the journal says that %s ended with %d", key_text(&key), (int)row->number);
+	if (end_find(client_job(change->job), row))
+		VIOLATE("the journal has the end of %s twice", key_text(&key));
+}
+
+static void journal_blame(struct client_job *job, const struct journal_row *row)
+{
+	const struct replica_key key = { job->row.id, row->attempt, (enum role)row->role, row->index,
+					 row->restart };
+	const struct container *container = container_find(&key);
+	struct journal_row *end = end_find(job, row);
+
+	if (!end) {
+		VIOLATE("the journal blames %s and does not have its end", key_text(&key));
+		return;
+	}
+	end->flags |= JOURNAL_BLAMED;
+	if (end->cause == END_EXIT && !(end->flags & JOURNAL_ORDERED) &&
+	    (!container || (container->truth != BY_ITSELF && container->truth != KILLED_OUTSIDE)))
+		VIOLATE("the journal blames %s for what it did not do", key_text(&key));
+}
+
+static void journal_append(struct client_job *job, const struct job_change *change)
+{
+	for (size_t i = 0; i < change->journal_count; i++) {
+		journal_check(change, &change->journal[i]);
+		if (change->journal[i].kind == JOURNAL_BLAME)
+			journal_blame(job, &change->journal[i]);
+		else if (job->journal_count == JOURNAL_MAX)
+			VIOLATE("the journal of job %d has no end", (int)job->row.id);
+		else
+			job->journal[job->journal_count++] = change->journal[i];
+	}
+}
+
+static void leases_take(const struct job_change *change)
+{
+	for (size_t i = 0; i < change->lease_count; i++) {
+		const struct lease *lease = &change->leases[i];
+
+		for (size_t at = 0; at < world.lease_count; at++)
+			if (strcmp(world.leases[at].device, lease->device) == 0)
+				VIOLATE("jobs %d and %d hold one device", (int)lease->job,
+					(int)world.leases[at].job);
+		if (world.lease_count == LEASES_MAX)
+			return;
+		world.leases[world.lease_count] = *lease;
+		world.leases[world.lease_count++].device = device_names[*lease->device - '0'];
+	}
+	if (!job_state_is_final(change->to))
+		return;
+	for (size_t at = 0; at < world.lease_count;)
+		if (world.leases[at].job == change->job)
+			world.leases[at] = world.leases[--world.lease_count];
+		else
+			at++;
+}
+
+static void injections_append(struct client_job *job, const struct job_change *change)
+{
+	for (size_t i = 0; i < change->injection_count && job->injection_count < INJECTIONS_MAX; i++) {
+		struct fault_injection *injection = &job->injections[job->injection_count++];
+
+		*injection = change->injections[i];
+		injection->line = NULL;
+		TELL("  order: kind %d for %s", injection->kind, key_text(&injection->key));
+	}
+}
+
+static void text_replace(char **place, const char *text)
+{
+	free(*place);
+	*place = text_of(text);
+}
+
+static void change_apply(struct job_change *change)
+{
+	struct job *row = &client_job(change->job)->row;
+
+	change->applied = row->state == change->from && (!change->decides || !row->outcome);
+	if (!change->applied)
+		return;
+	change_check(change);
+	TELL("store: job %d %s -> %s%s%s%s %s", (int)row->id, job_state_name(change->from),
+	     job_state_name(change->to), change->decides ? " decided " : "",
+	     change->decides ? job_state_name(change->outcome) : "", change->retries ? " retries" : "",
+	     change->decides && change->outcome_message ? change->outcome_message : "");
+	for (size_t i = 0; i < change->line_count; i++) {
+		TELL("  log: %s", change->lines[i].text);
+		client_job(change->job)->engine_lines +=
+			strncmp(change->lines[i].text, "Waiting for the container engine", 32) == 0;
+	}
+	injections_append(client_job(change->job), change);
+	leases_take(change);
+	journal_append(client_job(change->job), change);
+	row->state = change->to;
+	row->started_us = change->started_us ? change->started_us : row->started_us;
+	row->running_us = change->running_us ? change->running_us : row->running_us;
+	row->ended_us = change->ended_us ? change->ended_us : row->ended_us;
+	if (change->error_message)
+		text_replace(&row->error_message, change->error_message);
+	if (change->assignment)
+		text_replace(&row->assignment, change->assignment);
+	if (change->decides || change->retries) {
+		row->outcome = change->decides ? change->outcome : JOB_STATE_UNSPECIFIED;
+		row->outcome_code = change->decides ? change->outcome_code : 0;
+		text_replace(&row->outcome_message, change->decides ? change->outcome_message : NULL);
+	}
+	if (change->tears_down || change->retries)
+		row->torn_down = change->tears_down && !change->retries;
+	row->attempt += change->retries;
+	if (change->announces)
+		row->announced = row->attempt;
+}
+
+enum status __wrap_job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err)
+{
+	(void)store;
+	if (!has_effect())
+		return error_set(err, STATUS_INTERNAL, NULL, "the daemon is dead");
+	if (world.stores_failing) {
+		world.stores_failing--;
+		TELL("store: refuses %zu changes", count);
+		return error_set(err, STATUS_INTERNAL, NULL, "the disk is full");
+	}
+	for (size_t i = 0; i < count; i++)
+		change_apply(&changes[i]);
+	return STATUS_OK;
+}
+
+/* What clients do. */
+static void client_submit(unsigned workers, unsigned gpus, int64_t max_running_us, int64_t max_wait_us)
+{
+	struct client_job *job = &world.jobs[world.job_count];
+	char name[16];
+	AUTO(plan) struct plan *plan = NULL;
+
+	if (world.job_count == JOBS_MAX)
+		return;
+	world.job_count++;
+	snprintf(name, sizeof(name), "j%zu", world.job_count);
+	plan = plan_named("p", name);
+	plan->max_running_us = max_running_us;
+	plan->max_wait_us = max_wait_us;
+	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1, .image = strdup("image:1") };
+	if (gpus) {
+		plan->pools[ROLE_MASTER].accelerator_type = strdup("NVIDIA_TESLA_K80");
+		plan->pools[ROLE_MASTER].accelerator_count = gpus;
+	}
+	plan->pools[ROLE_WORKER] = (struct pool){ .count = workers, .image = strdup("image:2") };
+	*job = (struct client_job){
+		.workers = workers,
+		.gpus = gpus,
+		.running_us = max_running_us,
+		.waits_us = max_wait_us,
+		.row = { .id = (int64_t)world.job_count,
+			 .project = strdup("p"),
+			 .job_id = strdup(name),
+			 .state = JOB_QUEUED,
+			 .created_us = world.wall_us,
+			 .plan = plan_to_text(plan),
+			 .attempt = 1 },
+	};
+	TELL("client: submits job %zu with %u workers and %u GPUs", world.job_count, workers, gpus);
+	scheduler_wake(world.scheduler, job->row.id);
+}
+
+static void client_cancel(struct client_job *job)
+{
+	struct job *row = &job->row;
+
+	if (job_state_is_final(row->state) || (row->outcome && row->outcome != JOB_PREPARING))
+		return;
+	TELL("client: cancels job %d", (int)row->id);
+	job->cancelled = true;
+	row->state = JOB_CANCELLING;
+	row->outcome = JOB_CANCELLED;
+	row->outcome_code = STATUS_CANCELLED;
+	text_replace(&row->outcome_message, "Cancelled.");
+	scheduler_wake(world.scheduler, row->id);
+}
