@@ -463,6 +463,12 @@ threaded_tests = \
 check-threads: $(threaded_tests)
 	$(MAKE) check-TESTS TESTS='$(threaded_tests)' check_PROGRAMS=
 
+# The unit tests of one room: make check-room ROOM=store, ROOM=api/ml
+.PHONY: check-room
+check-room:
+	@tests=$$(printf '%s\n' $(unit_tests) | grep '^tests/unit/$(ROOM)/') || { echo 'no such room: ROOM=$(ROOM)' && exit 2; }; \
+	$(MAKE) $$tests && $(MAKE) check-TESTS TESTS="$$(echo $$tests)" check_PROGRAMS=
+
 # What unit tests and corpora run of the code, by gcov: in a build of its own, below this one.
 .PHONY: coverage
 coverage:
