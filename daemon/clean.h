@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/clean.h: `trainyard clean`: removes everything of an instance whose daemon will not be started again. */
+/* daemon/clean.h: `trainyard clean`: removes everything of an instance after its last daemon. */
 #include <stdbool.h>
 
 struct config;

@@ -217,33 +217,32 @@ const struct config_item config_items[] = {
 	TEXT("grpc", "TRAINYARD_GRPC", grpc, BOTH, "ADDR:PORT", listen_valid,
 	     "ADDR:PORT, such as 127.0.0.1:8091", "where to serve clients that speak gRPC",
 	     .detail = "With TLS (a certificate for `localhost`) and without, where tokens travel in clear. "
-	     "Port 0 takes any free one, which `/healthz` shows. Clients have to trust "
-	     "`local-ca/bundle.crt` of the state directory; with this option `env` points them to "
-	     "it.",
-	     .default_words = "not served",
-	     .page = "vertex-ai.md"),
+		       "Port 0 takes any free one, which `/healthz` shows. Clients have to trust "
+		       "`local-ca/bundle.crt` of the state directory; with this option `env` points them to "
+		       "it.",
+	     .default_words = "not served", .page = "vertex-ai.md"),
 	PATH("token-file", "TRAINYARD_TOKEN_FILE", token_file, BOTH, "FILE", "a path",
 	     "the token that every request must carry",
 	     .detail = "By HTTP and by gRPC, as `Authorization: Bearer` or `x-goog-api-key`. One line of 16 "
-	     "to 1024 letters, digits and `-._~+/=`, read once at the start. Without this option, "
-	     "`TRAINYARD_TOKEN` holds the token itself. With a token, a state directory is refused "
-	     "that belongs to another user, that others may write, that has files of another user, "
-	     "or that is below a directory which another user owns or may write (without its "
-	     "sticky bit).",
-	     .default_words = "no token",
-	     .page = "authentication.md"),
+		       "to 1024 letters, digits and `-._~+/=`, read once at the start. Without this option, "
+		       "`TRAINYARD_TOKEN` holds the token itself. With a token, a state directory is refused "
+		       "that belongs to another user, that others may write, that has files of another user, "
+		       "or that is below a directory which another user owns or may write (without its "
+		       "sticky bit).",
+	     .default_words = "no token", .page = "authentication.md"),
 	LIST("host-name", "TRAINYARD_HOST_NAME", host_names, "NAME", host_name_valid,
 	     "a name such as trainyard.example",
 	     "a host name that requests may come by; auto: those of the daemon's own container; may be repeated",
 	     .detail = "Besides `localhost` and the address itself. `auto` stands for the machine's own name "
-	     "and, if the daemon is in a container of the engine, for that container's name and "
-	     "its aliases in networks (its service name in a compose file)."),
+		       "and, if the daemon is in a container of the engine, for that container's name and "
+		       "its aliases in networks (its service name in a compose file)."),
 	PATH("state-dir", "TRAINYARD_STATE_DIR", state_dir, ALL, "DIR", "a directory",
 	     "where all state is kept", .compute = compute_state_dir, .group = "State and engine",
 	     .detail = "Removing it resets everything. Jobs are given files of it: as mounts where the "
-	     "engine's machine has it at the same path, which is found out at each connection, "
-	     "else as copies.",
-	     .default_words = "`/var/lib/trainyard` for root, else `trainyard` below `XDG_STATE_HOME` (`~/.local/state`)"),
+		       "engine's machine has it at the same path, which is found out at each connection, "
+		       "else as copies.",
+	     .default_words =
+		     "`/var/lib/trainyard` for root, else `trainyard` below `XDG_STATE_HOME` (`~/.local/state`)"),
 	TEXT("engine", "TRAINYARD_ENGINE", engine, CONFIG_SERVE | CONFIG_CLEAN, "URL", engine_valid,
 	     "unix:///PATH of at most 107 bytes, tcp://HOST:PORT, ssh://USER@HOST or context://NAME",
 	     "where the container engine is: unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST, or context://NAME of "
@@ -251,8 +250,9 @@ const struct config_item config_items[] = {
 	     .compute = engine_url_default, .compute_from = "DOCKER_HOST or DOCKER_CONTEXT",
 	     .advice = "give --engine, such as unix:///var/run/docker.sock",
 	     .detail = "TLS is used for `tcp://` as Docker's clients use it: with `DOCKER_TLS_VERIFY`, "
-	     "`DOCKER_TLS` or `DOCKER_CERT_PATH`. `ssh://` runs `docker system dial-stdio` there.",
-	     .default_words = "`DOCKER_HOST`, else the context that `DOCKER_CONTEXT` or `~/.docker/config.json` names, else `unix:///var/run/docker.sock`",
+		       "`DOCKER_TLS` or `DOCKER_CERT_PATH`. `ssh://` runs `docker system dial-stdio` there.",
+	     .default_words =
+		     "`DOCKER_HOST`, else the context that `DOCKER_CONTEXT` or `~/.docker/config.json` names, else `unix:///var/run/docker.sock`",
 	     .page = "engines.md"),
 	PATH("docker-config", "TRAINYARD_DOCKER_CONFIG", docker_config, CONFIG_SERVE, "DIR", "a directory",
 	     "where the registries' credentials are (config.json)", .compute = compute_docker_config,
@@ -267,8 +267,7 @@ const struct config_item config_items[] = {
 	       "how long a replica has between SIGTERM and SIGKILL"),
 	TEXT("project", "TRAINYARD_PROJECT", project, BOTH, "ID", project_valid,
 	     "a project id, such as local-project", "the project that clients are pointed to",
-	     .otherwise = "local-project", .group = "Project",
-	     .detail = "Other projects work too."),
+	     .otherwise = "local-project", .group = "Project", .detail = "Other projects work too."),
 	NUMBER("project-number", "TRAINYARD_PROJECT_NUMBER", project_number, "N", "123456789012", 1,
 	       INT64_MAX, "the same project's number"),
 	TEXT("tenant-project", "TRAINYARD_TENANT_PROJECT", tenant_project, CONFIG_SERVE, "ID", project_valid,
@@ -283,74 +282,75 @@ const struct config_item config_items[] = {
 	       "how many jobs may run at once; more are queued", .group = "How much runs"),
 	NUMBER("max-containers", "TRAINYARD_MAX_CONTAINERS", max_containers, "N", "128", 1, 10000,
 	       "how many replicas all jobs may have at once; a job with more is refused",
-	     .detail = "More are queued."),
+	       .detail = "More are queued."),
 	NUMBER("max-vcpus", "TRAINYARD_MAX_VCPUS", max_vcpus, "N", "0", 0, 1000000,
 	       "how many CPUs running jobs may have at once; 0: with --machine-fit cloud the host's, else "
 	       "no limit",
-	     .detail = "They are counted as `--machine-fit` counts them; more are queued."),
+	       .detail = "They are counted as `--machine-fit` counts them; more are queued."),
 	NUMBER("max-memory", "TRAINYARD_MAX_MEMORY", max_memory_mib, "MIB", "0", 0, 1000000000,
 	       "how much memory running jobs may have at once; 0: as with --max-vcpus"),
 	CHOICE("machine-fit", "TRAINYARD_MACHINE_FIT", machine_fit, "HOW", "host", machine_fits,
 	       "what limits a machine type sets: the cloud's size up to what the host has, the cloud's, or "
 	       "none",
-	     .detail = "`host`: the cloud's size up to the host's CPUs and nine tenths of its memory, for "
-	     "each replica by itself, so that every job runs. `cloud`: the cloud's size, so that "
-	     "jobs wait while the host is full, and a job that the host cannot hold is refused. "
-	     "`none`: no limits.",
-	     .page = "gpus-and-queue.md"),
+	       .detail = "`host`: the cloud's size up to the host's CPUs and nine tenths of its memory, for "
+			 "each replica by itself, so that every job runs. `cloud`: the cloud's size, so that "
+			 "jobs wait while the host is full, and a job that the host cannot hold is refused. "
+			 "`none`: no limits.",
+	       .page = "gpus-and-queue.md"),
 	TEXT("gpus", "TRAINYARD_GPUS", gpus, CONFIG_SERVE, "WHICH", gpus_valid,
 	     "auto, none, a number, or ids joined by commas, each of them once",
 	     "the GPUs to give to replicas: those the engine tells of (auto), none, the first N, or ids "
 	     "joined by commas",
 	     .otherwise = "auto",
 	     .detail = "`auto` takes those that the engine names (devices of the Container Device Interface, "
-	     "API 1.50 and later); else, if the engine has the runtime `nvidia` and runs on this "
-	     "machine, those in `/proc/driver/nvidia/gpus`. A number N stands for the ids 0 to "
-	     "N-1.",
+		       "API 1.50 and later); else, if the engine has the runtime `nvidia` and runs on this "
+		       "machine, those in `/proc/driver/nvidia/gpus`. A number N stands for the ids 0 to "
+		       "N-1.",
 	     .page = "gpus-and-queue.md"),
 	CHOICE("accelerators", "TRAINYARD_ACCELERATORS", accelerators, "POLICY", "pretend",
 	       accelerator_policies, "what to do with a job that asks for more GPUs than there are",
-	     .detail = "`pretend` runs it without any. `require` refuses it in the words of the service's "
-	     "quota. `wait` leaves it queued. `share` lets several replicas have the same GPU (it "
-	     "is refused if there is none at all). A job that asks for no more than there are "
-	     "waits until so many are free, except with `share`.",
-	     .page = "gpus-and-queue.md"),
+	       .detail =
+		       "`pretend` runs it without any. `require` refuses it in the words of the service's "
+		       "quota. `wait` leaves it queued. `share` lets several replicas have the same GPU (it "
+		       "is refused if there is none at all). A job that asks for no more than there are "
+		       "waits until so many are free, except with `share`.",
+	       .page = "gpus-and-queue.md"),
 	TEXT("quota", "TRAINYARD_QUOTA", quota, CONFIG_SERVE, "LIST", quota_valid,
 	     "a list such as create=60,read=300,vcpus=20,K80=2,V100=0",
 	     "the quotas of each project: calls a minute, concurrent vCPUs, accelerators of a job",
 	     .detail = "`create` and `read` are calls a minute; `vcpus` are those of all running jobs (more "
-	     "wait); A100, K80, P100, P4, T4, V100, TPU_V2, TPU_V2_POD, TPU_V3 and TPU_V3_POD are "
-	     "accelerators of all replicas of one job (more are refused). Example: "
-	     "`create=60,read=300,vcpus=20,K80=2,V100=0`.",
+		       "wait); A100, K80, P100, P4, T4, V100, TPU_V2, TPU_V2_POD, TPU_V3 and TPU_V3_POD are "
+		       "accelerators of all replicas of one job (more are refused). Example: "
+		       "`create=60,read=300,vcpus=20,K80=2,V100=0`.",
 	     .default_words = "no quotas"),
 	CHOICE("validation", "TRAINYARD_VALIDATION", validation, "HOW", "strict", validations,
 	       "whether unknown regions, machine types and runtime versions, retired accelerators and "
 	       "persistent resources are refused",
 	       .group = "What jobs are given",
-	     .detail = "With `lenient` they are taken if they have the right form, and reported as a "
-	     "difference from the cloud. A runtime version before 2.0 then has Python 2.7 if the "
-	     "job names none."),
+	       .detail = "With `lenient` they are taken if they have the right form, and reported as a "
+			 "difference from the cloud. A runtime version before 2.0 then has Python 2.7 if the "
+			 "job names none."),
 	CHOICE("single-replica-name", "TRAINYARD_SINGLE_REPLICA_NAME", single_replica_name, "NAME", "chief",
 	       single_replica_names, "what CLUSTER_SPEC calls the only replica of a Vertex AI job"),
 	LIST("image-map", "TRAINYARD_IMAGE_MAP", image_map, "FROM=TO", image_rule_valid,
 	     "FROM=TO, such as gcr.io/p/train=train:dev or gcr.io/p/*=localhost:5000/*",
 	     "run the image TO where a job names FROM; a * at FROM's end goes into TO's; may be repeated",
 	     .detail = "Without a tag, FROM is that image with any tag or digest; `*` at its end fits any "
-	     "rest, which goes where TO has a `*`. The first rule that fits counts. Rules of the "
-	     "command line replace those of the environment, and these the file's. Examples: "
-	     "`gcr.io/p/train=train:dev`, `gcr.io/p/*=localhost:5000/*`."),
+		       "rest, which goes where TO has a `*`. The first rule that fits counts. Rules of the "
+		       "command line replace those of the environment, and these the file's. Examples: "
+		       "`gcr.io/p/train=train:dev`, `gcr.io/p/*=localhost:5000/*`."),
 	LIST("runtime", "TRAINYARD_RUNTIME", runtimes, "RUNTIME=IMAGE", runtime_rule_valid,
 	     "VERSION[/PYTHON][/cpu|/gpu]=IMAGE, such as 2.11=trainyard-runtime or */3.7/gpu=mine:gpu",
 	     "the image that Python packages of a runtime version run in; may be repeated",
 	     .detail = "RUNTIME is a version such as 2.11, or `*` for any; a Python version and `cpu` or "
-	     "`gpu` may follow, each after a slash. The first rule that fits counts. "
-	     "`deploy/runtime/build` makes such an image without a registry.",
+		       "`gpu` may follow, each after a slash. The first rule that fits counts. "
+		       "`deploy/runtime/build` makes such an image without a registry.",
 	     .default_words = "the framework images that Google publishes",
 	     .page = "ai-platform.md#python-packages"),
 	PATH("wheels", "TRAINYARD_WHEELS", wheels, CONFIG_SERVE, "DIR", "a directory",
 	     "where pip finds the packages that jobs depend on; nothing is then asked of the network",
 	     .detail = "The users of images must be able to read it. Source packages are built with the "
-	     "setuptools of the image, unless the directory has one."),
+		       "setuptools of the image, unless the directory has one."),
 	TEXT("tpu-config", "TRAINYARD_TPU_CONFIG", tpu_config, CONFIG_SERVE, "JSON", tpu_config_valid,
 	     "a JSON object", "the TPU_CONFIG that masters of jobs with a Cloud TPU are given"),
 	PATH("adc", "TRAINYARD_ADC", adc, CONFIG_SERVE, "FILE", "a path",
@@ -365,51 +365,51 @@ const struct config_item config_items[] = {
 	     .detail = "Replicas reach it through their gateway, also if it is on the loopback interface."),
 	CHOICE("egress", "TRAINYARD_EGRESS", egress, "HOW", "all", egresses,
 	       "what replicas reach besides each other, storage and metadata",
-	     .detail = "With `none` the networks of jobs have no way to the outside. A program that calls "
-	     "one of the cloud's own hosts is refused at once, and the job's log and report say so "
-	     "(as root: this needs port 443).",
-	     .page = "inside-a-job.md#names-and-services"),
+	       .detail =
+		       "With `none` the networks of jobs have no way to the outside. A program that calls "
+		       "one of the cloud's own hosts is refused at once, and the job's log and report say so "
+		       "(as root: this needs port 443).",
+	       .page = "inside-a-job.md#names-and-services"),
 	LIST("route", "TRAINYARD_ROUTE", routes, "NAME=URL", host_route_valid,
 	     "NAME=URL: a host below googleapis.com or *-REST for those of all regions, such as "
 	     "bigquery.googleapis.com or *-aiplatform.googleapis.com, and http://HOST:PORT, https://HOST:PORT or self",
 	     "lead jobs that call the Google host NAME to URL, or to this daemon (self); may be repeated",
 	     .detail = "URL is `http://HOST:PORT`, `https://HOST:PORT` or `self`, this daemon's REST and "
-	     "gRPC (as root: this needs port 443). `*-aiplatform.googleapis.com` stands for the "
-	     "hosts of all regions. Without a route such calls reach the real service, and the "
-	     "job's log and report say so.",
+		       "gRPC (as root: this needs port 443). `*-aiplatform.googleapis.com` stands for the "
+		       "hosts of all regions. Without a route such calls reach the real service, and the "
+		       "job's log and report say so.",
 	     .page = "inside-a-job.md#names-and-services"),
 	PATH("faults", "TRAINYARD_FAULTS", faults, CONFIG_SERVE, "FILE", "a file",
 	     "rules of faults that come over jobs and calls, as a list in JSON", .group = "Faults and time",
 	     .detail = "A list of such rules as `POST /_trainyard/v1/faults` takes, or an object with the "
-	     "list as `faults`. Rules of the last start that the file still has keep their counts.",
+		       "list as `faults`. Rules of the last start that the file still has keep their counts.",
 	     .page = "fault-injection.md"),
 	NUMBER("seed", "TRAINYARD_SEED", seed, "N", "0", 0, INT64_MAX,
 	       "what probabilities of faults, and unless 0 ids, are drawn with: the same number, the same draws",
-	     .detail = "With another number than 0, the same requests to a new state directory get the same "
-	     "ids of jobs, operations, uploads and the like. They are others after each restart; "
-	     "tokens and keys are never drawn with it."),
+	       .detail =
+		       "With another number than 0, the same requests to a new state directory get the same "
+		       "ids of jobs, operations, uploads and the like. They are others after each restart; "
+		       "tokens and keys are never drawn with it."),
 	TEXT("clock", "TRAINYARD_CLOCK", clock, CONFIG_SERVE, "WHICH", emulator_clock_choice_valid,
 	     "real, steppable, or steppable@TIME of the years 2000 to 2199, such as steppable@2026-01-31T12:00:00Z",
 	     "real, or steppable[@TIME]: one that users can put forward, and that begins at TIME",
 	     .otherwise = "real",
-	     .detail = "A steppable clock runs as the real one does, and users can put it forward with "
-	     "`trainyard clock advance` or `POST /_trainyard/v1/clock`. That of a new state "
-	     "directory begins at TIME (RFC 3339, of the years 2000 to 2199); a state directory "
-	     "that has gone by the real clock refuses a TIME. Events that fall due within one step "
-	     "happen at its end. It never goes back: a state directory whose clock is ahead is not "
-	     "served with the real one. Programs in containers keep the real time.",
+	     .detail =
+		     "A steppable clock runs as the real one does, and users can put it forward with "
+		     "`trainyard clock advance` or `POST /_trainyard/v1/clock`. That of a new state "
+		     "directory begins at TIME (RFC 3339, of the years 2000 to 2199); a state directory "
+		     "that has gone by the real clock refuses a TIME. Events that fall due within one step "
+		     "happen at its end. It never goes back: a state directory with a clock that is ahead is not "
+		     "served with the real one. Programs in containers keep the real time.",
 	     .page = "clock.md"),
 	TEXT("keep", "TRAINYARD_KEEP", keep, CONFIG_SERVE, "TIME", keep_valid, "a time such as 30d or 12h",
 	     "remove jobs that ended longer ago, with their logs; their objects stay",
 	     .group = "What is kept",
-	     .detail = "It happens in the background. Jobs whose model is registered stay. Example: `30d`.",
-	     .default_words = "none is removed",
-	     .page = "operations.md#what-is-kept"),
+	     .detail = "It happens in the background. Jobs with a registered model stay. Example: `30d`.",
+	     .default_words = "none is removed", .page = "operations.md#what-is-kept"),
 	TEXT("max-state", "TRAINYARD_MAX_STATE", max_state, CONFIG_SERVE, "SIZE", size_valid,
-	     "a size such as 20G or 500M",
-	     "remove the jobs that ended first while jobs and logs take more",
-	     .detail = "Objects do not count. Example: `20G`.",
-	     .default_words = "no limit",
+	     "a size such as 20G or 500M", "remove the jobs that ended first while jobs and logs take more",
+	     .detail = "Objects do not count. Example: `20G`.", .default_words = "no limit",
 	     .page = "operations.md#what-is-kept"),
 	CHOICE("log-level", "TRAINYARD_LOG_LEVEL", log_level, "LEVEL", "info", log_levels,
 	       "the least that the daemon's own log shows", .group = "Its own log"),

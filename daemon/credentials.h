@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/credentials.h: the credentials file for client libraries outside of containers: a service account whose tokens
- * this emulator issues.
+/* daemon/credentials.h: the credentials file for client libraries outside of containers: a service account with tokens
+ * that this emulator issues.
  * Source: https://google.aip.dev/auth/4112 (read 2026-11-22) */
 #include <stdint.h>
 

@@ -62,7 +62,7 @@ static enum status line_read(const char *path, char line[LENGTH_MAX + 2], struct
 	line[length] = '\0';
 	end = strcspn(line, "\r\n");
 	if (line[end + strspn(line + end, "\r\n")])
-		end = 0; /* there is more than one, and nobody knows which is meant */
+		end = 0; /* there are several, and it is unknown which one is meant */
 	line[end] = '\0';
 	if (about.st_mode & 077)
 		log_event(LOG_WARNING, "token-file-open", "mode=%o hint=\"other users may read it\" path=%s",

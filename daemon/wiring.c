@@ -58,7 +58,7 @@ struct wiring {
 	struct gateways *gateways;
 	struct gcs_host *gcs;
 	char *state_dir;     /* absolute, without links: what was looked at is what is opened */
-	struct token *token; /* NULL: everybody may ask */
+	struct token *token; /* NULL: no token is required */
 	char *token_file; /* the environment's, for commands; NULL: it has none, or an option named a file */
 	char *trials_dir;
 	struct host_names host_names;

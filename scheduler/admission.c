@@ -22,7 +22,7 @@
 enum {
 	TELL_AGAIN_US =
 		60000000, /* the reason that a job has waited for before is logged again only after this time */
-	TELLINGS_AT_ONCE = 64, /* jobs whose reasons one walk logs; the next walk continues */
+	TELLINGS_AT_ONCE = 64, /* how many jobs one walk logs reasons for; the next walk continues */
 };
 
 /* One walk along the queue. What its jobs take is taken of its own copies. */
@@ -38,7 +38,7 @@ struct walk {
 	bool looks;  /* the walk continues in a moment, when the engine has answered about free networks */
 	bool devices_short; /* no job that wants GPUs is admitted */
 	size_t held;        /* how many leases of the room belong to other processes */
-	json_t *projects;   /* projects whose jobs are not admitted any more: an object with their names */
+	json_t *projects;   /* projects without further admissions: an object with their names */
 	unsigned logged;    /* why they wait */
 };
 

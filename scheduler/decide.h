@@ -32,7 +32,7 @@ struct decision job_decide(const struct job_run *run, const struct decision_cont
 bool job_run_rests(const struct job_run *run, int64_t mono_us);
 /* Adds to @decision the end of a job that has waited, or run, for longer than its limit. */
 void decide_expiry(struct decision *decision, const struct job_run *run);
-/* Adds the next step of a job whose outcome is stored. */
+/* Adds the next step of a job with a stored outcome. */
 void decide_end(struct decision *decision, const struct job_run *run, const struct decision_context *context);
 /* When to decide again if nothing happens (monotonic); INT64_MAX: never. */
 int64_t decide_wake_us(const struct job_run *run, const struct decision_context *context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/gcs.h: Cloud Storage as files, for replicas whose plan asks for it (plan.h: mounts_gcs). The daemon mounts
- * it and returns the path. Thread: the scheduler's. */
+/* scheduler/gcs.h: Cloud Storage as files, for replicas with a plan that asks for it (plan.h: mounts_gcs). The daemon
+ * mounts it and returns the path. Thread: the scheduler's. */
 #include "daemon/base/error.h"
 
 /* The path in a replica.

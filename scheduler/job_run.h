@@ -177,7 +177,7 @@ void job_run_hold(struct job_run *run, int64_t until_us);
 /* Whether it is uncertain how a replica ended, and nothing else decides the job's outcome: decisions wait until it is
  * certain. */
 bool job_run_doubts(const struct job_run *run);
-/* The job whose log has this job's lines: itself or, for a trial, the tuning job. */
+/* The job with the log that has this job's lines: itself or, for a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
 /* Whether some of its output is not in the store yet. */
 bool replica_is_unread(const struct replica_run *replica);

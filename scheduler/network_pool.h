@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/network_pool.h: networks whose last job has left them, kept for the next job.
+/* scheduler/network_pool.h: networks after their last job has left them, kept for the next job.
  *
  * Engines make and remove networks slowly, and one at a time. A network that a job leaves is therefore kept for a
  * moment, and a job that is admitted meanwhile takes it over, with a new gateway. A network keeps the name and the
@@ -28,7 +28,7 @@ struct pooled_network {
 struct network_pool {
 	struct pooled_network items[POOLED_NETWORKS_MAX]; /* in the order in which jobs left them */
 	size_t count;
-	unsigned going;  /* networks whose removal was ordered, or is about to be */
+	unsigned going;  /* networks to be removed, whether ordered already or not */
 	int64_t *doomed; /* in the order in which they are removed: order_give.h */
 	size_t doomed_count;
 	int64_t look_at_us; /* monotonic: when to list networks that could not be removed; 0: there are none */

@@ -70,7 +70,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	decisions_add(scheduler, run, &decision);
 }
 
-/* It was admitted by a commit whose answer was lost. */
+/* It was admitted by a commit, but the answer was lost. */
 static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_assign(run);

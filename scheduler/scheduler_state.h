@@ -39,7 +39,8 @@ struct scheduler {
 	/* Used by the scheduler's thread alone: */
 	struct job_entry **entries; /* by id */
 	size_t entry_count, entry_size;
-	int64_t *opened; /* ids of queued jobs whose row is in memory; may contain jobs that left the queue */
+	int64_t *
+		opened; /* ids of queued jobs with their row in memory; may contain jobs that left the queue */
 	size_t opened_count, opened_size;
 	struct wakes wakes;
 	struct job_run *way_first, *way_last; /* jobs that have left the queue, in the order of leaving */

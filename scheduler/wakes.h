@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/wakes.h: which jobs to look at next: jobs with an event, in the order of the events, and jobs whose time
- * has come. The cost of an event does not depend on the number of waiting jobs. A job is in the list once, however many
- * events it had, and in the heap once, at the earliest time that its last decision asked for.
+/* scheduler/wakes.h: which jobs to look at next: jobs with an event, in the order of the events, and jobs that are due.
+ * The cost of an event does not depend on the number of waiting jobs. A job is in the list once, however many events it
+ * had, and in the heap once, at the earliest time that its last decision asked for.
  * Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ void job_entry_touch(struct job_entry *entry);
 void job_run_touch(struct job_run *run);
 /* Touches @entry at @at_us if no event does so earlier; INT64_MAX: by events only. */
 void wakes_set(struct wakes *wakes, struct job_entry *entry, int64_t at_us);
-/* Touches all jobs whose time has come. */
+/* Touches all jobs that are due. */
 void wakes_expire(struct wakes *wakes, int64_t now_us);
 /* Takes the job that was touched first; NULL: no job is touched. */
 struct job_entry *wakes_take(struct wakes *wakes);

@@ -42,7 +42,7 @@ struct row_page {
 void row_page_deinit(struct row_page *page);
 #define AUTO_ROW_PAGE __attribute__((cleanup(row_page_deinit)))
 
-/* Prepares a page whose first members are set. @filter: the text of the filter, to which tokens are bound, or NULL;
+/* Prepares a page with its first members set. @filter: the text of the filter, to which tokens are bound, or NULL;
  * @token: NULL or "" for the first page. INVALID_ARGUMENT: field page_token. */
 enum status row_page_begin(struct row_page *page, const struct page_key *key, const char *filter,
 			   const char *token, struct error *err);

@@ -28,7 +28,8 @@ struct change_scope {
 typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct error *err);
 
 /* Takes @connection if it succeeds. After each commit service lines go to @logs; those that @logs does not have yet are
- * first passed again. Each commit adds the jobs whose rows it changed to @changes, which must outlive the writer. */
+ * first passed again. Each commit adds the jobs of the rows that it changed to @changes, which must outlive the
+ * writer. */
 enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
 			      struct job_changes *changes, const struct clock *clock,
 			      struct state_writer **ret_writer, struct error *err);

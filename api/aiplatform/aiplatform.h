@@ -76,7 +76,7 @@ struct page_query {
 	unsigned size;
 	const char *filter, *token, *mask; /* may be NULL */
 };
-/* @message: the type of the items, whose fields a readMask may name. INVALID_ARGUMENT. */
+/* @message: the type of the items, with the fields that a readMask may name. INVALID_ARGUMENT. */
 enum status page_query_read(const struct call *call, const struct message *message,
 			    struct page_query *ret_query, struct error *err);
 /* @mask: canonical, lowerCamelCase paths joined by commas; may be NULL. *ret_mask is for fields_mask_write(), or NULL:

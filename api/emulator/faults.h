@@ -17,7 +17,7 @@ struct faults_context {
 	struct store *store;
 	struct fault_registry *registry;
 	const struct clock *clock;               /* for late answers */
-	const char *project_id, *project_number; /* of the one project whose number is known */
+	const char *project_id, *project_number; /* of the one project with a known number */
 	const struct family *families;           /* rules may name their calls; ends with a NULL name */
 };
 

@@ -47,7 +47,7 @@ void connections_drain(struct connections *connections);
 
 /* Whether one more connection from @address is admitted, which must begin next. Thread: any. */
 bool connections_admit(struct connections *connections, const struct sockaddr *address, size_t size);
-/* Adds a connection whose first head has not arrived. @fd must stay open until connection_end(). */
+/* Adds a connection before its first head has arrived. @fd must stay open until connection_end(). */
 struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address);
 void connection_end(struct connections *connections, struct connection *connection);
 

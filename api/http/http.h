@@ -57,7 +57,7 @@ struct route {
 	const char *
 		body_root; /* the request field that is the body ("job"); "": the body is the request itself */
 	const struct method_doc *doc; /* NULL: the method is not in the discovery document */
-	/* For a row whose body is streamed (body is NULL then): called with the head and the checked query, before the
+	/* For a row with a streamed body (body is NULL then): called with the head and the checked query, before the
 	 * body; sets call->intake or fails. Of the listener's limits only the idle timeout applies to such a
 	 * body. */
 	call_handler begin;
@@ -94,7 +94,7 @@ struct method_doc {
 #define METHOD_DOC(RESOURCE, RESPONSE, HELP)                                                                 \
 	(&(const struct method_doc){ .resource = (RESOURCE), .response = &(RESPONSE), .help = (HELP) })
 
-/* For an API whose paths are not resource names. */
+/* For an API with paths that are not resource names. */
 #define METHOD_DOC_NAMED(ID, REQUEST, RESPONSE, HELP)                                                        \
 	(&(const struct method_doc){                                                                         \
 		.id = (ID), .request = (REQUEST), .response = &(RESPONSE), .help = (HELP) })
@@ -237,8 +237,9 @@ struct caller_rule {
 	void *arg;
 };
 
-/* Authentication of pages in a browser. A request whose path begins with @under is treated as the same path without it,
- * but check() may also accept it by its headers Cookie and X-Trainyard-Session; NULL if absent. Thread: any. */
+/* Authentication of pages in a browser. A request with a path that begins with @under is treated as the same path
+ * without it, but check() may also accept it by its headers Cookie and X-Trainyard-Session; NULL if absent. Thread:
+ * any. */
 struct session_rule {
 	const char *under; /* "/_trainyard/console/api"; NULL: there are no sessions */
 	bool (*check)(void *arg, const char *cookies, const char *proof); /* NULL: no request is accepted */

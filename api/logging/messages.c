@@ -34,7 +34,7 @@ static const struct enum_value severities[] = {
 	{ "WARNING", 400, "May lead to trouble." },
 	{ "ERROR", 500, "Likely to be trouble." },
 	{ "CRITICAL", 600, "Serious trouble." },
-	{ "ALERT", 700, "Someone has to act at once." },
+	{ "ALERT", 700, "A person has to act at once." },
 	{ "EMERGENCY", 800, "Nothing can be used any more." },
 	{ NULL, 0, NULL },
 };

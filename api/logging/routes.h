@@ -17,7 +17,7 @@ struct logging_context {
 	const struct clock *clock;
 	/* Clients may name the emulated project by its number; both NULL: ids only. */
 	const char *project_id, *project_number;
-	/* At a job's gateway: the log source of the replica at @peer, in whose log its entries are written; borrowed.
+	/* At a job's gateway: the log source of the replica at @peer; its entries are written to that log; borrowed.
 	 * NULL: entries come from any client. */
 	const struct log_source *(*writer)(void *arg, uint32_t peer);
 	void *arg;

@@ -26,7 +26,7 @@ static const struct {
 	[FIELD_ENUM] = { "string", NULL },
 };
 
-/* Where the name of the message begins: after the package, whose words are in small letters. */
+/* Where the name of the message begins: after the package, which has words in small letters. */
 static const char *behind_package(const char *full_name)
 {
 	const char *dot;

@@ -54,7 +54,7 @@ enum field_flag {
 	FIELD_ANY = 1 << 11, /* a FIELD_STRUCT with "@type" is google.protobuf.Any */
 };
 
-/* The number of a value whose number is not published: clients can use only the name. */
+/* The number of a value without a published number: clients can use only the name. */
 #define ENUM_BY_NAME INT_MIN
 
 struct enum_value {

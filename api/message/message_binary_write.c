@@ -20,7 +20,7 @@ struct binary {
 	const char *at;
 	struct text *bytes;
 	const struct message *const *any;
-	const char *wrong; /* the innermost field whose value could not be written; NULL: none */
+	const char *wrong; /* the innermost field with a value that could not be written; NULL: none */
 	unsigned depth;
 };
 

@@ -47,7 +47,7 @@ struct writer member_message(struct writer *writer, const char *name);
 struct writer member_list(struct writer *writer, const char *name);
 struct writer member_map(struct writer *writer, const char *name);
 struct writer element_message(struct writer *list);
-/* For an element whose JSON the caller appends next. */
+/* For an element: the caller appends its JSON next. */
 struct text *element_begin(struct writer *list);
 void element_text(struct writer *list, const char *value);
 void element_json(struct writer *list, const char *json, size_t length);

@@ -39,8 +39,8 @@ struct role_request {
 	int64_t count;
 	const char *machine_type; /* NULL: none */
 	const json_t *config;     /* ReplicaConfig or NULL */
-	const char
-		*accelerator_type; /* given by the tier; for machines whose name implies them see machine.h */
+	const char *
+		accelerator_type; /* given by the tier; for machines with names that imply them see machine.h */
 	unsigned accelerator_count;
 };
 

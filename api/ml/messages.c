@@ -32,7 +32,7 @@ static const struct field job_fields[] = {
 	FIELD("labels", STRING, MAP,
 	      "The client's own marks on the job; the one thing that can be changed later."),
 	FIELD("etag", BYTES, 0,
-	      "Changes with every change of the job; a guard against overwriting someone else's."),
+	      "Changes with every change of the job; a guard against overwriting another change."),
 	FIELD("jobPosition", INT64, OUT, "Place in the queue, from 1; absent once the job was started."),
 	MESSAGE("explanationInput", ml_explanation_input, IMMUTABLE,
 		"Batch explanation; known so that it can be refused."),

@@ -64,11 +64,9 @@ static const struct field policy_fields[] = {
 	MESSAGE("auditConfigs", audit_config, REPEATED, "Which calls to write down."),
 	END_OF_FIELDS,
 };
-const struct message ml_policy = {
-	"google.iam.v1.Policy", policy_fields,
-	"Access to a job. It is kept and repeated; trainyard lets everybody do "
-	"everything whatever it says."
-};
+const struct message ml_policy = { "google.iam.v1.Policy", policy_fields,
+				   "Access to a job. It is kept and repeated; trainyard lets every caller do "
+				   "everything whatever it says." };
 
 static const struct field get_policy_options_fields[] = {
 	FIELD("requestedPolicyVersion", INT32, 0,

@@ -141,10 +141,11 @@ static void check_members(struct error *err, const json_t *members, const char *
 		if (policy_member_valid(json_string_value(member)))
 			continue;
 		snprintf(field, sizeof(field), "%s[%zu]", path, index);
-		error_add(err, STATUS_INVALID_ARGUMENT, field,
-			  "'%.*s' names nobody. A member is allUsers, allAuthenticatedUsers, user:MAIL, "
-			  "serviceAccount:MAIL, group:MAIL, domain:NAME, principal://… or principalSet://….",
-			  RULES_SHOWN_BYTES, json_string_value(member));
+		error_add(
+			err, STATUS_INVALID_ARGUMENT, field,
+			"'%.*s' is no valid member. A member is allUsers, allAuthenticatedUsers, user:MAIL, "
+			"serviceAccount:MAIL, group:MAIL, domain:NAME, principal://… or principalSet://….",
+			RULES_SHOWN_BYTES, json_string_value(member));
 	}
 }
 

@@ -15,7 +15,7 @@ struct trials_reported {
 	double ml_units; /* consumed by its trials */
 };
 
-/* One for each of @count jobs, whose trials are read together: for a page of jobs with many trials this takes nearly
+/* One for each of @count jobs; their trials are read together: for a page of jobs with many trials this takes nearly
  * all the time. Trials that cannot be read are logged, and left out. NULL: none is a tuning job. The caller frees. */
 struct trials_reported *trials_render(const struct call *call, const struct job *jobs, size_t count);
 void trials_reported_free(struct trials_reported *reported, size_t count);

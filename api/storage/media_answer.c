@@ -177,7 +177,7 @@ void media_identity_say(struct call *call, enum media_dialect dialect, const str
 }
 
 /* For a browser, objects have the API's own origin. A page stored by a job must not be able to submit jobs as the user
- * who views it: with this header its origin is opaque. Scripts run, as those of reports do.
+ * that views it: with this header its origin is opaque. Scripts run, as those of reports do.
  * Source: https://www.w3.org/TR/CSP3/ (sandbox) */
 static const char no_page_of_ours[] = "sandbox allow-scripts";
 

@@ -21,7 +21,7 @@ struct training_context {
 	const struct quota_limits *quota; /* NULL: no limits */
 	struct quota_counter *counter;    /* counts calls; NULL: they are not counted */
 	const char *project_id,
-		*project_number; /* of the one project whose number is known; paths may have either */
+		*project_number; /* of the one project with a known number; paths may have either */
 	/* The resources and their use, as @project sees them; NULL: unknown. */
 	enum status (*room)(void *arg, const char *project, struct room *ret_room, struct error *err);
 	void *room_arg;

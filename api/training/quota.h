@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/quota.h: the service's quotas, for users who want to test how their code meets them.
+/* api/training/quota.h: the service's quotas, for users that want to test how their code meets them.
  *
  * Source: https://cloud.google.com/ml-engine/quotas */
 #include <limits.h>

@@ -26,7 +26,7 @@ struct device_peers {
 	uint32_t first, count;
 };
 
-/* Likewise; -1 also for a client that is not served, whose connection is closed. */
+/* Likewise; -1 also for a client that is not served; its connection is closed. */
 int device_socket_accept_peer(int endpoint, const struct device_peers *peers, struct sockaddr_in *ret_peer,
 			      bool *ret_open);
 /* Where connections go that come to a network in another way: by a tunnel to where the network is. */

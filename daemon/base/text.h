@@ -10,8 +10,8 @@ struct text {
 	char *data; /* NUL-terminated once anything was appended */
 	size_t length;
 	size_t size;
-	/* For texts whose size a client chooses: if there is no memory, the text fails and drops further appends, so
-	 * that a long render is checked once, at its end. Any other text ends the process (memory.h). */
+	/* For texts of a size that a client chooses: if there is no memory, the text fails and drops further appends,
+	 * so that a long render is checked once, at its end. Any other text ends the process (memory.h). */
 	bool may_fail;
 	bool failed;
 };

@@ -38,7 +38,7 @@ enum {
 };
 
 /* Results of a try without an HTTP status. */
-enum { IMPOSSIBLE = -2, NOBODY = -1 /* no daemon is there */, NO_ANSWER = 0 };
+enum { IMPOSSIBLE = -2, UNREACHED = -1 /* no daemon is there */, NO_ANSWER = 0 };
 
 struct gcs_client {
 	char endpoint[64];
@@ -264,7 +264,7 @@ static long try(struct gcs_client *client, struct request *request)
 		if (code == CURLE_OK)
 			curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
 		else if (code == CURLE_COULDNT_CONNECT)
-			status = NOBODY;
+			status = UNREACHED;
 		else if (code == CURLE_ABORTED_BY_CALLBACK || code == CURLE_OUT_OF_MEMORY)
 			status = IMPOSSIBLE;
 	}
@@ -280,7 +280,7 @@ static long try(struct gcs_client *client, struct request *request)
  * Source: gcsfuse (internal/storage/storageutil/custom_retry.go), which repeats 408, 429 and 5xx (read 2026-11-23) */
 static bool is_worth_repeating(long http_status)
 {
-	return http_status == NOBODY || http_status == NO_ANSWER || http_status == 408 ||
+	return http_status == UNREACHED || http_status == NO_ANSWER || http_status == 408 ||
 	       http_status == 429 || http_status == 500 || (http_status >= 502 && http_status <= 504);
 }
 
@@ -318,13 +318,13 @@ static int request_repeat(struct gcs_client *client, struct request *request)
 		request->tries++;
 		if (request->problem)
 			return request->problem;
-		if (!is_worth_repeating(status) || (status == NOBODY && request->asks_only))
+		if (!is_worth_repeating(status) || (status == UNREACHED && request->asks_only))
 			return request->asks_only ? 0 : errno_of_http(status);
-		problem = gcs_wait_pause(&request->wait, status != NOBODY,
-					 status == NOBODY ? PAUSE_US : pause_us);
+		problem = gcs_wait_pause(&request->wait, status != UNREACHED,
+					 status == UNREACHED ? PAUSE_US : pause_us);
 		if (problem)
 			return problem;
-		if (status != NOBODY && pause_us < LAST_PAUSE_US)
+		if (status != UNREACHED && pause_us < LAST_PAUSE_US)
 			pause_us *= 2;
 	}
 }

@@ -197,16 +197,17 @@ int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t
  * those of a killed program are stored soon or not at all. */
 void gcs_close(struct gcs_handle *handle)
 {
-	struct gcs_call nobody = { 0 };
+	struct gcs_call last_close = { 0 };
 	struct gcs_file *file = handle->file;
 	struct gcs_path place = { 0 };
 	int problem;
 
-	nobody.end_us = __atomic_load_n(&file->given_up_us, __ATOMIC_RELAXED);
-	nobody.end_us = nobody.end_us ? nobody.end_us + GCS_LEFT_S * INT64_C(1000000) : handle->files->end_us;
+	last_close.end_us = __atomic_load_n(&file->given_up_us, __ATOMIC_RELAXED);
+	last_close.end_us =
+		last_close.end_us ? last_close.end_us + GCS_LEFT_S * INT64_C(1000000) : handle->files->end_us;
 	problem = handle->writes && __atomic_load_n(&file->is_cut_off, __ATOMIC_RELAXED)
 			  ? -EIO
-			  : gcs_flush(handle, &nobody);
+			  : gcs_flush(handle, &last_close);
 	if (problem && gcs_log_allows()) {
 		gcs_file_place(handle->files, file, &place); /* it may be being renamed */
 		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", place.bucket,

@@ -50,7 +50,7 @@ static bool process_ends(int process, int timeout_ms)
 	return poll(&end, 1, timeout_ms) == 1;
 }
 
-/* By itself, for nobody has its files any more; or because it is told to. */
+/* Ends by itself, because no container has its files any more; or because it was ordered to. */
 static bool process_end(int process)
 {
 	static const int signals[] = { SIGTERM, SIGKILL };
@@ -98,7 +98,7 @@ static bool processes_clear(const char *state_dir, bool only_look, const struct 
 		if (pid > 0 && *rest == '\0' && process_serves((pid_t)pid, state_dir))
 			all &= process_clear((pid_t)pid, state_dir, only_look, report);
 	}
-	if (!sees_itself) /* an empty /proc, too: nobody has mounted it */
+	if (!sees_itself) /* also if /proc is empty: it is mounted nowhere */
 		report->reported(report->arg, "process", "that serves /gcs", "/proc lists no processes");
 	return sees_itself && all;
 }

@@ -48,6 +48,6 @@ struct gcs_held *gcs_turns_pass(struct gcs_turns *turns, uint64_t node);
 
 /* Waits until a call is waiting, and one more second. False: gcs_turns_stop() was called. */
 bool gcs_turns_wait(struct gcs_turns *turns);
-/* All waiting calls whose processes no longer wait, as a list, the caller's to free(). */
+/* All waiting calls of processes that no longer wait, as a list, the caller's to free(). */
 struct gcs_held *gcs_turns_abandoned(struct gcs_turns *turns);
 void gcs_turns_stop(struct gcs_turns *turns);

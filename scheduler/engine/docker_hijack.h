@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_hijack.h: connections to the engine with one owner each: for requests whose answer is waited
+/* scheduler/engine/docker_hijack.h: connections to the engine with one owner each: for requests with an answer to wait
  * for, and for requests that turn the connection into a plain stream of bytes ("hijacked").
  *
  * Choice: a plain socket. Two threads read and write a hijacked stream at once, which curl's handles do not allow; curl

@@ -2,9 +2,10 @@
 #pragma once
 /* scheduler/engine/docker_network.h: creates and removes the network of a job.
  *
- * Replicas find the daemon at the bridge's address where the bridge is an interface of this machine. It is not where the engine
- * is on another one, or in namespaces of its own: then the next address is a tunnel's (docker_tunnel.h). Of some engines that is
- * known; of others that may be far the first network tells, whose bridge is not there: it is removed, and made anew. */
+ * Replicas find the daemon at the bridge's address where the bridge is an interface of this machine. It is not where
+ * the engine is on another one, or in namespaces of its own: then the next address is a tunnel's (docker_tunnel.h). Of
+ * some engines that is known; for another engine the first network shows it: if its bridge is not there, it is removed,
+ * and made anew. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
 
 struct docker;
 
-/* Adds the orphans in an answer of GET /containers/json or GET /networks, whose texts are untrusted. A container that
- * has our label but not a name of ours is skipped: an image made from one of our containers passes its labels on to the
+/* Adds the orphans in an answer of GET /containers/json or GET /networks. Its texts are untrusted. A container that has
+ * our label but not a name of ours is skipped: an image made from one of our containers passes its labels on to the
  * user's own containers. */
 void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer);
 

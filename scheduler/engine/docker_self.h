@@ -11,7 +11,7 @@
 
 #include "scheduler/engine/docker_core.h"
 
-/* The id of the container that this process is in; false: it is in none whose id can be determined. Thread: any. */
+/* The id of the container that this process is in; false: it is in none with a known id. Thread: any. */
 bool self_container(char id[DOCKER_SELF_SIZE]);
 
 /* Asks whether this process is in a container of the engine, and sets link.self to its id, or "". Then calls @then; at

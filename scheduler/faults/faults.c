@@ -396,7 +396,7 @@ void faults_look(struct scheduler *scheduler, struct job_run *run)
 	if (run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return;
 	injections_apply(scheduler, run, clock_mono_us(scheduler->reconciler.clock));
-	/* No faults are injected into a job whose outcome is decided: they would be reported without having an effect. */
+	/* No faults are injected into a job with a decided outcome: they would be reported without having an effect. */
 	if (registry && !fault_registry_is_empty(registry) && !job_run_is_decided(run))
 		rules_look(scheduler, run);
 }

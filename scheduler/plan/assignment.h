@@ -27,8 +27,8 @@ struct assignment {
 	/* Per pool: an array with one array of device ids per replica; NULL: no devices. */
 	json_t *devices[ROLE_COUNT];
 	bool shared; /* the devices are */
-	/* The job whose network it took over, and the number of such takeovers of that network so far; 0: it has a
-	 * network of its own. See network_pool.h. */
+	/* The job that made the network that it took over, and the number of such takeovers of that network so far; 0:
+	 * it has a network of its own. See network_pool.h. */
 	int64_t network;
 	unsigned network_turn;
 	/* deviation.h: fitted sizes, pretended or shared GPUs. Fields are named as in the plan

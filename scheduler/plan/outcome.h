@@ -11,7 +11,7 @@
  *   failed inside itself (of the latter the dialect says how often)
  * A job that never retries is not tried again once it ran, for any of these reasons.
  * Choice: this includes crashes by signal. The service's field (disableRetries) mentions internal errors only; but the page
- * of exit codes treats both as transient errors, and a user who forbids retries, so that a job never runs again on
+ * of exit codes treats both as transient errors, and a user that forbids retries, so that a job never runs again on
  * half-written outputs, does not want a retry after a crash either.
  * A replica that is lost alone is restarted first (job_run.h); but with preemptible machines that counts as a lack of
  * resources, for which the whole job begins again, up to 6 times.

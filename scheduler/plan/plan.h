@@ -37,7 +37,7 @@ struct pool {
 };
 
 struct plan {
-	char *dialect; /* whose environment and messages its programs get: "ml", "aiplatform" (dialect.h) */
+	char *dialect; /* the family of the environment and messages of its programs: "ml", "aiplatform" (dialect.h) */
 	char *project;        /* id */
 	char *project_number; /* NULL: the dialect does not use it */
 	char *job_id;

@@ -60,7 +60,8 @@ struct look {
 	struct trial *trials; /* those of the job itself, within all */
 	double *values;
 	unsigned open, completed, failed;
-	unsigned lingering; /* trials whose containers may still exist: the job does not end before them */
+	unsigned
+		lingering; /* trials with containers that may still exist: the job does not end before them */
 	int64_t next_us;    /* monotonic: when time alone may require a step; 0: never */
 };
 

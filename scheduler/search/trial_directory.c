@@ -35,12 +35,12 @@ static bool directory_present(const char *path, mode_t mode)
 }
 
 /* Programs are mostly root, and the daemon need not be: what they make below it takes its mode from here, without their
- * umask, or nobody but root could remove their directories. A file system without access lists keeps them.
+ * umask, or only root could remove their directories. A file system without access lists keeps them.
  * Source: acl(5), "OBJECT CREATION AND DEFAULT ACLs"; linux/posix_acl_xattr.h for the form (read 2026-11-22) */
 static void directory_open_below(const char *path)
 {
 	enum { LIST_VERSION = 2, OWNER = 0x01, GROUP = 0x04, OTHERS = 0x20, ALL = 07 };
-	const uint32_t nobody = UINT32_MAX;
+	const uint32_t no_id = UINT32_MAX;
 	const struct {
 		uint32_t version;
 		struct {
@@ -48,9 +48,9 @@ static void directory_open_below(const char *path)
 			uint32_t id;
 		} entries[3];
 	} list = { htole32(LIST_VERSION),
-		   { { htole16(OWNER), htole16(ALL), nobody },
-		     { htole16(GROUP), htole16(ALL), nobody },
-		     { htole16(OTHERS), htole16(ALL), nobody } } };
+		   { { htole16(OWNER), htole16(ALL), no_id },
+		     { htole16(GROUP), htole16(ALL), no_id },
+		     { htole16(OTHERS), htole16(ALL), no_id } } };
 
 	setxattr(path, "system.posix_acl_default", &list, sizeof(list), 0);
 }

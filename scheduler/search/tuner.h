@@ -19,7 +19,7 @@
  * made anew, and is the same. Thread: the scheduler's.
  *
  * Choice: without maxFailedTrials a job fails when its first finished trial has failed, or when more than half of
- * maxTrials have (and more than one). A trial whose job was cancelled, by a client or by its time limit, has no
+ * maxTrials have (and more than one). A trial with a cancelled job, by a client or by its time limit, has no
  * result, but has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
 #include "scheduler/decision.h"
 

@@ -41,7 +41,7 @@ enum status fault_delete_all(struct store *store, struct error *err);
 /* Counts a use that is not on a job. Ignored if the rule is gone. */
 enum status fault_count(struct store *store, int64_t id, int64_t draws, struct error *err);
 
-/* A container of an unfinished job, and a rule whose log pattern one of its lines has matched. */
+/* A container of an unfinished job, and a rule with a log pattern that one of its lines has matched. */
 struct fault_mark {
 	struct replica_key key;
 	int64_t fault;

@@ -62,6 +62,7 @@ enum status job_etag_check(const struct job *job, const char *wanted, struct err
 	if (!wanted || strcmp(etag, wanted) == 0)
 		return STATUS_OK;
 	return error_set(err, STATUS_ABORTED, "etag",
-			 "The job was changed by someone else: its etag is %s now, the request has %s.", etag,
-			 wanted);
+			 "The job has changed since it was read: its etag is %s now, the request has %s. "
+			 "Read it again and repeat the change.",
+			 etag, wanted);
 }

@@ -57,7 +57,7 @@ struct job {
 	int outcome_code; /* its error_code */
 	unsigned attempt;
 	bool torn_down;
-	unsigned announced; /* the attempt whose start is in the log; 0: none */
+	unsigned announced; /* the attempt with its start in the log; 0: none */
 
 	/* For a job that runs a trial: the tuning job; 0: a client's job. Clients see jobs of trials if they are
 	 * KIND_CUSTOM. */

@@ -24,7 +24,7 @@ enum status job_row_get_placed(struct connection *connection, int64_t id, struct
 /* Likewise without its position in the queue. */
 enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err);
 
-/* The job of a statement whose values are bound. NOT_FOUND. */
+/* The job of a statement with bound values. NOT_FOUND. */
 enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err);
 /* job_cancel() inside a change. */
 enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,

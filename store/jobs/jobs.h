@@ -46,8 +46,8 @@ enum status job_set_labels(struct store *store, const char *project, const char 
 			   const char *etag, struct job **ret_job, struct error *err);
 
 /* Requests the cancellation: QUEUED, PREPARING and RUNNING become CANCELLING with the outcome CANCELLED and @message; a
- * job that has ended, or whose outcome is decided, is unchanged, and the result is OK. Wakes the scheduler. NOT_FOUND
- * as in job_get(). */
+ * job that has ended, or has a decided outcome, is unchanged, and the result is OK. Wakes the scheduler. NOT_FOUND as
+ * in job_get(). */
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
 		       struct error *err);
 

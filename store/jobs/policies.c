@@ -101,7 +101,7 @@ static enum status etag_check(const struct policy_row *row, const char *wanted, 
 	if (!wanted || strcmp(etag, wanted) == 0)
 		return STATUS_OK;
 	return error_set(err, STATUS_ABORTED, "policy.etag",
-			 "The policy was changed by someone else: its etag is %s now, the request has %s. "
+			 "The policy has changed since it was read: its etag is %s now, the request has %s. "
 			 "Read it again, change it and write it again.",
 			 etag, wanted);
 }

@@ -2,8 +2,8 @@
 #pragma once
 /* store/jobs/trials.h: the trials of tuning jobs, and the jobs that run them.
  *
- * A trial is run by a job of its own whose parent is the tuning job: it is admitted, started, watched, restarted and
- * removed like any other, and visible to clients if it is a KIND_CUSTOM. Its log lines are in the tuning job's log,
+ * A trial is run by a job of its own, with the tuning job as its parent: it is admitted, started, watched, restarted
+ * and removed like any other, and visible to clients if it is a KIND_CUSTOM. Its log lines are in the tuning job's log,
  * labelled with its number. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -28,8 +28,8 @@ enum status authority_issue(struct authority *authority, const char *const *name
 			    struct error *err);
 
 /* A file with the certificates that a container is to trust: those of @system (the machine's own; NULL: none) and this
- * authority's: STATE/NAME/bundle.crt, whose absolute path is appended. It is replaced atomically if its contents
- * differ. Errors as above. */
+ * authority's: STATE/NAME/bundle.crt; its absolute path is appended. It is replaced atomically if its contents differ.
+ * Errors as above. */
 enum status authority_bundle(struct authority *authority, const char *system, int64_t now_s,
 			     struct text *ret_path, struct error *err);
 

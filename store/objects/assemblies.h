@@ -5,7 +5,7 @@
  *
  * Parts come in any order, several at once, under numbers chosen by the client; a repeated part replaces the earlier
  * one. A finished part survives kill -9, and is not visible among the objects; at the end the parts that the client
- * names become one object, whose checksum is computed from theirs. An assembly is kept for a week.
+ * names become one object, with a checksum computed from theirs. An assembly is kept for a week.
  * Source: https://cloud.google.com/storage/docs/multipart-uploads (read 2026-11-22)
  *
  * NOT_FOUND: the bucket, or "The requested upload was not found.": the object has no such assembly, or it has ended.

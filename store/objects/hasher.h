@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Uses OpenSSL's plain digest functions, whose state can be copied with the struct for an intermediate sum; deprecated
- * since 3.0. */
+/* Uses OpenSSL's plain digest functions, because their state can be copied with the struct for an intermediate sum;
+ * deprecated since 3.0. */
 #define OPENSSL_API_COMPAT 0x10100000L
 #include <openssl/md5.h>
 

@@ -30,7 +30,7 @@ struct live_sessions {
 
 /* Finds or makes it; the caller must leave it. */
 struct live_session *live_session_enter(struct live_sessions *sessions, const char *id);
-/* Ends the session, whose row was deleted or has its object. */
+/* Ends the session: its row was deleted or has its object. */
 void live_session_end(struct live_sessions *sessions, struct live_session *session);
 /* Gives a reference back. */
 void live_session_leave(struct live_sessions *sessions, struct live_session *session);

@@ -196,7 +196,7 @@ struct object_query {
 	const char *bucket;
 	const char *prefix;      /* NULL or "": all */
 	const char *delimiter;   /* NULL or "": none */
-	bool trailing_delimiter; /* objects whose names end with the delimiter are also items, not only prefixes */
+	bool trailing_delimiter; /* objects with names that end with the delimiter are also items, not only prefixes */
 	const char *start, *end; /* names from start, before end; NULL */
 	const char *after;       /* the start of the page: next of an earlier page; NULL */
 	const char *match_glob;  /* NULL: none. "**" crosses slashes. INVALID_ARGUMENT: not a pattern */

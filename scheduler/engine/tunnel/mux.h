@@ -8,7 +8,7 @@
  *     kind (1), zero (1), length of the payload (2), number of the connection (4)
  *
  *     HELLO   0  the accepting side begins; the payload names this protocol
- *     BEAT    0  somebody is there; the accepting side answers each with one
+ *     BEAT    0  the sender is alive; the accepting side answers each with one
  *     OPEN    n  accepted: IPv4 address of the peer (4), own port (2), the peer's port (2). Numbers are counted from 1
  *     DATA    n  1 to MUX_PAYLOAD_MAX bytes, no more than the other side has granted
  *     CREDIT  n  so many more bytes (4) are granted: the receiver has passed them on. MUX_WINDOW are at first
