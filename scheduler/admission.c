@@ -20,9 +20,9 @@
 #include "store/logs/logs.h"
 
 enum {
-	TELL_AGAIN_US =
+	LOG_AGAIN_US =
 		60000000, /* the reason that a job has waited for before is logged again only after this time */
-	TELLINGS_AT_ONCE = 64, /* how many jobs one walk logs reasons for; the next walk continues */
+	LOGGED_AT_ONCE = 64, /* how many jobs one walk logs reasons for; the next walk continues */
 };
 
 /* One walk along the queue. What its jobs take is taken of its own copies. */
@@ -90,8 +90,8 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	struct job_run *run;
 
 	if ((logged_us &&
-	     (entry->logged_wait == shortage || walk->view->mono_us - logged_us < TELL_AGAIN_US)) ||
-	    walk->logged == TELLINGS_AT_ONCE)
+	     (entry->logged_wait == shortage || walk->view->mono_us - logged_us < LOG_AGAIN_US)) ||
+	    walk->logged == LOGGED_AT_ONCE)
 		return;
 	run = run_of(walk, entry);
 	if (!run)
@@ -397,7 +397,7 @@ static void turns_report(struct walk *walk, size_t from)
 		++*logged;
 	if (from < *logged)
 		from = *logged;
-	for (size_t i = from; i < view->count && walk->logged < TELLINGS_AT_ONCE; i++)
+	for (size_t i = from; i < view->count && walk->logged < LOGGED_AT_ONCE; i++)
 		turn_report(walk, view->queue[i], i);
 }
 
@@ -413,7 +413,7 @@ struct admission admission_decide(const struct queue_view *view)
 			     .projects = json_object() };
 	size_t i = 0;
 
-	for (; i < view->count && walk.logged < TELLINGS_AT_ONCE; i++) {
+	for (; i < view->count && walk.logged < LOGGED_AT_ONCE; i++) {
 		struct job_entry *entry = view->queue[i];
 
 		/* A busy job keeps its position. */

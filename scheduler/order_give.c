@@ -68,12 +68,12 @@ static void replica_restore(struct engine *engine, const struct job_run *run, co
 static void replica_link(struct engine *engine, const struct job_run *run, struct replica_run *replica,
 			 const struct order *order)
 {
-	const enum link_request wish = (enum link_request)order->how;
+	const enum link_request request = (enum link_request)order->how;
 
-	if (replica->link != wish)
+	if (replica->link != request)
 		replica->throttle_failures = 0;
-	replica->link = wish;
-	switch (wish) {
+	replica->link = request;
+	switch (request) {
 	case LINK_CUT:
 		replica_cut(engine, run, &replica->key);
 		break;

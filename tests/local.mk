@@ -550,6 +550,7 @@ EXTRA_DIST += \
 	tests/bench/search.py \
 	tests/check_calls \
 	tests/check_includes.sh \
+	tests/check_words.sh \
 	tests/clients \
 	tests/console \
 	tests/conftest.py \

@@ -13,7 +13,7 @@
 #include "store/jobs/trials.h"
 
 /* Choice: how many trials are shown with their replicas. */
-enum { TRIALS_TOLD_MAX = 100 };
+enum { TRIALS_REPORTED_MAX = 100 };
 
 static enum status assignment_read(const struct job *job, struct assignment **ret_assignment,
 				   struct error *err)
@@ -65,7 +65,7 @@ static enum status trials_add(const struct training_context *context, const stru
 	AUTO(json) json_t *trials = json_array();
 	enum status rc = trial_list_read(context->store, job->id, &list, err);
 
-	for (size_t i = list.count; !rc && i > 0 && json_array_size(trials) < TRIALS_TOLD_MAX; i--) {
+	for (size_t i = list.count; !rc && i > 0 && json_array_size(trials) < TRIALS_REPORTED_MAX; i--) {
 		json_t *object = NULL;
 
 		rc = trial_json(context, &list.trials[i - 1], &object, err);

@@ -14,7 +14,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-enum { SIZE_COLUMN = 10, TIME_COLUMN = 19, TIME_TOLD = 32 };
+enum { SIZE_COLUMN = 10, TIME_COLUMN = 19, TIME_SHOWN = 32 };
 
 struct listing {
 	const struct cloud_url *url;
@@ -52,13 +52,13 @@ static void row_print(const struct listing *listing, const char *size, const cha
 }
 
 /* In local time, to the second. */
-static void moment_write(const char *time, char reported[TIME_TOLD])
+static void moment_write(const char *time, char reported[TIME_SHOWN])
 {
 	const time_t s = time_read(time, 0) / 1000000;
 	struct tm local;
 
 	localtime_r(&s, &local);
-	strftime(reported, TIME_TOLD, "%Y-%m-%d %H:%M:%S", &local);
+	strftime(reported, TIME_SHOWN, "%Y-%m-%d %H:%M:%S", &local);
 }
 
 static void object_show(struct listing *listing, const json_t *object)
@@ -66,7 +66,7 @@ static void object_show(struct listing *listing, const json_t *object)
 	const int64_t bytes = json_int_at(object, "size", 0);
 	const char *name = json_text_at(object, "name");
 	struct text size AUTO_TEXT = { 0 };
-	char time[TIME_TOLD];
+	char time[TIME_SHOWN];
 
 	listing->count++;
 	listing->object_count++;
@@ -205,7 +205,7 @@ static int buckets_list(const struct invocation *invocation, struct client *clie
 			return ask_failure(client, &err);
 		json_array_foreach(json_object_get(page, "items"), index, bucket) {
 			const char *name = json_text_at(bucket, "name");
-			char time[TIME_TOLD];
+			char time[TIME_SHOWN];
 
 			moment_write(json_text_at(bucket, "timeCreated"), time);
 			if (listing->items)

@@ -11,7 +11,7 @@
 #include "daemon/cli/table.h"
 #include "daemon/main.h"
 
-enum { MEMBER_WIDTH = 10, LINES_TOLD = 10, TIME_TOLD = 32, INDENT = 4 };
+enum { MEMBER_WIDTH = 10, LINES_SHOWN = 10, TIME_SHOWN = 32, INDENT = 4 };
 
 /* ---- texts ---- */
 
@@ -32,7 +32,7 @@ static void moment_write(struct text *text, const char *name, const char *time, 
 	const time_t s = us / 1000000;
 	struct text reported AUTO_TEXT = { 0 };
 	struct tm local;
-	char moment[TIME_TOLD];
+	char moment[TIME_SHOWN];
 
 	if (!time)
 		return;
@@ -87,7 +87,7 @@ static void last_lines_write(struct client *client, const json_t *job, const cha
 
 	job_path_write(&path, id ? id : "", ":log?project=");
 	text_percent(&path, project ? project : "", URL_UNRESERVED);
-	text_printf(&path, "&tail=%d&filter=", LINES_TOLD);
+	text_printf(&path, "&tail=%d&filter=", LINES_SHOWN);
 	text_puts(&filter, replica ? "resource.labels.task_name=" : "NOT resource.labels.task_name=service");
 	if (replica)
 		text_json(&filter, replica, strlen(replica));

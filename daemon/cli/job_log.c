@@ -21,7 +21,7 @@ enum {
 	REPLICAS_COLOURED = 64,
 	TAB = 8,
 	INTERRUPTED = 130,
-	TIME_TOLD = 32,
+	TIME_SHOWN = 32,
 	PREFIX_LEAST = 13,
 	LOOK_MS = 200,
 	AWAY_US = 60000000,
@@ -74,7 +74,7 @@ static void time_print(FILE *file, const char *time)
 	const int64_t us = time_read(time, 0);
 	const time_t s = us / 1000000;
 	struct tm local;
-	char reported[TIME_TOLD];
+	char reported[TIME_SHOWN];
 
 	localtime_r(&s, &local);
 	strftime(reported, sizeof(reported), "%Y-%m-%d %H:%M:%S", &local);

@@ -11,7 +11,7 @@
 #include "daemon/cli/ask.h"
 #include "daemon/cli/terminal.h"
 
-enum { FIRST_SHOWN = 10, LAST_SHOWN = 30, TIME_TOLD = 16, SINCE_WIDTH = 8, TEXT_AT = 23 };
+enum { FIRST_SHOWN = 10, LAST_SHOWN = 30, TIME_SHOWN = 16, SINCE_WIDTH = 8, TEXT_AT = 23 };
 
 json_t *timeline_ask(struct client *client, const json_t *job)
 {
@@ -45,7 +45,7 @@ static void event_write(struct text *text, const json_t *event, int64_t before_u
 	const bool blamed = json_true_at(event, "blamed");
 	struct text reported AUTO_TEXT = { 0 };
 	struct tm local;
-	char moment[TIME_TOLD];
+	char moment[TIME_SHOWN];
 
 	localtime_r(&s, &local);
 	strftime(moment, sizeof(moment), "%H:%M:%S", &local);

@@ -12,7 +12,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-enum { HTTP_REFUSED = 400, US_PER_MS = 1000, CLOCK_TOLD = 16, AGENT_SHOWN = 40 };
+enum { HTTP_REFUSED = 400, US_PER_MS = 1000, CLOCK_SHOWN = 16, AGENT_SHOWN = 40 };
 
 enum form { FORM_TABLE, FORM_JSON, FORM_NAME };
 
@@ -21,7 +21,7 @@ static void time_write(struct text *text, const char *time)
 	const int64_t us = time_read(time, 0);
 	const time_t s = us / 1000000;
 	struct tm local;
-	char reported[CLOCK_TOLD];
+	char reported[CLOCK_SHOWN];
 
 	localtime_r(&s, &local);
 	strftime(reported, sizeof(reported), "%H:%M:%S", &local);

@@ -17,7 +17,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 
-enum { CLIENTS_MAX = 64, WAKE = CLIENTS_MAX, DOOR, POLLED };
+enum { CLIENTS_MAX = 64, WAKE = CLIENTS_MAX, ENDPOINT, POLLED };
 
 struct client {
 	int fd; /* -1: none */
@@ -188,14 +188,14 @@ static void *host_filter_main(void *arg)
 		for (size_t i = 0; i < CLIENTS_MAX; i++)
 			polled[i] = (struct pollfd){ .fd = host_filter->clients[i].fd, .events = POLLIN };
 		polled[WAKE] = (struct pollfd){ .fd = host_filter->wake, .events = POLLIN };
-		polled[DOOR] =
+		polled[ENDPOINT] =
 			(struct pollfd){ .fd = open && has_room(host_filter) ? host_filter->endpoint : -1,
 					 .events = POLLIN };
 		if (!device_socket_poll("host_filter", polled, POLLED, patience_ms(host_filter, open)))
 			break;
 		open = true;
 		clients_serve(host_filter, polled);
-		if (polled[DOOR].revents)
+		if (polled[ENDPOINT].revents)
 			client_admit(host_filter, &open);
 	} while (!polled[WAKE].revents);
 	shutdown(host_filter->endpoint,

@@ -22,7 +22,7 @@ enum {
 	BUFFER_BYTES = 64 << 10,
 	SIDES = 2,
 	WAKE = PAIRS_MAX * SIDES,
-	DOOR,
+	ENDPOINT,
 	POLLED,
 };
 
@@ -206,12 +206,12 @@ static void *relay_main(void *arg)
 		for (size_t i = 0; i < PAIRS_MAX; i++)
 			pair_watch(&relay->pairs[i], &polled[i * SIDES]);
 		polled[WAKE] = (struct pollfd){ .fd = relay->wake, .events = POLLIN };
-		polled[DOOR] = (struct pollfd){ .fd = lets_in ? relay->endpoint : -1, .events = POLLIN };
+		polled[ENDPOINT] = (struct pollfd){ .fd = lets_in ? relay->endpoint : -1, .events = POLLIN };
 		if (!device_socket_poll("relay", polled, POLLED, open ? -1 : DEVICE_SOCKET_PAUSE_MS))
 			break;
 		open = true;
 		pairs_serve(relay, polled);
-		if (polled[DOOR].revents)
+		if (polled[ENDPOINT].revents)
 			client_admit(relay, &open);
 	} while (!polled[WAKE].revents);
 	shutdown(relay->endpoint,

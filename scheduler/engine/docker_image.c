@@ -17,7 +17,7 @@
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_progress.h"
 
-enum { TELL_EVERY_US = 2 * SECOND_US, NEAR_MOST = 4 };
+enum { LOG_EVERY_US = 2 * SECOND_US, NEAR_MOST = 4 };
 
 /* One per image, however many ask. */
 struct image_task {
@@ -195,7 +195,7 @@ static enum http_outcome pull_data(void *arg, const char *data, size_t length)
 	struct text line AUTO_TEXT = { 0 };
 
 	progress_feed(&task->progress, data, length);
-	if (now_us - task->logged_us < TELL_EVERY_US || !progress_print(&task->progress, task->image, &line))
+	if (now_us - task->logged_us < LOG_EVERY_US || !progress_print(&task->progress, task->image, &line))
 		return HTTP_TAKEN;
 	task->logged_us = now_us;
 	pull_report(task, line.data);

@@ -21,7 +21,7 @@ enum {
 	ID_SIZE = 80,
 	MARK_BYTES = 12,
 	MARK_LETTERS = 2 * MARK_BYTES,
-	SETTLE_STEP_MS = 20,
+	RESOLVE_STEP_MS = 20,
 	WORDS_PATIENCE_MS = 1000,
 	TYPING_PATIENCE_MS = 10 * 1000, /* a program that takes nothing for so long is given up */
 	PIPE_PATIENCE_MS = 60 *
@@ -168,7 +168,7 @@ static enum status words_read(struct docker_terminal *terminal, struct error *er
 
 	while (got >= 0 && length < sizeof(words) - 1 && clock_mono_us(&system_clock) < until_us) {
 		got = hijack_read(terminal->hijack, words + length, sizeof(words) - 1 - length,
-				  SETTLE_STEP_MS);
+				  RESOLVE_STEP_MS);
 		length += got > 0 ? (size_t)got : 0;
 	}
 	words[length] = '\0';
@@ -200,7 +200,7 @@ static enum status start_resolve(struct docker_terminal *terminal, struct error 
 		if (clock_mono_us(&system_clock) >= until_us)
 			return error_set(err, STATUS_UNAVAILABLE, NULL,
 					 "the engine did not start the program in time");
-		output = hijack_wait(terminal->hijack, SETTLE_STEP_MS);
+		output = hijack_wait(terminal->hijack, RESOLVE_STEP_MS);
 	}
 }
 
@@ -303,7 +303,7 @@ static int op_exit_code(struct terminal *terminal)
 			return (int)json_int_at(exec, "ExitCode", -1);
 		if (clock_mono_us(&system_clock) >= until_us)
 			return -1;
-		poll(NULL, 0, SETTLE_STEP_MS);
+		poll(NULL, 0, RESOLVE_STEP_MS);
 	}
 }
 

@@ -160,16 +160,16 @@ static void decide_link(struct decision *decision, const struct job_run *run, un
 {
 	const struct replica_run *replica = &run->replicas[index];
 	const bool lasts = injection_lasts(injection, mono_us), slow = injection->kind == FAULT_SLOW_NETWORK;
-	const enum link_request wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
-				       : lasts ? LINK_CUT
-					       : LINK_RESTORED;
+	const enum link_request request = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
+					  : lasts ? LINK_CUT
+						  : LINK_RESTORED;
 
 	if (replica->observed != OBSERVED_RUNNING || replica->end != END_NONE ||
 	    run->network != NETWORK_READY ||
-	    (replica->link == wish && order_is_pending(&replica->orders, ORDER_LINK)))
+	    (replica->link == request && order_is_pending(&replica->orders, ORDER_LINK)))
 		return;
 	decision_order(decision, ORDER_LINK, index);
-	decision->orders[decision->order_count - 1].how = wish;
+	decision->orders[decision->order_count - 1].how = request;
 	decision->orders[decision->order_count - 1].bytes_per_s = injection->bytes_per_s;
 }
 
