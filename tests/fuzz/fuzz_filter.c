@@ -25,14 +25,14 @@ static void expect(bool holds)
 
 static const char schema[] =
 	"CREATE TABLE job (id, job_id, display_name, state, created_us, updated_us, started_us, running_us, ended_us,"
-	"error_message, labels, input, output);"
+	"error_message, labels, input, output, traits);"
 	"CREATE TABLE pipeline (display_name, labels, input, job, created_us);"
 	"CREATE TABLE model (model_id, input, created_us);"
 	"CREATE TABLE entry (ts, insert_id, job, source, severity, kind, received_ns, extra, payload);"
 	"CREATE TABLE source (id, project, log_name, job, resource_type, resource_labels, labels);"
 	"INSERT INTO job VALUES (1, 'a', 'deep net', 1, 1000000, 1000000, 0, 0, 0, NULL,"
 	"'{\"k\":\"v\",\"team\":\"a-b-a-b\"}',"
-	"'{\"scaleTier\":\"BASIC\"}', '{}');"
+	"'{\"scaleTier\":\"BASIC\"}', '{}', 0);"
 	"INSERT INTO pipeline VALUES ('d', '{\"k\":\"v\"}', '{\"trainingTaskDefinition\":\"t\"}', 1, 1000000);"
 	"INSERT INTO model VALUES ('m', '{\"displayName\":\"d\",\"labels\":{\"k\":\"v\"}}', 1000000);"
 	"INSERT INTO source VALUES (1, 'p', 'l', 1, 'ml_job', '{\"job_id\":\"j\"}', '{}');"
