@@ -46,7 +46,7 @@ def tree_contents(top):
     """What they hold, sorted."""
     contents = []
     for path in tree_paths(top):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # a directory may have become a file
             contents.append(path.read_bytes())
     return sorted(contents)
 
@@ -149,7 +149,7 @@ class Storage:
         """Everything below STATE/where, and how long it is."""
         found = {}
         for path in tree_paths(self.daemon.state_dir / where):
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 found[str(path)] = path.stat().st_size
         return found
 
