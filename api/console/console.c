@@ -15,18 +15,19 @@
 #include "daemon/base/text.h"
 
 #define PAGE "/_trainyard/console/"
+#define BOOT_HASH "'sha256-QdzkMp3aT/5EWU9c+fkZ9MiitYsuhQ6SrIMl3XLhGgw='"
 
 enum { HTTP_SEE_OTHER = 303, HTTP_NOT_MODIFIED = 304, HTTP_PERMANENT_REDIRECT = 308 };
 enum { HASH_BYTES = 16, ETAG_SIZE = 2 * HASH_BYTES + 8 /* quotes, "-gzip" and a NUL */ };
 
-/* Nothing but what the page needs, and from where it came.
+/* Nothing but what the page needs, and from where it came. The hash is that of the one script within index.html.
  * Trusted types: a browser that knows them refuses each assignment of markup, such as innerHTML, whatever it holds.
  * Source: https://www.w3.org/TR/CSP3/, https://www.w3.org/TR/trusted-types/ */
 static const struct {
 	const char *name, *value;
 } page_headers[] = {
 	{ "Content-Security-Policy",
-	  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+	  "default-src 'none'; script-src 'self' " BOOT_HASH "; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
 	  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'" },
 	{ "Referrer-Policy", "no-referrer" },
 	{ "Cache-Control", "no-cache" },

@@ -23,6 +23,7 @@ class Browser:
     def __init__(self, directory, program=None):
         self.directory, self.program = directory, program or chromium()
         self.number, self.buffer, self.session, self.events = 0, b"", None, []
+        self.breaks = {}  # words of an address: how many requests of it are still to break off
 
     def __enter__(self):
         from_us, self.to_browser = os.pipe()
@@ -60,21 +61,49 @@ class Browser:
         message, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(message)
 
-    def call(self, method, **params):
+    def _send(self, method, params):
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
         if self.session:
             message["sessionId"] = self.session
         os.write(self.to_browser, json.dumps(message).encode() + b"\0")
+        return self.number
+
+    def call(self, method, **params):
+        number = self._send(method, params)
         while True:
             answer = self._message(60)
-            if answer.get("id") == self.number:
+            if answer.get("method") == "Fetch.requestPaused":
+                self._paused(answer["params"])
+            if answer.get("id") == number:
                 assert "error" not in answer, answer
                 return answer["result"]
             self.events.append(answer)
 
     def open(self, url):
-        self.call("Page.navigate", url=url)
+        """A page whose network changes meanwhile is the browser's own business, as it is for a person."""
+        def navigated():
+            return self.call("Page.navigate", url=url).get("errorText") != "net::ERR_NETWORK_CHANGED"
+        wait_until(navigated, 30, f"{url} is loaded")
+
+    def break_off(self, words, times=1, stage="Request"):
+        """Ends the next requests whose method and address hold these words as a change of the network does: before they are
+        sent, or ("Response") once they are answered. They are counted down in `breaks` while the page is asked for anything."""
+        self.breaks[words] = times
+        self.call("Fetch.enable", patterns=[{"urlPattern": "*", "requestStage": stage}])
+
+    def mend(self):
+        self.breaks = {}
+        self.call("Fetch.disable")
+
+    def _paused(self, params):
+        asked = f"{params['request']['method']} {params['request']['url']}"
+        words = next((words for words, left in self.breaks.items() if left and words in asked), None)
+        if words:
+            self.breaks[words] -= 1
+            self._send("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "ConnectionAborted"})
+        else:
+            self._send("Fetch.continueRequest", {"requestId": params["requestId"]})
 
     def value(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

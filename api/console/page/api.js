@@ -22,9 +22,28 @@ async function checked(answer) {
 
 export const signedIn = () => Boolean(localStorage.getItem(PROOF));
 
+// Browsers break off all requests when a network comes or goes, as it does with each job: what may be asked twice is asked again.
+const PAUSES_MS = [100, 400, 1000];
+
+async function again(ask, signal) {
+	for (const pause of PAUSES_MS) {
+		try {
+			return await ask();
+		} catch (problem) {
+			if (signal?.aborted || problem instanceof Refused)
+				throw problem;
+		}
+		await new Promise((resolve) => setTimeout(resolve, pause));
+	}
+	return ask();
+}
+
+// It changes nothing, or the second time nothing more.
+const isRepeatable = (method, path) => method === "GET" || /:(read|plan)\b/.test(path) || path.startsWith("/upload/");
+
 // headers: the token as Authorization, or a ticket.
 async function sessionBegin(headers) {
-	const {proof} = await (await checked(await fetch(SESSION, {method: "POST", headers}))).json();
+	const {proof} = await (await checked(await again(() => fetch(SESSION, {method: "POST", headers})))).json();
 
 	if (proof)
 		localStorage.setItem(PROOF, proof);
@@ -34,7 +53,7 @@ export const signIn = (token) => sessionBegin({Authorization: `Bearer ${token}`}
 
 export async function signOut() {
 	localStorage.removeItem(PROOF);
-	await fetch(SESSION, {method: "DELETE"});
+	await again(() => fetch(SESSION, {method: "DELETE"}));
 }
 
 // A link may bring the token or a ticket for it behind "#". It leaves the address bar before anything else happens.
@@ -55,8 +74,7 @@ export async function send(method, path, body, signal, more = {}) {
 	if (body !== undefined)
 		headers["Content-Type"] = whole ? body.type || "application/octet-stream" : "application/json";
 	const ask = () => fetch((proof ? BEHIND : "") + path, {method, headers, signal, body: body === undefined || whole ? body : JSON.stringify(body)});
-	// Browsers break off all requests when a network comes or goes, as it does with each job. What changes nothing is asked again.
-	const answer = await ask().catch((problem) => (method === "GET" && !signal?.aborted ? ask() : Promise.reject(problem)));
+	const answer = await (isRepeatable(method, path) ? again(ask, signal) : ask());
 
 	if (answer.status === 401) { // the frame asks for the token, in the place of the page that asked
 		dispatchEvent(new Event("trainyard-unknown"));
@@ -70,6 +88,21 @@ export async function call(method, path, body, signal) {
 }
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
+
+// Creates a job in a collection, once: when the answer is lost, the job may be there, as one that was not there before.
+export async function create(path, body) {
+	const newest = async () => Object.values(await get(`${path}?pageSize=100`)).find(Array.isArray) ?? [];
+	const nameOf = (job) => job.name ?? job.jobId, known = new Set((await newest()).map(nameOf));
+	const isIt = (job) => !known.has(nameOf(job)) && job.displayName === body.displayName && (!body.jobId || job.jobId === body.jobId);
+	let lost = false;
+
+	return again(async () => {
+		const made = lost && (await newest()).find(isIt);
+
+		lost = true;
+		return made || call("POST", path, body);
+	});
+}
 
 // A task of the browser is short: what takes longer lets others in between, at these times.
 const BUSY_MS = 8, SLICE = 500;

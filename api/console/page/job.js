@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one job: why it is as it is, what happened when, what it runs, and its log.
-import {call, every, get} from "./api.js";
+import {call, create, every, get} from "./api.js";
 import {clusterView} from "./cluster.js";
 import {ago, confirmed, copyButton, duration, el, localTime, note, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
@@ -22,7 +22,7 @@ async function rerun(job) {
 	const body = sentBody(job.family, await get(`/v1/${job.name}`)), member = nameField(job.family);
 
 	body[member] = namedAnew(body[member] ?? "job");
-	const made = await call("POST", `/v1/${job.name.slice(0, job.name.lastIndexOf("/"))}`, body);
+	const made = await create(`/v1/${job.name.slice(0, job.name.lastIndexOf("/"))}`, body);
 	return made.jobId ?? made.name.split("/").pop();
 }
 

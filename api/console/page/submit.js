@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dialog that submits a job: its text, the plan that the daemon makes of it, and what the cloud would do otherwise.
-import {call, get} from "./api.js";
+import {call, create as createJob, get} from "./api.js";
 import {bytes, el, note} from "./dom.js";
 import {namedAnew, parentOf} from "./sent.js";
 
@@ -132,7 +132,7 @@ export function submitDialog(done, {text = "", name = "", project = "local-proje
 	async function create() {
 		run.disabled = true;
 		try {
-			const job = await read(), made = await call("POST", `/v1/${job.parent}/${job.collection}`, job.body);
+			const job = await read(), made = await createJob(`/v1/${job.parent}/${job.collection}`, job.body);
 			const id = made.jobId ?? made.name.split("/").pop(), {project: whose} = await get(`/_trainyard/v1/jobs/${encodeURIComponent(id)}?project=${encodeURIComponent(of.value.trim())}`);
 
 			note(`${made.displayName ?? id} is submitted`);
