@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from support.attack import files_below
 from support.daemon import Daemon, one_replica, program
 from support.engine import IMAGE
 from support.registry import Registry
+from support.storage import passing_over, tree_paths
 from support.wait import wait_until
 
 PASSWORD = "planted-registry-password-7351"
@@ -61,7 +61,12 @@ def helper(directory, host):
 
 
 def files_of(daemon):
-    return {path: path.read_bytes() for path in files_below(daemon.state_dir) if path.is_file()}
+    found = {}
+    for path in tree_paths(daemon.state_dir):
+        with passing_over():
+            if path.is_file():  # not a socket
+                found[path] = path.read_bytes()
+    return found
 
 
 # Broken: headers_make() of docker_http.c that logs what it sends of the registry; credentials_found() of docker_image.c that

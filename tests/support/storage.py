@@ -38,15 +38,21 @@ def pattern(seed, size):
 
 
 def tree_paths(top):
-    """Every file below a directory in which others come and go."""
+    """Every file below a directory in which others come and go; a file may be gone, or a directory may be a file, by the
+    time that one is opened: see passing_over()."""
     return [pathlib.Path(directory, name) for directory, _, names in os.walk(top) for name in names]
+
+
+def passing_over():
+    """Passes over a path that is no longer what it was when it was listed."""
+    return contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 def tree_contents(top):
     """What they hold, sorted."""
     contents = []
     for path in tree_paths(top):
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # a directory may have become a file
+        with passing_over():
             contents.append(path.read_bytes())
     return sorted(contents)
 
@@ -149,7 +155,7 @@ class Storage:
         """Everything below STATE/where, and how long it is."""
         found = {}
         for path in tree_paths(self.daemon.state_dir / where):
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            with passing_over():
                 found[str(path)] = path.stat().st_size
         return found
 
