@@ -243,10 +243,9 @@ static void tunnel_make(struct network_task *task)
 static void far_removed(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
-	struct outcome outcome;
 
-	docker_outcome(task->docker, answer, &outcome);
-	if (outcome.status && answer->code != 404) /* a container is connected to it */
+	link_watch(task->docker, answer);
+	if (answer->code >= 300 && answer->code != 404) /* a container is connected to it */
 		ready(task, &task->made);
 	else
 		create_look(task);
@@ -268,8 +267,7 @@ static void far_remove(struct network_task *task)
 	if (!task->docker->link.is_far)
 		log_event(
 			LOG_INFO, "engine-far", "hint=\"%s\"",
-			"its networks are not this machine's: a container in each carries connections to storage and "
-			"metadata");
+			"its networks are not this machine's: a tunnel in each leads to storage and metadata");
 	task->docker->link.is_far = true;
 	task->chosen = false;
 	snprintf(path, sizeof(path), "/networks/%.128s", task->made.id);
@@ -539,7 +537,10 @@ static void tunnel_remove(struct network_task *task)
 {
 	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
 
-	tunnel_drop(task->docker, task->job);
+	if (!tunnel_drop(task->docker, task->job)) {
+		docker_after(task->docker, &task->again, RETRY_US, remove_look, task);
+		return;
+	}
 	tunnel_container_name(task->docker->instance, task->job, name);
 	snprintf(path, sizeof(path), "/containers/%s?force=1&v=1", name);
 	http_start(task->docker->http, &(struct http_request){ .method = "DELETE",

@@ -28,6 +28,7 @@
 #define PROGRAM      "tunnel"
 #define LABEL_TUNNEL "trainyard.tunnel" /* its value is the network's job */
 
+enum { CLOSE_WAIT_US = 10 * SECOND_US, CLOSE_LOOK_MS = 5 };
 enum { ATTACH_PATIENCE_MS = 10 * 1000, VERSION_SIZE = 16, PORT_TEXT_SIZE = 8 };
 
 extern const struct embedded_file tunnel_files[];
@@ -42,6 +43,8 @@ struct tunnel {
 	struct endpoint *endpoint;
 	int wake; /* readable: it is to end */
 	atomic_uint holders;
+	atomic_bool is_over; /* its thread calls the engine no more */
+	atomic_bool stopped; /* it is in the list until it is over */
 	pthread_mutex_t
 		lock; /* guards the rest; docker->lock is taken inside of it, not the other way round */
 	struct docker *docker; /* NULL: it is to end */
@@ -115,7 +118,7 @@ static char *container_body(const struct tunnel *tunnel)
 {
 	/* clang-format off */
 	AUTO(json) json_t *body =
-		json_pack("{ss s[s] so ss ss sb sb sb sb s{s[s]} s{ss ss so} s{ss s[s] s[s] s[s] sb s{ss} s{ss}} s{s{s{s{ss}}}}}",
+		json_pack("{ss s[s] so ss ss sb sb sb sb s{ss ss so} s{ss s[s] s[s] s[s] sb s{ss} s{ss}} s{s{s{s{ss}}}}}",
 			  "Image", tunnel->image,
 			  "Entrypoint", "/" PROGRAM,
 			  "Cmd", ports_make(tunnel),
@@ -125,7 +128,6 @@ static char *container_body(const struct tunnel *tunnel)
 			  "StdinOnce", 1,
 			  "AttachStdin", 1,
 			  "AttachStdout", 1,
-			  "Healthcheck", "Test", "NONE",
 			  "Labels",
 				"trainyard.instance", tunnel->instance,
 				"trainyard.pool", "",
@@ -171,8 +173,8 @@ static enum status image_make(const struct tunnel *tunnel, struct http *http, st
 	archive_add(&archive, &(struct engine_file){ "/" PROGRAM, (const char *)tunnel_files[0].data,
 						     tunnel_files[0].bytes, 0555 });
 	archive_finish(&archive);
-	snprintf(path, sizeof(path), "/images/create?fromSrc=-&repo=%.*s&tag=%s",
-		 (int)strcspn(tunnel->image, ":"), tunnel->image, strchr(tunnel->image, ':') + 1);
+	/* Podman 4.3 takes no tag beside it. */
+	snprintf(path, sizeof(path), "/images/create?fromSrc=-&repo=%s", tunnel->image);
 	struct reply reply AUTO_REPLY =
 		docker_ask_for(http, (struct http_request){ .method = "POST",
 							    .path = path,
@@ -317,6 +319,7 @@ static void *tunnel_main(void *arg)
 		poll(&wake, 1, (int)(pause_us / MILLISECOND_US));
 		pause_us = pause_us * 2 < BACKOFF_MOST_US ? pause_us * 2 : BACKOFF_MOST_US;
 	}
+	atomic_store(&tunnel->is_over, true);
 	tunnel_leave(tunnel);
 	return NULL;
 }
@@ -327,7 +330,7 @@ static struct tunnel *tunnel_find(struct docker *docker, int64_t job)
 {
 	struct tunnel *tunnel = docker->tunnels;
 
-	while (tunnel && tunnel->job != job)
+	while (tunnel && (tunnel->job != job || tunnel->stopped))
 		tunnel = tunnel->next;
 	return tunnel;
 }
@@ -369,6 +372,7 @@ void tunnel_keep(struct docker *docker, const struct network_status *network)
 	atomic_init(&tunnel->holders, 2);
 	if (tunnel->wake < 0 || small_thread_start(&thread, tunnel_main, tunnel, &err)) {
 		atomic_init(&tunnel->holders, 1);
+		atomic_store(&tunnel->is_over, true);
 		tunnel->was_tried = true;
 		snprintf(tunnel->problem, sizeof(tunnel->problem), "%s",
 			 err.text ? err.text : "no descriptor to be had");
@@ -392,25 +396,45 @@ bool tunnel_was_tried(struct docker *docker, int64_t job)
 	return was_tried;
 }
 
-void tunnel_drop(struct docker *docker, int64_t job)
+static void tunnel_stop(struct tunnel *tunnel)
 {
-	struct tunnel **at = &docker->tunnels, *tunnel;
-
-	pthread_mutex_lock(&docker->lock);
-	while (*at && (*at)->job != job)
-		at = &(*at)->next;
-	tunnel = *at;
-	if (tunnel)
-		*at = tunnel->next;
-	pthread_mutex_unlock(&docker->lock);
-	if (!tunnel)
-		return;
+	atomic_store(&tunnel->stopped, true);
 	pthread_mutex_lock(&tunnel->lock);
 	tunnel->docker = NULL;
 	tunnel->has_sink = false;
 	pthread_mutex_unlock(&tunnel->lock);
 	eventfd_write(tunnel->wake, 1);
+}
+
+/* Out of the list, which only this thread changes. */
+static void tunnel_unlink(struct docker *docker, struct tunnel **at)
+{
+	struct tunnel *tunnel = *at;
+
+	pthread_mutex_lock(&docker->lock);
+	*at = tunnel->next;
+	pthread_mutex_unlock(&docker->lock);
 	tunnel_leave(tunnel);
+}
+
+bool tunnel_drop(struct docker *docker, int64_t job)
+{
+	struct tunnel **at = &docker->tunnels;
+	bool is_gone = true;
+
+	while (*at) {
+		const bool is_meant = (*at)->job == job;
+
+		if (is_meant)
+			tunnel_stop(*at);
+		if (is_meant && atomic_load(&(*at)->is_over)) {
+			tunnel_unlink(docker, at);
+			continue;
+		}
+		is_gone &= !is_meant;
+		at = &(*at)->next;
+	}
+	return is_gone;
 }
 
 static bool is_listed(const struct network_status *listed, size_t count, int64_t job)
@@ -423,19 +447,32 @@ static bool is_listed(const struct network_status *listed, size_t count, int64_t
 
 void tunnels_compare(struct docker *docker, const struct network_status *listed, size_t count)
 {
-	struct tunnel *next;
+	struct tunnel *tunnel = docker->tunnels;
 
-	for (struct tunnel *tunnel = docker->tunnels; tunnel; tunnel = next) {
-		next = tunnel->next;
-		if (!is_listed(listed, count, tunnel->job) && !network_is_made(docker, tunnel->job))
-			tunnel_drop(docker, tunnel->job);
+	while (tunnel) {
+		const int64_t job = tunnel->job;
+
+		tunnel = tunnel->next;
+		while (tunnel && tunnel->job == job)
+			tunnel = tunnel->next;
+		if (!is_listed(listed, count, job) && !network_is_made(docker, job))
+			tunnel_drop(docker, job);
 	}
 }
 
+/* Waits a while for calls that are under way. */
 void tunnels_close(struct docker *docker)
 {
-	while (docker->tunnels)
-		tunnel_drop(docker, docker->tunnels->job);
+	const int64_t until_us = clock_mono_us(&system_clock) + CLOSE_WAIT_US;
+
+	for (struct tunnel *tunnel = docker->tunnels; tunnel; tunnel = tunnel->next)
+		tunnel_stop(tunnel);
+	while (docker->tunnels) {
+		if (atomic_load(&docker->tunnels->is_over) || clock_mono_us(&system_clock) > until_us)
+			tunnel_unlink(docker, &docker->tunnels);
+		else
+			poll(NULL, 0, CLOSE_LOOK_MS);
+	}
 }
 
 enum status docker_carry_network(struct docker *docker, int64_t job, const struct connection_sink *sink,

@@ -23,8 +23,9 @@ void tunnel_container_name(const char *instance, int64_t job, char name[DOCKER_N
 void tunnel_keep(struct docker *docker, const struct network_status *network);
 /* Whether its first try has ended, well or not: network_tunnel_tried() is called then. */
 bool tunnel_was_tried(struct docker *docker, int64_t job);
-/* Its network is about to go. The container is the caller's to remove. */
-void tunnel_drop(struct docker *docker, int64_t job);
+/* Its network is about to go. False: calls about its container are under way, and it is to be asked again; else the container
+ * is the caller's to remove. */
+bool tunnel_drop(struct docker *docker, int64_t job);
 /* Tunnels of networks that are not in a listing, nor being made, have no network any more. */
 void tunnels_compare(struct docker *docker, const struct network_status *listed, size_t count);
 /* Nothing of @docker is used after it. Containers are left: they end by themselves. */

@@ -121,8 +121,8 @@ bool image_make(void)
 	}
 	text_append(&tar, end, sizeof(end));
 	free(busybox);
-	snprintf(path, sizeof(path), "/images/create?fromSrc=-&repo=%.*s&tag=%s",
-		 (int)strcspn(image_name, ":"), image_name, strchr(image_name, ':') + 1);
+	snprintf(path, sizeof(path), "/images/create?fromSrc=-&repo=%s",
+		 image_name); /* Podman takes no tag beside it */
 	code = api("POST", path, "application/x-tar", tar.data, tar.length, NULL);
 	return code == 200;
 }

@@ -167,8 +167,7 @@ class Engine:
 
     def import_image(self, name, files, changes=()):
         """Makes an image of `files` {path: bytes or link target as str}, and of static busybox."""
-        repo, tag = name.rsplit(":", 1)
-        parameters = [("fromSrc", "-"), ("repo", repo), ("tag", tag)] + [("changes", c) for c in changes]
+        parameters = [("fromSrc", "-"), ("repo", name)] + [("changes", c) for c in changes]
         self.call("POST", "/images/create?" + urllib.parse.urlencode(parameters),
                   busybox_root(files), "application/x-tar")
 
