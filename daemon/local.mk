@@ -104,6 +104,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_timeline.c \
 	daemon/cli/job_timeline.h \
 	daemon/cli/job_wait.c \
+	daemon/cli/job_watch.c \
+	daemon/cli/job_watch.h \
 	daemon/cli/job_wait.h \
 	daemon/cli/pack.c \
 	daemon/cli/pack.h \

@@ -51,8 +51,9 @@ struct exchange_state {
 	struct text answer; /* of a failure, or of every answer if there is no @take */
 	bool overflow;
 	bool (*take)(void *arg, const char *data, size_t length);
+	bool (*tick)(void *arg); /* NULL: none */
 	void *arg;
-	bool ended;                       /* @take wants no more */
+	bool ended;                       /* @take or @tick wants no more */
 	struct client_response *response; /* NULL: only the body of a 2xx answer counts */
 };
 
@@ -199,11 +200,15 @@ const char *client_token(const struct client *client)
 	return client->authorization ? client->authorization + strlen(AUTHORIZATION) : NULL;
 }
 
+/* As libcurl takes it, for which 0 is no limit. */
+static long limit_ms_of(int64_t limit_us)
+{
+	return limit_us <= 0 ? 1 : limit_us / 1000 < INT_MAX ? (long)((limit_us + 999) / 1000) : INT_MAX;
+}
+
 void client_limit(struct client *client, int64_t limit_us)
 {
-	client->limit_ms = limit_us < 1000             ? 1
-			   : limit_us / 1000 < INT_MAX ? (long)(limit_us / 1000)
-						       : INT_MAX;
+	client->limit_ms = limit_ms_of(limit_us);
 }
 
 void client_wait_out(struct client *client, int64_t away_us)
@@ -270,9 +275,9 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 	AUTO(json) json_t *answer = NULL;
 
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &http_status);
-	if (code == CURLE_ABORTED_BY_CALLBACK)
+	if (code == CURLE_ABORTED_BY_CALLBACK && !state->ended)
 		return error_set(err, STATUS_CANCELLED, NULL, "what was sent ended early");
-	client->unreached = code != CURLE_OK && http_status == 0;
+	client->unreached = code != CURLE_OK && http_status == 0 && !state->ended;
 	client->late = code == CURLE_OPERATION_TIMEDOUT;
 	if (client->unreached && client->late)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s did not answer in time",
@@ -287,9 +292,11 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 				 client->endpoint);
 	if (state->response)
 		state->response->http_status = http_status;
+	if (state->ended)
+		return STATUS_OK;
 	if (http_status / 100 != 2 && !(state->response && http_status == HTTP_RESUME_INCOMPLETE))
 		return http_failure(state, http_status, err);
-	if (code != CURLE_OK && !state->ended)
+	if (code != CURLE_OK)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "the connection to %s broke: %s",
 				 client->endpoint, curl_easy_strerror(code));
 	if (!ret_answer)
@@ -398,9 +405,34 @@ enum status client_read(struct client *client, const char *path,
 			bool (*take)(void *arg, const char *data, size_t length), void *arg,
 			struct error *err)
 {
-	struct exchange_state state = { .client = client, .take = take, .arg = arg };
+	return client_follow(client, path, &(struct client_following){ .take = take, .arg = arg }, err);
+}
+
+/* libcurl calls it about once a second while no data comes, and more often while data comes. */
+static int tick_give(void *arg, curl_off_t total, curl_off_t now, curl_off_t sent_total, curl_off_t sent)
+{
+	struct exchange_state *state = arg;
+
+	(void)total, (void)now, (void)sent_total, (void)sent;
+	state->ended |= !state->tick(state->arg);
+	return state->ended;
+}
+
+enum status client_follow(struct client *client, const char *path, const struct client_following *following,
+			  struct error *err)
+{
+	struct exchange_state state = {
+		.client = client, .take = following->take, .tick = following->tick, .arg = following->arg
+	};
 
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, client->headers);
+	if (following->limit_us > 0)
+		curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, limit_ms_of(following->limit_us));
+	if (following->tick) {
+		curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
+		curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, tick_give);
+		curl_easy_setopt(client->curl, CURLOPT_XFERINFODATA, &state);
+	}
 	return exchange(&state, "GET", path, NULL, err);
 }
 

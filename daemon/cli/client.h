@@ -50,6 +50,16 @@ enum status client_read(struct client *client, const char *path,
 			bool (*take)(void *arg, const char *data, size_t length), void *arg,
 			struct error *err);
 
+/* Likewise for an answer that may last for ever. */
+struct client_following {
+	bool (*take)(void *arg, const char *data, size_t length);
+	bool (*tick)(void *arg); /* called about once a second; false stops, which is no failure; NULL: none */
+	void *arg;
+	int64_t limit_us; /* then the outcome is UNAVAILABLE, and client_is_late(); 0: none */
+};
+enum status client_follow(struct client *client, const char *path, const struct client_following *following,
+			  struct error *err);
+
 /* A request with headers and a body of bytes; the answer's status and headers are returned. */
 struct client_request {
 	const char *method, *path;

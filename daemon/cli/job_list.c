@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/job_watch.h"
 #include "daemon/cli/table.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-enum { ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, WATCH_MS = 1000 };
+enum { ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, CALM_MS = 200 };
 
 const char *const job_states[] = { "QUEUED", "PREPARING",  "RUNNING",   "SUCCEEDED",
 				   "FAILED", "CANCELLING", "CANCELLED", NULL };
@@ -183,12 +186,11 @@ static void row_put(struct table *table, const json_t *job, int64_t now_us)
 	table_put(table, json_text_at(job, "reason"), STYLE_DIM);
 }
 
-static void jobs_write(const struct invocation *invocation, struct client *client, json_t *jobs, bool more,
+static void jobs_write(const struct invocation *invocation, int64_t now_us, json_t *jobs, bool more,
 		       struct text *text)
 {
 	const char *form = invocation_value(invocation, "output");
 	struct table table AUTO_TABLE = { .columns = columns };
-	const int64_t now_us = ask_now(client);
 	const json_t *job;
 	size_t index;
 
@@ -217,38 +219,91 @@ static void jobs_write(const struct invocation *invocation, struct client *clien
 			    terminal_style(stdout, STYLE_NONE));
 }
 
-static enum status jobs_show(const struct invocation *invocation, struct client *client, const char *filter,
-			     struct text *text, struct error *err)
+/* ---- again and again ---- */
+
+/* No job is in two states: the daemon then sends a short line for each job that changes, instead of the job. */
+#define CHANGES_ALONE "state=QUEUED AND state=RUNNING"
+
+struct watched {
+	const struct invocation *invocation;
+	json_t *jobs;
+	bool more, changed;
+	int64_t ahead_us; /* the daemon's time less this machine's */
+	struct text shown;
+};
+
+/* Draws the list that was read last. Without changes of jobs, their ages change. */
+static bool watched_draw(void *arg)
+{
+	struct watched *watched = arg;
+	struct text text AUTO_TEXT = { 0 };
+
+	jobs_write(watched->invocation, clock_wall_us(&system_clock) + watched->ahead_us, watched->jobs,
+		   watched->more, &text);
+	text_puts(&text, "");
+	if (watched->shown.data && strcmp(watched->shown.data, text.data) == 0)
+		return true;
+	text_clear(&watched->shown);
+	text_puts(&watched->shown, text.data);
+	screen_draw(&text);
+	return true;
+}
+
+static enum status watched_read(struct watched *watched, struct client *client, const char *filter,
+				struct error *err)
 {
 	AUTO(json) json_t *jobs = json_array();
 	bool more = false;
-	enum status rc = jobs_ask(invocation, client, filter, jobs, &more, err);
+	enum status rc = jobs_ask(watched->invocation, client, filter, jobs, &more, err);
 
-	if (!rc)
-		jobs_write(invocation, client, jobs, more, text);
-	return rc;
+	if (rc)
+		return rc;
+	json_decref(watched->jobs);
+	watched->jobs = TAKE(jobs);
+	watched->more = more;
+	watched->ahead_us = ask_now(client) - clock_wall_us(&system_clock);
+	watched_draw(watched);
+	return STATUS_OK;
 }
 
-/* ---- again and again ---- */
+/* Ends the reading behind a group of changes: the list is then read again. */
+static bool change_take(void *arg, const json_t *line)
+{
+	struct watched *watched = arg;
+
+	if (!json_text_at(line, "position"))
+		watched->changed = true;
+	return !watched->changed || !json_text_at(line, "position");
+}
 
 static int jobs_watch(const struct invocation *invocation, struct client *client, const char *filter)
 {
 	struct error err AUTO_ERROR = { 0 };
-	struct text last AUTO_TEXT = { 0 };
+	struct watched watched = { .invocation = invocation };
+	struct job_watch watch AUTO_JOB_WATCH = {
+		.project = invocation_value(invocation, "project"),
+		.filter = CHANGES_ALONE,
+		.take = change_take,
+		.tick = watched_draw,
+		.arg = &watched,
+	};
+	enum status rc = STATUS_OK;
 
 	client_wait_out(client, ASK_AWAY_US);
-	for (;; poll(NULL, 0, WATCH_MS)) {
-		struct text text AUTO_TEXT = { 0 };
-
-		if (jobs_show(invocation, client, filter, &text, &err))
-			return ask_failure(client, &err);
-		text_puts(&text, "");
-		if (!last.data || strcmp(last.data, text.data) != 0) {
-			text_clear(&last);
-			text_puts(&last, text.data);
-			screen_draw(&text);
+	for (; !rc; poll(NULL, 0, CALM_MS)) {
+		rc = watched_read(&watched, client, filter, &err);
+		if (rc)
+			break;
+		watched.changed = false;
+		rc = job_watch_read(&watch, client, 0, &err);
+		if (rc == STATUS_UNAVAILABLE) { /* the next list waits for the daemon */
+			error_deinit(&err);
+			rc = STATUS_OK;
 		}
 	}
+	json_decref(watched.jobs);
+	text_deinit(&watched.shown);
+	return ask_failure(client, &err);
 }
 
 int jobs_main(struct invocation *invocation)
@@ -256,6 +311,8 @@ int jobs_main(struct invocation *invocation)
 	struct error err AUTO_ERROR = { 0 };
 	struct text filter AUTO_TEXT = { 0 }, text AUTO_TEXT = { 0 };
 	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *jobs = NULL;
+	bool more = false;
 	int exit_code;
 
 	text_puts(&filter, "");
@@ -266,7 +323,9 @@ int jobs_main(struct invocation *invocation)
 		return exit_code;
 	if (invocation_flag(invocation, "watch"))
 		return jobs_watch(invocation, client, filter.data);
-	if (jobs_show(invocation, client, filter.data, &text, &err))
+	jobs = json_array();
+	if (jobs_ask(invocation, client, filter.data, jobs, &more, &err))
 		return ask_failure(client, &err);
+	jobs_write(invocation, ask_now(client), jobs, more, &text);
 	return main_output(&text);
 }
