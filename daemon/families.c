@@ -51,6 +51,9 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 			memory_printf("The container engine does not answer, and jobs wait: %s", detail);
 	if (machinery->retention)
 		json_object_set_new(answer, "retention", retention_report(machinery->retention));
+	if (machinery->storage_endpoint)
+		json_object_set_new(answer, "storage",
+				    json_pack("{s:s}", "endpoint", machinery->storage_endpoint));
 	if (machinery->grpc)
 		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
 }
@@ -193,7 +196,8 @@ static void contexts_fill(struct families *families)
 	families->storage_context = storage_context_of(parts);
 	families->identity = (struct identity_context){ parts->store, parts->signing_key, parts->clock };
 	families->discovery = (struct discovery){ parts->objects ? published_with_storage : published };
-	families->health = (struct health){ PACKAGE_VERSION, parts->config->project, health_details, jobs_ready, parts->machinery };
+	families->health = (struct health){ PACKAGE_VERSION, parts->config->project, health_details,
+					    jobs_ready, parts->machinery };
 	families->metrics = (struct metrics){
 		.version = PACKAGE_VERSION,
 		.store = parts->store,

@@ -32,8 +32,9 @@ enum { FAMILIES_MAX = 19, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_
 struct machinery {
 	struct scheduler *scheduler;
 	struct engine *engine;
-	struct front *grpc;          /* NULL: gRPC is not served */
-	struct retention *retention; /* NULL: all jobs are kept */
+	struct front *grpc;           /* NULL: gRPC is not served */
+	struct retention *retention;  /* NULL: all jobs are kept */
+	const char *storage_endpoint; /* "http://HOST:PORT" of another emulator of storage; NULL: none */
 };
 
 /* Owned by the caller; must outlive the families. */

@@ -314,6 +314,7 @@ static enum status objects_open(struct wiring *wiring, struct error *err)
 	const struct config *config = wiring->config;
 	enum status rc;
 
+	wiring->machinery.storage_endpoint = config->storage_endpoint;
 	if (config->storage_endpoint)
 		return STATUS_OK;
 	rc = objects_new(

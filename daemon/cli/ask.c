@@ -21,6 +21,27 @@ int ask_open(const struct invocation *invocation, struct client **ret_client)
 	return main_usage_error(verb.data, &err);
 }
 
+int ask_storage_open(const struct invocation *invocation, struct client **ret_client)
+{
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *health = NULL;
+	const char *endpoint;
+	int exit_code = ask_open(invocation, &client);
+
+	if (exit_code)
+		return exit_code;
+	/* A daemon without /healthz is one that serves storage alone. */
+	if (client_call(client, "GET", "/healthz", NULL, &health, &err) && client_is_unreached(client))
+		return ask_failure(client, &err);
+	endpoint = json_text_at(json_object_get(health, "storage"), "endpoint");
+	if (!endpoint)
+		*ret_client = TAKE(client);
+	else if (client_open(endpoint, NULL, ret_client, &err))
+		return ask_failure(client, &err);
+	return EXIT_GOOD;
+}
+
 /* The daemon's words may have lines of their own, and a client's texts in them. */
 int ask_failure(const struct client *client, const struct error *err)
 {

@@ -19,22 +19,25 @@ struct invocation;
 	"JOB is an id, a display name, how one of these begins, or @last, the newest; of any API and\n"      \
 	"location.\n"
 
-/* Prints why a call failed; EXIT_UNREACHED or EXIT_FAILED. */
+/* A client of the daemon that the command line names. EXIT_GOOD or, printed, EXIT_USAGE. */
 int ask_open(const struct invocation *invocation, struct client **ret_client);
-/* The job for @reference, from /_trainyard/v1/jobs/{job}: *ret_job is the caller's. EXIT_GOOD, or as ask_failure(). */
+/* Likewise of the Cloud Storage that its jobs use: the daemon itself or, with `serve --storage-endpoint`, another
+ * emulator, which gets no token. EXIT_GOOD, EXIT_USAGE, or as ask_failure(). */
+int ask_storage_open(const struct invocation *invocation, struct client **ret_client);
+/* Prints why a call failed; EXIT_UNREACHED or EXIT_FAILED. */
 int ask_failure(const struct client *client, const struct error *err);
-/* Appends "/_trainyard/v1/jobs/{job}" for a reference, and @behind. */
+/* The job for @reference, from /_trainyard/v1/jobs/{job}: *ret_job is the caller's. EXIT_GOOD, or as ask_failure(). */
 int ask_job(const struct invocation *invocation, struct client *client, const char *reference,
 	    json_t **ret_job);
-/* "train (1234567890)": the job's name for messages. Safe to print. */
+/* Appends "/_trainyard/v1/jobs/{job}" for a reference, and @behind. */
 void job_path_write(struct text *text, const char *reference, const char *behind);
-/* Appends the address of a job's page in the console, or without @job that of the console; nothing if the daemon serves
- * a unix socket, which browsers cannot open. */
+/* "train (1234567890)": the job's name for messages. Safe to print. */
 void job_title_write(struct text *text, const json_t *job);
 #define CONSOLE_PATH "/_trainyard/console/"
-/* The daemon's present time, or this machine's if it does not report it. */
+/* Appends the address of a job's page in the console, or without @job that of the console; nothing if the daemon serves
+ * a unix socket, which browsers cannot open. */
 void console_address_write(struct text *text, const struct client *client, const json_t *job);
-/* How long commands that follow a daemon wait for it while it restarts. */
+/* The daemon's present time, or this machine's if it does not report it. */
 int64_t ask_now(struct client *client);
 
 /* How long a daemon that restarts may be away from commands that follow it. */

@@ -385,7 +385,7 @@ int cp_main(struct invocation *invocation)
 			return words_refuse("cp ", "neither source nor target is gs://BUCKET/OBJECT");
 	if (cloud_url_is(copying.target) && cloud_url_read(copying.target, &copying.to, &err))
 		return main_usage_error("cp ", &err);
-	exit_code = ask_open(invocation, &client);
+	exit_code = ask_storage_open(invocation, &client);
 	if (exit_code)
 		return exit_code;
 	copying.client = client;
@@ -404,7 +404,7 @@ int cat_main(struct invocation *invocation)
 	for (size_t i = 0; i < invocation->word_count; i++)
 		if (!cloud_url_is(invocation->words[i]))
 			return words_refuse("cat ", "an object is named gs://BUCKET/OBJECT");
-	exit_code = ask_open(invocation, &client);
+	exit_code = ask_storage_open(invocation, &client);
 	if (exit_code)
 		return exit_code;
 	copying.client = client;

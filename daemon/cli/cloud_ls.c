@@ -271,7 +271,7 @@ int ls_main(struct invocation *invocation)
 				   .names_only = form && strcmp(form, "name") == 0,
 				   .items = items,
 				   .prefixes = prefixes };
-	int exit_code = ask_open(invocation, &client), written;
+	int exit_code = ask_storage_open(invocation, &client), written;
 
 	if (exit_code)
 		return exit_code;
@@ -337,7 +337,7 @@ int rm_main(struct invocation *invocation)
 				  *word);
 			return main_usage_error("rm ", &err);
 		}
-	exit_code = ask_open(invocation, &client);
+	exit_code = ask_storage_open(invocation, &client);
 	if (exit_code)
 		return exit_code;
 	for (const char *const *word = invocation->words; *word && exit_code != EXIT_UNREACHED; word++) {

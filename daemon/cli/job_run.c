@@ -295,28 +295,42 @@ static enum status image_make(const struct run *run, struct error *err)
 }
 
 /* EXIT_GOOD; EXIT_USAGE: of something on this machine; EXIT_UNREACHED or EXIT_NOT_STARTED. */
-static int source_make(struct run *run, struct client *client, const char *project)
+static int package_make(struct run *run, const char *project)
 {
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = STATUS_OK;
+	AUTO(client) struct client *storage = NULL;
+	enum status rc;
+	int exit_code = ask_storage_open(run->invocation, &storage);
 
-	if (run->directory)
-		rc = image_make(run, &err);
-	else if (run->package)
-		rc = package_stage(
-			client,
-			&(struct package_options){ .directory = run->package,
-						   .module = invocation_value(run->invocation, "module"),
-						   .output = run->output,
-						   .project = project,
-						   .job = run->name },
-			&run->package_uri, &run->module, &err);
+	if (exit_code)
+		return exit_code == EXIT_FAILED ? EXIT_NOT_STARTED : exit_code;
+	rc = package_stage(storage,
+			   &(struct package_options){ .directory = run->package,
+						      .module = invocation_value(run->invocation, "module"),
+						      .output = run->output,
+						      .project = project,
+						      .job = run->name },
+			   &run->package_uri, &run->module, &err);
+	if (rc == STATUS_INVALID_ARGUMENT)
+		return main_usage_error("run ", &err);
+	if (rc)
+		return ask_failure(storage, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
+	return EXIT_GOOD;
+}
+
+/* Likewise. */
+static int source_make(struct run *run, const char *project)
+{
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	if (run->package && !run->directory)
+		return package_make(run, project);
+	rc = run->directory ? image_make(run, &err) : STATUS_OK;
 	if (!rc)
 		return EXIT_GOOD;
 	if (rc == STATUS_INVALID_ARGUMENT)
 		return main_usage_error("run ", &err);
-	if (!run->directory)
-		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
 	fprintf(stderr, "trainyard: %s\n", err.text);
 	return EXIT_NOT_STARTED;
 }
@@ -337,7 +351,7 @@ int run_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	project = submit_project(invocation);
-	exit_code = source_make(&run, client, project);
+	exit_code = source_make(&run, project);
 	if (exit_code)
 		return exit_code;
 	body = run.ml ? ml_body(&run) : vertex_body(&run);

@@ -42,6 +42,25 @@ def piped(daemon, *words, data=b"", code=0):
     return done.stdout if not code else done.stderr.decode()
 
 
+def test_storage_that_is_elsewhere_is_asked_there(shelf, bucket, tmp_path):
+    """The daemon uses another emulator of Cloud Storage, as its jobs do. Broken: cp_main() with ask_open(): 404."""
+    (tmp_path / "from").write_bytes(b"elsewhere")
+    url = f"gs://{bucket.bucket}/dir/bytes"
+    with Daemon(tmp_path / "other", NO_ENGINE, "--storage-endpoint", shelf.base) as other:
+        verb(other, "cp", str(tmp_path / "from"), url)
+        assert bucket.read("dir/bytes").data == b"elsewhere"
+        assert verb(other, "ls", f"gs://{bucket.bucket}/dir/") == url + "\n" and verb(other, "cat", url) == "elsewhere"
+        verb(other, "rm", url)
+        assert bucket.names() == []
+        package = tmp_path / "trainer"
+        package.mkdir()
+        (package / "task.py").write_text("print(1)")
+        staged = f"gs://{bucket.bucket}/staged"
+        piped(other, "run", "--package", str(package), "--module", "trainer.task", "--gs", staged, "--name", "packed", "--detach",
+              "an-image:1")
+        assert [name for name in bucket.names() if name.endswith("package.tar.gz")]
+
+
 @pytest.mark.parametrize("size", [0, 5, 8 * MIB - 1, 8 * MIB, 16 * MIB + 7])
 def test_bytes_go_both_ways(shelf, bucket, tmp_path, size):
     """Broken: large_send() that ends with the last whole piece: 8 MiB never became an object."""
