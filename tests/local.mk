@@ -21,6 +21,7 @@ tests_libtesting_a_SOURCES += \
 	tests/unit/scheduler/scheduler_testing.h \
 	tests/unit/scheduler/world_acts_testing.h \
 	tests/unit/scheduler/world_engine_testing.h \
+	tests/unit/scheduler/world_search_testing.h \
 	tests/unit/scheduler/world_store_testing.h \
 	tests/unit/scheduler/world_testing.h
 check_PROGRAMS += tests/unit/api/aiplatform/run
@@ -383,7 +384,13 @@ tests_unit_scheduler_test_histories_SOURCES = tests/unit/scheduler/test_historie
 tests_unit_scheduler_test_histories_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=job_apply,--wrap=job_get_by_id,--wrap=job_list_unfinished,--wrap=lease_list,--wrap=fault_injections_open,--wrap=journal_read \
 	-Wl,--wrap=log_barrier,--wrap=log_position_get,--wrap=log_stderr_tail,--wrap=log_pump_open,--wrap=log_pump_offered \
-	-Wl,--wrap=fault_registry_is_empty,--wrap=fault_registry_has,--wrap=fault_registry_take,--wrap=fault_registry_return,--wrap=log_event
+	-Wl,--wrap=fault_registry_is_empty,--wrap=fault_registry_has,--wrap=fault_registry_take,--wrap=fault_registry_return,--wrap=log_event \
+	-Wl,--wrap=trial_list_read,--wrap=trials_start,--wrap=trial_end,--wrap=trial_stop,--wrap=trial_curves_put,--wrap=trial_curves_visit \
+	-Wl,--wrap=job_cancel_by_id,--wrap=suggester_new,--wrap=suggester_free,--wrap=suggester_ask,--wrap=suggester_take,--wrap=suggester_forget \
+	-Wl,--wrap=trial_directory_path,--wrap=trial_directory_make,--wrap=trial_directory_remove,--wrap=trial_metrics_new,--wrap=trial_metrics_free \
+	-Wl,--wrap=trial_metrics_resume,--wrap=trial_metrics_finish,--wrap=trial_metrics_read,--wrap=trial_metrics_all,--wrap=trial_metrics_from_events \
+	-Wl,--wrap=trial_metrics_text,--wrap=trial_metrics_stored,--wrap=trial_metrics_changed,--wrap=trial_metrics_absence,--wrap=trial_metrics_caveat \
+	-Wl,--wrap=study_should_stop
 tests_unit_scheduler_test_reported_deviations_SOURCES = tests/unit/scheduler/test_reported_deviations.c tests/unit/main.c
 tests_unit_scheduler_test_reported_deviations_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
 CLEANFILES += $(unit_tests)

@@ -88,6 +88,12 @@ bool trial_has_ended(const struct stored_trial *stored)
 	return stored->outcome == OUTCOME_OPEN && job_state_is_final(stored->state);
 }
 
+bool trial_goes_on(const struct stored_trial *stored)
+{
+	return stored->outcome == OUTCOME_OPEN && !stored->decided && !job_state_is_final(stored->state) &&
+	       stored->state != JOB_CANCELLING;
+}
+
 bool ended_take(struct look *look)
 {
 	bool any = false;

@@ -2,6 +2,7 @@
 #include "scheduler/search/trial_stops.h"
 
 #include "scheduler/job_run.h"
+#include "scheduler/search/ended_trials.h"
 #include "scheduler/search/look.h"
 #include "scheduler/tuning/measurements.h"
 #include "store/logs/logs.h"
@@ -56,8 +57,7 @@ void open_interrupt(struct look *look)
 	for (size_t i = 0; i < look->list.count; i++) {
 		const struct stored_trial *stored = &look->list.trials[i];
 
-		if (stored->outcome == OUTCOME_OPEN && !job_state_is_final(stored->state) &&
-		    stored->state != JOB_CANCELLING)
+		if (trial_goes_on(stored))
 			trial_end_early(look, stored, "the search is over");
 	}
 }

@@ -71,6 +71,7 @@ static void ends_foresee(struct scheduler *scheduler, struct look *look)
 			continue;
 		look->lingering++;
 		run = scheduler_find(scheduler, stored->run);
+		stored->decided = run && job_state_is_final(run->row->outcome);
 		if (run && job_run_is_over(run))
 			stored->state = run->row->outcome;
 	}

@@ -10,6 +10,7 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/outcome.h"
 #include "scheduler/plan/trial_plan.h"
+#include "scheduler/search/ended_trials.h"
 #include "scheduler/search/look.h"
 #include "store/logs/logs.h"
 
@@ -186,8 +187,7 @@ void open_cancel(struct look *look)
 	for (size_t i = 0; i < look->list.count; i++) {
 		const struct stored_trial *stored = &look->list.trials[i];
 
-		if (stored->outcome == OUTCOME_OPEN && !job_state_is_final(stored->state) &&
-		    stored->state != JOB_CANCELLING)
+		if (trial_goes_on(stored))
 			trial_act_add(&look->decision.trials, TRIAL_CANCELS, stored);
 	}
 }

@@ -225,28 +225,22 @@ enum status trial_end(struct store *store, const struct trial_ending *ending, st
 	return state_writer_change(store->state, ending_run, (void *)ending, err);
 }
 
-static enum status run_cancel(struct change_scope *scope, const struct trial_stopping *stopping,
-			      struct error *err)
-{
-	AUTO(job) struct job *run = NULL;
-	enum status rc = job_row_get(scope->connection, stopping->run, &run, err);
-
-	return rc ? rc : job_row_cancel(scope, run, stopping->message, err);
-}
-
 static enum status stopping_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	const struct trial_stopping *stopping = arg;
 	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, TRIAL_STOP);
-	enum status rc;
+	AUTO(job) struct job *run = NULL;
+	enum status rc = job_row_get(scope->connection, stopping->run, &run, err);
 
+	if (rc || job_state_is_final(run->outcome))
+		return rc;
 	bind_int(update, ":job", stopping->job);
 	bind_int(update, ":number", stopping->number);
 	rc = statement_run(update, err);
 	if (rc || sqlite3_changes(scope->connection->db) == 0)
 		return rc;
 	rc = job_lines_add(scope, stopping->job, stopping->line, 1, err);
-	return rc ? rc : run_cancel(scope, stopping, err);
+	return rc ? rc : job_row_cancel(scope, run, stopping->message, err);
 }
 
 enum status trial_stop(struct store *store, const struct trial_stopping *stopping, struct error *err)

@@ -35,6 +35,7 @@ struct stored_trial {
 	/* Of the job that runs it. */
 	enum job_state state;
 	int64_t started_us, running_us, ended_us;
+	bool decided; /* filled by looks of the scheduler: its end is decided, and nothing can stop it any more */
 };
 
 struct trial_list {
@@ -83,7 +84,7 @@ struct trial_ending {
 };
 enum status trial_end(struct store *store, const struct trial_ending *ending, struct error *err);
 /* Marks an open trial as stopped early, and cancels its job like job_cancel(), in one commit. @line goes to its job's
- * log, unless the trial was stopped before. */
+ * log, unless the trial was stopped before. A trial whose end is decided is unchanged: it was not stopped. */
 struct trial_stopping {
 	int64_t job;
 	unsigned number;

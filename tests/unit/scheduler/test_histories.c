@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scheduler through random histories: clients submit and cancel, programs end, operations fail or their answers are lost,
  * the engine goes, dies and comes back, containers vanish or are paused, faults are ordered, networks are kept for the next
- * job, GPUs are given out, the daemon dies between any two effects, clocks move and are set. At the end everything works again, and every job must end as the truth says, with nothing left.
+ * job, GPUs are given out, searches begin trials, which report, fail and are stopped early, the daemon dies between any two
+ * effects, clocks move and are set. At the end everything works again, and every job must end as the truth says, with nothing
+ * left.
  *
  * TRAINYARD_HISTORIES=COUNT runs so many, TRAINYARD_HISTORY=SEED one of them, with all that happens in it. A history that
  * breaks a rule is made shorter before it is shown. */
@@ -34,11 +36,14 @@ static void client_act(void)
 	static const int64_t limits_us[] = { 0, 0, 0, 20 * SECOND_US };
 	struct client_job *job;
 
-	if (!world.job_count || (world.job_count < JOBS_MAX && choose(3))) {
+	if (!world.job_count || (world.client_count < CLIENT_JOBS_MAX && choose(3))) {
 		const unsigned workers = choose(3), gpus = choose(4);
 		const int64_t running_us = limits_us[choose(4)];
 
-		client_submit(workers, gpus > DEVICES ? 0 : gpus, running_us, limits_us[choose(4)]);
+		if (choose(4) == 1)
+			search_submit(1 + choose(TRIALS_MAX), 1 + choose(3), choose(3), choose(2));
+		else
+			client_submit(workers, gpus > DEVICES ? 0 : gpus, running_us, limits_us[choose(4)]);
 		return;
 	}
 	job = &world.jobs[choose((unsigned)world.job_count)];
@@ -48,7 +53,7 @@ static void client_act(void)
 
 static void happen(int64_t deadline_us)
 {
-	switch (choose(39)) {
+	switch (choose(46)) {
 	case 0 ... 6:
 		operation_do();
 		break;
@@ -104,6 +109,12 @@ static void happen(int64_t deadline_us)
 	case 38:
 		clock_step();
 		break;
+	case 39 ... 41:
+		trial_report();
+		break;
+	case 42 ... 45:
+		suggestion_compute(false);
+		break;
 	}
 }
 
@@ -116,7 +127,7 @@ static void world_begin(void)
 	world.mono_us = 1000 * (int64_t)SECOND_US;
 	world.wall_us = INT64_C(1700000000) * SECOND_US;
 	world.clock = (struct clock){ world_wall_ns, world_mono_us, NULL, NULL };
-	world.job_count = world.container_count = world.network_count = 0;
+	world.job_count = world.client_count = world.container_count = world.network_count = 0;
 	world.operation_count = world.event_count = world.barrier_count = 0;
 	world.stores_failing = 0;
 	world.lease_count = 0;
@@ -133,8 +144,13 @@ static void world_begin(void)
 static void world_end(void)
 {
 	daemon_die();
-	for (size_t i = 0; i < world.job_count; i++)
+	for (size_t i = 0; i < world.job_count; i++) {
+		for (size_t at = 0; at < world.jobs[i].trial_count; at++) {
+			free(world.jobs[i].trials[at].parameters);
+			free(world.jobs[i].trials[at].final);
+		}
 		job_deinit(&world.jobs[i].row);
+	}
 }
 
 static bool jobs_are_over(void)
@@ -163,7 +179,7 @@ static void world_settle(void)
 		idle_check();
 		if (!world.reported_up)
 			up_post();
-		else if (operation_do())
+		else if (operation_do() || suggestion_compute(true))
 			continue;
 		else if (world.event_count)
 			event_deliver();
@@ -174,12 +190,13 @@ static void world_settle(void)
 		else if (jobs_are_over() && !world.network_count &&
 			 network_pool_is_empty(&world.scheduler->pool))
 			return;
-		else if (deadline_us <= world.mono_us + 2 * SECOND_US)
+		else if (deadline_us <= world.mono_us + 2 * SECOND_US && i % 8) /* a search looks every 2 s */
 			time_pass(deadline_us > world.mono_us ? deadline_us - world.mono_us : 1);
 		else if (container_choose(true))
 			container_end(container_choose(true), BY_ITSELF, 0, true);
 		else if (deadline_us < INT64_MAX)
-			time_pass(deadline_us - world.mono_us);
+			time_pass(deadline_us > world.mono_us + 60 * SECOND_US ? deadline_us - world.mono_us
+									       : 60 * SECOND_US);
 		else
 			break;
 	}
@@ -197,6 +214,8 @@ static void ends_check(void)
 
 		if (row->state != JOB_SUCCEEDED && !row->error_message)
 			VIOLATE("job %d ended without a reason", (int)row->id);
+		if (world.jobs[i].has_directory)
+			VIOLATE("the reports of job %d are left", (int)row->id);
 		if (row->state == JOB_SUCCEEDED && world.jobs[i].cancelled)
 			VIOLATE("job %d was cancelled and succeeds", (int)row->id);
 	}
@@ -284,7 +303,7 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
 static void every_job_ends_as_the_truth_says_through_any_history(void **state)
 {
 	const uint64_t seed = number_from("TRAINYARD_HISTORY", 0);
-	const uint64_t count = number_from("TRAINYARD_HISTORIES", 3000);
+	const uint64_t count = number_from("TRAINYARD_HISTORIES", 2000);
 	const uint64_t first = number_from("TRAINYARD_HISTORIES_FROM", 1);
 	const int64_t began_us = clock_mono_us(&system_clock);
 

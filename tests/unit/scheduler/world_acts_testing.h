@@ -90,6 +90,9 @@ static void idle_check(void)
 {
 	const unsigned effects = world.effects;
 
+	if (world.scheduler->first) /* the turn itself has cancelled jobs of trials: the next turn hears of it */
+		return;
+	TELL("looks at all jobs");
 	for (size_t i = 0; i < world.scheduler->entry_count; i++)
 		if (!world.scheduler->entries[i]->queued) /* that would let the whole queue be looked at */
 			job_entry_touch(world.scheduler->entries[i]);
@@ -251,6 +254,17 @@ static void program_end(void)
 
 	if (container && !container->status.paused)
 		container_end(container, BY_ITSELF, codes[choose(8)], true);
+}
+
+static void trial_report(void)
+{
+	struct container *container = container_choose(true);
+	struct client_job *job = container ? client_job(container->status.key.job) : NULL;
+
+	if (!job || !job->row.parent || container->status.key.role != ROLE_MASTER)
+		return;
+	job->reports += 1 + choose(3);
+	TELL("job %d has reported %u times", (int)job->row.id, job->reports);
 }
 
 static void container_pause(struct container *container, bool paused)

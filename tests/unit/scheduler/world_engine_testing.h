@@ -2,7 +2,7 @@
 #pragma once
 /* tests/unit/scheduler/world_engine_testing.h: the engine of world_testing.h. What it is asked for waits until a history does
  * it, or lets it fail; the answer waits until a history delivers it. It keeps the promises of engine.h and no others. */
-#include "tests/unit/scheduler/world_store_testing.h"
+#include "tests/unit/scheduler/world_search_testing.h"
 
 static struct pending_event *event_add(enum engine_event_kind kind, struct operation *of)
 {

@@ -201,6 +201,62 @@ void __wrap_log_pump_offered(struct log_pump *pump, const struct replica_key *ke
 	(void)pump, (void)key, (void)from;
 }
 
+static size_t trials_with(const struct client_job *of, enum trial_outcome outcome)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < of->trial_count; i++)
+		count += of->trials[i].outcome == outcome;
+	return count;
+}
+
+/* A search fails for the trial that failed last. */
+static void search_failure_check(const struct client_job *job, const struct job_change *change)
+{
+	const size_t failed = trials_with(job, OUTCOME_INFEASIBLE), half = job->trial_limit / 2;
+	const bool too_many = job->failed_limit ? failed >= job->failed_limit
+						: failed && (!trials_with(job, OUTCOME_COMPLETED) ||
+							     failed > (half > 1 ? half : 1));
+	const char *named = strstr(change->outcome_message, "Trial #");
+	unsigned last = 0;
+
+	for (size_t i = 0; i < job->trial_count; i++)
+		if (job->trials[i].outcome == OUTCOME_INFEASIBLE &&
+		    (!last || job->trials[i].ended_as > job->trials[last - 1].ended_as))
+			last = (unsigned)i + 1;
+	if (!too_many)
+		VIOLATE("job %d fails, and %zu trials failed", (int)job->row.id, failed);
+	if (!named || (unsigned)atoi(named + strlen("Trial #")) != last)
+		VIOLATE("job %d does not blame trial %u: %s", (int)job->row.id, last,
+			change->outcome_message);
+}
+
+static void search_check(const struct client_job *job, const struct job_change *change)
+{
+	const size_t open = trials_with(job, OUTCOME_OPEN);
+	bool started = false, ran = false, lingers = false;
+
+	for (size_t i = 0; i < job->trial_count; i++) {
+		const struct job *row = &client_job(job->trials[i].run)->row;
+
+		started = started || row->started_us;
+		ran = ran || row->running_us;
+		lingers = lingers || !job_state_is_final(row->state);
+	}
+	if (change->to == JOB_PREPARING && job->row.state == JOB_QUEUED && !started && open)
+		VIOLATE("job %d is PREPARING, and none of its trials", (int)job->row.id);
+	if (change->to == JOB_RUNNING && !ran)
+		VIOLATE("job %d is RUNNING, and none of its trials", (int)job->row.id);
+	if (job_state_is_final(change->to) && (open || lingers))
+		VIOLATE("job %d ends in %s before its trials", (int)job->row.id, job_state_name(change->to));
+	if (change->decides && change->outcome == JOB_FAILED)
+		search_failure_check(job, change);
+	if (change->decides && change->outcome == JOB_SUCCEEDED &&
+	    (open || (job->trial_count < job->trial_limit && !job->exhausted)))
+		VIOLATE("job %d succeeds after %zu of %u trials, and %zu are open", (int)job->row.id,
+			job->trial_count, job->trial_limit, open);
+}
+
 /* What the truth must say where a row says so. */
 static void change_check(const struct job_change *change)
 {
@@ -233,10 +289,12 @@ static void change_check(const struct job_change *change)
 	if (change->to != row->state && !job_state_may_follow(row->state, change->to))
 		VIOLATE("job %d goes from %s to %s", (int)row->id, job_state_name(row->state),
 			job_state_name(change->to));
-	if (change->to == JOB_RUNNING && row->state != JOB_RUNNING && !change->decides &&
+	if (job->searches)
+		search_check(job, change);
+	if (!job->searches && change->to == JOB_RUNNING && row->state != JOB_RUNNING && !change->decides &&
 	    (!all_started || begun < job->workers + 1) && !troubled)
 		VIOLATE("job %d is RUNNING, but not all replicas were started", (int)row->id);
-	if (!change->decides)
+	if (!change->decides || (job->searches && change->outcome != JOB_CANCELLED))
 		return;
 	if (change->outcome == JOB_SUCCEEDED && !master_succeeded)
 		VIOLATE("job %d succeeds without its master", (int)row->id);
@@ -401,56 +459,81 @@ static void change_apply(struct job_change *change)
 		row->announced = row->attempt;
 }
 
+static bool store_works(struct error *err)
+{
+	if (!has_effect()) {
+		error_set(err, STATUS_INTERNAL, NULL, "the daemon is dead");
+		return false;
+	}
+	if (!world.stores_failing)
+		return true;
+	world.stores_failing--;
+	TELL("store: refuses a change");
+	error_set(err, STATUS_INTERNAL, NULL, "the disk is full");
+	return false;
+}
+
 enum status __wrap_job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err)
 {
 	(void)store;
-	if (!has_effect())
-		return error_set(err, STATUS_INTERNAL, NULL, "the daemon is dead");
-	if (world.stores_failing) {
-		world.stores_failing--;
-		TELL("store: refuses %zu changes", count);
-		return error_set(err, STATUS_INTERNAL, NULL, "the disk is full");
-	}
+	if (!store_works(err))
+		return STATUS_INTERNAL;
 	for (size_t i = 0; i < count; i++)
 		change_apply(&changes[i]);
 	return STATUS_OK;
 }
 
-/* What clients do. */
-static void client_submit(unsigned workers, unsigned gpus, int64_t max_running_us, int64_t max_wait_us)
+/* What clients do. The plan of a job of theirs; NULL: they have submitted as many as they may. */
+static struct plan *client_plan(unsigned workers, unsigned gpus)
 {
-	struct client_job *job = &world.jobs[world.job_count];
 	char name[16];
-	AUTO(plan) struct plan *plan = NULL;
+	struct plan *plan;
 
-	if (world.job_count == JOBS_MAX)
-		return;
-	world.job_count++;
-	snprintf(name, sizeof(name), "j%zu", world.job_count);
+	if (world.client_count == CLIENT_JOBS_MAX)
+		return NULL;
+	snprintf(name, sizeof(name), "j%zu", world.job_count + 1);
 	plan = plan_named("p", name);
-	plan->max_running_us = max_running_us;
-	plan->max_wait_us = max_wait_us;
 	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1, .image = strdup("image:1") };
 	if (gpus) {
 		plan->pools[ROLE_MASTER].accelerator_type = strdup("NVIDIA_TESLA_K80");
 		plan->pools[ROLE_MASTER].accelerator_count = gpus;
 	}
 	plan->pools[ROLE_WORKER] = (struct pool){ .count = workers, .image = strdup("image:2") };
+	return plan;
+}
+
+static struct client_job *client_add(const struct plan *plan)
+{
+	struct client_job *job = &world.jobs[world.job_count++];
+
+	world.client_count++;
 	*job = (struct client_job){
-		.workers = workers,
-		.gpus = gpus,
-		.running_us = max_running_us,
-		.waits_us = max_wait_us,
+		.workers = plan->pools[ROLE_WORKER].count,
+		.gpus = plan->pools[ROLE_MASTER].accelerator_count,
+		.running_us = plan->max_running_us,
+		.waits_us = plan->max_wait_us,
 		.row = { .id = (int64_t)world.job_count,
-			 .project = strdup("p"),
-			 .job_id = strdup(name),
+			 .project = strdup(plan->project),
+			 .job_id = strdup(plan->job_id),
 			 .state = JOB_QUEUED,
 			 .created_us = world.wall_us,
 			 .plan = plan_to_text(plan),
 			 .attempt = 1 },
 	};
-	TELL("client: submits job %zu with %u workers and %u GPUs", world.job_count, workers, gpus);
+	TELL("client: submits job %zu with %u workers and %u GPUs", world.job_count, job->workers, job->gpus);
 	scheduler_wake(world.scheduler, job->row.id);
+	return job;
+}
+
+static void client_submit(unsigned workers, unsigned gpus, int64_t max_running_us, int64_t max_wait_us)
+{
+	AUTO(plan) struct plan *plan = client_plan(workers, gpus);
+
+	if (!plan)
+		return;
+	plan->max_running_us = max_running_us;
+	plan->max_wait_us = max_wait_us;
+	client_add(plan);
 }
 
 static void client_cancel(struct client_job *job)

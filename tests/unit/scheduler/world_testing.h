@@ -21,12 +21,15 @@
 #include "store/jobs/faults.h"
 #include "store/jobs/journal.h"
 #include "store/jobs/leases.h"
+#include "store/jobs/trials.h"
 #include "store/logs/logs.h"
 #include "tests/unit/scheduler/plan/plan_testing.h"
 
 enum {
-	JOBS_MAX = 6,
-	CONTAINERS_MAX = 256,
+	CLIENT_JOBS_MAX = 6,
+	TRIALS_MAX = 4, /* of one search */
+	JOBS_MAX = CLIENT_JOBS_MAX * (1 + TRIALS_MAX),
+	CONTAINERS_MAX = 1024,
 	NETWORKS_MAX = 64,
 	OPERATIONS_MAX = 512,
 	EVENTS_MAX = 1024,
@@ -93,6 +96,16 @@ struct client_job {
 	int64_t running_us, waits_us; /* its limits; 0: none */
 	unsigned engine_lines;        /* of its log that tell that the engine is waited for */
 	unsigned workers;
+	/* Of a search: */
+	bool searches, stops_early, exhausted; /* exhausted: a suggestion had fewer trials than were asked for */
+	unsigned trial_limit, parallel, failed_limit;
+	int64_t trial_running_us;
+	struct stored_trial trials[TRIALS_MAX];
+	size_t trial_count;
+	/* Of a trial's: */
+	unsigned reports, reports_stored;
+	bool has_directory;
+
 	bool stored, cancelled, troubled; /* troubled: something was done to it that a job need not survive */
 };
 
@@ -111,7 +124,7 @@ struct world {
 	unsigned fault_seed; /* 0: no faults are ordered */
 
 	struct client_job jobs[JOBS_MAX];
-	size_t job_count;
+	size_t job_count, client_count; /* trials are run by jobs of their own */
 	unsigned stores_failing;
 	struct lease leases[LEASES_MAX]; /* devices are one of device_names */
 	size_t lease_count;
@@ -129,6 +142,10 @@ struct world {
 	size_t event_count;
 	struct inbox_event *barriers[BARRIERS_MAX];
 	size_t barrier_count;
+
+	struct suggestion *suggestions; /* asked for, the last first */
+	void (*suggested)(void *arg, int64_t job);
+	void *suggested_arg;
 
 	struct scheduler *scheduler;
 	int effects_left; /* until the daemon dies; -1: it does not */

@@ -15,7 +15,7 @@ enum { TRIALS = 3 };
 struct seen_trial {
 	enum job_state state; /* UNSPECIFIED: there is no such trial */
 	enum trial_outcome outcome;
-	bool stopped_early;
+	bool stopped_early, decided;
 };
 
 /* At second 100 of a clock that began at 0; created at 0. */
@@ -94,6 +94,9 @@ static const struct row rows[] = {
 	{ "cancelled", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .trials = { RUNS, { JOB_CANCELLING }, COMPLETED }, .asked = true,
 	  .decided = "1 is cancelled; forget;" },
+	/* Broken: trial_goes_on() without it: it was cancelled anew at each look. */
+	{ "cancelled, its trial is about to end", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
+	  .trials = { RUNS, { JOB_RUNNING, .decided = true } }, .decided = "1 is cancelled;" },
 	{ "cancelled, its trial has ended", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .trials = { { JOB_CANCELLED } }, .decided = "1 ends as 3;" },
 	{ "cancelled, all have ended", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
@@ -164,6 +167,7 @@ static void trials_see(const struct row *row, struct look *look)
 					       .state = seen->state,
 					       .outcome = seen->outcome,
 					       .stopped_early = seen->stopped_early,
+					       .decided = seen->decided,
 					       .ended_as = seen->outcome ? (unsigned)look->list.count + 1 : 0,
 					       .parameters = strdup("[1]"),
 					       .final = seen->outcome == OUTCOME_COMPLETED

@@ -226,6 +226,32 @@ static void what_is_said_of_a_trial_is_said_when_it_changes(void **state)
 	assert_logs(bench, "resource.labels.job_id=\"tuned\"", "stopped|ended");
 }
 
+/* It would count as completed, and its job's log would say that it was stopped. Broken: stopping_run() that does not look
+ * at the job. */
+static void a_trial_whose_end_is_decided_is_not_stopped(void **state)
+{
+	BENCH(state);
+	const int64_t job = job_add(bench, "tuned");
+	struct trial_list list AUTO_TRIAL_LIST = { 0 };
+	int64_t runs[2];
+
+	assert_int_equal(trials_add(bench, job, 1, 2, runs), STATUS_OK);
+	struct job_change fails = {
+		.job = runs[0], .from = JOB_QUEUED, .to = JOB_QUEUED, .decides = true, .outcome = JOB_FAILED
+	};
+
+	assert_int_equal(job_apply(bench->store, &fails, 1, &bench->err), STATUS_OK);
+	assert_int_equal(job_cancel_by_id(bench->store, runs[1], "Cancelled.", &bench->err), STATUS_OK);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(trial_stops(bench, job, i + 1, runs[i]), STATUS_OK);
+	assert_int_equal(trial_list_read(bench->store, job, &list, &bench->err), STATUS_OK);
+	assert_int_equal(list.trials[0].state, JOB_QUEUED);
+	assert_false(list.trials[0].stopped_early);
+	assert_false(list.trials[1].stopped_early);
+	assert_int_equal(log_flush(bench->store, &bench->err), STATUS_OK);
+	assert_logs(bench, "resource.labels.job_id=\"tuned\"", "");
+}
+
 static enum status curve_write(void *arg, const struct trial_curve *curve, struct error *err)
 {
 	struct text *text = arg;
@@ -439,6 +465,7 @@ static int TEST_MAIN(void)
 		TEST(pages_and_places_in_the_queue_hold_no_trials),
 		TEST(a_trial_ends_once_and_its_place_is_kept),
 		TEST(what_is_said_of_a_trial_is_said_when_it_changes),
+		TEST(a_trial_whose_end_is_decided_is_not_stopped),
 		TEST(what_trials_report_is_kept_beside_them),
 		TEST(a_visit_of_curves_ends_with_an_error),
 		TEST(a_trial_is_cancelled_by_its_number),
