@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """README.md and docs/: short enough to begin with, and without links that lead nowhere."""
+import errno
+import os
 import re
 
 import pytest
@@ -50,3 +52,32 @@ def test_the_readme_is_short_and_names_every_page():
     assert readme.stat().st_size <= 8192
     linked = {link.partition("#")[0] for link in LINK.findall(text_outside_code(readme))}
     assert {str(page.relative_to(ROOT)) for page in PAGES if page != readme} <= linked | {name(page) for page in ROOMS}
+
+
+def texts_of_the_code():
+    """The text literals of the program, adjacent ones joined, with … for what is printed into them."""
+    literal = r'"((?:[^"\\\n]|\\.)*)"'
+    found = set()
+    for room in ("api", "daemon", "scheduler", "store"):
+        for path in (ROOT / room).rglob("*.c"):
+            text = re.sub(r"/\*.*?\*/", " ", path.read_text(), flags=re.DOTALL)
+            for match in re.finditer(rf"{literal}(?:\s*{literal})*", text):
+                whole = "".join(re.findall(literal, match[0])).replace('\\"', '"')
+                found.add(re.sub(r"%[-+ #0-9.*]*(?:ll|l|z|j|h)?[a-zA-Z]", "…", whole))
+    return found
+
+
+def test_the_messages_of_troubleshooting_are_those_of_the_code():
+    """Broken: a message of the page that says it otherwise than the code: "is used by process"."""
+    of_the_system = {os.strerror(number) for number in errno.errorcode}
+    texts = texts_of_the_code()
+    page = (ROOT / "docs/troubleshooting.md").read_text()
+    cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| ")]
+    messages = [message for cell in cells for message in re.findall(r"`([^`]+)`", cell) if " " in message or "-" in message]
+    assert len(messages) > 40
+    for message in messages:
+        for piece in re.split(r"…", message):
+            piece = piece.strip(' ,;:"').removeprefix(": ")
+            assert len(piece) < 4 or piece in of_the_system or any(piece in text for text in texts) or any(
+                piece.endswith(word) and any(piece.removesuffix(word).strip(": ") in text for text in texts) for word in of_the_system
+            ), f"{message!r}: {piece!r}"
