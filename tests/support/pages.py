@@ -57,10 +57,10 @@ class Reader:
             "CLOUDSDK_CONFIG": str(home / "gcloud"), "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL": "2",
             "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "1", "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "1"}
 
-    def type(self, text, shell=("sh", "-e")):
-        """What it printed. Each line has to succeed."""
-        done = subprocess.run([*shell, "-c", text], cwd=self.home, env=self.environment, capture_output=True, text=True, timeout=240,
-                              stdin=subprocess.DEVNULL)
+    def type(self, text, **more):
+        """What it printed. Each line has to succeed. `more`: variables."""
+        done = subprocess.run(["sh", "-e", "-c", text], cwd=self.home, env=self.environment | more, capture_output=True, text=True,
+                              timeout=240, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, f"{text}\nexit code {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 
