@@ -9,7 +9,9 @@ import pytest
 from support.daemon import ROOT
 
 ROOMS = [ROOT / room / "README.md" for room in ("api", "scheduler", "store", "daemon", "daemon/cli", "tests")]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md")), *ROOMS]
+# Pages of folders, which a page of docs/ or the folder's neighbour links to.
+BESIDE = [*ROOMS, *sorted((ROOT / "deploy").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md")), *BESIDE]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -51,7 +53,7 @@ def test_the_readme_is_short_and_names_every_page():
     readme = ROOT / "README.md"
     assert readme.stat().st_size <= 8192
     linked = {link.partition("#")[0] for link in LINK.findall(text_outside_code(readme))}
-    assert {str(page.relative_to(ROOT)) for page in PAGES if page != readme} <= linked | {name(page) for page in ROOMS}
+    assert {str(page.relative_to(ROOT)) for page in PAGES if page != readme} <= linked | {name(page) for page in BESIDE}
 
 
 def texts_of_the_code():
