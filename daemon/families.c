@@ -41,11 +41,13 @@ static const struct discovery_entry published_with_storage[] = {
 static void health_details(void *arg, json_t *answer, char **ret_reason)
 {
 	const struct machinery *machinery = arg;
-	char detail[256];
+	char detail[256], id[256];
 	bool reachable = scheduler_engine_state(machinery->scheduler, detail, sizeof(detail));
 
+	scheduler_engine_id(machinery->scheduler, id, sizeof(id));
 	json_object_set_new(answer, "engine",
-			    json_pack("{s:b, s:s}", "reachable", reachable, "detail", detail));
+			    json_pack("{s:b, s:s, s:s*}", "reachable", reachable, "detail", detail, "id",
+				      id[0] ? id : NULL));
 	if (!reachable)
 		*ret_reason =
 			memory_printf("The container engine does not answer, and jobs wait: %s", detail);

@@ -304,6 +304,13 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	return answers;
 }
 
+void scheduler_engine_id(struct scheduler *scheduler, char *ret_id, size_t size)
+{
+	pthread_mutex_lock(&scheduler->mutex);
+	snprintf(ret_id, size, "%s", scheduler->room.capacity.host.engine);
+	pthread_mutex_unlock(&scheduler->mutex);
+}
+
 bool scheduler_engine_ready(struct scheduler *scheduler)
 {
 	bool ready;

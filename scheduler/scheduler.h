@@ -69,6 +69,8 @@ bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
 bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms);
 /* Whether the engine answers, and its state as text. Thread: any. */
 bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size);
+/* What identifies the engine among all, as in struct host; "": unknown, as no engine has answered yet. Thread: any. */
+void scheduler_engine_id(struct scheduler *scheduler, char *ret_id, size_t size);
 /* Whether the engine answers and its listing of containers and networks was processed, so that jobs progress. Thread:
  * any. */
 bool scheduler_engine_ready(struct scheduler *scheduler);

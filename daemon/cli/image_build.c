@@ -14,9 +14,10 @@
 #include "daemon/cli/pack.h"
 #include "daemon/cli/terminal.h"
 #include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_host.h"
 #include "store/objects/glob.h"
 
-enum { LINE_BYTES_MAX = 1 << 20, LAST_LINES = 20, STEP_WIDTH = 100, CONNECT_MS = 5000 };
+enum { LINE_BYTES_MAX = 1 << 20, LAST_LINES = 20, STEP_WIDTH = 100, CONNECT_MS = 5000, ENGINE_ID_SIZE = 256 };
 
 /* ---- what .dockerignore leaves out ---- */
 
@@ -198,45 +199,91 @@ static size_t context_give(char *data, size_t size, size_t count, void *arg)
 	return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
 }
 
-static enum status request_send(const char *engine, struct building *building, int64_t bytes, long *ret_code,
-				struct error *err)
+static size_t info_take(char *data, size_t size, size_t count, void *arg)
+{
+	struct text *info = arg;
+
+	if (info->length + size * count > LINE_BYTES_MAX)
+		return 0;
+	text_append(info, data, size * count);
+	return size * count;
+}
+
+/* Whether @curl's engine is the one with @engine_id, as far as it says. */
+static bool engine_is(CURL *curl, const struct endpoint *endpoint, const char *engine_id)
+{
+	struct text url AUTO_TEXT = { 0 }, answer AUTO_TEXT = { 0 };
+	AUTO(json) json_t *info = NULL;
+	char id[ENGINE_ID_SIZE];
+
+	text_printf(&url, "%s/info", endpoint_base(endpoint));
+	curl_easy_setopt(curl, CURLOPT_URL, url.data);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, info_take);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	if (curl_easy_perform(curl) == CURLE_OK)
+		info = json_parse_foreign(answer.data ? answer.data : "", answer.length, 0, NULL);
+	docker_engine_id(info, id, sizeof(id));
+	return !id[0] || strcmp(id, engine_id) == 0; /* the build reports an engine that does not answer */
+}
+
+static CURLcode build_send(CURL *curl, const struct endpoint *endpoint, struct building *building,
+			   int64_t bytes, long *ret_code)
+{
+	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/x-tar");
+	struct text url AUTO_TEXT = { 0 };
+	CURLcode code;
+
+	text_printf(&url, "%s/build?rm=1&forcerm=1&t=", endpoint_base(endpoint));
+	text_percent(&url, building->tag, URL_UNRESERVED);
+	curl_easy_setopt(curl, CURLOPT_URL, url.data);
+	curl_easy_setopt(curl, CURLOPT_POST, 1L);
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
+	curl_easy_setopt(curl, CURLOPT_READFUNCTION, context_give);
+	curl_easy_setopt(curl, CURLOPT_READDATA, building);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_take);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, building);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	code = curl_easy_perform(curl);
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, ret_code);
+	curl_slist_free_all(headers);
+	return code;
+}
+
+static enum status request_send(const char *engine, const char *engine_id, struct building *building,
+				int64_t bytes, long *ret_code, struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
 	char problem[ENDPOINT_PROBLEM_SIZE] = "";
-	struct text url AUTO_TEXT = { 0 };
 	CURLcode code = CURLE_FAILED_INIT;
-	struct curl_slist *headers;
+	bool another = false;
 	CURL *curl;
 	enum status rc = endpoint_open(engine, &endpoint, err);
 
 	if (rc)
 		return rc;
-	headers = curl_slist_append(NULL, "Content-Type: application/x-tar");
 	curl = curl_easy_init();
-	text_printf(&url, "%s/build?rm=1&forcerm=1&t=", endpoint_base(endpoint));
-	text_percent(&url, building->tag, URL_UNRESERVED);
-	if (curl && headers && endpoint_configure(endpoint, curl)) {
-		curl_easy_setopt(curl, CURLOPT_URL, url.data);
-		curl_easy_setopt(curl, CURLOPT_POST, 1L);
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
-		curl_easy_setopt(curl, CURLOPT_READFUNCTION, context_give);
-		curl_easy_setopt(curl, CURLOPT_READDATA, building);
-		curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_take);
-		curl_easy_setopt(curl, CURLOPT_WRITEDATA, building);
-		curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-		curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-		curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-		code = curl_easy_perform(curl);
-		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, ret_code);
+	if (curl && endpoint_configure(endpoint, curl)) {
+		another = engine_id && !engine_is(curl, endpoint, engine_id);
+		if (!another)
+			code = build_send(curl, endpoint, building, bytes, ret_code);
 	}
 	endpoint_problem(endpoint, problem);
-	curl_slist_free_all(headers);
 	curl_easy_cleanup(curl);
+	if (another)
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"the image would be built in the engine at %s, but the daemon runs jobs in another one: "
+			"name the daemon's engine with TRAINYARD_ENGINE or DOCKER_HOST",
+			endpoint_name(endpoint));
 	/* An engine that refuses may close before it has read all. */
 	return code == CURLE_OK || *ret_code >= 400
 		       ? STATUS_OK
-		       : error_set(err, STATUS_UNAVAILABLE, NULL, "the engine at %s: %s", endpoint_name(endpoint),
-				   problem[0] ? problem : curl_easy_strerror(code));
+		       : error_set(err, STATUS_UNAVAILABLE, NULL, "the engine at %s: %s",
+				   endpoint_name(endpoint), problem[0] ? problem : curl_easy_strerror(code));
 }
 
 static enum status failure_report(const struct building *building, long code, struct error *err)
@@ -253,7 +300,8 @@ static enum status failure_report(const struct building *building, long code, st
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", reported.data);
 }
 
-enum status image_build(const char *engine, const char *directory, const char *tag, struct error *err)
+enum status image_build(const char *engine, const char *engine_id, const char *directory, const char *tag,
+			struct error *err)
 {
 	__attribute__((cleanup(building_deinit))) struct building building = { .tag = tag };
 	AUTO(pack) struct pack *pack = NULL;
@@ -266,7 +314,7 @@ enum status image_build(const char *engine, const char *directory, const char *t
 	if (!rc)
 		rc = pack_finish(pack, &building.fd, &bytes, err);
 	if (!rc)
-		rc = request_send(engine, &building, bytes, &code, err);
+		rc = request_send(engine, engine_id, &building, bytes, &code, err);
 	progress_clear();
 	if (rc)
 		return rc;

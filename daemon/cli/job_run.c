@@ -285,13 +285,20 @@ static json_t *ml_body(const struct run *run)
 
 /* ---- what the job needs before it is submitted ---- */
 
-static enum status image_make(const struct run *run, struct error *err)
+/* In the daemon's engine, which /healthz identifies. */
+static enum status image_make(const struct run *run, struct client *client, struct error *err)
 {
 	static const char *const none[] = { NULL };
 	struct config config AUTO_CONFIG = { 0 };
 	enum status rc = config_read(&config, CONFIG_CLEAN, none, err);
 
-	return rc ? rc : image_build(config.engine, run->directory, run->image, err);
+	AUTO(json) json_t *health = NULL;
+
+	if (!rc)
+		rc = client_call(client, "GET", "/healthz", NULL, &health, err);
+	return rc ? rc
+		  : image_build(config.engine, json_text_at(json_object_get(health, "engine"), "id"),
+				run->directory, run->image, err);
 }
 
 /* EXIT_GOOD; EXIT_USAGE: of something on this machine; EXIT_UNREACHED or EXIT_NOT_STARTED. */
@@ -319,18 +326,20 @@ static int package_make(struct run *run, const char *project)
 }
 
 /* Likewise. */
-static int source_make(struct run *run, const char *project)
+static int source_make(struct run *run, struct client *client, const char *project)
 {
 	struct error err AUTO_ERROR = { 0 };
 	enum status rc;
 
 	if (run->package && !run->directory)
 		return package_make(run, project);
-	rc = run->directory ? image_make(run, &err) : STATUS_OK;
+	rc = run->directory ? image_make(run, client, &err) : STATUS_OK;
 	if (!rc)
 		return EXIT_GOOD;
 	if (rc == STATUS_INVALID_ARGUMENT)
 		return main_usage_error("run ", &err);
+	if (client_is_unreached(client))
+		return ask_failure(client, &err);
 	fprintf(stderr, "trainyard: %s\n", err.text);
 	return EXIT_NOT_STARTED;
 }
@@ -351,7 +360,7 @@ int run_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	project = submit_project(invocation);
-	exit_code = source_make(&run, project);
+	exit_code = source_make(&run, client, project);
 	if (exit_code)
 		return exit_code;
 	body = run.ml ? ml_body(&run) : vertex_body(&run);

@@ -143,18 +143,25 @@ static void devices_read(const json_t *info, const char *nvidia_directory, struc
 	}
 }
 
-void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host)
+void docker_engine_id(const json_t *info, char *ret_id, size_t size)
 {
 	const char *id = json_text_at(info, "ID"), *root = json_text_at(info, "DockerRootDir");
+
+	/* Until 20.10 all engines of a machine have one ID. */
+	*ret_id = '\0';
+	if (id && root)
+		snprintf(ret_id, size, "%.80s %.160s", id, root);
+}
+
+void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host)
+{
 	int64_t cpus = json_int_at(info, "NCPU", 0), memory_bytes = json_int_at(info, "MemTotal", 0);
 	struct host host = {
 		.cpus = cpus > 0 && cpus <= CPUS_MAX ? (unsigned)cpus : 0,
 		.memory_bytes = memory_bytes > 0 ? memory_bytes : 0,
 	};
 
-	/* Until 20.10 all engines of a machine have one ID. */
-	if (id && root)
-		snprintf(host.engine, sizeof(host.engine), "%.80s %.160s", id, root);
+	docker_engine_id(info, host.engine, sizeof(host.engine));
 	devices_read(info, nvidia_directory, &host);
 	host.known = host.cpus > 0 && host.memory_bytes > 0;
 	*ret_host = host;

@@ -17,6 +17,8 @@
  * @nvidia_directory  NVIDIA_DIRECTORY, or another one for tests
  * @ret_host          the caller's, host_deinit() */
 void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host);
+/* Writes what identifies the engine among all; "": it is unknown. */
+void docker_engine_id(const json_t *info, char *ret_id, size_t size);
 /* Whether the engine runs as a user in namespaces of its own, where its networks are.
  * Source: https://docs.docker.com/engine/security/rootless/ and answers of Podman 4.3 to /info (read 2026-11-26) */
 bool docker_is_rootless(const json_t *info);

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trainyard run` without an image that is there: a Python package, and a directory with a Dockerfile."""
+import contextlib
+import http.server
+import json
 import os
 import tarfile
+import threading
 
 import pytest
 
@@ -114,6 +118,52 @@ def test_a_directory_is_built_and_run(yard, engine, tmp_path, monkeypatch):
     finally:
         for name in ("my-trainer:latest", "my-trainer:two"):
             engine.remove_image(name)
+
+
+@contextlib.contextmanager
+def another_engine():
+    """One that only says which it is; and what it was asked."""
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            answer = json.dumps({"ID": "another", "DockerRootDir": "/another"}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def do_POST(self):
+            asked.append(self.path)
+            self.send_error(500)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"tcp://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+        thread.join()
+
+
+def test_an_image_is_not_built_in_another_engine_than_the_daemons(yard, tmp_path, monkeypatch):
+    """Broken: engine_is() that returns true: the other engine got the context, and the job's image was not there."""
+    package(tmp_path, {"Dockerfile": f"FROM {IMAGE}\n"})
+    with another_engine() as (host, asked):
+        monkeypatch.setenv("DOCKER_HOST", host)
+        said = verb(yard, "run", "--image-build", str(tmp_path), code=125)
+    assert "the daemon runs jobs in another one" in said and host in said
+    assert asked and not [path for path in asked if "/build" in path], asked
+
+
+def test_a_bad_pattern_of_dockerignore_is_told(yard, engine, tmp_path, monkeypatch):
+    """Broken: ignoring_read() without the outcome of pattern_add(): the image was built with what it was to leave out."""
+    monkeypatch.setenv("DOCKER_HOST", engine.host)
+    package(tmp_path, {"Dockerfile": f"FROM {IMAGE}\n", ".dockerignore": "fine\n[unclosed\n"})
+    assert f"{tmp_path}/.dockerignore: " in verb(yard, "run", "--image-build", str(tmp_path), code=2)
 
 
 # Broken: failure_tell() without the builder's last lines: "The command … returned a non-zero code" alone says nothing.
