@@ -8,6 +8,7 @@
 cd "$(dirname "$0")/.." || exit 2
 ALLOWED=5
 
+# shellcheck disable=SC2016  # a program of awk
 find daemon api scheduler store -name '*.[ch]' | sort | ALLOWED=$ALLOWED xargs awk '
 BEGIN {
 	persons = "(^|[^A-Za-z_])([Ww]ho|[Ww]hom|[Ww]hose|[Ww]hoever|[Nn]obody|[Ss]omebody|[Aa]nybody|[Ee]verybody|[Ss]omeone|[Aa]nyone)([^A-Za-z_]|$)"
