@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_network.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
@@ -24,7 +20,6 @@ enum {
 	REMOVE_TRIES = 60, /* of RETRY_US: endpoints go some time after their containers */
 	TUNNEL_WAIT_US = 60 * SECOND_US,
 	RETRY_US = 250 * MILLISECOND_US,
-	ROUTES_MAX_BYTES = 1024 * 1024,
 };
 
 struct network_task {
@@ -143,40 +138,6 @@ static json_t *own_find(const struct network_task *task, const json_t *networks)
 }
 
 /* ---- create ---- */
-
-/* The engine accepts a block that hides one of the host's own routes; trainyard does not use such blocks. */
-static void routes_add(struct subnet_list *list)
-{
-	int fd = open("/proc/net/route", O_RDONLY | O_CLOEXEC);
-	size_t length = 0;
-	ssize_t got;
-
-	if (fd < 0)
-		return;
-	AUTO(string) char *text = memory_calloc(1, ROUTES_MAX_BYTES + 1);
-
-	while (length < ROUTES_MAX_BYTES && (got = read(fd, text + length, ROUTES_MAX_BYTES - length)) > 0)
-		length += (size_t)got;
-	close(fd);
-	subnet_parse_routes(text, list);
-}
-
-static void interfaces_add(struct subnet_list *list)
-{
-	struct ifaddrs *all = NULL;
-
-	if (getifaddrs(&all) != 0)
-		return;
-	for (struct ifaddrs *one = all; one; one = one->ifa_next) {
-		struct in_addr address;
-
-		if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
-			continue;
-		address = ((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr;
-		subnet_list_add(list, (struct subnet){ ntohl(address.s_addr), 32 });
-	}
-	freeifaddrs(all);
-}
 
 static void reserved_add(const struct docker *docker, const struct network_task *but,
 			 struct subnet_list *list)
@@ -416,8 +377,7 @@ static unsigned addresses_wanted(const struct network_task *task)
 static void taken_gather(struct network_task *task, const json_t *networks, struct subnet_list *taken)
 {
 	docker_networks_taken(networks, taken);
-	routes_add(taken);
-	interfaces_add(taken);
+	self_blocks_add(taken);
 	reserved_add(task->docker, task, taken);
 }
 
@@ -529,8 +489,13 @@ static void remove_send(void *arg)
 
 static void tunnel_removed(void *arg, const struct http_answer *answer)
 {
-	link_watch(((struct network_task *)arg)->docker, answer);
-	remove_send(arg); /* which is refused if the container is still there */
+	struct network_task *task = arg;
+
+	link_watch(task->docker, answer);
+	if (answer->code >= 300 && answer->code != 404 && ++task->tries < REMOVE_TRIES)
+		docker_after(task->docker, &task->again, RETRY_US, remove_look, task);
+	else
+		remove_send(task);
 }
 
 static void tunnel_remove(struct network_task *task)

@@ -2,6 +2,7 @@
 #include "scheduler/engine/docker_self.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 
 #define OLDEST_VERSION "1.40"
 
-enum { LINE_SIZE = 4096 };
+enum { LINE_SIZE = 4096, ROUTES_MAX_BYTES = 1024 * 1024 };
 
 /* ---- which it is ---- */
 
@@ -115,6 +116,46 @@ void self_device(uint32_t address, char device[DOCKER_DEVICE_SIZE])
 			snprintf(device, DOCKER_DEVICE_SIZE, "%s", one->ifa_name);
 	}
 	freeifaddrs(all);
+}
+
+/* The engine accepts a block that hides one of the host's own routes; trainyard does not use such blocks. */
+static void routes_add(struct subnet_list *list)
+{
+	int fd = open("/proc/net/route", O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return;
+	AUTO(string) char *text = memory_calloc(1, ROUTES_MAX_BYTES + 1);
+
+	while (length < ROUTES_MAX_BYTES && (got = read(fd, text + length, ROUTES_MAX_BYTES - length)) > 0)
+		length += (size_t)got;
+	close(fd);
+	subnet_parse_routes(text, list);
+}
+
+static void interfaces_add(struct subnet_list *list)
+{
+	struct ifaddrs *all = NULL;
+
+	if (getifaddrs(&all) != 0)
+		return;
+	for (struct ifaddrs *one = all; one; one = one->ifa_next) {
+		struct in_addr address;
+
+		if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
+			continue;
+		address = ((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr;
+		subnet_list_add(list, (struct subnet){ ntohl(address.s_addr), 32 });
+	}
+	freeifaddrs(all);
+}
+
+void self_blocks_add(struct subnet_list *list)
+{
+	routes_add(list);
+	interfaces_add(list);
 }
 
 /* ---- networks ---- */

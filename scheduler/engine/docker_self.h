@@ -20,6 +20,8 @@ void self_look(struct docker *docker, void (*then)(struct docker *docker));
 
 /* The network interface of this process that has the address (host byte order); "": none has. */
 void self_device(uint32_t address, char device[DOCKER_DEVICE_SIZE]);
+/* Adds the blocks of this machine's own routes and addresses: no network of the engine may hide them. */
+void self_blocks_add(struct subnet_list *list);
 
 /* Joins a network and sets its reach.device. @network must live until @then is called. It is no failure if the
  * container is in the network already. */

@@ -29,7 +29,7 @@
 #define LABEL_TUNNEL "trainyard.tunnel" /* its value is the network's job */
 
 enum { CLOSE_WAIT_US = 10 * SECOND_US, CLOSE_LOOK_MS = 5 };
-enum { ATTACH_PATIENCE_MS = 10 * 1000, VERSION_SIZE = 16, PORT_TEXT_SIZE = 8 };
+enum { ATTACH_PATIENCE_MS = 10 * 1000, VERSION_SIZE = 16, HARDWARE_SIZE = 32, PORT_TEXT_SIZE = 8 };
 
 extern const struct embedded_file tunnel_files[];
 
@@ -38,6 +38,7 @@ struct tunnel {
 	struct tunnel *next; /* guarded by docker->lock */
 	int64_t job;
 	char network[80], address[SUBNET_TEXT_SIZE], container[DOCKER_NAME_SIZE], image[DOCKER_NAME_SIZE];
+	char hardware[HARDWARE_SIZE]; /* its address below IP */
 	char version[VERSION_SIZE], *instance;
 	uint16_t ports[ENGINE_CARRIED_PORTS_MAX];
 	struct endpoint *endpoint;
@@ -113,12 +114,13 @@ static json_t *ports_make(const struct tunnel *tunnel)
 	return ports;
 }
 
-/* With StdinOnce the engine closes its input when the daemon is gone. */
+/* One that is made anew has the hardware address of the one before, which replicas know: engines draw one otherwise, but for
+ * older ones, which make it of the address as this is made. With StdinOnce the engine closes its input when the daemon is gone. */
 static char *container_body(const struct tunnel *tunnel)
 {
 	/* clang-format off */
 	AUTO(json) json_t *body =
-		json_pack("{ss s[s] so ss ss sb sb sb sb s{ss ss so} s{ss s[s] s[s] s[s] sb s{ss} s{ss}} s{s{s{s{ss}}}}}",
+		json_pack("{ss s[s] so ss ss sb sb sb sb s{ss ss so} s{ss s[s] s[s] s[s] sb s{ss} s{ss}} s{s{s{ss s{ss}}}}}",
 			  "Image", tunnel->image,
 			  "Entrypoint", "/" PROGRAM,
 			  "Cmd", ports_make(tunnel),
@@ -140,8 +142,9 @@ static char *container_body(const struct tunnel *tunnel)
 				"ReadonlyRootfs", 1,
 				"RestartPolicy", "Name", "no",
 				"LogConfig", "Type", "none",
-			  "NetworkingConfig", "EndpointsConfig", tunnel->network, "IPAMConfig",
-				"IPv4Address", tunnel->address);
+			  "NetworkingConfig", "EndpointsConfig", tunnel->network,
+				"MacAddress", tunnel->hardware,
+				"IPAMConfig", "IPv4Address", tunnel->address);
 	/* clang-format on */
 
 	return json_dump_compact(body);
@@ -350,6 +353,9 @@ static struct tunnel *tunnel_new(struct docker *docker, const struct network_sta
 	snprintf(tunnel->version, sizeof(tunnel->version), "%s", docker->link.version);
 	snprintf(tunnel->image, sizeof(tunnel->image), TUNNEL_IMAGE "%.32s", docker->instance);
 	subnet_print_address(network->reach.address, tunnel->address);
+	snprintf(tunnel->hardware, sizeof(tunnel->hardware), "02:42:%02x:%02x:%02x:%02x",
+		 network->reach.address >> 24, network->reach.address >> 16 & 255,
+		 network->reach.address >> 8 & 255, network->reach.address & 255);
 	tunnel_container_name(docker->instance, network->job, tunnel->container);
 	return tunnel;
 }

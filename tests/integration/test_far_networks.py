@@ -8,15 +8,12 @@ import pytest
 from support.daemon import UNTIL_RELEASED, distributed, one_replica, program, script
 from support.engine import RUNTIME, ensure_runtime_images
 from support.tuning import tuning_input
+from support.tunnels import CALL_WORKER, METADATA, SAYS, said_it_all, tunnel_of, tunnels
 from support.wait import wait_until
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")
 
 REPLAY = (pathlib.Path(__file__).parent / "tensorflow_replay.py").read_text()
-METADATA = "wget -q -O - --header 'Metadata-Flavor: Google' http://metadata.google.internal/computeMetadata/v1"
-SAYS = (f"{METADATA}/instance/hostname; echo; hostname; "
-        "wget -q -O /dev/null --header 'Content-Type: text/plain' --post-data hello "
-        "\"$STORAGE_EMULATOR_HOST/upload/storage/v1/b/far/o?uploadType=media&name=$HOSTNAME\" && echo stored")
 MEGABYTES = 24
 
 
@@ -27,33 +24,16 @@ def daemon(far, new_daemon, monkeypatch):
     return new_daemon("--offline", engine=far).start()
 
 
-def tunnels(daemon, *states):
-    label = f"trainyard.instance={daemon.read_instance()}"
-    return [found for found in daemon.engine.containers(label)
-            if "trainyard.tunnel" in found["Labels"] and (not states or found["State"] in states)]
-
-
-def tunnel_of(daemon):
-    return wait_until(lambda: tunnels(daemon, "running"), 30, "a tunnel")[0]
-
-
-def said_it_all(lines):
-    """Who it is by its address, what its own name is, and that storage took what it has."""
-    return lines[-1] == "stored" and lines[-3].split(".")[0] == lines[-2].split(".")[0]
-
-
 def test_each_replica_reaches_storage_and_metadata_as_itself(daemon):
-    call = """worker=$(echo "$CLUSTER_SPEC" | sed 's/.*"worker": *\\["\\([^":]*\\).*/\\1/'); """ \
-           "until echo called | nc -w 5 $worker 2222; do sleep 0.1; done; "
-    job = daemon.run(distributed(call + SAYS, "nc -l -p 2222; " + SAYS, workers=1))
+    job = daemon.run(distributed(CALL_WORKER + SAYS, "nc -l -p 2222; " + SAYS, workers=1))
     lines = [daemon.lines(job["jobId"], task) for task in ("master-replica-0", "worker-replica-0")]
     assert lines[1].pop(0) == "called", (lines, daemon.log())
     assert all(map(said_it_all, lines)) and lines[0] != lines[1], (lines, daemon.log())
-    assert len(tunnels(daemon)) == 1  # of the network, which is kept for the next job
     stored = daemon.get("/storage/v1/b/far/o").json["items"]
     assert len(stored) == 2, stored
 
 
+@pytest.mark.long  # the image is large
 def test_storage_answers_by_its_own_names_and_with_tls(daemon, engine):
     ensure_runtime_images(engine)
     daemon.engine.call("POST", "/images/load", engine.call("GET", f"/images/{RUNTIME}/get"), "application/x-tar")

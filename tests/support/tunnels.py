@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tunnels of job networks that are not this machine's, and what a job says that reaches the daemon by one."""
+from support.wait import wait_until
+
+METADATA = "wget -q -O - --header 'Metadata-Flavor: Google' http://metadata.google.internal/computeMetadata/v1"
+SAYS = (f"{METADATA}/instance/hostname; echo; hostname; "
+        "wget -q -O /dev/null --header 'Content-Type: text/plain' --post-data hello "
+        "\"$STORAGE_EMULATOR_HOST/upload/storage/v1/b/far/o?uploadType=media&name=$HOSTNAME\" && echo stored")
+CALL_WORKER = ("""worker=$(echo "$CLUSTER_SPEC" | sed 's/.*"worker": *\\["\\([^":]*\\).*/\\1/'); """
+               "until echo called | nc -w 5 $worker 2222; do sleep 0.1; done; ")
+
+
+def tunnels(daemon, *states):
+    label = f"trainyard.instance={daemon.read_instance()}"
+    return [found for found in daemon.engine.containers(label)
+            if "trainyard.tunnel" in found["Labels"] and (not states or found["State"] in states)]
+
+
+def tunnel_of(daemon):
+    return wait_until(lambda: tunnels(daemon, "running"), 30, "a tunnel")[0]
+
+
+def said_it_all(lines):
+    """Who it is by its address, what its own name is, and that storage took what it has."""
+    return lines[-1] == "stored" and lines[-3].split(".")[0] == lines[-2].split(".")[0]
