@@ -73,7 +73,8 @@ struct link {
 		[DOCKER_SELF_SIZE];
 	/* Job networks are no networks of this machine, and it cannot join them: their reach is carried (docker_tunnel.h). */
 	bool is_far;
-	bool may_be_far;                     /* it shows by the next network: docker_network.c */
+	bool tells_seconds; /* times of log lines are whole seconds: Podman's (docker_logs.c) */
+	bool may_be_far;    /* it shows by the next network: docker_network.c */
 	void (*then)(struct docker *docker); /* once that is known */
 	struct http_exchange *ping, *info, *look, *events;
 	struct text line; /* the line of the events stream that is being received */

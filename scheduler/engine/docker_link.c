@@ -264,8 +264,8 @@ static void files_look_for(struct docker *docker)
 							 .slot = &link->look });
 }
 
-/* Podman's service speaks as an engine does, and less well: its log lines have whole seconds and end before the log does
- * (4.3 and 5.8), and a network's bridge is not there before its first container. */
+/* Podman's service speaks Docker's API with differences: its log lines have whole seconds and end before the log does (4.3 and
+ * 5.8), and a network's bridge is not there before its first container. */
 static void info_done(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
@@ -282,14 +282,10 @@ static void info_done(void *arg, const struct http_answer *answer)
 	}
 	is_podman = json_object_get(info, "BuildahVersion") != NULL;
 	docker->link.is_far = is_podman || docker_is_rootless(info);
+	docker->link.tells_seconds = is_podman;
 	snprintf(docker->link.name, sizeof(docker->link.name), "%s %.60s (API %s)",
 		 is_podman ? "Podman" : "Docker Engine", version ? version : "of unknown version",
 		 docker->link.version);
-	if (is_podman)
-		log_event(
-			LOG_WARNING, "engine-is-podman",
-			"hint=\"jobs run, but lines of their logs get lost, and they have no storage and no "
-			"metadata: use Docker Engine\"");
 	if (!now || !time_parse(now, &docker->link.engine_ns))
 		docker->link.engine_ns = 0;
 	host_deinit(&docker->link.host);

@@ -33,6 +33,7 @@
 
 enum {
 	TAIL_LINES = 256,
+	NS_PER_S = 1000 * 1000 * 1000,
 	RETRY_FIRST_US = 200 * MILLISECOND_US,
 	RETRY_MOST_US = 5 * SECOND_US,
 };
@@ -54,7 +55,9 @@ struct follower {
 	struct outcome outcome;
 	unsigned code;
 	struct timer again;
-	bool moved;       /* a line was handed over since the stream was opened */
+	bool moved; /* a line was handed over since the stream was opened */
+	int64_t second_ns,
+		nth;      /* of an engine that tells whole seconds: the current one, and its lines so far */
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
 	bool exited,
@@ -97,9 +100,21 @@ static void follower_end(struct follower *follower)
 
 /* ---- lines ---- */
 
-static bool take_line(void *arg, const struct frames_line *line)
+/* Where times are whole seconds, the lines of each are counted in nanoseconds, so that times tell which lines were read.
+ * Each reading begins with a second: open_stream(). */
+static struct frames_line timed_apart(struct follower *follower, const struct frames_line *line)
 {
-	struct follower *follower = arg;
+	struct frames_line timed = *line;
+
+	if (line->time_ns != follower->second_ns)
+		follower->nth = 0;
+	follower->second_ns = line->time_ns;
+	timed.time_ns += follower->nth;
+	return timed;
+}
+
+static bool line_hand_over(struct follower *follower, const struct frames_line *line)
+{
 	const struct engine_sink *sink = &follower->docker->sink;
 	bool known = reading_knows(&follower->reading, line);
 
@@ -120,6 +135,20 @@ static bool take_line(void *arg, const struct frames_line *line)
 		return false;
 	reading_advance(&follower->reading, line);
 	follower->moved = true;
+	return true;
+}
+
+static bool take_line(void *arg, const struct frames_line *line)
+{
+	struct follower *follower = arg;
+	struct frames_line timed;
+
+	if (!follower->docker->link.tells_seconds)
+		return line_hand_over(follower, line);
+	timed = timed_apart(follower, line);
+	if (!line_hand_over(follower, &timed))
+		return false;
+	follower->nth += !line->continues;
 	return true;
 }
 
@@ -209,7 +238,10 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 	case REPLICA_EXITED:
 		follower->exited = true;
 		follower->exit = status;
-		open_stream(follower, reading_is_in_order(&follower->reading) ? STAGE_TAIL : STAGE_REST);
+		open_stream(follower,
+			    reading_is_in_order(&follower->reading) && !follower->docker->link.tells_seconds
+				    ? STAGE_TAIL
+				    : STAGE_REST);
 		break;
 	case REPLICA_CREATED:
 		if (replica_is_starting(follower->docker, &follower->key))
@@ -296,13 +328,16 @@ static void stream_done(void *arg, const struct http_answer *answer)
 
 static void open_stream(struct follower *follower, enum stage stage)
 {
-	int64_t since = reading_since_ns(&follower->reading);
+	const int64_t since_ns = reading_since_ns(&follower->reading);
+	const int64_t since =
+		follower->docker->link.tells_seconds ? since_ns - since_ns % NS_PER_S : since_ns;
 	char suffix[160], range[64] = "";
 
 	frames_reset(&follower->frames);
 	reading_begin(&follower->reading);
 	follower->stage = stage;
 	follower->judged = follower->gap = follower->moved = false;
+	follower->second_ns = follower->nth = 0;
 	follower->held_length = 0;
 	if (stage == STAGE_TAIL)
 		snprintf(range, sizeof(range), "&tail=%d", TAIL_LINES);

@@ -99,6 +99,46 @@ static void room_give_all(struct lab *lab)
 
 /* ---- tests ---- */
 
+#define PODMAN "{\"ServerVersion\":\"4.3.1\",\"NCPU\":2,\"MemTotal\":1000,\"BuildahVersion\":\"1.28.0\"}"
+
+/* Lines of stdout with whole seconds, "1a 1b 2c": "c" is a second later. */
+static void seconds_add(struct text *body, const char *lines)
+{
+	for (const char *at = lines; *at; at += at[2] ? 3 : 2) {
+		char stamp[40];
+
+		snprintf(stamp, sizeof(stamp), "2026-11-20T21:29:5%cZ", at[0]);
+		frame_add(body, 1, stamp, (const char[]){ at[1], '\n' }, 2);
+	}
+}
+
+/* Broken: tells_seconds that is never so: "b", "d" and "e" were lost; open_stream() without whole seconds, or without nth 0;
+ * take_line() that counts a refused line; a TAIL of such an engine. */
+static void lines_of_one_second_are_told_apart(void **state)
+{
+	struct lab *lab = *state;
+	struct text first AUTO_TEXT = { 0 }, second AUTO_TEXT = { 0 }, all AUTO_TEXT = { 0 };
+
+	seconds_add(&first, "1a 1b");
+	text_append(&first, "\1\0\0", 3);
+	seconds_add(&second, "1a 1b 1c 2d");
+	seconds_add(&all, "1a 1b 1c 2d 2e 3f");
+	rule_set(lab, 0, stream_rule("follow=1&since=1795210131.000000000 ", &second));
+	rule_set(lab, 1, stream_rule("follow=1 ", &first));
+	lab->rules[1].cut = true;
+	rule_set(lab, 2,
+		 stream_rule("/logs?stdout=1&stderr=1&timestamps=1&since=1795210132.000000000 ", &all));
+	rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
+	rule_set(lab, 4, (struct rule){ "/info", 200, PODMAN });
+	lab->room = 1;
+	up(lab);
+	follow(lab);
+	room_give(lab, 1, 1);
+	room_give_all(lab);
+	expect_event(lab, ENGINE_LOGS_ENDED);
+	assert_lines(lab, "a\nb\nc\nd\ne\nf\n");
+}
+
 /* Broken: reading_knows() false: "b" came again. stream_resolve() without its retry: no end. */
 static void a_stream_that_breaks_is_read_on_where_it_broke(void **state)
 {
@@ -520,6 +560,7 @@ static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_stream_that_breaks_is_read_on_where_it_broke),
+		LAB_TEST(lines_of_one_second_are_told_apart),
 		LAB_TEST(what_a_stream_missed_is_read_after_the_exit),
 		LAB_TEST(lines_of_a_clock_that_was_put_back_come_once),
 		LAB_TEST(lines_of_a_clock_that_was_put_back_are_found_after_the_exit),

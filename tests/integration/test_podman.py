@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Podman as the engine: what differs from Docker's is of no matter to jobs."""
+import pytest
+from support.daemon import UNTIL_RELEASED, distributed, script
+from support.podman import podman_start
+from support.tuning import tuning_input
+from support.tunnels import CALL_WORKER, SAYS, said_it_all, tunnel_of
+from support.wait import wait_until
+
+LINES = 2000
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def podman():
+    found, problem = podman_start()
+    if not found:
+        pytest.skip(problem)
+    yield found
+    found.delete()
+
+
+@pytest.fixture
+def daemon(podman, new_daemon):
+    return new_daemon("--offline", engine=podman).start()
+
+
+def test_no_line_is_lost_or_doubled(daemon):
+    """Times are whole seconds."""
+    job = daemon.run(script(f"for i in $(seq {LINES}); do echo line $i; done; sleep 1; echo last; echo error >&2"))
+    lines = daemon.lines(job["jobId"])
+    assert lines[:LINES] == [f"line {i}" for i in range(1, LINES + 1)] and sorted(lines[LINES:]) == ["error", "last"]
+
+
+def test_replicas_reach_storage_metadata_and_each_other(daemon):
+    job = daemon.run(distributed(CALL_WORKER + SAYS, "nc -l -p 2222; " + SAYS, workers=1))
+    lines = [daemon.lines(job["jobId"], task) for task in ("master-replica-0", "worker-replica-0")]
+    assert lines[1].pop(0) == "called", (lines, daemon.log())
+    assert all(map(said_it_all, lines)) and lines[0] != lines[1], (lines, daemon.log())
+
+
+def test_metrics_of_trials_arrive(daemon):
+    job = daemon.create(tuning_input(maxTrials=1))
+    done = daemon.until(job, "SUCCEEDED", "FAILED")
+    assert "objectiveValue" in done["trainingOutput"]["trials"][0]["finalMetric"], done
+
+
+def test_a_daemon_that_died_takes_its_jobs_over(daemon):
+    """The tunnel that is made anew is where replicas know it, down to its hardware address."""
+    job = daemon.create(script(f"{SAYS}; {UNTIL_RELEASED}; {SAYS}"))
+    daemon.wait_lines(job, count=3)
+    before = tunnel_of(daemon)["Id"]
+    daemon.kill9()
+    daemon.start()
+    wait_until(lambda: tunnel_of(daemon)["Id"] != before, 30, "another tunnel")
+    daemon.until(job, "RUNNING")
+    daemon.release(job)
+    assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
+    lines = daemon.lines(job)
+    assert said_it_all(lines[:3]) and said_it_all(lines[3:]) and len(lines) == 6, (lines, daemon.log())

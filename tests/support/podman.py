@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Podman's service as an engine of a test's own: Docker's API at a socket, and nothing of the machine's own Podman."""
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import tempfile
+
+from support.engine import Engine, ensure_test_images
+from support.wait import wait_until
+
+RUNTIMES = ("crun", "runc")  # not each of them runs with each machine's control groups
+
+
+class PodmanEngine(Engine):
+    def __init__(self, runtime):
+        # A short path: a socket's has 107 bytes at most.
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="typ", dir="/tmp"))
+        super().__init__(str(self.top / "podman.sock"))
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        files = min(most, 65536) if most != resource.RLIM_INFINITY else 65536
+        (self.top / "containers.conf").write_text(
+            f'[engine]\nruntime = "{runtime}"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n'
+            f'tmp_dir = "{self.top}/tmp"\n[network]\nnetwork_config_dir = "{self.top}/networks"\n'
+            f'[containers]\ndefault_ulimits = ["nofile={files}:{files}", "nproc=4096:4096"]\n')
+        (self.top / "storage.conf").write_text(
+            f'[storage]\ndriver = "overlay"\nrunroot = "{self.top}/run"\ngraphroot = "{self.top}/root"\n')
+        self.environment = {**os.environ, "CONTAINERS_CONF": str(self.top / "containers.conf"),
+                            "CONTAINERS_STORAGE_CONF": str(self.top / "storage.conf")}
+        self.process = None
+
+    def start(self):
+        with open(self.top / "log", "ab") as log:
+            self.process = subprocess.Popen(["podman", "system", "service", "--time=0", self.host], env=self.environment,
+                                            stdout=log, stderr=log, start_new_session=True)
+        wait_until(self.answers, 30, "Podman's service answers")
+
+    def runs(self):
+        """"": it runs containers; else why not."""
+        ensure_test_images(self)
+        made = self.call("POST", "/containers/create", {"Image": "trainyard-test:1", "Cmd": ["true"], "HostConfig": {"Init": True}})["Id"]
+        try:
+            self.call("POST", f"/containers/{made}/start")
+            return ""
+        except Exception as error:  # pylint: disable=broad-except
+            return str(error)
+        finally:
+            self.remove(made)
+
+    def remove(self, container):
+        self.call("DELETE", f"/containers/{container}?force=1&v=1", ok=(200, 204))
+
+    def delete(self):
+        subprocess.run(["podman", "rm", "--all", "--force", "--time=0"], env=self.environment, capture_output=True, timeout=60)
+        self.process.terminate()
+        self.process.wait(30)
+        subprocess.run(["umount", "--lazy", self.top / "root/overlay"], capture_output=True, timeout=30)
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+def podman_start():
+    """An engine, and ""; or None, and why there is none."""
+    problem = "Podman is not installed"
+    for runtime in filter(shutil.which, RUNTIMES if shutil.which("podman") and os.geteuid() == 0 else ()):
+        engine = PodmanEngine(runtime)
+        engine.start()
+        problem = engine.runs()
+        if not problem:
+            return engine, ""
+        engine.delete()
+    return None, problem
