@@ -193,7 +193,8 @@ enum status listen_check(const struct config *config, struct error *err)
 			continue;
 		if (!config->token_file && !token_given())
 			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-					 "--%s: %s can be reached from other machines: give --token-file too",
+					 "--%s: %s can be reached from other machines: give --token-file, or "
+					 "TRAINYARD_TOKEN, too",
 					 addresses[i].option, addresses[i].listen);
 		log_event(LOG_WARNING, "reachable", "option=%s address=%s hint=\"%s\"", addresses[i].option,
 			  addresses[i].listen, addresses[i].hint);

@@ -572,6 +572,7 @@ EXTRA_DIST += \
 	tests/fuzz/message_mutation.h \
 	tests/fuzz/run \
 	tests/integration \
+	tests/packages \
 	tests/print_coverage \
 	tests/states \
 	tests/support \

@@ -1,22 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon in a container of the engine whose jobs it runs, with a network of its own and a published port: as
 deploy/compose.yaml has it."""
+import atexit
 import os
 import pathlib
 import secrets
+import subprocess
+import tempfile
 
 import yaml
 
-from support.daemon import Daemon
-from support.engine import IMAGE, ROOT
+from support.daemon import Daemon, program
+from support.engine import ROOT
 from support.wait import wait_until
 
 SERVICES = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
 NAME = "trainyard"  # what neighbours call it
+LOOK_NS = 500_000_000  # how often the engine asks for its health; otherwise as the image has it
+
+
+_images = {}
+
+
+def image_of(engine):
+    """The image of deploy/Dockerfile, of the program under test and this machine's libraries; gone when the tests end."""
+    if engine.host not in _images:
+        name = f"trainyard-contained:{os.getpid()}"
+        with tempfile.TemporaryDirectory() as work:
+            place = pathlib.Path(work)
+            (place / "archive.tar").write_bytes(archive_make(place, program(), name))
+            engine.call("POST", "/images/load", (place / "archive.tar").read_bytes(), "application/x-tar")
+        atexit.register(engine.remove_image, name)
+        _images[engine.host] = name
+    return _images[engine.host]
+
+
+def archive_make(place, binary, name):
+    """What deploy/package makes of a program; debugging information stays behind."""
+    subprocess.run(["strip", "--strip-debug", "-o", place / "trainyard", binary], check=True)
+    subprocess.run([ROOT / "deploy/image-root", place / "trainyard", place / "root"], check=True, timeout=120)
+    subprocess.run([ROOT / "deploy/image-archive", place / "root", ROOT / "deploy/Dockerfile", name, place / "made.tar"],
+                   check=True, timeout=120, env=os.environ | {"SOURCE_DATE_EPOCH": "0"})
+    return (place / "made.tar").read_bytes()
 
 
 class Contained(Daemon):
-    """Its programs and libraries are this machine's, mounted; its state is in a volume that the engine alone has."""
+    """It is of the image that users have; its state is in a volume that the engine alone has."""
 
     def __init__(self, directory, engine, *options):
         super().__init__(directory, engine, *options, project=f"contained-{os.getpid()}")
@@ -25,16 +54,16 @@ class Contained(Daemon):
         self.name = f"trainyard-contained-{secrets.token_hex(4)}"
         self.network = engine.call("POST", "/networks/create", {"Name": self.name, "Driver": "bridge"})["Id"]
         engine.call("POST", "/volumes/create", {"Name": self.name})
-        self.id, self.variables, self.words = None, [], SERVICES[NAME]["command"]
+        self.id, self.user = None, None
+        self.variables = [f"{name}={value}" for name, value in SERVICES[NAME]["environment"].items()]
 
     def make(self):
-        binary = pathlib.Path(self.binary).resolve()
-        mounts = ["/usr:/usr:ro", "/usr/lib:/lib:ro", "/usr/lib64:/lib64:ro", "/etc/ssl:/etc/ssl:ro", f"{binary.parent}:/program:ro",
-                  f"{self.engine.path}:/var/run/docker.sock", f"{self.directory}/token:/run/secrets/token:ro",
+        mounts = [f"{self.engine.path}:/var/run/docker.sock", f"{self.directory}/token:/run/secrets/token:ro",
                   f"{self.name}:/var/lib/trainyard"]
-        command = [f"/program/{binary.name}", *self.words, "--project", self.project, *self.options]
-        self.id = self.engine.call("POST", "/containers/create", {
-            "Image": IMAGE, "Cmd": command, "Env": ["ASAN_OPTIONS=detect_leaks=0", *self.variables], "ExposedPorts": {"8090/tcp": {}},
+        about = {"User": self.user} if self.user else {}
+        self.id = self.engine.call("POST", "/containers/create", about | {
+            "Image": image_of(self.engine), "Cmd": ["serve", "--project", self.project, *self.options],
+            "Env": ["ASAN_OPTIONS=detect_leaks=0", *self.variables], "Healthcheck": {"Interval": LOOK_NS},
             "HostConfig": {"Binds": mounts, "NetworkMode": self.name,
                            "PortBindings": {"8090/tcp": [{"HostIp": "127.0.0.1", "HostPort": ""}]}},
             "NetworkingConfig": {"EndpointsConfig": {self.name: {"Aliases": [NAME]}}}})["Id"]
@@ -49,11 +78,10 @@ class Contained(Daemon):
         return self
 
     def _is_ready(self):
-        assert self.engine.inspect(self.id)["State"]["Running"], self.log()
-        try:
-            return self.get("/readyz").status == 200
-        except OSError:
-            return False
+        """By what the image has for it. Broken: HEALTHCHECK without "status", or with another path of the program."""
+        state = self.engine.inspect(self.id)["State"]
+        assert state["Running"] and state["Health"]["Status"] != "unhealthy", (state, self.log())
+        return state["Health"]["Status"] == "healthy"
 
     def log(self):
         return str(self.engine.call("GET", f"/containers/{self.id}/logs?stdout=1&stderr=1"))
@@ -73,6 +101,12 @@ class Contained(Daemon):
         """The container; its state stays in the volume."""
         self.engine.remove(self.id)
         self.id = None
+
+    def delete_state(self):
+        """With the container. The next one gets a volume as the image has it."""
+        self.remove()
+        self.engine.call("DELETE", f"/volumes/{self.name}")
+        self.engine.call("POST", "/volumes/create", {"Name": self.name})
 
     def delete(self):
         if self.id:
