@@ -168,6 +168,22 @@ static void what_an_engine_took_along_is_tried_again_though_the_clock_was_put_fo
 	loss_check(*state, day_ns);
 }
 
+/* Broken: exit_is_late() without clock_set_in_loss: the job was cancelled, as if its program had ended an hour from now. */
+static void what_ended_in_time_did_though_the_clock_was_put_back_since(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = shape_submit(
+		bench, "limited", &(struct shape){ .project = "p", .max_running_us = hour_ns / 1000 });
+	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	engine_leave(bench, id, "limited");
+	fake_engine_exit_unseen(bench->fake, &master, 0);
+	wall_jump(bench, -day_ns);
+	fake_engine_up(bench->fake);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
 /* Broken: on_listing() that leaves clock_set_in_loss: the worker's own kill is taken for the engine's, which was there. */
 static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 {
@@ -234,6 +250,7 @@ static int TEST_MAIN(void)
 		BENCH_TEST(a_fault_that_passes_lasts_its_time),
 		BENCH_TEST(what_an_engine_took_along_is_tried_again_though_the_clock_was_put_back),
 		BENCH_TEST(what_an_engine_took_along_is_tried_again_though_the_clock_was_put_forward),
+		BENCH_TEST(what_ended_in_time_did_though_the_clock_was_put_back_since),
 		BENCH_TEST(what_ends_long_after_a_loss_is_not_of_it),
 		BENCH_TEST(a_jobs_times_never_go_back),
 	};
