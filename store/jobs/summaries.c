@@ -204,23 +204,16 @@ static bool any_waits(const struct summary_list *list)
 /* The plus keeps the walk on the index that has the order. */
 #define LISTED "job WHERE parent IS NULL AND (deleted = 0 OR " OF_PIPELINE("1") ")"
 
-enum status summary_list_page(struct store *store, const char *project, const char *filter,
-			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
-			      struct error *err)
+/* @page has the rows of the filter, and is of one token. */
+static enum status list_read(struct store *store, struct row_page *page, const char *filter,
+			     const char *page_token, struct summary_list *ret_list, struct error *err)
 {
-	struct row_page page AUTO_ROW_PAGE = {
-		.from = project ? LISTED " AND +project = :project" : LISTED,
-		.bound = { { project ? ":project" : NULL, project } },
-		.size = page_size,
-	};
 	struct row_items items = { .size = sizeof(struct job_summary), .read = summary_read };
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
-	enum status rc = filter_make(filter, &page, err);
+	enum status rc = row_page_begin(page, &store->page_key, filter, page_token, err);
 
 	if (!rc)
-		rc = row_page_begin(&page, &store->page_key, filter, page_token, err);
-	if (!rc)
-		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
+		rc = row_page_walk(store, page, &items, &list.next_page_token, err);
 	list.jobs = items.made;
 	list.count = items.count;
 	if (!rc && any_waits(&list))
@@ -230,6 +223,20 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 	*ret_list = list;
 	list = (struct summary_list){ 0 };
 	return STATUS_OK;
+}
+
+enum status summary_list_page(struct store *store, const char *project, const char *filter,
+			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
+			      struct error *err)
+{
+	struct row_page page AUTO_ROW_PAGE = {
+		.from = project ? LISTED " AND +project = :project" : LISTED,
+		.bound = { { project ? ":project" : NULL, project } },
+		.size = page_size,
+	};
+	enum status rc = filter_make(filter, &page, err);
+
+	return rc ? rc : list_read(store, &page, filter, page_token, ret_list, err);
 }
 
 /* ---- some jobs ---- */
@@ -262,8 +269,6 @@ enum status summary_list_some(struct store *store, const char *project, const ch
 	struct text numbers AUTO_TEXT = { 0 };
 	struct row_page page AUTO_ROW_PAGE = { .from = project ? CHOSEN " AND +project = :project" : CHOSEN,
 					       .size = ROW_PAGE_MAX };
-	struct row_items items = { .size = sizeof(struct job_summary), .read = summary_read };
-	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
 	enum status rc = filter_make(filter, &page, err);
 
 	text_putc(&numbers, '[');
@@ -276,19 +281,7 @@ enum status summary_list_some(struct store *store, const char *project, const ch
 	page.bound[1].value = project;
 	if (!rc)
 		rc = trials_drop(store, numbers.data, jobs, count, err);
-	if (!rc)
-		rc = row_page_begin(&page, &store->page_key, filter, NULL, err);
-	if (!rc)
-		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
-	list.jobs = items.made;
-	list.count = items.count;
-	if (!rc && any_waits(&list))
-		rc = waits_read(store, &list, err);
-	if (rc)
-		return rc;
-	*ret_list = list;
-	list = (struct summary_list){ 0 };
-	return STATUS_OK;
+	return rc ? rc : list_read(store, &page, filter, NULL, ret_list, err);
 }
 
 /* ---- one job ---- */
