@@ -2,7 +2,6 @@
 #include "api/emulator/line_stream.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
@@ -36,7 +35,6 @@ static ssize_t stream_read(void *arg, char *buffer, size_t size)
 {
 	struct line_stream *stream = arg;
 	struct error err AUTO_ERROR = { 0 };
-	size_t piece;
 
 	while (stream->sent == stream->pending.length) {
 		ssize_t over = 1;
@@ -52,12 +50,7 @@ static ssize_t stream_read(void *arg, char *buffer, size_t size)
 		if (over <= 0)
 			return over;
 	}
-	piece = stream->pending.length - stream->sent;
-	if (piece > size)
-		piece = size;
-	memcpy(buffer, stream->pending.data + stream->sent, piece);
-	stream->sent += piece;
-	return (ssize_t)piece;
+	return (ssize_t)text_piece(&stream->pending, &stream->sent, buffer, size);
 }
 
 void line_stream_begin(struct call *call, const struct line_source *source)

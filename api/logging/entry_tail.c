@@ -18,9 +18,9 @@ enum {
 	WINDOW_US_DEFAULT = 2 * US_PER_S,
 	WINDOW_US_MAX = 60 * US_PER_S,
 	MINUTE_US = 60 * US_PER_S,
-	RATE_MAX = 60000,             /* entries a minute */
-	CONSUMED_US = 10 * US_PER_S,  /* how long a client may take none */
-	LOOKS_MAX = 20,               /* in a window: entries come a twentieth of it late */
+	RATE_MAX = 60000,            /* entries a minute */
+	CONSUMED_US = 10 * US_PER_S, /* how long a client may take none */
+	LOOKS_MAX = 20,              /* in a window: entries come a twentieth of it late */
 	LOOK_US_MIN = 20000,
 	QUIET_US = 500000,
 };
@@ -33,11 +33,11 @@ struct tail {
 	const struct clock *clock;
 	struct entry_watch *watch;
 	int64_t window_us, ends_us;
-	int64_t look_us;      /* when the next look is due; INT64_MAX: after the next batch */
-	int64_t asked_us;     /* when it was asked for a message last */
-	int64_t minute_us;    /* when the minute began of which given counts */
+	int64_t look_us;   /* when the next look is due; INT64_MAX: after the next batch */
+	int64_t asked_us;  /* when it was asked for a message last */
+	int64_t minute_us; /* when the minute began of which given counts */
 	unsigned given;
-	int64_t consumed_ns;  /* entries stored by then are too old for a client that took none meanwhile */
+	int64_t consumed_ns; /* entries stored by then are too old for a client that took none meanwhile */
 	uint64_t suppressed[SUPPRESSION_COUNT];
 	struct entry_rendering rendering;
 };
@@ -255,7 +255,6 @@ static ssize_t array_read(void *arg, char *buffer, size_t size)
 {
 	struct array *array = arg;
 	struct error err AUTO_ERROR = { 0 };
-	size_t piece;
 
 	if (array->sent == array->pending.length) {
 		if (array->is_ended)
@@ -263,12 +262,7 @@ static ssize_t array_read(void *arg, char *buffer, size_t size)
 		if (!array_more(array, &err))
 			return STREAM_QUIET;
 	}
-	piece = array->pending.length - array->sent;
-	if (piece > size)
-		piece = size;
-	memcpy(buffer, array->pending.data + array->sent, piece);
-	array->sent += piece;
-	return (ssize_t)piece;
+	return (ssize_t)text_piece(&array->pending, &array->sent, buffer, size);
 }
 
 enum status entry_tail(struct call *call, struct error *err)

@@ -157,6 +157,16 @@ char *text_take(struct text *text)
 	return data;
 }
 
+size_t text_piece(const struct text *text, size_t *sent, char *buffer, size_t size)
+{
+	const size_t left = text->length - *sent, piece = left < size ? left : size;
+
+	if (piece)
+		memcpy(buffer, text->data + *sent, piece);
+	*sent += piece;
+	return piece;
+}
+
 /* How many bytes at @s are printable ASCII: most of what is written is nothing else. */
 static size_t printable_length(const unsigned char *s, size_t left)
 {

@@ -41,6 +41,8 @@ void text_shell_word(struct text *text, const char *word);
 bool shell_word_is_plain(const char *word);
 /* Returns the memory (never NULL); the text is empty afterwards. Not for a text that may fail. */
 char *text_take(struct text *text);
+/* Copies the next bytes behind the first *@sent, at most @size, and moves *@sent past them. Returns their number. */
+size_t text_piece(const struct text *text, size_t *sent, char *buffer, size_t size);
 
 /* "2026-11-20T21:29:51Z": the format of a job's times in ml v1. */
 void text_time_seconds(struct text *text, int64_t wall_us);
