@@ -412,14 +412,10 @@ static bool socket_bind(int own, const struct listener_options *options, const u
 static int socket_open(const struct listener_options *options, const union address *address)
 {
 	int own = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int cause;
 
 	if (own < 0 || socket_bind(own, options, address))
 		return own;
-	cause = errno;
-	close(own);
-	errno = cause;
-	return -1;
+	return fd_drop(own);
 }
 
 static bool listens(const struct listener_options *options)

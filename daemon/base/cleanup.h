@@ -6,7 +6,9 @@
  *     AUTO(plan) struct plan *plan = plan_new();        freed when the scope ends
  *     *ret_plan = TAKE(plan);                           ...unless it was taken
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define DEFINE_AUTO(name, type, release)                                                                     \
 	static inline void auto_##name(type *held)                                                           \
@@ -25,3 +27,14 @@
 	})
 
 DEFINE_AUTO(string, char *, free)
+
+/* Closes @fd (-1: there is none) after a failure, and keeps its errno. Returns -1. */
+static inline int fd_drop(int fd)
+{
+	const int problem = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = problem;
+	return -1;
+}

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
 #include "daemon/base/socket_owner.h"
 
@@ -44,17 +45,13 @@ static int name_bind(const char *name)
 {
 	struct sockaddr_un address;
 	socklen_t length = address_make(name, &address);
-	int problem, fd = socket_open();
+	int fd = socket_open();
 
 	if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, length) == 0) {
 		shutdown(fd, SHUT_RD);
 		return fd;
 	}
-	problem = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = problem;
-	return -1;
+	return fd_drop(fd);
 }
 
 /* ---- other holders ---- */

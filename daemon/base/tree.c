@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/cleanup.h"
+
 struct removal {
 	DIR *top;
 	dev_t device;
@@ -49,13 +51,10 @@ static DIR *directory_open(int above, const char *name)
 	const int handle = directory_take(above, name);
 	const int fd = handle >= 0 ? openat(handle, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-	const int problem = errno;
 
-	if (!directory && fd >= 0)
-		close(fd);
-	if (handle >= 0)
-		close(handle);
-	errno = problem;
+	if (!directory)
+		fd_drop(fd);
+	fd_drop(handle);
 	return directory;
 }
 

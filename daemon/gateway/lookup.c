@@ -97,9 +97,8 @@ static int address_call(const struct lookup *lookup, size_t which, int wake, int
 	}
 	if (problem == 0)
 		return fd;
-	close(fd);
 	errno = problem;
-	return -1;
+	return fd_drop(fd);
 }
 
 static struct lookup *lookup_new(const char *host, const char *port)

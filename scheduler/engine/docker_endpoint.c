@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_carrier.h"
 #include "scheduler/engine/docker_context.h"
@@ -264,17 +265,12 @@ static int socket_connect(const char *path, unsigned patience_ms)
 	struct timeval patience = { .tv_sec = patience_ms / 1000, .tv_usec = patience_ms % 1000 * 1000L };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int problem;
 
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) == 0 &&
 	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
-	problem = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = problem;
-	return -1;
+	return fd_drop(fd);
 }
 
 int endpoint_connect(struct endpoint *endpoint, unsigned patience_ms)

@@ -87,10 +87,7 @@ static bool place_find(struct tree_path *place, const struct blob_files *files, 
 		place->directory_fd = enter(parent_fd, place->part);
 		place->part = slash + 1;
 		place->depth++;
-		int kept = errno;
-
-		close(parent_fd);
-		errno = kept;
+		fd_drop(parent_fd);
 	}
 	return place->directory_fd >= 0;
 }
