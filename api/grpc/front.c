@@ -141,7 +141,8 @@ static void answer_read(struct connection *connection, const struct route *route
 				answer->body.length ? answer->body.data : "", answer->body.length, bytes,
 				outcome);
 	else if (!wake_open(connection))
-		rpc_outcome_fail(outcome, GRPC_UNAVAILABLE, "There is no file descriptor for the stream now.");
+		rpc_outcome_fail(outcome, GRPC_UNAVAILABLE,
+				 "There is no file descriptor for the stream now.");
 	else
 		feed_source_open(route, rpc_context_find(options->families, route), options->any,
 				 &request->body, connection->wake_fd, source, outcome);
@@ -248,7 +249,8 @@ static bool front_is_closing(struct front *front)
 }
 
 /* The client has left, or the front is to end: then feeds end with a word. */
-static void session_leave(struct connection *connection, struct session *session, struct stream_socket *socket)
+static void session_leave(struct connection *connection, struct session *session,
+			  struct stream_socket *socket)
 {
 	if (!session_has_feeds(session) || !front_is_closing(connection->front))
 		return;
@@ -264,9 +266,8 @@ static void session_run(struct connection *connection, struct session *session, 
 	char buffer[READ_BYTES];
 
 	while (session_flush(session, socket) && session_lives(session)) {
-		const ssize_t length =
-			stream_socket_read(socket, buffer, sizeof(buffer), silence_ms(connection, session),
-					   connection->wake_fd);
+		const ssize_t length = stream_socket_read(
+			socket, buffer, sizeof(buffer), silence_ms(connection, session), connection->wake_fd);
 
 		if (length == STREAM_SOCKET_IDLE && session_has_feeds(session))
 			session_wake(session);
@@ -300,8 +301,12 @@ static void connection_serve(struct connection *connection)
 	struct front *front = connection->front;
 	struct stream_socket socket AUTO_STREAM_SOCKET = { 0 };
 	AUTO(session)
-	struct session *session = session_new(&(struct session_options){
-		.pool = &front->pool, .admit = on_admit, .call = on_call, .has_feed = on_has_feed, .feed = on_feed, .arg = connection });
+	struct session *session = session_new(&(struct session_options){ .pool = &front->pool,
+									 .admit = on_admit,
+									 .call = on_call,
+									 .has_feed = on_has_feed,
+									 .feed = on_feed,
+									 .arg = connection });
 
 	if (front->options.rest && stream_socket_is_rest(connection->fd)) {
 		connection_divert(connection);

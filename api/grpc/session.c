@@ -27,7 +27,7 @@ enum {
 	POOL_ANSWER_BYTES_MAX = 128 << 20,
 	PATH_BYTES_MAX = 512,
 	SECRET_BYTES_MAX = 8192,
-	FRAME_BYTES = 5,             /* compressed or not, and the length */
+	FRAME_BYTES = 5, /* compressed or not, and the length */
 };
 
 /* Headers that are kept. */
@@ -418,8 +418,9 @@ static ssize_t on_feed_read(nghttp2_session *http2, int32_t id, uint8_t *buffer,
 	if (length != FEED_OVER)
 		return length;
 	*flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-	return outcome_submit(http2, id, &stream->feed->outcome, ENDING_TRAILERS) ? NGHTTP2_ERR_CALLBACK_FAILURE
-										  : 0;
+	return outcome_submit(http2, id, &stream->feed->outcome, ENDING_TRAILERS)
+		       ? NGHTTP2_ERR_CALLBACK_FAILURE
+		       : 0;
 }
 
 static unsigned feed_count(const struct session *session)

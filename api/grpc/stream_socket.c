@@ -15,7 +15,13 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
 
-enum { HELLO_US = 10000000, /* for a client's first words */ HANDSHAKE_MS = 10000, SEND_S = 30, RECORD_MS = 30000, TLS_HANDSHAKE_RECORD = 22 };
+enum {
+	HELLO_US = 10000000,
+	/* for a client's first words */ HANDSHAKE_MS = 10000,
+	SEND_S = 30,
+	RECORD_MS = 30000,
+	TLS_HANDSHAKE_RECORD = 22
+};
 
 struct tls_keys {
 	gnutls_certificate_credentials_t credentials;
@@ -135,8 +141,7 @@ static int read_wait(int fd, int wake_fd, int timeout_ms)
 	return ready < 0 ? ready : polled[0].revents != 0;
 }
 
-ssize_t stream_socket_read(struct stream_socket *socket, void *buffer, size_t size, int idle_ms,
-			   int wake_fd)
+ssize_t stream_socket_read(struct stream_socket *socket, void *buffer, size_t size, int idle_ms, int wake_fd)
 {
 	ssize_t length;
 
@@ -202,7 +207,8 @@ bool stream_socket_is_rest(int fd)
 	return !hello.http2_only;
 }
 
-enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port, struct error *err)
+enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port,
+			  struct error *err)
 {
 	struct sockaddr_storage storage = { 0 };
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
@@ -221,10 +227,8 @@ enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint1
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address", address);
 	}
 	*ret_fd = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (*ret_fd < 0 ||
-	    setsockopt(*ret_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-	    bind(*ret_fd, (struct sockaddr *)&storage, size) != 0 ||
-	    listen(*ret_fd, SOMAXCONN) != 0 ||
+	if (*ret_fd < 0 || setsockopt(*ret_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+	    bind(*ret_fd, (struct sockaddr *)&storage, size) != 0 || listen(*ret_fd, SOMAXCONN) != 0 ||
 	    getsockname(*ret_fd, (struct sockaddr *)&storage, &size) != 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u: %s", address,
 				 port, strerror(errno));

@@ -140,11 +140,12 @@ static enum status look_prepare(const struct log_tail *tail, struct connection *
 	};
 	struct text sql AUTO_TEXT = { 0 };
 
-	text_puts(&sql,
-		  "SELECT e.ts, e.insert_id, e.source, e.severity, e.kind, e.payload, e.received_ns,"
-		  " json_extract(s.resource_labels, '$.task_name'), json_extract(s.labels, '$.\"ml.googleapis.com/trial_id\"')"
-		  " FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
-		  " WHERE e.job = :job0");
+	text_puts(
+		&sql,
+		"SELECT e.ts, e.insert_id, e.source, e.severity, e.kind, e.payload, e.received_ns,"
+		" json_extract(s.resource_labels, '$.task_name'), json_extract(s.labels, '$.\"ml.googleapis.com/trial_id\"')"
+		" FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
+		" WHERE e.job = :job0");
 	/* Only one lower bound: of two, SQLite may seek by the one that is further away, and walk over all that was
 	 * read before. */
 	if ((look == LOOK_STORED || look == LOOK_NEW) && tail->now.placed)
