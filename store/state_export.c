@@ -13,13 +13,14 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/base/tree.h"
+#include "daemon/base/work.h"
 #include "store/connection.h"
 #include "store/objects/blob_files.h"
 #include "store/small_file.h"
 #include "store/state_folder.h"
 
 /* Choice: objects that are overwritten all the time let the copy of one moment succeed within a few. */
-enum { TRIES = 20, CLOCK_BYTES_MAX = 64 };
+enum { TRIES = 20, CLOCK_BYTES_MAX = 64, STEPS_A_LOOK = 10000 };
 
 static const char exports_begin[] = "export.";
 
@@ -54,7 +55,14 @@ static enum status copy_strip(const char *path, const char *sql, struct error *e
 	return rc;
 }
 
-/* NOT_FOUND: there is no such database. */
+/* SQLite asks each so many steps; an abandoned copy ends with SQLITE_INTERRUPT. */
+static int copy_look(void *arg)
+{
+	(void)arg;
+	return work_is_abandoned();
+}
+
+/* NOT_FOUND: there is no such database; CANCELLED: the client has gone. */
 static enum status database_copy(const char *from, const char *to, const char *strip, struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;
@@ -66,10 +74,11 @@ static enum status database_copy(const char *from, const char *to, const char *s
 	rc = database_open(from, SQLITE_OPEN_READONLY, &database, err);
 	if (rc)
 		return rc;
+	sqlite3_progress_handler(database, STEPS_A_LOOK, copy_look, NULL);
 	if (sqlite3_prepare_v2(database, "VACUUM INTO ?", -1, &copy, NULL) != SQLITE_OK ||
 	    sqlite3_bind_text(copy, 1, to, -1, SQLITE_STATIC) != SQLITE_OK ||
 	    sqlite3_step(copy) != SQLITE_DONE)
-		return database_error(database, err, from);
+		return work_check(err) ? STATUS_CANCELLED : database_error(database, err, from);
 	return copy_strip(to, strip, err);
 }
 
@@ -119,16 +128,17 @@ static enum status blob_copy(const struct blob_files *from, int64_t blob, int fo
 	return rc;
 }
 
-/* The newest first: they are the likeliest to go. *ret_gone: storage.db is to be copied anew. */
+/* The newest first: they are the likeliest to go. *ret_gone: one whose file is gone, so that storage.db is to be copied
+ * anew; 0: all are there. */
 static enum status blobs_copy(const struct blob_files *from, const char *storage_path, int folder_fd,
-			      bool *ret_gone, struct error *err)
+			      int64_t *ret_gone, struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;
 	AUTO(query) sqlite3_stmt *rows = NULL;
 	enum status rc = database_open(storage_path, SQLITE_OPEN_READONLY, &database, err);
 	bool row = false;
 
-	*ret_gone = false;
+	*ret_gone = 0;
 	if (rc)
 		return rc;
 	if (sqlite3_prepare_v2(database, "SELECT DISTINCT blob FROM object ORDER BY blob DESC", -1, &rows,
@@ -137,10 +147,13 @@ static enum status blobs_copy(const struct blob_files *from, const char *storage
 	while (!(rc = statement_step(rows, &row, err)) && row) {
 		bool gone;
 
-		rc = blob_copy(from, sqlite3_column_int64(rows, 0), folder_fd, &gone, err);
+		rc = work_check(err);
+		if (!rc)
+			rc = blob_copy(from, sqlite3_column_int64(rows, 0), folder_fd, &gone, err);
 		if (rc)
 			return rc;
-		*ret_gone |= gone;
+		if (gone)
+			*ret_gone = sqlite3_column_int64(rows, 0);
 	}
 	return rc;
 }
@@ -187,6 +200,34 @@ static enum status blobs_prune(const char *storage_path, int folder_fd, struct e
 	return rc;
 }
 
+/* FAILED_PRECONDITION, whose text clients get: an object still has the blob @gone, which has no file. */
+static enum status loss_look(const char *storage_path, int64_t gone, struct error *err)
+{
+	AUTO(database) sqlite3 *database = NULL;
+	AUTO(query) sqlite3_stmt *object = NULL;
+	bool found = false;
+	enum status rc = database_open(storage_path, SQLITE_OPEN_READONLY, &database, err);
+
+	if (!rc &&
+	    sqlite3_prepare_v2(
+		    database,
+		    "SELECT bucket.name, object.name FROM object JOIN bucket ON bucket.id = object.bucket"
+		    " WHERE blob = ? LIMIT 1",
+		    -1, &object, NULL) != SQLITE_OK)
+		rc = database_error(database, err, storage_path);
+	if (!rc) {
+		sqlite3_bind_int64(object, 1, gone);
+		rc = statement_step(object, &found, err);
+	}
+	if (rc || !found)
+		return rc;
+	return error_set(
+		err, STATUS_FAILED_PRECONDITION, NULL,
+		"The bytes of gs://%s/%s are lost: their file is not in the state directory. Delete the object "
+		"or store it again, then export.",
+		column_text(object, 0), column_text(object, 1));
+}
+
 static const char storage_strip[] =
 	"DELETE FROM session; DELETE FROM part; DELETE FROM assembly; DELETE FROM post_commit;";
 
@@ -197,7 +238,7 @@ static enum status storage_copy_to(const char *state_dir, const char *folder, in
 	AUTO(string) char *from = memory_printf("%s/storage.db", state_dir);
 	AUTO(string) char *to = memory_printf("%s/storage.db", folder);
 	struct blob_files files;
-	bool gone = true;
+	int64_t gone = 1;
 	enum status rc;
 
 	if (access(from, F_OK) != 0)
@@ -208,6 +249,9 @@ static enum status storage_copy_to(const char *state_dir, const char *folder, in
 		rc = database_copy(from, to, storage_strip, err);
 		if (!rc)
 			rc = blobs_copy(&files, to, folder_fd, &gone, err);
+		/* A change of an object removes its blob's file after the commit: a row that is still there lost it. */
+		if (!rc && gone)
+			rc = loss_look(from, gone, err);
 		if (!rc && !gone && i > 0)
 			rc = blobs_prune(to, folder_fd, err);
 	}

@@ -11,6 +11,8 @@
 
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/base/work.h"
+#include "store/connection.h"
 #include "store/state_export.h"
 #include "tests/unit/store/store_testing.h"
 
@@ -144,10 +146,45 @@ static void an_import_goes_on_where_it_was_cut_off(void **state)
 		}
 }
 
+static bool client_has_gone(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+/* Broken: database_copy() without its progress handler: the databases were copied for no client. */
+static void an_export_ends_when_its_client_goes(void **state)
+{
+	const struct work work = { .is_abandoned = client_has_gone };
+	struct error err AUTO_ERROR = { 0 };
+	sqlite3 *database = NULL;
+
+	(void)state;
+	state_make("large", "large");
+	AUTO(string) char *from = memory_printf("%s/large", top);
+	AUTO(string) char *out = memory_printf("%s/large-out", top);
+	AUTO(string) char *path = memory_printf("%s/state.db", from);
+
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(database,
+			     "CREATE TABLE filler AS WITH RECURSIVE n (i) AS"
+			     " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n",
+			     NULL, NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(database);
+	work_begin(&work);
+	assert_int_equal(state_export_into(from, out, &err), STATUS_CANCELLED);
+	work_end();
+	assert_int_equal(access(out, F_OK), -1);
+	assert_int_equal(state_export_into(from, out, &err), STATUS_OK);
+}
+
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_import_goes_on_where_it_was_cut_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_export_ends_when_its_client_goes, setup, teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
