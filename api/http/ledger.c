@@ -130,13 +130,27 @@ static void entry_add(struct ledger *ledger, const struct exchange *exchange)
 	pthread_mutex_unlock(&ledger->lock);
 }
 
+/* A page that shows the requests would fill the list with its own. */
+static bool is_console_read(const struct exchange *exchange)
+{
+	static const char files[] = "_trainyard/console/";
+	const char *agent = exchange->head.values[HEADER_USER_AGENT], *path = exchange->target.path;
+
+	if (!agent || strncmp(agent, "Mozilla/", strlen("Mozilla/")) != 0 || exchange->failed || exchange->cut ||
+	    strcmp(method_of(exchange), "GET") != 0)
+		return false;
+	return (path && strncmp(path, files, strlen(files)) == 0) ||
+	       head_find(&exchange->head, "X-Trainyard-Console");
+}
+
 void ledger_add(struct ledger *ledger, const struct exchange *exchange)
 {
 	if (!ledger)
 		return;
 	atomic_fetch_add_explicit(&ledger->counts[method_slot(method_of(exchange))][code_slot(exchange)], 1,
 				  memory_order_relaxed);
-	entry_add(ledger, exchange);
+	if (!is_console_read(exchange))
+		entry_add(ledger, exchange);
 }
 
 static const struct ledger_entry *entry_after(const struct ledger *ledger, uint64_t after)

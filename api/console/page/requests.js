@@ -19,15 +19,13 @@ const COLUMNS = [
 export function requestsPage(main, {title}) {
 	const search = el("input", {type: "search", placeholder: "Search   /", "aria-label": "Search requests", on: {input: () => show()}});
 	const refused = el("button", {"aria-pressed": "false", on: {click: () => { refused.setAttribute("aria-pressed", refused.getAttribute("aria-pressed") === "false"); show(); }}}, "Refused only");
-	const own = el("button", {"aria-pressed": "false", on: {click: () => { own.setAttribute("aria-pressed", own.getAttribute("aria-pressed") === "false"); show(); }}}, "This page's too");
 	const count = el("span", {class: "soft small", role: "status"});
 	const table = new Table(COLUMNS, {label: "Requests", sorted: {key: "when", down: true}, open: () => {}});
 	let requests = [];
 
 	function show() {
 		const words = search.value.toLowerCase().split(/\s+/).filter(Boolean), on = (button) => button.getAttribute("aria-pressed") === "true";
-		const seen = requests.filter((request) => (!on(refused) || request.status >= 400) && words.every((word) => request.words.includes(word)) &&
-			(on(own) || !(request.userAgent ?? "").startsWith("Mozilla/") || !/^\/(_trainyard\/|healthz)/.test(request.path)));
+		const seen = requests.filter((request) => (!on(refused) || request.status >= 400) && words.every((word) => request.words.includes(word)));
 
 		count.textContent = `${seen.length} of the last ${requests.length} requests`;
 		table.set(seen);
@@ -43,7 +41,7 @@ export function requestsPage(main, {title}) {
 	}
 
 	title("Requests");
-	main.replaceChildren(el("div", {class: "row"}, search, refused, own, el("span", {class: "grow"}), count), table.node);
+	main.replaceChildren(el("div", {class: "row"}, search, refused, el("span", {class: "grow"}), count), table.node);
 	const stop = every(LOOK_MS, () => look().catch((problem) => note(problem.message, true)));
 	return {close: () => { stop(); table.close(); }, keys: {"/": () => search.focus(), j: () => table.move(1), k: () => table.move(-1)}};
 }

@@ -62,6 +62,52 @@ static void the_last_thousand_are_kept(void **state)
 	ledger_free(ledger);
 }
 
+static const char *console_find(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "X-Trainyard-Console") == 0 ? "1" : NULL;
+}
+
+/* Broken: is_console_read() without its method, without `failed`, or without the browser's name: what was done was not listed. */
+static void what_a_page_reads_is_counted_alone(void **state)
+{
+	static const struct {
+		const char *method, *agent;
+		bool marked, failed, is_listed;
+		const char *path;
+	} rows[] = {
+		{ "GET", "Mozilla/5.0", false, false, false, "_trainyard/console/app.js" },
+		{ "GET", "Mozilla/5.0", true, false, false }, { "GET", "Mozilla/5.0", true, true, true },
+		{ "POST", "Mozilla/5.0", true, false, true }, { "GET", "Mozilla/5.0", false, false, true },
+		{ "GET", "curl/8", true, false, true },	      { "GET", NULL, true, false, true },
+	};
+	struct ledger *ledger = ledger_new();
+	struct text seen AUTO_TEXT = { 0 };
+	uint64_t listed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct exchange exchange = { .rules = &rules,
+					     .method = rows[i].method,
+					     .http_status = 200,
+					     .failed = rows[i].failed,
+					     .target.path = rows[i].path ? rows[i].path : "v1/x",
+					     .head.find = rows[i].marked ? console_find : NULL };
+
+		exchange.head.values[HEADER_USER_AGENT] = rows[i].agent;
+		if (rows[i].failed)
+			error_set(&exchange.error, STATUS_NOT_FOUND, NULL, "nothing is there");
+		ledger_add(ledger, &exchange);
+		error_deinit(&exchange.error);
+		listed += rows[i].is_listed;
+		assert_int_equal(ledger_await(ledger, listed, 0), false);
+		assert_true(!listed || ledger_await(ledger, listed - 1, 0));
+	}
+	ledger_counts_each(ledger, count_write, &seen);
+	assert_string_equal(seen.data, "GET 200 6; POST 200 1; ");
+	ledger_free(ledger);
+}
+
 /* Broken: the path of a shell that is kept as it came; a line end in a header that is kept. */
 static void no_secret_and_no_line_end_is_kept(void **state)
 {
@@ -140,6 +186,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_are_counted_by_method_and_status),
 		cmocka_unit_test(the_last_thousand_are_kept),
+		cmocka_unit_test(what_a_page_reads_is_counted_alone),
 		cmocka_unit_test(no_secret_and_no_line_end_is_kept),
 		cmocka_unit_test(answers_of_several_threads_are_read_in_their_order),
 	};
