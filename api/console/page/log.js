@@ -130,7 +130,13 @@ export class LogView {
 	#later() {
 		this.frame ||= requestAnimationFrame(() => {
 			this.frame = 0;
-			this.#fit().then(() => this.closed || this.#drawAll());
+			this.#fit().then(() => {
+				if (this.closed)
+					return;
+				this.#drawAll();
+				if (this.seeks)
+					this.firstError();
+			});
 		});
 	}
 
@@ -230,23 +236,29 @@ export class LogView {
 	}
 
 	goTo(number) {
+		this.seeks = false;
 		this.wanted = number;
 		this.following = false;
 		this.#later();
 	}
 
 	follow(on = true) {
+		this.seeks = false;
 		this.following = on;
 		this.#later();
 	}
 
+	// While lines still come it is the first that comes.
 	firstError() {
-		const found = this.seen.find((number) => BAD.includes(this.lines[number].severity));
+		const found = this.seen.find((number) => BAD.includes(this.lines[number].severity)), sought = this.seeks;
 
-		if (found === undefined)
-			note("There is no error in these lines");
-		else
+		this.seeks = found === undefined && !this.whole;
+		if (found !== undefined)
 			this.goTo(found);
+		else if (this.whole)
+			note("There is no error in these lines");
+		else if (!sought)
+			note("There is no error in these lines so far: the first one is shown when it comes");
 	}
 
 	text() {
