@@ -219,8 +219,6 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_mountpoint.h \
 	daemon/gcs/gcs_orphans.c \
 	daemon/gcs/gcs_orphans.h \
-	daemon/gcs/gcs_visibility.c \
-	daemon/gcs/gcs_visibility.h \
 	daemon/gcs/gcs_turns.c \
 	daemon/gcs/gcs_turns.h \
 	daemon/gcs/gcs_wait.c \

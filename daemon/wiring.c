@@ -204,6 +204,7 @@ static void gcs_make(struct wiring *wiring)
 		&(struct gcs_host_options){
 			.state_dir = wiring->state_dir,
 			.engine = config->engine,
+			.engine_has = engine_kind_of(config->engine)->has_path,
 			.objects = wiring->objects,
 			.storage = wiring->families.storage,
 			.auto_buckets = config->buckets == BUCKETS_AUTO,

@@ -171,7 +171,6 @@ unit_daemon = \
 	tests/unit/daemon/gcs/test_gcs_log.c \
 	tests/unit/daemon/gcs/test_gcs_notes.c \
 	tests/unit/daemon/gcs/test_gcs_path.c \
-	tests/unit/daemon/gcs/test_gcs_visibility.c \
 	tests/unit/daemon/gcs/test_gcs_turns.c \
 	tests/unit/daemon/test_address_file.c \
 	tests/unit/daemon/test_amount.c \
@@ -223,6 +222,7 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker_logs.c \
 	tests/unit/scheduler/engine/test_docker_network.c \
 	tests/unit/scheduler/engine/test_docker_orphans.c \
+	tests/unit/scheduler/engine/test_docker_mounts.c \
 	tests/unit/scheduler/engine/test_docker_progress.c \
 	tests/unit/scheduler/engine/test_docker_reading.c \
 	tests/unit/scheduler/engine/test_docker_replica.c \

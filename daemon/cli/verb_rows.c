@@ -353,7 +353,7 @@ static const struct verb machine_verbs[] = {
 	  .words = "",
 	  .summary = "print the version of trainyard and of its libraries",
 	  .run = version_run },
-	{ .name = "gcs-mount", .words = "", .least = 2, .most = 2, .run = gcs_mount_run },
+	{ .name = "gcs-mount", .words = "", .least = 3, .most = 3, .run = gcs_mount_run },
 	{ .name = NULL },
 };
 

@@ -88,7 +88,7 @@ static void read_ahead_raise(const char *place)
 }
 
 enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
-				  struct gcs_client *client, const char *place,
+				  struct gcs_client *client, const char *place, const char *sign,
 				  struct gcs_file_system **ret_system, struct error *err)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
@@ -98,6 +98,7 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 	system->files = files;
 	system->client = client;
 	system->place = memory_strdup(place);
+	system->sign = memory_strdup(sign);
 	system->turns = gcs_turns_new();
 	if (fuse_opt_add_arg(&args, "trainyard") == 0 &&
 	    fuse_opt_add_arg(&args, "-oallow_other,nosuid,nodev,noatime,fsname=gcs,subtype=trainyard") == 0)
@@ -331,6 +332,7 @@ void gcs_file_system_free(struct gcs_file_system *system)
 		fuse_destroy(system->fuse);
 	gcs_turns_free(system->turns);
 	free(system->place);
+	free(system->sign);
 	free(system);
 }
 
@@ -342,10 +344,10 @@ bool gcs_file_system_is_possible(void)
 }
 
 enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
-				  struct gcs_client *client, const char *place,
+				  struct gcs_client *client, const char *place, const char *sign,
 				  struct gcs_file_system **ret_system, struct error *err)
 {
-	(void)index, (void)files, (void)client, (void)place, (void)ret_system;
+	(void)index, (void)files, (void)client, (void)place, (void)sign, (void)ret_system;
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
 }
 

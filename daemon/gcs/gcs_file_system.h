@@ -29,9 +29,10 @@ struct gcs_file_system;
 /* Whether this program has been built with libfuse. */
 bool gcs_file_system_is_possible(void);
 
-/* Mounts it. All arguments are borrowed. UNAVAILABLE: it cannot be mounted here; *err says why. */
+/* Mounts it. All arguments are borrowed. Beside "gcs" the root has a directory named @sign, which is not listed: a process that
+ * finds it sees this mount, and not another one at the same path. UNAVAILABLE: it cannot be mounted here; *err says why. */
 enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
-				  struct gcs_client *client, const char *place,
+				  struct gcs_client *client, const char *place, const char *sign,
 				  struct gcs_file_system **ret_system, struct error *err);
 /* Serves until it is mounted neither on this machine nor in any container. */
 enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err);

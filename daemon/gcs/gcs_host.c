@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sodium.h>
+
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
@@ -23,7 +25,6 @@
 #include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/gcs/gcs_mountpoint.h"
-#include "daemon/gcs/gcs_visibility.h"
 #include "scheduler/faults/fault_registry.h"
 #include "store/objects/objects.h"
 
@@ -31,6 +32,7 @@ enum {
 	BEGIN_MS = 15000, /* it may wait for the previous process to leave */
 	END_MS = 5000,
 	WORDS_MAX = 512,
+	SIGN_BYTES = 16,
 };
 
 struct gcs_host {
@@ -39,6 +41,8 @@ struct gcs_host {
 	struct gcs_endpoint *endpoint;
 	pthread_mutex_t rules_lock; /* so that the last notification is the right one */
 	pid_t pid;                  /* 0: none is running */
+	char sign[sizeof(".") + 2 * SIGN_BYTES]; /* of its mount: gcs_file_system.h */
+	enum { VISIBILITY_UNKNOWN, VISIBLE, INVISIBLE } visibility; /* of that mount to the engine */
 	int life;                   /* the other end of its standard input and output; -1 */
 };
 
@@ -107,7 +111,8 @@ static int log_open(const char *state_dir)
 static int spawn(const struct gcs_host *host, int life, int errors, pid_t *ret_pid)
 {
 	const char *const arguments[] = { "trainyard", "gcs-mount", host->state_dir,
-					  host->options.auto_buckets ? "auto" : "strict", NULL };
+					  host->options.auto_buckets ? "auto" : "strict", host->sign,
+					  NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none;
@@ -156,11 +161,22 @@ static enum status words_hear(const struct gcs_host *host, struct error *err)
 			 *words ? words : "the process that serves it does not start (see gcs.log)");
 }
 
+static void sign_make(struct gcs_host *host)
+{
+	unsigned char random[SIGN_BYTES];
+
+	randombytes_buf(random, sizeof(random));
+	host->sign[0] = '.';
+	sodium_bin2hex(host->sign + 1, sizeof(host->sign) - 1, random, sizeof(random));
+	host->visibility = VISIBILITY_UNKNOWN;
+}
+
 static enum status process_start(struct gcs_host *host, struct error *err)
 {
 	int ends[2], problem, errors;
 	enum status rc;
 
+	sign_make(host);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no sockets to be had: %s", strerror(errno));
 	errors = log_open(host->state_dir);
@@ -183,6 +199,28 @@ static enum status process_start(struct gcs_host *host, struct error *err)
 
 /* ---- for the scheduler ---- */
 
+/* Asks the engine for the sign. The engine does not have it if it runs on another machine or in another mount namespace, or
+ * if another daemon's mount is at the same path. The mount of a daemon in a container is visible if the state directory is
+ * a shared mount. If the engine does not answer, the next call asks again: the engine refuses to create a container without
+ * the directory. */
+static enum status visibility_check(struct gcs_host *host, struct error *err)
+{
+	if (host->visibility == VISIBILITY_UNKNOWN) {
+		AUTO(string)
+		char *path = memory_printf("%s/" GCS_MOUNT "/%s", host->state_dir, host->sign);
+		const enum status rc = host->options.engine_has(host->engine, path, NULL);
+
+		if (!rc)
+			host->visibility = VISIBLE;
+		else if (rc == STATUS_NOT_FOUND)
+			host->visibility = INVISIBLE;
+	}
+	return host->visibility != INVISIBLE
+		       ? STATUS_OK
+		       : error_set(err, STATUS_UNAVAILABLE, NULL,
+				   "the engine does not see the mount at %s/" GCS_MOUNT, host->state_dir);
+}
+
 static enum status gcs_place(void *arg, const char **ret_directory, struct error *err)
 {
 	struct gcs_host *host = arg;
@@ -202,7 +240,7 @@ static enum status gcs_place(void *arg, const char **ret_directory, struct error
 			rc = process_start(host, err);
 	}
 	if (!rc)
-		rc = gcs_visibility_check(host->engine, host->directory, err);
+		rc = visibility_check(host, err);
 	if (!rc)
 		*ret_directory = host->directory;
 	return rc;

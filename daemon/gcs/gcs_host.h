@@ -16,6 +16,8 @@ struct objects;
 struct gcs_host_options {
 	const char *state_dir; /* absolute */
 	const char *engine;    /* "unix:///var/run/docker.sock" */
+	/* As struct engine_kind has it. */
+	enum status (*engine_has)(const char *engine, const char *path, struct error *err);
 	struct objects *objects;
 	const struct family *storage; /* ends with a NULL name; lives as long as the host */
 	bool auto_buckets;

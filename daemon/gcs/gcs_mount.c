@@ -92,7 +92,7 @@ static enum status parts_make(struct mount *mount, const char *state_dir, bool a
 	return objects_prepare(mount->objects, err);
 }
 
-static enum status mount_open(struct mount *mount, const char *state_dir, bool auto_buckets,
+static enum status mount_open(struct mount *mount, const char *state_dir, bool auto_buckets, const char *sign,
 			      struct error *err)
 {
 	enum status rc;
@@ -111,7 +111,7 @@ static enum status mount_open(struct mount *mount, const char *state_dir, bool a
 	if (!rc)
 		rc = parts_make(mount, state_dir, auto_buckets, err);
 	return rc ? rc
-		  : gcs_file_system_mount(&mount->index, mount->files, mount->client, mount->place,
+		  : gcs_file_system_mount(&mount->index, mount->files, mount->client, mount->place, sign,
 					  &mount->system, err);
 }
 
@@ -173,15 +173,15 @@ int gcs_mount_main(const char *const *arguments)
 	struct mount mount = { .state_fd = -1, .lock_fd = -1 };
 	enum status rc;
 
-	if (!arguments[0] || !arguments[1] || arguments[2]) {
+	if (!arguments[0] || !arguments[1] || !arguments[2] || arguments[3]) {
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
-			  "a state directory and auto or strict are needed");
+			  "a state directory, auto or strict, and a sign are needed");
 		return main_usage_error("gcs-mount ", &err);
 	}
 	memory_init();
 	umask(0077);
 	signal(SIGPIPE, SIG_IGN);
-	rc = mount_open(&mount, arguments[0], strcmp(arguments[1], "auto") == 0, &err);
+	rc = mount_open(&mount, arguments[0], strcmp(arguments[1], "auto") == 0, arguments[2], &err);
 	if (!rc)
 		rc = serve(&mount, &err);
 	if (rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/gcs/gcs_mount.h: the process that serves Cloud Storage as a file system: trainyard gcs-mount STATE
- * auto|strict, which the daemon starts (gcs_host.h).
+ * auto|strict SIGN, which the daemon starts (gcs_host.h).
  *
  * Choice: FUSE by libfuse, in a process of its own. The kernel's other ways to show objects as files are worse here:
  * the hard links below STATE/gs are objects themselves, which a program would change in place; an overlay or a copy

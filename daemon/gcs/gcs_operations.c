@@ -64,7 +64,8 @@ static void stat_fill(const struct gcs_facts *facts, struct stat *ret_stat)
 static int look(const char *text, struct gcs_path *ret_path, struct gcs_facts *ret_facts)
 {
 	struct gcs_file_system *system = system_now();
-	int problem = gcs_path_parse(text, ret_path);
+	const bool is_sign = text[0] == '/' && strcmp(text + 1, system->sign) == 0;
+	int problem = gcs_path_parse(is_sign ? "/" : text, ret_path);
 
 	if (problem)
 		return problem;

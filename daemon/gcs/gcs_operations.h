@@ -18,7 +18,7 @@ struct gcs_file_system {
 	struct fuse *fuse;
 	struct fuse_session *session;
 	struct gcs_turns *turns;
-	char *place;
+	char *place, *sign; /* as given to gcs_file_system_mount() */
 };
 
 /* Their private data is a struct gcs_file_system. */

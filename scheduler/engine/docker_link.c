@@ -231,8 +231,7 @@ static void looked_for(void *arg, const struct http_answer *answer)
 	self_look(docker, events_open);
 }
 
-/* The engine may have another directory of that name, so it is asked for a file that was just made. Without a command it
- * makes no container, whatever else is right. */
+/* The engine may have another directory of that name, so it is asked for a file that was just made. */
 static void files_look_for(struct docker *docker)
 {
 	struct link *link = &docker->link;
@@ -250,10 +249,7 @@ static void files_look_for(struct docker *docker)
 		return;
 	}
 	close(file);
-	AUTO(json)
-	json_t *body = json_pack("{ss s{s[{ss ss ss}]}}", "Image", "", "HostConfig", "Mounts", "Type", "bind",
-				 "Source", link->probe, "Target", "/seen");
-	AUTO(string) char *text = json_dump_compact(body);
+	AUTO(string) char *text = docker_mount_question(link->probe);
 
 	http_start(docker->http, &(struct http_request){ .method = "POST",
 							 .path = "/containers/create",

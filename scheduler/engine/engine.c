@@ -4,11 +4,13 @@
 #include "scheduler/engine/docker.h"
 #include "scheduler/engine/docker_clean.h"
 #include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_mounts.h"
 #include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/docker_self.h"
 
 static const struct engine_kind kinds[] = {
-	{ endpoint_url_valid, docker_open, docker_reach, docker_describe, docker_list, docker_sweep, docker_own_names },
+	{ endpoint_url_valid, docker_open, docker_reach, docker_describe, docker_list, docker_sweep, docker_has_path,
+	  docker_own_names },
 };
 
 const struct engine_kind *engine_kind_of(const char *url)

@@ -346,6 +346,10 @@ struct engine_kind {
 	 * container of the engine, and nothing was removed. */
 	enum status (*sweep)(const char *url, const char *instance, const struct sweep_report *report,
 			     struct error *err);
+	/* Whether the engine's machine has the file or directory at @path, so that it can be mounted into containers. The
+	 * question is a create that the engine refuses in either case. Waits for 5 seconds at most, and for ssh to connect.
+	 * Outcomes: NOT_FOUND: it has not; UNAVAILABLE: as reach, or no answer. */
+	enum status (*has_path)(const char *url, const char *path, struct error *err);
 	/* An array of the names by which other containers reach this process: its host name and, if it is in a
 	 * container of the engine, that container's name and network aliases. Only the host name if the engine does not
 	 * answer. The caller frees it. */

@@ -93,7 +93,7 @@ def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
     Vertex(daemon).until(name, "JOB_STATE_SUCCEEDED")
     told = " ".join(text for text in map(text_of, daemon.entries()) if text)
     assert "The replicas cannot reach" not in told
-    assert "the engine is not at a socket of this machine" in told, told
+    assert "Cloud Storage is not there as files" not in told  # its network is apart, but it sees this machine's mounts
     daemon.stop()
     assert daemon.read_instance() in run("clean", "--list", **far.variables) or not far.leftovers(daemon.read_instance())
 

@@ -16,7 +16,7 @@ import pytest
 
 from support.daemon import Daemon
 from support.engine import Engine
-from support.gcs import Bucket, Mount, mounts_below, needs_fuse, wait_all_gone
+from support.gcs import SIGN, Bucket, Mount, mounts_below, needs_fuse, wait_all_gone
 from support.wait import wait_until
 
 pytestmark = needs_fuse
@@ -78,6 +78,13 @@ def test_an_object_is_a_file(bucket):
     assert path.read_bytes() == b"longer than it was\n"  # and whole, although its old size was known
     bucket.delete("data/train/part 1%.csv")
     wait_until(lambda: not path.exists(), 3, "it is gone")
+
+
+def test_the_mount_has_its_sign(mount):
+    """Broken: look() that answers to any name that begins with a dot."""
+    top = mount.files.parent
+    assert (top / SIGN).is_dir() and not (top / ".sign-of-others").exists() and not (top / SIGN / "gcs").exists()
+    assert os.listdir(top) == ["gcs"]
 
 
 def test_appending_and_writing_within_rewrite_the_object(bucket):

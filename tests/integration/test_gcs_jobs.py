@@ -135,7 +135,7 @@ def test_an_engine_that_does_not_see_the_daemons_mounts_is_noticed(new_daemon):
     assert "none" in daemon.lines(job)
     assert [text for severity, text in daemon.service_lines(job) if severity == "WARNING"][-1] == (
         "Cloud Storage is not there as files at /gcs: "
-        "the engine has other mounts than trainyard and does not see its files." + EMPTY)
+        f"the engine does not see the mount at {daemon.state_dir}/mount/gcs." + EMPTY)
     daemon.stop()
     wait_all_gone(daemon)
 

@@ -55,16 +55,17 @@ class Contained(Daemon):
         self.network = engine.call("POST", "/networks/create", {"Name": self.name, "Driver": "bridge"})["Id"]
         engine.call("POST", "/volumes/create", {"Name": self.name})
         self.id, self.user = None, None
+        self.binds, self.host_config = [], {}  # more of both, for its container
         self.variables = [f"{name}={value}" for name, value in SERVICES[NAME]["environment"].items()]
 
     def make(self):
         mounts = [f"{self.engine.path}:/var/run/docker.sock", f"{self.directory}/token:/run/secrets/token:ro",
-                  f"{self.name}:/var/lib/trainyard"]
+                  f"{self.name}:/var/lib/trainyard", *self.binds]
         about = {"User": self.user} if self.user else {}
         self.id = self.engine.call("POST", "/containers/create", about | {
             "Image": image_of(self.engine), "Cmd": ["serve", "--project", self.project, *self.options],
             "Env": ["ASAN_OPTIONS=detect_leaks=0", *self.variables], "Healthcheck": {"Interval": LOOK_NS},
-            "HostConfig": {"Binds": mounts, "NetworkMode": self.name,
+            "HostConfig": {**self.host_config, "Binds": mounts, "NetworkMode": self.name,
                            "PortBindings": {"8090/tcp": [{"HostIp": "127.0.0.1", "HostPort": ""}]}},
             "NetworkingConfig": {"EndpointsConfig": {self.name: {"Aliases": [NAME]}}}})["Id"]
 

@@ -28,6 +28,9 @@ def processes_of(state_dir):
     return gcs_processes().get(str(state_dir), [])
 
 
+SIGN = ".sign-of-tests"  # what the mount has for those that know the name
+
+
 class Mount:
     """`trainyard gcs-mount` of a daemon's state directory, held by this process as the daemon holds it."""
 
@@ -36,7 +39,7 @@ class Mount:
         self.files = daemon.state_dir / "mount" / "gcs" / "gcs"
 
     def __enter__(self):
-        self.process = subprocess.Popen([self.daemon.binary, "gcs-mount", str(self.daemon.state_dir), self.buckets],
+        self.process = subprocess.Popen([self.daemon.binary, "gcs-mount", str(self.daemon.state_dir), self.buckets, SIGN],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
         assert line == b"ready\n", (line, self.process.communicate())
