@@ -15,7 +15,7 @@
 #include "daemon/base/text.h"
 
 #define PAGE "/_trainyard/console/"
-#define BOOT_HASH "'sha256-QdzkMp3aT/5EWU9c+fkZ9MiitYsuhQ6SrIMl3XLhGgw='"
+#define BOOT_HASH "'sha256-Sonsb+GXxVCb1Ze3qs1/vhQ/JquZ08Is8TiyWwR50xc='"
 
 enum { HTTP_SEE_OTHER = 303, HTTP_NOT_MODIFIED = 304, HTTP_PERMANENT_REDIRECT = 308 };
 enum { HASH_BYTES = 16, ETAG_SIZE = 2 * HASH_BYTES + 8 /* quotes, "-gzip" and a NUL */ };

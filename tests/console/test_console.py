@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page in the browser: a real Chromium on a real daemon with real jobs. Screenshots stay as artefacts."""
+import concurrent.futures
+import contextlib
 import gzip
 import json
 import os
 import pathlib
 import re
+import secrets
+import socket
 import subprocess
 import threading
 
@@ -695,13 +699,13 @@ def breaking(browser):
 
 # Broken: a page without its first script; again() that asks once; create() that does not look for the job.
 @needs_browser
-@pytest.mark.parametrize("lost", ["app.js", "plots.js", "style.css", "jobs.js"])
-def test_a_page_that_lost_a_file_is_loaded_again(breaking, yard, lost):
-    breaking.break_off(lost)
+@pytest.mark.parametrize("lost,times", [("app.js", 4), ("plots.js", 1), ("style.css", 3), ("jobs.js", 1)])
+def test_a_page_that_lost_a_file_is_loaded_again(breaking, yard, lost, times):
+    breaking.break_off(lost, times)
     breaking.open(yard.base + TOP + "queue")
     breaking.until_says("This machine")
-    assert breaking.breaks[lost] == 0
     breaking.until("document.querySelector('header.bar') !== null && getComputedStyle(document.querySelector('header.bar')).display === 'flex'")
+    assert breaking.breaks[lost] == 0
 
 
 @needs_browser
@@ -736,6 +740,132 @@ def test_a_job_whose_answer_was_lost_is_made_once(breaking, yard, stage):
     breaking.until(f"!location.href.endsWith({json.dumps(job_id)})")
     after = {job["jobId"] for job in yard.get(f"/v1/projects/{yard.project}/jobs").json["jobs"]}
     assert len(after - before) == 1 and list(breaking.breaks.values()) == [0]
+
+
+# Broken: a 404 after a lost answer that counts as a failure; a DELETE that is asked once.
+@needs_browser
+@pytest.mark.parametrize("stage", ["Request", "Response"])
+def test_a_job_whose_answer_was_lost_is_deleted(breaking, yard, stage):
+    vertex = Vertex(yard)
+    job_id = vertex.create({**custom_job("exit 0"), "displayName": "goes"})["name"].rpartition("/")[2]
+    verb(yard, "wait", job_id)
+    opened(breaking, yard, f"jobs/{yard.project}/{job_id}")
+    breaking.click("Delete", "main button")
+    breaking.break_off("DELETE ", stage=stage)
+    breaking.click("Delete", "dialog button")
+    breaking.until(f"location.pathname === {json.dumps(TOP)}")  # where the page goes once the job is deleted
+    assert breaking.breaks == {"DELETE ": 0}
+    assert yard.get(f"/_trainyard/v1/jobs/{job_id}", project=yard.project).status == 404
+
+
+@contextlib.contextmanager
+def networks_that_come_and_go(engine):
+    """Each makes the browser break off all that it asks, as the networks of jobs do: once a container is attached."""
+    end = threading.Event()
+
+    def change():
+        while not end.is_set():
+            network = engine.call("POST", "/networks/create", {"Name": f"comes-and-goes-{secrets.token_hex(8)}"})["Id"]
+            container = engine.call("POST", "/containers/create", {"Image": IMAGE, "Entrypoint": ["sleep", "600"], "HostConfig": {"NetworkMode": network}})["Id"]
+            engine.call("POST", f"/containers/{container}/start")
+            end.wait(0.3)
+            engine.remove(container)
+            engine.call("DELETE", f"/networks/{network}")
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        changing = pool.submit(change)
+        try:
+            yield
+        finally:
+            end.set()
+            changing.result()
+
+
+@pytest.fixture(scope="module", autouse=os.environ.get("TRAINYARD_NETWORKS_CHANGE") == "1")
+def changing_networks(engine):
+    """With TRAINYARD_NETWORKS_CHANGE=1, networks come and go beside all of these tests."""
+    with networks_that_come_and_go(engine):
+        yield
+
+
+@needs_browser
+def test_pages_stand_networks_that_come_and_go(browser, yard, engine):
+    job_id = yard.create(script("i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo last"))
+    with networks_that_come_and_go(engine):
+        for path, words in (("", job_id), ("queue", "This machine"), ("faults", "No fault is ordered"), (f"jobs/{yard.project}/{job_id}", "Replicas")):
+            opened(browser, yard, path)
+            browser.until_says(words)
+        opened(browser, yard, f"jobs/{yard.project}/{job_id}/log")
+        browser.until_says("line 20", ".lines")
+        yard.release(job_id)
+        browser.until_says("last", ".lines")
+        yard.until(job_id, "SUCCEEDED")
+    said = lines_said(browser)
+    assert said == [f"line {i}" for i in range(len(said))] and len(said) > 20
+
+
+def lines_said(browser):
+    """The lines "line N" of a log, from its first to its last."""
+    texts = browser.value("(() => { const seen = new Map(), lines = document.querySelector('.lines'); for (let top = 0; top < lines.scrollHeight; top += 300) { lines.scrollTop = top; "
+                          "lines.dispatchEvent(new Event('scroll')); for (const each of lines.querySelectorAll('.line')) seen.set(each.dataset.line, each.lastChild.textContent); } return [...seen.values()]; })()")
+    return [text for text in texts if text.startswith("line ")]
+
+
+class Relay:
+    """Passes connections on to a port of this machine, and breaks all of them off at once, also in the middle of an answer."""
+
+    def __init__(self, port):
+        self.far, self.ends = port, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                near = self.listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.far))
+                self.ends += [near, far]
+                for ends in ((near, far), (far, near)):
+                    threading.Thread(target=self.copy, args=ends, daemon=True).start()
+
+    @staticmethod
+    def copy(source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def break_off(self):
+        for end in self.ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
+        self.break_off()
+        for end in self.ends:
+            end.close()
+
+
+# Broken: #read() that does not look again; that looks again without its cursor.
+@needs_browser
+def test_a_log_that_broke_off_goes_on_where_it_was(browser, yard):
+    job_id = yard.create(script("i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo last"))
+    with contextlib.closing(Relay(int(yard.base.rpartition(":")[2]))) as relay:
+        browser.open(f"http://127.0.0.1:{relay.port}{TOP}jobs/{yard.project}/{job_id}/log")
+        for line in (5, 25, 45):
+            browser.until_says(f"line {line}", ".lines")
+            relay.break_off()
+        yard.release(job_id)
+        browser.until_says("last", ".lines")
+        said = lines_said(browser)
+        browser.open("about:blank")
+        browser.events = []  # what broke off is told there
+    assert said == [f"line {i}" for i in range(len(said))] and len(said) > 45
+    assert yard.until(job_id, "SUCCEEDED")
 
 
 # What screen readers are told: everything that can be used has a name, and text is told apart from what is behind it.

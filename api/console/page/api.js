@@ -23,7 +23,7 @@ async function checked(answer) {
 export const signedIn = () => Boolean(localStorage.getItem(PROOF));
 
 // Browsers break off all requests when a network comes or goes, as it does with each job: what may be asked twice is asked again.
-const PAUSES_MS = [100, 400, 1000];
+const PAUSES_MS = [100, 300, 700, 1500, 3000];
 
 async function again(ask, signal) {
 	for (const pause of PAUSES_MS) {
@@ -39,11 +39,11 @@ async function again(ask, signal) {
 }
 
 // It changes nothing, or the second time nothing more.
-const isRepeatable = (method, path) => method === "GET" || /:(read|plan)\b/.test(path) || path.startsWith("/upload/");
+const isRepeatable = (method, path) => method === "GET" || method === "DELETE" || /:(read|plan|cancel)\b/.test(path) || path.startsWith("/upload/");
 
 // headers: the token as Authorization, or a ticket.
 async function sessionBegin(headers) {
-	const {proof} = await (await checked(await again(() => fetch(SESSION, {method: "POST", headers})))).json();
+	const {proof} = await again(async () => (await checked(await fetch(SESSION, {method: "POST", headers}))).json());
 
 	if (proof)
 		localStorage.setItem(PROOF, proof);
@@ -64,27 +64,38 @@ if (token || ticket) {
 	await sessionBegin(token ? {Authorization: `Bearer ${token}`} : {"X-Trainyard-Ticket": ticket}).catch((problem) => { refusal = problem.message; });
 }
 
-// `body`: a Blob is sent as it is, any other value as JSON.
-export async function send(method, path, body, signal, more = {}) {
+// `body`: a Blob is sent as it is, any other value as JSON. `read`: reads the answer, which can break off as well.
+export async function send(method, path, body, signal, more = {}, read = (answer) => answer) {
 	const proof = localStorage.getItem(PROOF);
 	const whole = body instanceof Blob, headers = {Accept: "application/json", "X-Trainyard-Console": "1", ...more}; // such reads are not listed among the last requests
+	let lost = false;
 
 	if (proof)
 		headers["X-Trainyard-Session"] = proof;
 	if (body !== undefined)
 		headers["Content-Type"] = whole ? body.type || "application/octet-stream" : "application/json";
-	const ask = () => fetch((proof ? BEHIND : "") + path, {method, headers, signal, body: body === undefined || whole ? body : JSON.stringify(body)});
-	const answer = await (isRepeatable(method, path) ? again(ask, signal) : ask());
+	const ask = async () => {
+		const wasLost = lost;
 
-	if (answer.status === 401) { // the frame asks for the token, in the place of the page that asked
-		dispatchEvent(new Event("trainyard-unknown"));
-		return new Promise(() => {});
-	}
-	return checked(answer);
+		lost = true;
+		const answer = await fetch((proof ? BEHIND : "") + path, {method, headers, signal, body: body === undefined || whole ? body : JSON.stringify(body)});
+
+		if (answer.status === 401) { // the frame asks for the token, in the place of the page that asked
+			dispatchEvent(new Event("trainyard-unknown"));
+			return new Promise(() => {});
+		}
+		if (answer.status === 404 && method === "DELETE" && wasLost) // the request whose answer was lost has deleted it
+			return read(new Response("{}"));
+		return read(await checked(answer));
+	};
+
+	return isRepeatable(method, path) ? again(ask, signal) : ask().catch((problem) => {
+		throw problem instanceof TypeError ? new Error("The connection broke off before the answer came. Look whether it was done before you do it again.") : problem;
+	});
 }
 
-export async function call(method, path, body, signal) {
-	return (await send(method, path, body, signal)).json();
+export function call(method, path, body, signal) {
+	return send(method, path, body, signal, {}, (answer) => answer.json());
 }
 
 export const get = (path, signal) => call("GET", path, undefined, signal);

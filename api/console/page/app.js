@@ -117,4 +117,5 @@ every(5000, async () => {
 		note(text, true);
 	told = text;
 });
+sessionStorage.removeItem("lost"); // all files are there: see index.html
 show();

@@ -10,7 +10,7 @@ const DRAW_MS = 100; // so often at most is drawn what comes
 const MOST = 15e6; // pixels that an element may be high in every browser; of more lines the scroll bar goes by larger steps
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
 const BAD = ["ERROR", "CRITICAL", "ALERT", "EMERGENCY"], WARNS = [...BAD, "WARNING"];
-const RETRY_MS = 2000;
+const RETRY_MS = 2000, SOON_MS = 200; // the first time, what broke it off is over soon
 
 export class LogView {
 	constructor(job, {follow = true, changed = () => {}} = {}) {
@@ -35,6 +35,7 @@ export class LogView {
 		this.whole = false; // the job has ended, and all of its log is here
 		this.closed = false;
 		this.reading = null; // ends the request that reads it
+		this.broken = 0; // how often it broke off since something came
 		this.shown = () => this.#look();
 		this.space = el("div");
 		this.node = el("div", {class: "lines", tabindex: 0, role: "log", "aria-label": "Log", "aria-live": "off", on: {scroll: () => this.#scrolled()}}, this.space);
@@ -69,12 +70,15 @@ export class LogView {
 
 		try {
 			for await (const batch of lines(`${jobPath(this.job, ":log")}&follow=true&cursors=true${onward}`, reading.signal))
-				if (this.reading === reading) // else it was read on meanwhile, from before these lines
+				if (this.reading === reading) { // else it was read on meanwhile, from before these lines
+					this.broken = 0;
 					this.#take(batch);
+				}
 		} catch (problem) {
 			if (reading.signal.aborted)
 				return;
-			note(`The log broke off: ${problem.message}`, true);
+			if (this.broken++ || problem instanceof Refused)
+				note(`The log broke off: ${problem.message}`, true);
 			if (problem instanceof Refused && problem.status === 404)
 				this.whole = true;
 			else if (problem instanceof Refused) // no such cursor any more
@@ -83,7 +87,7 @@ export class LogView {
 		reading.abort();
 		this.changed();
 		if (!this.whole)
-			this.retry = setTimeout(() => this.#look(), RETRY_MS);
+			this.retry = setTimeout(() => this.#look(), this.broken === 1 ? SOON_MS : RETRY_MS);
 	}
 
 	#clear() {
