@@ -17,6 +17,7 @@ enum {
 	TICKETS_MAX = 16,
 	SESSION_S = 12 * 3600,
 	TICKET_S = 300,
+	ATTEMPT_S = 30, /* so long the same attempt may be repeated: its answer may have been lost */
 	SECRET_BYTES = 32,
 	SECRET_SIZE = 2 * SECRET_BYTES + 1,
 	US_PER_S = 1000000,
@@ -28,6 +29,8 @@ enum {
 struct secret {
 	unsigned char hash[SECRET_BYTES];
 	int64_t until_us; /* monotonic; 0: there is none */
+	bool used;        /* a ticket: by the attempt below */
+	unsigned char attempt[SECRET_BYTES];
 };
 
 struct console_sessions {
@@ -92,6 +95,7 @@ static void secret_add(struct console_sessions *sessions, struct secret *list, s
 	for (struct secret *each = list; each < list + count; each++)
 		if (each->until_us < place->until_us)
 			place = each;
+	*place = (struct secret){ 0 };
 	hash_make(sessions, "secret", ret_text, strlen(ret_text), place->hash);
 	place->until_us = clock_mono_us(sessions->clock) + life_s * US_PER_S;
 	pthread_mutex_unlock(&sessions->lock);
@@ -108,7 +112,8 @@ static bool secret_is(struct console_sessions *sessions, struct secret *list, si
 	hash_make(sessions, "secret", text, length, hash);
 	pthread_mutex_lock(&sessions->lock);
 	for (struct secret *each = list; each < list + count; each++)
-		if (each->until_us > now_us && sodium_memcmp(each->hash, hash, sizeof(hash)) == 0) {
+		if (each->until_us > now_us && !each->used &&
+		    sodium_memcmp(each->hash, hash, sizeof(hash)) == 0) {
 			found = true;
 			if (take)
 				*each = (struct secret){ 0 };
@@ -171,9 +176,33 @@ static void cookie_set(struct call *call, const char *value, int64_t life_s)
 
 /* ---- methods ---- */
 
-static bool ticket_take(struct console_sessions *sessions, const char *ticket)
+/* Whether @ticket is good now. It is used up, except for @attempt, which only this client knows: a browser breaks off its
+ * requests when a network changes, and repeats this one without knowing whether it had come. "": there is no repetition. */
+static bool ticket_take(struct console_sessions *sessions, const char *ticket, const char *attempt)
 {
-	return *ticket && secret_is(sessions, sessions->tickets, TICKETS_MAX, ticket, strlen(ticket), true);
+	const int64_t now_us = clock_mono_us(sessions->clock);
+	unsigned char hash[SECRET_BYTES], attempt_hash[SECRET_BYTES];
+	bool good = false;
+
+	if (!*attempt)
+		return *ticket &&
+		       secret_is(sessions, sessions->tickets, TICKETS_MAX, ticket, strlen(ticket), true);
+	hash_make(sessions, "secret", ticket, strlen(ticket), hash);
+	hash_make(sessions, "attempt", attempt, strlen(attempt), attempt_hash);
+	pthread_mutex_lock(&sessions->lock);
+	for (struct secret *each = sessions->tickets; each < sessions->tickets + TICKETS_MAX; each++) {
+		if (each->until_us <= now_us || sodium_memcmp(each->hash, hash, sizeof(hash)) != 0)
+			continue;
+		good = !each->used || sodium_memcmp(each->attempt, attempt_hash, sizeof(attempt_hash)) == 0;
+		if (each->used)
+			continue;
+		each->used = true;
+		memcpy(each->attempt, attempt_hash, sizeof(attempt_hash));
+		if (each->until_us > now_us + INT64_C(1) * ATTEMPT_S * US_PER_S)
+			each->until_us = now_us + INT64_C(1) * ATTEMPT_S * US_PER_S;
+	}
+	pthread_mutex_unlock(&sessions->lock);
+	return good;
 }
 
 enum status console_session_begin(struct call *call, struct error *err)
@@ -184,7 +213,7 @@ enum status console_session_begin(struct call *call, struct error *err)
 
 	if (!sessions)
 		return STATUS_OK;
-	if (call->anonymous && !ticket_take(sessions, ticket))
+	if (call->anonymous && !ticket_take(sessions, ticket, call_header(call, "X-Trainyard-Attempt")))
 		return error_set(err, STATUS_UNAUTHENTICATED, NULL, "%s",
 				 *ticket ? "This link was used before, or is older than five minutes."
 					 : "The daemon does not take this token.");

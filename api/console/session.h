@@ -10,7 +10,9 @@
  *     DELETE /_trainyard/console/session   ends the session of the cookie
  *     POST   /_trainyard/console/ticket    {"ticket": ...}: stands for the token once, for five minutes
  *
- * A ticket may be visible to other users, for example on the command line of a program that opens a browser.
+ * A ticket may be visible to other users, for example on the command line of a program that opens a browser. A client that
+ * sends a random text of its own along in X-Trainyard-Attempt may repeat that request for 30 seconds, with the same text:
+ * its answer may have been lost.
  * Sessions end after twelve hours, or with the daemon. Thread: any. */
 #include <stdbool.h>
 

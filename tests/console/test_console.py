@@ -725,6 +725,15 @@ def test_what_changes_nothing_is_asked_again(breaking, yard, new_daemon, tmp_pat
     breaking.break_off("POST ", times=2)
     breaking.open(f"{daemon.base}{TOP}#token={daemon.token}")
     breaking.until_says("No jobs yet")
+    # Broken: a ticket without its attempt.
+    breaking.click("Sign out", "button")
+    breaking.until_says("This daemon asks for a token")
+    ticket = daemon.post("/_trainyard/console/ticket").json["ticket"]
+    breaking.open("about:blank")
+    breaking.break_off("POST ", stage="Response")
+    breaking.open(f"{daemon.base}{TOP}queue#ticket={ticket}")
+    breaking.until_says("No job waits")
+    assert breaking.breaks == {"POST ": 0}
 
 
 @needs_browser

@@ -41,7 +41,7 @@ async function again(ask, signal) {
 // It changes nothing, or the second time nothing more.
 const isRepeatable = (method, path) => method === "GET" || method === "DELETE" || /:(read|plan|cancel)\b/.test(path) || path.startsWith("/upload/");
 
-// headers: the token as Authorization, or a ticket.
+// headers: the token as Authorization, or a ticket with its attempt.
 async function sessionBegin(headers) {
 	const {proof} = await again(async () => (await checked(await fetch(SESSION, {method: "POST", headers}))).json());
 
@@ -61,7 +61,8 @@ export let refusal = ""; // why what the link brought was not taken
 const brought = new URLSearchParams(location.hash.slice(1)), token = brought.get("token"), ticket = brought.get("ticket");
 if (token || ticket) {
 	history.replaceState(null, "", location.pathname + location.search);
-	await sessionBegin(token ? {Authorization: `Bearer ${token}`} : {"X-Trainyard-Ticket": ticket}).catch((problem) => { refusal = problem.message; });
+	const attempt = [...crypto.getRandomValues(new Uint32Array(4))].join("-"); // the same in each repetition: a ticket is good once
+	await sessionBegin(token ? {Authorization: `Bearer ${token}`} : {"X-Trainyard-Ticket": ticket, "X-Trainyard-Attempt": attempt}).catch((problem) => { refusal = problem.message; });
 }
 
 // `body`: a Blob is sent as it is, any other value as JSON. `read`: reads the answer, which can break off as well.

@@ -149,6 +149,39 @@ TEST(a_session_is_begun_with_the_token_or_with_a_ticket_once_within_five_minutes
 	}
 }
 
+/* Broken: ticket_take() that does not compare the attempt, or does not end the ticket. */
+TEST(a_ticket_is_taken_again_from_the_same_attempt_for_some_seconds)
+{
+	AUTO(string) char *answer = exchange_raw("POST " TICKET KNOWN "\r\n");
+	AUTO(string) char *ticket = part_of(answer, "\"ticket\": \"", '"');
+	AUTO(string) char *bare = memory_printf("POST " SESSION "X-Trainyard-Ticket: %s\r\n", ticket);
+	AUTO(string) char *mine = memory_printf("%sX-Trainyard-Attempt: mine\r\n\r\n", bare);
+	AUTO(string) char *other = memory_printf("%sX-Trainyard-Attempt: other\r\n\r\n", bare);
+
+	(void)state_;
+	answers(mine, OK_, "\"proof\": \"");
+	answers(other, "HTTP/1.1 401 ", "used before");
+	now_us += MINUTE_US / 2 - 1;
+	answers(mine, OK_, "\"proof\": \"");
+	now_us += 1;
+	answers(mine, "HTTP/1.1 401 ", "used before");
+}
+
+/* Broken: secret_is() that takes a ticket that an attempt has used. */
+TEST(a_used_ticket_is_refused_without_its_attempt)
+{
+	AUTO(string) char *answer = exchange_raw("POST " TICKET KNOWN "\r\n");
+	AUTO(string) char *ticket = part_of(answer, "\"ticket\": \"", '"');
+	AUTO(string) char *bare = memory_printf("POST " SESSION "X-Trainyard-Ticket: %s\r\n", ticket);
+	AUTO(string) char *mine = memory_printf("%sX-Trainyard-Attempt: mine\r\n\r\n", bare);
+	AUTO(string) char *without = memory_printf("%s\r\n", bare);
+
+	(void)state_;
+	answers(mine, OK_, "\"proof\": \"");
+	answers(without, "HTTP/1.1 401 ", "used before");
+	answers(mine, OK_, "\"proof\": \"");
+}
+
 /* Broken: console_session_end() that only takes the cookie away. */
 TEST(a_session_can_be_ended)
 {
@@ -220,6 +253,8 @@ static int TEST_MAIN(void)
 		WITH_SESSIONS(a_session_is_a_cookie_with_its_proof_for_twelve_hours),
 		WITH_SESSIONS(the_cookie_is_for_the_page_alone),
 		WITH_SESSIONS(a_session_is_begun_with_the_token_or_with_a_ticket_once_within_five_minutes),
+		WITH_SESSIONS(a_ticket_is_taken_again_from_the_same_attempt_for_some_seconds),
+		WITH_SESSIONS(a_used_ticket_is_refused_without_its_attempt),
 		WITH_SESSIONS(a_session_can_be_ended),
 		WITH_SESSIONS(the_oldest_of_many_sessions_gives_way),
 		WITH_SESSIONS(a_session_counts_below_the_consoles_own_path_alone),
