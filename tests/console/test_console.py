@@ -375,6 +375,20 @@ def test_a_log_is_followed_searched_and_linked_to(browser, yard):
     yard.until(job_id, "SUCCEEDED")
 
 
+# Broken: firstError() that takes `whole` for all lines that have been looked through.
+@needs_browser
+def test_the_first_error_is_found_before_the_lines_are_drawn(browser, yard):
+    job_id = yard.create(script("echo good; echo bad >&2; exit 3"))
+    yard.until(job_id, "FAILED")
+    opened(browser, yard, f"jobs/{yard.project}/{job_id}")
+    browser.value("(() => { window.held = []; window.requestAnimationFrame = (frame) => window.held.push(frame); })()")
+    browser.click("Whole page", "a")
+    browser.until("/^0 of [1-9]/.test(document.querySelector('[role=status].soft')?.innerText)")  # the log has ended, and no line is drawn
+    browser.type("e")
+    browser.value("(() => { window.requestAnimationFrame = (frame) => setTimeout(frame); window.held.splice(0).forEach((frame) => frame()); })()")
+    browser.until("document.querySelector('.line.at.ERROR') !== null")
+
+
 @needs_browser
 def test_a_log_is_narrowed_to_a_time(browser, yard):
     """Broken: refilter() that compares whole times: the last second was left out."""

@@ -252,14 +252,15 @@ export class LogView {
 		this.#later();
 	}
 
-	// While lines still come it is the first that comes.
+	// While lines still come, or have not been looked through, it is the first that is found.
 	firstError() {
 		const found = this.seen.find((number) => BAD.includes(this.lines[number].severity)), sought = this.seeks;
+		const isAll = this.whole && this.looked === this.lines.length;
 
-		this.seeks = found === undefined && !this.whole;
+		this.seeks = found === undefined && !isAll;
 		if (found !== undefined)
 			this.goTo(found);
-		else if (this.whole)
+		else if (isAll)
 			note("There is no error in these lines");
 		else if (!sought)
 			note("There is no error in these lines so far: the first one is shown when it comes");
