@@ -54,3 +54,17 @@ struct filter_interval filter_interval_of(const struct filter_node *root, const 
 		interval_join(&whole, filter_interval_of(child, path), root->kind == FILTER_AND);
 	return whole;
 }
+
+enum status filter_created_make(const struct filter_schema *schema, const char *filter,
+				struct filter_sql *ret_sql, struct filter_interval *ret_created,
+				struct error *err)
+{
+	struct filter tree AUTO_FILTER = { 0 };
+	enum status rc = filter_parse(filter, "filter", &tree, err);
+
+	if (!rc)
+		rc = filter_sql_make(schema, filter, tree.root, ret_sql, err);
+	if (!rc)
+		*ret_created = filter_interval_of(tree.root, "createTime");
+	return rc;
+}

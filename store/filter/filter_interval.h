@@ -3,7 +3,7 @@
 /* store/filter/filter_interval.h: the interval of times that a filter can match. Pure. */
 #include <stdint.h>
 
-#include "store/filter/filter.h"
+#include "store/filter/filter_sql.h"
 
 /* Includes both ends; INT64_MIN and INT64_MAX: unlimited. */
 struct filter_interval {
@@ -13,3 +13,8 @@ struct filter_interval {
 /* The smallest interval that has all times at which the tree can be true, by comparisons of the field @path. NULL:
  * unlimited. */
 struct filter_interval filter_interval_of(const struct filter_node *root, const char *path);
+/* The condition of a filter's text over the fields of @schema, and when the rows that it takes can have been created (field
+ * createTime). INVALID_ARGUMENT: field filter. */
+enum status filter_created_make(const struct filter_schema *schema, const char *filter,
+				struct filter_sql *ret_sql, struct filter_interval *ret_created,
+				struct error *err);

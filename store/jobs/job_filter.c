@@ -50,14 +50,10 @@ static const struct filter_schema schema = {
 enum status job_filter_make(const char *filter, struct filter_sql *ret_sql,
 			    struct filter_interval *ret_created, struct error *err)
 {
-	struct filter tree AUTO_FILTER = { 0 };
-	enum status rc = filter_parse(filter, "filter", &tree, err);
+	enum status rc = filter_created_make(&schema, filter, ret_sql, ret_created, err);
 
-	if (!rc)
-		rc = filter_sql_make(&schema, filter, tree.root, ret_sql, err);
 	if (rc)
 		return rc;
-	*ret_created = filter_interval_of(tree.root, "createTime");
 	/* Whatever is in the same second counts as that time. */
 	if (ret_created->to_ns < INT64_MAX - 1000000000)
 		ret_created->to_ns += 999999999;

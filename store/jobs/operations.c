@@ -167,18 +167,6 @@ static const struct filter_field fields[] = {
 
 static const struct filter_schema schema = { .fields = fields, .error_field = "filter" };
 
-static enum status filter_make(const char *filter, struct row_page *page, struct error *err)
-{
-	struct filter tree AUTO_FILTER = { 0 };
-	enum status rc = filter_parse(filter, "filter", &tree, err);
-
-	if (!rc)
-		rc = filter_sql_make(&schema, filter, tree.root, &page->filter, err);
-	if (!rc)
-		page->created = filter_interval_of(tree.root, "createTime");
-	return rc;
-}
-
 static enum status item_read(struct connection *connection, int64_t id, void *ret_item, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, OPERATION_ROW);
@@ -209,7 +197,7 @@ enum status operation_list_page(struct store *store, const struct operation_name
 		.size = page_size,
 	};
 	struct row_items items = { .size = sizeof(*list.operations), .read = item_read };
-	enum status rc = filter_make(filter, &page, err);
+	enum status rc = filter_created_make(&schema, filter, &page.filter, &page.created, err);
 
 	if (!rc)
 		rc = row_page_begin(&page, &store->page_key, filter, page_token, err);

@@ -61,34 +61,20 @@ static const struct filter_field model_fields[] = {
 	{ .path = "labels.*",
 	  .kind = MATCH_JSON,
 	  .traits = TRAIT_KEYS,
-	  .sql = "(input -> '$.labels')",
+	  .sql = "json_extract(input, '$.labels')",
 	  .root = "$" },
 	{ .path = NULL },
 };
 static const struct filter_schema model_schema = { .fields = model_fields, .error_field = "filter" };
 
-static enum status filter_make(const struct filter_schema *schema, const char *filter,
-			       struct filter_sql *ret_sql, struct filter_interval *ret_created,
-			       struct error *err)
-{
-	struct filter tree AUTO_FILTER = { 0 };
-	enum status rc = filter_parse(filter, "filter", &tree, err);
-
-	if (!rc)
-		rc = filter_sql_make(schema, filter, tree.root, ret_sql, err);
-	if (!rc)
-		*ret_created = filter_interval_of(tree.root, "createTime");
-	return rc;
-}
-
 enum status pipeline_filter_make(const char *filter, struct filter_sql *ret_sql,
 				 struct filter_interval *ret_created, struct error *err)
 {
-	return filter_make(&pipeline_schema, filter, ret_sql, ret_created, err);
+	return filter_created_make(&pipeline_schema, filter, ret_sql, ret_created, err);
 }
 
 enum status model_filter_make(const char *filter, struct filter_sql *ret_sql,
 			      struct filter_interval *ret_created, struct error *err)
 {
-	return filter_make(&model_schema, filter, ret_sql, ret_created, err);
+	return filter_created_make(&model_schema, filter, ret_sql, ret_created, err);
 }

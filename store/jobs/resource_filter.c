@@ -59,12 +59,5 @@ static const struct filter_schema schema = { .fields = fields, .error_field = "f
 enum status resource_filter_make(const char *filter, struct filter_sql *ret_sql,
 				 struct filter_interval *ret_created, struct error *err)
 {
-	struct filter tree AUTO_FILTER = { 0 };
-	enum status rc = filter_parse(filter, "filter", &tree, err);
-
-	if (!rc)
-		rc = filter_sql_make(&schema, filter, tree.root, ret_sql, err);
-	if (!rc)
-		*ret_created = filter_interval_of(tree.root, "createTime");
-	return rc;
+	return filter_created_make(&schema, filter, ret_sql, ret_created, err);
 }

@@ -127,18 +127,6 @@ static const struct filter_field fields[] = {
 };
 static const struct filter_schema schema = { .fields = fields, .error_field = "filter", .wildcards = true };
 
-static enum status filter_make(const char *filter, struct row_page *page, struct error *err)
-{
-	struct filter tree AUTO_FILTER = { 0 };
-	enum status rc = filter_parse(filter, "filter", &tree, err);
-
-	if (!rc)
-		rc = filter_sql_make(&schema, filter, tree.root, &page->filter, err);
-	if (!rc)
-		page->created = filter_interval_of(tree.root, "createTime");
-	return rc;
-}
-
 static enum status summary_read(struct connection *connection, int64_t id, void *ret_item, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *row = connection_statement(connection, JOB_SUMMARY);
@@ -234,7 +222,7 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 		.bound = { { project ? ":project" : NULL, project } },
 		.size = page_size,
 	};
-	enum status rc = filter_make(filter, &page, err);
+	enum status rc = filter_created_make(&schema, filter, &page.filter, &page.created, err);
 
 	return rc ? rc : list_read(store, &page, filter, page_token, ret_list, err);
 }
@@ -269,7 +257,7 @@ enum status summary_list_some(struct store *store, const char *project, const ch
 	struct text numbers AUTO_TEXT = { 0 };
 	struct row_page page AUTO_ROW_PAGE = { .from = project ? CHOSEN " AND +project = :project" : CHOSEN,
 					       .size = ROW_PAGE_MAX };
-	enum status rc = filter_make(filter, &page, err);
+	enum status rc = filter_created_make(&schema, filter, &page.filter, &page.created, err);
 
 	text_putc(&numbers, '[');
 	for (size_t i = 0; i < *count; i++)
