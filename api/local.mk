@@ -60,6 +60,7 @@ libtrainyard_a_SOURCES += \
 	api/emulator/fault_method.h \
 	api/emulator/faults.c \
 	api/emulator/faults.h \
+	api/emulator/fields.h \
 	api/emulator/health.c \
 	api/emulator/health.h \
 	api/emulator/job_log.c \

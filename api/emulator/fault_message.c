@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A fault rule as a message. Choice: it is trainyard's own; the service has none like it. */
 #include "api/emulator/faults.h"
+#include "api/emulator/fields.h"
 #include "api/message/message.h"
 
 #define VALUE(NAME, NUMBER, HELP)                                                                            \
@@ -29,10 +30,6 @@ static const struct enum_value kind_values[] = {
 };
 static const struct enum_type kind_type = { "trainyard.Fault.Kind", kind_values, .is_own = true };
 
-#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
-	}
 #define ONE_OF(GROUP, NAME, TYPE, HELP)                                                                      \
 	{                                                                                                    \
 		.name = (NAME), .type = FIELD_##TYPE, .flags = FIELD_PRESENCE, .oneof = (GROUP),             \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/emulator/line_stream.h"
 #include "api/message/message_write.h"
@@ -13,41 +14,36 @@
 
 enum { LOOK_US = 500000 /* at the job, while its log is quiet */ };
 
-#define FIELD(NAME, TYPE, HELP)                                                                              \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .help = (HELP)                                         \
-	}
-
 static const struct field query_fields[] = {
-	FIELD("project", STRING, "Only a job of the project with this id."),
-	FIELD("follow", BOOL, "Goes on with new lines until the job has ended."),
-	FIELD("filter", STRING, "Which lines: in the language of Cloud Logging. Empty: all."),
-	FIELD("sinceTime", TIMESTAMP, "Only lines of that time or later."),
+	FIELD("project", STRING, 0, "Only a job of the project with this id."),
+	FIELD("follow", BOOL, 0, "Goes on with new lines until the job has ended."),
+	FIELD("filter", STRING, 0, "Which lines: in the language of Cloud Logging. Empty: all."),
+	FIELD("sinceTime", TIMESTAMP, 0, "Only lines of that time or later."),
 	{ .name = "tail",
 	  .type = FIELD_INT32,
 	  .flags = FIELD_PRESENCE,
 	  .help = "At most so many of the lines that are there." },
-	FIELD("cursors", BOOL,
+	FIELD("cursors", BOOL, 0,
 	      "Between the lines objects with a cursor come: of all lines that follow one, a later request with that cursor gives "
 	      "the same again. The last object has end."),
-	FIELD("cursor", STRING,
+	FIELD("cursor", STRING, 0,
 	      "Goes on behind that cursor of an earlier answer to the same request; tail does not count."),
-	FIELD("skip", INT32, "So many lines behind the cursor are left out."),
+	FIELD("skip", INT32, 0, "So many lines behind the cursor are left out."),
 	{ .name = NULL },
 };
 const struct message job_log_query = { "trainyard.LogRequest", query_fields, "Which lines of the log.",
 				       .is_own = true };
 
 static const struct field line_fields[] = {
-	FIELD("time", TIMESTAMP, "When it was written."),
-	FIELD("severity", STRING, "DEFAULT, INFO, ERROR and the like."),
-	FIELD("replica", STRING, "What printed it: master-replica-0, workerpool0-0, or service."),
-	FIELD("trial", STRING, "The trial's number; absent in jobs without trials."),
-	FIELD("message", STRING, "The text; of a structured line its message, if it has one."),
-	FIELD("fields", STRUCT, "A structured line as it is; absent of others."),
-	FIELD("cursor", STRING, "In the place of a line: where the lines that follow begin."),
-	FIELD("skip", INT32, "With a cursor: so many lines behind it were left out; absent of 0."),
-	FIELD("end", BOOL, "In the place of a line: the job has ended, and no line follows."),
+	FIELD("time", TIMESTAMP, 0, "When it was written."),
+	FIELD("severity", STRING, 0, "DEFAULT, INFO, ERROR and the like."),
+	FIELD("replica", STRING, 0, "What printed it: master-replica-0, workerpool0-0, or service."),
+	FIELD("trial", STRING, 0, "The trial's number; absent in jobs without trials."),
+	FIELD("message", STRING, 0, "The text; of a structured line its message, if it has one."),
+	FIELD("fields", STRUCT, 0, "A structured line as it is; absent of others."),
+	FIELD("cursor", STRING, 0, "In the place of a line: where the lines that follow begin."),
+	FIELD("skip", INT32, 0, "With a cursor: so many lines behind it were left out; absent of 0."),
+	FIELD("end", BOOL, 0, "In the place of a line: the job has ended, and no line follows."),
 	{ .name = NULL },
 };
 const struct message job_log_line = { "trainyard.LogLine", line_fields, "A line of a job's log.",

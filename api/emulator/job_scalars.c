@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -21,18 +22,13 @@ enum { POINTS_DEFAULT = 500, PIECE_BYTES = 256 * 1024, PAGES_MAX = 20 };
 
 /* ---- messages ---- */
 
-#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
-	}
-
 static const struct field query_fields[] = {
 	FIELD("project", STRING, 0, "Only a job of the project with this id."),
 	FIELD("points", INT32, 0, "How many points of a curve at most: 2 to 2000; 500 unless given."),
 	{ .name = NULL },
 };
-const struct message job_scalars_query = { "trainyard.ScalarsRequest", query_fields, "The job of the scalars.",
-					   .is_own = true };
+const struct message job_scalars_query = { "trainyard.ScalarsRequest", query_fields,
+					   "The job of the scalars.", .is_own = true };
 
 static const struct field curve_fields[] = {
 	FIELD("run", STRING, 0,

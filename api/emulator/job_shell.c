@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/emulator/shell_session.h"
 #include "api/emulator/web_shell.h"
@@ -19,11 +20,6 @@
 enum { READ_WAIT_MS = 500, LOOK_US = 1000000, SIDE_MAX = 1000, INPUT_BYTES_MAX = 1 << 20 };
 
 /* ---- messages ---- */
-
-#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
-	}
 
 static const struct field shell_fields[] = {
 	FIELD("session", STRING, FIELD_REQUIRED,

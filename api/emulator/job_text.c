@@ -4,20 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fields.h"
 #include "api/message/message_write.h"
 #include "daemon/base/json.h"
 #include "daemon/base/yaml.h"
 
-#define FIELD(NAME, FLAGS, HELP)                                                                             \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_STRING, .flags = (FLAGS), .help = (HELP)                       \
-	}
-
 static const struct field text_fields[] = {
-	FIELD("text", FIELD_REQUIRED,
+	FIELD("text", STRING, FIELD_REQUIRED,
 	      "YAML or JSON: the body of a create, or what gcloud takes as its --config."),
-	FIELD("name", 0, "What the job is to be called; empty: as the text says."),
-	FIELD("region", 0,
+	FIELD("name", STRING, 0, "What the job is to be called; empty: as the text says."),
+	FIELD("region", STRING, 0,
 	      "The region of a job of AI Platform Training with a text that names none; empty: us-central1."),
 	{ .name = NULL },
 };
@@ -25,9 +21,10 @@ const struct message job_text_message = { "trainyard.ReadJobRequest", text_field
 					  .is_own = true };
 
 static const struct field read_fields[] = {
-	FIELD("collection", 0,
+	FIELD("collection", STRING, 0,
 	      "Where it is created: jobs, customJobs, hyperparameterTuningJobs or trainingPipelines."),
-	FIELD("nameField", 0, "The member of the body that the job is called by: jobId or displayName."),
+	FIELD("nameField", STRING, 0,
+	      "The member of the body that the job is called by: jobId or displayName."),
 	{ .name = "body", .type = FIELD_STRUCT, .help = "What creates the job, and what :plan takes." },
 	{ .name = NULL },
 };

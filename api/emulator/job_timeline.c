@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/emulator/faults.h"
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/message/message_write.h"
 #include "daemon/base/clock.h"
@@ -16,11 +17,6 @@
 #include "store/jobs/summaries.h"
 
 /* ---- messages ---- */
-
-#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
-	}
 
 static const struct field query_fields[] = {
 	FIELD("project", STRING, 0, "Only a job of the project with this id."),

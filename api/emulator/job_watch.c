@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/emulator/line_stream.h"
 #include "api/message/message_write.h"
@@ -16,15 +17,10 @@
 
 enum { LOOK_US = 500000, PAGE_SIZE = 250, INSTANCE_LENGTH = 8 };
 
-#define FIELD(NAME, TYPE, HELP)                                                                              \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .help = (HELP)                                         \
-	}
-
 static const struct field query_fields[] = {
-	FIELD("project", STRING, "Only jobs of the project with this id."),
-	FIELD("filter", STRING, "Which jobs, as in the list."),
-	FIELD("position", STRING,
+	FIELD("project", STRING, 0, "Only jobs of the project with this id."),
+	FIELD("filter", STRING, 0, "Which jobs, as in the list."),
+	FIELD("position", STRING, 0,
 	      "Goes on behind that position of an earlier answer to the same request. Empty: begins with all jobs."),
 	{ .name = NULL },
 };
@@ -32,15 +28,15 @@ const struct message job_watch_query = { "trainyard.WatchJobsRequest", query_fie
 					 "Which jobs, and from where on.", .is_own = true };
 
 static const struct field line_fields[] = {
-	FIELD("all", BOOL, "All jobs follow: what was told before is to be forgotten."),
-	FIELD("uid", STRING, "Names the job in this stream."),
+	FIELD("all", BOOL, 0, "All jobs follow: what was told before is to be forgotten."),
+	FIELD("uid", STRING, 0, "Names the job in this stream."),
 	{ .name = "job",
 	  .type = FIELD_MESSAGE,
 	  .message = &listed_job_message,
 	  .help = "The job as it is now; it may come again unchanged." },
-	FIELD("removed", BOOL,
+	FIELD("removed", BOOL, 0,
 	      "There is no such job any more, or it is none of those asked for; it may never have been told."),
-	FIELD("position", STRING, "All up to here was told: a later request may go on behind it."),
+	FIELD("position", STRING, 0, "All up to here was told: a later request may go on behind it."),
 	{ .name = NULL },
 };
 const struct message job_watch_line = { "trainyard.JobChange", line_fields, "A job that changed.",

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/job_log.h"
 #include "api/emulator/job_scalars.h"
 #include "api/emulator/job_shell.h"
@@ -46,11 +47,6 @@ static const struct enum_value family_values[] = {
 };
 static const struct enum_type family_type = { "trainyard.Job.Family", family_values, .is_own = true };
 
-#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
-	}
-
 static const struct field job_fields[] = {
 	FIELD("name", STRING, 0, "The name by which its own API knows it."),
 	{ .name = "family", .type = FIELD_ENUM, .enum_type = &family_type, .help = "Which API it is of." },
@@ -71,7 +67,8 @@ static const struct field job_fields[] = {
 	FIELD("labels", STRING, FIELD_MAP, "The client's own marks."),
 	{ .name = NULL },
 };
-const struct message listed_job_message = { "trainyard.Job", job_fields, "A job of any family.", .is_own = true };
+const struct message listed_job_message = { "trainyard.Job", job_fields, "A job of any family.",
+					    .is_own = true };
 
 static const struct field list_fields[] = {
 	FIELD("project", STRING, 0, "Only jobs of the project with this id."),
@@ -116,7 +113,8 @@ static void reason_render(const struct job_summary *job, struct writer *answer)
 	member_text(answer, "reason", reason);
 }
 
-void listed_job_render(const struct jobs_context *context, const struct job_summary *job, struct writer *answer)
+void listed_job_render(const struct jobs_context *context, const struct job_summary *job,
+		       struct writer *answer)
 {
 	struct text name AUTO_TEXT = { 0 };
 	const char *id = job->pipeline_id ? job->pipeline_id : job->job_id;
@@ -198,9 +196,10 @@ const struct route jobs_routes[] = {
 	  .path = JOBS ":watch",
 	  .handler = job_watch_stream,
 	  .query = &job_watch_query,
-	  .doc = METHOD_DOC_NAMED("jobs.watch", NULL, job_watch_line,
-				  "Lists jobs of all families and locations, one JSON object a line, and goes on "
-				  "with each that changes.") },
+	  .doc = METHOD_DOC_NAMED(
+		  "jobs.watch", NULL, job_watch_line,
+		  "Lists jobs of all families and locations, one JSON object a line, and goes on "
+		  "with each that changes.") },
 	{ .method = "GET",
 	  .path = JOBS "/{job}",
 	  .handler = job_answer,

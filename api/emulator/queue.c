@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -17,11 +18,6 @@
 enum { ESTIMATES_MAX = 20, WAITING_MAX = 1000, NANO = 1000000000 };
 
 /* ---- messages ---- */
-
-#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
-	}
 
 static const struct field waiting_fields[] = {
 	FIELD("place", INT32, 0, "Its place in the queue, from 1."),

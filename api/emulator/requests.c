@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/emulator/line_stream.h"
 #include "api/http/ledger.h"
@@ -14,14 +15,9 @@
 
 enum { LOOK_US = 500000, LINES_AT_ONCE = 100, HTTP_REFUSED = 400 };
 
-#define FIELD(NAME, TYPE, HELP)                                                                              \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .help = (HELP)                                         \
-	}
-
 static const struct field query_fields[] = {
-	FIELD("follow", BOOL, "Goes on with new requests until the client leaves."),
-	FIELD("failed", BOOL, "Only requests that were refused, failed, or got no answer."),
+	FIELD("follow", BOOL, 0, "Goes on with new requests until the client leaves."),
+	FIELD("failed", BOOL, 0, "Only requests that were refused, failed, or got no answer."),
 	{ .name = "tail",
 	  .type = FIELD_INT32,
 	  .flags = FIELD_PRESENCE,
@@ -32,17 +28,17 @@ const struct message requests_query = { "trainyard.RequestsRequest", query_field
 					.is_own = true };
 
 static const struct field line_fields[] = {
-	FIELD("time", TIMESTAMP, "When it was answered, by the system's clock."),
-	FIELD("method", STRING, "The HTTP method; POST of a call by gRPC."),
-	FIELD("path", STRING,
+	FIELD("time", TIMESTAMP, 0, "When it was answered, by the system's clock."),
+	FIELD("method", STRING, 0, "The HTTP method; POST of a call by gRPC."),
+	FIELD("path", STRING, 0,
 	      "The path without its query; where the path is a secret, the pattern that it fits."),
-	FIELD("api", STRING,
+	FIELD("api", STRING, 0,
 	      "The method's name, such as projects.jobs.create; absent where no method has the path."),
-	FIELD("status", INT32, "The HTTP status; absent: the connection was closed without an answer."),
-	FIELD("duration", DURATION, "How long it took; of a stream, until it began."),
-	FIELD("client", STRING, "The client's IPv4 address; absent of another family of addresses."),
-	FIELD("userAgent", STRING, "What the client calls itself, the beginning."),
-	FIELD("reason", STRING, "Why it was refused, the beginning; absent: it was not."),
+	FIELD("status", INT32, 0, "The HTTP status; absent: the connection was closed without an answer."),
+	FIELD("duration", DURATION, 0, "How long it took; of a stream, until it began."),
+	FIELD("client", STRING, 0, "The client's IPv4 address; absent of another family of addresses."),
+	FIELD("userAgent", STRING, 0, "What the client calls itself, the beginning."),
+	FIELD("reason", STRING, 0, "Why it was refused, the beginning; absent: it was not."),
 	{ .name = NULL },
 };
 const struct message request_line = { "trainyard.Request", line_fields, "A request of a client.",

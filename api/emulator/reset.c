@@ -2,6 +2,7 @@
 #include "api/emulator/reset.h"
 
 #include "api/emulator/faults.h"
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -18,16 +19,11 @@ const struct message reset_request_message = { "trainyard.ResetRequest", no_fiel
 					       "All jobs, logs, objects and faults are to go.",
 					       .is_own = true };
 
-#define FIELD(NAME, TYPE, HELP)                                                                              \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .help = (HELP)                                         \
-	}
-
 static const struct field answer_fields[] = {
-	FIELD("done", BOOL, "Whether nothing is left; else the call is to be repeated."),
-	FIELD("stoppingCount", INT32, "How many jobs are being stopped; absent of 0."),
-	FIELD("removedJobs", INT32, "How many jobs this call has removed; absent of 0."),
-	FIELD("removedObjects", INT64, "How many objects this call has removed; absent of 0."),
+	FIELD("done", BOOL, 0, "Whether nothing is left; else the call is to be repeated."),
+	FIELD("stoppingCount", INT32, 0, "How many jobs are being stopped; absent of 0."),
+	FIELD("removedJobs", INT32, 0, "How many jobs this call has removed; absent of 0."),
+	FIELD("removedObjects", INT64, 0, "How many objects this call has removed; absent of 0."),
 	{ .name = NULL },
 };
 const struct message reset_answer_message = { "trainyard.ResetStatus", answer_fields,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/emulator/fields.h"
 #include "api/emulator/jobs.h"
 #include "api/message/message_write.h"
 #include "daemon/base/json.h"
@@ -16,16 +17,11 @@
 #include "store/state_folder.h"
 #include "store/state_import.h"
 
-#define FIELD(NAME, TYPE, HELP)                                                                              \
-	{                                                                                                    \
-		.name = (NAME), .type = FIELD_##TYPE, .help = (HELP)                                         \
-	}
-
 static const struct field status_fields[] = {
-	FIELD("version", STRING, "The release of the daemon."),
-	FIELD("run", STRING,
+	FIELD("version", STRING, 0, "The release of the daemon."),
+	FIELD("run", STRING, 0,
 	      "A name that is new whenever the daemon has started, or has taken over a state."),
-	FIELD("importProblem", STRING,
+	FIELD("importProblem", STRING, 0,
 	      "Why the state that was imported last could not be used, so that the one before is there again."),
 	{ .name = NULL },
 };
@@ -39,17 +35,17 @@ const struct message state_archive_message = {
 };
 
 static const struct field import_query_fields[] = {
-	FIELD("replace", BOOL, "All jobs, logs and objects that are there may go."),
+	FIELD("replace", BOOL, 0, "All jobs, logs and objects that are there may go."),
 	{ .name = NULL },
 };
 const struct message state_import_query = { "trainyard.ImportRequest", import_query_fields,
 					    "A state takes the place of another.", .is_own = true };
 
 static const struct field import_fields[] = {
-	FIELD("run", STRING, "The run that ends now; the state is there when GET status tells another."),
-	FIELD("jobCount", INT32, "How many jobs came, trials not counted; absent of 0."),
-	FIELD("unfinishedCount", INT32, "How many of them go on, in new containers; absent of 0."),
-	FIELD("objectCount", INT64, "How many objects came; absent of 0."),
+	FIELD("run", STRING, 0, "The run that ends now; the state is there when GET status tells another."),
+	FIELD("jobCount", INT32, 0, "How many jobs came, trials not counted; absent of 0."),
+	FIELD("unfinishedCount", INT32, 0, "How many of them go on, in new containers; absent of 0."),
+	FIELD("objectCount", INT64, 0, "How many objects came; absent of 0."),
 	{ .name = NULL },
 };
 const struct message state_import_message = { "trainyard.ImportStatus", import_fields,
