@@ -273,20 +273,25 @@ static void *watch_main(void *arg)
 	return NULL;
 }
 
+/* Waits for a request and answers it. False: there are no more. */
+static bool request_answer(struct gcs_file_system *system, struct fuse_buf *buffer)
+{
+	int length = -EINTR;
+
+	while (length == -EINTR && !fuse_session_exited(system->session))
+		length = fuse_session_receive_buf(system->session, buffer);
+	if (length > 0)
+		answer_in_turn(system, buffer->mem, (size_t)length);
+	return length > 0;
+}
+
 static void *serving_main(void *arg)
 {
 	struct gcs_file_system *system = arg;
 	struct fuse_buf buffer = { 0 };
 
-	while (!fuse_session_exited(system->session)) {
-		const int length = fuse_session_receive_buf(system->session, &buffer);
-
-		if (length == -EINTR)
-			continue;
-		if (length <= 0)
-			break;
-		answer_in_turn(system, buffer.mem, (size_t)length);
-	}
+	while (request_answer(system, &buffer))
+		;
 	fuse_session_exit(system->session);
 	free(buffer.mem);
 	return NULL;
@@ -298,15 +303,18 @@ enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *
 	size_t count = 0;
 	enum status rc = small_thread_start(&watch, watch_main, system, err);
 	const bool is_watched = !rc;
+	struct fuse_buf first = { 0 };
 
+	/* Before its first request (FUSE_INIT) is answered, the kernel would take back what is set. */
+	if (!rc && request_answer(system, &first))
+		read_ahead_raise(system->place);
+	free(first.mem);
 	while (!rc && count < GCS_THREADS) {
 		rc = small_thread_start(&threads[count], serving_main, system, err);
 		count += !rc;
 	}
 	if (rc && count > 0)
 		rc = STATUS_OK; /* fewer will do */
-	if (!rc)
-		read_ahead_raise(system->place);
 	for (size_t i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	gcs_turns_stop(system->turns);
