@@ -7,8 +7,8 @@
 #include "daemon/base/error.h"
 
 /* Makes the folder STATE/export.XXXX…; *ret_folder is the caller's, to be removed with its contents. NOT_FOUND: no
- * daemon has used @state_dir. UNAVAILABLE, RESOURCE_EXHAUSTED: may succeed later. FAILED_PRECONDITION: an object has lost its bytes; CANCELLED: the
- * client has gone. Nothing is left behind. */
+ * daemon has used @state_dir. UNAVAILABLE, RESOURCE_EXHAUSTED: may succeed later. FAILED_PRECONDITION: an object has
+ * lost its bytes; CANCELLED: the client has gone. Nothing is left behind. */
 enum status state_export_make(const char *state_dir, char **ret_folder, struct error *err);
 /* Likewise into @folder, anywhere, which must not exist. */
 enum status state_export_into(const char *state_dir, const char *folder, struct error *err);
