@@ -269,6 +269,15 @@ static bool was_asked(struct lab *lab, const char *what)
 	return asked;
 }
 
+/* The daemon may have given up the answer before the engine's thread has read the request. */
+static void expect_asked(struct lab *lab, const char *what)
+{
+	for (int64_t until_us = clock_mono_us(&system_clock) + 30 * INT64_C(1000000); !was_asked(lab, what);
+	     poll(NULL, 0, 1))
+		if (clock_mono_us(&system_clock) > until_us)
+			fail_msg("the engine was not asked for %s", what);
+}
+
 /* Until the engine got this typed. */
 static void expect_typed(struct lab *lab, const char *what, size_t length)
 {
