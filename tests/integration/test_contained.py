@@ -137,7 +137,9 @@ def test_metrics_of_trials_arrive(contained):
 
 def test_a_container_that_is_made_anew_takes_its_jobs_over(contained):
     """Broken: network_take() that does not join."""
-    job = contained.create(script(f"echo begun; {UNTIL_RELEASED}; {SAYS}"))
+    # The daemon is ready before it has joined the networks of its jobs again.
+    job = contained.create(script(f"echo begun; {UNTIL_RELEASED}; until wget -q -O /dev/null --header 'Metadata-Flavor: Google' "
+                                  f"http://metadata.google.internal/ 2> /dev/null; do sleep 0.1; done; {SAYS}"))
     contained.wait_lines(job)
     contained.kill9()
     contained.remove()
