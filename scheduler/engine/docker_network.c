@@ -214,11 +214,8 @@ static void far_removed(void *arg, const struct http_answer *answer)
 
 static bool is_far(const struct network_task *task)
 {
-	const struct network_reach *reach = &task->made.reach;
-	char device[DOCKER_DEVICE_SIZE];
-
-	self_device(reach->address, device);
-	return task->docker->link.may_be_far && !device[0] && if_nametoindex(reach->device) == 0;
+	/* By its name, not by its address: a network of another engine may have the same one here. */
+	return task->docker->link.may_be_far && if_nametoindex(task->made.reach.device) == 0;
 }
 
 static void far_remove(struct network_task *task)
