@@ -176,6 +176,11 @@ def blob_of(folder):
     return next(folder.glob("blobs/*/*"))
 
 
+def blob_double(folder):
+    blob = blob_of(folder)
+    shutil.copy(blob, blob.with_name(blob.name[:-3] + ("0" if blob.name[-3] != "0" else "1") + blob.name[-2:]))
+
+
 def link_make(folder):
     shutil.move(folder / "logs.db", folder.parent / "elsewhere.db")
     os.symlink(folder.parent / "elsewhere.db", folder / "logs.db")
@@ -190,7 +195,7 @@ DAMAGES = {
     "shorter": (lambda f: os.truncate(f / "storage.db", 4096), False, "another size than the manifest"),
     "blob damaged": (lambda f: byte_flip(blob_of(f), 0), True, "bytes of an object are damaged"),
     "blob missing": (lambda f: blob_of(f).unlink(), True, "bytes of an object are missing"),
-    "blob too many": (lambda f: shutil.copy(blob_of(f), str(blob_of(f))[:-3] + "0" + str(blob_of(f))[-2:]), True, "no object has"),
+    "blob too many": (blob_double, True, "no object has"),
     "blob untold": (lambda f: blob_of(f).unlink(), False, "Bytes of objects are missing"),
     "format": (lambda f: manifest_renew(f, format=9), False, "of another release"),
     "no manifest": (lambda f: (f / "manifest.json").write_text("[1]"), False, "of another release, or none"),
