@@ -2,25 +2,53 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/check_words.sh: words that the product's C does not use. Prints each line that has one.
 #
-# Comments name the thread, process, file or job; pronouns for persons are at most in ALLOWED lines. Names have one word for
-# one concept: the left column is what was used before, the right one is used instead. Texts in quotes are not looked at: they
-# may be the words of the emulated service, or names of columns and members.
+# Comments name the thread, process, file or job; at most ALLOWED lines have a pronoun for a person. Names have one word for one
+# concept: NAMES has an old word and the word to use instead. Texts in quotes are not read: they may be the emulated service's
+# own words, or names of columns and members.
 cd "$(dirname "$0")/.." || exit 2
 ALLOWED=5
+NAMES='admittance      admission
+aftermath       post_commit
+book            registry
+chance          random
+chance_draw     seeded_random_draw
+differences     deviations
+door            endpoint
+fault_book      fault_registry
+fault_hit       fault_injection
+fault_scene     fault_context
+gcs_door        gcs_endpoint
+happening       event
+judgement       outcome
+leftovers       orphans
+outlet          log_stream
+outlook         start_estimate or decision_context
+presence_rule   instance_rule
+scene           context
+settle          on_commit or resolve
+sight           observed
+sighted         observed
+sighting        estimation
+spare_network   pooled_network or network_pool
+stray           orphan
+strike          apply
+told            reported or logged
+tripwire        host_filter
+unsee           invalidate
+untold          unreported
+verdict         outcome
+wish            upload_target or options'
 
 # shellcheck disable=SC2016  # a program of awk
-find daemon api scheduler store -name '*.[ch]' | sort | ALLOWED=$ALLOWED xargs awk '
+find daemon api scheduler store -name '*.[ch]' | sort | ALLOWED=$ALLOWED NAMES=$NAMES xargs awk '
 BEGIN {
 	persons = "(^|[^A-Za-z_])([Ww]ho|[Ww]hom|[Ww]hose|[Ww]hoever|[Nn]obody|[Ss]omebody|[Aa]nybody|[Ee]verybody|[Ss]omeone|[Aa]nyone)([^A-Za-z_]|$)"
-	count = split("outlook=start_estimate,decision_context verdict=outcome judgement=outcome sighting=estimation " \
-		"sighted=observed sight=observed unsee=invalidate aftermath=post_commit happening=event tripwire=host_filter " \
-		"fault_book=fault_registry fault_scene=fault_context fault_hit=fault_injection told=reported,logged untold=unreported " \
-		"wish=upload_target,options stray=orphan leftovers=orphans outlet=log_stream presence_rule=instance_rule " \
-		"chance_draw=seeded_random_draw spare_network=pooled_network,network_pool gcs_door=gcs_endpoint admittance=admission door=endpoint scene=context book=registry chance=random settle=on_commit,resolve strike=apply differences=deviations", \
-		row, " ")
+	count = split(ENVIRON["NAMES"], rows, "\n")
 	for (i = 1; i <= count; i++) {
-		split(row[i], word, "=")
-		instead[word[1]] = word[2]
+		old = rows[i]
+		sub(/ .*/, "", old)
+		instead[old] = rows[i]
+		sub(/^[^ ]+ +/, "", instead[old])
 	}
 }
 {
