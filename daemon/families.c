@@ -136,6 +136,9 @@ static struct training_context training_context_of(const struct families_parts *
 		.inspect_arg = parts->machinery,
 		.shell_uri = shell_uri,
 		.shell_arg = parts->store,
+#ifdef HAVE_CONSOLE
+		.console_path = CONSOLE_PATH,
+#endif
 		.bucket_use = parts->objects ? bucket_use : NULL,
 		.bucket_missing =
 			parts->objects && parts->config->buckets == BUCKETS_AUTO ? bucket_missing : NULL,

@@ -80,7 +80,7 @@ enum status resource_report_handle(struct call *call, struct error *err)
 	if (!rc)
 		rc = plan_from_text(job->plan, &plan, err);
 	if (!rc)
-		rc = report_make(context, job, plan, pool_field, &report, err);
+		rc = report_make(call, job, plan, pool_field, &report, err);
 	if (!rc)
 		json_write(&call->answer, report);
 	return rc;

@@ -14,7 +14,6 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-#define PAGE "/_trainyard/console/"
 #define BOOT_HASH "'sha256-Sonsb+GXxVCb1Ze3qs1/vhQ/JquZ08Is8TiyWwR50xc='"
 
 enum { HTTP_SEE_OTHER = 303, HTTP_NOT_MODIFIED = 304, HTTP_PERMANENT_REDIRECT = 308 };
@@ -149,7 +148,7 @@ static enum status page_get(struct call *call, struct error *err)
 static enum status slash_add(struct call *call, struct error *err)
 {
 	(void)err;
-	call_header_add(call, "Location", PAGE);
+	call_header_add(call, "Location", CONSOLE_PATH);
 	call->http_status = HTTP_PERMANENT_REDIRECT;
 	return STATUS_OK;
 }
@@ -159,7 +158,7 @@ static enum status top_get(struct call *call, struct error *err)
 {
 	if (!strstr(call_header(call, "Accept"), "text/html"))
 		return error_set(err, STATUS_NOT_FOUND, NULL, "Method not found: %s /.", call->method);
-	call_header_add(call, "Location", PAGE);
+	call_header_add(call, "Location", CONSOLE_PATH);
 	call_header_add(call, "Vary", "Accept");
 	call->http_status = HTTP_SEE_OTHER;
 	return STATUS_OK;
@@ -169,10 +168,10 @@ static enum status top_get(struct call *call, struct error *err)
 const struct route console_routes[] = {
 	{ .method = "GET", .path = "/", .handler = top_get, .open = true },
 	{ .method = "GET", .path = "/_trainyard/console", .handler = slash_add, .open = true },
-	{ .method = "GET", .path = PAGE, .handler = page_get, .open = true },
-	{ .method = "GET", .path = PAGE "{path=**}", .handler = page_get, .open = true },
-	{ .method = "POST", .path = PAGE "session", .handler = console_session_begin, .open = true },
-	{ .method = "DELETE", .path = PAGE "session", .handler = console_session_end, .open = true },
-	{ .method = "POST", .path = PAGE "ticket", .handler = console_ticket_make },
+	{ .method = "GET", .path = CONSOLE_PATH, .handler = page_get, .open = true },
+	{ .method = "GET", .path = CONSOLE_PATH "{path=**}", .handler = page_get, .open = true },
+	{ .method = "POST", .path = CONSOLE_PATH "session", .handler = console_session_begin, .open = true },
+	{ .method = "DELETE", .path = CONSOLE_PATH "session", .handler = console_session_end, .open = true },
+	{ .method = "POST", .path = CONSOLE_PATH "ticket", .handler = console_ticket_make },
 	{ .method = NULL },
 };

@@ -4,6 +4,8 @@
  * the public APIs. */
 #include "api/http/http.h"
 
+#define CONSOLE_PATH "/_trainyard/console/"
+
 /* "/", which redirects browsers to the page, and all below /_trainyard/console/. Their context: struct console_sessions
  * (session.h); NULL: the daemon asks for no token. */
 extern const struct route console_routes[];

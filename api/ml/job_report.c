@@ -36,7 +36,7 @@ enum status job_report_handle(struct call *call, struct error *err)
 	if (!rc)
 		rc = units_consumed(context, job, plan, &units, err);
 	if (!rc)
-		rc = report_make(context, job, plan, ml_pool_field, &report, err);
+		rc = report_make(call, job, plan, ml_pool_field, &report, err);
 	if (!rc)
 		json_object_set_new(report, "consumedMLUnits", json_real(units));
 	if (!rc)

@@ -100,13 +100,20 @@ static enum status deviations_add(const struct training_context *context, const 
 	return fault_deviations_add(context->store, job->id, deviations, err);
 }
 
-/* {"name", "state", "attempt"} */
-static json_t *head_make(const struct training_context *context, const struct job *job)
+/* {"name", "console", "state", "attempt"} */
+static json_t *head_make(const struct call *call, const struct job *job)
 {
+	const struct training_context *context = call->context;
 	AUTO(string) char *name = job_name(context, job);
+	struct text page AUTO_TEXT = { 0 };
 
-	return json_pack("{s:s, s:s, s:I}", "name", name, "state", job_state_reported(job), "attempt",
-			 (json_int_t)job->attempt);
+	if (context->console_path && *call->host && !job->parent) {
+		text_printf(&page, "%s://%s%sjobs/", call_scheme(call), call->host, context->console_path);
+		text_percent(&page, job->project, URL_UNRESERVED);
+		text_printf(&page, "/%s", job->job_id);
+	}
+	return json_pack("{s:s, s:s*, s:s, s:I}", "name", name, "console", page.data, "state",
+			 job_state_reported(job), "attempt", (json_int_t)job->attempt);
 }
 
 /* What a queued job waits for, by its plan. A job that this machine can never run is about to fail, and the text says
@@ -129,14 +136,14 @@ static enum status start_add(const struct training_context *context, const struc
 	return rc;
 }
 
-enum status report_make(const struct training_context *context, const struct job *job,
-			const struct plan *plan, pool_field_namer namer, json_t **ret_report,
-			struct error *err)
+enum status report_make(const struct call *call, const struct job *job, const struct plan *plan,
+			pool_field_namer namer, json_t **ret_report, struct error *err)
 {
+	const struct training_context *context = call->context;
 	AUTO(assignment) struct assignment *assignment = NULL;
 	AUTO(json) json_t *input = NULL;
 	AUTO(json) json_t *deviations = NULL;
-	AUTO(json) json_t *report = head_make(context, job);
+	AUTO(json) json_t *report = head_make(call, job);
 	enum status rc = json_parse_own(job->input, &input, err);
 
 	if (!rc)

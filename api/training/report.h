@@ -8,14 +8,15 @@
 #include "api/training/replica_json.h"
 #include "daemon/base/error.h"
 
+struct call;
 struct job;
 struct plan;
-struct training_context;
 
-/* {"name", "state", "attempt", "differences", "commandLines", "replicas"} of @job with this plan. A tuning job has,
+/* {"name", "console", "state", "attempt", "differences", "commandLines", "replicas"} of @job with this plan. "console"
+ * is the address of the job's page, for the host that the client used; a build without the console, a client that sends
+ * no host, and a trial's job, which is a part of its search's page, have none. A tuning job has,
  * instead of the last two, "trials", newest first, with those members each, and "trialCount". A queued job has "start",
  * see start_estimate.h. A job that was not admitted yet has no limits, no devices, and only the deviations of its
  * request. @ret_report is the caller's. */
-enum status report_make(const struct training_context *context, const struct job *job,
-			const struct plan *plan, pool_field_namer namer, json_t **ret_report,
-			struct error *err);
+enum status report_make(const struct call *call, const struct job *job, const struct plan *plan,
+			pool_field_namer namer, json_t **ret_report, struct error *err);

@@ -117,6 +117,8 @@ def test_a_report_tells_what_the_engine_has(yard, engine, running):
     containers = {r: engine.inspect(yard.container(job_id, r.replace("-replica", ""))) for r in CLUSTER_REPLICAS}
     report = report_of(yard, job_id)
     assert report["name"] == f"projects/{yard.project}/jobs/{job_id}"
+    # Broken: head_make() that leaves the project out.
+    assert report["console"] == f"{yard.base}/_trainyard/console/jobs/{yard.project}/{job_id}"
     assert (report["state"], report["attempt"]) == ("RUNNING", 1)
     assert [r["name"] for r in report["replicas"]] == CLUSTER_REPLICAS
     for replica in report["replicas"]:

@@ -197,7 +197,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	async function look() {
 		const found = await get(jobPath(key));
 
-		if (found.id !== id)
+		if (found.id !== id && found.job !== id) // a pipeline is found by the id of its job, too
 			throw new Error(`There is no job ${id}.`);
 		const told = await (trial ? get(`${jobPath(key, ":timeline")}&trial=${encodeURIComponent(trial)}`) : get(jobPath(key, ":timeline")).catch(() => null));
 		const changed = JSON.stringify([found, told]), now = trial ? trialJob(found, trial, told) : found;
