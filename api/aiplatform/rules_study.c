@@ -7,6 +7,7 @@
 
 #include "api/aiplatform/rules_parts.h"
 #include "api/aiplatform/study_tree.h"
+#include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "scheduler/tuning/study.h"
@@ -83,13 +84,6 @@ static bool is_beyond(const json_t *values, const char *name)
 	return number < -WHOLE_NUMBER_MAX || number > WHOLE_NUMBER_MAX;
 }
 
-static bool is_log_scale(const json_t *spec)
-{
-	const char *scale = json_text_at(spec, "scaleType");
-
-	return scale && strstr(scale, "LOG_SCALE");
-}
-
 static void check_range(struct findings *findings, const json_t *spec, enum value_kind kind,
 			const json_t *values)
 {
@@ -104,7 +98,7 @@ static void check_range(struct findings *findings, const json_t *spec, enum valu
 		findings_add(findings, field, "min_value must not be greater than max_value.");
 	else if (kind == VALUE_INTEGER && (is_beyond(values, "minValue") || is_beyond(values, "maxValue")))
 		findings_add(findings, field, "The bounds must lie between -2^53 and 2^53.");
-	else if (is_log_scale(spec) && least <= 0)
+	else if (search_scale_is_logarithmic(spec) && least <= 0)
 		findings_add(findings, field, "The scale type %s needs a min_value greater than 0.",
 			     json_text_at(spec, "scaleType"));
 }
@@ -157,7 +151,7 @@ static void check_discrete(struct findings *findings, const json_t *spec, const 
 		}
 		before = number;
 	}
-	if (is_log_scale(spec) && !(json_number_value(json_array_get(list, 0)) > 0))
+	if (search_scale_is_logarithmic(spec) && !(json_number_value(json_array_get(list, 0)) > 0))
 		findings_add(findings, field, "The scale type %s needs values greater than 0.",
 			     json_text_at(spec, "scaleType"));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/aiplatform/study_tree.h"
+#include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
 
@@ -12,11 +13,6 @@ struct word {
 	const char *value, *word;
 };
 
-static const struct word scales[] = {
-	{ "UNIT_LOG_SCALE", "log" },
-	{ "UNIT_REVERSE_LOG_SCALE", "reverse_log" },
-	{ NULL, "linear" },
-};
 static const struct word algorithms[] = {
 	{ "GRID_SEARCH", "grid" },
 	{ "RANDOM_SEARCH", "random" },
@@ -105,7 +101,7 @@ static bool parent_add(const struct study_tree *tree, const struct study_paramet
 static json_t *parameter_make(const struct study_tree *tree, const struct study_parameter *parameter)
 {
 	const char *id = json_text_at(parameter->spec, "parameterId");
-	const char *scale = word_for(scales, json_text_at(parameter->spec, "scaleType"));
+	const char *scale = search_scale(parameter->spec);
 	const json_t *values;
 	enum value_kind kind;
 	AUTO(json) json_t *object = NULL;

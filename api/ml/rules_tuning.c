@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/ml/rules.h"
+#include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
 
@@ -52,7 +53,7 @@ static void check_range(struct rules *rules, const struct candidate *parameter)
 		 (fabs(least) > whole_number_max || fabs(most) > whole_number_max))
 		rules_refuse(rules, parameter->field,
 			     "The bounds of an INTEGER parameter must lie between -2^53 and 2^53.");
-	else if (strstr(parameter->scale, "_LOG_") && least <= 0)
+	else if (search_scale_is_logarithmic(parameter->spec) && least <= 0)
 		rules_refuse(rules, parameter->field, "The scale type %s needs a minValue greater than 0.",
 			     parameter->scale);
 }
@@ -96,7 +97,7 @@ static void check_discrete(struct rules *rules, const struct candidate *paramete
 		}
 		before = number;
 	}
-	if (strstr(parameter->scale, "_LOG_") && !(json_number_value(json_array_get(values, 0)) > 0))
+	if (search_scale_is_logarithmic(parameter->spec) && !(json_number_value(json_array_get(values, 0)) > 0))
 		rules_refuse(rules, parameter->field, "The scale type %s needs values greater than 0.",
 			     parameter->scale);
 }

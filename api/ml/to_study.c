@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
 
@@ -16,17 +17,10 @@ static bool is_set_to(const json_t *object, const char *member, const char *valu
 	return text && strcmp(text, value) == 0;
 }
 
-static const char *scale_of(const json_t *spec)
-{
-	if (is_set_to(spec, "scaleType", "UNIT_LOG_SCALE"))
-		return "log";
-	return is_set_to(spec, "scaleType", "UNIT_REVERSE_LOG_SCALE") ? "reverse_log" : "linear";
-}
-
 static json_t *range(const json_t *spec, const char *type)
 {
 	return json_pack("{s:s, s:s, s:s, s:f, s:f}", "name", json_text_at(spec, "parameterName"), "type",
-			 type, "scale", scale_of(spec), "minimum",
+			 type, "scale", search_scale(spec), "minimum",
 			 json_number_value(json_object_get(spec, "minValue")), "maximum",
 			 json_number_value(json_object_get(spec, "maxValue")));
 }
@@ -40,7 +34,7 @@ static json_t *parameter(const json_t *spec)
 				 "linear", "categories", json_object_get(spec, "categoricalValues"));
 	if (is_set_to(spec, "type", "DISCRETE"))
 		return json_pack("{s:s, s:s, s:s, s:O}", "name", name, "type", "discrete", "scale",
-				 scale_of(spec), "values", json_object_get(spec, "discreteValues"));
+				 search_scale(spec), "values", json_object_get(spec, "discreteValues"));
 	return range(spec, is_set_to(spec, "type", "INTEGER") ? "integer" : "double");
 }
 

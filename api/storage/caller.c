@@ -24,8 +24,7 @@ static const char *bearer_of(const char *authorization)
 static enum status refuse(struct error *err)
 {
 	error_set(err, STATUS_UNAUTHENTICATED, NULL, "Invalid Credentials");
-	if (err)
-		error_add_reason(err, "authError", "header", "Authorization");
+	error_add_reason(err, "authError", "header", "Authorization");
 	return STATUS_UNAUTHENTICATED;
 }
 

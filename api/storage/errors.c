@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/storage/errors.c: errors as the JSON API of Cloud Storage words them.
  * Source: https://cloud.google.com/storage/docs/json_api/v1/status-codes (read 2026-11-22) */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +21,7 @@ enum status error_parameter(struct error *err, const char *reason, const char *p
 	text = memory_vprintf(format, args);
 	va_end(args);
 	error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s", text);
-	if (err)
-		error_add_reason(err, reason, parameter ? "parameter" : NULL, parameter);
+	error_add_reason(err, reason, parameter ? "parameter" : NULL, parameter);
 	return STATUS_INVALID_ARGUMENT;
 }
 
@@ -48,6 +48,11 @@ unsigned storage_error_status(const struct call *call, const struct error *err)
 	default:
 		return error_http_status(err->status);
 	}
+}
+
+bool storage_error_has_code(const struct error *err)
+{
+	return err->reason && isupper((unsigned char)err->reason[0]);
 }
 
 static const char *reason_of(unsigned http_status)
@@ -116,7 +121,8 @@ const char *storage_error_render(const struct call *call, const struct error *er
 	text_json(body, message, strlen(message));
 	/* Source: https://github.com/trinodb/trino/issues/19943 (an answer of 429) */
 	member_write(body, "domain", http_status == 429 ? "usageLimits" : "global");
-	member_write(body, "reason", err->reason ? err->reason : reason_of(http_status));
+	member_write(body, "reason",
+		     err->reason && !storage_error_has_code(err) ? err->reason : reason_of(http_status));
 	location_write(body, err, http_status);
 	text_puts(body, "}]}}");
 	return "application/json; charset=UTF-8";

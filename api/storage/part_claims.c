@@ -223,8 +223,7 @@ static enum status malformed(struct error *err, const char *details)
 	error_set(
 		err, STATUS_INVALID_ARGUMENT, NULL,
 		"The XML you provided was not well-formed or did not validate against our published schema.");
-	if (err)
-		error_add_reason(err, "MalformedXML", "details", details);
+	error_add_reason(err, "MalformedXML", "details", details);
 	return STATUS_INVALID_ARGUMENT;
 }
 

@@ -90,6 +90,10 @@ void object_etag(const struct object *object, char ret_etag[ETAG_SIZE]);
 enum status error_parameter(struct error *err, const char *reason, const char *parameter, const char *format,
 			    ...) __attribute__((format(printf, 4, 5)));
 
+/* Whether the error's reason is a code of the XML API ("NoSuchKey"), which the JSON API does not show. Reasons of the JSON
+ * API begin with a small letter. */
+bool storage_error_has_code(const struct error *err);
+
 /* ---- methods of routes.c that transfer bytes: upload*, download*, batch* ---- */
 
 enum status objects_insert_begin(struct call *call,

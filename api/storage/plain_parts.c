@@ -91,8 +91,7 @@ static enum status part_too_large(struct error *err)
 {
 	error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 		  "Your proposed upload exceeds the maximum allowed object size.");
-	if (err)
-		error_add_reason(err, "EntityTooLarge", "details", "A part has at most 5 GiB.");
+	error_add_reason(err, "EntityTooLarge", "details", "A part has at most 5 GiB.");
 	return STATUS_INVALID_ARGUMENT;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/storage/plain_routes.c: the rows of the plain paths, and how their errors look. */
-#include <ctype.h>
 #include <string.h>
 
 #include "api/http/error_body.h"
@@ -139,25 +138,6 @@ bool storage_plain_may_have(const char *const *segments, size_t count)
 	return !is_one_of(segments[0], others) && !is_call(segments, count) && bucket_name_valid(segments[0]);
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return text && strncmp(text, with, strlen(with)) == 0;
-}
-
-/* On NOT_FOUND: chooses NoSuchBucket or NoSuchKey by what the store reports missing. */
-static const char *missing_code(const struct error *err)
-{
-	if (begins(err->text, "No such object"))
-		return "NoSuchKey";
-	return begins(err->text, "No such upload") ? "NoSuchUpload" : "NoSuchBucket";
-}
-
-/* Reasons of the JSON API begin with a small letter. */
-static bool names_code(const struct error *err)
-{
-	return err->reason && isupper((unsigned char)err->reason[0]);
-}
-
 /* Source: https://cloud.google.com/storage/docs/xml-api/reference-status (read 2026-11-20) */
 static const char *code_of(const struct error *err, unsigned http_status)
 {
@@ -168,6 +148,7 @@ static const char *code_of(const struct error *err, unsigned http_status)
 		{ 400, "InvalidArgument" },
 		{ 401, "AuthenticationRequired" },
 		{ 403, "AccessDenied" },
+		{ 404, "NoSuchBucket" },
 		{ 405, "MethodNotAllowed" },
 		{ 409, "Conflict" },
 		{ 411, "MissingContentLength" },
@@ -180,12 +161,8 @@ static const char *code_of(const struct error *err, unsigned http_status)
 		{ 507, "InsufficientStorage" },
 	};
 
-	if (names_code(err))
+	if (storage_error_has_code(err))
 		return err->reason;
-	if (http_status == 404)
-		return missing_code(err);
-	if (http_status == 400 && err->text && strstr(err->text, "doesn't match calculated"))
-		return "BadDigest";
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i].http_status == http_status)
 			return codes[i].code;

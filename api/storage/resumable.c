@@ -213,9 +213,12 @@ static enum status session_find(const struct call *call, struct session *ret_ses
 	rc = session_get(context->objects, id, &session, err);
 	if (rc)
 		return rc;
-	if (strcmp(session.bucket, call_param(call, "bucket")) != 0)
-		return error_set(err, STATUS_NOT_FOUND, NULL, "No such upload of the bucket %s.",
-				 call_param(call, "bucket"));
+	if (strcmp(session.bucket, call_param(call, "bucket")) != 0) {
+		error_set(err, STATUS_NOT_FOUND, NULL, "No such upload of the bucket %s.",
+			  call_param(call, "bucket"));
+		error_add_reason(err, "NoSuchUpload", NULL, NULL);
+		return STATUS_NOT_FOUND;
+	}
 	*ret_session = session;
 	session = (struct session){ .name = NULL };
 	return STATUS_OK;

@@ -4,6 +4,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "daemon/base/json.h"
+
 uint64_t search_seed(const char *project, const char *job_id)
 {
 	unsigned char hash[crypto_generichash_BYTES];
@@ -22,4 +24,20 @@ uint64_t search_seed(const char *project, const char *job_id)
 unsigned failed_trials_within(int64_t given, unsigned trial_count)
 {
 	return given > trial_count ? trial_count + 1 : (unsigned)given;
+}
+
+static const char linear[] = "linear";
+
+const char *search_scale(const json_t *spec)
+{
+	const char *type = json_text_at(spec, "scaleType");
+
+	if (type && strcmp(type, "UNIT_LOG_SCALE") == 0)
+		return "log";
+	return type && strcmp(type, "UNIT_REVERSE_LOG_SCALE") == 0 ? "reverse_log" : linear;
+}
+
+bool search_scale_is_logarithmic(const json_t *spec)
+{
+	return search_scale(spec) != linear;
 }

@@ -40,8 +40,7 @@ static enum status refuse(struct error *err, const char *code, const char *sente
 
 	snprintf(details, sizeof(details), "Part number %u.", number);
 	error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s", sentence);
-	if (err)
-		error_add_reason(err, code, "details", details);
+	error_add_reason(err, code, "details", details);
 	return STATUS_INVALID_ARGUMENT;
 }
 

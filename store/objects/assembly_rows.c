@@ -49,8 +49,7 @@ const char *assembly_row_name(sqlite3_stmt *row)
 static enum status assembly_not_found(struct error *err)
 {
 	error_set(err, STATUS_NOT_FOUND, NULL, "The requested upload was not found.");
-	if (err)
-		error_add_reason(err, "NoSuchUpload", NULL, NULL);
+	error_add_reason(err, "NoSuchUpload", NULL, NULL);
 	return STATUS_NOT_FOUND;
 }
 

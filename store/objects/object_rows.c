@@ -67,7 +67,9 @@ enum status object_row_copy(sqlite3_stmt *statement, const char *bucket, struct 
 
 enum status object_not_found(const char *bucket, const char *name, struct error *err)
 {
-	return error_set(err, STATUS_NOT_FOUND, NULL, "No such object: %s/%s", bucket, name);
+	error_set(err, STATUS_NOT_FOUND, NULL, "No such object: %s/%s", bucket, name);
+	error_add_reason(err, "NoSuchKey", NULL, NULL);
+	return STATUS_NOT_FOUND;
 }
 
 enum status object_row_find(struct connection *connection, const char *bucket, const char *name,

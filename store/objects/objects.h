@@ -15,7 +15,8 @@
  * Nothing is opened before it is first used. Thread: any, for every function here; one upload, one reader: one
  * thread at a time.
  *
- * Errors carry Cloud Storage's own sentences ("No such object: b/o"), so the API need not add anything.
+ * Errors carry Cloud Storage's own sentences ("No such object: b/o"), so the API need not add anything, and
+ * where a status may mean several things, the XML API's code as reason ("NoSuchKey").
  * UNAVAILABLE or RESOURCE_EXHAUSTED (507: the disk is full) leave nothing half done. */
 #include <jansson.h>
 #include <stdbool.h>

@@ -50,7 +50,9 @@ void session_deinit(struct session *session)
 
 static enum status session_not_found(struct error *err)
 {
-	return error_set(err, STATUS_NOT_FOUND, NULL, "No such upload session, or it has expired.");
+	error_set(err, STATUS_NOT_FOUND, NULL, "No such upload session, or it has expired.");
+	error_add_reason(err, "NoSuchUpload", NULL, NULL);
+	return STATUS_NOT_FOUND;
 }
 
 static void row_copy(sqlite3_stmt *get, struct session_row *row)

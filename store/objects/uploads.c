@@ -107,9 +107,14 @@ static bool has_turn(const struct upload *upload)
 /* Whether it can continue. The writer is held. */
 static enum status upload_check(const struct upload *upload, struct error *err)
 {
-	if (upload->failure.status)
-		return error_set(err, upload->failure.status, NULL, "%s",
-				 upload->failure.text ? upload->failure.text : "");
+	const struct error *failure = &upload->failure;
+
+	if (failure->status) {
+		error_set(err, failure->status, NULL, "%s", failure->text ? failure->text : "");
+		if (failure->reason)
+			error_add_reason(err, failure->reason, NULL, NULL);
+		return failure->status;
+	}
 	if (upload->finished)
 		return error_set(err, STATUS_INTERNAL, NULL, "the upload is finished already");
 	if (!has_turn(upload))
@@ -121,11 +126,8 @@ static enum status upload_check(const struct upload *upload, struct error *err)
 /* Remembers a failure, so that nothing can follow it. */
 static enum status upload_fail(struct upload *upload, struct error *failure, struct error *err)
 {
-	enum status status = failure->status;
-
-	error_set(err, status, NULL, "%s", failure->text ? failure->text : "");
 	error_move(&upload->failure, failure);
-	return status;
+	return upload_check(upload, err);
 }
 
 /* Bytes that are there already are passed over. */
@@ -173,9 +175,10 @@ static enum status checksum_differs(const char *what, const void *provided, cons
 
 	sodium_bin2base64(texts[0], sizeof(texts[0]), provided, size, sodium_base64_VARIANT_ORIGINAL);
 	sodium_bin2base64(texts[1], sizeof(texts[1]), calculated, size, sodium_base64_VARIANT_ORIGINAL);
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "Provided %s \"%s\" doesn't match calculated %s \"%s\".", what, texts[0], what,
-			 texts[1]);
+	error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Provided %s \"%s\" doesn't match calculated %s \"%s\".", what,
+		  texts[0], what, texts[1]);
+	error_add_reason(err, "BadDigest", NULL, NULL);
+	return STATUS_INVALID_ARGUMENT;
 }
 
 enum status crc32c_check(const struct upload_target *wanted, uint32_t crc32c, struct error *err)
