@@ -163,8 +163,9 @@ enum status model_delete_handle(struct call *call, struct error *err)
 
 	named_read(call, &named);
 	if (named.name.version)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "name",
-				 "A model is deleted with all its versions: its name is to have no version.");
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, "name",
+			"A model is deleted with all its versions: leave out the version in its name.");
 	rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	if (!rc)
 		rc = model_delete(store_of(call), &named.name, &operation, err);

@@ -50,7 +50,7 @@ static enum status parent_read(const struct call *call, const char *parent, char
 		   training_project(call)) != 0 ||
 	    strcmp(location, call_param(call, "location")) != 0)
 		return refuse("parent_model", parent,
-			      "is no model of the pipeline's own project and location.", err);
+			      "is not a model of the pipeline's own project and location.", err);
 	return STATUS_OK;
 }
 

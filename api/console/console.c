@@ -109,7 +109,7 @@ static enum status unpacked_append(struct text *answer, const struct embedded_fi
 		inflateEnd(&stream);
 	}
 	if (end != Z_STREAM_END)
-		return error_set(err, STATUS_INTERNAL, NULL, "%s cannot be unpacked", file->name);
+		return error_set(err, STATUS_INTERNAL, NULL, "the console's file %s cannot be decompressed", file->name);
 	text_append(answer, unpacked, file->unpacked_bytes);
 	return STATUS_OK;
 }

@@ -214,9 +214,11 @@ enum status console_session_begin(struct call *call, struct error *err)
 	if (!sessions)
 		return STATUS_OK;
 	if (call->anonymous && !ticket_take(sessions, ticket, call_header(call, "X-Trainyard-Attempt")))
-		return error_set(err, STATUS_UNAUTHENTICATED, NULL, "%s",
-				 *ticket ? "This link was used before, or is older than five minutes."
-					 : "The daemon does not take this token.");
+		return error_set(
+			err, STATUS_UNAUTHENTICATED, NULL, "%s",
+			*ticket ? "This link was used before, or is older than five minutes: `trainyard ui` "
+				  "makes a new one."
+				: "The daemon does not take this token.");
 	secret_add(sessions, sessions->sessions, SESSIONS_MAX, SESSION_S, cookie);
 	proof_write(sessions, cookie, strlen(cookie), proof);
 	cookie_set(call, cookie, SESSION_S);

@@ -115,7 +115,7 @@ static enum status due_await(const struct faults_context *context, const struct 
 	       fault_registry_has(context->registry, order->rule)) {
 		if (call_client_gone(call)) {
 			*ret_cut = true;
-			return error_set(err, STATUS_CANCELLED, NULL, "the client has left");
+			return error_set(err, STATUS_CANCELLED, NULL, "the client has closed the connection");
 		}
 		usleep(left_us < NAP_US ? (useconds_t)left_us : NAP_US);
 	}
@@ -128,10 +128,11 @@ static enum status call_delay(const struct faults_context *context, struct call 
 	enum status rc;
 
 	if (!call_wait_begin(call))
-		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "Fault rule %lld: this answer was to be late, but half of the connections "
-				 "wait already.",
-				 (long long)order->rule);
+		return error_set(
+			err, STATUS_UNAVAILABLE, NULL,
+			"Fault rule %lld: this answer was to be delayed, but half of all connections are "
+			"delayed already.",
+			(long long)order->rule);
 	rc = due_await(context, call, order, ret_cut, err);
 	call_wait_end(call);
 	return rc;
@@ -154,8 +155,8 @@ static enum status error_answer(const struct fault_order *order, struct error *e
 	for (size_t i = 0; i < COUNT_OF(statuses); i++)
 		if (statuses[i].http == order->http_status)
 			return error_set(err, statuses[i].status, NULL,
-					 "Fault rule %lld: this answer was ordered.", (long long)order->rule);
-	return error_set(err, STATUS_INTERNAL, NULL, "an ordered status that is none: %d",
+					 "Fault rule %lld: this error is injected.", (long long)order->rule);
+	return error_set(err, STATUS_INTERNAL, NULL, "a fault rule has the unknown HTTP status %d",
 			 order->http_status);
 }
 
@@ -169,7 +170,7 @@ static enum status order_carry_out(struct faults_context *context, struct call *
 		if (order->seconds_us)
 			return call_delay(context, call, order, ret_cut, err);
 		*ret_cut = true;
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "Fault rule %lld: no answer was ordered.",
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "Fault rule %lld: the connection is cut.",
 				 (long long)order->rule);
 	default:
 		return error_answer(order, err);

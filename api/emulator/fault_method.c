@@ -162,8 +162,8 @@ static enum status method_refuse(const struct family *families, const struct wan
 	text_deinit(&names[0]);
 	text_deinit(&names[1]);
 	return error_add(err, STATUS_INVALID_ARGUMENT, "method",
-			 wanted->creates ? "No method that creates jobs here is called \"%s\"%s"
-					 : "No method that is served here is called \"%s\"%s",
+			 wanted->creates ? "trainyard has no method that creates jobs with the name \"%s\"%s"
+					 : "trainyard has no method with the name \"%s\"%s",
 			 wanted->pattern, *hint ? hint : ".");
 }
 
@@ -180,6 +180,7 @@ enum status fault_method_check(const struct family *families, const json_t *cano
 	wanted.names_project = json_text_at(canonical, "project") || json_text_at(canonical, "job");
 	if (!some_row_fits(families, &wanted))
 		return error_add(err, STATUS_INVALID_ARGUMENT, "method",
-				 "Calls of \"%s\" are of no project and no job.", wanted.pattern);
+				 "Calls of \"%s\" belong to no project and no job: leave out both members.",
+				 wanted.pattern);
 	return STATUS_OK;
 }

@@ -111,7 +111,7 @@ static enum status place_find(const struct call *call, struct replica_key *ret_r
 		return rc;
 	if (job->state != JOB_RUNNING)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s is %s: there are shells in the replicas of jobs that are RUNNING",
+				 "%s is %s: a shell can be opened only while the job is RUNNING",
 				 call_param(call, "job"), job_state_name(job->state));
 	*ret_replica = (struct replica_key){ .job = job->id, .attempt = job->attempt };
 	return replica_find(plan, json_text_at(call->body, "replica"), ret_replica, err);

@@ -117,8 +117,8 @@ enum status job_text_read(const char *text, size_t length, const char *name, con
 	form = form_of(document);
 	if (!form)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "it is no job: it has none of trainingInput, jobSpec, workerPoolSpecs, "
-				 "studySpec and trainingTaskDefinition");
+				 "this does not describe a job: it has none of trainingInput, jobSpec, "
+				 "workerPoolSpecs, studySpec and trainingTaskDefinition");
 	*ret_job = (struct job_text){
 		.collection = form->collection,
 		.name_field = form->name,

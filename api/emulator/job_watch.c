@@ -87,7 +87,7 @@ static enum status position_read(struct watch *watch, const char *position, stru
 	if (sscanf(position, "%8[a-z0-9].%19" SCNu64 ".%19" SCNu64 "%c", instance, &start, &reached, &rest) !=
 	    3)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "position",
-				 "This is no position in the changes of jobs.");
+				 "The position is not one that an answer of this call gave.");
 	if (strcmp(instance, store_instance(watch->context->store)) != 0 ||
 	    start != store_start(watch->context->store))
 		return STATUS_OK;

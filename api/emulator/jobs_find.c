@@ -38,8 +38,9 @@ enum status jobs_trial_find(struct store *store, int64_t trial, struct job **job
 	if (rc)
 		return rc;
 	if (!trial)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "trial",
-				 "it is a tuning job; its trials have the replicas: which trial?");
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, "trial",
+			"the replicas of a tuning job belong to its trials: name a trial by its number");
 	if (trial < 1 || (size_t)trial > list.count)
 		return error_set(err, STATUS_NOT_FOUND, "trial",
 				 "the job has no trial %" PRId64 "; it has begun %zu", trial, list.count);

@@ -149,8 +149,8 @@ static enum status jobs_check(const struct state_context *context, struct error 
 		return rc;
 	return error_set(
 		err, STATUS_FAILED_PRECONDITION, NULL,
-		"%zu jobs of this daemon have not ended: cancel them and wait, or reset all, before a state takes "
-		"the place of this one.",
+		"%zu jobs of this daemon have not ended: cancel them and wait, or reset all, before you "
+		"import a state.",
 		list.count);
 }
 
@@ -166,7 +166,8 @@ static enum status emptiness_check(const struct state_context *context, struct e
 		return rc;
 	return error_set(
 		err, STATUS_FAILED_PRECONDITION, NULL,
-		"This daemon has jobs or objects: with replace=true (trainyard import --yes) they go.");
+		"This daemon has jobs or objects: an import removes them, which replace=true (trainyard "
+		"import --yes) confirms.");
 }
 
 struct import {
@@ -236,10 +237,9 @@ enum status state_import_end_call(struct call *call, struct error *err)
 	enum status rc = state_import_check(import->import, &facts, err);
 
 	if (!rc && facts.ahead_ns > 0 && !context->clock_is_steppable)
-		rc = error_set(
-			err, STATUS_FAILED_PRECONDITION, NULL,
-			"The clock of the state is ahead of the real one: only a daemon with --clock steppable can "
-			"take it.");
+		rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			       "The clock of the state is ahead of the real one: only a daemon with --clock "
+			       "steppable can import it.");
 	if (!rc)
 		rc = jobs_check(context, err);
 	if (!rc)

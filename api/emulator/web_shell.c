@@ -97,9 +97,10 @@ static bool job_offers_shell(const struct job *job)
 /* The answer for a shell that does not exist and for one that the client may not use is the same. */
 static enum status refuse(struct error *err)
 {
-	return error_set(err, STATUS_NOT_FOUND, NULL,
-			 "There is no interactive shell at this address: shells are there while their job is "
-			 "RUNNING, if it has enableWebAccess.");
+	return error_set(
+		err, STATUS_NOT_FOUND, NULL,
+		"There is no interactive shell at this address: a shell exists while its job is RUNNING, if "
+		"the job has enableWebAccess.");
 }
 
 static enum status replica_find(const struct call *call, struct replica_key *ret_replica, struct error *err)
@@ -168,7 +169,8 @@ static enum status file_get(struct call *call, struct error *err)
 	while (file->name && strcmp(file->name, name) != 0)
 		file++;
 	if (!file->name)
-		return error_set(err, STATUS_INTERNAL, NULL, "the program lacks its file %s", name);
+		return error_set(err, STATUS_INTERNAL, NULL, "the program was built without its file %s",
+				 name);
 	call->content_type = file_type(name);
 	text_append(&call->answer, file->data, file->bytes);
 	page_headers_add(call);

@@ -481,7 +481,7 @@ static enum status parts_open(struct front *front, struct error *err)
 	if (rc || options->adopts_only)
 		return rc;
 	if (pthread_create(&front->accepting, NULL, accepting_main, front) != 0)
-		return error_set(err, STATUS_INTERNAL, NULL, "no thread for gRPC");
+		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the thread that serves gRPC");
 	front->accepts = true;
 	return STATUS_OK;
 }

@@ -252,7 +252,7 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 	if (stream->body_held > BODY_BYTES_MAX + FRAME_BYTES || session->bodies.bytes > BODIES_BYTES_MAX)
 		stream->too_much = "The request is too large.";
 	else if (hold_is_crowded(&session->bodies, HOLD_POOL_BODY_BYTES))
-		stream->too_much = "Too many large requests are under way.";
+		stream->too_much = "Too many large requests are being received: try again later.";
 	else
 		text_append(&stream->body, data, length);
 	if (stream->body.failed)

@@ -224,7 +224,7 @@ enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint1
 		v6->sin6_port = htons(port);
 		size = sizeof(*v6);
 	} else {
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address", address);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is not an IP address", address);
 	}
 	*ret_fd = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*ret_fd < 0 || setsockopt(*ret_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||

@@ -42,7 +42,8 @@ static enum status refuse_large(size_t limit_bytes, enum refusal *ret_refusal, s
 
 static enum status refuse_crowd(struct error *err)
 {
-	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "Too many large requests are under way.");
+	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
+			 "Too many large requests are being received: try again later.");
 }
 
 static void inflate_close(z_stream *stream)
@@ -87,7 +88,7 @@ static enum status body_unpack(struct body *body, size_t limit_bytes, enum refus
 			    .avail_in = (uInt)body->bytes.length };
 
 	if (body->bytes.length > UINT_MAX || inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
-		return error_set(err, STATUS_INTERNAL, NULL, "gzip cannot be unpacked");
+		return error_set(err, STATUS_INTERNAL, NULL, "cannot prepare to decompress gzip");
 	AUTO(inflate) z_stream *open_stream = &stream;
 
 	switch (unpack(body, open_stream, limit_bytes, &out)) {
@@ -99,7 +100,7 @@ static enum status body_unpack(struct body *body, size_t limit_bytes, enum refus
 		return error_no_memory(err);
 	case UNPACKED_BROKEN:
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "Invalid request: the body is no whole gzip stream.");
+				 "Invalid request: the body is not a complete gzip stream.");
 	case UNPACKED_ALL:
 		break;
 	}

@@ -163,7 +163,7 @@ static enum status reaper_start(struct connections *connections, struct error *e
 		pthread_create(&connections->reaper, &attributes, reaper_main, connections) == 0;
 	pthread_attr_destroy(&attributes);
 	return connections->hurries ? STATUS_OK
-				    : error_set(err, STATUS_UNAVAILABLE, NULL, "no thread to be had");
+				    : error_set(err, STATUS_UNAVAILABLE, NULL, "cannot start a thread");
 }
 
 /* ---- the table ---- */

@@ -167,7 +167,7 @@ static enum status answer_take(struct exchange *exchange, struct inner_answer *a
 static enum status cut_outer(struct exchange *outer, struct error *err)
 {
 	outer->cut = true;
-	return error_set(err, STATUS_UNAVAILABLE, NULL, "A part of the request gets no answer.");
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "The answer to a part of this request was cut off.");
 }
 
 /* From a head's text to the answer. */
@@ -240,7 +240,7 @@ enum status inner_endpoint_open(const struct inner_endpoint_options *options,
 	if (options->refused_network &&
 	    !guard_network_read(options->refused_network, &endpoint->rules.guard.refused)) {
 		inner_endpoint_close(endpoint);
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IPv4 network",
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is not an IPv4 network",
 				 options->refused_network);
 	}
 	*ret_endpoint = endpoint;

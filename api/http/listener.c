@@ -472,12 +472,12 @@ enum status listener_open(const struct listener_options *options, struct listene
 	enum status rc;
 
 	if (!options->path && !address_read(options, &address))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address",
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is not an IP address",
 				 options->address);
 	AUTO(listener) struct listener *listener = listener_new(options);
 	if (options->refused_network &&
 	    !guard_network_read(options->refused_network, &listener->rules.guard.refused))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IPv4 network",
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is not an IPv4 network",
 				 options->refused_network);
 	rc = connections_open(&(struct connection_limits){ .most = connections_of(options),
 							   .per_address = options->address_limit,
@@ -493,7 +493,7 @@ enum status listener_open(const struct listener_options *options, struct listene
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u%s%s: %s",
 				 options->path ? options->path : options->address, options->port,
 				 options->device ? " of device " : "", options->device ? options->device : "",
-				 errno ? strerror(errno) : "no threads or sockets to be had");
+				 errno ? strerror(errno) : "no thread or socket is left");
 	if (listens(options) && !options->path)
 		listener->port = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 	*ret_listener = TAKE(listener);

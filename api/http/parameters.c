@@ -33,8 +33,7 @@ static enum status take_callback(const struct query_pair *pair, struct parameter
 {
 	(void)parameters;
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "The query parameter %s is not supported: trainyard does not answer with scripts.",
-			 pair->name);
+			 "The query parameter %s is not supported: trainyard has no JSONP.", pair->name);
 }
 
 static enum status take_fields(const struct query_pair *pair, struct parameters *parameters,

@@ -360,7 +360,7 @@ enum status head_check_framing(const struct head *head, const char *version, enu
 				 "Invalid request: both Content-Length and Transfer-Encoding are given.");
 	if (length && !is_digits(length))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "Invalid request: Content-Length is no number.");
+				 "Invalid request: Content-Length is not a number.");
 	if (coding && (old || strcasecmp(coding, "chunked") != 0))
 		return error_set(err, STATUS_UNIMPLEMENTED, NULL,
 				 "Transfer codings other than chunked are not implemented.");

@@ -82,8 +82,8 @@ enum status request_guard_type(struct exchange *exchange, struct error *err)
 		return refuse_type(type, err);
 	return error_set(
 		err, STATUS_INVALID_ARGUMENT, NULL,
-		"Unsupported Content-Type \"%.64s\": web pages send it unasked. Name the object's own type, "
-		"as with \"Content-Type: application/octet-stream\".",
+		"Unsupported Content-Type \"%.64s\": a web page could send it without its user's consent. "
+		"Name the object's own type, as with \"Content-Type: application/octet-stream\".",
 		type);
 }
 

@@ -67,7 +67,7 @@ enum status resource_name_read(const struct logging_context *context, const char
 		}
 	}
 	return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names",
-			 "'%.200s' is no resource name; projects/PROJECT_ID is one.", name);
+			 "'%.200s' is not a resource name such as projects/PROJECT_ID.", name);
 }
 
 enum status log_name_read(const struct logging_context *context, const char *name, char **ret_project,
@@ -79,7 +79,7 @@ enum status log_name_read(const struct logging_context *context, const char *nam
 
 	if (!logs || logs != slash || logs == project || !logs[6])
 		return error_set(err, STATUS_INVALID_ARGUMENT, "log_name",
-				 "'%.200s' is no log name; projects/PROJECT_ID/logs/LOG_ID is one.", name);
+				 "'%.200s' is not a log name such as projects/PROJECT_ID/logs/LOG_ID.", name);
 	AUTO(string) char *cut = memory_strndup(project, (size_t)(logs - project));
 	AUTO(string) char *id = project_resolve(context, cut);
 	struct text encoded AUTO_TEXT = { 0 };

@@ -445,6 +445,7 @@ enum status fields_mask_write(struct text *text, const char *mask, const char *j
 	if (text->failed)
 		return error_no_memory(err);
 	if (!good || *sieve.at)
-		return error_set(err, STATUS_INTERNAL, NULL, "a mask is laid over what is no JSON");
+		return error_set(err, STATUS_INTERNAL, NULL,
+				 "a field mask cannot be applied: the resource is not JSON");
 	return STATUS_OK;
 }

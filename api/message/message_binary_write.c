@@ -591,5 +591,5 @@ enum status message_to_binary(const struct message *message, const char *json,
 	if (binary.wrong)
 		return error_set(err, STATUS_INTERNAL, NULL, "%s: the value of %s is of another type",
 				 message->full_name, binary.wrong);
-	return done ? STATUS_OK : error_set(err, STATUS_INTERNAL, NULL, "%s: it is no JSON object", message->full_name);
+	return done ? STATUS_OK : error_set(err, STATUS_INTERNAL, NULL, "%s: the value is not a JSON object", message->full_name);
 }

@@ -42,9 +42,8 @@ static enum status wildcards_refuse(const json_t *permissions, struct error *err
 		if (err->violation_count == RULES_FAULTS_MAX)
 			break;
 		snprintf(field, sizeof(field), "permissions[%zu]", index);
-		error_add(err, STATUS_INVALID_ARGUMENT, field,
-			  "'%.*s' has a wildcard: permissions are tested one by one.", RULES_SHOWN_BYTES,
-			  json_string_value(permission));
+		error_add(err, STATUS_INVALID_ARGUMENT, field, "'%.*s' has a wildcard: name each permission.",
+			  RULES_SHOWN_BYTES, json_string_value(permission));
 	}
 	return err->status;
 }

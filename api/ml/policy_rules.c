@@ -141,11 +141,11 @@ static void check_members(struct error *err, const json_t *members, const char *
 		if (policy_member_valid(json_string_value(member)))
 			continue;
 		snprintf(field, sizeof(field), "%s[%zu]", path, index);
-		error_add(
-			err, STATUS_INVALID_ARGUMENT, field,
-			"'%.*s' is no valid member. A member is allUsers, allAuthenticatedUsers, user:MAIL, "
-			"serviceAccount:MAIL, group:MAIL, domain:NAME, principal://… or principalSet://….",
-			RULES_SHOWN_BYTES, json_string_value(member));
+		error_add(err, STATUS_INVALID_ARGUMENT, field,
+			  "'%.*s' is not a valid member. A member is allUsers, allAuthenticatedUsers, "
+			  "user:MAIL, serviceAccount:MAIL, group:MAIL, domain:NAME, principal://… or "
+			  "principalSet://….",
+			  RULES_SHOWN_BYTES, json_string_value(member));
 	}
 }
 
@@ -158,13 +158,13 @@ static void check_role(struct error *err, const char *role, const char *path)
 		error_add(err, STATUS_INVALID_ARGUMENT, field, "A role is required.");
 	else if (!text_matches(role, "^((projects|organizations)/[^/[:space:]]+/)?roles/[A-Za-z0-9_.]+$"))
 		error_add(err, STATUS_INVALID_ARGUMENT, field,
-			  "'%.*s' is no role. A role is roles/NAME, projects/PROJECT/roles/NAME or "
+			  "'%.*s' is not a role. A role is roles/NAME, projects/PROJECT/roles/NAME or "
 			  "organizations/NUMBER/roles/NAME.",
 			  RULES_SHOWN_BYTES, role);
 	else if (strstr(role, "_withcond_"))
 		error_add(err, STATUS_INVALID_ARGUMENT, field,
-			  "'%.*s' stands for a role with a condition that was left out. Read the policy with "
-			  "options.requestedPolicyVersion=3 before changing it.",
+			  "'%.*s' stands for a role whose condition an earlier version of the policy leaves "
+			  "out. Read the policy with options.requestedPolicyVersion=3 before changing it.",
 			  RULES_SHOWN_BYTES, role);
 }
 

@@ -35,7 +35,7 @@ static enum status job_check(const struct job *job, const struct plan *from, con
 			     struct error *err)
 {
 	if (!plan_tunes(from))
-		return refuse(err, job->job_id, "it is no hyperparameter tuning job");
+		return refuse(err, job->job_id, "it is not a hyperparameter tuning job");
 	if (!job_state_is_final(job->state))
 		return refuse(err, job->job_id, "it has not ended yet");
 	return studies_compare(job->job_id, from, plan, err);
@@ -58,7 +58,7 @@ enum status resumption_fill(const struct ml_context *context, const char *job_id
 	enum status rc = job_get(context->training.store, plan->project, job_id, &job, &cause);
 
 	if (rc == STATUS_NOT_FOUND)
-		return refuse(err, job_id, "there is none of that name in the project");
+		return refuse(err, job_id, "the project has no job of that name");
 	if (rc)
 		return error_move(err, &cause);
 	rc = plan_from_text(job->plan, &from, err);

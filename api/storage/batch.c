@@ -99,7 +99,7 @@ static char *line_part(char **rest)
 static enum status part_refuse(struct error *err)
 {
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "Failed to parse batch request: a part is no HTTP request.");
+			 "Failed to parse batch request: a part is not an HTTP request.");
 }
 
 /* One part of the batch: its line, its headers, an empty line, its body. The last may be missing. */

@@ -42,7 +42,7 @@ static enum status acl_refuse(const struct call *call, struct error *err)
 {
 	if (!call_query(call, "acl"))
 		return STATUS_OK;
-	return error_set(err, STATUS_UNIMPLEMENTED, NULL, "trainyard keeps no access control lists.");
+	return error_set(err, STATUS_UNIMPLEMENTED, NULL, "trainyard does not have access control lists.");
 }
 
 /* NOT_FOUND is not the last word on a bucket that may be the cloud's. */

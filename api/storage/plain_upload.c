@@ -175,8 +175,8 @@ enum status plain_object_post_begin(struct call *call, struct error *err)
 	if (!rc && strcasecmp(call_header(call, "x-goog-resumable"), "start") != 0)
 		rc = error_set(
 			err, STATUS_UNIMPLEMENTED, NULL,
-			"Of POSTs to an object trainyard has those with the header x-goog-resumable: start, "
-			"or the parameter uploads or uploadId.");
+			"trainyard takes a POST to an object only with the header x-goog-resumable: start, "
+			"or with the parameter uploads or uploadId.");
 	return rc ? rc : resource_intake_begin(call, err);
 }
 

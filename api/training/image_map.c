@@ -79,8 +79,8 @@ enum status image_map_apply(const struct image_map *map, const char *image, char
 		if (!image_name_parse(mapped, &name))
 			return error_set(
 				err, STATUS_FAILED_PRECONDITION, NULL,
-				"The image map of this emulator has no image for %s: the rule %s makes "
-				"%s of it, which is none.",
+				"The image map of this emulator has no image for %s: the rule %s turns it "
+				"into %s, which is not the name of an image.",
 				image, rule, mapped);
 		*ret_mapped = TAKE(mapped);
 		return STATUS_OK;

@@ -65,14 +65,15 @@ static enum status term_parse(const char *term, size_t length, struct quota_limi
 		limit = limit_find(limits, name);
 	}
 	if (!limit || *limit != QUOTA_UNLIMITED)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%.*s\" limits nothing, or again",
-				 (int)length, term);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "\"%.*s\" is not the name of a quota, or names one twice", (int)length,
+				 term);
 	least = limit == &limits->vcpus ? 1 : 0;
 	errno = 0;
 	count = strtoll(digits, NULL, 10);
 	if (length == name_length + 1 || strspn(digits, "0123456789") != length - name_length - 1 || errno ||
 	    count > COUNT_MAX || count < least)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%.*s\" has no number from %d to %d",
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%.*s\" needs a number from %d to %d",
 				 (int)length, term, least, COUNT_MAX);
 	*limit = (unsigned)count;
 	return STATUS_OK;

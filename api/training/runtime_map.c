@@ -189,9 +189,9 @@ enum status runtime_map_find(const struct runtime_map *map, const struct runtime
 	if (!image)
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, "runtime_version",
-			"This emulator knows no image for the runtime version %.20s with Python %.20s on "
-			"%ss: deploy/runtime/build makes one, and trainyard serve --runtime "
-			"'%.20s/%.20s=IMAGE' uses it.",
+			"This emulator has no image for the runtime version %.20s with Python %.20s on %ss: "
+			"deploy/runtime/build makes one, and trainyard serve --runtime '%.20s/%.20s=IMAGE' "
+			"uses it.",
 			runtime->version, runtime->python, runtime->gpu ? "GPU" : "CPU", runtime->version,
 			runtime->python);
 	*ret_image = image;

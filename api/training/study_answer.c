@@ -68,7 +68,7 @@ static enum status study_read(struct view *view, struct error *err)
 
 	if (!rc && !plan_tunes(view->plan))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "The job %s is no hyperparameter tuning job: it has no study.",
+				 "The job %s is not a hyperparameter tuning job: it has no study.",
 				 view->job->job_id);
 	if (!rc)
 		rc = study_from_json(view->plan->search, &view->study, err);

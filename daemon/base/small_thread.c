@@ -19,7 +19,7 @@ enum status small_thread_start(pthread_t *ret_thread, void *(*main)(void *arg), 
 	problem = pthread_create(ret_thread, &attributes, main, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
-	return problem ? error_set(err, STATUS_INTERNAL, NULL, "no thread to be had: %s",
+	return problem ? error_set(err, STATUS_INTERNAL, NULL, "cannot start a thread: %s",
 				   strerrordesc_np(problem))
 		       : STATUS_OK;
 }

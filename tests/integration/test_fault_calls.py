@@ -99,7 +99,7 @@ def test_each_method_is_hit_by_its_name_alone(front, method, verb, path, call, n
     for version in ("v1", "v1beta1"):
         answer = front.request(verb, f"/{version}/{path}", {} if verb == "POST" else None)
         assert answer.status == 503 and answer.error["status"] == "UNAVAILABLE", answer
-        assert answer.error["message"] == f"Fault rule {number}: this answer was ordered.", answer
+        assert answer.error["message"] == f"Fault rule {number}: this error is injected.", answer
     # ListOperations has its name as field 4.
     answer = by_grpc(front, call, named(name) if name else part(4, PARENT.encode()))
     assert is_status(answer, 14), answer
@@ -286,7 +286,7 @@ def test_the_emulators_own_calls_are_hit_by_nothing(front):
 ])
 def test_a_method_that_is_none_is_refused(front, tmp_path, rule):
     answer = front.post(FAULTS, rule)
-    assert answer.status == 400 and answer.error["message"].startswith("Field: method Error: No method that "), answer
+    assert answer.status == 400 and answer.error["message"].startswith("Field: method Error: trainyard has no method "), answer
     assert [field["field"] for field in answer.error["details"][0]["fieldViolations"]] == ["method"]
     assert front.get(FAULTS).json == {"faults": []}
 
@@ -296,6 +296,6 @@ def test_a_method_that_is_none_is_refused(front, tmp_path, rule):
 def test_an_empty_name_is_not_everybody(front, field):
     answer = front.post(FAULTS, {"fault": "quota" if field == "method" else "preempt", field: ""})
     assert answer.status == 400 and answer.error["status"] == "INVALID_ARGUMENT", answer
-    words = {"method": 'is called ""', "role": "Expected one of", "pool": "Expected one of"}.get(field, "must not be empty")
+    words = {"method": 'with the name ""', "role": "Expected one of", "pool": "Expected one of"}.get(field, "must not be empty")
     assert words in answer.error["message"], answer
     assert front.get(FAULTS).json == {"faults": []}

@@ -362,8 +362,8 @@ def test_rules_are_listed_and_taken_back(yard):
     ({"fault": "oom", "count": 0}, "Field: count"),
     ({"fault": "stockout", "seconds": 0}, "Field: seconds"),
     ({"fault": "stockout", "attempt": 2}, "Field: attempt"),
-    ({"fault": "httpStatus", "httpStatus": 503, "method": "storage.*", "project": "p"}, "are of no project and no job"),
-    ({"fault": "timeout", "method": "logging.entries.list", "job": "j"}, "are of no project and no job"),
+    ({"fault": "httpStatus", "httpStatus": 503, "method": "storage.*", "project": "p"}, "belong to no project and no job"),
+    ({"fault": "timeout", "method": "logging.entries.list", "job": "j"}, "belong to no project and no job"),
     ({"fault": "slowNetwork"}, "Field: bytes_per_second"),
     ({"fault": "slowNetwork", "bytesPerSecond": 1999}, "Field: bytes_per_second"),
     ({"fault": "cutNetwork", "bytesPerSecond": 20000}, "The field has no meaning for the fault cutNetwork."),
@@ -402,7 +402,7 @@ def test_a_scenario_goes_on_after_a_crash_of_the_daemon(new_daemon, tmp_path):
     ("[{]", "line 1: "),
     ("{}", "a list of rules is expected"),
     ('[{"fault": "oom"}, {"fault": "exit"}]', "rule 2: Field: exit_code Error: "),
-    ('[{"fault": "timeout", "method": "ml.jobs"}]', "rule 1: Field: method Error: No method that is served here"),
+    ('[{"fault": "timeout", "method": "ml.jobs"}]', "rule 1: Field: method Error: trainyard has no method with the name"),
 ])
 def test_a_file_of_rules_that_is_wrong_is_told_in_one_line(new_daemon, tmp_path, text, words):
     file = tmp_path / "faults.json"

@@ -288,7 +288,7 @@ REFUSED_CONFIGS = [
                     "scaleType": "UNIT_LOG_SCALE"},
                    {"parameterName": "optimizer", "type": "CATEGORICAL", "categoricalValues": ["adam", "sgd"]},
                    {"parameterName": "batch", "type": "DISCRETE", "discreteValues": [16, 32]}]}}},
-     "The job 'before' cannot be resumed: there is none of that name in the project."),
+     "The job 'before' cannot be resumed: the project has no job of that name."),
     # The packages of a file do not count for gcloud: it sends those of --packages, or none.
     ({"trainingInput": {"packageUris": ["gs://bucket/p.tar.gz"], "pythonModule": "trainer.task", "runtimeVersion": "2.11",
                         "pythonVersion": "3.7"}}, "Non-custom jobs must have packages."),

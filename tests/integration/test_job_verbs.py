@@ -398,7 +398,8 @@ def test_a_page_has_the_same_text_read(yard):
         assert told["collection"] == family and told["body"][told["nameField"]] == "from_a_page"
         place = f"projects/{yard.project}" + ("" if family == "jobs" else "/locations/us-central1")
         assert yard.post(f"/_trainyard/v1/{place}/{family}:plan", told["body"]).json["replicas"][0]["image"] == IMAGE
-    for body, message in (({"text": "a: 1\n b: 2"}, "The text: line 2: "), ({"text": "{"}, "The text: line 1: "), ({"text": "a: 1"}, "it is no job: it has none of"),
+    for body, message in (({"text": "a: 1\n b: 2"}, "The text: line 2: "), ({"text": "{"}, "The text: line 1: "),
+                          ({"text": "a: 1"}, "this does not describe a job: it has none of"),
                           ({}, "There is no text"), ({"text": 1}, "Invalid value at 'text'"), ({"yaml": ""}, "Unknown name \"yaml\"")):
         answer = yard.post(f"{JOBS}:read", body)
         assert (answer.status, answer.error["status"]) == (400, "INVALID_ARGUMENT") and message in answer.error["message"], answer
@@ -413,7 +414,7 @@ def test_submit_takes_whole_jobs_as_json(yard, tmp_path):
 
 
 @pytest.mark.parametrize("text,code,said", [
-    ("a: 1\n b: 2", 2, "line 2: "), ("{\"a\": }", 2, "line 1: "), ("a: 1", 2, "is no job: it has none of"),
+    ("a: 1\n b: 2", 2, "line 2: "), ("{\"a\": }", 2, "line 1: "), ("a: 1", 2, "does not describe a job: it has none of"),
     ("workerPoolSpecs: []", 125, "worker_pool_specs"), ("", 2, "there is nothing in it")])
 def test_submit_says_what_is_wrong_with_a_file(yard, tmp_path, text, code, said):
     (tmp_path / "job").write_text(text)

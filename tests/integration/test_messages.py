@@ -345,7 +345,7 @@ KINDS = "preempt, oom, exit, crash, stop, stockout, imagePull, quota, httpStatus
     ({"fault": 99}, rf".*, 99: there are {KINDS}"),
     ({"fault": "exit", "exitcode": 3}, r".*Unknown name \"exitcode\": Cannot find field: there are fault, project, job, .*, "
                                        r"probability; did you mean exitCode\?"),
-    ({"fault": "timeout", "method": "ml.projects.job.create"}, r".*No method that is served here is called \"ml.projects.job.create\"; "
+    ({"fault": "timeout", "method": "ml.projects.job.create"}, r".*trainyard has no method with the name \"ml.projects.job.create\"; "
                                                                r"did you mean ml.projects.jobs.create\?"),
 ])
 def test_a_rule_of_a_fault_that_is_misspelled_is_told_what_there_is(tmp_path, rule, told):

@@ -122,7 +122,7 @@ def test_a_resumed_grid_goes_on_where_it_was_left(yard):
 
 
 @pytest.mark.parametrize("change,says", [
-    (dict(resumePreviousJobId="there_is_none"), "there is none of that name"),
+    (dict(resumePreviousJobId="there_is_none"), "has no job of that name"),
     (dict(goal="MINIMIZE"), "another goal"),
     (dict(hyperparameterMetricTag="loss"), "its metric is 'score'"),
     (dict(params=[X]), "it has the parameter 'kind'"),
@@ -139,7 +139,7 @@ def test_what_cannot_be_resumed_is_said(yard, tuned, change, says):
 def test_jobs_that_do_not_tune_or_still_run_are_not_resumed(yard):
     plain = yard.create(one_replica("sh", "-c", UNTIL_RELEASED, image="trainyard-test:1"))
     running = yard.create(tuning_input(UNTIL_RELEASED, maxTrials=1))
-    for job_id, says in ((plain, "no hyperparameter tuning job"), (running, "has not ended yet")):
+    for job_id, says in ((plain, "not a hyperparameter tuning job"), (running, "has not ended yet")):
         answer = yard.post(yard.jobs_path, {"jobId": yard.new_id(),
                                             "trainingInput": tuning_input(resumePreviousJobId=job_id)})
         assert answer.status == 400 and says in answer.error["message"], answer
@@ -172,7 +172,7 @@ def test_the_command_draws_what_was_found(yard, tuned):
 
 def test_the_command_refuses_what_searches_for_nothing(yard):
     plain = yard.run(one_replica("true", image="trainyard-test:1"))["jobId"]
-    assert "no hyperparameter tuning job" in verb(yard, "study", plain, code=1)
+    assert "not a hyperparameter tuning job" in verb(yard, "study", plain, code=1)
     made = Vertex(yard).create(custom_job("exit 0", name="searches-not"))["name"]
     assert "is no tuning job" in verb(yard, "study", "searches-not", code=1)
     assert "no study" not in verb(yard, "wait", made)

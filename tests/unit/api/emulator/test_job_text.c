@@ -55,7 +55,7 @@ static void other_texts_are_refused(void **state)
 		{ "a: 1\n b: 2\n", "line 2: " },
 		{ "{\n\"a\": }", "line 2: " },
 		{ "{\"a\": 1, \"a\": 2}", "line 1: " },
-		{ "[1]", "it is no job: it has none of trainingInput" },
+		{ "[1]", "this does not describe a job: it has none of trainingInput" },
 		{ "", "there is nothing in it" },
 		{ "\t\n", "line " },
 	};

@@ -179,7 +179,7 @@ static void failures_become_outcomes(void **state)
 		  false },
 		{ 502, "{'error':{}}", GRPC_UNKNOWN, "The server answered with HTTP status 502.", false },
 		{ 500, "'no error'", GRPC_UNKNOWN, "The server answered with HTTP status 500.", false },
-		{ 200, "[", GRPC_INTERNAL, "test.Thing: it is no JSON object", false },
+		{ 200, "[", GRPC_INTERNAL, "test.Thing: the value is not a JSON object", false },
 		{ 200, "{'displayName':1}", GRPC_INTERNAL,
 		  "test.Thing: the value of displayName is of another type", false },
 	};

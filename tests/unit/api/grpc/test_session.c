@@ -216,7 +216,7 @@ static void all_connections_share_a_pool(void **state)
 	request_submit(bench, "POST", "/echo", "application/grpc", &small);
 	exchange(bench);
 	assert_string_equal(bench->replies[0].code, "8");
-	assert_string_equal(bench->replies[0].message, "Too many large requests are under way.");
+	assert_string_equal(bench->replies[0].message, "Too many large requests are being received: try again later.");
 	assert_string_equal(bench->replies[1].code, "0");
 	assert_int_equal(atomic_load(&bench->pool.body_bytes), OTHERS);
 	atomic_fetch_sub(&bench->pool.body_bytes, OTHERS);

@@ -79,8 +79,8 @@ static void what_cannot_be_resumed_is_refused(void **state)
 	job_finish(bench, plan_store(bench, plain, "{}"));
 	search_store(bench, "open", search_of(RATE, false));
 	job_finish(bench, search_store(bench, "ended", search_of(RATE, false)));
-	assert_refused(bench, "gone", RATE, false, "there is none of that name in the project");
-	assert_refused(bench, "plain", RATE, false, "it is no hyperparameter tuning job");
+	assert_refused(bench, "gone", RATE, false, "the project has no job of that name");
+	assert_refused(bench, "plain", RATE, false, "it is not a hyperparameter tuning job");
 	assert_refused(bench, "open", RATE, false, "it has not ended yet");
 	assert_refused(bench, "ended", KIND, false, "it has the parameter 'rate'");
 	assert_refused(bench, "ended", RATE, true, "another goal for the metric 'loss'");
