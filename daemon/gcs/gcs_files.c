@@ -391,7 +391,10 @@ int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int 
 int gcs_write_room(struct gcs_handle *handle, int64_t size_bytes)
 {
 	struct gcs_file *file = handle->file;
+	struct stat info;
 
+	if (!file->reserved_bytes && fstat(file->changed_fd, &info) == 0 && info.st_size > size_bytes)
+		size_bytes = info.st_size; /* its first change since it was stored: all of it is to be stored again */
 	return gcs_node_reserve(handle->files->nodes, file->owner, &file->reserved_bytes, size_bytes);
 }
 
@@ -409,7 +412,7 @@ int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t s
 		return problem;
 	problem = file_change(handle->files, file, size_bytes > 0 ? handle->reader : NULL, call);
 	if (!problem)
-		problem = gcs_write_room(handle, size_bytes);
+		problem = gcs_node_reserve(handle->files->nodes, file->owner, &file->reserved_bytes, size_bytes);
 	if (!problem && ftruncate(file->changed_fd, size_bytes) != 0)
 		problem = -errno;
 	if (!problem)

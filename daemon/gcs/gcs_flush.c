@@ -85,6 +85,7 @@ int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct 
 	problem = gcs_upload(files->client, &own, place.bucket, place.object, &content, &file->generation);
 	__atomic_store_n(&file->is_dirty, problem != 0, __ATOMIC_RELAXED);
 	if (!problem) {
+		gcs_node_release(files->nodes, file->owner, &file->reserved_bytes);
 		__atomic_store_n(&file->is_cut_off, false, __ATOMIC_RELAXED);
 		__atomic_store_n(&file->until_us, 0, __ATOMIC_RELAXED);
 	}

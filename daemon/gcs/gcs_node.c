@@ -166,6 +166,14 @@ int gcs_node_reserve(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *re
 	return wanted <= room ? 0 : -ENOSPC;
 }
 
+void gcs_node_release(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *reserved_bytes)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->reserved_bytes -= *reserved_bytes;
+	*reserved_bytes = 0;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
 int64_t gcs_node_killed_until_us(struct gcs_nodes *nodes, struct gcs_node *node)
 {
 	const int64_t now_us = clock_mono_us(&system_clock);

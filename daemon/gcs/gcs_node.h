@@ -33,11 +33,14 @@ struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id);
 /* Releases @reserved_bytes. */
 void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t reserved_bytes);
 
-/* Whether a changed file, for which *reserved_bytes are reserved, may grow to @size_bytes. All changed files of a
- * container together may be as big as the free space, including holes, so that they can be stored as well. 0; -EFBIG:
+/* Whether a changed file, for which *reserved_bytes are reserved, may grow to @size_bytes. All files of a container with
+ * changes to store together may be as big as the free space, including holes. 0; -EFBIG:
  * no object can be that big; -ENOSPC. */
 int gcs_node_reserve(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *reserved_bytes,
 		     int64_t size_bytes);
+
+/* Its changes are stored: releases what is reserved for it, until it changes again. */
+void gcs_node_release(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *reserved_bytes);
 
 /* Until when files that killed programs left open are stored while the programs wait for it: one second, for all files
  * of all programs of a container that are killed within ten seconds. */
