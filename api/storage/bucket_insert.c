@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/bucket_insert.c: POST /storage/v1/b; and buckets that appear on first use. */
+/* api/storage/bucket_insert.c: POST /storage/v1/b. */
 #include <ctype.h>
 #include <string.h>
 
@@ -14,19 +14,11 @@
 /* Choice: METADATA_MAX_BYTES, so that a page of a thousand buckets stays small. */
 enum { LABELS_MAX = 64, METADATA_MAX_BYTES = 64 << 10 };
 
-static enum status name_check(const char *name, struct error *err)
+enum status bucket_name_check(const char *name, struct error *err)
 {
 	if (bucket_name_valid(name))
 		return STATUS_OK;
 	return error_parameter(err, "invalid", NULL, "Invalid bucket name: '%.300s'", name);
-}
-
-enum status bucket_require(const struct call *call, const char *bucket, struct error *err)
-{
-	const struct storage_context *context = call->context;
-	enum status rc = name_check(bucket, err);
-
-	return rc ? rc : bucket_ensure(context->objects, bucket, err);
 }
 
 enum status bucket_rules_check(json_t *metadata, struct error *err)
@@ -62,7 +54,7 @@ static enum status bucket_make(struct call *call, const char *project, const cha
 {
 	const struct storage_context *context = call->context;
 	struct bucket bucket AUTO_BUCKET = { 0 };
-	enum status rc = name_check(name, err);
+	enum status rc = bucket_name_check(name, err);
 
 	if (!rc)
 		rc = location_raise(metadata, err);

@@ -37,7 +37,7 @@ static enum status copy_make(const struct call *call, const struct object *sourc
 {
 	const struct storage_context *context = call->context;
 	const struct conditions source_conditions = source_conditions_read(call);
-	enum status rc = bucket_require(call, target->bucket, err);
+	enum status rc = bucket_name_check(target->bucket, err);
 
 	if (rc)
 		return rc;

@@ -34,9 +34,8 @@ enum status conditions_answer(struct call *call, const struct conditions *condit
 
 /* ---- buckets ---- */
 
-/* The first check of all uploads: NOT_FOUND "The specified bucket does not exist." unless it exists, or is made now
- * because buckets are made on first use. INVALID_ARGUMENT: the name is invalid. */
-enum status bucket_require(const struct call *call, const char *bucket, struct error *err);
+/* The first check of all writes, as a bucket may be made by the first of them. INVALID_ARGUMENT: the name is invalid. */
+enum status bucket_name_check(const char *name, struct error *err);
 
 /* ---- an object's resource from a client ---- */
 

@@ -119,7 +119,7 @@ static enum status write_check(const struct call *call, struct error *err)
 
 	if (!rc)
 		rc = unsupported_refuse(call, err);
-	return rc ? rc : bucket_require(call, call_param(call, "bucket"), err);
+	return rc ? rc : bucket_name_check(call_param(call, "bucket"), err);
 }
 
 static enum status written_answer(struct call *call, const struct object *object, struct error *err)

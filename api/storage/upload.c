@@ -45,7 +45,7 @@ enum status objects_insert_begin(struct call *call, struct error *err)
 			err, "badRequest", "uploadType",
 			"Upload requests must include an uploadType URL parameter and a URL path "
 			"beginning with /upload/");
-	rc = bucket_require(call, call_param(call, "bucket"), err);
+	rc = bucket_name_check(call_param(call, "bucket"), err);
 	return rc ? rc : way->begin(call, err);
 }
 

@@ -127,6 +127,17 @@ def test_a_bucket_appears_on_first_use(shelf):
     assert upload(shelf, "No-Name", "x").status == 400
 
 
+# Broken: inserts, XML's PUT and copies that make the bucket before they look at their conditions (as they did).
+def test_a_write_that_is_refused_makes_no_bucket(shelf, bucket):
+    upload(shelf, bucket, "source")
+    put = {"x-goog-if-generation-match": "5"}
+    refused = [upload(shelf, "refused", "x", ifGenerationMatch=5), shelf.request("PUT", "/refused/x", b"x", put),
+               shelf.request("POST", object_path(bucket, "source") + "/copyTo/b/refused/o/x", ifGenerationMatch=5),
+               shelf.request("POST", "/upload/storage/v1/b/refused/o", {}, uploadType="resumable", name="x", ifGenerationMatch=5)]
+    assert [answer.status for answer in refused] == [412] * 4
+    assert shelf.get("/storage/v1/b/refused").status == 404
+
+
 def test_a_job_has_the_bucket_of_its_directory(shelf):
     """The first job's report says that it was made."""
     body = {"region": "us-central1", "jobDir": "gs://of-a-job/dir", "masterConfig": {"imageUri": "trainyard-test:1"}}
