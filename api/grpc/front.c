@@ -444,8 +444,9 @@ static void *accepting_main(void *arg)
 		int fd = accept4(front->listening, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
 
 		if (fd < 0) {
-			/* Out of descriptors, or memory: the waiting connection would be reported again at once. */
-			if (errno != EINTR && errno != ECONNABORTED)
+			/* Out of descriptors, or memory: the waiting connection would be reported again at once. EINVAL: it
+			 * was shut down, and room_wait() returns false. */
+			if (errno != EINTR && errno != ECONNABORTED && errno != EINVAL)
 				nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 			continue;
 		}
