@@ -64,7 +64,7 @@ static enum status options_read(const struct invocation *invocation, struct clea
 			"--instance: \"%s\" is not a name of lowercase letters and digits, as --list prints them",
 			clean->wanted);
 	if (clean->lists && (clean->wanted || clean->only_looks))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--list goes with no --%s",
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--list cannot be combined with --%s",
 				 clean->wanted ? "instance" : "dry-run");
 	return STATUS_OK;
 }
@@ -184,7 +184,8 @@ static enum status instance_find(struct clean *clean, bool *ret_any, struct erro
 	snprintf(clean->instance, sizeof(clean->instance), "%s", clean->wanted ? clean->wanted : kept);
 	if (instance_valid(clean->instance))
 		return STATUS_OK;
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s keeps no instance's name",
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "%s has no instance's name in it, because no daemon has run on it",
 			 clean->config->state_dir);
 }
 
@@ -265,7 +266,9 @@ static enum status state_clean(struct clean *clean, struct error *err)
 	if (!gcs_orphans_clear(clean->state_dir, clean->only_looks,
 			       &(struct gcs_orphans_report){ thing_removed_report, clean }) ||
 	    !is_clean)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not clean", clean->state_dir);
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "not everything of %s could be removed, as the lines above say",
+				 clean->state_dir);
 	signposts_clean(clean);
 	return STATUS_OK;
 }

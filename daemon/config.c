@@ -344,8 +344,8 @@ static enum status read_line(struct config *config, const struct origin *origin,
 		return STATUS_OK;
 	equals = strchr(line, '=');
 	if (!equals)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s:%u: no \"name = value\"",
-				 origin->file, origin->line);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "%s:%u: the line is not \"name = value\"", origin->file, origin->line);
 	*equals = '\0';
 	name = trim(line);
 	item = item_find(name, strlen(name));

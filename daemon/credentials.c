@@ -90,7 +90,8 @@ static enum status directory_check(const char *state_dir, struct error *err)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no daemon has run on %s: %s",
 				 state_dir, strerror(errno));
 	if (info.st_uid != geteuid() || access(state_dir, R_OK | W_OK | X_OK) != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is another user's", state_dir);
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "the state directory %s belongs to another user", state_dir);
 	return STATUS_OK;
 }
 

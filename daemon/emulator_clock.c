@@ -70,7 +70,10 @@ static enum status kept_read(const char *path, int64_t *ret_ahead_ns, struct err
 	errno = 0;
 	*ret_ahead_ns = strtoll(content.data, &end, 10);
 	if (errno || end == content.data || strcmp(end, "\n") != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: not a clock's", path);
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"%s does not hold the offset of a clock: remove it to begin with the real time",
+			path);
 	return STATUS_OK;
 }
 
@@ -112,11 +115,10 @@ static enum status start_find(const char *state_dir, const char *choice, int64_t
 		return STATUS_OK;
 	*ret_ahead_ns = start_ns - clock_wall_ns(&system_clock);
 	if (state_is_there(state_dir))
-		return error_set(
-			err, STATUS_INVALID_ARGUMENT, NULL,
-			"--clock: this state directory has gone by the real clock: use --clock steppable, "
-			"or another --state-dir for one that begins at %s",
-			strchr(choice, '@') + 1);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "--clock: jobs of this state directory ran by the real clock: use --clock "
+				 "steppable, or another --state-dir for one that begins at %s",
+				 strchr(choice, '@') + 1);
 	return STATUS_OK;
 }
 

@@ -273,17 +273,19 @@ static enum status url_choose(const struct config *config, char **ret_url, struc
 	    (running.url && config->listen_source == CONFIG_DEFAULT && config_listen_path(running.url)))
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, NULL,
-			"gcloud and the client libraries cannot be pointed at a socket's path, where this "
-			"instance serves");
+			"this instance serves at the path of a unix socket, which gcloud and the client "
+			"libraries cannot use: give serve a --listen ADDRESS:PORT");
 	config_listen_split(config->listen, address, &port);
 	if (running.url && (config->listen_source == CONFIG_DEFAULT || port == 0)) {
 		*ret_url = TAKE(running.url);
 		return STATUS_OK;
 	}
 	if (port == 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "port 0 means any, and no daemon wrote the one it got into %s/address",
-				 config->state_dir);
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"--listen has port 0, which means any free port, and no daemon has written its port "
+			"into %s/address yet",
+			config->state_dir);
 	config_url_write(&url, address, port);
 	*ret_url = text_take(&url);
 	return STATUS_OK;
@@ -337,7 +339,8 @@ static enum status credentials_find(const struct config *config, const char *url
 	enum status rc = credentials_keep(config->state_dir, url, config->project, &path, err);
 
 	if (!rc && strpbrk(path, "\r\n"))
-		rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL, "its path has a line end");
+		rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			       "the path of credentials.json has a line end: choose another --state-dir");
 	if (!rc)
 		*ret_path = TAKE(path);
 	return rc;

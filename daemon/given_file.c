@@ -19,7 +19,7 @@ enum status given_file_find(const char *option, const char *path, enum given_kin
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s: %s: %s", option, path,
 				 strerror(errno));
 	if (kind == GIVEN_FILE ? !S_ISREG(about.st_mode) : !S_ISDIR(about.st_mode))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s: %s is no %s", option, path,
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s: %s is not a %s", option, path,
 				 kind == GIVEN_FILE ? "file" : "directory");
 	if (strchr(found, ':'))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,

@@ -218,7 +218,7 @@ enum status console_session_begin(struct call *call, struct error *err)
 			err, STATUS_UNAUTHENTICATED, NULL, "%s",
 			*ticket ? "This link was used before, or is older than five minutes: `trainyard ui` "
 				  "makes a new one."
-				: "The daemon does not take this token.");
+				: "The daemon does not accept this token.");
 	secret_add(sessions, sessions->sessions, SESSIONS_MAX, SESSION_S, cookie);
 	proof_write(sessions, cookie, strlen(cookie), proof);
 	cookie_set(call, cookie, SESSION_S);

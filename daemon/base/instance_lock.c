@@ -110,7 +110,8 @@ static enum status holder_refuse(const char *instance, enum instance_rule rule, 
 		"another process of this machine works for instance %s, or holds its name: %s; %s", instance,
 		owner.data,
 		rule == INSTANCE_ALONE
-			? "stop it, or give --force if it is neither its daemon nor its clean"
+			? "stop it, or give --force if it is neither a daemon nor a trainyard clean of this "
+			  "instance"
 			: "stop it first: of copies of a state directory, one can be served at a time");
 }
 

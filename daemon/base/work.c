@@ -47,8 +47,8 @@ enum status work_check(struct error *err)
 {
 	return work_is_abandoned()
 		       ? error_set(err, STATUS_CANCELLED, NULL,
-				   "The call was given up: its client has left, or the daemon or the job "
-				   "that it came from ends.")
+				   "The call was abandoned: its client closed the connection, or the daemon "
+				   "or the calling job is ending.")
 		       : STATUS_OK;
 }
 

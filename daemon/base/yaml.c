@@ -249,10 +249,10 @@ static enum status document_read(yaml_parser_t *parser, json_t **ret_value, stru
 	if (!yaml_parser_load(parser, &reading.document))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "line %zu: %s",
 				 parser->problem_mark.line + 1,
-				 parser->problem ? parser->problem : "it is no YAML");
+				 parser->problem ? parser->problem : "it is not YAML");
 	rc = yaml_document_get_root_node(&reading.document)
 		     ? node_read(&reading, 1, 0, ret_value, err)
-		     : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "there is nothing in it");
+		     : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "it is empty");
 	yaml_document_delete(&reading.document);
 	return rc;
 }
@@ -267,7 +267,7 @@ static enum status end_check(yaml_parser_t *parser, struct error *err)
 	if (!yaml_parser_load(parser, &document))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "line %zu: %s",
 				 parser->problem_mark.line + 1,
-				 parser->problem ? parser->problem : "it is no YAML");
+				 parser->problem ? parser->problem : "it is not YAML");
 	root = yaml_document_get_root_node(&document);
 	if (root)
 		rc = node_fault(root, "a second document begins, and one is read", err);

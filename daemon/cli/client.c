@@ -276,7 +276,7 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &http_status);
 	if (code == CURLE_ABORTED_BY_CALLBACK && !state->ended)
-		return error_set(err, STATUS_CANCELLED, NULL, "what was sent ended early");
+		return error_set(err, STATUS_CANCELLED, NULL, "the data to send ended early");
 	client->unreached = code != CURLE_OK && http_status == 0 && !state->ended;
 	client->late = code == CURLE_OPERATION_TIMEDOUT;
 	if (client->unreached && client->late)
@@ -305,7 +305,7 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 				      : json_null();
 	if (!answer)
 		return error_set(err, STATUS_INTERNAL, NULL,
-				 "what answers at %s is no trainyard: its answer is no JSON",
+				 "the server at %s is not trainyard: its answer is not JSON",
 				 client->endpoint);
 	*ret_answer = TAKE(answer);
 	return STATUS_OK;

@@ -253,7 +253,7 @@ static enum status to_cloud(struct copying *copying, const struct item *item, co
 				 "the object needs a name: gs://BUCKET/OBJECT");
 	if (!utf8_valid(to.object, strlen(to.object)))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "its name is not UTF-8, as all names of objects are");
+				 "its name is not UTF-8, which the name of an object must be");
 	if (!item->path)
 		return cloud_copy(copying->client, item->bucket, &item->found, &to, &copying->progress, err);
 	fd = strcmp(item->path, "-") == 0 ? dup(STDIN_FILENO) : open(item->path, O_RDONLY | O_CLOEXEC);
@@ -286,7 +286,7 @@ static enum status to_file(struct copying *copying, const struct item *item, con
 
 	if (!name_is_safe(name))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "no file may have this name; copy it alone, to a name of yours");
+				 "a file cannot have this name; copy the object alone, and name the file");
 	if (*path && path[strlen(path) - 1] == '/') {
 		copying->progress.files_done++;
 		return cloud_directory_make(path, err);

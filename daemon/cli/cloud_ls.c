@@ -317,7 +317,7 @@ static int word_remove(struct client *client, const char *word, bool recursive)
 
 	if (!rc && !recursive && strspn(url.object, "*/") == strlen(url.object) && strstr(url.object, "**"))
 		rc = error_set(&err, STATUS_FAILED_PRECONDITION, NULL,
-			       "%s is all of a bucket: -r takes its contents", word);
+			       "%s matches a whole bucket: give -r to include its contents", word);
 	if (!rc)
 		rc = cloud_select(client, &url, recursive, &selection, &err);
 	if (!rc)

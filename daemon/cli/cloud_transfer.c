@@ -210,7 +210,8 @@ static enum status session_open(struct upload *upload, struct error *err)
 	host = response.location ? strstr(response.location, "://") : NULL;
 	host = host ? strchr(host + 3, '/') : NULL;
 	if (!host)
-		return error_set(err, STATUS_INTERNAL, NULL, "the daemon names no address for the upload");
+		return error_set(err, STATUS_INTERNAL, NULL,
+				 "the daemon's answer has no address for the upload");
 	upload->session = memory_strdup(host);
 	return STATUS_OK;
 }
@@ -246,7 +247,7 @@ static enum status session_put(struct upload *upload, int64_t at, const char *bo
 	}
 	if (response.range && sscanf(response.range, "bytes=0-%lld", &kept) != 1)
 		return error_set(err, STATUS_INTERNAL, NULL,
-				 "the daemon does not tell how much of it was kept");
+				 "the daemon's answer does not say how many bytes it has stored");
 	*ret_kept = kept + 1;
 	return STATUS_OK;
 }
@@ -290,7 +291,7 @@ static enum status piece_send(struct upload *upload, bool last, struct error *er
 					 kept, begin, end);
 		if (kept == at && !broken && !upload->object && end > at)
 			return error_set(err, STATUS_INTERNAL, NULL,
-					 "the daemon keeps none of the bytes that are sent");
+					 "the daemon stores none of the bytes that are sent");
 		progress_add(upload->progress, kept - at);
 		upload->sent_bytes = kept;
 		if (kept == end && !last)
@@ -411,7 +412,7 @@ static enum status download_end(const struct download *download, const char *buc
 				 strerror(download->write_error));
 	if (download->broken || (download->packed && !download->unpacked_end && from->size_bytes))
 		return error_set(err, STATUS_DATA_LOSS, NULL,
-				 "its Content-Encoding is gzip, but its bytes are no gzip");
+				 "its Content-Encoding is gzip, but its bytes are not gzip");
 	return sums_are(&download->hasher, from->crc32c, from->md5)
 		       ? STATUS_OK
 		       : loss_set(bucket, from->name, "read", err);

@@ -21,10 +21,9 @@ enum status cloud_url_read(const char *word, struct cloud_url *ret_url, struct e
 
 	if (!length)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "\"%s\" names no bucket: gs://BUCKET/OBJECT", word);
+				 "\"%s\" has no bucket: write gs://BUCKET/OBJECT", word);
 	if (!utf8_valid(word, strlen(word)))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "a name of an object is not UTF-8, which all of them are");
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "the name of an object must be UTF-8");
 	*ret_url = (struct cloud_url){ .bucket = memory_strndup(bucket, length),
 				       .object = memory_strdup(bucket + length + (bucket[length] == '/')) };
 	return STATUS_OK;

@@ -72,7 +72,7 @@ static enum status state_dir_name(struct exec *exec, struct error *err)
 	if (!exec->temporary)
 		return STATUS_OK;
 	if (!parent)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no directory can be made in %s: %s",
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot make a directory in %s: %s",
 				 place, strerror(errno));
 	small_file_suffix(suffix);
 	free(exec->config->state_dir);
@@ -153,7 +153,8 @@ static enum status daemon_start(struct exec *exec, struct error *err)
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC) != 0)
-		return error_set(err, STATUS_INTERNAL, NULL, "no pipe to the daemon: %s", strerror(errno));
+		return error_set(err, STATUS_INTERNAL, NULL, "cannot make a pipe to the daemon: %s",
+				 strerror(errno));
 	exec->daemon_pid = fork();
 	if (exec->daemon_pid == 0) {
 		close(fds[0]);
@@ -162,8 +163,8 @@ static enum status daemon_start(struct exec *exec, struct error *err)
 	close(fds[1]);
 	exec->ready_fd = fds[0];
 	return exec->daemon_pid > 0 ? STATUS_OK
-				    : error_set(err, STATUS_INTERNAL, NULL, "no process for the daemon: %s",
-						strerror(errno));
+				    : error_set(err, STATUS_INTERNAL, NULL,
+						"cannot start a process for the daemon: %s", strerror(errno));
 }
 
 /* ---- the command ---- */

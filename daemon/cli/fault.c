@@ -191,10 +191,10 @@ static enum status advance_read(const struct invocation *invocation, json_t **re
 
 	if (strcmp(invocation->words[0], "advance") != 0 || !invocation->words[1])
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "clock advance TIME puts the clock forward");
+				 "by how much? clock advance TIME, as in clock advance 2h");
 	if (!duration_read(invocation->words[1], &us) || us <= 0)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "\"%s\" is no duration such as 90s, 2h or 7d", invocation->words[1]);
+				 "\"%s\" is not a duration such as 90s, 2h or 7d", invocation->words[1]);
 	*ret_step = json_pack("{s:o}", "advance",
 			      json_sprintf("%" PRId64 ".%06" PRId64 "s", us / 1000000, us % 1000000));
 	return STATUS_OK;

@@ -253,7 +253,7 @@ enum status invocation_number(const struct invocation *invocation, const char *n
 	number = strtoll(value, &end, 10);
 	if (errno || end == value || *end || number < least)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "--%s: \"%s\" is no whole number from %lld on", name, value,
+				 "--%s: \"%s\" is not a whole number of at least %lld", name, value,
 				 (long long)least);
 	*ret_number = number;
 	return STATUS_OK;
@@ -267,5 +267,5 @@ enum status invocation_duration(const struct invocation *invocation, const char 
 	if (!value || duration_read(value, ret_us))
 		return STATUS_OK;
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "--%s: \"%s\" is no duration such as 90s, 15m, 2h or 7d", name, value);
+			 "--%s: \"%s\" is not a duration such as 90s, 15m, 2h or 7d", name, value);
 }

@@ -36,7 +36,7 @@ static enum status job_delete(struct client *client, const json_t *job, const ch
 	*ret_done = "is deleted";
 	if (family && strcmp(family, "jobs") == 0)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s is a job of AI Platform Training, which keeps its jobs for good",
+				 "%s is a job of AI Platform Training, which never deletes a job",
 				 json_text_at(job, "id"));
 	text_printf(&path, "/v1/%s", json_text_at(job, "name"));
 	return client_call(client, "DELETE", path.data, NULL, NULL, err);

@@ -289,7 +289,7 @@ static enum status pattern_read(const struct invocation *invocation, regex_t *pa
 	if (!rc)
 		return STATUS_OK;
 	regerror(rc, pattern, fault, sizeof(fault));
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--grep: \"%s\" is no regular expression: %s",
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--grep: \"%s\" is not a regular expression: %s",
 			 words, fault);
 }
 

@@ -160,10 +160,10 @@ static enum status source_read(struct run *run, struct error *err)
 	if (run->package && run->directory)
 		return error_set(
 			err, STATUS_INVALID_ARGUMENT, NULL,
-			"--package and --image-build do not go together: an image that is built has its "
-			"program");
+			"--package and --image-build cannot be combined: an image that is built contains "
+			"its program");
 	if (!run->package && invocation_value(run->invocation, "module"))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--module is of a --package DIR");
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--module needs --package DIR");
 	if (image)
 		run->image = memory_strdup(image);
 	else if (run->directory)

@@ -68,7 +68,7 @@ enum status job_watch_read(struct job_watch *watch, struct client *client, int64
 		err);
 	if (!rc && reading.lines.broken)
 		rc = error_set(err, STATUS_INTERNAL, NULL,
-			       "what answers at %s is no trainyard: its answer is no JSON",
+			       "the server at %s is not trainyard: its answer is not JSON",
 			       client_endpoint(client));
 	json_lines_deinit(&reading.lines);
 	return rc;

@@ -79,8 +79,7 @@ static enum status package_find(const char *directory, struct package *package, 
 	if (!is_identifier(slash + 1, strlen(slash + 1)))
 		return error_set(
 			err, STATUS_INVALID_ARGUMENT, NULL,
-			"--package: \"%s\" cannot be the name of a Python package: letters, digits and _ "
-			"can",
+			"--package: \"%s\" cannot be the name of a Python package: use letters, digits and _",
 			slash + 1);
 	package->name = memory_strdup(slash + 1);
 	package->root = slash == path ? memory_strdup("/") : memory_strndup(path, (size_t)(slash - path));
@@ -122,7 +121,7 @@ static enum status module_find(const struct package *package, const char *wanted
 
 	if (wanted && !module_is_name(wanted))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "--module: \"%s\" is no name of a module, as trainer.task", wanted);
+				 "--module: \"%s\" is not the name of a module such as trainer.task", wanted);
 	/* Where the root's own setup says what there is, modules may lie anywhere below. */
 	if (wanted && (package->has_setup || module_is_there(package, wanted))) {
 		*ret_module = memory_strdup(wanted);

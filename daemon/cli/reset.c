@@ -76,7 +76,7 @@ int reset_main(struct invocation *invocation)
 	if (!invocation_flag(invocation, "yes")) {
 		if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 			error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
-				  "it removes all jobs, logs and objects: --yes says that this is meant");
+				  "reset removes all jobs, logs and objects: give --yes to confirm");
 			return main_usage_error("reset ", &err);
 		}
 		if (!agreed(client))

@@ -48,8 +48,8 @@ static enum status study_ask(struct client *client, const json_t *job, json_t **
 	if (err)
 		error_deinit(err);
 	job_title_write(&title, job);
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-			 "%s is no tuning job: it searches for nothing", title.data);
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not a tuning job and has no trials",
+			 title.data);
 }
 
 /* ---- how it is printed ---- */

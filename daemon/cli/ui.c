@@ -119,10 +119,10 @@ int ui_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	if (config_listen_path(client_endpoint(client))) {
-		error_set(
-			&err, STATUS_INVALID_ARGUMENT, NULL,
-			"the daemon serves at %s, which no browser opens: start it with --listen 127.0.0.1:8090",
-			client_endpoint(client));
+		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
+			  "the daemon serves at %s, which a browser cannot open: start it with --listen "
+			  "127.0.0.1:8090",
+			  client_endpoint(client));
 		return main_usage_error("ui ", &err);
 	}
 	exit_code = ticket_ask(client, &ticket);

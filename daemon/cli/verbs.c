@@ -134,7 +134,7 @@ static void unknown_refuse(const char *word, struct error *err)
 			  nearest_hint(&options, "--", hint));
 	else if (*word == '-')
 		error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			  "\"%s\" stands where a command is expected: trainyard serve %s", word, word);
+			  "\"%s\" is an option, where a command is expected: trainyard serve %s", word, word);
 	else
 		error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown command \"%s\"; there are %s%s", word,
 			  names.data, nearest_hint(&nearest, "", hint));

@@ -188,8 +188,8 @@ enum status cloud_address_lead(const char *device, struct error *err)
 	if (fd < 0 || strcmp(device, "lo") == 0 || strlen(device) >= IF_NAMESIZE) {
 		if (fd >= 0)
 			close(fd);
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "device %s cannot have " CLOUD_ADDRESS,
-				 device);
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "cannot give the device %s the address " CLOUD_ADDRESS, device);
 	}
 	rules_sweep(fd);
 	route_make(&request);
@@ -201,6 +201,7 @@ enum status cloud_address_lead(const char *device, struct error *err)
 	close(fd);
 	if (!failure || failure == EEXIST)
 		return STATUS_OK;
-	return error_set(err, STATUS_UNAVAILABLE, NULL, CLOUD_ADDRESS " cannot lead to device %s: %s", device,
+	return error_set(err, STATUS_UNAVAILABLE, NULL,
+			 CLOUD_ADDRESS " cannot be routed to the device %s: %s", device,
 			 strerrordesc_np(failure));
 }

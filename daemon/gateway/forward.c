@@ -415,7 +415,7 @@ enum status forwarder_open(const struct forwarder_options *options, struct forwa
 	pthread_cond_init(&forwarder->changed, NULL);
 	forwarder->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (forwarder->wake < 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no file descriptor is left");
 	if (options->key) {
 		const gnutls_datum_t key_pem = { (unsigned char *)options->key,
 						 (unsigned)strlen(options->key) };

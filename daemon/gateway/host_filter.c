@@ -231,7 +231,7 @@ enum status host_filter_open(const struct host_filter_options *options, struct h
 	host_filter->endpoint = host_filter->hand = -1;
 	host_filter->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (host_filter->wake < 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no file descriptor is left");
 	rc = options->is_carried ? device_socket_pair(&host_filter->endpoint, &host_filter->hand, err)
 				 : device_socket_open(options->device, options->address, options->port,
 						      &host_filter->endpoint, err);

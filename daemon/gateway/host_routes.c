@@ -89,7 +89,7 @@ static enum status route_add(struct host_routes *routes, const char *region, con
 	if (routes->count == ROUTES_MAX) {
 		free(whole);
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "--route: the rules are about more than %d names", ROUTES_MAX);
+				 "--route: there are rules for more than %d host names", ROUTES_MAX);
 	}
 	*route = (struct host_route){ .name = whole };
 	routes->count++;

@@ -333,7 +333,10 @@ static enum status relay_start(struct job_gateway *gateway, struct error *err)
 	if (!gateway->owner->options.storage_endpoint)
 		return STATUS_OK;
 	if (port == UINT16_MAX)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no port after the last one");
+		return error_set(
+			err, STATUS_UNAVAILABLE, NULL,
+			"the gateway has port 65535, and the relay for --storage-endpoint needs the port "
+			"after it");
 	options.device = gateway->device;
 	options.address = gateway->address;
 	options.peers = peers_of(gateway);

@@ -121,7 +121,7 @@ enum status lookup_connect(const char *host, const char *port, int wake, unsigne
 	enum status rc;
 
 	if (!lookup)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no file descriptor is left");
 	atomic_fetch_add(&lookup->holders, 1);
 	rc = small_thread_start(&thread, lookup_main, lookup, err);
 	if (rc) {

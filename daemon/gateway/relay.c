@@ -269,7 +269,7 @@ enum status relay_open(const struct relay_options *options, struct relay **ret_r
 	relay->endpoint = relay->hand = -1;
 	relay->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (relay->wake < 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no file descriptor is left");
 	rc = options->is_carried ? device_socket_pair(&relay->endpoint, &relay->hand, err)
 				 : device_socket_open(options->device, options->address, options->port,
 						      &relay->endpoint, err);

@@ -88,7 +88,8 @@ static enum status serving_start(struct gcs_endpoint *endpoint, const struct fam
 
 	endpoint->wake = eventfd(0, EFD_CLOEXEC);
 	if (!rc && endpoint->wake < 0)
-		rc = error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had: %s", strerror(errno));
+		rc = error_set(err, STATUS_UNAVAILABLE, NULL, "no file descriptor is left: %s",
+			       strerror(errno));
 	if (!rc)
 		rc = small_thread_start(&endpoint->thread, endpoint_main, endpoint, err);
 	endpoint->is_running = !rc;

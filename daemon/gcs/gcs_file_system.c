@@ -362,7 +362,7 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err)
 {
 	(void)system;
-	return error_set(err, STATUS_INTERNAL, NULL, "there is no file system");
+	return error_set(err, STATUS_INTERNAL, NULL, "the file system is not mounted");
 }
 
 bool gcs_file_system_is_gone(const struct gcs_file_system *system)

@@ -178,7 +178,7 @@ static enum status process_start(struct gcs_host *host, struct error *err)
 
 	sign_make(host);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no sockets to be had: %s", strerror(errno));
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot open a socket: %s", strerror(errno));
 	errors = log_open(host->state_dir);
 	problem = errors < 0 ? errno : spawn(host, ends[1], errors, &host->pid);
 	close(ends[1]);
@@ -228,7 +228,7 @@ static enum status gcs_place(void *arg, const char **ret_directory, struct error
 
 	if (!host->options.objects)
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "with --storage-endpoint, storage is another emulator's");
+				 "with --storage-endpoint, objects are in another emulator");
 	if (!host->endpoint)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard's own storage cannot be reached");
 	if (strchr(host->directory, ':'))

@@ -60,8 +60,8 @@ static enum status lock_take(struct mount *mount, struct error *err)
 static enum status place_make(const struct mount *mount, struct error *err)
 {
 	if (!gcs_mountpoint_clear(mount->place))
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: a dead mount cannot be taken away",
-				 mount->place);
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "%s: the mount of an ended process cannot be removed", mount->place);
 	if ((mkdirat(mount->state_fd, GCS_ABOVE, 0700) != 0 && errno != EEXIST) ||
 	    fchmodat(mount->state_fd, GCS_ABOVE, 0700, 0) != 0 ||
 	    (mkdir(mount->place, 0700) != 0 && errno != EEXIST))
@@ -175,7 +175,7 @@ int gcs_mount_main(const char *const *arguments)
 
 	if (!arguments[0] || !arguments[1] || !arguments[2] || arguments[3]) {
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
-			  "a state directory, auto or strict, and a sign are needed");
+			  "internal command: it needs a state directory, auto or strict, and a sign");
 		return main_usage_error("gcs-mount ", &err);
 	}
 	memory_init();

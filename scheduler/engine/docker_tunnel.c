@@ -381,7 +381,7 @@ void tunnel_keep(struct docker *docker, const struct network_status *network)
 		atomic_store(&tunnel->is_over, true);
 		tunnel->was_tried = true;
 		snprintf(tunnel->problem, sizeof(tunnel->problem), "%s",
-			 err.text ? err.text : "no descriptor to be had");
+			 err.text ? err.text : "no file descriptor is left");
 	}
 	pthread_mutex_lock(&docker->lock);
 	tunnel->next = docker->tunnels;

@@ -687,7 +687,7 @@ def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, t
     pictures(browser, "signin")
     browser.value("document.querySelector('input[type=password]').focus()")
     browser.type("wrong-token-of-some-length\n")
-    browser.until_says("does not take this token")
+    browser.until_says("does not accept this token")
     browser.value("document.querySelector('input[type=password]').value = ''")
     browser.type(f"{daemon.token}\n")
     browser.until_says("No fault is ordered")

@@ -99,14 +99,14 @@ def test_a_token_goes_to_its_own_daemon_alone(user, token):
     assert json.loads(user("status", "--wait", "-o", "json"))["engine"]["reachable"]  # by the token that start wrote down
     with answering({}) as other:
         elsewhere = f"http://127.0.0.1:{other.server_port}"
-        assert "is no trainyard" in user("status", "--endpoint", elsewhere, code=1)
-        assert "is no trainyard" in user("status", "--endpoint", elsewhere, code=1, TRAINYARD_TOKEN_FILE=token)
+        assert "is not trainyard" in user("status", "--endpoint", elsewhere, code=1)
+        assert "is not trainyard" in user("status", "--endpoint", elsewhere, code=1, TRAINYARD_TOKEN_FILE=token)
     assert other.seen == [None, None]
     pid, port = re.search(r":(\d+) \(process (\d+)", said).group(2, 1)
     os.kill(int(pid), signal.SIGKILL)  # its address file stays
     wait_until(lambda: "no daemon runs" in user("stop"))
     with answering({}, int(port)) as other:
-        assert "is no trainyard" in user("status", code=1)
+        assert "is not trainyard" in user("status", code=1)
     assert other.seen == [None]
 
 
@@ -114,7 +114,7 @@ def test_a_token_that_is_wrong_is_told(user, token, tmp_path):
     """Broken: status_show() that asks for the clock and looks at no outcome: the exit code was 0."""
     user("start", "--listen", "127.0.0.1:0", "--token-file", token)
     (tmp_path / "wrong").write_text("another-token-altogether\n")
-    assert "does not take this token" in user("status", "--token-file", str(tmp_path / "wrong"), code=1)
+    assert "does not accept this token" in user("status", "--token-file", str(tmp_path / "wrong"), code=1)
     endpoint = json.loads(user("status", "-o", "json"))["endpoint"]
     assert "--token-file" in user("status", "--endpoint", endpoint, TRAINYARD_STATE_DIR=str(tmp_path / "other"))
 
@@ -143,7 +143,7 @@ def test_all_pages_of_jobs_are_printed(user):
 def test_other_servers_are_told_from_a_daemon(user):
     """Broken: clock_ask() that is content with any status; line_print() without text_make_harmless()."""
     with answering({"/healthz": {"status": "ok"}}) as other:
-        assert "is no trainyard" in user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}", code=1)
+        assert "is not trainyard" in user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}", code=1)
     with answering({"/healthz": {"status": "degraded", "reason": "\x1b[2J\u009b2J", "version": "1\n2"},
                     "/_trainyard/v1/clock": {"now": "\x1b]0;x\x07"}}) as other:
         said = user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}")

@@ -281,8 +281,9 @@ def test_trials_that_cannot_be_listed_are_not_taken_for_none(new_daemon, words):
     daemon.kill9()
     trials = daemon.state_dir / "trials"
     trials.write_text("no directory")
-    assert clean(*of(daemon), *words, code=1) == (f"trainyard: cannot remove directory {trials}: Not a directory\n"
-                                             f"trainyard: {daemon.state_dir.resolve()} is not clean\n")
+    assert clean(*of(daemon), *words, code=1) == (
+        f"trainyard: cannot remove directory {trials}: Not a directory\n"
+        f"trainyard: not everything of {daemon.state_dir.resolve()} could be removed, as the lines above say\n")
     trials.unlink()
     assert str(trials) not in clean(*of(daemon), *words)
 
@@ -297,7 +298,7 @@ def test_processes_that_cannot_be_listed_are_not_taken_for_none(new_daemon):
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stderr == (
         "trainyard: cannot remove process that serves /gcs: /proc lists no processes\n"
-        f"trainyard: {daemon.state_dir.resolve()} is not clean\n"), done
+        f"trainyard: not everything of {daemon.state_dir.resolve()} could be removed, as the lines above say\n"), done
     clean(*of(daemon))
 
 

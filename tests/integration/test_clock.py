@@ -210,7 +210,7 @@ def test_a_clock_that_was_behind_stays_real_once_it_is(new_daemon):
     for when in ("2020-01-01T00:00:00Z", "2190-01-01T00:00:00Z"):
         daemon.options = ("--offline", "--clock", f"steppable@{when}")
         refused = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
-        assert refused.returncode == 2 and "has gone by the real clock" in refused.stderr, refused
+        assert refused.returncode == 2 and "ran by the real clock" in refused.stderr, refused
     daemon.options = ("--offline", "--clock", "steppable")
     daemon.start()
     assert now(daemon) >= real

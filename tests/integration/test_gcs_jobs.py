@@ -117,7 +117,7 @@ def test_where_it_cannot_be_had_programs_that_write_fail_and_the_job_is_told(new
         daemon.until(each, "FAILED")
     assert daemon.lines(job) == ["mkdir: can't create directory '/gcs/b': Read-only file system"]
     assert daemon.lines(root)[-1].endswith("can't create /gcs/model: Read-only file system")
-    text = ("Cloud Storage is not there as files at /gcs: with --storage-endpoint, storage is another emulator's." + EMPTY)
+    text = ("Cloud Storage is not there as files at /gcs: with --storage-endpoint, objects are in another emulator." + EMPTY)
     assert ("WARNING", text) in daemon.service_lines(job)
     assert [d for d in report(daemon, job)["differences"] if d["code"] == "gcs-missing"] == [
         {"kind": "DONE_OTHERWISE", "code": "gcs-missing", "text": text}]

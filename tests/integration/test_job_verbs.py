@@ -193,7 +193,7 @@ def test_delete_takes_away_what_vertex_deletes(yard):
     made = last_part(Vertex(yard).create(custom_job("exit 0", name="to-go"))["name"])
     verb(yard, "wait", made)
     kept = yard.run(script("exit 0"))["jobId"]
-    assert "keeps its jobs for good" in verb(yard, "delete", kept, code=1)
+    assert "never deletes a job" in verb(yard, "delete", kept, code=1)
     assert "to-go" in verb(yard, "delete", kept, "to-go", code=1)
     assert yard.get(f"{JOBS}/{made}").status == 404
     running = last_part(Vertex(yard).create(custom_job(RUNS_ON))["name"])
@@ -218,7 +218,7 @@ def test_a_followed_log_lacks_nothing_and_doubles_nothing(yard):
     assert verb(yard, "logs", job, "--grep", "^line 29..$").splitlines() == expected[2900:]
     assert verb(yard, "logs", job, "-r", "master-0", "-n", "2").splitlines() == expected[-2:]
     assert "Job is running." in verb(yard, "logs", job, "-r", "service")
-    assert "is no regular expression" in verb(yard, "logs", job, "--grep", "(", code=2)
+    assert "is not a regular expression" in verb(yard, "logs", job, "--grep", "(", code=2)
     assert "is not one of DEFAULT" in verb(yard, "logs", job, "--severity", "LOUD", code=2)
 
 
@@ -415,7 +415,7 @@ def test_submit_takes_whole_jobs_as_json(yard, tmp_path):
 
 @pytest.mark.parametrize("text,code,said", [
     ("a: 1\n b: 2", 2, "line 2: "), ("{\"a\": }", 2, "line 1: "), ("a: 1", 2, "does not describe a job: it has none of"),
-    ("workerPoolSpecs: []", 125, "worker_pool_specs"), ("", 2, "there is nothing in it")])
+    ("workerPoolSpecs: []", 125, "worker_pool_specs"), ("", 2, "it is empty")])
 def test_submit_says_what_is_wrong_with_a_file(yard, tmp_path, text, code, said):
     (tmp_path / "job").write_text(text)
     assert said in verb(yard, "submit", "-f", str(tmp_path / "job"), code=code)
@@ -518,7 +518,7 @@ def test_the_clock_is_put_forward(new_daemon):
         verb(daemon, "clock", "advance", "2d")
         assert "172800" in verb(daemon, "clock")
         assert json.loads(verb(daemon, "clock", "-o", "json"))["offset"].startswith("172800")
-        assert "is no duration" in verb(daemon, "clock", "advance", "soon", code=2)
+        assert "is not a duration" in verb(daemon, "clock", "advance", "soon", code=2)
     with new_daemon() as daemon:
         assert "not steppable" in verb(daemon, "clock")
         assert "--clock steppable" in verb(daemon, "clock", "advance", "1s", code=1)

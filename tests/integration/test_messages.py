@@ -51,7 +51,7 @@ def open_place():
     (["frobnicate"], r'unknown command "frobnicate"; there are exec, start, [a-z, ]+, version'),
     (["--versoin"], r'unknown option "--versoin"; did you mean --version\?'),
     (["serve", "--gpus", "0,0"], r'--gpus: "0,0" is not auto, none, a number, or ids joined by commas, each of them once'),
-    (["--listen", "127.0.0.1:0"], r'"--listen" stands where a command is expected: trainyard serve --listen'),
+    (["--listen", "127.0.0.1:0"], r'"--listen" is an option, where a command is expected: trainyard serve --listen'),
     (["clean", "--forse"], r'unknown option "--forse"; did you mean --force\?'),
     (["env", "--shel", "sh"], r'unknown option "--shel"; did you mean --shell\?'),
     (["clean", "--listen", "x"], r'unknown option "--listen": it is one of serve and env'),

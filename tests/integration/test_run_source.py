@@ -87,9 +87,9 @@ def test_where_a_package_is_staged(packages_yard, tmp_path):
     (["--package", "two-words"], '"two-words" cannot be the name of a Python package'),
     (["--package", "empty"], "which module of empty is to run?"),
     (["--package", "trainer", "--module", "trainer.nosuch"], "there is no trainer.nosuch in"),
-    (["--package", "trainer", "--module", "trainer/task.py"], "is no name of a module"),
-    (["--module", "trainer.task", IMAGE], "--module is of a --package DIR"),
-    (["--package", "trainer", "--image-build", "."], "do not go together"),
+    (["--package", "trainer", "--module", "trainer/task.py"], "is not the name of a module"),
+    (["--module", "trainer.task", IMAGE], "--module needs --package DIR"),
+    (["--package", "trainer", "--image-build", "."], "cannot be combined"),
     (["--image-build", "empty"], "Dockerfile: No such file or directory"),
     ([], "which image?")])
 def test_what_cannot_be_packed_is_wrong_usage(packages_yard, tmp_path, monkeypatch, words, said):

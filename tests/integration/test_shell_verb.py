@@ -105,7 +105,7 @@ def test_a_terminal_has_the_size_of_the_users_and_takes_keys(yard, job):
 def test_a_trial_has_a_shell(yard):
     job = yard.create(tuning_input(REPORTING + "; " + UNTIL_CANCELLED, maxTrials=1))
     yard.until(job, "RUNNING")
-    assert "which trial?" in verb(yard, "shell", job, code=125)
+    assert "name a trial by its number" in verb(yard, "shell", job, code=125)
     wait_until(lambda: piped(yard, job, "--trial", "1", "--", "sh", "-c", "echo $CLOUD_ML_TRIAL_ID").stdout == b"1\n", 30)
     assert "no trial 2" in verb(yard, "shell", job, "--trial", "2", code=125)
     yard.cancel(job)

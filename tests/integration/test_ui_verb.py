@@ -82,7 +82,7 @@ def test_failures_are_told(locked, tmp_path, new_daemon):
     done = subprocess.run([program(), "ui", "--endpoint", base], capture_output=True, text=True, timeout=60)
     assert done.returncode == 3 and "no daemon answers" in done.stderr
     done = subprocess.run([program(), "ui", "--endpoint", "unix:/nowhere"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "no browser opens" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "a browser cannot open" in done.stderr and done.stderr.count("\n") == 1
 
 
 class WithoutConsole(http.server.BaseHTTPRequestHandler):

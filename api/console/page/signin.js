@@ -12,7 +12,7 @@ export function signInPage(main, {title, done}) {
 		try {
 			await signIn(token.value.trim());
 		} catch (failed) {
-			problem.textContent = failed.status === 401 ? "The daemon does not take this token. Its own is in the file that --token-file names." : failed.message;
+			problem.textContent = failed.status === 401 ? "The daemon does not accept this token. Its own is in the file that --token-file names." : failed.message;
 			return;
 		}
 		done();

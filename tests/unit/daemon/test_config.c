@@ -118,7 +118,7 @@ TEST(a_fault_in_the_file_is_told_with_its_line)
 	snprintf(expected, sizeof(expected), "%s:3: unknown option \"foo\"", file_path);
 	refused(ARGUMENTS(), expected);
 	file_write("region\n");
-	snprintf(expected, sizeof(expected), "%s:1: no \"name = value\"", file_path);
+	snprintf(expected, sizeof(expected), "%s:1: the line is not \"name = value\"", file_path);
 	refused(ARGUMENTS(), expected);
 	file_write("\nstop-grace = soon\n");
 	snprintf(expected, sizeof(expected), "%s:2: stop-grace: \"soon\" is not a number from 0 to 86400",

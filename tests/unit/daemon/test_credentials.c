@@ -140,7 +140,7 @@ TEST(another_user_s_directory_is_left_alone)
 	assert_int_equal(
 		credentials_keep(geteuid() == 0 ? dir : "/", "http://127.0.0.1:1", "demo", &made, &err),
 		STATUS_FAILED_PRECONDITION);
-	assert_non_null(strstr(err.text, "is another user's"));
+	assert_non_null(strstr(err.text, "belongs to another user"));
 	assert_int_equal(files_count(), 0);
 }
 

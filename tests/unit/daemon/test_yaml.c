@@ -61,7 +61,7 @@ static void what_is_none_is_told_with_its_line(void **state)
 		const char *yaml, *fault;
 	} cases[] = {
 		{ "a: 1\n b: 2\n", "line 2: " },
-		{ "", "there is nothing in it" },
+		{ "", "it is empty" },
 		{ "a: 1\n[x]: 2\n", "line 2: the name of a member is no text" },
 		{ "a: 1\nb: 2\na: 3\n", "line 3: duplicate object key near 'a'" },
 		{ "a:\n  <<: 5\n", "line 2: << wants a mapping" },

@@ -132,9 +132,9 @@ TEST(a_session_is_begun_with_the_token_or_with_a_ticket_once_within_five_minutes
 	char ticket[256];
 
 	(void)state_;
-	answers("POST " SESSION "\r\n", "HTTP/1.1 401 ", "does not take this token");
+	answers("POST " SESSION "\r\n", "HTTP/1.1 401 ", "does not accept this token");
 	answers("POST " SESSION "Authorization: Bearer bad\r\n\r\n", "HTTP/1.1 401 ",
-		"does not take this token");
+		"does not accept this token");
 	answers("POST " SESSION "X-Trainyard-Ticket: 0123\r\n\r\n", "HTTP/1.1 401 ", "used before");
 	answers("POST " TICKET "\r\n", "HTTP/1.1 401 ", "It is not known.");
 	for (int wait_us = 0; wait_us <= 1; wait_us++) {

@@ -56,7 +56,7 @@ static void other_texts_are_refused(void **state)
 		{ "{\n\"a\": }", "line 2: " },
 		{ "{\"a\": 1, \"a\": 2}", "line 1: " },
 		{ "[1]", "this does not describe a job: it has none of trainingInput" },
-		{ "", "there is nothing in it" },
+		{ "", "it is empty" },
 		{ "\t\n", "line " },
 	};
 
