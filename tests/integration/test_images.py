@@ -2,6 +2,8 @@
 """Images that are missing, and images that are pulled."""
 import os
 
+import pytest
+
 from support.daemon import UNTIL_RELEASED, distributed, one_replica
 from support.registry import Registry
 from support.engine import IMAGE
@@ -21,6 +23,24 @@ def test_a_registry_that_cannot_be_reached_fails_the_job_in_the_engines_words(ne
     daemon = new_daemon().start()
     job = daemon.run(one_replica(image="127.0.0.1:9/some/image:1"), expect="FAILED")
     assert "127.0.0.1:9/some/image:1" in job["errorMessage"], job
+
+
+# Broken: pull_fail() and missing() that look for no near names; is_near() that is never true.
+@pytest.mark.parametrize("option", [[], ["--offline"]], ids=["", "offline"])
+def test_a_missing_image_is_told_with_those_of_nearly_its_name(new_daemon, engine, option):
+    """And what is advised helps."""
+    repo = f"hint{os.getpid()}"
+    missing = f"127.0.0.1:9/team/{repo}s:2"
+    engine.call("POST", f"/images/{IMAGE}/tag?repo={repo}&tag=1")
+    try:
+        job = new_daemon(*option).start().run(one_replica("true", image=missing), expect="FAILED")
+        advice = f"--image-map {missing}={repo}:1"
+        assert f"; did you mean {repo}:1? ({advice} runs that one in its place)" in job["errorMessage"], job
+        new_daemon(*option, *advice.split()).start().run(one_replica("true", image=missing))
+        job = new_daemon(*option).start().run(one_replica("true", image="127.0.0.1:9/qqqqqqqqqq:2"), expect="FAILED")
+        assert "did you mean" not in job["errorMessage"] and "docker build -t 127.0.0.1:9/qqqqqqqqqq:2" in job["errorMessage"], job
+    finally:
+        engine.remove_image(f"{repo}:1")
 
 
 # Broken: image_ensure_run() that looks for no task of the same image.
