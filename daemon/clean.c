@@ -18,7 +18,6 @@
 #include "daemon/base/tree.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
-#include "daemon/config_variables.h"
 #include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_orphans.h"
 #include "daemon/main.h"
@@ -312,7 +311,6 @@ int clean_main(struct invocation *invocation)
 
 	if (options_read(invocation, &clean, &err))
 		return main_usage_error("clean ", &err);
-	config_unknown_variables(main_variable_report);
 	if (clean.lists)
 		return list_main(&clean);
 	if (instance_find(&clean, &any, &err))

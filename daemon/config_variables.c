@@ -58,6 +58,8 @@ void config_unknown_variables(void (*tell)(const char *name, const char *hint))
 		nearest.wanted += strlen(begin);
 		for (const struct config_item *item = config_items; item->name; item++)
 			nearest_look(&nearest, item->environment + strlen(begin));
+		for (size_t i = 0; i < COUNT_OF(of_clients); i++)
+			nearest_look(&nearest, of_clients[i] + strlen(begin));
 		text_make_harmless(name);
 		tell(name, nearest_hint(&nearest, begin, hint));
 	}

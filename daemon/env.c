@@ -17,7 +17,6 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
-#include "daemon/config_variables.h"
 #include "daemon/credentials.h"
 #include "daemon/main.h"
 
@@ -419,7 +418,6 @@ int env_main(struct invocation *invocation)
 	struct text lines AUTO_TEXT = { 0 };
 	AUTO(string) char *url = NULL;
 
-	config_unknown_variables(main_variable_report);
 	if (!settings.unset) {
 		if (url_choose(config, &url, &err))
 			return main_failure(&err);

@@ -35,12 +35,6 @@ static inline int main_usage_error(const char *command, const struct error *err)
 	return EXIT_USAGE;
 }
 
-/* For config_unknown_variables(), in commands without a log. */
-static inline void main_variable_report(const char *name, const char *hint)
-{
-	fprintf(stderr, "trainyard: the variable %s is no option, and is ignored%s\n", name, hint);
-}
-
 /* Writes all of @text to stdout. */
 static inline int main_output(const struct text *text)
 {

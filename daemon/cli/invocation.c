@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/amount.h"
+#include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 
@@ -69,21 +70,22 @@ static const struct verb_option *option_find(const struct verb *verb, const char
 	return NULL;
 }
 
-/* INVALID_ARGUMENT: @value is not valid for the option. */
-static enum status value_check(const struct verb_option *option, const char *value, struct error *err)
+/* INVALID_ARGUMENT: @value is none of @values. @place: "--output: ", or "". */
+static enum status value_check(const char *const *values, const char *place, const char *value,
+			       struct error *err)
 {
 	struct nearest nearest = { .wanted = value };
 	struct text names AUTO_TEXT = { 0 };
 	char hint[NEAREST_HINT_SIZE];
 
-	for (const char *const *one = option->values; *one; one++) {
+	for (const char *const *one = values; *one; one++) {
 		if (strcmp(*one, value) == 0)
 			return STATUS_OK;
 		nearest_look(&nearest, *one);
-		text_printf(&names, "%s%s", one == option->values ? "" : ", ", *one);
+		text_printf(&names, "%s%s", one == values ? "" : ", ", *one);
 	}
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s: \"%s\" is not one of %s%s", option->name,
-			 value, names.data, nearest_hint(&nearest, "", hint));
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s\"%s\" is not %s%s%s", place, value,
+			 values[1] ? "one of " : "", names.data, nearest_hint(&nearest, "", hint));
 }
 
 static enum status unknown_refuse(const struct verb *verb, const char *word, struct error *err)
@@ -121,8 +123,12 @@ static enum status option_take(struct invocation *invocation, const char *const 
 	if (option->hint && !value)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s needs a value: %s", option->name,
 				 option->hint);
-	if (option->values && value_check(option, value, err))
-		return STATUS_INVALID_ARGUMENT;
+	if (option->values) {
+		AUTO(string) char *place = memory_printf("--%s: ", option->name);
+
+		if (value_check(option->values, place, value, err))
+			return STATUS_INVALID_ARGUMENT;
+	}
 	invocation->given[invocation->given_count++] =
 		(struct invocation_option){ option, value ? value : "" };
 	return STATUS_OK;
@@ -138,6 +144,8 @@ static enum status words_check(const struct invocation *invocation, struct error
 	if (invocation->word_count < verb->least)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is missing",
 				 *verb->words ? verb->words : "an argument");
+	if (verb->word_values && invocation->word_count)
+		return value_check(verb->word_values, "", invocation->words[0], err);
 	return STATUS_OK;
 }
 

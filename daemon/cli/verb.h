@@ -33,7 +33,7 @@ struct invocation;
 struct verb {
 	const char *name;
 	const char *words;              /* as shown in the usage: "JOB [-- COMMAND]"; "": none */
-	const char *const *word_values; /* the only valid words, for completions; NULL: any */
+	const char *const *word_values; /* the only valid first words; NULL: any */
 	const char *summary;            /* NULL: an internal verb, not listed */
 	const char *detail;             /* paragraphs below the usage; NULL: the summary is enough */
 	const struct verb_option *options;
@@ -41,6 +41,7 @@ struct verb {
 	bool lists;           /* takes --output */
 	unsigned least, most; /* limits for the number of words before "--" */
 	bool command;         /* words after "--" are a command */
+	bool logs;            /* runs the daemon with its log on stderr, where unknown variables are reported */
 	unsigned config; /* of enum config_command: the options of the configuration that it also takes */
 	/* Defaults for options of the configuration, "--name=value": the first list counts unless the command line
 	 * gives the option, the second unless any place gives it; both end with NULL. */

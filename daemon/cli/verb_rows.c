@@ -44,10 +44,8 @@ static int version_run(struct invocation *invocation)
 static int completion_run(struct invocation *invocation)
 {
 	struct text text AUTO_TEXT = { 0 };
-	struct error err AUTO_ERROR = { 0 };
 
-	if (completion_write(&text, invocation->words[0], &err))
-		return main_usage_error("completion ", &err);
+	completion_write(&text, invocation->words[0]);
 	return main_output(&text);
 }
 
@@ -87,6 +85,7 @@ static const struct verb daemon_verbs[] = {
 	  .config = CONFIG_SERVE,
 	  .config_first = exec_config,
 	  .config_defaults = (const char *const[]){ "--log-level=warning", NULL },
+	  .logs = true,
 	  .run = exec_main },
 	{ .name = "start",
 	  .words = "",
@@ -136,6 +135,7 @@ static const struct verb daemon_verbs[] = {
 		  "Serves the emulated APIs until SIGTERM or SIGINT. Each option is also a variable in the\n"
 		  "environment (--stop-grace is TRAINYARD_STOP_GRACE) and a line of the configuration file.\n",
 	  .config = CONFIG_SERVE,
+	  .logs = true,
 	  .run = serve_run },
 	{ .name = NULL },
 };
@@ -200,6 +200,7 @@ static const struct verb storage_verbs[] = {
 static const struct verb test_verbs[] = {
 	{ .name = "fault",
 	  .words = "[add KIND [MEMBER=VALUE]... | ls | rm ID... | rm all]",
+	  .word_values = (const char *const[]){ "add", "ls", "rm", NULL },
 	  .summary = "order faults, list them and take them back",
 	  .detail =
 		  "A rule says what happens, to which job or request, and when; its number is printed. Kinds and\n"
@@ -215,6 +216,7 @@ static const struct verb test_verbs[] = {
 	  .run = fault_main },
 	{ .name = "clock",
 	  .words = "[advance TIME]",
+	  .word_values = (const char *const[]){ "advance", NULL },
 	  .summary = "tell the daemon's time, or put it forward",
 	  .detail =
 		  "A clock can be put forward where the daemon was started with --clock steppable, and never goes back.\n"

@@ -7,6 +7,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/config_variables.h"
 #include "daemon/help_text.h"
 #include "daemon/main.h"
 
@@ -94,6 +95,11 @@ static bool wants_help(const char *const *arguments)
 
 /* ---- the program ---- */
 
+static void variable_report(const char *name, const char *hint)
+{
+	fprintf(stderr, "trainyard: warning: the variable %s is no option, and is ignored%s\n", name, hint);
+}
+
 static int verb_run(const struct verb *verb, const char *const *arguments)
 {
 	struct invocation invocation AUTO_INVOCATION = { 0 };
@@ -108,6 +114,8 @@ static int verb_run(const struct verb *verb, const char *const *arguments)
 		text_printf(&text, "%s ", verb->name);
 		return main_usage_error(text.data, &err);
 	}
+	if (!verb->logs && (verb->calls || verb->config))
+		config_unknown_variables(variable_report);
 	return verb->run(&invocation);
 }
 
@@ -142,6 +150,7 @@ static void unknown_refuse(const char *word, struct error *err)
 
 int verbs_main(const char *const *arguments)
 {
+	static const char *const help_of_verb[] = { "help", "--help", NULL };
 	struct error err AUTO_ERROR = { 0 };
 	const char *word = *arguments;
 	const struct verb *verb;
@@ -152,6 +161,10 @@ int verbs_main(const char *const *arguments)
 	}
 	if (strcmp(word, "--version") == 0)
 		word = "version";
+	if (strcmp(word, "help") == 0 && arguments[1]) {
+		word = arguments[1];
+		arguments = help_of_verb;
+	}
 	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (strcmp(word, verb->name) == 0)
 			return verb_run(verb, arguments + 1);

@@ -56,22 +56,33 @@ def open_place():
     (["env", "--shel", "sh"], r'unknown option "--shel"; did you mean --shell\?'),
     (["clean", "--listen", "x"], r'unknown option "--listen": it is one of serve and env'),
     (["serve", "--log-level", "inf"], r'--log-level: "inf" is not one of error, warning, info, debug; did you mean info\?'),
+    (["help", "serv"], r'unknown command "serv"; there are .*; did you mean serve\?'),
+    (["completion", "bahs"], r'"bahs" is not one of bash, zsh, fish; did you mean bash\?'),
+    (["fault", "ad"], r'"ad" is not one of add, ls, rm; did you mean add\?'),
+    (["clock", "advanc", "1s"], r'"advanc" is not advance; did you mean advance\?'),
+    (["clock", "advance"], r'by how much\? clock advance TIME, as in clock advance 2h'),
+    (["jobs", "--stat", "RUNNING"], r'unknown option "--stat"; did you mean --state\?'),
+    (["jobs", "--state", "RUNING"], r'--state: "RUNING" is not one of .*; did you mean RUNNING\?'),
     (["env", "--shell", "fihs"], r'--shell: "fihs" is not one of sh, fish, github; did you mean fish\?'),
 ])
 def test_what_is_misspelled_is_told_with_what_was_meant(words, told):
-    """Broken: unknown_refuse() without nearest_look(); config_take() that does not hand its names on."""
+    """Broken: unknown_refuse() without nearest_look(); config_take() that does not hand its names on; words_check()
+    without value_check()."""
     done = run(*words)
     assert done.returncode == 2 and done.stdout == "", done
     assert re.fullmatch(rf"trainyard: {told} \(see trainyard (\w+ )?--help\)\n", done.stderr), done.stderr
 
 
 def test_variables_that_are_not_known_are_warned_of(tmp_path):
-    """Broken: serve_main(), env_main() or clean_main() without config_unknown_variables()."""
+    """By each command that reads variables, once. Broken: verb_run() or serve_main() without config_unknown_variables();
+    exec's row without .logs."""
     env = {"TRAINYARD_LISEN": "127.0.0.1:1"}
-    told = "the variable TRAINYARD_LISEN is no option, and is ignored; did you mean TRAINYARD_LISTEN?"
-    for words in (["env"], ["clean"]):
-        done = run(*words, "--state-dir", tmp_path / "none", env=env)
-        assert done.returncode == 0 and told in done.stderr, done
+    told = "trainyard: warning: the variable TRAINYARD_LISEN is no option, and is ignored; did you mean TRAINYARD_LISTEN?\n"
+    for words in ("env", "clean", "stop", "status", "jobs", "cp a b", "doctor"):
+        done = run(*words.split(), "--state-dir", tmp_path / "none", env=env)
+        assert done.stderr.startswith(told), done
+    assert "TRAINYARD_LISEN" not in run("version", env=env).stderr
+    assert run("exec", "--", "true", env=env).stderr.count("TRAINYARD_LISEN") == 1
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")))
     command = daemon.command()
     daemon.command = lambda: ["env", "TRAINYARD_LISEN=secret", *command]
