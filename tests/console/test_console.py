@@ -375,7 +375,7 @@ def test_a_log_is_followed_searched_and_linked_to(browser, yard):
     yard.until(job_id, "SUCCEEDED")
 
 
-# Broken: firstError() that takes `whole` for all lines that have been looked through.
+# Broken: #seek() that takes `whole` for all lines that have been looked through.
 @needs_browser
 def test_the_first_error_is_found_before_the_lines_are_drawn(browser, yard):
     job_id = yard.create(script("echo good; echo bad >&2; exit 3"))
@@ -711,7 +711,7 @@ def breaking(browser):
     browser.mend()
 
 
-# Broken: a page without its first script; again() that asks once; create() that does not look for the job.
+# Broken: a page without its first script; repeated() that asks once; create() that does not look for the job.
 @needs_browser
 @pytest.mark.parametrize("lost,times", [("app.js", 4), ("plots.js", 1), ("style.css", 3), ("jobs.js", 1)])
 def test_a_page_that_lost_a_file_is_loaded_again(breaking, yard, lost, times):
@@ -873,7 +873,7 @@ class Relay:
             end.close()
 
 
-# Broken: #read() that does not look again; that looks again without its cursor.
+# Broken: follow() that does not look again; a log that is asked for again without its cursor.
 @needs_browser
 def test_a_log_that_broke_off_goes_on_where_it_was(browser, yard):
     job_id = yard.create(script("i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo last"))

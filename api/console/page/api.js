@@ -22,28 +22,27 @@ async function checked(answer) {
 
 export const signedIn = () => Boolean(localStorage.getItem(PROOF));
 
-// Browsers break off all requests when a network comes or goes, as it does with each job: what may be asked twice is asked again.
+// Browsers break off all requests when a network comes or goes, as it does with each job. What changes nothing, or the second time nothing
+// more, is asked again after these pauses. ask(lost): whether an earlier answer was lost, so that what was asked for may be done already.
 const PAUSES_MS = [100, 300, 700, 1500, 3000];
 
-async function again(ask, signal) {
-	for (const pause of PAUSES_MS) {
+async function repeated(ask, signal) {
+	for (let turn = 0; ; turn++) {
 		try {
-			return await ask();
+			return await ask(turn > 0);
 		} catch (problem) {
-			if (signal?.aborted || problem instanceof Refused)
+			if (signal?.aborted || problem instanceof Refused || turn === PAUSES_MS.length)
 				throw problem;
 		}
-		await new Promise((resolve) => setTimeout(resolve, pause));
+		await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[turn]));
 	}
-	return ask();
 }
 
-// It changes nothing, or the second time nothing more.
 const isRepeatable = (method, path) => method === "GET" || method === "DELETE" || /:(read|plan|cancel)\b/.test(path) || path.startsWith("/upload/");
 
 // headers: the token as Authorization, or a ticket with its attempt.
 async function sessionBegin(headers) {
-	const {proof} = await again(async () => (await checked(await fetch(SESSION, {method: "POST", headers}))).json());
+	const {proof} = await repeated(async () => (await checked(await fetch(SESSION, {method: "POST", headers}))).json());
 
 	if (proof)
 		localStorage.setItem(PROOF, proof);
@@ -53,7 +52,7 @@ export const signIn = (token) => sessionBegin({Authorization: `Bearer ${token}`}
 
 export async function signOut() {
 	localStorage.removeItem(PROOF);
-	await again(() => fetch(SESSION, {method: "DELETE"}));
+	await repeated(() => fetch(SESSION, {method: "DELETE"}));
 }
 
 // A link may bring the token or a ticket for it behind "#". It leaves the address bar before anything else happens.
@@ -65,110 +64,52 @@ if (token || ticket) {
 	await sessionBegin(token ? {Authorization: `Bearer ${token}`} : {"X-Trainyard-Ticket": ticket, "X-Trainyard-Attempt": attempt}).catch((problem) => { refusal = problem.message; });
 }
 
-// `body`: a Blob is sent as it is, any other value as JSON. `read`: reads the answer, which can break off as well.
-export async function send(method, path, body, signal, more = {}, read = (answer) => answer) {
-	const proof = localStorage.getItem(PROOF);
-	const whole = body instanceof Blob, headers = {Accept: "application/json", "X-Trainyard-Console": "1", ...more}; // such reads are not listed among the last requests
-	let lost = false;
+// Asks once. `body`: a Blob is sent as it is, any other value as JSON. `read`: reads the answer, which can break off as well.
+async function ask(method, path, {body, signal, headers = {}, read, lost = false}) {
+	const proof = localStorage.getItem(PROOF), whole = body === undefined || body instanceof Blob;
+	const answer = await fetch((proof ? BEHIND : "") + path, {method, signal, body: whole ? body : JSON.stringify(body), headers: {
+		Accept: "application/json",
+		"X-Trainyard-Console": "1", // reads with it are not listed among the last requests
+		...(proof && {"X-Trainyard-Session": proof}),
+		...(body !== undefined && {"Content-Type": whole ? body.type || "application/octet-stream" : "application/json"}),
+		...headers}});
 
-	if (proof)
-		headers["X-Trainyard-Session"] = proof;
-	if (body !== undefined)
-		headers["Content-Type"] = whole ? body.type || "application/octet-stream" : "application/json";
-	const ask = async () => {
-		const wasLost = lost;
+	if (answer.status === 401) { // the frame asks for the token, in the place of the page that asked
+		dispatchEvent(new Event("trainyard-unknown"));
+		return new Promise(() => {});
+	}
+	if (answer.status === 404 && method === "DELETE" && lost) // the request whose answer was lost has deleted it
+		return read(new Response("{}"));
+	return read(await checked(answer));
+}
 
-		lost = true;
-		const answer = await fetch((proof ? BEHIND : "") + path, {method, headers, signal, body: body === undefined || whole ? body : JSON.stringify(body)});
+export async function send(method, path, body, signal, headers = {}, read = (answer) => answer) {
+	const rest = {body, signal, headers, read};
 
-		if (answer.status === 401) { // the frame asks for the token, in the place of the page that asked
-			dispatchEvent(new Event("trainyard-unknown"));
-			return new Promise(() => {});
-		}
-		if (answer.status === 404 && method === "DELETE" && wasLost) // the request whose answer was lost has deleted it
-			return read(new Response("{}"));
-		return read(await checked(answer));
-	};
-
-	return isRepeatable(method, path) ? again(ask, signal) : ask().catch((problem) => {
+	if (isRepeatable(method, path))
+		return repeated((lost) => ask(method, path, {...rest, lost}), signal);
+	return ask(method, path, rest).catch((problem) => {
 		throw problem instanceof TypeError ? new Error("The connection broke off before the answer came. Look whether it was done before you do it again.") : problem;
 	});
 }
 
+const json = (answer) => answer.json();
+
 export function call(method, path, body, signal) {
-	return send(method, path, body, signal, {}, (answer) => answer.json());
+	return send(method, path, body, signal, {}, json);
 }
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
 
 // Creates a job in a collection, once: when the answer is lost, the job may be there, as one that was not there before.
 export async function create(path, body) {
-	const newest = async () => Object.values(await get(`${path}?pageSize=100`)).find(Array.isArray) ?? [];
-	const nameOf = (job) => job.name ?? job.jobId, known = new Set((await newest()).map(nameOf));
+	const listed = (page) => Object.values(page).find(Array.isArray) ?? [], newest = `${path}?pageSize=100`;
+	const nameOf = (job) => job.name ?? job.jobId, known = new Set(listed(await get(newest)).map(nameOf));
 	const isIt = (job) => !known.has(nameOf(job)) && job.displayName === body.displayName && (!body.jobId || job.jobId === body.jobId);
-	let lost = false;
 
-	return again(async () => {
-		const made = lost && (await newest()).find(isIt);
+	return repeated(async (lost) => {
+		const made = lost && listed(await ask("GET", newest, {read: json})).find(isIt);
 
-		lost = true;
-		return made || call("POST", path, body);
+		return made || ask("POST", path, {body, read: json});
 	});
-}
-
-// A task of the browser is short: what takes longer lets others in between, at these times.
-const BUSY_MS = 8, SLICE = 500;
-let begun = 0; // when others were let in last
-
-export const isBusy = () => performance.now() - begun > BUSY_MS;
-
-export async function letIn() {
-	await (globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve)));
-	begun = performance.now();
-}
-
-// Arrays of objects as they come, of an answer with one JSON object a line.
-export async function* lines(path, signal) {
-	const reader = (await send("GET", path, undefined, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
-	let rest = "";
-
-	for (;;) {
-		const {value, done} = await reader.read();
-
-		if (done)
-			break;
-		const whole = (rest + value).split("\n");
-		rest = whole.pop();
-		// What is there already comes without a pause: all of it would be one task.
-		for (let i = 0; i < whole.length; i += SLICE) {
-			yield whole.slice(i, i + SLICE).filter(Boolean).map((line) => JSON.parse(line));
-			if (isBusy())
-				await letIn();
-		}
-	}
-	if (rest.trim())
-		yield [JSON.parse(rest)];
-}
-
-// Calls `look` now and every `ms` as long as the tab is seen; a tab in the background asks nothing. Returns what ends it.
-export function every(ms, look) {
-	let timer = 0, ended = false, busy = false;
-	const turn = async () => {
-		clearTimeout(timer);
-		if (ended || busy || document.hidden)
-			return;
-		busy = true;
-		await look();
-		busy = false;
-		if (!ended)
-			timer = setTimeout(turn, ms);
-	};
-
-	document.addEventListener("visibilitychange", turn);
-	turn();
-	return () => {
-		ended = true;
-		clearTimeout(timer);
-		document.removeEventListener("visibilitychange", turn);
-	};
 }

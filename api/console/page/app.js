@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of all pages: which page an address is, the header, and the keys.
-import {every, get, signOut, signedIn} from "./api.js";
+import {get, signOut, signedIn} from "./api.js";
 import {el, note} from "./dom.js";
 import {faultsPage} from "./faults.js";
 import {jobPage} from "./job.js";
@@ -11,6 +11,7 @@ import {queuePage} from "./queue.js";
 import {requestsPage} from "./requests.js";
 import {signInPage} from "./signin.js";
 import {storagePage} from "./storage.js";
+import {every} from "./stream.js";
 
 const TOP = "/_trainyard/console/";
 // The first row that fits is the page; `name`: it is in the header.

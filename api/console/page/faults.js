@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of faults that are ordered, and of the clock. The form is made of what the discovery document tells of a fault.
-import {call, every, get} from "./api.js";
+import {call, get} from "./api.js";
 import {ago, el, localTime, note} from "./dom.js";
+import {every} from "./stream.js";
 
 const LOOK_MS = 2000;
 const NUMBERS = {integer: true, number: true};

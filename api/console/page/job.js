@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one job: why it is as it is, what happened when, what it runs, and its log.
-import {call, create, every, get} from "./api.js";
+import {call, create, get} from "./api.js";
 import {clusterView} from "./cluster.js";
 import {ago, confirmed, copyButton, duration, el, localTime, note, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
 import {LogView} from "./log.js";
 import {nameField, namedAnew, resent, sentBody} from "./sent.js";
 import {storageAddress} from "./storage.js";
+import {every} from "./stream.js";
 import {StudyView} from "./study.js";
 import {submitDialog} from "./submit.js";
 import {Timeline} from "./timeline.js";
@@ -89,11 +90,11 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	const about = el("div", {class: "card"}), runs = el("div", {class: "card", hidden: true}), unlike = el("div", {class: "card", hidden: true});
 	const sent = el("details", {class: "card"}, el("summary", {}, "As it was sent"));
 	const timeline = new Timeline();
-	const log = new LogView(key, {follow: true});
+	const log = new LogView(key);
 	let job = null, shown = "", asked = false, study = null, known = null, timed = null;
 
 	if (trial)
-		log.filter((line) => line.trial === trial);
+		log.filter((lines, number) => lines.kindOf(number).trial === trial);
 	times.append(timeline.node);
 	log.node.style.flex = "none";
 	log.node.style.height = "360px";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of all jobs.
-import {call, every, get} from "./api.js";
+import {call, get} from "./api.js";
 import {ago, confirmed, copyButton, duration, el, note, stateMark} from "./dom.js";
 import {jobPath} from "./job.js";
+import {every} from "./stream.js";
 import {submitDialog} from "./submit.js";
 import {Table} from "./table.js";
 

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log of a job: any number of lines, of which only those that are seen are in the document.
 import {parts, plain} from "./ansi.js";
-import {Refused, get, isBusy, letIn, lines} from "./api.js";
+import {get} from "./api.js";
 import {el, note} from "./dom.js";
 import {jobPath} from "./job.js";
+import {Lines} from "./lines.js";
+import {follow, isBusy, letIn} from "./stream.js";
 
 const LINE = 18, BESIDE = 20, SLICE = 500; // pixels; lines beside the view; lines looked through before it is asked whether that takes long
 const DRAW_MS = 100; // so often at most is drawn what comes
 const MOST = 15e6; // pixels that an element may be high in every browser; of more lines the scroll bar goes by larger steps
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
 const BAD = ["ERROR", "CRITICAL", "ALERT", "EMERGENCY"], WARNS = [...BAD, "WARNING"];
-const RETRY_MS = 2000, SOON_MS = 200; // the first time, what broke it off is over soon
 
 export class LogView {
-	constructor(job, {follow = true, changed = () => {}} = {}) {
-		this.job = job;
-		this.lines = [];
-		this.seen = []; // numbers of the lines that fit
-		this.looked = 0; // how many lines have been asked whether they fit
-		this.at = null;
-		this.wanted = null;
+	constructor(job, {changed = () => {}} = {}) {
+		this.lines = new Lines();
 		this.changed = changed;
-		this.replicas = new Set();
-		this.trials = new Set();
-		this.fits = () => true;
-		this.mark = null;
-		this.following = follow;
+		this.following = true;
+		this.at = null; // the line that is marked
+		this.wanted = null; // the line that is to be marked once it is here
+		this.seeks = false; // the first error is to be marked once it is here
 		this.top = 0; // where the view was when it was scrolled last
 		this.frame = 0;
 		this.soon = 0;
@@ -34,126 +29,84 @@ export class LogView {
 		this.behind = 0;
 		this.whole = false; // the job has ended, and all of its log is here
 		this.closed = false;
-		this.reading = null; // ends the request that reads it
-		this.broken = 0; // how often it broke off since something came
-		this.shown = () => this.#look();
 		this.space = el("div");
 		this.node = el("div", {class: "lines", tabindex: 0, role: "log", "aria-label": "Log", "aria-live": "off", on: {scroll: () => this.#scrolled()}}, this.space);
 		this.resized = new ResizeObserver(() => this.#later());
 		this.resized.observe(this.node);
-		document.addEventListener("visibilitychange", this.shown);
-		this.#look();
+		this.filter(() => true);
+		this.stop = follow(() => `${jobPath(job, ":log")}&follow=true&cursors=true${this.cursor === null ? "" : `&cursor=${encodeURIComponent(this.cursor)}&skip=${this.behind}`}`,
+			(batch) => this.#take(batch), (problem, isRefused) => this.#broke(problem, isRefused));
 	}
 
 	close() {
 		this.closed = true;
-		document.removeEventListener("visibilitychange", this.shown);
-		clearTimeout(this.retry);
+		this.stop();
 		clearTimeout(this.soon);
-		this.reading?.abort();
 		this.resized.disconnect();
 		cancelAnimationFrame(this.frame);
 	}
 
-	// A tab in the background reads nothing. The log goes on where it was left, by the last cursor and the lines since.
-	#look() {
-		clearTimeout(this.retry);
-		if (document.hidden)
-			this.reading?.abort();
-		else if (!this.closed && !this.whole && (!this.reading || this.reading.signal.aborted))
-			this.#read();
-	}
-
-	async #read() {
-		const reading = this.reading = new AbortController();
-		const onward = this.cursor === null ? "" : `&cursor=${encodeURIComponent(this.cursor)}&skip=${this.behind}`;
-
-		try {
-			for await (const batch of lines(`${jobPath(this.job, ":log")}&follow=true&cursors=true${onward}`, reading.signal))
-				if (this.reading === reading) { // else it was read on meanwhile, from before these lines
-					this.broken = 0;
-					this.#take(batch);
-				}
-		} catch (problem) {
-			if (reading.signal.aborted)
-				return;
-			if (this.broken++ || problem instanceof Refused)
-				note(`The log broke off: ${problem.message}`, true);
-			if (problem instanceof Refused && problem.status === 404)
-				this.whole = true;
-			else if (problem instanceof Refused) // no such cursor any more
-				this.#clear();
+	#broke(problem, isRefused) {
+		note(`The log broke off: ${problem.message}`, true);
+		this.whole = isRefused && problem.status === 404;
+		if (isRefused && !this.whole) { // no such cursor any more
+			this.lines = new Lines();
+			this.cursor = null;
+			this.filter(this.fits, this.mark);
 		}
-		reading.abort();
 		this.changed();
-		if (!this.whole)
-			this.retry = setTimeout(() => this.#look(), this.broken === 1 ? SOON_MS : RETRY_MS);
-	}
-
-	#clear() {
-		this.lines = [];
-		this.cursor = null;
-		this.filter(this.fits, this.mark);
+		return this.whole;
 	}
 
 	#take(batch) {
-		for (const entry of batch) {
+		for (const entry of batch)
 			if (entry.cursor !== undefined || entry.end) {
 				this.whole = Boolean(entry.end);
 				this.cursor = entry.cursor ?? this.cursor;
 				this.behind = entry.skip ?? 0;
-				continue;
+			} else {
+				this.behind++;
+				this.lines.add(entry);
 			}
-			this.behind++;
-			this.replicas.add(entry.replica);
-			if (entry.trial)
-				this.trials.add(entry.trial);
-			// A message of several lines is several rows, of which the first has the time.
-			const {time, severity, replica, trial, message = ""} = entry, texts = message.includes("\n") ? message.split("\n") : [message];
-
-			texts.forEach((text, i) => {
-				if (i === 0 || text)
-					this.lines.push({time: i ? "" : time, when: time, severity, replica, trial, text});
-			});
-		}
 		this.soon ||= setTimeout(() => {
 			this.soon = 0;
 			this.#later();
 		}, Math.max(0, this.drawn + DRAW_MS - performance.now()));
+		if (this.whole)
+			this.changed();
+		return this.whole;
 	}
 
-	// Shows the lines that fit; @mark: a regular expression whose matches are marked.
+	// Shows the lines that fit, by fits(lines, number); @mark: a regular expression whose matches are marked.
 	filter(fits, mark = null) {
 		this.fits = fits;
 		this.mark = mark;
-		this.seen = [];
-		this.looked = 0;
+		this.seen = []; // numbers of the lines that fit
+		this.error = null; // the first error of them
+		this.looked = 0; // how many lines have been asked whether they fit
 		this.#later();
 	}
 
 	#later() {
 		this.frame ||= requestAnimationFrame(() => {
 			this.frame = 0;
-			this.#fit().then(() => {
-				if (this.closed)
-					return;
-				this.#drawAll();
-				if (this.seeks)
-					this.firstError();
-			});
+			this.#fit().then(() => this.closed || this.#drawAll());
 		});
 	}
 
 	// Looks through the lines that have not been looked at. A later filter begins anew, and this one ends.
 	async #fit() {
-		const {fits} = this;
+		const {fits, lines} = this;
 
-		while (this.fits === fits && this.looked < this.lines.length) {
-			const end = Math.min(this.lines.length, this.looked + SLICE);
+		while (this.fits === fits && this.looked < lines.length) {
+			const end = Math.min(lines.length, this.looked + SLICE);
 
 			for (; this.looked < end; this.looked++)
-				if (fits(this.lines[this.looked]))
+				if (fits(lines, this.looked)) {
 					this.seen.push(this.looked);
+					if (this.error === null && BAD.includes(lines.kindOf(this.looked).severity))
+						this.error = this.looked;
+				}
 			if (isBusy()) {
 				this.changed();
 				await letIn();
@@ -168,9 +121,14 @@ export class LogView {
 		this.space.style.height = `${height}px`;
 		if (this.node.scrollTop > height - this.node.clientHeight)
 			this.space.replaceChildren(); // rows that are left hold the view where no line is any more
-		if (this.wanted !== null && this.seen.includes(this.wanted)) {
-			this.#show(this.wanted);
+		if (this.seeks)
+			this.#seek();
+		const place = this.wanted === null ? -1 : bisect(this.seen, this.wanted);
+		if (this.seen[place] === this.wanted) {
+			this.at = this.wanted;
 			this.wanted = null;
+			this.following = false;
+			this.node.scrollTop = Math.max(0, (place * LINE - this.node.clientHeight / 3) / this.#scale());
 		} else if (this.following) {
 			this.node.scrollTop = this.node.scrollHeight;
 		}
@@ -207,12 +165,12 @@ export class LogView {
 	}
 
 	#row(number, top) {
-		const line = this.lines[number];
-		const row = el("div", {class: `line ${line.severity} ${line.replica === "service" ? "service" : ""} ${number === this.at ? "at" : ""}`, "data-line": number,
+		const {severity, replica, trial, continues} = this.lines.kindOf(number), time = this.lines.timeOf(number);
+		const row = el("div", {class: `line ${severity} ${replica === "service" ? "service" : ""} ${number === this.at ? "at" : ""}`, "data-line": number,
 			on: {click: () => { this.at = number; history.replaceState(null, "", `${location.pathname}${location.search}#L${number + 1}`); this.#draw(); }}},
-			el("time", {}, line.time ? clock.format(new Date(line.time)) + line.time.slice(19, 23) : " ".repeat(12)),
-			el("span", {class: "who"}, line.trial ? `${line.trial}/${line.replica}` : line.replica),
-			el("span", {}, parts(line.text).map((part) => el("span", {class: part.classes.join(" ") || null}, this.#marked(part.text)))));
+			el("time", {}, continues ? " ".repeat(12) : clock.format(new Date(time)) + time.slice(19, 23)),
+			el("span", {class: "who"}, trial ? `${trial}/${replica}` : replica),
+			el("span", {}, parts(this.lines.texts[number]).map((part) => el("span", {class: part.classes.join(" ") || null}, this.#marked(part.text)))));
 
 		row.style.top = `${top}px`;
 		return row;
@@ -231,14 +189,6 @@ export class LogView {
 		return [...made, text.slice(at)];
 	}
 
-	#show(number) {
-		const place = this.seen.indexOf(number);
-
-		this.at = number;
-		this.following = false;
-		this.node.scrollTop = Math.max(0, (place * LINE - this.node.clientHeight / 3) / this.#scale());
-	}
-
 	goTo(number) {
 		this.seeks = false;
 		this.wanted = number;
@@ -252,28 +202,50 @@ export class LogView {
 		this.#later();
 	}
 
-	// While lines still come, or have not been looked through, it is the first that is found.
 	firstError() {
-		const found = this.seen.find((number) => BAD.includes(this.lines[number].severity)), sought = this.seeks;
+		this.seeks = true;
+		this.#later();
+	}
+
+	// Called once the lines that are here have been looked through. While lines still come, the first error is the next one that comes.
+	#seek() {
 		const isAll = this.whole && this.looked === this.lines.length;
 
-		this.seeks = found === undefined && !isAll;
-		if (found !== undefined)
-			this.goTo(found);
+		if (this.error !== null)
+			this.wanted = this.error;
 		else if (isAll)
 			note("There is no error in these lines");
-		else if (!sought)
+		else if (this.seeks !== "told")
 			note("There is no error in these lines so far: the first one is shown when it comes");
+		this.seeks = this.error === null && !isAll && "told";
 	}
 
 	text() {
-		return this.seen.map((number) => this.lines[number]).map((line) => `${line.time || " ".repeat(30)} ${line.severity} ${line.replica} ${plain(line.text)}\n`);
+		return this.seen.map((number) => {
+			const {severity, replica, continues} = this.lines.kindOf(number);
+
+			return `${continues ? " ".repeat(30) : this.lines.timeOf(number)} ${severity} ${replica} ${plain(this.lines.texts[number])}\n`;
+		});
 	}
+}
+
+// Where @number is or would be in the ascending @numbers.
+function bisect(numbers, number) {
+	let low = 0;
+
+	for (let high = numbers.length; low < high;) {
+		const middle = (low + high) >> 1;
+
+		[low, high] = numbers[middle] < number ? [middle + 1, high] : [low, middle];
+	}
+	return low;
 }
 
 function pattern(text, regular) {
 	return text ? new RegExp(regular ? text : text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi") : null;
 }
+
+const addressTime = (seconds) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 
 // What an input of a date and a time shows of "2026-01-31T12:00:00Z".
 function localOf(time) {
@@ -296,17 +268,24 @@ export function logPage(main, {title, words: [project, id]}) {
 	const follow = el("button", {"aria-pressed": "true", on: {click: () => view.follow(!view.following)}}, "Follow");
 	const view = new LogView({id, project}, {changed});
 	const line = /^#L(\d+)$/.exec(location.hash);
+	let kinds = 0; // how many kinds of lines the choices have
 
 	function changed() {
 		follow.setAttribute("aria-pressed", String(view.following));
 		count.textContent = view.seen.length === view.lines.length ? `${view.lines.length} lines` : `${view.seen.length} of ${view.lines.length} lines`;
-		trial.hidden = trial.options.length < 2 && !view.trials.size;
-		for (const number of view.trials)
-			if (![...trial.options].some((option) => option.value === number))
-				trial.append(el("option", {value: number}, `Trial ${number}`));
-		for (const name of view.replicas)
-			if (![...replica.options].some((option) => option.value === name))
-				replica.append(el("option", {value: name}, name));
+		for (kinds = Math.min(kinds, view.lines.kinds.length); kinds < view.lines.kinds.length; kinds++) {
+			const {trial: number, replica: name} = view.lines.kinds[kinds];
+
+			offer(replica, name, name);
+			if (number)
+				offer(trial, number, `Trial ${number}`);
+		}
+		trial.hidden = trial.options.length < 2;
+	}
+
+	function offer(select, value, name) {
+		if (![...select.options].some((option) => option.value === value))
+			select.append(el("option", {value}, name));
 	}
 
 	function refilter() {
@@ -321,14 +300,17 @@ export function logPage(main, {title, words: [project, id]}) {
 			search.reportValidity();
 			return;
 		}
-		// Times of entries are texts of one form, which compare as times do: as far as seconds.
-		const [first, last] = [from, until].map((input) => (input.value ? new Date(input.value).toISOString().slice(0, 19) : ""));
+		const [first, last] = [from, until].map((input) => (input.value ? new Date(input.value) / 1000 : null));
 		const kept = new URLSearchParams(Object.entries({q: search.value, regex: mark && regular.getAttribute("aria-pressed") === "true" ? "1" : "", trial: trial.value, replica: replica.value,
-			severity: severity.value, from: first && `${first}Z`, until: last && `${last}Z`}).filter(([, value]) => value));
+			severity: severity.value, from: first && addressTime(first), until: last && addressTime(last)}).filter(([, value]) => value));
 
 		history.replaceState(null, "", location.pathname + (kept.size ? `?${kept}` : "") + location.hash);
-		view.filter((each) => (!first || each.when.slice(0, 19) >= first) && (!last || each.when.slice(0, 19) <= last) && (!trial.value || each.trial === trial.value) && (!replica.value || each.replica === replica.value) && (!levels || levels.includes(each.severity)) &&
-			(!mark || plain(each.text).search(mark) >= 0), mark);
+		view.filter((lines, number) => {
+			const kind = lines.kindOf(number), seconds = lines.seconds[number];
+
+			return (first === null || seconds >= first) && (last === null || seconds <= last) && (!trial.value || kind.trial === trial.value) && (!replica.value || kind.replica === replica.value)
+				&& (!levels || levels.includes(kind.severity)) && (!mark || plain(lines.texts[number]).search(mark) >= 0);
+		}, mark);
 	}
 
 	function download() {

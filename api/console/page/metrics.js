@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of what jobs wrote for TensorBoard and reported for a search: a plot for each tag, with the curves of several jobs.
-import {every, get} from "./api.js";
+import {get} from "./api.js";
 import {el, note, svg} from "./dom.js";
 import {jobPath} from "./job.js";
 import {axes, extent, path, scale, short, whole} from "./plots.js";
+import {every} from "./stream.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, LOOK_MS = 4000, JOBS_MOST = 10, NEWEST = 200;
 const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of what waits for what, and of what this machine has.
-import {every, get, lines} from "./api.js";
+import {get} from "./api.js";
 import {ago, bytes, el, note} from "./dom.js";
 import {jobPath} from "./job.js";
+import {every, lines} from "./stream.js";
 
 const LOOK_MS = 2000, PREPARED_MOST = 20;
 const POLICIES = {PRETEND: "a job that wants more GPUs than there are runs without", REQUIRE: "such a job is refused", WAIT: "such a job stays queued", SHARE: "jobs share GPUs"};

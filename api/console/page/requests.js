@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the last requests of clients.
-import {every, lines} from "./api.js";
 import {ago, el, note} from "./dom.js";
+import {every, lines} from "./stream.js";
 import {Table} from "./table.js";
 
 const LOOK_MS = 2000;

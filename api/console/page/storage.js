@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of buckets and their objects, as folders.
-import {every, get, send} from "./api.js";
+import {get, send} from "./api.js";
 import {ago, bytes, confirmed, el, localTime, note} from "./dom.js";
+import {every} from "./stream.js";
 import {Table} from "./table.js";
 
 const LOOK_MS = 3000, PAGE = 1000, LOOK_BYTES = 256 * 1024; // of an object at most so much is shown

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a log, in columns: the objects of a million lines would keep the garbage collector busy for longer than a task may take.
+const ROOM = 4096; // lines, at first
+
+function grown(column) {
+	const more = new column.constructor(column.length * 2);
+
+	more.set(column);
+	return more;
+}
+
+export class Lines {
+	constructor() {
+		this.texts = [];
+		this.kinds = []; // {severity, replica, trial, continues}: what many lines have in common; `continues`: it is not the first line of its entry
+		this.known = new Map();
+		this.kind = new Uint32Array(ROOM);
+		this.seconds = new Float64Array(ROOM); // since 1970, of the entry
+		this.nanos = new Uint32Array(ROOM);
+	}
+
+	get length() {
+		return this.texts.length;
+	}
+
+	kindOf(number) {
+		return this.kinds[this.kind[number]];
+	}
+
+	// As the API tells it.
+	timeOf(number) {
+		return `${new Date(this.seconds[number] * 1000).toISOString().slice(0, 19)}.${String(this.nanos[number]).padStart(9, "0")}Z`;
+	}
+
+	// An entry of several lines is several of them, of which the first has the time.
+	add({time, severity, replica, trial, message = ""}) {
+		const seconds = Date.parse(`${time.slice(0, 19)}Z`) / 1000, nanos = Number(time.slice(20, -1).padEnd(9, "0"));
+		const texts = message.includes("\n") ? message.split("\n") : [message];
+
+		texts.forEach((text, i) => {
+			if (i === 0 || text)
+				this.#push(text, this.#kind(severity, replica, trial, i > 0), seconds, nanos);
+		});
+	}
+
+	#kind(severity, replica, trial, continues) {
+		const name = `${severity} ${replica} ${trial} ${continues}`;
+
+		if (!this.known.has(name))
+			this.known.set(name, this.kinds.push({severity, replica, trial, continues}) - 1);
+		return this.known.get(name);
+	}
+
+	#push(text, kind, seconds, nanos) {
+		const number = this.length;
+
+		if (number === this.kind.length)
+			for (const column of ["kind", "seconds", "nanos"])
+				this[column] = grown(this[column]);
+		this.texts.push(text);
+		this.kind[number] = kind;
+		this.seconds[number] = seconds;
+		this.nanos[number] = nanos;
+	}
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads answers that go on, such as a log and the changes of jobs, and asks again and again for the others. A tab in the background does neither.
+import {Refused, send} from "./api.js";
+
+// A task of the browser is short: what takes longer lets others in between, at these times.
+const BUSY_MS = 8, SLICE = 500;
+const SOON_MS = 200, RETRY_MS = 2000; // what broke off an answer for the first time is over soon
+let begun = 0; // when others were let in last
+
+export const isBusy = () => performance.now() - begun > BUSY_MS;
+
+export async function letIn() {
+	await (globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve)));
+	begun = performance.now();
+}
+
+// Arrays of objects as they come, of an answer with one JSON object a line.
+export async function* lines(path, signal) {
+	const reader = (await send("GET", path, undefined, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
+	let rest = "";
+
+	for (;;) {
+		const {value, done} = await reader.read();
+
+		if (done)
+			break;
+		const whole = (rest + value).split("\n");
+		rest = whole.pop();
+		// What is there already comes without a pause: all of it would be one task.
+		for (let i = 0; i < whole.length; i += SLICE) {
+			yield whole.slice(i, i + SLICE).filter(Boolean).map((line) => JSON.parse(line));
+			if (isBusy())
+				await letIn();
+		}
+	}
+	if (rest.trim())
+		yield [JSON.parse(rest)];
+}
+
+// Follows an answer of lines. where(): what to ask for, from the last line that was taken on. take(batch): whether that was all of it.
+// broke(problem, isRefused): told when it broke off twice in a row or was refused; it may say that this is the end. Returns what ends it.
+export function follow(where, take, broke) {
+	let reading = null, timer = 0, failed = 0, over = false;
+
+	async function read() {
+		const mine = reading = new AbortController();
+
+		try {
+			for await (const batch of lines(where(), mine.signal)) {
+				if (reading !== mine) // it was ended meanwhile, and is read on from before these lines
+					return;
+				failed = 0;
+				over = Boolean(take(batch));
+			}
+		} catch (problem) {
+			if (reading !== mine)
+				return;
+			if (failed++ || problem instanceof Refused)
+				over = Boolean(broke(problem, problem instanceof Refused));
+		}
+		reading = null;
+		if (!over)
+			timer = setTimeout(look, failed === 1 ? SOON_MS : RETRY_MS);
+	}
+
+	function look() {
+		clearTimeout(timer);
+		if (over || document.hidden) {
+			reading?.abort();
+			reading = null;
+		} else if (!reading) {
+			read();
+		}
+	}
+
+	document.addEventListener("visibilitychange", look);
+	look();
+	return () => {
+		over = true;
+		look();
+		document.removeEventListener("visibilitychange", look);
+	};
+}
+
+// Calls `look` now and every `ms` as long as the tab is seen. Returns what ends it.
+export function every(ms, look) {
+	let timer = 0, ended = false, busy = false;
+	const turn = async () => {
+		clearTimeout(timer);
+		if (ended || busy || document.hidden)
+			return;
+		busy = true;
+		await look();
+		busy = false;
+		if (!ended)
+			timer = setTimeout(turn, ms);
+	};
+
+	document.addEventListener("visibilitychange", turn);
+	turn();
+	return () => {
+		ended = true;
+		clearTimeout(timer);
+		document.removeEventListener("visibilitychange", turn);
+	};
+}
