@@ -1,69 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of all jobs.
-import {call, get} from "./api.js";
+import {call} from "./api.js";
 import {ago, confirmed, copyButton, duration, el, note, stateMark} from "./dom.js";
-import {jobPath} from "./job.js";
-import {every} from "./stream.js";
+import {follow} from "./stream.js";
 import {submitDialog} from "./submit.js";
 import {Table} from "./table.js";
 
 const STATES = ["QUEUED", "PREPARING", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"];
 const OPEN = STATES.slice(0, 4);
-const LOOK_MS = 1500, PAGE = 1000, NEWEST = 100;
+const DRAW_MS = 200; // so often at most is drawn what comes
 export const FAMILIES = {jobs: "AI Platform", customJobs: "Custom job", hyperparameterTuningJobs: "Tuning job", trainingPipelines: "Pipeline"};
 
-const listed = (words) => get(`/_trainyard/v1/jobs?${new URLSearchParams(words)}`);
-
-// All jobs by name. What has not ended, and the newest, are looked at again and again.
+// All jobs, as the daemon's stream of changes tells them.
 class Jobs {
 	constructor(changed) {
-		this.byName = new Map();
-		this.changed = changed;
+		this.byUid = new Map();
+		this.stale = null; // uids from before all jobs are told anew
+		this.position = "";
 		this.whole = false;
+		this.stop = follow(() => `/_trainyard/v1/jobs:watch?${new URLSearchParams({position: this.position})}`, (batch) => {
+			batch.forEach((line) => this.#take(line));
+			changed();
+		}, (problem) => note(problem.message, true));
 	}
 
-	take(jobs) {
-		let news = false;
-
-		for (const job of jobs) {
-			const text = JSON.stringify(job);
-
-			if (this.byName.get(job.name)?.text === text)
-				continue;
-			this.byName.set(job.name, Object.assign(job, {id: job.name, short: job.id, text, words:
+	#take({all, uid, job, removed, position}) {
+		if (all)
+			this.stale = new Set(this.byUid.keys());
+		this.stale?.delete(uid);
+		if (job)
+			this.byUid.set(uid, Object.assign(job, {short: job.id, id: job.name, words:
 				[job.displayName, job.id, job.project, job.location, job.reason, ...Object.entries(job.labels ?? {}).flat()].join(" ").toLowerCase()}));
-			news = true;
+		if (removed)
+			this.byUid.delete(uid);
+		if (position) {
+			this.stale?.forEach((each) => this.byUid.delete(each));
+			this.stale = null;
+			this.position = position;
+			this.whole = true;
 		}
-		return news;
 	}
 
-	async look() {
-		let news = false, pageToken = "";
-
-		if (!this.whole) {
-			do {
-				const page = await listed({pageSize: PAGE, pageToken});
-
-				this.take(page.jobs ?? []);
-				pageToken = page.nextPageToken ?? "";
-				this.changed();
-			} while (pageToken);
-			this.whole = true;
-			return;
-		}
-		news = this.take((await listed({pageSize: NEWEST})).jobs ?? []);
-		const open = [...this.byName.values()].filter((job) => OPEN.includes(job.state));
-		if (open.length) {
-			const now = (await listed({pageSize: PAGE, filter: OPEN.map((state) => `state=${state}`).join(" OR ")})).jobs ?? [];
-			const names = new Set(now.map((job) => job.name));
-
-			news = this.take(now) || news;
-			// Those that are open no more, as far as they are not among the newest: each is asked for by itself.
-			for (const job of open.filter((each) => !names.has(each.name) && OPEN.includes(this.byName.get(each.name).state)).slice(0, 50))
-				news = this.take([await get(jobPath(job))].filter((each) => each.name === job.name)) || news;
-		}
-		if (news)
-			this.changed();
+	all() {
+		return [...this.byUid.values()];
 	}
 }
 
@@ -103,7 +82,7 @@ export function jobsPage(main, {go, title}) {
 	const empty = el("div", {class: "card empty", hidden: true}, el("h1", {}, "No jobs yet"),
 		el("p", {class: "soft"}, "Run an image, or lead gcloud and Google's libraries here:"), el("pre", {}, FIRST), el("p", {},
 			copyButton(FIRST)));
-	let frame = 0, dialog = null;
+	let soon = 0, drawn = -DRAW_MS, dialog = null;
 
 	async function cancel(job) {
 		const name = job.displayName ?? job.short;
@@ -111,18 +90,17 @@ export function jobsPage(main, {go, title}) {
 		if (!await confirmed(`Cancel ${name}?`, "Cancel the job"))
 			return;
 		await call("POST", `/v1/${job.name}:cancel`, {}).then(() => note(`${name} is cancelled`), (problem) => note(problem.message, true));
-		await jobs.look().catch(() => null);
 	}
 
 	// The project that was used last is the one that is meant.
 	function submit() {
-		const all = [...jobs.byName.values()].sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
+		const all = jobs.all().sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
 
 		dialog = submitDialog(go, {project: all[0]?.project, location: all.find((job) => job.location)?.location, projects: [...new Set(all.map((job) => job.project))]});
 	}
 
 	function show() {
-		const every = [...jobs.byName.values()], words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
+		const every = jobs.all(), words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
 		const fit = every.filter((job) => (!wanted.family || job.family === wanted.family) && words.every((word) => job.words.includes(word)));
 		const seen = fit.filter((job) => !wanted.states.size || wanted.states.has(job.state));
 		const query = new URLSearchParams(Object.entries({q: wanted.text, family: wanted.family, state: [...wanted.states].join(",")}).filter(([, value]) => value));
@@ -138,7 +116,13 @@ export function jobsPage(main, {go, title}) {
 		table.node.hidden = !empty.hidden;
 		table.set(seen);
 	}
-	const jobs = new Jobs(() => { cancelAnimationFrame(frame); frame = requestAnimationFrame(show); });
+	const jobs = new Jobs(() => {
+		soon ||= setTimeout(() => {
+			soon = 0;
+			drawn = performance.now();
+			show();
+		}, Math.max(0, drawn + DRAW_MS - performance.now()));
+	});
 
 	title("Jobs");
 	main.replaceChildren(el("div", {class: "row"}, search, family, chips, el("span", {class: "grow"}), count, el("button", {on: {click: submit}}, "Submit a job")), empty, table.node);
@@ -153,11 +137,10 @@ export function jobsPage(main, {go, title}) {
 	};
 	addEventListener("dragover", over);
 	addEventListener("drop", drop);
-	const stop = every(LOOK_MS, () => jobs.look().then(() => show(), (problem) => note(problem.message, true)));
 	const clock = setInterval(() => table.refresh(), 1000);
 
 	return {
-		close: () => { stop(); clearInterval(clock); cancelAnimationFrame(frame); table.close(); removeEventListener("dragover", over); removeEventListener("drop", drop); },
+		close: () => { jobs.stop(); clearInterval(clock); clearTimeout(soon); table.close(); removeEventListener("dragover", over); removeEventListener("drop", drop); },
 		keys: {"/": () => search.focus(), n: submit, j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()},
 	};
 }
