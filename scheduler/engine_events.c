@@ -23,48 +23,56 @@ enum {
 	ENGINE_STOP_US = 20000000, /* a stopping dockerd gives its containers 15 s before it kills them */
 };
 
-static void engine_state_set(struct scheduler *scheduler, enum engine_state state, const char *text)
+static void engine_state_set(struct node *node, enum engine_state state, const char *text)
 {
-	pthread_mutex_lock(&scheduler->mutex);
-	scheduler->engine_state = state;
-	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "%s", text);
-	pthread_mutex_unlock(&scheduler->mutex);
+	pthread_mutex_lock(&node->scheduler->mutex);
+	node->state = state;
+	snprintf(node->text, sizeof(node->text), "%s", text);
+	pthread_mutex_unlock(&node->scheduler->mutex);
 }
 
-static void on_up(struct scheduler *scheduler, const struct engine_event *event)
+/* What was known of its networks holds no longer. */
+static void networks_forget(struct node *node)
 {
-	if (scheduler->engine_state < ENGINE_ANSWERS)
-		scheduler->engine_up_us = clock_mono_us(scheduler->reconciler.clock);
-	scheduler->engine_back_ns = clock_outside_ns(scheduler->reconciler.clock);
+	network_pool_forget(&node->pool);
+	node->look = (struct network_look){ 0 };
+}
+
+static void on_up(struct node *node, const struct engine_event *event)
+{
+	struct scheduler *scheduler = node->scheduler;
+
+	if (node->state < ENGINE_ANSWERS)
+		node->up_us = clock_mono_us(scheduler->reconciler.clock);
+	node->back_ns = clock_outside_ns(scheduler->reconciler.clock);
 	clock_watch_note(&scheduler->clock_watch, scheduler->reconciler.clock);
-	scheduler->clock_set_in_loss =
-		scheduler->clock_watch.set_us &&
-		scheduler->clock_watch.set_us >= scheduler->engine_lost_us - ENGINE_STOP_US;
-	engine_state_set(scheduler, ENGINE_ANSWERS, event->text);
-	network_pool_forget(&scheduler->pool);
-	scheduler->network_look = (struct network_look){ 0 };
+	node->clock_set_in_loss = scheduler->clock_watch.set_us &&
+				  scheduler->clock_watch.set_us >= node->lost_us - ENGINE_STOP_US;
+	engine_state_set(node, ENGINE_ANSWERS, event->text);
+	networks_forget(node);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
-		job_run_invalidate(run);
+		if (run->node == node)
+			job_run_invalidate(run);
 }
 
-static void on_down(struct scheduler *scheduler, const struct engine_event *event)
+static void on_down(struct node *node, const struct engine_event *event)
 {
-	const bool steady = scheduler->engine_state >= ENGINE_ANSWERS &&
-			    clock_mono_us(scheduler->reconciler.clock) >= scheduler->engine_up_us + STEADY_US;
+	struct scheduler *scheduler = node->scheduler;
+	const bool steady = node->state >= ENGINE_ANSWERS &&
+			    clock_mono_us(scheduler->reconciler.clock) >= node->up_us + STEADY_US;
 
 	/* Events since the last listing are unknown, however often the engine came and went. */
-	if (scheduler->engine_state == ENGINE_LISTED) {
-		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
-		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
+	if (node->state == ENGINE_LISTED) {
+		node->lost_ns = clock_outside_ns(scheduler->reconciler.clock);
+		node->lost_us = clock_mono_us(scheduler->reconciler.clock);
 	}
-	scheduler->engine_loss += steady || !scheduler->engine_loss;
-	network_pool_forget(&scheduler->pool);
-	scheduler->network_look = (struct network_look){ 0 };
-	engine_state_set(scheduler, ENGINE_AWAY, event->text);
+	node->loss += steady || !node->loss;
+	networks_forget(node);
+	engine_state_set(node, ENGINE_AWAY, event->text);
 	for (size_t i = 0; i < scheduler->entry_count; i++) {
 		struct job_entry *entry = scheduler->entries[i];
 
-		if (entry->run)
+		if (entry->run && entry->run->node == node)
 			job_run_invalidate(entry->run);
 		job_entry_touch(entry);
 	}
@@ -106,16 +114,16 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 	job_run_touch(run);
 }
 
-static void on_image(struct scheduler *scheduler, const struct engine_event *event)
+static void on_image(struct node *node, const struct engine_event *event)
 {
-	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
+	for (struct job_run *run = node->scheduler->way_first; run; run = run->way_next) {
 		bool concerned = false;
 
-		for (int role = 0; role < ROLE_COUNT; role++) {
+		for (int role = 0; role < ROLE_COUNT && run->node == node; role++) {
 			if (!order_was_given(&run->images, (unsigned)role) || run->image_ids[role] ||
 			    strcmp(run->plan->pools[role].image, event->image) != 0)
 				continue;
-			fold_image(scheduler, run, (enum role)role, event);
+			fold_image(node->scheduler, run, (enum role)role, event);
 			concerned = true;
 		}
 		if (concerned && event->kind == ENGINE_IMAGE_PROGRESS)
@@ -161,11 +169,21 @@ static void on_logs_ended(struct scheduler *scheduler, struct replica_run *repli
 	replica->output = OUTPUT_ENDED;
 }
 
-static void on_replica(struct scheduler *scheduler, const struct engine_event *event)
+/* NULL: the node has, or is to have, no such replica. */
+static struct replica_run *node_replica(struct node *node, const struct replica_key *key,
+					struct job_run **ret_run)
+{
+	struct replica_run *replica = observed_replica(node->scheduler, key, ret_run);
+
+	return replica && (*ret_run)->node == node ? replica : NULL;
+}
+
+static void on_replica(struct node *node, const struct engine_event *event)
 {
 	const struct replica_status *status = &event->replicas[0];
+	struct scheduler *scheduler = node->scheduler;
 	struct job_run *run;
-	struct replica_run *replica = observed_replica(scheduler, &status->key, &run);
+	struct replica_run *replica = node_replica(node, &status->key, &run);
 
 	if (!replica)
 		return;
@@ -199,65 +217,65 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 	}
 }
 
-static void on_throttle_failed(struct scheduler *scheduler, const struct engine_event *event)
+static void on_throttle_failed(struct node *node, const struct engine_event *event)
 {
 	struct job_run *run;
-	struct replica_run *replica = observed_replica(scheduler, &event->replicas[0].key, &run);
+	struct replica_run *replica = node_replica(node, &event->replicas[0].key, &run);
 
 	if (!replica || replica->observed != OBSERVED_RUNNING)
 		return;
 	if (faults_throttle_failed(run, replica, event->status, event->text)) {
 		replica->orders.epoch++;
-		observe_hold(scheduler, run);
+		observe_hold(node->scheduler, run);
 	}
 	job_run_touch(run);
 }
 
 /* A stop, a removal or the reading of output failed: ask again after a while. */
-static void on_failed(struct scheduler *scheduler, const struct engine_event *event)
+static void on_failed(struct node *node, const struct engine_event *event)
 {
 	const struct replica_key *key = event->replica_count ? &event->replicas[0].key : NULL;
 	int64_t job = key ? key->job : event->job;
-	struct job_run *run = scheduler_find(scheduler, job);
-	struct replica_run *replica = key ? observed_replica(scheduler, key, &run) : NULL;
+	struct job_run *run = scheduler_find(node->scheduler, job);
+	struct replica_run *replica = key ? node_replica(node, key, &run) : NULL;
 
 	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
 	if (!key) {
-		pooled_network_stays(&scheduler->pool, clock_mono_us(scheduler->reconciler.clock));
+		pooled_network_stays(&node->pool, clock_mono_us(node->scheduler->reconciler.clock));
 		return;
 	}
-	if (!run)
+	if (!run || run->node != node)
 		return;
 	if (replica)
 		replica->orders.epoch++;
-	observe_hold(scheduler, run);
+	observe_hold(node->scheduler, run);
 	job_run_touch(run);
 }
 
-void engine_event_apply(struct scheduler *scheduler, const struct engine_event *event)
+void engine_event_apply(struct node *node, const struct engine_event *event)
 {
 	switch (event->kind) {
 	case ENGINE_UP:
-		on_up(scheduler, event);
+		on_up(node, event);
 		break;
 	case ENGINE_DOWN:
-		on_down(scheduler, event);
+		on_down(node, event);
 		break;
 	case ENGINE_LISTING:
-		observe_listing(scheduler, event);
+		observe_listing(node, event);
 		break;
 	case ENGINE_IMAGE_PROGRESS:
 	case ENGINE_IMAGE_READY:
 	case ENGINE_IMAGE_FAILED:
-		on_image(scheduler, event);
+		on_image(node, event);
 		break;
 	case ENGINE_NETWORK_READY:
 	case ENGINE_NETWORK_FAILED:
 	case ENGINE_NETWORK_REMOVED:
-		network_update(scheduler, event);
+		network_update(node, event);
 		break;
 	case ENGINE_NETWORKS_FREE:
-		networks_reported(scheduler, event);
+		networks_reported(node, event);
 		break;
 	case ENGINE_REPLICA_CREATED:
 	case ENGINE_REPLICA_STARTED:
@@ -266,13 +284,13 @@ void engine_event_apply(struct scheduler *scheduler, const struct engine_event *
 	case ENGINE_REPLICA_REMOVED:
 	case ENGINE_REPLICA_PAUSED:
 	case ENGINE_LOGS_ENDED:
-		on_replica(scheduler, event);
+		on_replica(node, event);
 		break;
 	case ENGINE_THROTTLE_FAILED:
-		on_throttle_failed(scheduler, event);
+		on_throttle_failed(node, event);
 		break;
 	case ENGINE_FAILED:
-		on_failed(scheduler, event);
+		on_failed(node, event);
 		break;
 	}
 }

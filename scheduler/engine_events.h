@@ -3,6 +3,7 @@
 /* scheduler/engine_events.h: updates the observed state of the jobs by the engine's events. Thread: the scheduler's. */
 #include "scheduler/engine/engine.h"
 
-struct scheduler;
+struct node;
 
-void engine_event_apply(struct scheduler *scheduler, const struct engine_event *event);
+/* @node: it was reported by the engine of this node. */
+void engine_event_apply(struct node *node, const struct engine_event *event);

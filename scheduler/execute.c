@@ -125,8 +125,8 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 
 	run->assignment = TAKE(decision->assignment);
 	room_take(scheduler, run);
-	room_lease(scheduler, run);
-	network_enter(scheduler, run);
+	room_lease(run);
+	network_enter(run);
 	deviations_mark_reported(run->reported, decision->reported);
 }
 

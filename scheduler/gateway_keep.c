@@ -5,6 +5,7 @@
 #include "daemon/base/log.h"
 #include "scheduler/decision.h"
 #include "scheduler/job_run.h"
+#include "scheduler/node.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/reconciler.h"
@@ -67,7 +68,7 @@ static void opening_failed(struct job_run *run, int64_t now_us, const char *reas
 static enum status connections_bring(const struct reconciler *reconciler, const struct job_run *run,
 				     struct error *err)
 {
-	struct engine *engine = reconciler->engine;
+	struct engine *engine = run->node->engine;
 	enum status rc;
 
 	if (!run->network_status.reach.is_carried)

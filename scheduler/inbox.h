@@ -4,6 +4,7 @@
 #include "scheduler/engine/engine.h"
 #include "scheduler/plan/host.h"
 
+struct node;
 struct scheduler;
 
 enum inbox_event_kind {
@@ -23,6 +24,7 @@ struct inbox_event {
 	enum inbox_event_kind kind;
 	int64_t job;
 	struct replica_key key;    /* LOGS_STORED */
+	struct node *node;         /* ENGINE: of its engine */
 	struct engine_event event; /* ENGINE */
 	struct host host;          /* event.host points to this one */
 	char *detail;              /* CALL_FAILED */

@@ -22,6 +22,7 @@ struct assignment;
 struct fault_injection;
 struct job_entry;
 struct journal;
+struct node;
 struct tuner;
 
 /* The observed state of one container. CREATING and STARTING: ordered, not answered yet. The answer arrives even if the
@@ -101,6 +102,7 @@ enum work { WORK_REPLICAS, WORK_TRIALS };
 struct job_run {
 	enum work work;
 	struct job *row;
+	struct node *node;       /* that its containers are on, or are to be on; NULL in tests of pure functions */
 	struct job_entry *entry; /* NULL: the job is in no table, and job_entry_touch() has no effect */
 	struct job_run *way_before,
 		*way_next;      /* list of the jobs that have left the queue: struct scheduler */

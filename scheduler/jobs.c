@@ -40,6 +40,7 @@ static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, 
 	struct journal journal AUTO_JOURNAL = { 0 };
 	enum status rc = STATUS_OK;
 
+	run->node = scheduler->nodes;
 	if (run->row->started_us)
 		rc = journal_read(scheduler->reconciler.store, run->row->id, &journal, err);
 	if (!rc)

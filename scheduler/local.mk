@@ -141,6 +141,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/observe.h \
 	scheduler/network_pool.c \
 	scheduler/network_pool.h \
+	scheduler/node.h \
 	scheduler/reported_deviations.c \
 	scheduler/reported_deviations.h \
 	scheduler/tuning/acquisition.c \

@@ -36,7 +36,7 @@ void observe_lost_answer(struct scheduler *scheduler, struct job_run *run)
 	run->observation++;
 	run->network = NETWORK_NONE;
 	observe_hold(scheduler, run);
-	listing_want(scheduler, clock_mono_us(scheduler->reconciler.clock));
+	listing_want(run->node, clock_mono_us(scheduler->reconciler.clock));
 }
 
 struct replica_run *observed_replica(struct scheduler *scheduler, const struct replica_key *key,
@@ -61,33 +61,29 @@ static bool exit_is_kill(const struct replica_status *status)
 
 /* Whether an event found in the first listing happened while the engine was away, or up to @before_ns before. If the
  * clock was set in between, times cannot be compared: true. */
-static bool is_of_loss(const struct scheduler *scheduler, const struct replica_status *status,
-		       int64_t before_ns)
+static bool is_of_loss(const struct node *node, const struct replica_status *status, int64_t before_ns)
 {
-	return scheduler->clock_set_in_loss ||
-	       (status->finished_ns >= scheduler->engine_lost_ns - before_ns &&
-		status->finished_ns <= scheduler->engine_back_ns);
+	return node->clock_set_in_loss ||
+	       (status->finished_ns >= node->lost_ns - before_ns && status->finished_ns <= node->back_ns);
 }
 
 /* Whether a kill found in the first listing counts as the engine's doing, without proof of the opposite: it happened
  * around the time when the engine was away, or this daemon was away itself and does not know: the machine may have
  * crashed. */
-static bool kill_is_loss(const struct scheduler *scheduler, const struct replica_status *status)
+static bool kill_is_loss(const struct node *node, const struct replica_status *status)
 {
-	return !status->witnessed &&
-	       (!scheduler->engine_lost_ns || is_of_loss(scheduler, status, ENGINE_STOP_NS));
+	return !status->witnessed && (!node->lost_ns || is_of_loss(node, status, ENGINE_STOP_NS));
 }
 
 /* If an engine dies, programs write into pipes that are not read, and what is in them when they end is lost. An engine
  * that was only unreachable has read on. */
-static void report_missing_lines(const struct scheduler *scheduler, struct job_run *run,
-				 const struct replica_run *replica, const struct replica_status *status)
+static void report_missing_lines(struct job_run *run, const struct replica_run *replica, const struct replica_status *status)
 {
 	char name[REPLICA_NAME_MAX];
 
-	if (job_run_is_observed(run) || status->witnessed || !scheduler->engine_lost_ns ||
+	if (job_run_is_observed(run) || status->witnessed || !run->node->lost_ns ||
 	    (replica->observed != OBSERVED_STARTING && replica->observed != OBSERVED_RUNNING) ||
-	    !is_of_loss(scheduler, status, LOSS_NOTICED_NS))
+	    !is_of_loss(run->node, status, LOSS_NOTICED_NS))
 		return;
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
 	notes_say(
@@ -105,13 +101,13 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 	const int64_t now_us = clock_mono_us(clock);
 	const int64_t ago_us = (clock_outside_ns(clock) - status->finished_ns) / 1000;
 
-	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && !scheduler->clock_set_in_loss &&
+	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && !run->node->clock_set_in_loss &&
 	       now_us - ago_us > job_run_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
 /* An exit status alone proves nothing: a program may exit with the status of any signal. END_NONE: not certain yet. */
-static enum replica_end exit_classify(const struct scheduler *scheduler, const struct job_run *run,
-				      const struct replica_run *replica, const struct replica_status *status)
+static enum replica_end exit_classify(const struct job_run *run, const struct replica_run *replica,
+				      const struct replica_status *status)
 {
 	if (!exit_is_kill(status) || status->witnessed || order_was_given(&replica->orders, ORDER_STOP) ||
 	    run->row->outcome != JOB_STATE_UNSPECIFIED)
@@ -120,7 +116,7 @@ static enum replica_end exit_classify(const struct scheduler *scheduler, const s
 	if (status->exit_code == SIGNAL_EXIT_TERM && status->signalled)
 		return END_LOST;
 	if (!job_run_is_observed(run))
-		return kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
+		return kill_is_loss(run->node, status) ? END_LOST : END_EXIT;
 	return status->exit_code == ENGINE_LOST_EXIT ? END_EXIT : END_NONE;
 }
 
@@ -129,7 +125,7 @@ void observe_exit(struct scheduler *scheduler, struct job_run *run, struct repli
 {
 	const bool doubted = replica->in_doubt;
 
-	report_missing_lines(scheduler, run, replica, status);
+	report_missing_lines(run, replica, status);
 	replica->observed = OBSERVED_EXITED;
 	if (status->finished_ns > 0)
 		replica->ended_us =
@@ -142,7 +138,7 @@ void observe_exit(struct scheduler *scheduler, struct job_run *run, struct repli
 	if (replica->end != END_NONE || faults_end(run, replica) || exit_is_late(scheduler, run, status) ||
 	    (doubted && !status->witnessed && !status->signalled))
 		return;
-	replica->end = exit_classify(scheduler, run, replica, status);
+	replica->end = exit_classify(run, replica, status);
 	replica->in_doubt = replica->end == END_NONE;
 	if (replica->in_doubt && !doubted)
 		run->doubt_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;

@@ -24,7 +24,7 @@ static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, 
 	}
 	if (!replica->pause_doubted_us)
 		replica->pause_doubted_us = now_us;
-	listing_want(scheduler, replica->pause_doubted_us + PAUSE_DOUBT_US);
+	listing_want(run->node, replica->pause_doubted_us + PAUSE_DOUBT_US);
 }
 
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
@@ -68,12 +68,12 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 	}
 	if (replica->observed == OBSERVED_NOTHING)
 		return;
-	if (replica->missing_in && replica->missing_in == scheduler->listings - 1) {
+	if (replica->missing_in && replica->missing_in == run->node->listings - 1) {
 		observe_removal(replica);
 		return;
 	}
-	replica->missing_in = scheduler->listings;
-	listing_want(scheduler, clock_mono_us(scheduler->reconciler.clock));
+	replica->missing_in = run->node->listings;
+	listing_want(run->node, clock_mono_us(scheduler->reconciler.clock));
 }
 
 static const struct replica_status *listed(const struct engine_event *event, const struct replica_key *key)
@@ -99,33 +99,36 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 	job_run_touch(run);
 }
 
-/* Removes containers of jobs that have ended, of earlier attempts, and of no known job. */
-static void remove_orphans(struct scheduler *scheduler, const struct engine_event *event)
+/* Removes containers of jobs that have ended or are on another node, of earlier attempts, and of no known job. */
+static void remove_orphans(struct node *node, const struct engine_event *event)
 {
 	for (size_t i = 0; i < event->replica_count; i++) {
 		const struct replica_key *key = &event->replicas[i].key;
 		struct job_run *run;
 
-		if (observed_replica(scheduler, key, &run))
+		if (observed_replica(node->scheduler, key, &run) && run->node == node)
 			continue;
 		log_event(LOG_INFO, "orphan-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
 			  role_name(key->role), key->index, key->attempt);
-		orphan_remove(scheduler, key);
+		orphan_remove(node, key);
 	}
 }
 
-void observe_listing(struct scheduler *scheduler, const struct engine_event *event)
+void observe_listing(struct node *node, const struct engine_event *event)
 {
-	scheduler->listings++;
-	networks_find(scheduler, event);
+	struct scheduler *scheduler = node->scheduler;
+
+	node->listings++;
+	networks_find(node, event);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
-		fold_listing_of_job(scheduler, run, event);
+		if (run->node == node)
+			fold_listing_of_job(scheduler, run, event);
 	scheduler->queue_stirred = true;
-	scheduler->clock_set_in_loss = false; /* the events since then are known */
-	remove_orphans(scheduler, event);
-	networks_compare(scheduler, event);
+	node->clock_set_in_loss = false; /* the events since then are known */
+	remove_orphans(node, event);
+	networks_compare(node, event);
 	pthread_mutex_lock(&scheduler->mutex);
-	if (scheduler->engine_state == ENGINE_ANSWERS)
-		scheduler->engine_state = ENGINE_LISTED;
+	if (node->state == ENGINE_ANSWERS)
+		node->state = ENGINE_LISTED;
 	pthread_mutex_unlock(&scheduler->mutex);
 }

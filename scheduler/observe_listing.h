@@ -3,7 +3,7 @@
 /* scheduler/observe_listing.h: updates the observed state of all jobs by a listing of the engine. Thread: the
  * scheduler's. */
 struct engine_event;
-struct scheduler;
+struct node;
 
-/* Updates every job by the listing, and removes containers that belong to no job. */
-void observe_listing(struct scheduler *scheduler, const struct engine_event *event);
+/* Updates every job of the node by its listing, and removes containers that belong to no job. */
+void observe_listing(struct node *node, const struct engine_event *event);

@@ -18,22 +18,23 @@ static unsigned network_turn(const struct job_run *run)
 
 /* The job that is on the network that was made for @network, or was the last to be. NULL: none that is not over, or it is
  * known to have left it: it must not leave it once more, when it is pooled or others are on it. */
-static struct job_run *network_holder(const struct scheduler *scheduler, int64_t network)
+static struct job_run *network_holder(const struct node *node, int64_t network)
 {
 	struct job_run *holder = NULL;
 
-	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
-		if (!pooled_network_was_left(&scheduler->pool, run) && job_run_network(run) == network &&
+	for (struct job_run *run = node->scheduler->way_first; run; run = run->way_next) {
+		if (run->node == node && !pooled_network_was_left(&node->pool, run) &&
+		    job_run_network(run) == network &&
 		    (!holder || network_turn(run) > network_turn(holder)))
 			holder = run;
 	}
 	return holder;
 }
 
-void networks_find(struct scheduler *scheduler, const struct engine_event *listing)
+void networks_find(struct node *node, const struct engine_event *listing)
 {
 	for (size_t i = 0; i < listing->network_count; i++) {
-		struct job_run *run = network_holder(scheduler, listing->networks[i].job);
+		struct job_run *run = network_holder(node, listing->networks[i].job);
 
 		if (!run || job_run_is_observed(run))
 			continue;
@@ -42,13 +43,13 @@ void networks_find(struct scheduler *scheduler, const struct engine_event *listi
 	}
 }
 
-void networks_compare(struct scheduler *scheduler, const struct engine_event *listing)
+void networks_compare(struct node *node, const struct engine_event *listing)
 {
-	struct network_pool *pool = &scheduler->pool;
+	struct network_pool *pool = &node->pool;
 
 	network_pool_compare(pool, listing->networks, listing->network_count);
 	for (size_t i = 0; i < listing->network_count; i++)
-		if (!network_holder(scheduler, listing->networks[i].job) &&
+		if (!network_holder(node, listing->networks[i].job) &&
 		    !network_pool_has(pool, listing->networks[i].job))
 			pooled_network_remove(pool, listing->networks[i].job);
 }
@@ -67,29 +68,29 @@ static bool lack_was_logged(const struct job_run *run)
 }
 
 /* The pool is full, or others have it. Addresses of pooled networks are given back first. */
-static void network_lack(struct scheduler *scheduler, struct job_run *run, const char *text)
+static void network_lack(struct node *node, struct job_run *run, const char *text)
 {
-	if (network_pool_release(&scheduler->pool)) {
-		observe_hold(scheduler, run);
+	if (network_pool_release(&node->pool)) {
+		observe_hold(node->scheduler, run);
 		return;
 	}
-	snprintf(scheduler->network_lack, sizeof(scheduler->network_lack), "No network can be made now: %s",
+	snprintf(node->network_lack, sizeof(node->network_lack), "No network can be made now: %s",
 		 text);
-	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + ASK_AGAIN_US);
+	job_run_hold(run, clock_mono_us(node->scheduler->reconciler.clock) + ASK_AGAIN_US);
 	if (lack_was_logged(run))
 		return;
 	run->lack_logged_after = run->networks_had + 1;
 	notes_say(&run->notes, SEVERITY_WARNING, "The job waits for a network: %s", text);
 }
 
-static void network_fail(struct scheduler *scheduler, struct job_run *run, enum status status,
+static void network_fail(struct node *node, struct job_run *run, enum status status,
 			 const char *text)
 {
 	run->network = NETWORK_NONE;
 	if (status == STATUS_UNAVAILABLE)
-		observe_lost_answer(scheduler, run);
+		observe_lost_answer(node->scheduler, run);
 	else if (status == STATUS_RESOURCE_EXHAUSTED)
-		network_lack(scheduler, run, text);
+		network_lack(node, run, text);
 	else if (run->replica_count)
 		replica_refuse(&run->replicas[0], refusal_kind(status), text);
 }
@@ -100,25 +101,26 @@ static bool awaits_network(const struct job_run *run)
 	       run->network != NETWORK_READY && run->work == WORK_REPLICAS;
 }
 
-void network_look(struct scheduler *scheduler, unsigned replicas)
+void network_look(struct node *node, unsigned replicas)
 {
-	struct network_look *look = &scheduler->network_look;
+	struct network_look *look = &node->look;
 
 	look->asked = true;
 	look->again_us = 0;
 	look->replicas = replicas;
-	scheduler->common.looks = true;
+	node->common.looks = true;
 }
 
-void network_enter(struct scheduler *scheduler, struct job_run *run)
+void network_enter(struct job_run *run)
 {
-	struct network_look *look = &scheduler->network_look;
+	struct node *node = run->node;
+	struct network_look *look = &node->look;
 	const int64_t network = run->assignment ? run->assignment->network : 0;
 	struct pooled_network taken;
 
 	if (!network)
 		look->free -= look->free != 0;
-	if (!network || !pooled_network_take(&scheduler->pool, network, &taken))
+	if (!network || !pooled_network_take(&node->pool, network, &taken))
 		return;
 	run->network = NETWORK_READY;
 	run->network_status = taken.status;
@@ -126,20 +128,20 @@ void network_enter(struct scheduler *scheduler, struct job_run *run)
 		  (long long)network, run->assignment->network_turn);
 }
 
-static unsigned awaiting_count(const struct scheduler *scheduler)
+static unsigned awaiting_count(const struct node *node)
 {
 	unsigned count = 0;
 
-	for (const struct job_run *run = scheduler->way_first; run; run = run->way_next)
-		count += awaits_network(run);
+	for (const struct job_run *run = node->scheduler->way_first; run; run = run->way_next)
+		count += run->node == node && awaits_network(run);
 	return count;
 }
 
-static void look_lacks(struct scheduler *scheduler, const char *text, int64_t now_us)
+static void look_lacks(struct node *node, const char *text, int64_t now_us)
 {
-	struct network_look *look = &scheduler->network_look;
+	struct network_look *look = &node->look;
 
-	if (network_pool_release(&scheduler->pool)) {
+	if (network_pool_release(&node->pool)) {
 		look->again_us = now_us + ASK_SOON_US;
 		return;
 	}
@@ -147,15 +149,15 @@ static void look_lacks(struct scheduler *scheduler, const char *text, int64_t no
 	if (!look->lacks)
 		log_event(LOG_WARNING, "networks-short", "error=\"%s\"", text);
 	look->lacks = true;
-	snprintf(scheduler->network_lack, sizeof(scheduler->network_lack), "No network can be made now: %s",
+	snprintf(node->network_lack, sizeof(node->network_lack), "No network can be made now: %s",
 		 text);
 }
 
-void networks_reported(struct scheduler *scheduler, const struct engine_event *event)
+void networks_reported(struct node *node, const struct engine_event *event)
 {
-	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
-	const unsigned awaiting = awaiting_count(scheduler);
-	struct network_look *look = &scheduler->network_look;
+	const int64_t now_us = clock_mono_us(node->scheduler->reconciler.clock);
+	const unsigned awaiting = awaiting_count(node);
+	struct network_look *look = &node->look;
 
 	look->asked = false;
 	look->free = 0;
@@ -168,7 +170,7 @@ void networks_reported(struct scheduler *scheduler, const struct engine_event *e
 		look->again_us = look->free ? 0 : now_us + ASK_SOON_US;
 		break;
 	case STATUS_RESOURCE_EXHAUSTED:
-		look_lacks(scheduler, event->text, now_us);
+		look_lacks(node, event->text, now_us);
 		break;
 	case STATUS_UNAVAILABLE:
 		look->again_us = now_us + ASK_AGAIN_US;
@@ -178,26 +180,26 @@ void networks_reported(struct scheduler *scheduler, const struct engine_event *e
 		look->free = 1;
 		break;
 	}
-	scheduler->queue_stirred = true;
+	node->scheduler->queue_stirred = true;
 }
 
-void networks_resolve(struct scheduler *scheduler)
+void networks_resolve(struct node *node)
 {
-	const struct network_look *look = &scheduler->network_look;
-	bool awaited = look->lacks && scheduler->queue_count;
+	const struct network_look *look = &node->look;
+	bool awaited = look->lacks && node->scheduler->queue_count;
 
-	for (const struct job_run *run = scheduler->network_lack[0] ? scheduler->way_first : NULL;
+	for (const struct job_run *run = node->network_lack[0] ? node->scheduler->way_first : NULL;
 	     run && !awaited; run = run->way_next)
-		awaited = awaits_network(run);
-	room_network_lack(scheduler, awaited ? scheduler->network_lack : "");
+		awaited = run->node == node && awaits_network(run);
+	room_network_lack(node, awaited ? node->network_lack : "");
 }
 
-void network_update(struct scheduler *scheduler, const struct engine_event *event)
+void network_update(struct node *node, const struct engine_event *event)
 {
-	struct job_run *run = network_holder(scheduler, event->job);
+	struct job_run *run = network_holder(node, event->job);
 
 	if (event->kind == ENGINE_NETWORK_REMOVED)
-		pooled_network_removed(&scheduler->pool);
+		pooled_network_removed(&node->pool);
 	if (!run || run->network != NETWORK_CREATING)
 		return;
 	job_run_touch(run);
@@ -205,9 +207,9 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 		run->network = NETWORK_READY;
 		run->network_status = event->networks[0];
 		if (!lack_was_logged(run))
-			scheduler->network_lack[0] = '\0';
+			node->network_lack[0] = '\0';
 		run->networks_had++;
 	} else if (event->kind == ENGINE_NETWORK_FAILED) {
-		network_fail(scheduler, run, event->status, event->text);
+		network_fail(node, run, event->status, event->text);
 	}
 }

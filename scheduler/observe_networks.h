@@ -6,7 +6,7 @@
 
 struct engine_event;
 struct job_run;
-struct scheduler;
+struct node;
 
 /* What the engine last said about free address blocks. A job leaves the queue only for a pooled network or a free
  * block, because it cannot return to the queue. Times are monotonic. */
@@ -20,16 +20,16 @@ struct network_look {
 };
 
 /* Finds in a listing the networks of jobs without a certain network. */
-void networks_find(struct scheduler *scheduler, const struct engine_event *listing);
+void networks_find(struct node *node, const struct engine_event *listing);
 /* Removes listed networks that no job uses, and forgets pooled ones that are not listed. */
-void networks_compare(struct scheduler *scheduler, const struct engine_event *listing);
+void networks_compare(struct node *node, const struct engine_event *listing);
 /* A network was made, could not be made, or was removed. */
-void network_update(struct scheduler *scheduler, const struct engine_event *event);
+void network_update(struct node *node, const struct engine_event *event);
 /* Asks the engine whether a block for @replicas is free. The queue is served again when it answers. */
-void network_look(struct scheduler *scheduler, unsigned replicas);
+void network_look(struct node *node, unsigned replicas);
 /* @run was admitted: it takes the pooled network of its assignment, or one of the free blocks. */
-void network_enter(struct scheduler *scheduler, struct job_run *run);
-void networks_reported(struct scheduler *scheduler, const struct engine_event *event);
+void network_enter(struct job_run *run);
+void networks_reported(struct node *node, const struct engine_event *event);
 /* Updates whether the queue has to wait for a network. No job is admitted while an admitted one still asks for its
  * own. */
-void networks_resolve(struct scheduler *scheduler);
+void networks_resolve(struct node *node);

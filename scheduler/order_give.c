@@ -20,7 +20,7 @@
 /* Reads its output. */
 static void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
-	struct engine *engine = scheduler->reconciler.engine;
+	struct engine *engine = run->node->engine;
 	const struct replica_key *key = &replica->key;
 	struct log_position from;
 	struct error err AUTO_ERROR = { 0 };
@@ -45,7 +45,7 @@ static void replica_create(const struct reconciler *reconciler, struct job_run *
 	if (!replica_describe(reconciler, run, replica, gcs, &description))
 		return;
 	replica->observed = OBSERVED_CREATING;
-	reconciler->engine->ops->create_replica(reconciler->engine, &description.spec);
+	run->node->engine->ops->create_replica(run->node->engine, &description.spec);
 }
 
 static void replica_cut(struct engine *engine, const struct job_run *run, const struct replica_key *key)
@@ -94,7 +94,7 @@ static void replica_link(struct engine *engine, const struct job_run *run, struc
 static void replica_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order,
 			    const char *gcs)
 {
-	struct engine *engine = scheduler->reconciler.engine;
+	struct engine *engine = run->node->engine;
 	struct replica_run *replica = &run->replicas[order->of];
 
 	if (order->verb < ORDERS_KEPT && order->verb != ORDER_FOLLOW)
@@ -138,7 +138,7 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 		    const char *gcs)
 {
 	struct reconciler *reconciler = &scheduler->reconciler;
-	struct engine *engine = reconciler->engine;
+	struct engine *engine = run->node->engine;
 
 	switch (order->verb) {
 	case ORDER_STOP:
@@ -159,7 +159,7 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 		break;
 	case ORDER_LEAVE:
 		gateway_leave(reconciler, run);
-		pooled_network_leave(reconciler->pool, run, clock_mono_us(reconciler->clock));
+		pooled_network_leave(&run->node->pool, run, clock_mono_us(reconciler->clock));
 		break;
 	case ORDER_GATEWAY_OPEN:
 		gateway_open(reconciler, run);
@@ -175,25 +175,25 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 
 /* ---- of none ---- */
 
-void listing_want(struct scheduler *scheduler, int64_t at_us)
+void listing_want(struct node *node, int64_t at_us)
 {
-	if (!scheduler->common.list_at_us || at_us < scheduler->common.list_at_us)
-		scheduler->common.list_at_us = at_us;
+	if (!node->common.list_at_us || at_us < node->common.list_at_us)
+		node->common.list_at_us = at_us;
 }
 
-void orphan_remove(struct scheduler *scheduler, const struct replica_key *key)
+void orphan_remove(struct node *node, const struct replica_key *key)
 {
-	struct common_orders *orders = &scheduler->common;
+	struct common_orders *orders = &node->common;
 
 	orders->orphans = memory_resize(orders->orphans, orders->orphan_count + 1, sizeof(*orders->orphans));
 	orders->orphans[orders->orphan_count++] = *key;
 }
 
-void common_orders_give(struct scheduler *scheduler)
+void common_orders_give(struct node *node)
 {
-	struct common_orders *orders = &scheduler->common;
-	struct network_pool *pool = &scheduler->pool;
-	struct engine *engine = scheduler->reconciler.engine;
+	struct common_orders *orders = &node->common;
+	struct network_pool *pool = &node->pool;
+	struct engine *engine = node->engine;
 
 	if (orders->resumes_logs)
 		engine->ops->resume_logs(engine);
@@ -202,11 +202,11 @@ void common_orders_give(struct scheduler *scheduler)
 	for (size_t i = 0; i < pool->doomed_count; i++)
 		engine->ops->remove_network(engine, pool->doomed[i]);
 	pool->doomed_count = 0;
-	if (orders->looks && scheduler->network_look.asked) /* it has not gone or come since */
-		engine->ops->look_for_networks(engine, scheduler->network_look.replicas);
+	if (orders->looks && node->look.asked) /* it has not gone or come since */
+		engine->ops->look_for_networks(engine, node->look.replicas);
 	free(orders->orphans);
 	*orders = (struct common_orders){ .list_at_us = orders->list_at_us };
-	if (!orders->list_at_us || orders->list_at_us > clock_mono_us(scheduler->reconciler.clock))
+	if (!orders->list_at_us || orders->list_at_us > clock_mono_us(node->scheduler->reconciler.clock))
 		return;
 	orders->list_at_us = 0;
 	engine->ops->list(engine);

@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 struct job_run;
+struct node;
 struct order;
 struct replica_key;
 struct scheduler;
 
-/* Orders that concern no single job. The removals of pooled networks are in struct network_pool. */
+/* Orders to an engine that concern no single job. The removals of pooled networks are in struct network_pool. */
 struct common_orders {
 	int64_t list_at_us; /* monotonic: when the engine is to send a listing; 0: it is not needed */
 	bool looks;         /* ask whether a block for a network is free: struct network_look */
@@ -26,7 +27,7 @@ struct common_orders {
 void order_give_out(struct scheduler *scheduler, struct job_run *run, const struct order *order,
 		    const char *gcs);
 /* Asks for a listing at @at_us (monotonic) or earlier. */
-void listing_want(struct scheduler *scheduler, int64_t at_us);
-void orphan_remove(struct scheduler *scheduler, const struct replica_key *key);
+void listing_want(struct node *node, int64_t at_us);
+void orphan_remove(struct node *node, const struct replica_key *key);
 /* Gives those of common_orders that are due. */
-void common_orders_give(struct scheduler *scheduler);
+void common_orders_give(struct node *node);

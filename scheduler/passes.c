@@ -58,8 +58,8 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 		.reconciler = &scheduler->reconciler,
 		.mono_us = clock_mono_us(clock), /* first, as in step_clock_move() */
 		.wall_us = clock_wall_us(clock),
-		.engine_away = scheduler->engine_state == ENGINE_AWAY ? scheduler->engine_text : NULL,
-		.engine_loss = scheduler->engine_loss,
+		.engine_away = run->node->state == ENGINE_AWAY ? run->node->text : NULL,
+		.engine_loss = run->node->loss,
 	};
 	struct decision decision;
 
@@ -75,7 +75,7 @@ static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_assign(run);
 	room_take(scheduler, run);
-	network_enter(scheduler, run);
+	network_enter(run);
 }
 
 /* False when the row cannot be read now: nothing may be decided from the old one. */
@@ -91,7 +91,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 		return false;
 	}
 	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED &&
-	    scheduler->engine_state == ENGINE_LISTED)
+	    run->node->state == ENGINE_LISTED)
 		run->listed_in = run->observation; /* the engine has nothing of it */
 	job_free(run->row);
 	run->row = TAKE(row);
@@ -164,10 +164,12 @@ void scheduler_reconcile(struct scheduler *scheduler)
 		continue;
 	now_us = clock_mono_us(reconciler->clock);
 	jobs_rest(scheduler);
-	network_pool_remove(&scheduler->pool, scheduler->starting, now_us);
-	if (network_pool_look(&scheduler->pool, now_us))
-		listing_want(scheduler, now_us);
-	common_orders_give(scheduler);
+	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++) {
+		network_pool_remove(&node->pool, scheduler->starting, now_us);
+		if (network_pool_look(&node->pool, now_us))
+			listing_want(node, now_us);
+		common_orders_give(node);
+	}
 }
 
 /* @other_us: 0: none. */
@@ -178,11 +180,14 @@ static int64_t earlier_us(int64_t at_us, int64_t other_us)
 
 int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
-	int64_t at_us = earlier_us(wakes_first_us(&scheduler->wakes),
-				   network_pool_deadline_us(&scheduler->pool, scheduler->starting));
+	int64_t at_us = earlier_us(wakes_first_us(&scheduler->wakes), scheduler->load_at_us);
 
-	at_us = earlier_us(at_us, scheduler->load_at_us);
-	at_us = earlier_us(at_us, scheduler->common.list_at_us);
 	at_us = earlier_us(at_us, scheduler->claims_again_us);
-	return earlier_us(at_us, scheduler->network_look.again_us);
+	for (const struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count;
+	     node++) {
+		at_us = earlier_us(at_us, network_pool_deadline_us(&node->pool, scheduler->starting));
+		at_us = earlier_us(at_us, node->common.list_at_us);
+		at_us = earlier_us(at_us, node->look.again_us);
+	}
+	return at_us;
 }

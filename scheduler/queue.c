@@ -106,7 +106,7 @@ static bool device_claim(void *arg, const char *device)
 {
 	const struct scheduler *scheduler = arg;
 
-	return device_claims_take(scheduler->claims, device);
+	return device_claims_take(scheduler->nodes[0].claims, device);
 }
 
 static void admission_execute(struct scheduler *scheduler, struct admission *admission, int64_t now_us)
@@ -115,7 +115,7 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 		decisions_add(scheduler, admission->decisions[i].run, &admission->decisions[i]);
 	scheduler->queue_logged = admission->logged;
 	if (admission->look_for)
-		network_look(scheduler, admission->look_for);
+		network_look(scheduler->nodes, admission->look_for);
 	if (admission->claims_short)
 		scheduler->claims_again_us = now_us + CLAIMS_AGAIN_US;
 	admission_deinit(admission);
@@ -125,19 +125,20 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 
 void queue_serve(struct scheduler *scheduler, int64_t now_us)
 {
+	struct node *node = scheduler->nodes;
 	struct queue_view view;
 	struct admission admission;
 
-	networks_resolve(scheduler);
-	if (scheduler->network_look.again_us && scheduler->network_look.again_us <= now_us) {
-		scheduler->network_look.again_us = 0;
+	networks_resolve(node);
+	if (node->look.again_us && node->look.again_us <= now_us) {
+		node->look.again_us = 0;
 		scheduler->queue_stirred = true;
 	}
 	if (scheduler->claims_again_us && scheduler->claims_again_us <= now_us) {
 		scheduler->claims_again_us = 0;
 		scheduler->queue_stirred = true;
 	}
-	if (!scheduler->queue_stirred || scheduler->engine_state != ENGINE_LISTED)
+	if (!scheduler->queue_stirred || node->state != ENGINE_LISTED)
 		return;
 	scheduler->queue_stirred = false;
 	view = (struct queue_view){ .open = entry_open,
@@ -147,11 +148,11 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 				    .queue = scheduler->queue,
 				    .count = scheduler->queue_count,
 				    .logged = scheduler->queue_logged,
-				    .room = &scheduler->room,
+				    .room = &node->room,
 				    .project_vcpus = scheduler->project_vcpus,
-				    .pool = &scheduler->pool,
-				    .look = &scheduler->network_look,
-				    .networks_short = scheduler->network_lack[0],
+				    .pool = &node->pool,
+				    .look = &node->look,
+				    .networks_short = node->network_lack[0],
 				    .host_us = scheduler->host_us,
 				    .wall_us = clock_wall_us(scheduler->reconciler.clock),
 				    .mono_us = now_us };

@@ -11,12 +11,10 @@ struct clock;
 struct fault_registry;
 struct log_pump;
 struct objects;
-struct network_pool;
 struct store;
 
 struct reconciler {
 	struct store *store;
-	struct engine *engine;
 	const struct clock *clock;
 	struct log_pump *pump;
 	const char *project_number; /* for the link in errorMessage */
@@ -29,6 +27,5 @@ struct reconciler {
 	struct objects *objects;  /* NULL: this daemon has no storage */
 	const char *adc, *wheels; /* on this machine, absolute; NULL: none */
 	bool cut_off;             /* job networks have no route to the outside */
-	struct network_pool *pool;
 	struct fault_registry *faults; /* fault rules; NULL: faults cannot be injected */
 };

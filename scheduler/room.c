@@ -9,6 +9,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/device_claims.h"
 #include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/scheduler_state.h"
 
@@ -27,34 +28,50 @@ static void devices_swap(struct host *a, struct host *b)
 	b->device_count = before.device_count;
 }
 
-void room_host_take(struct scheduler *scheduler, struct host *reported)
+void room_host_take(struct node *node, struct host *reported)
 {
-	struct host *host = &scheduler->room.capacity.host;
+	struct host *host = &node->room.capacity.host;
+	struct usage *usage = &node->room.usage;
 
-	pthread_mutex_lock(&scheduler->mutex);
-	if (scheduler->devices_automatic)
+	pthread_mutex_lock(&node->scheduler->mutex);
+	if (node->devices_automatic)
 		devices_swap(host, reported);
 	host->known = reported->known;
 	host->cpus = reported->cpus;
 	host->memory_bytes = reported->memory_bytes;
 	memcpy(host->engine, reported->engine, sizeof(host->engine));
-	pthread_mutex_unlock(&scheduler->mutex);
-	device_claims_set_engine(scheduler->claims, host->engine);
-	device_claims_adopt(scheduler->claims, scheduler->room.usage.leases,
-			    scheduler->room.usage.lease_count);
+	pthread_mutex_unlock(&node->scheduler->mutex);
+	device_claims_set_engine(node->claims, host->engine);
+	device_claims_adopt(node->claims, usage->leases, usage->lease_count);
 	log_event(LOG_INFO, "host", "cpus=%u memory_mib=%lld gpus=%zu", host->cpus,
 		  (long long)(host->memory_bytes >> 20), host->device_count);
 }
 
 void room_claims_keep(struct scheduler *scheduler)
 {
-	device_claims_keep(scheduler->claims, scheduler->room.usage.leases,
-			   scheduler->room.usage.lease_count);
+	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++)
+		device_claims_keep(node->claims, node->room.usage.leases, node->room.usage.lease_count);
+}
+
+static void usage_lease_add(struct usage *usage, const struct lease *leases, size_t count)
+{
+	if (!count)
+		return;
+	usage->leases = memory_resize(usage->leases, usage->lease_count + count, sizeof(*usage->leases));
+	memcpy(usage->leases + usage->lease_count, leases, count * sizeof(*leases));
+	usage->lease_count += count;
+}
+
+/* If the row of a job cannot be read, its lease counts as one of the first node. */
+static struct node *lease_node(struct scheduler *scheduler, const struct lease *lease)
+{
+	const struct job_run *run = scheduler_find(scheduler, lease->job);
+
+	return run ? run->node : scheduler->nodes;
 }
 
 enum status room_leases_load(struct scheduler *scheduler, struct error *err)
 {
-	struct usage *usage = &scheduler->room.usage;
 	struct lease *leases = NULL;
 	size_t count = 0;
 	enum status rc = lease_list(scheduler->reconciler.store, &leases, &count, err);
@@ -62,12 +79,18 @@ enum status room_leases_load(struct scheduler *scheduler, struct error *err)
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&scheduler->mutex);
-	leases_free(usage->leases, usage->lease_count);
-	usage->leases = leases;
-	usage->lease_count = count;
+	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++) {
+		leases_free(node->room.usage.leases, node->room.usage.lease_count);
+		node->room.usage.leases = NULL;
+		node->room.usage.lease_count = 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		usage_lease_add(&lease_node(scheduler, &leases[i])->room.usage, &leases[i], 1);
 	pthread_mutex_unlock(&scheduler->mutex);
+	free(leases); /* their texts are the nodes' now */
 	room_claims_keep(scheduler);
-	device_claims_adopt(scheduler->claims, leases, count);
+	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++)
+		device_claims_adopt(node->claims, node->room.usage.leases, node->room.usage.lease_count);
 	return STATUS_OK;
 }
 
@@ -102,23 +125,19 @@ void room_take(struct scheduler *scheduler, struct job_run *run)
 {
 	pthread_mutex_lock(&scheduler->mutex);
 	project_vcpus_add(scheduler, run->row->project, plan_vcpus(run->plan));
-	sums_add(&scheduler->room.usage, run, 1);
+	sums_add(&run->node->room.usage, run, 1);
 	pthread_mutex_unlock(&scheduler->mutex);
 	run->counted = true;
 }
 
-void room_lease(struct scheduler *scheduler, const struct job_run *run)
+void room_lease(const struct job_run *run)
 {
-	struct usage *usage = &scheduler->room.usage;
+	struct scheduler *scheduler = run->node->scheduler;
 	size_t count;
 	struct lease *leases = assignment_leases(run->assignment, run->row->id, &count);
 
-	if (!count)
-		return;
 	pthread_mutex_lock(&scheduler->mutex);
-	usage->leases = memory_resize(usage->leases, usage->lease_count + count, sizeof(*usage->leases));
-	memcpy(usage->leases + usage->lease_count, leases, count * sizeof(*leases));
-	usage->lease_count += count;
+	usage_lease_add(&run->node->room.usage, leases, count);
 	pthread_mutex_unlock(&scheduler->mutex);
 	free(leases); /* their texts are the room's now */
 }
@@ -141,27 +160,29 @@ void room_return(struct scheduler *scheduler, struct job_run *run)
 		return;
 	pthread_mutex_lock(&scheduler->mutex);
 	project_vcpus_add(scheduler, run->row->project, -(int64_t)plan_vcpus(run->plan));
-	sums_add(&scheduler->room.usage, run, -1);
-	leases_drop(&scheduler->room.usage, run->row->id);
+	sums_add(&run->node->room.usage, run, -1);
+	leases_drop(&run->node->room.usage, run->row->id);
 	pthread_mutex_unlock(&scheduler->mutex);
 	room_claims_keep(scheduler);
 	run->counted = false;
 	scheduler->queue_stirred = true;
 }
 
-void room_network_lack(struct scheduler *scheduler, const char *text)
+void room_network_lack(struct node *node, const char *text)
 {
-	if (strcmp(scheduler->room.network_lack, text) == 0)
+	struct scheduler *scheduler = node->scheduler;
+
+	if (strcmp(node->room.network_lack, text) == 0)
 		return;
 	pthread_mutex_lock(&scheduler->mutex);
-	snprintf(scheduler->room.network_lack, sizeof(scheduler->room.network_lack), "%s", text);
+	snprintf(node->room.network_lack, sizeof(node->room.network_lack), "%s", text);
 	pthread_mutex_unlock(&scheduler->mutex);
 	scheduler->queue_stirred = true;
 }
 
 static struct room room_for(const struct scheduler *scheduler, const char *project)
 {
-	struct room room = scheduler->room;
+	struct room room = scheduler->nodes[0].room;
 
 	room.usage.project_vcpus = project_vcpus(scheduler, project);
 	return room;
@@ -184,9 +205,9 @@ struct room scheduler_room(struct scheduler *scheduler, const char *project)
 
 	pthread_mutex_lock(&scheduler->mutex);
 	copy = room_for(scheduler, project);
-	if (scheduler->engine_state < ENGINE_ANSWERS)
+	if (scheduler->nodes[0].state < ENGINE_ANSWERS)
 		snprintf(copy.engine_lack, sizeof(copy.engine_lack),
-			 "The container engine does not answer: %s", scheduler->engine_text);
+			 "The container engine does not answer: %s", scheduler->nodes[0].text);
 	copy.capacity.host = host_copy(&copy.capacity.host);
 	copy.usage.leases = leases_copy(&copy.usage);
 	pthread_mutex_unlock(&scheduler->mutex);

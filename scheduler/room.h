@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/room.h: the resources of this machine and how much of them is used. Thread: the scheduler's, unless it says
+/* scheduler/room.h: the resources of each machine and how much of them is used. Thread: the scheduler's, unless it says
  * otherwise. */
 #include "daemon/base/error.h"
 #include "scheduler/plan/placement.h"
 
 struct job_run;
+struct node;
 struct scheduler;
 
-/* Takes the resources of the engine's machine. The event comes only once, so this cannot fail. Afterwards @reported may
+/* Takes the resources of the node's machine. The event comes only once, so this cannot fail. Afterwards @reported may
  * own other values. */
-void room_host_take(struct scheduler *scheduler, struct host *reported);
-/* Reads the leases from the store, which replace the scheduler's own list. */
+void room_host_take(struct node *node, struct host *reported);
+/* Reads the leases from the store, which replace the nodes' own lists. All unfinished jobs are loaded. */
 enum status room_leases_load(struct scheduler *scheduler, struct error *err);
 /* Counts a job unless it is counted already; its leases are counted separately. */
 void room_take(struct scheduler *scheduler, struct job_run *run);
-void room_lease(struct scheduler *scheduler, const struct job_run *run);
+void room_lease(const struct job_run *run);
 /* Drops claims of devices that no job has leased. */
 void room_claims_keep(struct scheduler *scheduler);
 /* Frees the job's room and leases; harmless if it is not counted. */
 void room_return(struct scheduler *scheduler, struct job_run *run);
 /* Sets why no network can be made now; "": one can. */
-void room_network_lack(struct scheduler *scheduler, const char *text);
+void room_network_lack(struct node *node, const char *text);

@@ -34,12 +34,16 @@ enum { MICROS = 1000000, TRIED_WAITING_MAX = 64 };
 
 static void on_engine_event(void *arg, const struct engine_event *event)
 {
-	scheduler_post(arg, inbox_event_of_engine(event));
+	struct node *node = arg;
+	struct inbox_event *inbox_event = inbox_event_of_engine(event);
+
+	inbox_event->node = node;
+	scheduler_post(node->scheduler, inbox_event);
 }
 
 static bool on_line(void *arg, const struct replica_line *line)
 {
-	struct scheduler *scheduler = arg;
+	struct scheduler *scheduler = ((struct node *)arg)->scheduler;
 
 	/* Before it is stored: a line that is refused now comes again; a stored one does not, even if a process dies meanwhile. */
 	if (scheduler->reconciler.faults && fault_registry_line(scheduler->reconciler.faults, line))
@@ -54,7 +58,7 @@ static void on_log_room(void *arg)
 
 struct engine_sink scheduler_sink(struct scheduler *scheduler)
 {
-	return (struct engine_sink){ on_engine_event, on_line, scheduler };
+	return (struct engine_sink){ on_engine_event, on_line, scheduler->nodes };
 }
 
 /* The rules of fault injection have changed. */
@@ -150,16 +154,17 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 
 	switch (inbox_event->kind) {
 	case INBOX_LOG_ROOM:
-		scheduler->common.resumes_logs = true;
+		for (size_t i = 0; i < scheduler->node_count; i++)
+			scheduler->nodes[i].common.resumes_logs = true;
 		break;
 	case INBOX_WAKE:
 		jobs_wake(scheduler, inbox_event->job);
 		break;
 	case INBOX_ENGINE:
-		engine_event_apply(scheduler, &inbox_event->event);
+		engine_event_apply(inbox_event->node, &inbox_event->event);
 		if (!inbox_event->event.host)
 			break;
-		room_host_take(scheduler, &inbox_event->host);
+		room_host_take(inbox_event->node, &inbox_event->host);
 		queue_reconsider(scheduler);
 		break;
 	case INBOX_LOGS_STORED:
@@ -219,6 +224,14 @@ static void inbox_events_handle(struct scheduler *scheduler, struct inbox_event 
 	}
 }
 
+static bool pools_are_empty(const struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		if (!network_pool_is_empty(&scheduler->nodes[i].pool))
+			return false;
+	return true;
+}
+
 int64_t scheduler_turn(struct scheduler *scheduler)
 {
 	struct inbox_event *inbox_event;
@@ -226,14 +239,16 @@ int64_t scheduler_turn(struct scheduler *scheduler)
 
 	pthread_mutex_lock(&scheduler->mutex);
 	inbox_event = queue_take(scheduler);
-	scheduler->pool.closing = scheduler->clearing;
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		scheduler->nodes[i].pool.closing = scheduler->clearing;
+	scheduler->clearing_seen = scheduler->clearing;
 	pthread_mutex_unlock(&scheduler->mutex);
 	inbox_events_handle(scheduler, inbox_event);
 	scheduler_reconcile(scheduler);
 	deadline_us = scheduler_deadline_us(scheduler);
 	pthread_mutex_lock(&scheduler->mutex);
 	scheduler->idle = scheduler->entry_count == 0 && !scheduler->first;
-	scheduler->cleared = network_pool_is_empty(&scheduler->pool) && !scheduler->first;
+	scheduler->cleared = pools_are_empty(scheduler) && !scheduler->first;
 	if (scheduler->idle || scheduler->cleared)
 		pthread_cond_broadcast(&scheduler->changed);
 	pthread_mutex_unlock(&scheduler->mutex);
@@ -253,7 +268,7 @@ static void *scheduler_main(void *arg)
 		deadline_us = scheduler_turn(scheduler);
 		pthread_mutex_lock(&scheduler->mutex);
 		while (!scheduler->stopping && !scheduler->first &&
-		       scheduler->clearing == scheduler->pool.closing &&
+		       scheduler->clearing == scheduler->clearing_seen &&
 		       clock_mono_us(scheduler->reconciler.clock) < deadline_us)
 			wait_until(scheduler, deadline_us);
 	}
@@ -264,7 +279,7 @@ static void *scheduler_main(void *arg)
 /* Holds the mutex. */
 static bool is_clear(const struct scheduler *scheduler, bool of_jobs)
 {
-	return scheduler->cleared && scheduler->clearing == scheduler->pool.closing &&
+	return scheduler->cleared && scheduler->clearing == scheduler->clearing_seen &&
 	       (scheduler->idle || !of_jobs);
 }
 
@@ -298,8 +313,8 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	bool answers;
 
 	pthread_mutex_lock(&scheduler->mutex);
-	answers = scheduler->engine_state >= ENGINE_ANSWERS;
-	snprintf(ret_text, size, "%s", scheduler->engine_text);
+	answers = scheduler->nodes[0].state >= ENGINE_ANSWERS;
+	snprintf(ret_text, size, "%s", scheduler->nodes[0].text);
 	pthread_mutex_unlock(&scheduler->mutex);
 	return answers;
 }
@@ -307,7 +322,7 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 void scheduler_engine_id(struct scheduler *scheduler, char *ret_id, size_t size)
 {
 	pthread_mutex_lock(&scheduler->mutex);
-	snprintf(ret_id, size, "%s", scheduler->room.capacity.host.engine);
+	snprintf(ret_id, size, "%s", scheduler->nodes[0].room.capacity.host.engine);
 	pthread_mutex_unlock(&scheduler->mutex);
 }
 
@@ -316,7 +331,7 @@ bool scheduler_engine_ready(struct scheduler *scheduler)
 	bool ready;
 
 	pthread_mutex_lock(&scheduler->mutex);
-	ready = scheduler->engine_state == ENGINE_LISTED;
+	ready = scheduler->nodes[0].state == ENGINE_LISTED;
 	pthread_mutex_unlock(&scheduler->mutex);
 	return ready;
 }
@@ -326,16 +341,28 @@ static void on_suggested(void *arg, int64_t job)
 	scheduler_post(arg, inbox_event_new(INBOX_SUGGESTED, job));
 }
 
-static void room_init(struct scheduler *scheduler, const struct scheduler_options *options)
+static void node_init(struct node *node, struct scheduler *scheduler, const struct scheduler_options *options)
 {
 	const struct inventory *inventory = &options->inventory;
 	const struct host given = { .devices = inventory->devices, .device_count = inventory->device_count };
 
-	scheduler->room.capacity = options->capacity;
-	scheduler->devices_automatic = inventory->automatic;
-	scheduler->project_vcpus = json_object();
-	scheduler->claims = device_claims_new();
-	scheduler->room.capacity.host = host_copy(&given);
+	*node = (struct node){
+		.scheduler = scheduler,
+		.pool.keep_us = (int64_t)options->pooled_network_ms * 1000,
+		.devices_automatic = inventory->automatic,
+		.claims = device_claims_new(),
+		.room.capacity = options->capacity,
+		.text = "not asked yet",
+	};
+	node->room.capacity.host = host_copy(&given);
+}
+
+static void node_deinit(struct node *node)
+{
+	room_deinit(&node->room);
+	device_claims_free(node->claims);
+	free(node->common.orphans);
+	free(node->pool.doomed);
 }
 
 struct scheduler *scheduler_new(const struct scheduler_options *options)
@@ -363,10 +390,7 @@ struct scheduler *scheduler_new(const struct scheduler_options *options)
 		.wheels = scheduler->wheels,
 		.faults = options->faults,
 		.cut_off = options->cut_off,
-		.pool = &scheduler->pool,
 	};
-	scheduler->pool.keep_us = (int64_t)options->pooled_network_ms * 1000;
-	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "not asked yet");
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&scheduler->changed, &attributes);
@@ -374,7 +398,11 @@ struct scheduler *scheduler_new(const struct scheduler_options *options)
 	pthread_mutex_init(&scheduler->mutex, NULL);
 	suggester_new(options->suggest ? options->suggest : study_suggest, on_suggested, scheduler,
 		      &scheduler->suggester);
-	room_init(scheduler, options);
+	scheduler->project_vcpus = json_object();
+	scheduler->node_count = 1;
+	scheduler->nodes = memory_calloc(scheduler->node_count, sizeof(*scheduler->nodes));
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		node_init(&scheduler->nodes[i], scheduler, options);
 	return scheduler;
 }
 
@@ -386,7 +414,7 @@ enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine,
 		rc = room_leases_load(scheduler, err);
 	if (!rc)
 		rc = faults_resume(scheduler, err);
-	scheduler->reconciler.engine = engine;
+	scheduler->nodes[0].engine = engine;
 	return rc;
 }
 
@@ -435,12 +463,11 @@ void scheduler_free(struct scheduler *scheduler)
 		inbox_event = next;
 	}
 	jobs_free(scheduler);
-	room_deinit(&scheduler->room);
-	device_claims_free(scheduler->claims);
 	json_decref(scheduler->project_vcpus);
 	decisions_free(scheduler);
-	free(scheduler->common.orphans);
-	free(scheduler->pool.doomed);
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		node_deinit(&scheduler->nodes[i]);
+	free(scheduler->nodes);
 	log_pump_free(scheduler->reconciler.pump);
 	pthread_cond_destroy(&scheduler->changed);
 	pthread_mutex_destroy(&scheduler->mutex);

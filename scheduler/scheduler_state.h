@@ -6,10 +6,7 @@
 #include "scheduler/clock_watch.h"
 #include "scheduler/execute.h"
 #include "scheduler/inbox.h"
-#include "scheduler/network_pool.h"
-#include "scheduler/observe_networks.h"
-#include "scheduler/order_give.h"
-#include "scheduler/plan/placement.h"
+#include "scheduler/node.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wakes.h"
@@ -18,23 +15,12 @@ struct job_entry;
 struct job_run;
 struct suggester;
 
-/* Each value implies the ones before it. */
-enum engine_state {
-	ENGINE_UNKNOWN,
-	ENGINE_AWAY,
-	ENGINE_ANSWERS,
-	ENGINE_LISTED, /* and its listing was processed */
-};
-
 struct scheduler {
 	struct reconciler reconciler;
 	struct decisions decisions; /* of the present pass */
-	struct common_orders common;
 	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
-	/* the host's GPUs are those that the engine reports; otherwise room has them from the start */
-	bool devices_automatic;
 
 	/* Used by the scheduler's thread alone: */
 	struct job_entry **entries; /* by id */
@@ -54,27 +40,13 @@ struct scheduler {
 	size_t queue_logged;
 	int64_t host_us;    /* monotonic: since when the host has its present resources; 0: since the start */
 	bool queue_stirred; /* a job may be admitted now: room, a job or the engine came, or a job went */
-	/* By the engine's clock: its last loss and its return; 0: none */
-	int64_t engine_lost_ns, engine_back_ns;
-	int64_t engine_lost_us; /* the loss, monotonic */
-	unsigned
-		/* how many losses of the engine logs mention; a loss right after a return counts as the same one */
-		engine_loss;
-	int64_t engine_up_us;   /* monotonic: since when the engine is up, or was last up */
-	unsigned listings;      /* how many listings of the engine were processed */
-	bool clock_set_in_loss; /* or shortly before it: the two times above then belong to different clocks */
-
+	struct node *nodes;
+	size_t node_count;
 	struct clock_watch clock_watch;
-	struct network_pool pool;
-	struct network_look network_look;
-	/* Why the engine had no address block for the last network; "": that network had one at once */
-	char network_lack[LACK_TEXT_SIZE];
 	int64_t load_at_us; /* monotonic: when to read the jobs again, because one could not be read; 0: all were read */
 
-	/* Changed only by the scheduler's thread, under the mutex; that thread may read it without. room.c */
-	struct room room;
-	struct device_claims *claims; /* claims of the leased devices; the scheduler's thread alone */
 	int64_t claims_again_us; /* when to try again to claim devices that other processes hold; 0: none is needed */
+	/* Changed only by the scheduler's thread, under the mutex; that thread may read it without. room.c */
 	json_t *project_vcpus; /* per project: the vCPUs of its admitted jobs, in the cloud's sizes */
 
 	pthread_t thread;
@@ -84,9 +56,8 @@ struct scheduler {
 	struct inbox_event *first, **last;
 	unsigned tried_waiting; /* how many of the messages are CLOUD_TRIED or CALL_FAILED */
 	bool stopping, idle;
-	bool clearing, cleared; /* no network is to be pooled; the pool is empty */
-	enum engine_state engine_state;
-	char engine_text[256];
+	bool clearing, cleared; /* no network is to be pooled; the pools are empty */
+	bool clearing_seen;     /* as the scheduler's thread last saw @clearing */
 };
 
 /* Loads all unfinished jobs; the engine may be unreachable. */

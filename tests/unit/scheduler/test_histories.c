@@ -188,7 +188,7 @@ static void world_settle(void)
 		else if (world.list_asked)
 			listing_post();
 		else if (jobs_are_over() && !world.network_count &&
-			 network_pool_is_empty(&world.scheduler->pool))
+			 network_pool_is_empty(&world.scheduler->nodes[0].pool))
 			return;
 		else if (deadline_us <= world.mono_us + 2 * SECOND_US && i % 8) /* a search looks every 2 s */
 			time_pass(deadline_us > world.mono_us ? deadline_us - world.mono_us : 1);
@@ -201,7 +201,7 @@ static void world_settle(void)
 			break;
 	}
 	VIOLATE("nothing goes on: jobs %s, %zu networks, %u networks are going",
-		jobs_are_over() ? "over" : "not over", world.network_count, world.scheduler->pool.going);
+		jobs_are_over() ? "over" : "not over", world.network_count, world.scheduler->nodes[0].pool.going);
 }
 
 static void ends_check(void)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/node.h: one machine that runs containers, as its engine has shown it: whether the engine answers, what there
+ * is room for, and the networks that no job uses. Thread: the scheduler's, unless a member says otherwise. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scheduler/network_pool.h"
+#include "scheduler/observe_networks.h"
+#include "scheduler/order_give.h"
+#include "scheduler/plan/placement.h"
+
+struct device_claims;
+struct engine;
+struct scheduler;
+
+/* Each value implies the ones before it. */
+enum engine_state {
+	ENGINE_UNKNOWN,
+	ENGINE_AWAY,
+	ENGINE_ANSWERS,
+	ENGINE_LISTED, /* and its listing was processed */
+};
+
+struct node {
+	struct scheduler *scheduler;
+	struct engine *engine; /* NULL until scheduler_resume() */
+
+	/* By the engine's clock: its last loss and its return; 0: none */
+	int64_t lost_ns, back_ns;
+	int64_t lost_us; /* the loss, monotonic */
+	unsigned loss;   /* how many losses of the engine logs mention; a loss right after a return counts as the same one */
+	int64_t up_us;   /* monotonic: since when the engine is up, or was last up */
+	unsigned listings;      /* how many listings of the engine were processed */
+	bool clock_set_in_loss; /* or shortly before it: lost_ns and back_ns then belong to different clocks */
+
+	struct common_orders common;
+	struct network_pool pool;
+	struct network_look look;
+	/* Why the engine had no address block for the last network; "": that network had one at once */
+	char network_lack[LACK_TEXT_SIZE];
+
+	/* the GPUs are those that the engine reports; otherwise room has them from the start */
+	bool devices_automatic;
+	struct device_claims *claims; /* of the leased devices */
+
+	/* Changed only by the scheduler's thread, under the scheduler's mutex; that thread may read it without. room.c */
+	struct room room;
+	/* Under the scheduler's mutex: */
+	enum engine_state state;
+	char text[256];
+};
