@@ -13,10 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/training/regions.h"
 #include "daemon/address_file.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/nearest.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
@@ -187,6 +189,20 @@ static void variable_log(const char *name, const char *hint)
 		  hint);
 }
 
+static void region_check(const struct config *config)
+{
+	struct nearest nearest = { .wanted = config->region };
+	char hint[NEAREST_HINT_SIZE];
+
+	if (config->validation == VALIDATION_LENIENT || region_find(config->region))
+		return;
+	for (const struct region *region = regions; region->name; region++)
+		nearest_look(&nearest, region->name);
+	log_event(LOG_WARNING, "unknown-region",
+		  "region=%s hint=\"clients are pointed to it, and jobs there are refused without --validation lenient%s\"",
+		  config->region, nearest_hint(&nearest, "", hint));
+}
+
 int serve_main(const struct config *config)
 {
 	sigset_t signals = end_signals();
@@ -195,6 +211,7 @@ int serve_main(const struct config *config)
 	heaps_limit(); /* before any thread */
 	log_configure(config->log_level, config->log_format);
 	config_unknown_variables(variable_log);
+	region_check(config);
 	if (sodium_init() < 0) {
 		fprintf(stderr, "trainyard: libsodium cannot start\n");
 		return EXIT_NOT_STARTED;

@@ -92,6 +92,17 @@ def test_variables_that_are_not_known_are_warned_of(tmp_path):
                      r'TRAINYARD_LISTEN\?"', daemon.log()) and "secret" not in daemon.log(), daemon.log()
 
 
+@pytest.mark.parametrize("words,told", [
+    (["--region", "us-centrall"], ["us-centrall"]), (["--region", "us-centrall", "--validation", "lenient"], []),
+    (["--region", "me-west1"], [])])
+def test_a_region_where_jobs_are_refused_is_warned_of(tmp_path, words, told):
+    """Broken: serve_main() without region_check(); region_check() that asks neither --validation nor the regions."""
+    daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), *words).start()
+    daemon.stop()
+    assert re.findall(r'warning unknown-region region=(\S+) hint=".* without --validation lenient; did you mean us-central1\?"',
+                      daemon.log()) == told and daemon.log().count("unknown-region") == len(told), daemon.log()
+
+
 @pytest.mark.parametrize("host", ["tcp://10.0.0.1:port", "ssh://-me", "http+unix://x", "unix://relative"])
 def test_an_engine_that_docker_host_names_in_no_form_of_docker_is_told(host, tmp_path):
     done = run("serve", "--state-dir", tmp_path, env={"DOCKER_HOST": host})
