@@ -131,10 +131,12 @@ check_PROGRAMS += tests/unit/api/run
 unit_api = \
 	tests/unit/api/emulator/test_discovery.c \
 	tests/unit/api/emulator/test_fault_gate.c \
+	tests/unit/api/emulator/test_job_log.c \
 	tests/unit/api/emulator/test_job_text.c \
 	tests/unit/api/emulator/test_web_shell.c \
 	tests/unit/api/grpc/test_rpc.c \
 	tests/unit/api/logging/test_entry_list.c \
+	tests/unit/api/logging/test_entry_tail.c \
 	tests/unit/api/logging/test_entry_write.c \
 	tests/unit/api/logging/test_log_list.c \
 	tests/unit/api/message/test_discovery.c \
