@@ -47,9 +47,9 @@ static void what_is_not_there_or_of_another_kind_is_refused(void **state)
 {
 	(void)state;
 	refused("/no/such/file", GIVEN_FILE, "No such file or directory");
-	refused("/etc", GIVEN_FILE, "is no file");
-	refused("/dev/null", GIVEN_FILE, "is no file");
-	refused("/etc/passwd", GIVEN_DIRECTORY, "is no directory");
+	refused("/etc", GIVEN_FILE, "is not a file");
+	refused("/dev/null", GIVEN_FILE, "is not a file");
+	refused("/etc/passwd", GIVEN_DIRECTORY, "is not a directory");
 }
 
 static int TEST_MAIN(void)

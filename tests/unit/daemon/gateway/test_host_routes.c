@@ -106,7 +106,7 @@ static void there_is_an_end_to_names(void **state)
 
 	(void)state;
 	assert_int_equal(host_routes_make(rules, 8, &routes, &err), STATUS_INVALID_ARGUMENT);
-	assert_string_equal(err.text, "--route: the rules are about more than 256 names");
+	assert_string_equal(err.text, "--route: there are rules for more than 256 host names");
 	assert_null(routes.list);
 }
 
