@@ -161,9 +161,10 @@ static void attributes_read(struct archive *archive)
 		static const char path[] = " path=", size[] = " size=";
 		char *word;
 		const unsigned long length = strtoul(at, &word, 10);
-		const char *next = length <= (size_t)(end - at) ? at + length : end;
+		const bool fits = length <= (size_t)(end - at);
+		const char *next = fits ? at + length : end;
 
-		if (next <= word || next != at + length || *word != ' ' || next[-1] != '\n') {
+		if (next <= word || !fits || *word != ' ' || next[-1] != '\n') {
 			fail(archive, STATUS_INTERNAL, "attributes that cannot be understood");
 			return;
 		}
