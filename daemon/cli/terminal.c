@@ -154,7 +154,8 @@ void text_wrap(struct text *text, const char *reported, unsigned indent)
 		if (*reported == '\n') {
 			while (*reported == '\n' || *reported == ' ')
 				reported++;
-			text_printf(text, *reported ? "\n%*s" : "", (int)indent, "");
+			if (*reported)
+				text_printf(text, "\n%*s", (int)indent, "");
 			column = indent;
 		}
 	}

@@ -33,8 +33,6 @@ struct trial_metrics {
 	bool changed;                /* since trial_metrics_stored() */
 };
 
-DEFINE_AUTO(trial_metrics, struct trial_metrics *, trial_metrics_free)
-
 static void events_open(struct trial_metrics *metrics, const struct trial_source *place)
 {
 	struct text directory AUTO_TEXT = { 0 };

@@ -136,7 +136,8 @@ static void functions_find_their_entries(void **state)
 		for (char *entry = gathering.text.data; entry && *entry; count++) {
 			letters[count] = *entry == '{' ? entry[2] : *entry;
 			entry = strchr(entry, '|');
-			entry += entry != NULL;
+			if (entry)
+				entry++;
 		}
 		if (strcmp(letters, filters[i].letters) != 0)
 			fail_msg("%s: %s", filters[i].filter, letters);

@@ -156,7 +156,8 @@ static void filters_find_their_entries(void **state)
 			for (char *entry = gathering.text.data; entry && *entry; count++) {
 				letters[count] = *entry == '{' ? entry[2] == 'm' ? 'd' : 'e' : *entry;
 				entry = strchr(entry, '|');
-				entry += entry != NULL;
+				if (entry)
+					entry++;
 			}
 			for (size_t at = 0; descending && at < count / 2; at++) {
 				char kept = letters[at];
