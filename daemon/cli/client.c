@@ -38,6 +38,7 @@ struct client {
 	struct curl_slist *headers; /* Content-Type and, if there is a token, Authorization */
 	char *authorization;        /* NULL: there is no token */
 	char *endpoint;             /* as the user knows it */
+	bool is_variable;           /* TRAINYARD_ENDPOINT names it */
 	char *socket;               /* of "unix:/PATH"; NULL: by TCP */
 	bool has_token, unreached, late;
 	long limit_ms; /* of a call */
@@ -107,6 +108,7 @@ enum status client_of(const struct invocation *invocation, struct client **ret_c
 	const char *config_file = invocation_value(invocation, "config");
 	const char *named_dir = invocation_value(invocation, "state-dir");
 	const char *own = config_file || named_dir ? NULL : variable("TRAINYARD_ENDPOINT");
+	const bool is_variable = own && !endpoint;
 	const char *own_token = own || !named_dir ? variable("TRAINYARD_TOKEN_FILE") : NULL;
 	AUTO(string) char *state_dir = own ? NULL : state_dir_find(config_file, named_dir, err);
 	struct address address AUTO_ADDRESS = { 0 };
@@ -123,9 +125,12 @@ enum status client_of(const struct invocation *invocation, struct client **ret_c
 		return client_open(endpoint ? endpoint : own, token_file, ret_client, err);
 	enum status rc = client_open(endpoint ? endpoint : own, own_token, ret_client, err);
 
-	if (!rc && !own_token && !named_dir)
+	if (rc)
+		return rc;
+	(*ret_client)->is_variable = is_variable;
+	if (!own_token && !named_dir)
 		token_add(*ret_client, variable("TRAINYARD_TOKEN"));
-	return rc;
+	return STATUS_OK;
 }
 
 static enum status token_read(const char *path, char **ret_authorization, struct error *err)
@@ -283,10 +288,10 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s did not answer in time",
 				 client->endpoint);
 	if (client->unreached)
-		return error_set(
-			err, STATUS_UNAVAILABLE, NULL,
-			"no daemon answers at %s (%s): start one with \"trainyard start\", or give --endpoint",
-			client->endpoint, curl_easy_strerror(code));
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no daemon answers at %s (%s): %s",
+				 client->endpoint, curl_easy_strerror(code),
+				 client->is_variable ? "TRAINYARD_ENDPOINT names it; unset that, or give --endpoint"
+						     : "start one with \"trainyard start\", or give --endpoint");
 	if (state->overflow)
 		return error_set(err, STATUS_INTERNAL, NULL, "the answer of %s is too long",
 				 client->endpoint);

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import time
+import types
 
 import pytest
 
@@ -92,6 +93,16 @@ def test_jobs_prints_what_there_is(narrow_yard, crowd):
     assert "KEY=VALUE" in verb(narrow_yard, "jobs", "--label", "team", code=2)
     assert "is not one of QUEUED" in verb(narrow_yard, "jobs", "--state", "WAITING", code=2)
     assert "no daemon answers" in verb(narrow_yard, "jobs", "--endpoint", "http://127.0.0.1:1", code=3)
+
+
+def test_a_dead_daemon_that_the_environment_names_is_told(narrow_yard):
+    """Broken: the advice of other endpoints: a daemon that `start` starts is not the one that TRAINYARD_ENDPOINT names."""
+    dead = types.SimpleNamespace(base="http://127.0.0.1:1")
+    for words in (["jobs"], ["why", "@last"], ["logs", "-f", "@last"], ["wait", "@last"], ["ls"], ["queue"], ["fault", "ls"]):
+        said = verb(dead, *words, code=3)
+        assert dead.base in said and "unset that" in said and "trainyard start" not in said, said
+    assert "trainyard start" in verb(dead, "jobs", "--endpoint", "http://127.0.0.1:2", code=3)
+    assert verb(dead, "jobs", "-o", "name", "--endpoint", narrow_yard.base) == verb(narrow_yard, "jobs", "-o", "name")
 
 
 def test_the_table_fits_the_terminal(narrow_yard, crowd):
