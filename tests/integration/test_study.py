@@ -174,7 +174,7 @@ def test_the_command_refuses_what_searches_for_nothing(yard):
     plain = yard.run(one_replica("true", image="trainyard-test:1"))["jobId"]
     assert "not a hyperparameter tuning job" in verb(yard, "study", plain, code=1)
     made = Vertex(yard).create(custom_job("exit 0", name="searches-not"))["name"]
-    assert "is no tuning job" in verb(yard, "study", "searches-not", code=1)
+    assert "is not a tuning job" in verb(yard, "study", "searches-not", code=1)
     assert "no study" not in verb(yard, "wait", made)
 
 
