@@ -568,6 +568,7 @@ EXTRA_DIST += \
 	tests/cppcheck.txt \
 	tests/crash \
 	tests/fault \
+	tests/forms \
 	tests/fuzz/corpus \
 	tests/fuzz/fuzz.mk \
 	tests/fuzz/message_mutation.c \

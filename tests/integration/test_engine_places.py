@@ -37,13 +37,7 @@ def context_make(directory, name, host, certificates=None):
 
 @pytest.fixture
 def ssh(tmp_path, engine):
-    """A program in the place of ssh that runs the command here, as if this machine's engine were another's."""
-    place = tmp_path / "bin"
-    place.mkdir()
-    (place / "ssh").write_text(f'#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\n'
-                               f'unset DOCKER_CONTEXT DOCKER_CONFIG\nDOCKER_HOST={engine.host} exec "$@"\n')
-    (place / "ssh").chmod(0o755)
-    return {"PATH": f"{place}:{os.environ['PATH']}", "DOCKER_HOST": "ssh://me@build.test"}
+    return far_engine.ssh_make(tmp_path / "bin", engine)
 
 
 def doctor_says(tmp_path, **variables):
@@ -136,7 +130,7 @@ def test_an_engine_by_ssh(engine, ssh, new_daemon, tmp_path, monkeypatch):
     """Broken: ssh_spawn() without dup2 of its output; run_await() that ends the program when its input has ended."""
     for name, value in ssh.items():
         monkeypatch.setenv(name, value)
-    assert "ssh://me@build.test" in doctor_says(tmp_path, **ssh)
-    daemon = new_daemon("--offline", "--engine", "ssh://me@build.test", engine=engine).start()
+    assert far_engine.SSH_HOST in doctor_says(tmp_path, **ssh)
+    daemon = new_daemon("--offline", "--engine", far_engine.SSH_HOST, engine=engine).start()
     runs_jobs(daemon)
     image_is_built(daemon, tmp_path, "far-away:2")

@@ -276,6 +276,10 @@ class PrivateEngine(Engine):
         lib("dockerd_start", self.directory, self.data, "netns",
             *(f"{name}={value}" for name, value in self.environment.items()))
 
+    @property
+    def pid(self):
+        return int(pathlib.Path(self.directory, "dockerd.pid").read_text())
+
     def stop(self):
         lib("dockerd_stop", self.directory)
 

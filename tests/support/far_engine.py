@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine as on another machine: its network is apart from the machine's, and it listens by TCP with TLS."""
+"""An engine as on another machine: its network is apart from the machine's, and it listens by TCP, with TLS unless told
+otherwise, or is reached by ssh."""
 import os
 import pathlib
 import subprocess
@@ -37,9 +38,16 @@ def certificate_make(authority, directory, name, *more):
 class FarEngine(PrivateEngine):
     """Tests have its socket all the same, as `path`; `host` is where a client finds it, with the files of `certificates`."""
 
-    def __init__(self):
+    def __init__(self, tls=True):
         super().__init__()
         top = pathlib.Path(self.top)
+        self.port = TLS_PORT if tls else PLAIN_PORT
+        os.makedirs(self.directory)
+        pathlib.Path(self.directory, "hosts").write_text(f"tcp://0.0.0.0:{self.port}\n")
+        self.variables = {"DOCKER_HOST": self.host}
+        if not tls:
+            self.configure(tls=False)  # it would wait for a while, as a warning
+            return
         self.authority = top / "authority"
         authority_make(self.authority, "test authority")
         server = certificate_make(self.authority, top / "server", "engine", f"subjectAltName=IP:{FAR},DNS:engine.test",
@@ -47,20 +55,28 @@ class FarEngine(PrivateEngine):
         self.certificates = certificate_make(self.authority, top / "client", "client", "extendedKeyUsage=clientAuth")
         self.configure(tlsverify=True, tlscacert=str(server / "ca.pem"), tlscert=str(server / "cert.pem"),
                        tlskey=str(server / "key.pem"))
-        pathlib.Path(self.directory, "hosts").write_text(f"tcp://0.0.0.0:{TLS_PORT}\n")
+        self.variables |= {"DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(self.certificates)}  # as Docker's clients have them
 
     @property
     def host(self):
-        return f"tcp://{FAR}:{TLS_PORT}"
-
-    @property
-    def variables(self):
-        """As Docker's clients have them."""
-        return {"DOCKER_HOST": self.host, "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(self.certificates)}
+        return f"tcp://{FAR}:{self.port}"
 
     def start(self):
         super().start()
-        pid, link = pathlib.Path(self.directory, "dockerd.pid").read_text().strip(), f"ty{os.getpid()}"
+        link = f"ty{os.getpid()}"
         lib("as_root", "sh", "-ec", 'ip link add "$1" type veth peer name far netns "$2"; ip address add "$3/30" dev "$1"; '
             'ip link set "$1" up; nsenter --net --target "$2" sh -ec "ip address add $4/30 dev far; ip link set far up"',
-            "sh", link, pid, NEAR, FAR)
+            "sh", link, str(self.pid), NEAR, FAR)
+
+
+SSH_HOST = "ssh://me@build.test"
+
+
+def ssh_make(place, engine):
+    """A program in the place of ssh that runs the command here, as if the engine at a socket were another machine's; the
+    variables with which it is found."""
+    place.mkdir()
+    (place / "ssh").write_text(f'#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\n'
+                               f'unset DOCKER_CONTEXT DOCKER_CONFIG\nDOCKER_HOST=unix://{engine.path} exec "$@"\n')
+    (place / "ssh").chmod(0o755)
+    return {"PATH": f"{place}:{os.environ['PATH']}", "DOCKER_HOST": SSH_HOST}
