@@ -347,12 +347,11 @@ static enum status options_check(const struct engine_options *options, struct su
 
 	if (!instance_valid(instance))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "instance %s: 1 to 32 lowercase letters and digits are wanted", instance);
+				 "instance %s: a name has 1 to 32 lowercase letters and digits", instance);
 	if (!subnet_parse(options->networks, ret_pool) || ret_pool->bits > 26 || ret_pool->bits < 8)
-		return error_set(
-			err, STATUS_INVALID_ARGUMENT, NULL,
-			"networks %s: an IPv4 block between /8 and /26 is wanted, such as 10.213.0.0/16",
-			options->networks);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "networks %s: give an IPv4 block between /8 and /26, such as 10.213.0.0/16",
+				 options->networks);
 	return STATUS_OK;
 }
 

@@ -86,8 +86,8 @@ enum status docker_put_files(const struct archive_target *place, const struct en
 
 	for (size_t i = 0; i < count; i++) {
 		if (files[i].path[0] != '/' || !files[i].path[1] || strlen(files[i].path + 1) > NAME_BYTES)
-			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-					 "%s: a path of 1 to %d bytes is wanted", files[i].path, NAME_BYTES);
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: a path has 1 to %d bytes",
+					 files[i].path, NAME_BYTES);
 		if (files[i].size > ENGINE_FILES_MAX - bytes)
 			return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
 					 "the files have more than %d bytes", ENGINE_FILES_MAX);

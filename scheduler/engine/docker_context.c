@@ -95,7 +95,7 @@ enum status context_read(const char *name, struct context *ret_context, struct e
 	if (!meta)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "Docker's context %s cannot be read: %s: %s; `docker context ls` names those there are",
-				 name, path, errno ? strerrordesc_np(errno) : "it is no JSON");
+				 name, path, errno ? strerrordesc_np(errno) : "it is not JSON");
 	if (!url || !*url)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "Docker's context %s names no engine (%s has no Endpoints.docker.Host)", name,

@@ -126,7 +126,7 @@ static char *file_read(const char *path, struct error *err)
 	if (length >= 0)
 		return content;
 	free(content);
-	error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: no file of at most %d bytes that can be read",
+	error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: it is not a readable file of at most %d bytes",
 		  path, CONFIG_MAX_BYTES);
 	return NULL;
 }
@@ -216,7 +216,7 @@ static enum status header_of_entry(const json_t *entry, const char *registry, ch
 		return STATUS_OK; /* an empty entry only says that a credential store knows */
 	if (!*ret_header)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "config.json: the auth of %s is no base64 of USER:PASSWORD in UTF-8",
+				 "config.json: the auth of %s is not base64 of USER:PASSWORD in UTF-8",
 				 registry);
 	return STATUS_OK;
 }
@@ -237,7 +237,8 @@ static enum status header_of_helper(const char *helper, const char *registry, in
 	secret = json_text_at(answer, "Secret");
 	if (!username || !secret)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "docker-credential-%s gave no user and secret for %s", helper, registry);
+				 "docker-credential-%s answered without a user and a secret for %s", helper,
+				 registry);
 	if (strcmp(username, "<token>") == 0)
 		*ret_header = header_make(NULL, NULL, secret, registry);
 	else
@@ -261,7 +262,7 @@ enum status registry_credentials_find(const char *config_dir, const char *regist
 	if (problem.status)
 		return error_move(err, &problem);
 	if (content && !json_is_object(config))
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is no JSON object", path);
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not a JSON object", path);
 	helper = json_string_value(entry_find(json_object_get(config, "credHelpers"), registry));
 	if (!helper)
 		helper = json_text_at(config, "credsStore");

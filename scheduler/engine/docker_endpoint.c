@@ -184,8 +184,8 @@ static enum status place_read(const char *url, struct endpoint *endpoint, struct
 		return rc;
 	if (!url_read(context.url ? context.url : url, place))
 		return context.url ? error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-					       "Docker's context %s names an engine at %s, which cannot be "
-					       "reached by trainyard: unix://, tcp:// or ssh:// is wanted",
+					       "Docker's context %s names an engine at %s: only unix://, tcp:// "
+					       "and ssh:// can be reached",
 					       name, context.url)
 				   : url_refuse(url, err);
 	if (context.url)

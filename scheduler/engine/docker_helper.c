@@ -162,7 +162,7 @@ enum status credential_helper_run(const char *name, const char *registry, int st
 
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != strlen(name))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "config.json names no credential helper: %.60s", name);
+				 "config.json has the credential helper %.60s, which is not a name", name);
 	snprintf(program, sizeof(program), "docker-credential-%.100s", name);
 	output = memory_calloc(1, OUTPUT_MAX_BYTES + 1);
 	rc = child_start(program, registry, &child, err);

@@ -97,7 +97,8 @@ static enum status connect_to(const struct hijack_request *request, int *ret_fd,
 	if (fd < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot reach the engine at %s: %s",
 				 endpoint_name(request->endpoint),
-				 errno == EAGAIN ? "it takes no connection" : strerrordesc_np(errno));
+				 errno == EAGAIN ? "it does not accept a connection now"
+						 : strerrordesc_np(errno));
 	*ret_fd = fd;
 	return STATUS_OK;
 }
@@ -118,7 +119,7 @@ static enum status request_send(int fd, const struct hijack_request *request, bo
 	if (!send_until(fd, head.data, head.length, until_us))
 		return silence_explain(
 			request,
-			error_set(err, STATUS_UNAVAILABLE, NULL, "the engine does not take the question"),
+			error_set(err, STATUS_UNAVAILABLE, NULL, "the request cannot be sent to the engine"),
 			err);
 	return STATUS_OK;
 }
@@ -172,7 +173,7 @@ static enum status head_read(const struct hijack_request *request, struct hijack
 	*end = '\0';
 	hijack->at = (size_t)(end - hijack->ahead) + 4;
 	if (sscanf(hijack->ahead, "HTTP/1.%*1[01] %3u", ret_code) != 1 || *ret_code < 100 || *ret_code > 999)
-		return error_set(err, STATUS_INTERNAL, NULL, "the engine's answer is no HTTP");
+		return error_set(err, STATUS_INTERNAL, NULL, "the engine's answer is not HTTP");
 	return STATUS_OK;
 }
 

@@ -76,7 +76,7 @@ enum status http_new(struct endpoint *endpoint, struct http **ret_http, struct e
 	if (!http->multi ||
 	    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT) != CURLM_OK) {
 		http_free(http);
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl makes no connections");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl cannot make its handle for connections");
 	}
 	*ret_http = http;
 	return STATUS_OK;

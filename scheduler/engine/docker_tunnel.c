@@ -171,8 +171,9 @@ static enum status image_make(const struct tunnel *tunnel, struct http *http, st
 	char path[DOCKER_PATH_SIZE];
 
 	if (!tunnel_files[0].data)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "this build of trainyard has no program for the other end");
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"this trainyard was built without the program that runs in the tunnel's container");
 	archive_add(&archive, &(struct engine_file){ "/" PROGRAM, (const char *)tunnel_files[0].data,
 						     tunnel_files[0].bytes, 0555 });
 	archive_finish(&archive);
@@ -498,7 +499,7 @@ enum status docker_carry_network(struct docker *docker, int64_t job, const struc
 	tunnel->has_sink = !tunnel->problem[0];
 	tunnel->sink = *sink;
 	if (!tunnel->has_sink)
-		rc = error_set(err, STATUS_UNAVAILABLE, NULL, "the engine has no container for that: %s",
+		rc = error_set(err, STATUS_UNAVAILABLE, NULL, "the tunnel's container does not run: %s",
 			       tunnel->problem);
 	pthread_mutex_unlock(&tunnel->lock);
 	tunnel_leave(tunnel);

@@ -205,9 +205,10 @@ static enum status stream_read(struct tunnel_carry *carry, struct error *err)
 	const ssize_t got = hijack_read(carry->options.stream, carry->buffer, sizeof(carry->buffer), 0);
 
 	if (got < 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "its container ended, or the engine did");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "its container or the engine has ended");
 	if (got > 0 && !frames_read(carry, (const uint8_t *)carry->buffer, (size_t)got))
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "its container does not say what it should");
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "its container sends bytes that are not a tunnel's");
 	return STATUS_OK;
 }
 
@@ -259,7 +260,7 @@ static enum status times_keep(struct tunnel_carry *carry, struct error *err)
 	}
 	return now_us - carry->heard_us < (int64_t)TUNNEL_SILENCE_S * US_PER_S
 		       ? STATUS_OK
-		       : error_set(err, STATUS_UNAVAILABLE, NULL, "its container says nothing");
+		       : error_set(err, STATUS_UNAVAILABLE, NULL, "its container does not answer");
 }
 
 /* One step of all connections. */
@@ -275,7 +276,7 @@ static enum status step(struct tunnel_carry *carry, struct error *err)
 	if (poll(carry->polled, POLLED, hijack_wait(carry->options.stream, 0) ? 0 : TUNNEL_BEAT_S * 1000) <
 		    0 &&
 	    errno != EINTR)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no room to wait for connections: %s",
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot wait for connections: %s",
 				 strerrordesc_np(errno));
 	rc = stream_read(carry, err);
 	if (rc)
@@ -314,7 +315,7 @@ enum status tunnel_carry_open(const struct tunnel_carry_options *options, struct
 	carry->listener = -1;
 	mux_init(&carry->mux, MUX_DIALS, inboxes == MAP_FAILED ? NULL : inboxes);
 	if (!carry->mux.inboxes || !listen_locally(carry))
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no room for connections: %s",
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot open the sockets of connections: %s",
 				 strerrordesc_np(errno));
 	carry->heard_us = carry->beat_us = clock_mono_us(&system_clock);
 	while (!rc && !carry->mux.greeted && !carry->polled[WAKE].revents)

@@ -137,7 +137,7 @@ static bool text_read(const json_t *canonical, const char *name, const char *pat
 		return true;
 	/* An empty variable of a script would have meant all. */
 	if (!*value)
-		refuse(err, path, "The value must not be empty: without the field any will do.");
+		refuse(err, path, "The value must not be empty: leave the field out to match any.");
 	if (strlen(value) > most)
 		error_add(err, STATUS_INVALID_ARGUMENT, path, "The value is longer than %zu bytes.", most);
 	*ret_text = memory_strdup(value);
@@ -180,7 +180,8 @@ static void who_read(const json_t *canonical, struct fault_rule *rule, struct er
 	if (json_object_get(canonical, "attempt") && attempt < 1)
 		refuse(err, "attempt", "The value must be at least 1.");
 	else if (rule->kind == FAULT_STOCKOUT && attempt > 1)
-		refuse(err, "attempt", "A job waits for resources before its first attempt alone.");
+		refuse(err, "attempt",
+		       "A job waits for resources only before its first attempt: it can only be 1.");
 	rule->replica = (int)replica;
 	rule->trial = (unsigned)trial;
 	rule->attempt = (unsigned)attempt;
@@ -230,7 +231,8 @@ static void when_read(const json_t *canonical, struct fault_rule *rule, struct e
 	rule->seconds_us = seconds_read(canonical, "seconds", "seconds", err);
 	/* Less than a microsecond would count as unset. */
 	if (number_at(canonical, "seconds") >= 0 && number_at(canonical, "seconds") < 1e-6)
-		refuse(err, "seconds", "The value must be above 0: what is for good has none.");
+		refuse(err, "seconds",
+		       "The value must be above 0: leave it out for a fault that does not end.");
 	if (json_object_get(canonical, "probability")) {
 		rule->probability = number_at(canonical, "probability");
 		if (!(rule->probability > 0 && rule->probability <= 1))

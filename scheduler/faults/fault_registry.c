@@ -87,7 +87,8 @@ static enum status page_add(struct fault_registry *registry, struct fault_rule *
 	pcre2_code *pattern = rule->log_pattern ? pattern_compile(rule->log_pattern) : NULL;
 
 	if (rule->log_pattern && !pattern) /* it compiled when the rule was read */
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "PCRE2 has no memory for a log_pattern now.");
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "There is no memory to compile the log_pattern now.");
 	registry->pages = memory_resize(registry->pages, registry->count + 1, sizeof(*registry->pages));
 	registry->pages[registry->count++] =
 		(struct page){ .rule = rule, .pattern = pattern, .injections = injections, .draws = draws };
@@ -159,7 +160,7 @@ enum status fault_registry_open(struct store *store, uint64_t seed, struct fault
 	registry->context = pcre2_match_context_create(NULL);
 	rc = registry->match && registry->context
 		     ? fault_list_read(store, &list, err)
-		     : error_set(err, STATUS_UNAVAILABLE, NULL, "PCRE2 has no memory to match with");
+		     : error_set(err, STATUS_UNAVAILABLE, NULL, "there is no memory to match a log_pattern");
 	if (!rc)
 		pcre2_set_match_limit(registry->context, MATCH_STEPS_MAX);
 	for (size_t i = 0; !rc && i < list.count; i++)

@@ -185,8 +185,8 @@ static char *throttle_sentence(const struct job_run *run, const struct replica_r
 
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
 	return memory_printf("The network of the replica %s %s", name,
-			     slowed ? "is not slowed as was ordered"
-				    : "stays slow beyond the time that was ordered");
+			     slowed ? "cannot be slowed by the injected fault"
+				    : "stays slow after the end of the injected fault");
 }
 
 static bool was_logged(const struct job_run *run, const char *sentence)
@@ -269,7 +269,7 @@ static char *line_make(const struct job_run *run, const struct fault_context *co
 		if (order->seconds_us)
 			text_printf(&line, " for %g s", (double)order->seconds_us / 1e6);
 	}
-	text_puts(&line, ". This was ordered.");
+	text_puts(&line, ". This fault is injected.");
 	return text_take(&line);
 }
 

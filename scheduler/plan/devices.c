@@ -270,7 +270,7 @@ enum status devices_place(const struct plan *plan, const struct room *room, stru
 	choice.uses = uses;
 	if (open_count(&choice) < open_wanted(plan, &choice))
 		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
-				 "The job wants %u GPUs; %u of this host's %zu are free now.", wanted,
+				 "The job needs %u GPUs; %u of this host's %zu are free now.", wanted,
 				 open_count(&choice), host->device_count);
 	devices_fill(plan, &choice, assignment);
 	return STATUS_OK;

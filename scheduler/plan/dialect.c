@@ -119,7 +119,7 @@ static enum status too_long(const char *name, size_t length, struct error *err)
 {
 	return error_set(
 		err, STATUS_INVALID_ARGUMENT, "args",
-		"The job is too long to be passed to its replicas: %s would have %zu bytes, %d are possible.",
+		"The job is too long to be passed to its replicas: %s would have %zu bytes, %d are the most.",
 		name, length, ENVIRONMENT_MAX);
 }
 
@@ -201,12 +201,12 @@ static enum status word_expand(struct expanding *expanding, const char *name, co
 		text_puts(ret_text, word);
 	else if (!text_expand(word, expanding->environment, ENVIRONMENT_MAX, ret_text))
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
-				 "%s is too long with its variables filled in: %d bytes are possible.", name,
+				 "%s is too long with its variables filled in: %d bytes are the most.", name,
 				 ENVIRONMENT_MAX);
 	expanding->bytes += ret_text->length + 1;
 	if (expanding->bytes > PROGRAM_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
-				 "The job is too long to be passed to its replicas: %d bytes are possible.",
+				 "The job is too long to be passed to its replicas: %d bytes are the most.",
 				 PROGRAM_MAX);
 	return STATUS_OK;
 }

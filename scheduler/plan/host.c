@@ -113,7 +113,7 @@ static enum status ids_parse(const char *text, struct inventory *inventory, stru
 		enum status rc;
 
 		if (!is_device_id(id, length))
-			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "no such GPU: \"%.*s\"",
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "this host has no GPU \"%.*s\"",
 					 length < 64 ? (int)length : 64, id);
 		rc = device_add(inventory, memory_strndup(id, length), err);
 		if (rc || !id[length])

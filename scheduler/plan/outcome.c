@@ -61,7 +61,7 @@ static void outcome_append(struct text *text, const struct plan *plan, const str
 		break;
 	case END_LOST:
 		text_puts(text, outcome->ordered
-					? "was lost: it was preempted, as was ordered. "
+					? "was lost: it was preempted by an injected fault. "
 					: "was lost: its container was stopped or removed from outside. ");
 		break;
 	case END_REFUSED:

@@ -259,10 +259,11 @@ enum status placement_find(const struct plan *plan, const struct room *room,
 	if (rc)
 		return rc;
 	if (!room->capacity.host.known)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s",
-				 room->engine_lack[0]
-					 ? room->engine_lack
-					 : "The container engine has not told yet what its host has.");
+		return error_set(
+			err, STATUS_UNAVAILABLE, NULL, "%s",
+			room->engine_lack[0]
+				? room->engine_lack
+				: "The container engine has not reported its host's CPUs and memory yet.");
 	assignment = assignment_new();
 	limits_fit(plan, &room->capacity, assignment);
 	placement.assignment = assignment;

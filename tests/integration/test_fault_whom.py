@@ -32,7 +32,7 @@ def hits(yard, number):
 
 def told(yard, job_id):
     """What the log says of rules: "1: the replica worker 1 is cut off from its network"."""
-    return [text.removeprefix("Fault rule ").removesuffix(". This was ordered.")
+    return [text.removeprefix("Fault rule ").removesuffix(". This fault is injected.")
             for _, text in yard.service_lines(job_id) if text.startswith("Fault rule ")]
 
 

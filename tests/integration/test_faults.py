@@ -57,7 +57,7 @@ def test_a_preempted_worker_begins_anew_under_its_name(yard):
     yard.release(job_id, after={"worker-replica-0": 1})
     yard.until(job_id, "SUCCEEDED")
     assert len(yard.lines(job_id, "worker-replica-0")) == 1
-    assert told(yard, job_id, number) == [f"Fault rule {number}: the replica worker 1 is preempted. This was ordered."]
+    assert told(yard, job_id, number) == [f"Fault rule {number}: the replica worker 1 is preempted. This fault is injected."]
     assert ("WARNING", "The replica worker 1 was lost and is restarted (1 of 5 times).") in yard.service_lines(job_id)
     found = rule(yard, number)
     assert found["hits"] == "1" and found["lastHitTime"] >= found["createTime"]
@@ -148,7 +148,7 @@ def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
         daemon.release(job_id)
         daemon.until(job_id, "SUCCEEDED")
         assert told(daemon, job_id, number) == [
-            f"Fault rule {number}: the replica worker 0 is cut off from its network for 3600 s. This was ordered."]
+            f"Fault rule {number}: the replica worker 0 is cut off from its network for 3600 s. This fault is injected."]
 
 
 WHOLE = 20 << 20
@@ -189,7 +189,7 @@ def slow_lines(daemon, job_id, count):
     """What the slowed worker said; not where the machine's kernel cannot do it."""
     def said():
         for _, text in daemon.service_lines(job_id):
-            if "is not slowed as was ordered: the kernel has no" in text:
+            if "cannot be slowed by the injected fault: the kernel has no" in text:
                 pytest.skip(text)
         lines = daemon.lines(job_id, "worker-replica-0")
         return lines if len(lines) >= count else None
@@ -226,8 +226,8 @@ def test_a_slow_network_is_slow_both_ways_until_its_time_is_over(new_daemon):
         daemon.until(job_id, "SUCCEEDED")
         assert told(daemon, job_id, number) == [
             f"Fault rule {number}: the replica worker 0 sends and gets at most 20000 bytes a second for 3600 s. "
-            "This was ordered."]
-        assert not [text for _, text in daemon.service_lines(job_id) if "was ordered: " in text]
+            "This fault is injected."]
+        assert not [text for _, text in daemon.service_lines(job_id) if "cannot be slowed" in text]
 
 
 # Broken: image_strike() that does nothing.

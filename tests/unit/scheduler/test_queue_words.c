@@ -50,7 +50,7 @@ static const struct wait_row {
 	{ { .accelerators = ACCELERATORS_REQUIRE },
 	  2,
 	  { { "p", .gpus = 1 }, { "p", .gpus = 2 } },
-	  "The job is queued: it waits for GPUs. The job wants 2 GPUs; 1 of this host's 2 are free now.\n" },
+	  "The job is queued: it waits for GPUs. The job needs 2 GPUs; 1 of this host's 2 are free now.\n" },
 	{ { .accelerators = ACCELERATORS_REQUIRE },
 	  1,
 	  { { "p", .gpus = 1 }, { "p", .gpus = 1 }, { "p", .gpus = 1 } },

@@ -214,7 +214,7 @@ static void a_context_that_cannot_be_used_is_told(void **state)
 	static const struct {
 		const char *meta, *reported;
 	} cases[] = {
-		{ "{", "it is no JSON" },
+		{ "{", "it is not JSON" },
 		{ "{}", "names no engine" },
 		{ "{\"Endpoints\":{\"docker\":{\"Host\":\"npipe:////./pipe/x\"}}}", "names an engine at npipe:////./pipe/x" },
 	};

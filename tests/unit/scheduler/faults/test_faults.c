@@ -29,7 +29,7 @@ static void a_preempted_replica_begins_anew_alone(void **state)
 
 	order(bench, "{\"fault\": \"preempt\", \"role\": \"worker\", \"replica\": 1}");
 	fake_engine_up(bench->fake);
-	line_await(bench, "hit", "Fault rule 1: the replica worker 1 is preempted. This was ordered.");
+	line_await(bench, "hit", "Fault rule 1: the replica worker 1 is preempted. This fault is injected.");
 	fake_engine_exit(bench->fake, &again, 0);
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
@@ -46,7 +46,7 @@ static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 
 	order(bench, "{\"fault\": \"preempt\"}");
 	fake_engine_up(bench->fake);
-	line_await(bench, "alone", "The replica master 0 was lost: it was preempted, as was ordered.");
+	line_await(bench, "alone", "The replica master 0 was lost: it was preempted by an injected fault.");
 	master.attempt = 2;
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
@@ -273,9 +273,9 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 
 	order(bench, "{\"fault\": \"cutNetwork\", \"role\": \"worker\", \"seconds\": 0.2}");
 	fake_engine_up(bench->fake);
-	line_await(
-		bench, "cut",
-		"Fault rule 1: the replica worker 0 is cut off from its network for 0.2 s. This was ordered.");
+	line_await(bench, "cut",
+		   "Fault rule 1: the replica worker 0 is cut off from its network for 0.2 s. This fault is "
+		   "injected.");
 	calls_await(bench, FAKE_JOIN, 1);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
 	job_await(bench, id, JOB_RUNNING);
@@ -381,7 +381,8 @@ static void a_network_is_slowed_again_when_refused_and_after_a_restart(void **st
 static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 {
 	static const char words[] =
-		"The network of the replica master 0 is not slowed as was ordered: the fake refuses.";
+		"The network of the replica master 0 cannot be slowed by the injected fault: the fake "
+		"refuses.";
 	struct bench *bench = *state;
 	int64_t id = bench_submit(bench, "slow", 0, 0);
 	AUTO(job) struct job *job = NULL;
@@ -407,9 +408,9 @@ static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 	fake_engine_fail_all(bench->fake, FAKE_HASTEN, STATUS_INTERNAL);
 	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 0.1}");
 	fake_engine_up(bench->fake);
-	line_await(
-		bench, "slow",
-		"The network of the replica master 0 stays slow beyond the time that was ordered: the fake refuses.");
+	line_await(bench, "slow",
+		   "The network of the replica master 0 stays slow after the end of the injected fault: the "
+		   "fake refuses.");
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 3);
 	job_end(bench, id);
 }
@@ -459,7 +460,7 @@ static void tries_to_slow_are_none_to_make_fast(void **state)
 	for (int i = 0; i < WAIT_MS && !fake_engine_speed(bench->fake); i++)
 		usleep(1000);
 	assert_int_equal(fault_registry_clear(bench->faults, NULL), STATUS_OK);
-	line_await(bench, "both", "stays slow beyond the time that was ordered");
+	line_await(bench, "both", "stays slow after the end of the injected fault");
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 3);
 	job_end(bench, id);
 }
@@ -467,7 +468,7 @@ static void tries_to_slow_are_none_to_make_fast(void **state)
 /* The next daemon tries again, and says no more than the first. Broken: throttle_give_up() does not ask whether it is told. */
 static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state)
 {
-	static const char words[] = "is not slowed as was ordered: the fake refuses.";
+	static const char words[] = "cannot be slowed by the injected fault: the fake refuses.";
 	struct bench *bench = *state;
 	int64_t id = bench_submit(bench, "slow", 0, 0);
 
@@ -494,7 +495,7 @@ static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **stat
 	fake_engine_fail_all(bench->fake, FAKE_HASTEN, STATUS_FAILED_PRECONDITION);
 	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000}");
 	fake_engine_up(bench->fake);
-	line_await(bench, "slow", "is not slowed as was ordered: the fake refuses.");
+	line_await(bench, "slow", "cannot be slowed by the injected fault: the fake refuses.");
 	daemon_stop(bench);
 	daemon_start(bench);
 	assert_int_equal(fault_registry_remove(bench->faults, 1, NULL), STATUS_OK);

@@ -106,7 +106,7 @@ static const struct row rows[] = {
 	  { { .role = ROLE_PS, .end = END_LOST, .ordered = true } },
 	  2,
 	  JOB_PREPARING,
-	  "The replica ps 0 was lost: it was preempted, as was ordered. " },
+	  "The replica ps 0 was lost: it was preempted by an injected fault. " },
 	{ "lost for the third time", { { .role = ROLE_PS, .end = END_LOST } }, 3, JOB_PREPARING, NULL },
 	{ "lost for the fourth time", { { .role = ROLE_PS, .end = END_LOST } }, 4, JOB_FAILED, NULL },
 	{ "broken",

@@ -136,7 +136,7 @@ static const struct {
 	SHORTAGE(2, 10, 19, REQUIRE, 2, false, USED(1, 7, 8), RESOURCE_EXHAUSTED, PROJECT,
 		 "The job asks for 12 vCPUs; project p uses 8 of 19 now."),
 	SHORTAGE(2, 10, 0, REQUIRE, 2, true, USED(1, 7, 0), RESOURCE_EXHAUSTED, DEVICES,
-		 "The job wants 2 GPUs; 1 of this host's 2 are free now."),
+		 "The job needs 2 GPUs; 1 of this host's 2 are free now."),
 	SHORTAGE(2, 9, 0, REQUIRE, 2, false, USED(1, 7, 0), RESOURCE_EXHAUSTED, ROOM,
 		 "The job has 3 replicas; 7 of 9 containers run now."),
 	SHORTAGE(2, 10, 0, REQUIRE, 2, false, USED(2, 2, 0), RESOURCE_EXHAUSTED, ROOM,
