@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/decide.h"
 
+#include <string.h>
+
 #include "daemon/base/memory.h"
 #include "scheduler/create.h"
 #include "scheduler/faults/faults.h"
@@ -409,6 +411,7 @@ static void decide_explanation(struct decision *decision, const struct job_run *
 	decision->explains = run->row->outcome == JOB_FAILED;
 	decision->culprit = decision->explains ? culprit(run) : NULL;
 	decision->error_message = memory_strdup(run->row->outcome_message ? run->row->outcome_message : "");
+	decision->change.reason_bytes = strlen(decision->error_message);
 	if (run->row->started_us)
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
 }

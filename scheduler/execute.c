@@ -78,7 +78,8 @@ static void explanation_complete(const struct reconciler *reconciler, struct dec
 	struct notes ending = decision->says;
 
 	decision->error_message =
-		error_message_text(reason, tail, reconciler->project_number, run->plan->job_id);
+		error_message_text(reason, tail, reconciler->project_number, run->plan->job_id,
+				   &decision->change.reason_bytes);
 	decision->says = (struct notes){ 0 };
 	notes_say(&decision->says, SEVERITY_ERROR, "%s", decision->error_message);
 	for (size_t i = 0; i < ending.count; i++)

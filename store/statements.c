@@ -14,7 +14,11 @@
 	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message," \
 	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced,"                      \
 	" assignment, ml_units_per_hour, coalesce(parent, 0), trial,"                                                 \
-	" kind, location, display_name, updated_us, error_code, verdict_code, web_access, traits"
+	" kind, location, display_name, updated_us, error_code, verdict_code, web_access, traits,"                         \
+	" reason_bytes"
+
+/* Of error_message: without the pointer to the logs. */
+#define REASON "CAST(substr(CAST(error_message AS BLOB), 1, reason_bytes) AS TEXT)"
 
 /* The order of clients' own jobs: higher priority first, then the earlier one. */
 #define JOB_POSITION                                                                                         \
@@ -100,9 +104,11 @@ const struct statement statements[STATEMENT_COUNT] = {
 					       " ON CONFLICT DO UPDATE SET value = excluded.value" },
 	[JOB_INSERT] = { ON(STATE_WRITER),
 			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan,"
-			 " ml_units_per_hour, parent, trial, kind, location, display_name, web_access, traits, updated_us)"
+			 " ml_units_per_hour, parent, trial, kind, location, display_name, web_access, traits, updated_us,"
+			 " replica_count, gpu_count)"
 			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan,"
-			 " :ml_units_per_hour, :parent, :trial, :kind, :location, :display_name, :web_access, :traits, :now)"
+			 " :ml_units_per_hour, :parent, :trial, :kind, :location, :display_name, :web_access, :traits, :now,"
+			 " :replica_count, :gpu_count)"
 			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
 	[JOB_BY_NAME] = { ON_STATE,
@@ -122,6 +128,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " ended_us = coalesce(max(:ended, created_us, coalesce(:started, started_us),"
 			  " coalesce(:running, running_us)), ended_us), error_message = coalesce(:message, error_message),"
 			  " error_code = CASE WHEN :message IS NULL THEN error_code ELSE :error_code END,"
+			  " reason_bytes = CASE WHEN :message IS NULL THEN reason_bytes ELSE :reason_bytes END,"
 			  " output = coalesce(:output, output), assignment = coalesce(:assignment, assignment),"
 			  " verdict = coalesce(:verdict, verdict),"
 			  " verdict_message = CASE WHEN :verdict IS NULL THEN verdict_message ELSE :verdict_message END,"
@@ -136,14 +143,11 @@ const struct statement statements[STATEMENT_COUNT] = {
 			"SELECT id FROM job WHERE state = 1 AND parent IS NULL ORDER BY priority DESC, id" },
 	[JOB_UNFINISHED_NAMED] = { ON(STATE_READER), "SELECT 1 FROM job WHERE project = :project"
 						     " AND job_id = :job_id AND state IN (1, 2, 3, 6)" },
-	/* A pipeline's own name and labels stand for its job's. Counts are of the plan's pools; a TPU is no GPU. */
+	/* A pipeline's own name and labels stand for its job's. */
 	[JOB_SUMMARY] = { ON(STATE_READER),
 			  "SELECT kind, job.project, job.location, job_id, pipeline_id,"
 			  " coalesce(pipeline.display_name, job.display_name), coalesce(pipeline.labels, job.labels), state,"
-			  " job.created_us, started_us, ended_us, error_message,"
-			  " (SELECT sum(json_extract(value, '$.count')) FROM json_each(plan, '$.pools')),"
-			  " (SELECT sum(json_extract(value, '$.count') * json_extract(value, '$.accelerator_count'))"
-			  "  FROM json_each(plan, '$.pools') WHERE json_extract(value, '$.accelerator_type') NOT LIKE 'TPU%')"
+			  " job.created_us, started_us, ended_us, " REASON ", replica_count, gpu_count"
 			  " FROM job LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
 			  " WHERE job.id = :id" },
 	[JOB_NOT_TRIALS] = { ON(STATE_READER),
@@ -220,15 +224,15 @@ const struct statement statements[STATEMENT_COUNT] = {
 					     " VALUES (:job, :number, :run, :known, :parameters)" },
 	/* From the trials and the index of their runs alone. */
 	[TRIALS] = { ON_STATE,
-		     "SELECT number, run, outcome, known, ended_as, stopped_early, parameters, final, state, started_us,"
-		     " running_us, ended_us FROM trial CROSS JOIN job INDEXED BY job_of_trial"
+		     "SELECT number, run, outcome, known, ended_as, stopped_early, parameters, final_step, final,"
+		     " state, started_us, running_us, ended_us FROM trial CROSS JOIN job INDEXED BY job_of_trial"
 		     " ON job.parent = trial.job AND job.trial = trial.number"
 		     " WHERE trial.job = :job ORDER BY number" },
 	[TRIAL_RUNS] = { ON(STATE_READER),
-			 "SELECT number, job_id, error_message FROM trial CROSS JOIN job ON job.id = trial.run"
+			 "SELECT number, job_id, " REASON " FROM trial CROSS JOIN job ON job.id = trial.run"
 			 " WHERE trial.job = :job ORDER BY number" },
 	[TRIAL_END] = { ON(STATE_WRITER),
-			"UPDATE trial SET outcome = :outcome, final = :final,"
+			"UPDATE trial SET outcome = :outcome, final_step = :final_step, final = :final,"
 			" ended_as = 1 + (SELECT max(ended_as) FROM trial AS other WHERE other.job = :job)"
 			" WHERE job = :job AND number = :number AND outcome = 0" },
 	[TRIAL_STOP] = { ON(STATE_WRITER),

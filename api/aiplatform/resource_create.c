@@ -84,6 +84,8 @@ static void draft_fill(const struct call *call, const struct resource_methods *m
 		.plan = plan_to_text(plan),
 		.web_access = json_true_at(spec, "enableWebAccess"),
 		.traits = (plan_tunes(plan) ? JOB_TRAIT_SEARCH : 0) | (waits ? JOB_TRAIT_FLEX_START : 0),
+		.replica_count = plan_replica_count(plan),
+		.gpu_count = plan_accelerator_count(plan),
 	};
 }
 

@@ -12,7 +12,6 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/plan/outcome.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/tuning/study.h"
 #include "store/jobs/trials.h"
@@ -31,7 +30,7 @@ struct rendering {
 /* Whether the final measurement holds what the search wants. */
 static bool has_measured(const json_t *final)
 {
-	return json_is_number(json_array_get(json_object_get(final, "values"), 0));
+	return json_is_number(json_array_get(final, 0));
 }
 
 /* A trial that was stopped early counts as succeeded. */
@@ -70,16 +69,17 @@ static void parameters_render(const struct study *study, const struct stored_tri
 }
 
 /* With several metrics, those that were reported together with the last, or best, value of the first. */
-static void final_render(const struct rendering *rendering, const json_t *final, struct writer *answer)
+static void final_render(const struct rendering *rendering, int64_t step, const json_t *final,
+			 struct writer *answer)
 {
 	const struct study *study = rendering->study;
 	struct writer measurement = member_message(answer, "finalMeasurement");
 	struct writer metrics;
 
-	member_int(&measurement, "stepCount", json_int_at(final, "step", 0));
+	member_int(&measurement, "stepCount", step);
 	metrics = member_list(&measurement, "metrics");
 	for (size_t m = 0; m < study->metric_count; m++) {
-		const json_t *value = json_array_get(json_object_get(final, "values"), m);
+		const json_t *value = json_array_get(final, m);
 		struct writer metric;
 
 		if (!json_is_number(value))
@@ -99,11 +99,12 @@ static void reason_render(const struct rendering *rendering, const struct stored
 {
 	struct text reason AUTO_TEXT = { 0 };
 
-	if (trial->outcome == OUTCOME_COMPLETED || !run->error_message)
-		text_printf(&reason, "The trial ended without a value of its metric %s.",
-			    rendering->study->metrics[0].name);
-	else
-		text_append(&reason, run->error_message, error_message_reason(run->error_message));
+	if (trial->outcome != OUTCOME_COMPLETED && run->reason) {
+		member_text(answer, "infeasibleReason", run->reason);
+		return;
+	}
+	text_printf(&reason, "The trial ended without a value of its metric %s.",
+		    rendering->study->metrics[0].name);
 	member_text(answer, "infeasibleReason", reason.data);
 }
 
@@ -121,7 +122,7 @@ static void trial_render(const struct rendering *rendering, const struct stored_
 	member_text(answer, "state", state_of(trial, reached));
 	parameters_render(rendering->study, trial, answer);
 	if (reached)
-		final_render(rendering, final, answer);
+		final_render(rendering, trial->final_step, final, answer);
 	member_time(answer, "startTime", trial->started_us, TIME_MICROSECONDS);
 	member_time(answer, "endTime", trial->ended_us, TIME_MICROSECONDS);
 	if (trial->outcome != OUTCOME_OPEN && !reached)
@@ -183,7 +184,7 @@ static bool value_of(const struct stored_trial *trial, double *ret_value)
 	if (trial->outcome != OUTCOME_COMPLETED || !trial->final ||
 	    json_parse_own(trial->final, &final, NULL))
 		return false;
-	value = json_array_get(json_object_get(final, "values"), 0);
+	value = json_array_get(final, 0);
 	*ret_value = json_number_value(value);
 	return json_is_number(value);
 }

@@ -18,8 +18,6 @@
 #include "api/message/message_write.h"
 #include "api/training/context.h"
 #include "api/training/job_name.h"
-#include "daemon/base/memory.h"
-#include "scheduler/plan/outcome.h"
 #include "store/jobs/summaries.h"
 
 enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000 };
@@ -103,16 +101,6 @@ static const struct message get_query = { "trainyard.GetJobRequest", get_fields,
 
 /* ---- answers ---- */
 
-/* Of an errorMessage what comes before the pointer to the cloud's logs, which leads nowhere from here. */
-static void reason_render(const struct job_summary *job, struct writer *answer)
-{
-	const char *reported = job->waits_for ? job->waits_for : job->error_message;
-	AUTO(string)
-	char *reason = reported ? memory_strndup(reported, error_message_reason(reported)) : NULL;
-
-	member_text(answer, "reason", reason);
-}
-
 void listed_job_render(const struct jobs_context *context, const struct job_summary *job,
 		       struct writer *answer)
 {
@@ -132,7 +120,7 @@ void listed_job_render(const struct jobs_context *context, const struct job_summ
 	member_text(answer, "displayName", job->display_name);
 	member_text(answer, "job", job->pipeline_id ? job->job_id : NULL);
 	member_text(answer, "state", job_state_name(job->state));
-	reason_render(job, answer);
+	member_text(answer, "reason", job->reason ? job->reason : job->waits_for);
 	member_time(answer, "createTime", job->created_us, TIME_MICROSECONDS);
 	member_time(answer, "startTime", job->started_us, TIME_MICROSECONDS);
 	member_time(answer, "endTime", job->ended_us, TIME_MICROSECONDS);

@@ -133,6 +133,8 @@ enum status job_create_handle(struct call *call, struct error *err)
 			    .web_access = json_true_at(input, "enableWebAccess"),
 			    .traits = (plan_tunes(plan) ? JOB_TRAIT_SEARCH : 0) |
 				      (image && builtin_image(image) ? JOB_TRAIT_BUILT_IN : 0),
+			    .replica_count = plan_replica_count(plan),
+			    .gpu_count = plan_accelerator_count(plan),
 		    },
 		    &stored, err);
 	if (rc)

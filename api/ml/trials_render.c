@@ -88,30 +88,21 @@ static void parameters_render(const struct study *study, const char *values, str
 	message_close(&map);
 }
 
-/* @final: "{"step":3,"values":[0.5,null]}". */
-static void final_render(const char *final, struct shown *shown, struct writer *answer)
+/* @trial's final: "[0.5,null]". */
+static void final_render(const struct stored_trial *trial, struct shown *shown, struct writer *answer)
 {
-	static const char step[] = "{\"step\":", values[] = ",\"values\":[";
-	size_t step_length, value_length;
+	const char *value = trial->final && *trial->final == '[' ? trial->final + 1 : "";
+	const size_t length = strspn(value, number_bytes);
 	struct writer metric;
-
-	if (!final || strncmp(final, step, sizeof(step) - 1) != 0)
-		return;
-	final += sizeof(step) - 1;
-	step_length = strspn(final, "-0123456789");
-	if (strncmp(final + step_length, values, sizeof(values) - 1) != 0)
-		return;
-	const char *value = final + step_length + sizeof(values) - 1;
 	char *end;
 
-	value_length = strspn(value, number_bytes);
 	shown->value = strtod(value, &end);
-	if (!value_length || end != value + value_length)
+	if (!length || end != value + length)
 		return;
 	shown->measured = true;
 	metric = member_message(answer, "finalMetric");
-	member_int(&metric, "trainingStep", strtoll(final, NULL, 10));
-	text_append(member_begin(&metric, "objectiveValue"), value, value_length);
+	member_int(&metric, "trainingStep", trial->final_step);
+	text_append(member_begin(&metric, "objectiveValue"), value, length);
 	message_close(&metric);
 }
 
@@ -127,7 +118,7 @@ static void trial_render(struct page *page, const struct stored_trial *trial, st
 
 	member_int(&answer, "trialId", trial->number);
 	parameters_render(page->study, trial->parameters, &answer);
-	final_render(trial->final, shown, &answer);
+	final_render(trial, shown, &answer);
 	if (trial->stopped_early)
 		member_bool(&answer, "isTrialStoppedEarly", true);
 	member_time(&answer, "startTime", trial->started_us, TIME_SECONDS);

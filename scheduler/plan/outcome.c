@@ -183,26 +183,19 @@ static void tail_put(struct text *text, const char *tail)
 }
 
 /* Source: transcripts of failed jobs; the shape that tools search for. */
-static const char pointer[] = "\n\nTo find out more about why your job exited please check the logs: ";
-
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
-			 const char *job_id)
+			 const char *job_id, size_t *ret_reason_bytes)
 {
 	struct text text AUTO_TEXT = { 0 };
 
 	text_puts(&text, sentences);
 	if (stderr_tail && *stderr_tail)
 		tail_put(&text, stderr_tail);
+	*ret_reason_bytes = text.length;
 	text_printf(&text,
-		    "%shttps://console.cloud.google.com/logs/viewer?project=%s&resource=ml_job%%2Fjob_id%%2F%s"
+		    "\n\nTo find out more about why your job exited please check the logs: "
+		    "https://console.cloud.google.com/logs/viewer?project=%s&resource=ml_job%%2Fjob_id%%2F%s"
 		    "&advancedFilter=resource.type%%3D%%22ml_job%%22%%0Aresource.labels.job_id%%3D%%22%s%%22",
-		    pointer, project_number, job_id, job_id);
+		    project_number, job_id, job_id);
 	return text_take(&text);
-}
-
-size_t error_message_reason(const char *message)
-{
-	const char *end = strstr(message, pointer);
-
-	return end ? (size_t)(end - message) : strlen(message);
 }

@@ -110,7 +110,7 @@ enum status trial_from_stored(const struct study *study, const struct stored_tri
 	if (!rc && stored->final)
 		rc = json_parse_own(stored->final, &final, err);
 	for (size_t m = 0; m < METRICS_MAX; m++) {
-		const json_t *value = json_array_get(json_object_get(final, "values"), m);
+		const json_t *value = json_array_get(final, m);
 
 		ret_trial->final[m] = json_is_number(value) ? json_number_value(value) : NAN;
 	}

@@ -11,16 +11,14 @@
 #include "scheduler/tuning/measurements.h"
 #include "store/logs/logs.h"
 
-static char *final_text(const struct study *study, const struct measurement *final)
+static char *values_text(const struct study *study, const struct measurement *final)
 {
 	AUTO(json) json_t *values = json_array();
-	AUTO(json) json_t *object = NULL;
 
 	for (size_t m = 0; m < study->metric_count; m++)
 		json_array_append_new(values,
 				      isnan(final->values[m]) ? json_null() : json_real(final->values[m]));
-	object = json_pack("{s:I, s:O}", "step", (json_int_t) final->step, "values", values);
-	return json_dump_compact(object);
+	return json_dump_compact(values);
 }
 
 static enum trial_outcome outcome_of(const struct stored_trial *stored)
@@ -75,7 +73,8 @@ static void measured_fill(const struct look *look, const struct stored_trial *st
 		    look->study,
 		    &(struct trial){ .measurements = reported->all, .measurement_count = reported->count },
 		    &final)) {
-		act->final = final_text(look->study, &final);
+		act->final_step = (int64_t) final.step;
+		act->final = values_text(look->study, &final);
 		events_report(look, &act->says, stored, metrics);
 	} else if (act->outcome == OUTCOME_COMPLETED) {
 		absence_report(&act->says, stored, metrics);

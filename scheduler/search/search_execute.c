@@ -100,6 +100,7 @@ static enum status trial_act_end(struct scheduler *scheduler, struct job_run *ru
 					     .number = act->number,
 					     .run = act->run,
 					     .outcome = act->outcome,
+					     .final_step = act->final_step,
 					     .final = act->final,
 					     .curve = act->curve,
 					     .lines = lines,

@@ -24,6 +24,7 @@ struct trial_act {
 	unsigned number;
 	int64_t run;                /* the job that runs it */
 	enum trial_outcome outcome; /* ENDS */
+	int64_t final_step;         /* ENDS */
 	char *final, *curve;        /* ENDS; NULL: it has no measurements */
 	struct notes says;          /* ENDS, STOPS */
 };

@@ -8,7 +8,6 @@
 #include "scheduler/job_run.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/outcome.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/search/ended_trials.h"
 #include "scheduler/search/look.h"
@@ -40,7 +39,7 @@ static void message_write(struct text *text, const struct job *run)
 {
 	text_puts(text, " The trial's error message was: ");
 	if (run->error_message)
-		text_append(text, run->error_message, error_message_reason(run->error_message));
+		text_append(text, run->error_message, run->reason_bytes);
 }
 
 static void first_failure_write(struct text *text, const struct look *look, size_t index)

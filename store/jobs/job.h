@@ -39,6 +39,7 @@ struct job {
 	int64_t ended_us;         /* when it reached its final state; 0: not yet */
 	int64_t updated_us;       /* the row's last change */
 	char *error_message;      /* NULL: none */
+	size_t reason_bytes;      /* how much of it is the reason: after that comes the pointer to the logs */
 	int error_code;           /* of google.rpc.Code, with the message; 0: none */
 	char *labels;             /* JSON object text, NULL: none */
 	char *input;              /* canonical trainingInput, JSON text */
@@ -48,6 +49,7 @@ struct job {
 	double ml_units_per_hour; /* while it runs */
 	bool web_access;          /* its replicas have interactive shells while they run */
 	unsigned traits;          /* enum job_trait */
+	unsigned replica_count, gpu_count; /* of the plan's pools; only inserts look at them */
 
 	/* For the scheduler: the state to go to once all containers of this attempt are stopped and removed (PREPARING:
 	 * retry), UNSPECIFIED until it is decided; the reason, for errorMessage; the attempt of the whole job, from 1;

@@ -42,7 +42,8 @@ void job_row_read(sqlite3_stmt *row, struct job *ret_job)
 		.outcome_code = sqlite3_column_int(row, 29),
 		.web_access = sqlite3_column_int(row, 30) != 0,
 		.traits = (unsigned)sqlite3_column_int(row, 31),
-		.position = sqlite3_column_int64(row, 32),
+		.reason_bytes = (size_t)sqlite3_column_int64(row, 32),
+		.position = sqlite3_column_int64(row, 33),
 	};
 }
 
@@ -155,6 +156,8 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	bind_text(insert, ":display_name", job->display_name);
 	bind_int(insert, ":web_access", job->web_access);
 	bind_int(insert, ":traits", job->traits);
+	bind_int(insert, ":replica_count", job->replica_count);
+	bind_int(insert, ":gpu_count", job->gpu_count);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",

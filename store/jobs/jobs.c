@@ -198,6 +198,7 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	bind_unless_zero(advance, ":running", change->running_us);
 	bind_unless_zero(advance, ":ended", change->ended_us);
 	bind_text(advance, ":message", change->error_message);
+	bind_int(advance, ":reason_bytes", (int64_t)change->reason_bytes);
 	bind_int(advance, ":error_code", change->error_code);
 	bind_text(advance, ":output", change->output);
 	bind_text(advance, ":assignment", change->assignment);

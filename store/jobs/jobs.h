@@ -66,7 +66,8 @@ struct job_change {
 	enum job_state to;                        /* ...and moves it there; may be the same */
 	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
 	const char *error_message;                /* NULL: leave */
-	int error_code;                           /* with error_message */
+	size_t reason_bytes;                      /* with error_message, as in struct job */
+	int error_code;                           /* likewise */
 	const char *output;                       /* NULL: leave */
 	const char *assignment;                   /* NULL: leave */
 	const struct lease *leases;               /* stored with this change, all for its job */

@@ -20,7 +20,7 @@ static void summary_deinit(struct job_summary *job)
 	free(job->pipeline_id);
 	free(job->display_name);
 	free(job->labels);
-	free(job->error_message);
+	free(job->reason);
 	free(job->waits_for);
 }
 
@@ -152,7 +152,7 @@ static enum status summary_read(struct connection *connection, int64_t id, void 
 		.created_us = sqlite3_column_int64(row, 8),
 		.started_us = sqlite3_column_int64(row, 9),
 		.ended_us = sqlite3_column_int64(row, 10),
-		.error_message = column_copy(row, 11),
+		.reason = column_copy(row, 11),
 		.replica_count = (unsigned)sqlite3_column_int64(row, 12),
 		.gpu_count = (unsigned)sqlite3_column_int64(row, 13),
 	};

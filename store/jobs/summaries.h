@@ -14,7 +14,7 @@ struct job_summary {
 	char *display_name, *labels; /* of the pipeline, if there is one; NULL: none */
 	enum job_state state;
 	int64_t created_us, started_us, ended_us; /* 0: not yet */
-	char *error_message;                      /* NULL: none */
+	char *reason; /* of its errorMessage, without the pointer to the logs; NULL: none */
 	char *waits_for; /* for a QUEUED or PREPARING job: the last service line in its log; or NULL */
 	unsigned replica_count, gpu_count; /* for a tuning job: of one trial */
 };

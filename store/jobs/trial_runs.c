@@ -19,7 +19,7 @@ enum status trial_jobs_visit(struct store *store, int64_t job,
 		visit(arg, &(struct trial_run){
 				   .number = (unsigned)sqlite3_column_int(rows, 0),
 				   .job_id = column_text(rows, 1),
-				   .error_message = column_text(rows, 2),
+				   .reason = column_text(rows, 2),
 			   });
 	return rc;
 }

@@ -34,11 +34,12 @@ static struct stored_trial trial_read(sqlite3_stmt *row)
 		.ended_as = (unsigned)sqlite3_column_int(row, 4),
 		.stopped_early = sqlite3_column_int(row, 5) != 0,
 		.parameters = (char *)column_text(row, 6),
-		.final = (char *)column_text(row, 7),
-		.state = (enum job_state)sqlite3_column_int(row, 8),
-		.started_us = sqlite3_column_int64(row, 9),
-		.running_us = sqlite3_column_int64(row, 10),
-		.ended_us = sqlite3_column_int64(row, 11),
+		.final_step = sqlite3_column_int64(row, 7),
+		.final = (char *)column_text(row, 8),
+		.state = (enum job_state)sqlite3_column_int(row, 9),
+		.started_us = sqlite3_column_int64(row, 10),
+		.running_us = sqlite3_column_int64(row, 11),
+		.ended_us = sqlite3_column_int64(row, 12),
 	};
 }
 
@@ -213,6 +214,7 @@ static enum status ending_run(struct change_scope *scope, void *arg, struct erro
 	bind_int(update, ":job", ending->job);
 	bind_int(update, ":number", ending->number);
 	bind_int(update, ":outcome", ending->outcome);
+	bind_int(update, ":final_step", ending->final_step);
 	bind_text(update, ":final", ending->final);
 	rc = statement_run(update, err);
 	if (!rc && sqlite3_changes(scope->connection->db) == 1)

@@ -31,7 +31,8 @@ struct stored_trial {
 	unsigned ended_as;  /* position in the order of ends, from 1; 0: not ended */
 	bool stopped_early; /* it was stopped by early stopping */
 	char *parameters;   /* JSON array: numbers, categories by their index, null where inactive */
-	char *final;        /* JSON object {"step", "values"}, NULL: no measurement */
+	int64_t final_step; /* of its result */
+	char *final;        /* JSON array: a number for each metric, or null; NULL: no measurement */
 	/* Of the job that runs it. */
 	enum job_state state;
 	int64_t started_us, running_us, ended_us;
@@ -76,6 +77,7 @@ struct trial_ending {
 	int64_t job;
 	unsigned number;
 	enum trial_outcome outcome;
+	int64_t final_step;
 	const char *final; /* NULL: no measurement */
 	int64_t run;
 	const char *curve; /* likewise: all its reports, JSON text of the scheduler */
@@ -115,7 +117,7 @@ enum status trial_curves_visit(struct store *store, int64_t job,
 struct trial_run {
 	unsigned number;
 	const char *job_id;
-	const char *error_message; /* NULL: none */
+	const char *reason; /* of its errorMessage, without the pointer to the logs; NULL: none */
 };
 /* Calls @visit for each trial of job @job, in the order of their numbers. Thread: any. */
 enum status trial_jobs_visit(struct store *store, int64_t job,

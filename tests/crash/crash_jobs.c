@@ -231,7 +231,8 @@ static enum status trial_finish(struct world *world)
 	const struct trial_ending ending = { .job = TUNING,
 					     .number = 1,
 					     .outcome = OUTCOME_COMPLETED,
-					     .final = "{\"step\":1,\"values\":[2]}",
+					     .final_step = 1,
+					     .final = "[2]",
 					     .run = TUNING + 1,
 					     .curve = "[[1,2]]" };
 

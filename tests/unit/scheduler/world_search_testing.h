@@ -136,7 +136,7 @@ static void final_check(const struct trial_ending *ending, const struct client_j
 	if (!final != !run->reports)
 		VIOLATE("trial %u %s", ending->number,
 			run->reports ? "lost its result" : "has a result, and reported none");
-	else if (final && json_number_value(json_array_get(json_object_get(final, "values"), 0)) !=
+	else if (final && json_number_value(json_array_get(final, 0)) !=
 				  report_value(ending->run, run->reports))
 		VIOLATE("trial %u has the result %s after %u reports", ending->number, ending->final,
 			run->reports);

@@ -443,8 +443,10 @@ static void change_apply(struct job_change *change)
 	row->started_us = change->started_us ? change->started_us : row->started_us;
 	row->running_us = change->running_us ? change->running_us : row->running_us;
 	row->ended_us = change->ended_us ? change->ended_us : row->ended_us;
-	if (change->error_message)
+	if (change->error_message) {
 		text_replace(&row->error_message, change->error_message);
+		row->reason_bytes = change->reason_bytes;
+	}
 	if (change->assignment)
 		text_replace(&row->assignment, change->assignment);
 	if (change->decides || change->retries) {

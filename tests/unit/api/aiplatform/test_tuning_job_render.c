@@ -103,7 +103,7 @@ static void trial_end_as(struct bench *bench, const struct job *owner, unsigned 
 			 enum trial_outcome outcome, const char *final)
 {
 	const struct trial_ending ending = {
-		.job = owner->id, .number = number, .run = run, .outcome = outcome, .final = final
+		.job = owner->id, .number = number, .run = run, .outcome = outcome, .final_step = 7, .final = final
 	};
 
 	assert_int_equal(trial_end(bench->store, &ending, &bench->err), STATUS_OK);
@@ -125,6 +125,7 @@ static void run_fail(struct bench *bench, int64_t run, const char *message)
 				     .from = JOB_RUNNING,
 				     .to = JOB_FAILED,
 				     .error_message = message,
+				     .reason_bytes = strcspn(message, "\n"),
 				     .error_code = 3,
 				     .ended_us = 1 };
 
@@ -158,12 +159,12 @@ static void trials_have_states_values_and_reasons(void **state)
 		runs[i] = trial_add(bench, job, i + 1, values[i]);
 	for (unsigned i = 0; i < 5; i++)
 		job_to_running(bench, runs[i]);
-	trial_end_as(bench, job, 1, runs[0], OUTCOME_COMPLETED, "{\"step\":7,\"values\":[0.25,null]}");
+	trial_end_as(bench, job, 1, runs[0], OUTCOME_COMPLETED, "[0.25,null]");
 	trial_end_as(bench, job, 2, runs[1], OUTCOME_COMPLETED, NULL);
 	run_fail(
 		bench, runs[2],
 		"The replica failed.\n\nTo find out more about why your job exited please check the logs: …");
-	trial_end_as(bench, job, 3, runs[2], OUTCOME_INFEASIBLE, "{\"step\":7,\"values\":[0.25,1.0]}");
+	trial_end_as(bench, job, 3, runs[2], OUTCOME_INFEASIBLE, "[0.25,1.0]");
 	trial_stop_one(bench, job, 4, runs[3]);
 	assert_int_equal(job_cancel_by_id(bench->store, runs[4], "Cancelled.", &bench->err), STATUS_OK);
 	AUTO(json) json_t *answer = tuning_job(bench, job);
@@ -265,7 +266,7 @@ static void a_study_is_told_with_all_metrics(void **state)
 	const int64_t run = trial_add(bench, job, 1, tree);
 
 	job_to_running(bench, run);
-	trial_end_as(bench, job, 1, run, OUTCOME_COMPLETED, "{\"step\":7,\"values\":[0.25,0.75]}");
+	trial_end_as(bench, job, 1, run, OUTCOME_COMPLETED, "[0.25,0.75]");
 	AUTO(json)
 	json_t *study =
 		answer_of(bench, tuning_job_study_handle, "hyperparameterTuningJob", job->job_id, NULL);

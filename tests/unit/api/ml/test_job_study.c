@@ -53,7 +53,7 @@ static void trials_are_told_with_their_parameters_and_the_best_one(void **state)
 	BENCH(state);
 	const int64_t job = search_store(bench, "tuned", search_of(RATE "," KIND, true));
 
-	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25,1.0]"), "{\"step\":3,\"values\":[0.5]}",
+	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25,1.0]"), "[0.5]",
 		     "{\"reported\":2,\"stride\":1,\"points\":[[0,1,0.5,0.75],[1,3,1.5,0.5]]}");
 	trial_finish(bench, job, 2, trial_store(bench, job, 2, "[0.5,null]"), NULL, NULL);
 	trial_store(bench, job, 3, "[1.0,0.0]");
@@ -78,7 +78,7 @@ static void a_table_quotes_what_it_must(void **state)
 	BENCH(state);
 	const int64_t job = search_store(bench, "tuned", search_of(RATE "," KIND, false));
 
-	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25,1.0]"), "{\"step\":3,\"values\":[0.5]}",
+	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25,1.0]"), "[0.5]",
 		     NULL);
 	trial_store(bench, job, 2, "[1.0,0.0]");
 	AUTO(string) char *text = study_text(bench, "tuned", "csv", NULL);
@@ -107,9 +107,9 @@ static void a_curve_that_is_not_whole_says_so(void **state)
 	const int64_t job = search_store(bench, "tuned", search_of(RATE, false));
 	AUTO(string) char *curve = long_curve();
 
-	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25]"), "{\"step\":1,\"values\":[0.5]}",
+	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25]"), "[0.5]",
 		     curve);
-	trial_finish(bench, job, 2, trial_store(bench, job, 2, "[0.25]"), "{\"step\":1,\"values\":[0.5]}",
+	trial_finish(bench, job, 2, trial_store(bench, job, 2, "[0.25]"), "[0.5]",
 		     "{\"reported\":1,\"stride\":1,\"points\":[[0,1,0.5,0.75]]}");
 	AUTO(json) json_t *answer = study_json(bench, "tuned", NULL);
 	assert_int_equal(json_array_size(json_object_get(trial_at(answer, 0), "measurements")), 500);
@@ -150,9 +150,9 @@ static void a_damaged_curve_is_left_out(void **state)
 	BENCH(state);
 	const int64_t job = search_store(bench, "tuned", search_of(RATE, false));
 
-	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25]"), "{\"step\":1,\"values\":[0.5]}",
+	trial_finish(bench, job, 1, trial_store(bench, job, 1, "[0.25]"), "[0.5]",
 		     "{");
-	trial_finish(bench, job, 2, trial_store(bench, job, 2, "[0.25]"), "{\"step\":1,\"values\":[0.5]}",
+	trial_finish(bench, job, 2, trial_store(bench, job, 2, "[0.25]"), "[0.5]",
 		     "{}");
 	AUTO(json) json_t *answer = study_json(bench, "tuned", NULL);
 	for (size_t i = 0; i < 2; i++)

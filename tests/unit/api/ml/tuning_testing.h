@@ -71,7 +71,7 @@ static inline void job_to_running(struct bench *bench, int64_t job)
 	state_set(bench, job, JOB_PREPARING, JOB_RUNNING);
 }
 
-/* Ends a trial that was not begun yet: @final NULL as without a measurement; @curve may be NULL. */
+/* Ends a trial that was not begun yet, at step 3: @final NULL as without a measurement; @curve may be NULL. */
 static inline void trial_finish(struct bench *bench, int64_t job, unsigned number, int64_t run,
 				const char *final, const char *curve)
 {
@@ -79,6 +79,7 @@ static inline void trial_finish(struct bench *bench, int64_t job, unsigned numbe
 					     .number = number,
 					     .run = run,
 					     .outcome = OUTCOME_COMPLETED,
+					     .final_step = 3,
 					     .final = final,
 					     .curve = curve };
 

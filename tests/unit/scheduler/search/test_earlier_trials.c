@@ -91,9 +91,9 @@ static void stored_trials_are_taken_by_their_outcomes(void **state)
 	stored.ended_as = 2;
 	stored.outcome = OUTCOME_COMPLETED;
 	assert_taken(&stored, TRIAL_INFEASIBLE, NAN); /* it measured nothing */
-	stored.final = (char *)"{\"step\": 7, \"values\": [null]}";
+	stored.final = (char *)"[null]";
 	assert_taken(&stored, TRIAL_INFEASIBLE, NAN);
-	stored.final = (char *)"{\"step\": 7, \"values\": [0.75]}";
+	stored.final = (char *)"[0.75]";
 	assert_taken(&stored, TRIAL_COMPLETED, 0.75);
 	stored.outcome = OUTCOME_INFEASIBLE;
 	assert_taken(&stored, TRIAL_INFEASIBLE, 0.75);

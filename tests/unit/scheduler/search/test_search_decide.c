@@ -171,7 +171,7 @@ static void trials_see(const struct row *row, struct look *look)
 					       .ended_as = seen->outcome ? (unsigned)look->list.count + 1 : 0,
 					       .parameters = strdup("[1]"),
 					       .final = seen->outcome == OUTCOME_COMPLETED
-								? strdup("{\"step\":1,\"values\":[0.5]}")
+								? strdup("[0.5]")
 								: NULL,
 					       .started_us = 40 * S,
 					       .running_us = seen->state == JOB_PREPARING ? 0 : 50 * S,
@@ -220,7 +220,9 @@ static bool row_holds(const struct row *row)
 			      .running_us = row->state == JOB_RUNNING,
 			      .torn_down = row->torn_down,
 			      .error_message = row->explained ? (char *)"Why." : NULL };
-	struct job failure = { .error_message = (char *)"It failed.", .error_code = STATUS_INTERNAL };
+	struct job failure = { .error_message = (char *)"It failed.",
+			       .reason_bytes = strlen("It failed."),
+			       .error_code = STATUS_INTERNAL };
 	const struct reconciler reconciler = { 0 };
 	const struct decision_context context = { .reconciler = &reconciler,
 						  .wall_us = 100 * S,

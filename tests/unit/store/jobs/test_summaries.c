@@ -5,10 +5,6 @@
 #include "store/jobs/resources.h"
 #include "tests/unit/store/store_testing.h"
 
-#define PLAN                                                                                                     \
-	"{\"pools\":{\"master\":{\"count\":1,\"accelerator_type\":\"NVIDIA_TESLA_T4\",\"accelerator_count\":2}," \
-	"\"worker\":{\"count\":3},\"ps\":{\"count\":1,\"accelerator_type\":\"TPU_V2\",\"accelerator_count\":8}}}"
-
 static int64_t custom_add(struct bench *bench, const char *id, const char *name, const char *labels)
 {
 	struct job job = job_named(id), *stored = NULL;
@@ -18,7 +14,8 @@ static int64_t custom_add(struct bench *bench, const char *id, const char *name,
 	job.location = LITERAL("us-central1");
 	job.display_name = LITERAL(name);
 	job.labels = LITERAL(labels);
-	job.plan = LITERAL(PLAN);
+	job.replica_count = 5;
+	job.gpu_count = 2;
 	bench->now_ns += 1000000;
 	assert_int_equal(job_insert(bench->store, &job, NULL, 0, &stored, &bench->err), STATUS_OK);
 	number = stored->id;
@@ -139,7 +136,8 @@ static void an_ended_job_waits_for_nothing(void **state)
 	struct service_line line = { SEVERITY_INFO, "The job is queued: it waits for GPUs." };
 	struct job waits = job_named("waits"), over = job_named("over"), *stored = NULL;
 	struct job_change change = {
-		.from = JOB_QUEUED, .to = JOB_FAILED, .ended_us = 1, .error_message = "the reason"
+		.from = JOB_QUEUED, .to = JOB_FAILED, .ended_us = 1, .error_message = "the reason\n\nthe pointer",
+		.reason_bytes = strlen("the reason")
 	};
 
 	assert_int_equal(job_insert(bench->store, &waits, &line, 1, NULL, &bench->err), STATUS_OK);
@@ -153,7 +151,7 @@ static void an_ended_job_waits_for_nothing(void **state)
 			 STATUS_OK);
 	assert_int_equal(list.count, 2);
 	assert_null(list.jobs[0].waits_for);
-	assert_string_equal(list.jobs[0].error_message, "the reason");
+	assert_string_equal(list.jobs[0].reason, "the reason");
 	assert_string_equal(list.jobs[1].waits_for, "The job is queued: it waits for GPUs.");
 }
 

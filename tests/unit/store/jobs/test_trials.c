@@ -35,7 +35,7 @@ static enum status trial_ends(struct bench *bench, int64_t job, unsigned number,
 			      const char *final)
 {
 	const struct trial_ending ending = {
-		.job = job, .number = number, .outcome = outcome, .final = final
+		.job = job, .number = number, .outcome = outcome, .final_step = final ? 5 : 0, .final = final
 	};
 
 	return trial_end(bench->store, &ending, &bench->err);
@@ -186,7 +186,7 @@ static void a_trial_ends_once_and_its_place_is_kept(void **state)
 	assert_int_equal(trials_add(bench, job, 1, 3, runs), STATUS_OK);
 	assert_int_equal(trials_add(bench, other, 4, 1, NULL), STATUS_OK);
 	assert_int_equal(trial_ends(bench, other, 4, OUTCOME_CANCELLED, NULL), STATUS_OK);
-	assert_int_equal(trial_ends(bench, job, 2, OUTCOME_COMPLETED, "{\"step\":1}"), STATUS_OK);
+	assert_int_equal(trial_ends(bench, job, 2, OUTCOME_COMPLETED, "[0.5]"), STATUS_OK);
 	assert_int_equal(trial_ends(bench, job, 2, OUTCOME_INFEASIBLE, NULL), STATUS_OK);
 	assert_int_equal(trial_stops(bench, job, 2, runs[1]), STATUS_OK);
 	assert_int_equal(trial_stops(bench, job, 1, runs[0]), STATUS_OK);
@@ -199,7 +199,8 @@ static void a_trial_ends_once_and_its_place_is_kept(void **state)
 	assert_int_equal(list.trials[1].outcome, OUTCOME_COMPLETED);
 	assert_int_equal(list.trials[1].ended_as, 1);
 	assert_false(list.trials[1].stopped_early);
-	assert_string_equal(list.trials[1].final, "{\"step\":1}");
+	assert_int_equal(list.trials[1].final_step, 5);
+	assert_string_equal(list.trials[1].final, "[0.5]");
 	assert_int_equal(list.trials[2].ended_as, 0);
 }
 
