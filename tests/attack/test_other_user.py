@@ -44,7 +44,7 @@ def clean(*words):
 
 @pytest.mark.parametrize("options", [(), ("--token-file",)], ids=["open", "token"])
 def test_a_name_held_by_another_user_keeps_no_daemon_from_starting(idle_engine, tmp_path, options):
-    """Broken: instance_lock_open() with PRESENCE_ALONE."""
+    """Broken: instance_lock_open() with INSTANCE_ALONE."""
     token = tmp_path / "token"
     token.write_text("attack-token-0123456789\n")
     token.chmod(0o600)
