@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
+#include "api/http/exchange.h"
+#include "daemon/base/work.h"
 #include "tests/unit/api/storage/storage_testing.h"
 
 static int bench_open(void **state)
@@ -353,6 +355,31 @@ TEST(a_batch_does_not_answer_without_end)
 	assert_int_equal(count_of(seen, "HTTP/1.1 200 OK"), 1 + CALLS - put_off);
 }
 
+static bool is_given_up(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+/* Not even read, or it would be refused. Broken: part_run() without work_check(). */
+TEST(a_batch_that_is_not_waited_for_ends)
+{
+	static const char parts[] = "--B\r\n\r\nnone\r\n--B--\r\n";
+	struct exchange exchange = { .head.values[HEADER_CONTENT_TYPE] = "multipart/mixed; boundary=B" };
+	struct call call = { .host = "localhost",
+			     .exchange = &exchange,
+			     .context = &yard.context,
+			     .raw = parts,
+			     .raw_bytes = strlen(parts) };
+
+	(void)state_;
+	assert_int_equal(batch_run(&call, NULL), STATUS_INVALID_ARGUMENT);
+	work_begin(&(struct work){ .is_abandoned = is_given_up });
+	usleep(20 * 1000);
+	assert_int_equal(batch_run(&call, NULL), STATUS_CANCELLED);
+	work_end();
+}
+
 static void names_are(const struct seen *seen, const char *prefixes, const char *items)
 {
 	struct text told AUTO_TEXT = { 0 };
@@ -554,6 +581,7 @@ static int TEST_MAIN(void)
 		BOX_TEST(metadata_never_outgrow_the_head_of_an_answer),
 		BOX_TEST(an_upload_has_a_content_type_that_fits_into_a_head),
 		BOX_TEST(a_batch_does_not_answer_without_end),
+		BOX_TEST(a_batch_that_is_not_waited_for_ends),
 		BOX_TEST(a_list_takes_prefix_delimiter_and_offsets),
 		BOX_TEST(a_list_comes_in_pages),
 		BOX_TEST(pages_go_on_after_the_longest_names),
