@@ -502,7 +502,7 @@ static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **stat
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_HASTEN, 1);
 	job_end(bench, id);
-	assert_int_equal(count_in_log(bench, "slow", "stays slow beyond the time"), 0);
+	assert_int_equal(count_in_log(bench, "slow", "stays slow after the end"), 0);
 }
 
 static int TEST_MAIN(void)
