@@ -276,8 +276,8 @@ def test_the_developers_credentials_are_given_where_that_is_wished(new_daemon, t
 
 
 # Broken: given_file_find() that takes what is not there; what is of another kind.
-@pytest.mark.parametrize("option, value, reason", [("--adc", "/no/such/file", "No such file"), ("--adc", "/etc", "no file"),
-                                                   ("--wheels", "/etc/hostname", "no directory")])
+@pytest.mark.parametrize("option, value, reason", [("--adc", "/no/such/file", "No such file"), ("--adc", "/etc", "is not a file"),
+                                                   ("--wheels", "/etc/hostname", "is not a directory")])
 def test_what_cannot_be_given_is_refused_at_the_start(tmp_path, option, value, reason):
     ended = subprocess.run([program(), "serve", "--state-dir", tmp_path / "state", "--listen", "127.0.0.1:0", option, value],
                            capture_output=True, text=True, timeout=30)
