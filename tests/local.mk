@@ -227,6 +227,7 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker_mounts.c \
 	tests/unit/scheduler/engine/test_docker_progress.c \
 	tests/unit/scheduler/engine/test_docker_reading.c \
+	tests/unit/scheduler/engine/test_docker_readings.c \
 	tests/unit/scheduler/engine/test_docker_replica.c \
 	tests/unit/scheduler/engine/test_docker_subnet.c \
 	tests/unit/scheduler/engine/test_docker_terminal.c \
@@ -597,6 +598,7 @@ EXTRA_DIST += \
 	tests/unit/full_disk_testing.h \
 	tests/unit/scheduler/plan/placement_testing.h \
 	tests/unit/scheduler/engine/docker_json_testing.h \
+	tests/unit/scheduler/engine/docker_logs_testing.h \
 	tests/unit/scheduler/engine/terminal_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \

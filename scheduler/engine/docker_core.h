@@ -25,6 +25,7 @@ enum { DOCKER_SELF_SIZE = 65 };
 enum { BACKOFF_FIRST_US = 200 * MILLISECOND_US, BACKOFF_MOST_US = 5 * SECOND_US };
 
 struct docker;
+struct docker_make;
 struct endpoint;
 
 /* A request from another thread. */
@@ -71,9 +72,9 @@ struct link {
 	char self
 		/* id of the daemon's own container, which joins job networks; "": none (docker_self.h) */
 		[DOCKER_SELF_SIZE];
+	const struct docker_make *make; /* of the engine: docker_make.h */
 	/* Job networks are no networks of this machine, and it cannot join them: their reach is carried (docker_tunnel.h). */
 	bool is_far;
-	bool tells_seconds; /* times of log lines are whole seconds: Podman's (docker_logs.c) */
 	bool may_be_far;    /* it shows by the next network: docker_network.c */
 	void (*then)(struct docker *docker); /* once that is known */
 	struct http_exchange *ping, *info, *look, *events;

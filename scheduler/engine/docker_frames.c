@@ -7,7 +7,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-enum { MINUTE_CHARS = 16, NANO_DIGITS = 9 };
+enum { MINUTE_CHARS = 16, NANO_DIGITS = 9, NS_PER_S = 1000 * 1000 * 1000 };
 
 void frames_init(struct frames *frames, size_t line_max, frames_taker *take, void *arg)
 {
@@ -21,15 +21,27 @@ void frames_deinit(struct frames *frames)
 	frames->halves[0] = frames->halves[1] = (struct frames_half){ 0 };
 }
 
-void frames_reset(struct frames *frames)
+void frames_reset(struct frames *frames, enum frames_times times)
 {
 	for (int i = 0; i < 2; i++) {
 		frames->halves[i].length = 0;
-		frames->halves[i].open = frames->halves[i].ready = false;
+		frames->halves[i].open = frames->halves[i].ready = frames->halves[i].numbered = false;
 	}
 	frames->header_length = frames->stamp_length = 0;
 	frames->left = 0;
 	frames->stamped = false;
+	frames->times = times;
+	frames->second_ns = INT64_MIN;
+}
+
+int64_t frames_unfinished_ns(const struct frames *frames)
+{
+	int64_t earliest_ns = INT64_MAX;
+
+	for (int i = 0; i < 2; i++)
+		if (frames->halves[i].open && frames->halves[i].begun_ns < earliest_ns)
+			earliest_ns = frames->halves[i].begun_ns;
+	return earliest_ns;
 }
 
 /* Not of years that are before or after everything: nothing can be reckoned with those. */
@@ -94,6 +106,27 @@ bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length,
 	return true;
 }
 
+/* @line: its time is set among those of its second. */
+static bool numbered_hand_over(struct frames *frames, struct frames_line *line)
+{
+	const int64_t second_ns = line->time_ns - line->time_ns % NS_PER_S;
+	const int64_t nth = second_ns == frames->second_ns ? frames->nth : 0;
+
+	line->time_ns = second_ns + nth;
+	if (!frames->take(frames->arg, line))
+		return false;
+	frames->second_ns = second_ns;
+	frames->nth = nth + 1;
+	return true;
+}
+
+static bool line_hand_over(struct frames *frames, struct frames_line *line, bool numbered)
+{
+	if (frames->times == FRAMES_TIMES_SECONDS && !numbered)
+		return numbered_hand_over(frames, line);
+	return frames->take(frames->arg, line);
+}
+
 static bool half_hand_over(struct frames *frames, struct frames_half *half, size_t length, bool continues)
 {
 	struct frames_line line = {
@@ -102,10 +135,13 @@ static bool half_hand_over(struct frames *frames, struct frames_half *half, size
 		.data = half->data ? half->data : "",
 		.length = length,
 		.continues = continues,
+		.begun_ns = half->begun_ns,
 	};
 
-	if (!frames->take(frames->arg, &line))
+	if (!line_hand_over(frames, &line, half->numbered))
 		return false;
+	half->numbered = continues;
+	half->time_ns = line.time_ns;
 	half->length -= length;
 	if (half->data)
 		memmove(half->data, half->data + length, half->length);
@@ -212,7 +248,7 @@ static enum frames_result stamp_finish(struct frames *frames, const char *stamp,
 	frames->stamped = true;
 	if (frames->left == 0)
 		frames->header_length = 0;
-	if (half->open && half->time_ns != frames->time_ns && !half_finish(frames, half))
+	if (frames->times == FRAMES_TIMES_EXACT && half->open && half->time_ns != frames->time_ns && !half_finish(frames, half))
 		return FRAMES_HELD;
 	return FRAMES_TAKEN;
 }
@@ -261,17 +297,22 @@ static enum frames_result text_feed(struct frames *frames, const char *data, siz
 
 	*ret_consumed = 0;
 	if (text_is_whole(frames, half, data, length)) {
-		struct frames_line line = { frames->stream, frames->time_ns, data, frames->left - 1, false };
+		struct frames_line line = {
+			frames->stream, frames->time_ns, data, frames->left - 1, false, frames->time_ns
+		};
 
-		if (!frames->take(frames->arg, &line))
+		if (!line_hand_over(frames, &line, false))
 			return FRAMES_HELD;
 		*ret_consumed = frames->left;
 		frames->left = 0;
 		frames->header_length = 0;
 		return FRAMES_TAKEN;
 	}
+	if (!half->open)
+		half->begun_ns = frames->time_ns;
 	half->open = true;
-	half->time_ns = frames->time_ns;
+	if (!half->numbered)
+		half->time_ns = frames->time_ns;
 	last = limit == frames->left;
 	newline = last && data[limit - 1] == '\n';
 	result = half_append(frames, half, data, limit - newline, ret_consumed);

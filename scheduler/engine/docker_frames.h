@@ -12,12 +12,23 @@
 
 enum { FRAMES_HEADER_BYTES = 8, FRAMES_STAMP_MAX = 40 };
 
+/* What a stream's timestamps tell. */
+enum frames_times {
+	FRAMES_TIMES_EXACT, /* one instant each: an unfinished line ends where another timestamp comes */
+	/* Whole seconds, and each frame has its own: an unfinished line ends with a newline only. A line has the time of its
+	 * last frame (in parts: of the frame that completes the first). Lines of a second get times that are a nanosecond
+	 * apart, so that times tell which lines were read; for this, a stream has to begin with the first line of a
+	 * second. */
+	FRAMES_TIMES_SECONDS,
+};
+
 struct frames_line {
 	int stream; /* 1 stdout, 2 stderr */
 	int64_t time_ns;
 	const char *data; /* without the newline */
 	size_t length;
-	bool continues; /* the line's next part follows */
+	bool continues;   /* the line's next part follows */
+	int64_t begun_ns; /* the timestamp of its first frame */
 };
 
 /* Takes a line; false: there is no room now, and the same line will be offered again. */
@@ -27,9 +38,11 @@ typedef bool frames_taker(void *arg, const struct frames_line *line);
 struct frames_half {
 	char *data;
 	size_t length, size;
+	int64_t begun_ns; /* the first timestamp */
 	int64_t time_ns;
-	bool open;  /* part of the line was received */
-	bool ready; /* the line is complete, but was refused so far */
+	bool open;     /* part of the line was received */
+	bool ready;    /* the line is complete, but was refused so far */
+	bool numbered; /* SECONDS: time_ns is final, because a part was passed on with it */
 };
 
 struct frames {
@@ -41,6 +54,8 @@ struct frames {
 	char stamp[FRAMES_STAMP_MAX];
 	size_t stamp_length;
 	bool stamped;
+	enum frames_times times;
+	int64_t second_ns, nth; /* SECONDS: that of the last line, and how many lines had it */
 	int stream;
 	uint32_t left; /* bytes left of the frame's payload */
 	int64_t time_ns;
@@ -59,7 +74,9 @@ enum frames_result {
 void frames_init(struct frames *frames, size_t line_max, frames_taker *take, void *arg);
 void frames_deinit(struct frames *frames);
 /* Drops unfinished frames and lines, because a new stream begins. */
-void frames_reset(struct frames *frames);
+void frames_reset(struct frames *frames, enum frames_times times);
+/* The first timestamp of the unfinished lines; INT64_MAX: there are none. */
+int64_t frames_unfinished_ns(const struct frames *frames);
 
 /* @ret_consumed  always set: how much of @data need not be fed again */
 enum frames_result frames_feed(struct frames *frames, const char *data, size_t length, size_t *ret_consumed);

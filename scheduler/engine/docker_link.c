@@ -19,6 +19,7 @@
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
+#include "scheduler/engine/docker_make.h"
 #include "scheduler/engine/docker_mounts.h"
 #include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/docker_self.h"
@@ -260,15 +261,12 @@ static void files_look_for(struct docker *docker)
 							 .slot = &link->look });
 }
 
-/* Podman's service speaks Docker's API with differences: its log lines have whole seconds and end before the log does (4.3 and
- * 5.8), and a network's bridge is not there before its first container. */
 static void info_done(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
 	AUTO(json) json_t *info = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const char *version = json_text_at(info, "ServerVersion"), *now = json_text_at(info, "SystemTime");
 	struct outcome outcome;
-	bool is_podman;
 
 	outcome_read(answer, &outcome);
 	if (outcome.status || !info) {
@@ -276,11 +274,10 @@ static void info_done(void *arg, const struct http_answer *answer)
 						 : "the engine's answer to /info cannot be understood");
 		return;
 	}
-	is_podman = json_object_get(info, "BuildahVersion") != NULL;
-	docker->link.is_far = is_podman || docker_is_rootless(info);
-	docker->link.tells_seconds = is_podman;
+	docker->link.make = docker_make_of(info);
+	docker->link.is_far = docker->link.make->has_late_bridges || docker_is_rootless(info);
 	snprintf(docker->link.name, sizeof(docker->link.name), "%s %.60s (API %s)",
-		 is_podman ? "Podman" : "Docker Engine", version ? version : "of unknown version",
+		 docker->link.make->name, version ? version : "of unknown version",
 		 docker->link.version);
 	if (!now || !time_parse(now, &docker->link.engine_ns))
 		docker->link.engine_ns = 0;

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_frames.h"
+#include "scheduler/engine/docker_make.h"
 #include "scheduler/engine/docker_reading.h"
 #include "scheduler/engine/docker_replica.h"
 
@@ -27,6 +29,14 @@
  * of the file, so when the first of the last lines is known, everything before it is as well. If it is
  * not, the rest is read from the last known instant on; all of it where the engine's clock was put back (docker_reading.h).
  *
+ * Where followed streams lose lines (docker_make.h), a follower takes lines from complete readings only:
+ *
+ *   WAITING ──> FOLLOW ── an unknown line ──> pause ──> READ ──> FOLLOW ── …
+ *
+ * The last line of a reading may be cut off. It is handed over when another comes behind it, or when the followed stream
+ * has the same. The pause is a multiple of what a reading takes, because such an engine reads the log from its beginning
+ * each time, whatever it is asked for.
+ *
  * An exit shortly before a reconnect may be nowhere else: the engine tells of it, and goes on listing the container as
  * running until it has put away its network. The event is older than our stream of events then, and the listing older
  * than the exit; so what was seen here is told with the end of the output. */
@@ -34,11 +44,14 @@
 enum {
 	TAIL_LINES = 256,
 	NS_PER_S = 1000 * 1000 * 1000,
+	PAUSE_FACTOR = 3,
+	PAUSE_LEAST_US = 100 * MILLISECOND_US,
+	PAUSE_MOST_US = 30 * SECOND_US,
 	RETRY_FIRST_US = 200 * MILLISECOND_US,
 	RETRY_MOST_US = 5 * SECOND_US,
 };
 
-enum stage { STAGE_WAITING, STAGE_FOLLOW, STAGE_TAIL, STAGE_REST, STAGE_LAST_LINES };
+enum stage { STAGE_WAITING, STAGE_FOLLOW, STAGE_READ, STAGE_TAIL, STAGE_REST, STAGE_LAST_LINES };
 
 /* Has at most one exchange or timer at a time. */
 struct follower {
@@ -56,8 +69,11 @@ struct follower {
 	unsigned code;
 	struct timer again;
 	bool moved; /* a line was handed over since the stream was opened */
-	int64_t second_ns,
-		nth;      /* of an engine that tells whole seconds: the current one, and its lines so far */
+	bool more;  /* FOLLOW: a reading will find an unknown line */
+	struct frames_line last; /* the last line of a reading, which may be cut off; stream 0: none */
+	struct text last_data;
+	int64_t whole_ns; /* lines that began before are finished, and were handed over */
+	int64_t opened_us, pause_us;
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
 	bool exited,
@@ -66,6 +82,7 @@ struct follower {
 };
 
 static void open_stream(struct follower *follower, enum stage stage);
+static void exit_look(struct follower *follower);
 static void stream_resolve(struct follower *follower);
 
 static void follower_free(struct follower *follower)
@@ -76,6 +93,7 @@ static void follower_free(struct follower *follower)
 		at = &(*at)->next;
 	*at = follower->next;
 	frames_deinit(&follower->frames);
+	text_deinit(&follower->last_data);
 	free(follower->held);
 	free(follower);
 }
@@ -100,30 +118,10 @@ static void follower_end(struct follower *follower)
 
 /* ---- lines ---- */
 
-/* Where times are whole seconds, the lines of each are counted in nanoseconds, so that times tell which lines were read.
- * Each reading begins with a second: open_stream(). */
-static struct frames_line timed_apart(struct follower *follower, const struct frames_line *line)
-{
-	struct frames_line timed = *line;
-
-	if (line->time_ns != follower->second_ns)
-		follower->nth = 0;
-	follower->second_ns = line->time_ns;
-	timed.time_ns += follower->nth;
-	return timed;
-}
-
 static bool line_hand_over(struct follower *follower, const struct frames_line *line)
 {
 	const struct engine_sink *sink = &follower->docker->sink;
-	bool known = reading_knows(&follower->reading, line);
 
-	if (follower->stage == STAGE_TAIL && !follower->judged) {
-		follower->judged = true;
-		follower->gap = !known;
-	}
-	if (known || follower->gap)
-		return true;
 	if (!sink->line(sink->arg,
 			&(struct replica_line){ .key = follower->key,
 						.stream = line->stream,
@@ -138,18 +136,57 @@ static bool line_hand_over(struct follower *follower, const struct frames_line *
 	return true;
 }
 
+static bool last_hand_over(struct follower *follower)
+{
+	if (follower->last.stream && !line_hand_over(follower, &follower->last))
+		return false;
+	follower->last.stream = 0;
+	return true;
+}
+
+/* Of a reading that may end with a line that is being written. */
+static bool reading_take(struct follower *follower, const struct frames_line *line)
+{
+	if (!last_hand_over(follower))
+		return false;
+	if (line->continues)
+		return line_hand_over(follower, line);
+	text_clear(&follower->last_data);
+	text_append(&follower->last_data, line->data, line->length);
+	follower->last = *line;
+	follower->last.data = follower->last_data.data ? follower->last_data.data : "";
+	return true;
+}
+
+/* Of a stream that may have left out lines. */
+static bool signal_take(struct follower *follower, const struct frames_line *line)
+{
+	const struct frames_line *last = &follower->last;
+
+	if (!follower->more && last->stream == line->stream && last->time_ns == line->time_ns &&
+	    !line->continues && last->length == line->length &&
+	    memcmp(last->data, line->data, line->length) == 0)
+		return last_hand_over(follower);
+	follower->more = true;
+	return true;
+}
+
 static bool take_line(void *arg, const struct frames_line *line)
 {
 	struct follower *follower = arg;
-	struct frames_line timed;
+	const bool known = reading_knows(&follower->reading, line);
 
-	if (!follower->docker->link.tells_seconds)
-		return line_hand_over(follower, line);
-	timed = timed_apart(follower, line);
-	if (!line_hand_over(follower, &timed))
-		return false;
-	follower->nth += !line->continues;
-	return true;
+	if (follower->stage == STAGE_TAIL && !follower->judged) {
+		follower->judged = true;
+		follower->gap = !known;
+	}
+	if (known || follower->gap)
+		return true;
+	if (follower->stage == STAGE_READ)
+		return reading_take(follower, line);
+	if (follower->stage == STAGE_FOLLOW && follower->docker->link.make->streams_lose_lines)
+		return signal_take(follower, line);
+	return line_hand_over(follower, line);
 }
 
 /* Keeps what follows a refused line. */
@@ -182,7 +219,7 @@ static enum http_outcome stream_data(void *arg, const char *data, size_t length)
 		return HTTP_PAUSE;
 	switch (frames_feed(&follower->frames, data, length, &consumed)) {
 	case FRAMES_TAKEN:
-		return follower->gap ? HTTP_BREAK : HTTP_TAKEN;
+		return follower->gap || follower->more ? HTTP_BREAK : HTTP_TAKEN;
 	case FRAMES_HELD:
 		hold(follower, data + consumed, length - consumed);
 		return HTTP_TAKEN;
@@ -200,10 +237,45 @@ static void retry_fire(void *arg)
 
 	if (follower->docker->closing)
 		follower_free(follower);
-	else if (link_is_up(follower->docker))
-		open_stream(follower, STAGE_FOLLOW);
-	else
+	else if (!link_is_up(follower->docker))
 		follower->stage = STAGE_WAITING;
+	else if (follower->more && follower->exit_reported)
+		exit_look(follower);
+	else
+		open_stream(follower, follower->more ? STAGE_READ : STAGE_FOLLOW);
+}
+
+static void pause_before_reading(struct follower *follower)
+{
+	follower->stage = STAGE_WAITING;
+	docker_after(follower->docker, &follower->again, follower->pause_us, retry_fire, follower);
+}
+
+static void reading_end(struct follower *follower)
+{
+	const int64_t took_us = clock_mono_us(&system_clock) - follower->opened_us;
+
+	follower->pause_us = took_us * PAUSE_FACTOR;
+	if (follower->pause_us < PAUSE_LEAST_US)
+		follower->pause_us = PAUSE_LEAST_US;
+	if (follower->pause_us > PAUSE_MOST_US)
+		follower->pause_us = PAUSE_MOST_US;
+	follower->whole_ns = frames_unfinished_ns(&follower->frames);
+	if (follower->last.stream && follower->last.begun_ns < follower->whole_ns)
+		follower->whole_ns = follower->last.begun_ns;
+	if (follower->exit_reported)
+		exit_look(follower);
+	else
+		open_stream(follower, STAGE_FOLLOW);
+}
+
+/* Some of the lines behind those that are unfinished may have been handed over. */
+static void unfinished_note(struct follower *follower)
+{
+	const int64_t begun_ns = frames_unfinished_ns(&follower->frames);
+
+	if (begun_ns < follower->whole_ns)
+		follower->whole_ns = begun_ns;
 }
 
 static void retry(struct follower *follower)
@@ -211,6 +283,8 @@ static void retry(struct follower *follower)
 	struct docker *docker = follower->docker;
 	int64_t delay_us = follower->retry_us;
 
+	unfinished_note(follower);
+	follower->more = false;
 	follower->stage = STAGE_WAITING;
 	if (!link_is_up(docker))
 		return; /* followers_reconnect() */
@@ -239,7 +313,8 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 		follower->exited = true;
 		follower->exit = status;
 		open_stream(follower,
-			    reading_is_in_order(&follower->reading) && !follower->docker->link.tells_seconds
+			    reading_is_in_order(&follower->reading) &&
+					    !follower->docker->link.make->streams_lose_lines
 				    ? STAGE_TAIL
 				    : STAGE_REST);
 		break;
@@ -292,6 +367,8 @@ static void stream_resolve(struct follower *follower)
 	follower->ended = false;
 	if (follower->gap) {
 		open_stream(follower, STAGE_REST);
+	} else if (follower->more) {
+		pause_before_reading(follower);
 	} else if (follower->code == 404 || follower->code == 409) { /* gone, or about to be */
 		follower_end(follower);
 	} else if (follower->code == 501) { /* its log driver cannot be read */
@@ -306,6 +383,8 @@ static void stream_resolve(struct follower *follower)
 		retry(follower);
 	} else if (follower->stage == STAGE_FOLLOW) {
 		exit_look(follower);
+	} else if (follower->stage == STAGE_READ) {
+		reading_end(follower);
 	} else if (tail_is_astray(follower)) {
 		follower->reading.rewound = true;
 		open_stream(follower, STAGE_REST);
@@ -328,16 +407,21 @@ static void stream_done(void *arg, const struct http_answer *answer)
 
 static void open_stream(struct follower *follower, enum stage stage)
 {
-	const int64_t since_ns = reading_since_ns(&follower->reading);
-	const int64_t since =
-		follower->docker->link.tells_seconds ? since_ns - since_ns % NS_PER_S : since_ns;
+	const bool tells_seconds = follower->docker->link.make->tells_seconds;
+	int64_t since = reading_since_ns(&follower->reading);
 	char suffix[160], range[64] = "";
 
-	frames_reset(&follower->frames);
+	if (tells_seconds) {
+		since = since < follower->whole_ns ? since : follower->whole_ns;
+		since -= since % NS_PER_S;
+	}
+	frames_reset(&follower->frames, tells_seconds ? FRAMES_TIMES_SECONDS : FRAMES_TIMES_EXACT);
 	reading_begin(&follower->reading);
 	follower->stage = stage;
-	follower->judged = follower->gap = follower->moved = false;
-	follower->second_ns = follower->nth = 0;
+	follower->judged = follower->gap = follower->moved = follower->more = false;
+	follower->opened_us = clock_mono_us(&system_clock);
+	if (stage != STAGE_FOLLOW)
+		follower->last.stream = 0;
 	follower->held_length = 0;
 	if (stage == STAGE_TAIL)
 		snprintf(range, sizeof(range), "&tail=%d", TAIL_LINES);
@@ -373,6 +457,8 @@ void follower_note_exit(struct docker *docker, const struct replica_key *key)
 	if (!follower)
 		return;
 	follower->exit_reported = true;
+	if (timer_is_set(&follower->again))
+		docker_after(docker, &follower->again, 0, retry_fire, follower);
 	/* The ones before it in the lane may run for ever. */
 	if (follower->stage == STAGE_FOLLOW && follower->exchange && http_is_queued(follower->exchange)) {
 		http_cancel(follower->exchange);
@@ -391,6 +477,7 @@ void follower_begin_run(struct docker *docker, struct command *command)
 	follower->key = command->key;
 	reading_init(&follower->reading, &command->from);
 	follower->retry_us = RETRY_FIRST_US;
+	follower->pause_us = PAUSE_LEAST_US;
 	frames_init(&follower->frames, ENGINE_LINE_MAX, take_line, follower);
 	follower->next = docker->followers;
 	docker->followers = follower;
@@ -414,12 +501,15 @@ static bool follower_resume(struct follower *follower)
 		memmove(follower->held, follower->held + consumed, follower->held_length);
 	if (result == FRAMES_HELD)
 		return true;
-	if (result == FRAMES_BROKEN) {
+	if (result == FRAMES_BROKEN || (follower->more && follower->exchange)) {
 		if (follower->exchange)
 			http_cancel(follower->exchange);
 		follower->held_length = 0;
 		follower->ended = false;
-		retry(follower);
+		if (result == FRAMES_BROKEN)
+			retry(follower);
+		else
+			pause_before_reading(follower);
 	} else if (follower->ended) {
 		stream_resolve(follower);
 	} else if (follower->exchange) {

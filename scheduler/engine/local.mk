@@ -52,6 +52,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_listing.h \
 	scheduler/engine/docker_logs.c \
 	scheduler/engine/docker_logs.h \
+	scheduler/engine/docker_make.c \
+	scheduler/engine/docker_make.h \
 	scheduler/engine/docker_network.c \
 	scheduler/engine/docker_network.h \
 	scheduler/engine/docker_orphans.c \

@@ -53,12 +53,14 @@ static enum frames_result piece_feed(struct frames *frames, const uint8_t *data,
 	return result;
 }
 
-static enum frames_result stream_read(struct reader *reader, const uint8_t *data, size_t size, size_t step)
+static enum frames_result stream_read(struct reader *reader, const uint8_t *data, size_t size, size_t step,
+				      enum frames_times times)
 {
 	struct frames frames;
 	enum frames_result result = FRAMES_TAKEN;
 
 	frames_init(&frames, LINE_MAX_HERE, line_take, reader);
+	frames_reset(&frames, times);
 	for (size_t at = 0; at < size && result == FRAMES_TAKEN; at += step)
 		result = piece_feed(&frames, data + at, size - at < step ? size - at : step);
 	while (result == FRAMES_TAKEN && frames_end(&frames) == FRAMES_HELD)
@@ -87,13 +89,14 @@ static void stamp_check(const char *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct reader whole = { 0 }, pieces = { 0 };
+	enum frames_times times = size > 0 && data[0] & 1 ? FRAMES_TIMES_SECONDS : FRAMES_TIMES_EXACT;
 
 	if (size < 1)
 		return 0;
 	stamp_check((const char *)data, size);
 	pieces.refuse_each = 2 + data[0] / 64;
-	if (stream_read(&whole, data + 1, size - 1, size) !=
-		    stream_read(&pieces, data + 1, size - 1, 1 + data[0] % 64) ||
+	if (stream_read(&whole, data + 1, size - 1, size, times) !=
+		    stream_read(&pieces, data + 1, size - 1, 1 + data[0] % 64, times) ||
 	    whole.lines.length != pieces.lines.length ||
 	    (whole.lines.length && memcmp(whole.lines.data, pieces.lines.data, whole.lines.length) != 0))
 		abort();

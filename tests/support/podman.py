@@ -42,6 +42,7 @@ class PodmanEngine(Engine):
         made = self.call("POST", "/containers/create", {"Image": "trainyard-test:1", "Cmd": ["true"], "HostConfig": {"Init": True}})["Id"]
         try:
             self.call("POST", f"/containers/{made}/start")
+            self.call("POST", f"/containers/{made}/wait")  # the removal of one that is about to end fails
             return ""
         except Exception as error:  # pylint: disable=broad-except
             return str(error)

@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker_logs.c: each line comes once and in order, whatever becomes of the streams. */
-#include "tests/unit/scheduler/engine/docker_testing.h"
-
-static const struct log_position beginning;
+#include "tests/unit/scheduler/engine/docker_logs_testing.h"
 
 /* So long after 2026-11-20T21:29:51Z. */
 #define AT_51(nanoseconds) (INT64_C(1795210191) * 1000000000 + (nanoseconds))
-
-/* One frame: a line of stdout or stderr with its time, as the engine sends them. */
-static void frame_add(struct text *body, int stream, const char *stamp, const char *data, size_t length)
-{
-	size_t payload = strlen(stamp) + 1 + length;
-	const char head[8] = {
-		(char)stream, 0, 0, 0, (char)(payload >> 24), (char)(payload >> 16), (char)(payload >> 8),
-		(char)payload
-	};
-
-	text_append(body, head, sizeof(head));
-	text_printf(body, "%s ", stamp);
-	text_append(body, data, length);
-}
 
 /* Lines of stdout at 21:29:51 and so many nanoseconds, "1a 2b": 1 ns past says "a". Each is terminated. */
 static void body_add(struct text *body, const char *lines)
@@ -47,97 +31,7 @@ static void body_add_long(struct text *body, char letter)
 	}
 }
 
-static struct rule stream_rule(const char *request, const struct text *body)
-{
-	return (struct rule){ request, 200, body->data, .length = body->length };
-}
-
-static void follow(struct lab *lab)
-{
-	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
-}
-
-static void assert_lines(struct lab *lab, const char *lines)
-{
-	char seen[256];
-
-	pthread_mutex_lock(&lab->lock); /* which a failure would leave locked */
-	snprintf(seen, sizeof(seen), "%s", lab->lines.data ? lab->lines.data : "");
-	pthread_mutex_unlock(&lab->lock);
-	assert_string_equal(seen, lines);
-}
-
-static bool room_is_used(struct lab *lab, void *arg)
-{
-	return lab->room == 0 && lab->refused >= *(unsigned *)arg;
-}
-
-/* Gives the sink room for so many more lines; waits until they have come, and so many were refused after them. */
-static void room_give(struct lab *lab, int room, unsigned refusals)
-{
-	unsigned refused;
-	bool used;
-
-	pthread_mutex_lock(&lab->lock);
-	refused = lab->refused + refusals;
-	lab->room = room;
-	pthread_mutex_unlock(&lab->lock);
-	lab->engine->ops->resume_logs(lab->engine);
-	pthread_mutex_lock(&lab->lock);
-	used = changes_await(lab, room_is_used, &refused);
-	pthread_mutex_unlock(&lab->lock);
-	assert_true(used);
-}
-
-static void room_give_all(struct lab *lab)
-{
-	pthread_mutex_lock(&lab->lock);
-	lab->room = -1;
-	pthread_mutex_unlock(&lab->lock);
-	lab->engine->ops->resume_logs(lab->engine);
-}
-
 /* ---- tests ---- */
-
-#define PODMAN "{\"ServerVersion\":\"4.3.1\",\"NCPU\":2,\"MemTotal\":1000,\"BuildahVersion\":\"1.28.0\"}"
-
-/* Lines of stdout with whole seconds, "1a 1b 2c": "c" is a second later. */
-static void seconds_add(struct text *body, const char *lines)
-{
-	for (const char *at = lines; *at; at += at[2] ? 3 : 2) {
-		char stamp[40];
-
-		snprintf(stamp, sizeof(stamp), "2026-11-20T21:29:5%cZ", at[0]);
-		frame_add(body, 1, stamp, (const char[]){ at[1], '\n' }, 2);
-	}
-}
-
-/* Broken: tells_seconds that is never so: "b", "d" and "e" were lost; open_stream() without whole seconds, or without nth 0;
- * take_line() that counts a refused line; a TAIL of such an engine. */
-static void lines_of_one_second_are_told_apart(void **state)
-{
-	struct lab *lab = *state;
-	struct text first AUTO_TEXT = { 0 }, second AUTO_TEXT = { 0 }, all AUTO_TEXT = { 0 };
-
-	seconds_add(&first, "1a 1b");
-	text_append(&first, "\1\0\0", 3);
-	seconds_add(&second, "1a 1b 1c 2d");
-	seconds_add(&all, "1a 1b 1c 2d 2e 3f");
-	rule_set(lab, 0, stream_rule("follow=1&since=1795210131.000000000 ", &second));
-	rule_set(lab, 1, stream_rule("follow=1 ", &first));
-	lab->rules[1].cut = true;
-	rule_set(lab, 2,
-		 stream_rule("/logs?stdout=1&stderr=1&timestamps=1&since=1795210132.000000000 ", &all));
-	rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
-	rule_set(lab, 4, (struct rule){ "/info", 200, PODMAN });
-	lab->room = 1;
-	up(lab);
-	follow(lab);
-	room_give(lab, 1, 1);
-	room_give_all(lab);
-	expect_event(lab, ENGINE_LOGS_ENDED);
-	assert_lines(lab, "a\nb\nc\nd\ne\nf\n");
-}
 
 /* Broken: reading_knows() false: "b" came again. stream_resolve() without its retry: no end. */
 static void a_stream_that_breaks_is_read_on_where_it_broke(void **state)
@@ -560,7 +454,6 @@ static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_stream_that_breaks_is_read_on_where_it_broke),
-		LAB_TEST(lines_of_one_second_are_told_apart),
 		LAB_TEST(what_a_stream_missed_is_read_after_the_exit),
 		LAB_TEST(lines_of_a_clock_that_was_put_back_come_once),
 		LAB_TEST(lines_of_a_clock_that_was_put_back_are_found_after_the_exit),

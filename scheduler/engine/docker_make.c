@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_make.h"
+
+/* Podman's: tried with 4.3.1 and 5.8. Once a container has exited, its log is followed by a reader that drops each line for
+ * which the connection is not ready. */
+static const struct docker_make makes[] = {
+	{ "Podman", "BuildahVersion", .has_late_bridges = true, .tells_seconds = true, .streams_lose_lines = true },
+	{ "Docker Engine", NULL },
+};
+
+const struct docker_make *docker_make_of(const json_t *info)
+{
+	const struct docker_make *make = makes;
+
+	while (make->mark && !json_object_get(info, make->mark))
+		make++;
+	return make;
+}
