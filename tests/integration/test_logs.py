@@ -166,7 +166,7 @@ FILTERS = [
     ('severity>=WARNING AND textPayload:line', {}),
     ('jsonPayload.message:* AND textPayload:line', {}),
     ('logName:"logs/worker-replica-1" textPayload="line 0"', {"worker-replica-1": [0]}),
-    ('SEARCH("LINE 42") AND NOT SEARCH(logName, "master")', {"worker-replica-0": [42], "worker-replica-1": [42]}),
+    ('SEARCH(textPayload, "LINE 42") AND NOT SEARCH(logName, "master")', {"worker-replica-0": [42], "worker-replica-1": [42]}),
     ('CAST(REGEXP_EXTRACT(textPayload, "line ([0-9]+)"), INT64) > 298 AND log_id("worker-replica-0")',
      {"worker-replica-0": [299]}),
     ('timestamp>="2001-01-01" AND timestamp<"2002-01-01T00:00:00+01:00"', {}),
