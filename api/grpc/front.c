@@ -279,6 +279,8 @@ static void session_run(struct connection *connection, struct session *session, 
 		} else if (!session_receive(session, buffer, (size_t)length)) {
 			session_flush(session, socket);
 			return;
+		} else {
+			session_wake(session); /* the same read may have taken the signal of a feed */
 		}
 	}
 }

@@ -78,6 +78,28 @@ def test_new_entries_come_and_a_stop_ends_with_a_word(tmp_path):
         assert any(kind == GOAWAY for kind, *_ in frames), frames
 
 
+# Broken: session_run() without session_wake() after it received something: an entry that was stored while a frame arrived did not
+# come before the next one.
+def test_entries_come_while_the_client_sends(front):
+    with Peer(front.grpc_port) as peer:
+        begun(peer, request(front))
+        over = threading.Event()
+
+        def send():
+            while not over.wait(0.0002):
+                peer.send(frame(WINDOW_UPDATE, 0, 0, b"\0\0\0\1"))
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            for turn in range(100):
+                write(front, f"turn-{turn}.")
+                heard(peer, f"turn-{turn}.".encode())
+        finally:
+            over.set()
+            sender.join()
+
+
 @pytest.mark.parametrize("body, expected", [
     (lambda daemon: message(b""), 3), (lambda daemon: request(daemon, part(2, b"nosuch(")), 3),
     (lambda daemon: request(daemon, part(3, b"\x08\x3d")), 3), (lambda daemon: request(daemon) + request(daemon), 13),
