@@ -10,6 +10,7 @@
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_given.h"
+#include "scheduler/engine/docker_make.h"
 #include "scheduler/engine/docker_mounts.h"
 #include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/docker_reports.h"
@@ -162,6 +163,11 @@ static void create_send(void *arg)
 								   .arg = creation });
 }
 
+static bool gpus_are_wanted(const json_t *body)
+{
+	return json_array_size(json_object_get(json_object_get(body, "HostConfig"), "DeviceRequests")) > 0;
+}
+
 void replica_create_run(struct docker *docker, struct command *command)
 {
 	struct creation *creation;
@@ -174,6 +180,11 @@ void replica_create_run(struct docker *docker, struct command *command)
 		outcome.status = STATUS_INVALID_ARGUMENT;
 		snprintf(outcome.text, sizeof(outcome.text),
 			 "the container's description cannot be written as JSON");
+	} else if (docker->link.make->ignores_gpus && gpus_are_wanted(command->body)) {
+		outcome.status = STATUS_FAILED_PRECONDITION;
+		snprintf(outcome.text, sizeof(outcome.text),
+			 "%s gives containers no GPUs: run jobs with GPUs on Docker Engine, or start trainyard with --gpus none",
+			 docker->link.make->name);
 	}
 	if (outcome.status) {
 		replica_refused(docker, &command->key, &outcome);

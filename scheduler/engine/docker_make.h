@@ -14,6 +14,8 @@ struct docker_make {
 	/* A stream of a log that is followed leaves out lines when it is not read fast enough. One without "follow" has
 	 * them all, up to one that is being written: of that it may have the beginning, as if it were all. */
 	bool streams_lose_lines;
+	/* A request for GPUs is accepted and ignored: containers that want some are not made. */
+	bool ignores_gpus;
 };
 
 /* The first row that fits @info, the engine's answer to /info; never NULL. */

@@ -19,6 +19,18 @@ static inline void frame_add(struct text *body, int stream, const char *stamp, c
 	text_append(body, data, length);
 }
 
+/* Lines of stdout, "1a 2b": the digit stands in the timestamp for its '?', and the letter is the line. Each is terminated. */
+static inline void lines_add(struct text *body, const char *stamp, const char *lines)
+{
+	for (const char *at = lines; *at; at += at[2] ? 3 : 2) {
+		char own[40];
+
+		snprintf(own, sizeof(own), "%s", stamp);
+		*strchr(own, '?') = at[0];
+		frame_add(body, 1, own, (const char[]){ at[1], '\n' }, 2);
+	}
+}
+
 static inline struct rule stream_rule(const char *request, const struct text *body)
 {
 	return (struct rule){ request, 200, body->data, .length = body->length };

@@ -3,6 +3,7 @@
  * What a real one does is tested by tests/integration/engine_contract.c. */
 #include <stdatomic.h>
 
+#include "daemon/base/json.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 static void options_are_checked(void **state)
@@ -94,6 +95,31 @@ static void podman_is_called_by_its_name(void **state)
 			0, 0 });
 	lab_open(lab);
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_UP)].text, "Podman 5.8.6 (API 1.41)");
+}
+
+/* Broken: replica_create_run() without gpus_are_wanted(): the container was made. */
+static void podman_is_asked_for_no_gpus(void **state)
+{
+	struct lab *lab = *state;
+	struct replica_spec spec = spec_of();
+	AUTO(json) json_t *ids = json_pack("[s]", "0");
+	size_t at;
+
+	rule_set(
+		lab, 0,
+		(struct rule){
+			"/info", 200,
+			"{\"ServerVersion\":\"4.3.1\",\"BuildahVersion\":\"1.28.0\",\"NCPU\":2,\"MemTotal\":1000}",
+			0, 0 });
+	rule_set(lab, 1, (struct rule){ "/containers/create", 500, "{}", 0, 0 });
+	lab_open(lab);
+	expect_event(lab, ENGINE_UP);
+	spec.device_ids = ids;
+	lab->engine->ops->create_replica(lab->engine, &spec);
+	at = expect_event(lab, ENGINE_REPLICA_FAILED);
+	assert_int_equal(lab->events[at].status, STATUS_FAILED_PRECONDITION);
+	assert_non_null(strstr(lab->events[at].text, "Podman gives containers no GPUs"));
+	assert_int_equal(rule_asked(lab, 1), 0);
 }
 
 static void each_connection_tells_what_the_host_has_now(void **state)
@@ -425,6 +451,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(an_engine_that_comes_late_is_found),
 		LAB_TEST(versions_are_agreed_on),
 		LAB_TEST(podman_is_called_by_its_name),
+		LAB_TEST(podman_is_asked_for_no_gpus),
 		LAB_TEST(each_connection_tells_what_the_host_has_now),
 		LAB_TEST(an_engine_whose_events_end_at_once_is_asked_more_and_more_seldom),
 		LAB_TEST(an_engine_that_does_not_name_what_the_host_has_is_asked_again),

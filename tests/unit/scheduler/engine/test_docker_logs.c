@@ -5,15 +5,10 @@
 /* So long after 2026-11-20T21:29:51Z. */
 #define AT_51(nanoseconds) (INT64_C(1795210191) * 1000000000 + (nanoseconds))
 
-/* Lines of stdout at 21:29:51 and so many nanoseconds, "1a 2b": 1 ns past says "a". Each is terminated. */
+/* At 21:29:51 and so many nanoseconds, "1a 2b": 1 ns past says "a". */
 static void body_add(struct text *body, const char *lines)
 {
-	for (const char *at = lines; *at; at += at[2] ? 3 : 2) {
-		char stamp[40];
-
-		snprintf(stamp, sizeof(stamp), "2026-11-20T21:29:51.00000000%cZ", at[0]);
-		frame_add(body, 1, stamp, (const char[]){ at[1], '\n' }, 2);
-	}
+	lines_add(body, "2026-11-20T21:29:51.00000000?Z", lines);
 }
 
 /* Eight lines that come in more pieces than one. */
