@@ -163,8 +163,8 @@ static void check_role(struct error *err, const char *role, const char *path)
 			  RULES_SHOWN_BYTES, role);
 	else if (strstr(role, "_withcond_"))
 		error_add(err, STATUS_INVALID_ARGUMENT, field,
-			  "'%.*s' stands for a role whose condition an earlier version of the policy leaves "
-			  "out. Read the policy with options.requestedPolicyVersion=3 before changing it.",
+			  "'%.*s' is not a role: policies of version 1 show it in place of a role that has a "
+			  "condition. Read the policy with options.requestedPolicyVersion=3 before changing it.",
 			  RULES_SHOWN_BYTES, role);
 }
 

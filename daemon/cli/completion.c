@@ -197,7 +197,8 @@ void completion_write(struct text *text, const char *shell)
 	} shells[] = { { "bash", bash_write }, { "zsh", zsh_write }, { "fish", fish_write } };
 	size_t i = 0;
 
-	while (strcmp(shells[i].name, shell) != 0)
+	/* The table of verbs lets no other word pass. */
+	while (i + 1 < sizeof(shells) / sizeof(shells[0]) && strcmp(shells[i].name, shell) != 0)
 		i++;
 	shells[i].write(text);
 }

@@ -175,7 +175,8 @@ int fault_main(struct invocation *invocation)
 
 	if (exit_code)
 		return exit_code;
-	while (strcmp(deeds[i].word, word) != 0) /* the table of verbs lets no other word pass */
+	/* The table of verbs lets no other word pass. */
+	while (i + 1 < sizeof(deeds) / sizeof(deeds[0]) && strcmp(deeds[i].word, word) != 0)
 		i++;
 	return deeds[i].run(invocation, client);
 }
