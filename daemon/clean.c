@@ -184,7 +184,7 @@ static enum status instance_find(struct clean *clean, bool *ret_any, struct erro
 	if (instance_valid(clean->instance))
 		return STATUS_OK;
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-			 "%s has no instance's name in it, because no daemon has run on it",
+			 "%s has no instance's name in it, because no daemon has used it",
 			 clean->config->state_dir);
 }
 
@@ -316,7 +316,7 @@ int clean_main(struct invocation *invocation)
 	if (instance_find(&clean, &any, &err))
 		return main_failure(&err);
 	if (!any) {
-		printf("nothing is left: no daemon has run on %s\n", clean.config->state_dir);
+		printf("nothing is left: no daemon has used %s\n", clean.config->state_dir);
 		return EXIT_GOOD;
 	}
 	if (instance_hold(&clean, &err) || instance_clean(&clean, &err))

@@ -87,7 +87,7 @@ static enum status directory_check(const char *state_dir, struct error *err)
 	struct stat info;
 
 	if (stat(state_dir, &info) != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no daemon has run on %s: %s",
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no daemon has used %s: %s",
 				 state_dir, strerror(errno));
 	if (info.st_uid != geteuid() || access(state_dir, R_OK | W_OK | X_OK) != 0)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,

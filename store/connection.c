@@ -341,7 +341,7 @@ enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error 
 
 	if (!statement)
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "a statement of the store cannot be prepared");
+				 "a statement of the database cannot be prepared");
 	code = sqlite3_step(statement);
 	if (code != SQLITE_ROW && code != SQLITE_DONE)
 		return database_error(sqlite3_db_handle(statement), err, "use the store");

@@ -58,7 +58,7 @@ static enum status transaction_lost(const struct group_change *first, struct err
 		if (first->status == STATUS_UNAVAILABLE || first->status == STATUS_INTERNAL)
 			return error_set(err, first->status, NULL, "%s",
 					 first->err.text ? first->err.text : "");
-	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was taken back");
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was rolled back");
 }
 
 /* Not while a transaction is under way: SQLite refuses it. */
@@ -202,7 +202,7 @@ enum status group_writer_open(struct connection *connection, const struct clock 
 	pthread_cond_init(&writer->wanted, NULL);
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
 		free(writer);
-		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the writer of %s", name);
+		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the thread that writes %s", name);
 	}
 	*ret_writer = writer;
 	return STATUS_OK;

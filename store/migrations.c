@@ -47,7 +47,7 @@ enum status migrations_run(sqlite3 *db, const struct migration *migrations, stru
 		return rc;
 	if (application != APPLICATION_ID && (application != 0 || done != 0))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s is no database of trainyard: move it away, or give another --state-dir",
+				 "%s is not a database of trainyard: move it away, or choose another --state-dir",
 				 sqlite3_db_filename(db, "main"));
 	for (const struct migration *step = migrations; step->name; step++)
 		newest = step->number;

@@ -40,7 +40,7 @@ enum status state_dir_make(const char *dir, struct error *err)
 			dir, strerror(errno));
 	if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "the state directory %s is a file; --state-dir names another place", dir);
+				 "the state directory %s is a file: choose another with --state-dir", dir);
 	return STATUS_OK;
 }
 
@@ -132,7 +132,7 @@ enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err)
 	fd = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "whether a daemon runs on %s cannot be seen: %s: %s", dir, path.data,
+				 "cannot find out whether a daemon uses %s: %s: %s", dir, path.data,
 				 strerror(errno));
 	if (fd >= 0 && pread(fd, line, sizeof(line) - 1, 0) > 0)
 		pid = (pid_t)atoi(line);
@@ -177,7 +177,7 @@ static enum status file_check(int dir_fd, const char *dir, const char *name, str
 		return errno == ENOENT || errno == ENOTCONN ? STATUS_OK : path_refuse(dir, err);
 	if (is_anothers(&about))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s/%s belongs to user %u: a key or a job of his may be in it", dir, name,
+				 "%s/%s belongs to user %u, and may hold a key or a job of that user", dir, name,
 				 (unsigned)about.st_uid);
 	if (!S_ISLNK(about.st_mode) && about.st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
@@ -208,7 +208,7 @@ static enum status keys_directory_check(const char *dir, struct error *err)
 	if (lstat(dir, &about) != 0)
 		return errno == ENOENT ? STATUS_OK : path_refuse(dir, err);
 	if (!S_ISDIR(about.st_mode))
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is no directory", dir);
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not a directory", dir);
 	rc = directory_check(dir, &about, err);
 	return rc ? rc : files_check(dir, err);
 }
@@ -341,13 +341,13 @@ enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE
 
 	text_printf(&path, "%s/state.db", dir);
 	if (access(path.data, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
-		return error_set(err, STATUS_NOT_FOUND, NULL, "no daemon has run on %s", dir);
+		return error_set(err, STATUS_NOT_FOUND, NULL, "no daemon has used %s", dir);
 	if (sqlite3_open_v2(path.data, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
 		sqlite3_busy_timeout(database, 1000);
 		rc = instance_select(database, ret_instance);
 	}
 	if (rc == STATUS_NOT_FOUND)
-		return error_set(err, rc, NULL, "no daemon has run on %s", dir);
+		return error_set(err, rc, NULL, "no daemon has used %s", dir);
 	return rc ? error_set(
 			    err, rc, NULL,
 			    "cannot read %s, which the instance's name is in: %s; trainyard clean --list prints names, and "

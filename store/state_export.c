@@ -223,7 +223,7 @@ static enum status loss_look(const char *storage_path, int64_t gone, struct erro
 		return rc;
 	return error_set(
 		err, STATUS_FAILED_PRECONDITION, NULL,
-		"The bytes of gs://%s/%s are lost: their file is not in the state directory. Delete the object "
+		"The content of gs://%s/%s is lost: its file is not in the state directory. Delete the object "
 		"or store it again, then export.",
 		column_text(object, 0), column_text(object, 1));
 }
@@ -296,7 +296,7 @@ enum status state_export_into(const char *state_dir, const char *folder, struct 
 
 	connection_library_begin();
 	if (mkdir(folder, 0700) != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s cannot be made: %s", folder,
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot make %s: %s", folder,
 				 strerror(errno));
 	folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	rc = folder_fd < 0 || mkdirat(folder_fd, "blobs", 0700) != 0

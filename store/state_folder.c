@@ -176,7 +176,7 @@ enum status state_packer_open(const char *folder, struct state_packer **ret_pack
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", folder, strerror(errno));
 	if (faccessat(packer->folder_fd, STATE_MANIFEST, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "%s has no %s: it is no folder that trainyard export has made", folder,
+				 "%s has no %s: trainyard export did not make this folder", folder,
 				 STATE_MANIFEST);
 	*ret_packer = TAKE(packer);
 	return STATUS_OK;
@@ -209,7 +209,7 @@ static enum status file_begin(struct state_packer *packer, struct error *err)
 	if (packer->file_fd < 0 || fstat(packer->file_fd, &about) != 0)
 		return file_refuse(packer->folder, packer->path, STATUS_INVALID_ARGUMENT, err);
 	if (!S_ISREG(about.st_mode))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s/%s is no plain file", packer->folder,
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s/%s is not a regular file", packer->folder,
 				 packer->path);
 	packer->left = packer->size = about.st_size;
 	archive_entry_add(&packer->pending, &(struct archive_entry){ .name = packer->path,

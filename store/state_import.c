@@ -39,7 +39,7 @@ enum status state_import_begin(const char *state_dir, struct state_import **ret_
 	import->ready = memory_printf("%s/import.ready", state_dir);
 	if (is_there(import->ready))
 		return error_set(err, STATUS_ALREADY_EXISTS, NULL,
-				 "Another import is in its place when the daemon starts next.");
+				 "Another import is waiting for the daemon's next start.");
 	import->folder = memory_printf("%s/import", state_dir);
 	tree_remove(import->folder, SIZE_MAX);
 	rc = state_unpacker_open(import->folder, &import->unpacker, err);
@@ -140,7 +140,7 @@ enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };
 static enum status place_fail(const char *path, struct error *err)
 {
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-			 "the state cannot be put in its place: %s: %s", path, strerror(errno));
+			 "the imported state cannot be moved to %s: %s", path, strerror(errno));
 }
 
 static enum status mark_make(const char *folder, const char *item, struct error *err)

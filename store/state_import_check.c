@@ -26,7 +26,7 @@ DEFINE_AUTO(database, sqlite3 *, sqlite3_close)
 
 static enum status damaged(const char *name, const char *why, struct error *err)
 {
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is damaged, or no database of trainyard: %s",
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is damaged, or not a database of trainyard: %s",
 			 name, why);
 }
 
@@ -265,7 +265,7 @@ static enum status blob_check(int folder_fd, int64_t blob, int64_t size, uint32_
 	snprintf(name, sizeof(name), "blobs/%.20s", path);
 	fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "The bytes of an object are missing: %s",
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "The content of an object is missing: %s",
 				 name);
 	while ((length = read(fd, piece, PIECE_BYTES)) > 0) {
 		crc = crc32c_extend(crc, piece, (size_t)length);
@@ -280,7 +280,7 @@ static enum status blob_check(int folder_fd, int64_t blob, int64_t size, uint32_
 	close(fd);
 	return bytes == size && crc == expected ? STATUS_OK
 						: error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-							    "The bytes of an object are damaged: %s", name);
+							    "The content of an object is damaged: %s", name);
 }
 
 /* Rows of one blob are adjacent: it is read once, and they must agree about it. */
@@ -385,7 +385,7 @@ static enum status spare_blobs_refuse(const char *folder, int64_t blobs, struct 
 	manifest = json_parse_foreign(content.data, content.length, 0, NULL);
 	return json_int_at(manifest, "blobCount", -1) == blobs
 		       ? STATUS_OK
-		       : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "There are blobs that no object has.");
+		       : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "The folder has content that belongs to no object.");
 }
 
 enum status import_check(const char *folder, const char *state_dir, struct import_facts *ret_facts,

@@ -242,7 +242,7 @@ enum status state_unpacker_open(const char *folder, struct state_unpacker **ret_
 					      .bytes_left = MANIFEST_BYTES_MAX,
 					      .plain_files = true };
 	if (mkdir(folder, 0700) != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s cannot be made: %s", folder,
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot make %s: %s", folder,
 				 strerror(errno));
 	unpacker->folder = memory_strdup(folder);
 	unpacker->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -132,7 +132,7 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 	job_cache_init(&store->jobs);
 	store->changes = job_changes_new();
 	if (sodium_init() < 0)
-		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
+		return error_set(err, STATUS_INTERNAL, NULL, "the system's random number generator failed");
 	rc = state_dir_make(state_dir, err);
 	if (!rc)
 		rc = state_dir_lock(state_dir, &store->lock_fd, err);

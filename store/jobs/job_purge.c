@@ -72,10 +72,10 @@ static enum status ended_check(struct connection *connection, int64_t job, struc
 	if (rc)
 		return rc;
 	if (!found)
-		return error_set(err, STATUS_NOT_FOUND, NULL, "there is no such job");
+		return error_set(err, STATUS_NOT_FOUND, NULL, "the job does not exist");
 	return sqlite3_column_int(row, 0) ? STATUS_OK
 					  : error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-						      "a job that has not ended is not removed");
+						      "a job can be deleted only after it has ended");
 }
 
 static enum status rows_delete(struct connection *connection, const struct family *family, struct error *err)

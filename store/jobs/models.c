@@ -183,7 +183,7 @@ static enum status fetch_by_id(struct connection *connection, int64_t id, struct
 	bind_int(statement, ":id", id);
 	rc = statement_step(statement, &row, err);
 	if (!rc && !row)
-		return error_set(err, STATUS_INTERNAL, NULL, "a model went away");
+		return error_set(err, STATUS_INTERNAL, NULL, "a model was deleted while it was read");
 	if (!rc)
 		row_read(statement, ret_model);
 	return rc;

@@ -176,7 +176,7 @@ static enum status item_read(struct connection *connection, int64_t id, void *re
 	bind_int(statement, ":id", id);
 	rc = statement_step(statement, &row, err);
 	if (!rc && !row)
-		return error_set(err, STATUS_INTERNAL, NULL, "an operation went away");
+		return error_set(err, STATUS_INTERNAL, NULL, "an operation was deleted while it was read");
 	if (!rc)
 		row_read(statement, ret_item);
 	return rc;

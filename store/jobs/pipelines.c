@@ -98,7 +98,7 @@ static enum status fetch_by_id(struct connection *connection, int64_t id, struct
 	bind_int(statement, ":id", id);
 	rc = statement_step(statement, &row, err);
 	if (!rc && !row)
-		return error_set(err, STATUS_INTERNAL, NULL, "a pipeline went away");
+		return error_set(err, STATUS_INTERNAL, NULL, "a training pipeline was deleted while it was read");
 	return rc ? rc : row_read(connection, statement, ret_pipeline, err);
 }
 

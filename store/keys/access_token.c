@@ -135,7 +135,7 @@ enum status access_token_read(const struct store *store, const char *text, int64
 
 	if (!length || !plain_read(plain, length, &token))
 		return error_set(err, STATUS_UNAUTHENTICATED, NULL,
-				 "The access token is none that this emulator gave out.");
+				 "This emulator did not issue the access token.");
 	if (token.expires_s <= now_s)
 		return error_set(err, STATUS_UNAUTHENTICATED, NULL, "The access token has expired.");
 	*ret_token = token;

@@ -141,7 +141,7 @@ static enum status certificate_write(gnutls_x509_crt_t certificate, struct text 
 	int code = gnutls_x509_crt_export2(certificate, GNUTLS_X509_FMT_PEM, &pem);
 
 	if (code < 0)
-		return gnutls_error_set(err, code, "a certificate could not be written");
+		return gnutls_error_set(err, code, "the certificate could not be written");
 	text_append(ret_pem, pem.data, pem.size);
 	return STATUS_OK;
 }
@@ -182,7 +182,7 @@ static enum status certificate_make(const struct authority *authority, gnutls_x5
 	if (code >= 0)
 		code = authority_describe(certificate, key, authority->domain, now_s);
 	if (code < 0)
-		return gnutls_error_set(err, code, "no certificate could be made");
+		return gnutls_error_set(err, code, "the certificate could not be made");
 	rc = certificate_write(certificate, &pem, err);
 	if (!rc)
 		rc = small_file_place(authority->certificate_path, &pem, 0644, PLACE_NEW, err);
@@ -203,7 +203,7 @@ static enum status authority_load(const struct authority *authority, int64_t now
 	if (rc)
 		return rc;
 	if (gnutls_x509_crt_init(&certificate) < 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "GnuTLS makes no certificate");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "GnuTLS cannot create a certificate");
 	if (certificate_read(authority->certificate_path, key, now_s, certificate))
 		*ret_certificate = TAKE(certificate);
 	else
@@ -284,7 +284,7 @@ enum status authority_issue(struct authority *authority, const char *const *name
 	if (code >= 0)
 		code = leaf_sign(leaf, issuer, issuer_key);
 	if (code < 0)
-		return gnutls_error_set(err, code, "no certificate could be made");
+		return gnutls_error_set(err, code, "the certificate could not be made");
 	rc = private_key_write(key, ret_key, err);
 	return rc ? rc : certificate_write(leaf, ret_certificate, err);
 }

@@ -24,7 +24,7 @@ enum status private_key_generate(gnutls_pk_algorithm_t algorithm, gnutls_x509_pr
 	if (code >= 0)
 		code = gnutls_x509_privkey_generate(key, algorithm, bits, 0);
 	if (code < 0)
-		return gnutls_error_set(err, code, "no key could be made");
+		return gnutls_error_set(err, code, "the key could not be made");
 	*ret_key = TAKE(key);
 	return STATUS_OK;
 }
@@ -35,7 +35,7 @@ enum status private_key_write(gnutls_x509_privkey_t key, struct text *ret_pem, s
 	int code = gnutls_x509_privkey_export2_pkcs8(key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &pem);
 
 	if (code < 0)
-		return gnutls_error_set(err, code, "a key could not be written");
+		return gnutls_error_set(err, code, "the key could not be written");
 	text_append(ret_pem, pem.data, pem.size);
 	sodium_memzero(pem.data, pem.size);
 	return STATUS_OK;
@@ -51,10 +51,10 @@ static enum status key_read(const char *path, gnutls_x509_privkey_t *ret_key, st
 	if (rc)
 		return rc;
 	if (gnutls_x509_privkey_init(&key) < 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "GnuTLS makes no private key");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "GnuTLS cannot create a private key");
 	if (gnutls_x509_privkey_import(key, &datum, GNUTLS_X509_FMT_PEM) < 0)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s holds no private key; remove it, and another is made", path);
+				 "%s does not hold a private key: remove it, and the daemon makes a new one", path);
 	*ret_key = TAKE(key);
 	return STATUS_OK;
 }

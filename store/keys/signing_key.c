@@ -108,7 +108,7 @@ static enum status key_read(struct signing_key *key, struct error *err)
 	if (gnutls_x509_privkey_get_pk_algorithm2(file, &bits) != GNUTLS_PK_RSA || bits != KEY_BITS ||
 	    gnutls_x509_privkey_verify_params(file) < 0)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s holds no RSA key of %d bits; remove it, and another is made", key->path,
+				 "%s does not hold an RSA key of %d bits: remove it, and the daemon makes a new one", key->path,
 				 KEY_BITS);
 	code = gnutls_privkey_init(&key->private);
 	if (code >= 0)

@@ -82,7 +82,7 @@ static enum status source_row(struct log_batch *batch, struct log_source *source
 	if (!rc)
 		rc = statement_step(find, &row, err);
 	if (!rc && !row)
-		rc = error_set(err, STATUS_INTERNAL, NULL, "a log source is not where it was put");
+		rc = error_set(err, STATUS_INTERNAL, NULL, "a stored log source cannot be read back");
 	if (rc)
 		return rc;
 	source->row = sqlite3_column_int64(find, 0);

@@ -78,7 +78,7 @@ static enum status cursor_read(const char *cursor, struct progress *ret_progress
 		   &placed, &at.place.ts, &at.place.source, &end) != 5 ||
 	    !end ||
 	    (cursor[end] != 't' && sscanf(cursor + end, "n%19" SCNd64 "%c", &at.place.id_number, &rest) != 1))
-		return error_set(err, STATUS_INVALID_ARGUMENT, "cursor", "This is no cursor of a log.");
+		return error_set(err, STATUS_INVALID_ARGUMENT, "cursor", "The cursor is malformed: use one that an earlier answer gave.");
 	at.caught_up = caught_up;
 	at.placed = placed;
 	if (cursor[end] == 't')

@@ -469,7 +469,7 @@ enum status logs_writer_open(const char *path, const char *instance, struct job_
 	writer->received = writer->batch.received;
 	conditions_init(writer);
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0)
-		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the log writer");
+		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the thread that writes logs");
 	connection = NULL;
 	memory = NULL;
 	*ret_writer = writer;

@@ -135,7 +135,7 @@ enum status hasher_ring_start(struct hasher *hasher, int fd, int64_t written, st
 	pthread_cond_init(&ring->changed, NULL);
 	if (pthread_create(&ring->thread, NULL, ring_main, ring) != 0) {
 		ring_free(ring);
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no thread for the checksums of an upload");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot start the thread that computes an upload's checksums");
 	}
 	hasher->ring = ring;
 	return STATUS_OK;

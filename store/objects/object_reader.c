@@ -39,7 +39,7 @@ int object_reader_file(const struct object_reader *reader)
 static enum status bytes_missing(const struct object *object, const char *why, struct error *err)
 {
 	return error_set(err, STATUS_DATA_LOSS, NULL,
-			 "The bytes of %s/%s#%lld are lost: %s. Upload the object again.", object->bucket,
+			 "The content of %s/%s#%lld is lost: %s. Upload the object again.", object->bucket,
 			 object->name, (long long)object->generation, why);
 }
 
@@ -87,7 +87,7 @@ static enum status file_open(struct objects *objects, const char *bucket, const 
 		row.object = (struct object){ 0 };
 		return size_check(reader, err);
 	}
-	return error_set(err, STATUS_UNAVAILABLE, NULL, "%s/%s is replaced too often to be read.", bucket,
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "%s/%s is replaced so often that it cannot be read. Try again.", bucket,
 			 name);
 }
 

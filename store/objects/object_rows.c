@@ -127,7 +127,7 @@ enum status generation_next(struct connection *connection, int64_t now_ns, int64
 	bind_int(next, ":now", now_ns / 1000);
 	rc = statement_step(next, &row, err);
 	if (!rc && !row)
-		rc = error_set(err, STATUS_INTERNAL, NULL, "storage.db has no generation");
+		rc = error_set(err, STATUS_INTERNAL, NULL, "storage.db has lost its counter of generations");
 	if (!rc)
 		*ret_generation = sqlite3_column_int64(next, 0);
 	return rc;

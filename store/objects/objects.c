@@ -36,7 +36,7 @@ enum status objects_new(const struct objects_options *options, struct objects **
 	objects->state_dir = memory_strdup(options->state_dir);
 	objects->auto_project = memory_strdup(options->auto_project);
 	if (sodium_init() < 0)
-		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
+		return error_set(err, STATUS_INTERNAL, NULL, "the system's random number generator failed");
 	*ret_objects = TAKE(objects);
 	return STATUS_OK;
 }
@@ -168,7 +168,7 @@ enum status objects_read(struct objects *objects, struct reader *ret_reader, str
 enum status objects_change(struct objects *objects, group_run run, void *arg, struct error *err)
 {
 	enum status rc = objects->reads_only ? error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-							 "Objects are only read here.")
+							 "This connection may only read objects.")
 					     : objects_use(objects, err);
 
 	if (!rc)

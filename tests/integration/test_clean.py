@@ -305,8 +305,8 @@ def test_processes_that_cannot_be_listed_are_not_taken_for_none(new_daemon):
 def test_where_no_daemon_has_run_there_is_nothing_to_do_and_nothing_is_made(tmp_path):
     """Broken: instance_find() that makes the directory."""
     missing = tmp_path / "missing"
-    assert clean("--state-dir", missing) == f"nothing is left: no daemon has run on {missing}\n"
-    assert clean("--state-dir", tmp_path) == f"nothing is left: no daemon has run on {tmp_path}\n"
+    assert clean("--state-dir", missing) == f"nothing is left: no daemon has used {missing}\n"
+    assert clean("--state-dir", tmp_path) == f"nothing is left: no daemon has used {tmp_path}\n"
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "state.db").write_bytes(b"no database, " * 1000)
     assert "cannot read" in clean("--state-dir", tmp_path, code=1)

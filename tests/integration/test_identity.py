@@ -139,7 +139,7 @@ def test_without_a_daemon_there_is_a_reason_and_no_file(lone_yard, tmp_path):
     nowhere = tmp_path / "nowhere"
     lines = env(lone_yard, state_dir=nowhere)
     assert "GOOGLE_APPLICATION_CREDENTIALS" not in lines
-    assert re.search(r"^# no credentials file: no daemon has run on ", lines, re.MULTILINE)
+    assert re.search(r"^# no credentials file: no daemon has used ", lines, re.MULTILINE)
     assert not nowhere.exists()
     assert "#" not in env(lone_yard, "--shell", "github", state_dir=nowhere)
 

@@ -198,7 +198,7 @@ def used_state(tmp_path):
 
 
 @pytest.mark.parametrize("below,told", [
-    ("file", "the state directory {} is a file; --state-dir names another place"),
+    ("file", "the state directory {} is a file: choose another with --state-dir"),
     ("file/x", "cannot make the state directory {}: Not a directory; --state-dir names another place, where this user may write")])
 def test_a_state_directory_that_can_be_none_is_told(tmp_path, below, told):
     """Broken: state_dir_make() that takes a file for it: "cannot read …/clock: Not a directory"."""

@@ -193,10 +193,10 @@ DAMAGES = {
     "no database": (lambda f: (f / "logs.db").write_bytes(b"x" * 4096), True, "logs.db is damaged"),
     "missing": (lambda f: (f / "logs.db").unlink(), False, "logs.db is missing"),
     "shorter": (lambda f: os.truncate(f / "storage.db", 4096), False, "another size than the manifest"),
-    "blob damaged": (lambda f: byte_flip(blob_of(f), 0), True, "bytes of an object are damaged"),
-    "blob missing": (lambda f: blob_of(f).unlink(), True, "bytes of an object are missing"),
-    "blob too many": (blob_double, True, "no object has"),
-    "blob untold": (lambda f: blob_of(f).unlink(), False, "Bytes of objects are missing"),
+    "blob damaged": (lambda f: byte_flip(blob_of(f), 0), True, "content of an object is damaged"),
+    "blob missing": (lambda f: blob_of(f).unlink(), True, "content of an object is missing"),
+    "blob too many": (blob_double, True, "belongs to no object"),
+    "blob untold": (lambda f: blob_of(f).unlink(), False, "The content of objects is missing"),
     "format": (lambda f: manifest_renew(f, format=9), False, "of another release"),
     "no manifest": (lambda f: (f / "manifest.json").write_text("[1]"), False, "of another release, or none"),
     "schema of later": (lambda f: sql(f, "state.db", "PRAGMA user_version = 99"), True, "schema 99"),
@@ -204,7 +204,7 @@ DAMAGES = {
                 "another schema"),
     "view": (lambda f: sql(f, "logs.db", "CREATE VIEW own AS SELECT 1"), True, "another schema"),
     "orphan": (lambda f: sql(f, "state.db", "INSERT INTO curve (run, points) VALUES (999, '[]')"), True, "belongs to one"),
-    "object's name": (lambda f: sql(f, "storage.db", "UPDATE object SET name = '..'"), True, "no object has"),
+    "object's name": (lambda f: sql(f, "storage.db", "UPDATE object SET name = '..'"), True, "belongs to no object"),
     "bucket's name": (lambda f: sql(f, "storage.db", "UPDATE bucket SET name = '../..'"), True, "no bucket has"),
     "link": (link_make, False, "logs.db"),
     "clock": (lambda f: (f / "clock").write_text("soon\n"), "clock", "clock is damaged"),
@@ -310,7 +310,7 @@ def test_an_object_without_its_bytes_is_named(new_daemon, tmp_path):
         assert storage.put(name, name.encode() * 100).status == 200
     blob, = [path for path in daemon.state_dir.glob("blobs/*/*") if path.read_bytes().startswith(b"lost")]
     blob.unlink()
-    assert "The bytes of gs://lossy/lost are lost" in verb(daemon, "export", str(tmp_path / "out"), code=1)
+    assert "The content of gs://lossy/lost is lost" in verb(daemon, "export", str(tmp_path / "out"), code=1)
     assert not (tmp_path / "out").exists() and not list(daemon.state_dir.glob("export*"))
     assert storage.delete("lost").status == 204
     verb(daemon, "export", str(tmp_path / "out"))
@@ -327,7 +327,7 @@ def test_jobs_that_have_not_ended_keep_an_import_away(new_daemon, small):
     said, code = on_terminal(daemon, "import", str(small), until="[y/N]")
     assert code != 0 and [job["id"] for job in all_jobs(daemon)] == ["own"]
     assert "No such file" in verb(daemon, "import", "--yes", "/nonexistent/", code=1)
-    assert "no folder that trainyard export has made" in verb(daemon, "import", "--yes", str(daemon.directory), code=1)
+    assert "trainyard export did not make this folder" in verb(daemon, "import", "--yes", str(daemon.directory), code=1)
 
 
 def test_exec_begins_with_a_state_and_leaves_one(engine, small, tmp_path):

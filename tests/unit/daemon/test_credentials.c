@@ -125,7 +125,7 @@ TEST(a_directory_that_is_not_there_is_not_made)
 	snprintf(path, sizeof(path), "%s/nowhere", dir);
 	assert_int_equal(credentials_keep(path, "http://127.0.0.1:1", "demo", &made, &err),
 			 STATUS_FAILED_PRECONDITION);
-	assert_non_null(strstr(err.text, "no daemon has run on"));
+	assert_non_null(strstr(err.text, "no daemon has used"));
 	assert_int_equal(access(path, F_OK), -1);
 }
 

@@ -166,9 +166,9 @@ static void what_is_no_directory_is_refused(void **state)
 	(void)state;
 	assert_int_equal(rmdir(below("state/ca")), 0);
 	file_make("state/ca", 0600);
-	check("state", "/ca is no directory");
+	check("state", "/ca is not a directory");
 	file_make("file", 0600);
-	check("file", "is no directory");
+	check("file", "is not a directory");
 }
 
 /* Broken: above_find() without its "./". */

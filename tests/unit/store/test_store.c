@@ -153,7 +153,7 @@ static void files_of_others_are_refused(void **state)
 	sql_run(bench, "state.db", "PRAGMA user_version = 1; PRAGMA application_id = 7");
 	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err),
 			 STATUS_FAILED_PRECONDITION);
-	assert_non_null(strstr(err.text, "no database of trainyard"));
+	assert_non_null(strstr(err.text, "not a database of trainyard"));
 }
 
 /* Broken: open_fail() that does not look what is there: "unable to open database file (SQLite 14)". */

@@ -198,7 +198,7 @@ static void a_file_that_holds_something_else_is_told_of(void **state)
 		file_put(lab, "ca.key", contents[i]);
 		assert_int_equal(authority_issue(lab->authority, names, 2, now_s, &key, &pem, &err),
 				 STATUS_FAILED_PRECONDITION);
-		assert_non_null(strstr(err.text, "ca.key holds no private key; remove it"));
+		assert_non_null(strstr(err.text, "ca.key does not hold a private key: remove it"));
 	}
 }
 

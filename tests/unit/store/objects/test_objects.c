@@ -449,7 +449,7 @@ static void another_process_may_read_what_is_stored_and_change_nothing(void **st
 	assert_int_equal(pread(object_reader_file(reader), text, sizeof(text), 0), 5);
 	assert_string_equal(text, "bytes");
 	REFUSED(object_delete(other, "bucket", "n", 0, &no_conditions, &yard->err),
-		STATUS_FAILED_PRECONDITION, "Objects are only read here.");
+		STATUS_FAILED_PRECONDITION, "This connection may only read objects.");
 	OK(object_delete(yard->objects, "bucket", "n", 0, &no_conditions, &yard->err));
 	REFUSED(object_get(other, "bucket", "n", 0, &object, &yard->err), STATUS_NOT_FOUND,
 		"No such object: bucket/n");
