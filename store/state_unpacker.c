@@ -285,7 +285,7 @@ enum status state_unpacker_finish(struct state_unpacker *unpacker, struct error 
 	if (!unpacker->archive.status &&
 	    (unpacker->blob_count != json_int_at(unpacker->manifest, "blobCount", -1) ||
 	     unpacker->blob_bytes != json_int_at(unpacker->manifest, "blobBytes", -1)))
-		fail(unpacker, STATUS_INVALID_ARGUMENT, "Bytes of objects are missing.");
+		fail(unpacker, STATUS_INVALID_ARGUMENT, "The content of objects is missing.");
 	rc = outcome(unpacker, err);
 	if (!rc && syncfs(unpacker->folder_fd) != 0) {
 		write_fail(unpacker);
