@@ -301,7 +301,7 @@ static enum status blobs_check(sqlite3 *database, int folder_fd, int64_t *ret_bl
 		if (blob <= 0 || crc < 0 || crc > UINT32_MAX ||
 		    !object_name_valid((const char *)sqlite3_column_text(rows, 3)) ||
 		    (blob == last && (size != last_size || crc != last_crc)))
-			return damaged("storage.db", "an object has a name, or bytes, that no object has",
+			return damaged("storage.db", "an object has a name, or a content, that no object can have",
 				       err);
 		if (blob != last) {
 			rc = blob_check(folder_fd, blob, size, (uint32_t)crc, err);

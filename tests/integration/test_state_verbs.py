@@ -204,7 +204,7 @@ DAMAGES = {
                 "another schema"),
     "view": (lambda f: sql(f, "logs.db", "CREATE VIEW own AS SELECT 1"), True, "another schema"),
     "orphan": (lambda f: sql(f, "state.db", "INSERT INTO curve (run, points) VALUES (999, '[]')"), True, "belongs to one"),
-    "object's name": (lambda f: sql(f, "storage.db", "UPDATE object SET name = '..'"), True, "belongs to no object"),
+    "object's name": (lambda f: sql(f, "storage.db", "UPDATE object SET name = '..'"), True, "that no object can have"),
     "bucket's name": (lambda f: sql(f, "storage.db", "UPDATE bucket SET name = '../..'"), True, "no bucket has"),
     "link": (link_make, False, "logs.db"),
     "clock": (lambda f: (f / "clock").write_text("soon\n"), "clock", "clock is damaged"),
