@@ -76,6 +76,11 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/deviation.h \
 	scheduler/plan/expansion.c \
 	scheduler/plan/expansion.h \
+	scheduler/plan/fleet.c \
+	scheduler/plan/fleet.h \
+	scheduler/plan/fleet_parts.h \
+	scheduler/plan/fleet_place.c \
+	scheduler/plan/fleet_text.c \
 	scheduler/plan/host.c \
 	scheduler/plan/host.h \
 	scheduler/plan/image_facts.h \
@@ -85,6 +90,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/machine.h \
 	scheduler/plan/ml_units.c \
 	scheduler/plan/ml_units.h \
+	scheduler/plan/packing.c \
+	scheduler/plan/packing.h \
 	scheduler/plan/placement.c \
 	scheduler/plan/placement.h \
 	scheduler/plan/plan.c \

@@ -247,10 +247,13 @@ unit_scheduler_plan = \
 	tests/unit/scheduler/plan/test_dialect_ml.c \
 	tests/unit/scheduler/plan/test_deviation.c \
 	tests/unit/scheduler/plan/test_expansion.c \
+	tests/unit/scheduler/plan/test_fleet.c \
+	tests/unit/scheduler/plan/test_fleet_random.c \
 	tests/unit/scheduler/plan/test_host.c \
 	tests/unit/scheduler/plan/test_limits.c \
 	tests/unit/scheduler/plan/test_machine.c \
 	tests/unit/scheduler/plan/test_ml_units.c \
+	tests/unit/scheduler/plan/test_packing.c \
 	tests/unit/scheduler/plan/test_placement.c \
 	tests/unit/scheduler/plan/test_placement_random.c \
 	tests/unit/scheduler/plan/test_plan.c \

@@ -13,15 +13,6 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/placement.h"
 
-/* The use of one of the host's devices while a job is placed. */
-struct device_use {
-	unsigned holders;
-	bool exclusive;      /* one of them does not share it */
-	unsigned last_taker; /* which replica of this job took it last, from 1 */
-};
-
-DEFINE_AUTO(uses, struct device_use *, free)
-
 static unsigned type_count(const struct plan *plan, const char *type)
 {
 	uint64_t count = 0;
@@ -105,7 +96,7 @@ static void use_add(struct device_use *use, const struct lease *lease)
 
 /* The host's GPUs may have had other names when the job was admitted (--gpus was changed, the engine is newer, the
  * driver did not know their UUIDs yet): in that case all that may be the leased one count as taken. */
-static struct device_use *uses_of(const struct room *room)
+struct device_use *device_uses(const struct room *room)
 {
 	const struct host *host = &room->capacity.host;
 	struct device_use *uses = memory_calloc(host->device_count, sizeof(*uses));
@@ -122,23 +113,14 @@ static struct device_use *uses_of(const struct room *room)
 	return uses;
 }
 
-/* One job's devices while they are chosen. */
-struct choice {
-	const struct host *host;
-	struct device_use *uses;
-	bool sharing;
-	unsigned replica; /* from 1 */
-	bool doubled;     /* a device has several holders */
-};
-
-static bool is_open(const struct choice *choice, size_t device)
+static bool is_open(const struct device_choice *choice, size_t device)
 {
 	const struct device_use *use = &choice->uses[device];
 
 	return choice->sharing ? !use->exclusive : !use->holders;
 }
 
-static unsigned open_count(const struct choice *choice)
+unsigned devices_open(const struct device_choice *choice)
 {
 	unsigned count = 0;
 
@@ -148,7 +130,7 @@ static unsigned open_count(const struct choice *choice)
 }
 
 /* Of the devices that the replica does not have, the first with the fewest holders; NULL: none. */
-static const char *device_take(struct choice *choice)
+static const char *device_take(struct device_choice *choice)
 {
 	struct device_use *best = NULL;
 
@@ -167,8 +149,7 @@ static const char *device_take(struct choice *choice)
 	return choice->host->devices[best - choice->uses];
 }
 
-/* There are enough. */
-static json_t *replica_devices(struct choice *choice, unsigned count)
+json_t *replica_devices(struct device_choice *choice, unsigned count)
 {
 	json_t *ids = json_array();
 
@@ -178,7 +159,7 @@ static json_t *replica_devices(struct choice *choice, unsigned count)
 	return ids;
 }
 
-static json_t *pool_devices(struct choice *choice, const struct pool *pool, unsigned each)
+static json_t *pool_devices(struct device_choice *choice, const struct pool *pool, unsigned each)
 {
 	json_t *lists = json_array();
 
@@ -205,7 +186,7 @@ static void fewer_add(json_t *deviations, const struct plan *plan, enum role rol
 		      roles == 1U << role ? "s" : "ve", each, each == 1 ? "" : "s", wanted);
 }
 
-static void attached_add(json_t *deviations, const struct choice *choice, unsigned wanted)
+static void attached_add(json_t *deviations, const struct device_choice *choice, unsigned wanted)
 {
 	const size_t there = choice->host->device_count;
 
@@ -218,7 +199,7 @@ static void attached_add(json_t *deviations, const struct choice *choice, unsign
 }
 
 /* The devices are enough. */
-static void devices_fill(const struct plan *plan, struct choice *choice, struct assignment *assignment)
+static void devices_fill(const struct plan *plan, struct device_choice *choice, struct assignment *assignment)
 {
 	const unsigned there = (unsigned)choice->host->device_count;
 
@@ -238,7 +219,7 @@ static void devices_fill(const struct plan *plan, struct choice *choice, struct 
 }
 
 /* How many devices must be open for the job to be placed. */
-static unsigned open_wanted(const struct plan *plan, const struct choice *choice)
+static unsigned open_wanted(const struct plan *plan, const struct device_choice *choice)
 {
 	unsigned most = 0;
 
@@ -256,7 +237,8 @@ enum status devices_place(const struct plan *plan, const struct room *room, stru
 	const struct host *host = &room->capacity.host;
 	const unsigned wanted = plan_accelerator_count(plan);
 	AUTO(uses) struct device_use *uses = NULL;
-	struct choice choice = { .host = host, .sharing = room->capacity.accelerators == ACCELERATORS_SHARE };
+	struct device_choice choice = { .host = host,
+					.sharing = room->capacity.accelerators == ACCELERATORS_SHARE };
 
 	if (!wanted)
 		return STATUS_OK;
@@ -266,12 +248,12 @@ enum status devices_place(const struct plan *plan, const struct room *room, stru
 			      wanted, wanted == 1 ? "" : "s", host->device_count);
 		return STATUS_OK;
 	}
-	uses = uses_of(room);
+	uses = device_uses(room);
 	choice.uses = uses;
-	if (open_count(&choice) < open_wanted(plan, &choice))
+	if (devices_open(&choice) < open_wanted(plan, &choice))
 		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
 				 "The job needs %u GPUs; %u of this host's %zu are free now.", wanted,
-				 open_count(&choice), host->device_count);
+				 devices_open(&choice), host->device_count);
 	devices_fill(plan, &choice, assignment);
 	return STATUS_OK;
 }

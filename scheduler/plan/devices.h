@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* scheduler/plan/devices.h: which GPUs of the host the replicas of a job get. Pure. Thread: any. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
 
 struct assignment;
 struct capacity;
+struct host;
 struct plan;
 struct room;
 
@@ -17,3 +23,28 @@ enum status devices_possible(const struct plan *plan, const struct capacity *cap
  * RESOURCE_EXHAUSTED: too few are free now. */
 enum status devices_place(const struct plan *plan, const struct room *room, struct assignment *assignment,
 			  struct error *err);
+
+/* The use of one of a host's devices while jobs are placed. */
+struct device_use {
+	unsigned holders;
+	bool exclusive;      /* one of them does not share it */
+	unsigned last_taker; /* which replica of this job took it last, from 1 */
+};
+DEFINE_AUTO(uses, struct device_use *, free)
+
+/* The use of each device of the host, in the order of the host's list. The caller frees. */
+struct device_use *device_uses(const struct room *room);
+
+/* One job's devices on one host while they are chosen. */
+struct device_choice {
+	const struct host *host;
+	struct device_use *uses;
+	bool sharing;
+	unsigned replica; /* from 1: the last one that was given devices */
+	bool doubled;     /* a device has several holders */
+};
+
+/* How many devices are free or, with sharing, held by no replica that does not share. */
+unsigned devices_open(const struct device_choice *choice);
+/* The ids of @count devices for the next replica. So many must be open. The caller's. */
+json_t *replica_devices(struct device_choice *choice, unsigned count);

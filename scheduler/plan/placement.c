@@ -66,6 +66,7 @@ bool placement_wants_devices(unsigned accelerators, const struct capacity *capac
 struct placement {
 	const struct plan *plan;
 	const struct room *room;
+	const struct placer *placer;
 	struct assignment *assignment;
 	struct usage wanted; /* by this job */
 };
@@ -158,11 +159,6 @@ static enum status project_has_room(const struct placement *placement, struct er
 			 placement->wanted.project_vcpus, placement->plan->project, used, max);
 }
 
-static enum status accelerators_place(const struct placement *placement, struct error *err)
-{
-	return devices_place(placement->plan, placement->room, placement->assignment, err);
-}
-
 static enum status counts_have_room(const struct placement *placement, struct error *err)
 {
 	const struct capacity *capacity = &placement->room->capacity;
@@ -219,13 +215,14 @@ static enum status network_is_there(const struct placement *placement, struct er
 /* In this order: first what can never be, and of that first what can be said without knowing the host; then the
  * engine, without which nothing else is certain; then that which keeps the fewest other jobs waiting. */
 static const struct check {
+	/* NULL: the placer's */
 	enum status (*check)(const struct placement *placement, struct error *err);
-	enum shortage shortage;
+	enum shortage shortage; /* as far as the placer does not know better */
 } checks[] = {
 	{ containers_possible, SHORTAGE_ROOM },   { project_possible, SHORTAGE_PROJECT },
 	{ cpus_possible, SHORTAGE_ROOM },         { memory_possible, SHORTAGE_ROOM },
 	{ accelerators_possible, SHORTAGE_HOST }, { engine_is_there, SHORTAGE_ENGINE },
-	{ project_has_room, SHORTAGE_PROJECT },   { accelerators_place, SHORTAGE_DEVICES },
+	{ project_has_room, SHORTAGE_PROJECT },   { NULL, SHORTAGE_DEVICES },
 	{ counts_have_room, SHORTAGE_ROOM },      { sizes_have_room, SHORTAGE_ROOM },
 	{ network_is_there, SHORTAGE_NETWORK },
 };
@@ -235,21 +232,26 @@ static enum status run_checks(const struct placement *placement, const struct ch
 			      enum shortage *ret_shortage, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		enum status rc = first[i].check(placement, err);
+		const struct placer *placer = placement->placer;
+		enum shortage shortage = first[i].shortage;
+		enum status rc = first[i].check ? first[i].check(placement, err)
+						: placer->place(placer->arg, placement->plan,
+								placement->assignment, &shortage, err);
 
 		if (rc) {
-			*ret_shortage = rc == STATUS_INTERNAL ? SHORTAGE_NONE : first[i].shortage;
+			*ret_shortage = rc == STATUS_INTERNAL ? SHORTAGE_NONE : shortage;
 			return rc;
 		}
 	}
 	return STATUS_OK;
 }
 
-enum status placement_find(const struct plan *plan, const struct room *room,
-			   struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
+enum status placement_find_by(const struct placer *placer, const struct plan *plan, const struct room *room,
+			      struct assignment **ret_assignment, enum shortage *ret_shortage,
+			      struct error *err)
 {
 	AUTO(assignment) struct assignment *assignment = NULL;
-	struct placement placement = { .plan = plan, .room = room };
+	struct placement placement = { .plan = plan, .room = room, .placer = placer };
 	enum status rc;
 
 	*ret_shortage = SHORTAGE_NONE;
@@ -265,7 +267,7 @@ enum status placement_find(const struct plan *plan, const struct room *room,
 				? room->engine_lack
 				: "The container engine has not reported its host's CPUs and memory yet.");
 	assignment = assignment_new();
-	limits_fit(plan, &room->capacity, assignment);
+	placer->fit(placer->arg, plan, assignment);
 	placement.assignment = assignment;
 	sizes_add(plan, assignment, &placement.wanted);
 	rc = run_checks(&placement, checks + CHECKS_WITHOUT_HOST,
@@ -274,4 +276,26 @@ enum status placement_find(const struct plan *plan, const struct room *room,
 		return rc;
 	*ret_assignment = TAKE(assignment);
 	return STATUS_OK;
+}
+
+static void host_fit(void *arg, const struct plan *plan, struct assignment *assignment)
+{
+	const struct room *room = arg;
+
+	limits_fit(plan, &room->capacity, assignment);
+}
+
+static enum status host_place(void *arg, const struct plan *plan, struct assignment *assignment,
+			      enum shortage *ret_shortage, struct error *err)
+{
+	(void)ret_shortage; /* it is devices */
+	return devices_place(plan, arg, assignment, err);
+}
+
+enum status placement_find(const struct plan *plan, const struct room *room,
+			   struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
+{
+	const struct placer placer = { .fit = host_fit, .place = host_place, .arg = (void *)room };
+
+	return placement_find_by(&placer, plan, room, ret_assignment, ret_shortage, err);
 }

@@ -97,6 +97,21 @@ enum status placement_find(const struct plan *plan, const struct room *room,
 			   struct assignment **ret_assignment, enum shortage *ret_shortage,
 			   struct error *err);
 
+/* Places a job where there are several hosts. */
+struct placer {
+	/* Sets the limits of @assignment as large as they can become. */
+	void (*fit)(void *arg, const struct plan *plan, struct assignment *assignment);
+	/* Sets limits and devices, and adds deviations. Outcomes and shortage as in placement_find(). */
+	enum status (*place)(void *arg, const struct plan *plan, struct assignment *assignment,
+			     enum shortage *ret_shortage, struct error *err);
+	void *arg;
+};
+
+/* Likewise. The host of @room stands for all hosts together, and has no names of devices. */
+enum status placement_find_by(const struct placer *placer, const struct plan *plan, const struct room *room,
+			      struct assignment **ret_assignment, enum shortage *ret_shortage,
+			      struct error *err);
+
 /* Whether a job with that many accelerators waits for GPUs instead of running without: such a job must not overtake
  * other jobs that wait for GPUs. */
 bool placement_wants_devices(unsigned accelerators, const struct capacity *capacity);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/plan/fleet.h: the nodes that run jobs: how much of each is free, and which replicas may go there.
+ *
+ * A fleet is a view for some placements in a row: it is made from the nodes' rooms, and each job that is placed is added.
+ * Pure. Thread: any, one at a time. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scheduler/plan/placement.h"
+
+struct device_use;
+
+enum fleet_state {
+	FLEET_UP,
+	FLEET_DRAINED, /* it runs what it has, and gets nothing new */
+	FLEET_DOWN,
+};
+
+/* Replicas of a role or of a machine type go only to nodes with the label. */
+struct place_rule {
+	char *subject; /* "worker", "a2-highgpu-1g" */
+	char *label, *value;
+};
+
+/* "SUBJECT=LABEL:VALUE", as --place has it: "a2-highgpu-1g=gpu:a100", "ps=node:NAME". The label "node" is the node's name.
+ * INVALID_ARGUMENT: another form. */
+enum status place_rule_parse(const char *text, struct place_rule *ret_rule, struct error *err);
+void place_rule_deinit(struct place_rule *rule);
+
+struct fleet_node {
+	const char *name;
+	enum fleet_state state;
+	const json_t *labels;    /* object of strings, or NULL */
+	const char *model;       /* of its GPUs: the label "gpu"; NULL: not known */
+	const struct host *host; /* not known: as one that is down */
+	struct usage usage;      /* without leases */
+	struct device_use *uses; /* of the host's devices */
+};
+
+struct fleet {
+	struct fleet_node *nodes;
+	size_t count;
+	const struct place_rule *rules;
+	size_t rule_count;
+	/* What applies to all nodes together: the settings, the sum of the nodes' sizes, and what all jobs use, without
+	 * leases. */
+	struct room total;
+};
+
+/* @common  the settings, and what all jobs use; its host and leases are not read
+ * @rules   borrowed until fleet_deinit() */
+void fleet_init(struct fleet *fleet, const struct room *common, const struct place_rule *rules,
+		size_t rule_count);
+void fleet_deinit(struct fleet *fleet);
+#define AUTO_FLEET __attribute__((cleanup(fleet_deinit)))
+/* Adds a node. Its name, labels and the room's host are borrowed; the node's names are unique. */
+void fleet_add(struct fleet *fleet, const char *name, enum fleet_state state, const json_t *labels,
+	       const struct room *room);
+
+/* Adds what a placed job takes; @nodes as fleet_place() returned it. The other takes it back. */
+void fleet_use(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
+	       const unsigned *nodes);
+void fleet_return(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
+		  const unsigned *nodes);
+/* Another process holds this device of the node. */
+void fleet_hold(struct fleet *fleet, size_t node, const char *device);
+
+/* Finds room for every replica of @plan at once, or for none, on the fewest nodes (packing.h). Outcomes are those of
+ * placement_find(), and:
+ *   - limits are those of the smallest node that the job gets, so that replicas of a pool are alike;
+ *   - with FIT_HOST a job takes free room if it can, and otherwise the nodes that are used least; with FIT_CLOUD no node
+ *     is given more than it has;
+ *   - a GPU's model counts as soon as one node has it as the label "gpu" ("a100" for NVIDIA_TESLA_A100): then the
+ *     replica goes only to nodes of that model. Otherwise it is only a name, as on one machine;
+ *   - a job that no node's labels allow waits, with SHORTAGE_HOST.
+ * @ret_nodes  the node of each replica, by ordinal (plan_replica_ordinal()): an index of fleet->nodes; the caller frees */
+enum status fleet_place(const struct fleet *fleet, const struct plan *plan,
+			struct assignment **ret_assignment, unsigned **ret_nodes, enum shortage *ret_shortage,
+			struct error *err);
+
+/* Sentences for logs and reports: where each replica goes (@nodes NULL: nowhere), and why not to the other nodes. Nodes
+ * with the same reason are counted together and the first few of them named. The caller frees. */
+char *fleet_text(const struct fleet *fleet, const struct plan *plan, const unsigned *nodes);

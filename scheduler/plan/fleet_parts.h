@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/plan/fleet_parts.h: shared by fleet*.c: a job and nodes in the numbers of packing.h, where the pools are the
+ * shapes, by role; and why a job is not placed. */
+#include "scheduler/plan/fleet.h"
+#include "scheduler/plan/packing.h"
+
+#define NANO_PER_MILLI INT64_C(1000000)
+#define MIB            (INT64_C(1) << 20)
+
+_Static_assert((int)PACK_SHAPES == (int)ROLE_COUNT, "each pool is a shape");
+
+struct demand {
+	const struct plan *plan;
+	struct pack_shape shapes[ROLE_COUNT];
+	unsigned models; /* a bit for each role that needs a node with its model of GPU */
+};
+
+/* Why a node is not given replicas of a job, or not more of them. */
+enum node_lack {
+	NODE_LACKS_NOTHING,
+	NODE_IS_UNKNOWN, /* its engine has not reported its size */
+	NODE_IS_DOWN,
+	NODE_IS_DRAINED,
+	NODE_LACKS_LABEL, /* that a rule wants */
+	NODE_LACKS_MODEL, /* of GPU */
+	NODE_LACKS_DEVICES,
+	NODE_LACKS_CPUS,
+	NODE_LACKS_MEMORY,
+	NODE_LACKS,
+};
+
+struct node_reason {
+	enum node_lack lack;
+	enum role role; /* a pool of the job that the node cannot take; for the lacks after NODE_IS_DRAINED */
+	/* NODE_LACKS_LABEL: the rule */
+	const struct place_rule *rule;
+	/* The other lacks: what one replica takes and what is free: devices, thousandths of a CPU, or MiB. */
+	int64_t wanted, free;
+};
+
+/* Sets the limits that the replicas have on the largest node, or on larger ones. */
+void fleet_sizes_fit(const struct fleet *fleet, const struct plan *plan, struct assignment *assignment);
+/* Whether the job's replicas get GPUs, rather than run without. */
+bool fleet_attaches(const struct fleet *fleet, const struct plan *plan);
+struct demand fleet_demand(const struct fleet *fleet, const struct plan *plan,
+			   const struct assignment *assignment, bool attaches);
+/* Why no replica of the pool can ever go to the node, apart from sizes: label, model, or no device at all. */
+struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *demand, size_t index,
+			      enum role role);
+/* Why the node is given nothing new. */
+enum node_lack fleet_node_closed(const struct fleet_node *node);
+/* The dimensions in which nodes may be overcommitted. */
+unsigned fleet_soft(const struct fleet *fleet);
+/* Without its shapes. @empty: as if no job ran. */
+struct pack_bin fleet_bin(const struct fleet *fleet, size_t index, bool empty);
+/* Of the first pool that cannot have one replica there; NODE_LACKS_NOTHING: the node can take one of each pool. */
+struct node_reason fleet_reason(const struct fleet *fleet, const struct demand *demand, size_t index);

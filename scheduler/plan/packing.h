@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/plan/packing.h: puts all replicas of a job into the free room of nodes, on as few nodes as possible.
+ *
+ * Pure and deterministic: equal values give an equal result. Thread: any. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is counted, in whole units: thousandths of a CPU, MiB, devices. */
+enum { PACK_CPU, PACK_MEMORY, PACK_DEVICES, PACK_DIMENSIONS };
+/* Shapes: the pools of a job, at most. */
+enum { PACK_SHAPES = 4 };
+
+/* One node. */
+struct pack_bin {
+	int64_t room[PACK_DIMENSIONS]; /* of the whole node */
+	int64_t free[PACK_DIMENSIONS]; /* less than zero: more is in use than there is */
+	/* A bit for each shape that may go there. A shape that takes some of a soft dimension may only go where there
+	 * is some. */
+	unsigned shapes;
+	unsigned load; /* of equal nodes that with the lowest is taken */
+};
+
+/* Like replicas. */
+struct pack_shape {
+	unsigned count;
+	int64_t size[PACK_DIMENSIONS];
+};
+
+struct packing {
+	const struct pack_bin *bins;
+	size_t bin_count;
+	struct pack_shape shapes[PACK_SHAPES];
+	/* A bit for each dimension in which a replica takes a whole node at most, and in which the nodes are given more
+	 * than they have if the job fits no other way. */
+	unsigned soft;
+};
+
+enum pack_outcome {
+	PACK_FITS,
+	PACK_OVERCOMMITS, /* it fits, and some nodes have less than is in use there, in a soft dimension */
+	PACK_NONE,        /* it does not fit */
+	PACK_UNDECIDED,   /* no arrangement was found in a bounded search; there may be one */
+};
+
+/* How much of @dimension a replica of the shape takes of the node. */
+int64_t pack_size(const struct packing *packing, const struct pack_bin *bin, unsigned shape, int dimension);
+
+/* Puts each replica of each shape on one node, or none at all. The job gets the fewest nodes: proven for up to
+ * PACK_SEARCHED replicas within PACK_STEPS steps of a search, and otherwise those of a greedy choice. Nodes that the job
+ * fills up go before others, so that large room stays in one piece. An overcommitted job is spread instead: each replica
+ * goes where the largest share in use is then the lowest.
+ * @ret_bins  an index for each replica: those of shape 0, of shape 1 …; as many as all counts; set for the first two
+ *            outcomes */
+enum pack_outcome pack(const struct packing *packing, unsigned *ret_bins);
+enum { PACK_SEARCHED = 64, PACK_STEPS = 20000 };

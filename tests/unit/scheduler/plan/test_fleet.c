@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/plan/fleet.h"
+
+#include "tests/unit/scheduler/plan/fleet_testing.h"
+#include "tests/unit/testing.h"
+
+#define A100  "NVIDIA_TESLA_A100"
+#define SMALL "n1-standard-4"  /* 4 vCPUs, 15 GiB */
+#define LARGE "n1-standard-16" /* 16 vCPUs, 60 GiB */
+
+/* A job: one master, and workers. */
+struct row {
+	const char *title;
+	enum machine_fit fit;
+	enum accelerator_policy accelerators;
+	struct test_node nodes[4];
+	const char *rule;            /* NULL: none */
+	const char *master, *worker; /* machine types */
+	unsigned workers;
+	const char *accelerator; /* of each worker */
+	unsigned gpus;
+	enum status status;
+	enum shortage shortage;
+	const char *text; /* of the error, or where the job goes */
+};
+
+static const struct row rows[] = {
+	{ "the smallest node that takes all",
+	  FIT_CLOUD,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 64, 256, 0, NULL },
+	    { "b", FLEET_UP, 12, 48, 0, NULL },
+	    { "c", FLEET_UP, 8, 32, 0, NULL } },
+	  NULL,
+	  SMALL,
+	  SMALL,
+	  2,
+	  NULL,
+	  0,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On b: master-0, worker-0 to worker-1." },
+	{ "two nodes where one is not enough",
+	  FIT_CLOUD,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 8, 32, 0, NULL },
+	    { "b", FLEET_UP, 8, 32, 0, NULL },
+	    { "c", FLEET_UP, 8, 32, 0, NULL } },
+	  NULL,
+	  SMALL,
+	  SMALL,
+	  2,
+	  NULL,
+	  0,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On a: master-0, worker-0; on b: worker-1." },
+	{ "nodes that are down, drained or unknown get nothing",
+	  FIT_CLOUD,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_DOWN, 8, 32, 0, NULL },
+	    { "b", FLEET_DRAINED, 8, 32, 0, NULL },
+	    { "c", FLEET_UP, 0, 0, 0, NULL },
+	    { "d", FLEET_UP, 8, 32, 0, NULL } },
+	  NULL,
+	  SMALL,
+	  SMALL,
+	  1,
+	  NULL,
+	  0,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On d: master-0, worker-0. a is down. b is drained. c has not reported its size." },
+	{ "no node takes jobs",
+	  FIT_HOST,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_DOWN, 8, 32, 0, NULL }, { "b", FLEET_DOWN, 8, 32, 0, NULL } },
+	  NULL,
+	  SMALL,
+	  SMALL,
+	  1,
+	  NULL,
+	  0,
+	  STATUS_RESOURCE_EXHAUSTED,
+	  SHORTAGE_ENGINE,
+	  "No node takes jobs now. a, b are down." },
+	{ "too large for every node, now and later",
+	  FIT_CLOUD,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 8, 128, 0, NULL }, { "b", FLEET_UP, 12, 128, 0, NULL } },
+	  NULL,
+	  SMALL,
+	  LARGE,
+	  1,
+	  NULL,
+	  0,
+	  STATUS_FAILED_PRECONDITION,
+	  SHORTAGE_ROOM,
+	  "The nodes are too small for the job. a, b have too few free CPUs (12 at most; each worker takes 16)." },
+	{ "a node that is down may come back",
+	  FIT_CLOUD,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_DOWN, 64, 256, 0, NULL }, { "b", FLEET_UP, 12, 48, 0, NULL } },
+	  NULL,
+	  SMALL,
+	  LARGE,
+	  1,
+	  NULL,
+	  0,
+	  STATUS_RESOURCE_EXHAUSTED,
+	  SHORTAGE_ROOM,
+	  "The nodes have too little room now. a is down. b has too few free CPUs (12; each worker takes 16)." },
+	{ "a fitted replica is the size of its node at most",
+	  FIT_HOST,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 8, 32, 0, NULL } },
+	  NULL,
+	  SMALL,
+	  LARGE,
+	  2,
+	  NULL,
+	  0,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On a: master-0, worker-0 to worker-1." },
+	{ "GPUs of a model go where the label says it",
+	  FIT_NONE,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 8, 32, 8, "v100" },
+	    { "b", FLEET_UP, 8, 32, 4, "A100" },
+	    { "c", FLEET_UP, 8, 32, 8, NULL } },
+	  NULL,
+	  SMALL,
+	  NULL,
+	  2,
+	  A100,
+	  2,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On b: master-0, worker-0 to worker-1. a, c have other GPUs than " A100 ", which a worker takes." },
+	{ "without any label of the model all GPUs are alike",
+	  FIT_NONE,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 8, 32, 2, NULL }, { "b", FLEET_UP, 8, 32, 4, "v100" } },
+	  NULL,
+	  SMALL,
+	  NULL,
+	  2,
+	  A100,
+	  2,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On b: master-0, worker-0 to worker-1." },
+	{ "a replica's GPUs are of one node",
+	  FIT_NONE,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 8, 32, 4, NULL }, { "b", FLEET_UP, 8, 32, 4, NULL } },
+	  NULL,
+	  SMALL,
+	  NULL,
+	  1,
+	  A100,
+	  8,
+	  STATUS_FAILED_PRECONDITION,
+	  SHORTAGE_HOST,
+	  "The nodes do not have the GPUs that the job asks for. a, b have too few free GPUs (4 at most; each "
+	  "worker takes 8)." },
+	{ "or it waits for such a node",
+	  FIT_NONE,
+	  ACCELERATORS_WAIT,
+	  { { "a", FLEET_UP, 8, 32, 4, NULL }, { "b", FLEET_UP, 8, 32, 4, NULL } },
+	  NULL,
+	  SMALL,
+	  NULL,
+	  1,
+	  A100,
+	  8,
+	  STATUS_RESOURCE_EXHAUSTED,
+	  SHORTAGE_HOST,
+	  "The job waits for nodes that it may run on." },
+	{ "or it runs without",
+	  FIT_NONE,
+	  ACCELERATORS_PRETEND,
+	  { { "a", FLEET_UP, 8, 32, 4, NULL }, { "b", FLEET_UP, 8, 32, 4, NULL } },
+	  NULL,
+	  SMALL,
+	  NULL,
+	  1,
+	  A100,
+	  8,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On a: master-0, worker-0." },
+	{ "or it has fewer, shared ones",
+	  FIT_NONE,
+	  ACCELERATORS_SHARE,
+	  { { "a", FLEET_UP, 8, 32, 0, NULL }, { "b", FLEET_UP, 8, 32, 4, NULL } },
+	  NULL,
+	  SMALL,
+	  NULL,
+	  3,
+	  A100,
+	  8,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "on b: worker-0 to worker-2." },
+	{ "a rule of a role",
+	  FIT_CLOUD,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 64, 256, 0, NULL }, { "b", FLEET_UP, 64, 256, 0, NULL } },
+	  "worker=node:b",
+	  SMALL,
+	  SMALL,
+	  2,
+	  NULL,
+	  0,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On b: master-0, worker-0 to worker-1. a lacks the label node=b, which the placement of worker wants." },
+	{ "a rule of a machine type",
+	  FIT_CLOUD,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 20, 80, 0, NULL }, { "b", FLEET_UP, 20, 80, 0, "a100" } },
+	  LARGE "=gpu:a100",
+	  SMALL,
+	  LARGE,
+	  1,
+	  NULL,
+	  0,
+	  STATUS_OK,
+	  SHORTAGE_NONE,
+	  "On b: master-0, worker-0." },
+	{ "a rule that no node fulfils",
+	  FIT_HOST,
+	  ACCELERATORS_REQUIRE,
+	  { { "a", FLEET_UP, 20, 80, 0, NULL }, { "b", FLEET_UP, 20, 80, 0, "a100" } },
+	  SMALL "=gpu:h100",
+	  SMALL,
+	  LARGE,
+	  1,
+	  NULL,
+	  0,
+	  STATUS_RESOURCE_EXHAUSTED,
+	  SHORTAGE_HOST,
+	  "The job waits for nodes that it may run on. a, b lack the label gpu=h100, which the placement of " SMALL
+	  " wants." },
+};
+
+static void check_row(const struct row *row)
+{
+	AUTO(plan) struct plan *plan = test_plan_new();
+	AUTO(assignment) struct assignment *assignment = NULL;
+	AUTO(string) char *text = NULL;
+	struct test_fleet test AUTO_TEST_FLEET;
+	struct place_rule rule = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	enum shortage shortage = SHORTAGE_PROJECT;
+	unsigned *nodes = NULL;
+
+	if (row->rule)
+		assert_int_equal(place_rule_parse(row->rule, &rule, NULL), STATUS_OK);
+	test_fleet_init(&test, row->nodes, COUNT_OF(row->nodes), row->fit, row->accelerators, &rule,
+			row->rule != NULL);
+	test_pool_set(plan, ROLE_MASTER, 1, row->master, NULL, 0);
+	test_pool_set(plan, ROLE_WORKER, row->workers, row->worker, row->accelerator, row->gpus);
+	if (fleet_place(&test.fleet, plan, &assignment, &nodes, &shortage, &err) != row->status)
+		fail_msg("%s: another outcome: %s", row->title, err.text);
+	text = nodes ? fleet_text(&test.fleet, plan, nodes) : strdup(err.text);
+	if (shortage != row->shortage || !strstr(text, row->text))
+		fail_msg("%s: shortage %d, %s", row->title, shortage, text);
+	free(nodes);
+	place_rule_deinit(&rule);
+}
+
+static void a_job_goes_where_the_table_says(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		check_row(&rows[i]);
+}
+
+static const struct test_node two_nodes[] = { { "a", FLEET_UP, 8, 32, 2, NULL },
+					      { "b", FLEET_UP, 8, 32, 2, NULL } };
+
+/* Of jobs with one replica that takes @gpus. */
+static enum status place_one(struct test_fleet *test, unsigned gpus, enum shortage *ret_shortage,
+			     unsigned *ret_node, bool use)
+{
+	AUTO(plan) struct plan *plan = test_plan_new();
+	AUTO(assignment) struct assignment *assignment = NULL;
+	unsigned *nodes = NULL;
+	enum status rc;
+
+	test_pool_set(plan, ROLE_MASTER, 1, SMALL, gpus ? A100 : NULL, gpus);
+	rc = fleet_place(&test->fleet, plan, &assignment, &nodes, ret_shortage, NULL);
+	if (!rc) {
+		*ret_node = nodes[0];
+		if (use)
+			fleet_use(&test->fleet, plan, assignment, nodes);
+	}
+	free(nodes);
+	return rc;
+}
+
+static void what_is_placed_is_taken(void **state)
+{
+	struct test_fleet test AUTO_TEST_FLEET;
+	enum shortage shortage;
+	unsigned node = 9;
+
+	(void)state;
+	test_fleet_init(&test, two_nodes, COUNT_OF(two_nodes), FIT_CLOUD, ACCELERATORS_REQUIRE, NULL, 0);
+	assert_int_equal(place_one(&test, 2, &shortage, &node, true), STATUS_OK);
+	assert_int_equal(node, 0);
+	assert_int_equal(test.fleet.total.usage.containers, 1);
+	/* Without GPUs it goes where none are left. */
+	assert_int_equal(place_one(&test, 0, &shortage, &node, false), STATUS_OK);
+	assert_int_equal(node, 0);
+	/* One that another process holds is not given. */
+	fleet_hold(&test.fleet, 1, "0");
+	assert_int_equal(place_one(&test, 2, &shortage, &node, true), STATUS_RESOURCE_EXHAUSTED);
+	assert_int_equal(shortage, SHORTAGE_DEVICES);
+	assert_int_equal(place_one(&test, 1, &shortage, &node, true), STATUS_OK);
+	assert_int_equal(node, 1);
+	/* 4 of 8 CPUs of each are left. */
+	assert_int_equal(place_one(&test, 0, &shortage, &node, true), STATUS_OK);
+	assert_int_equal(place_one(&test, 0, &shortage, &node, true), STATUS_OK);
+	assert_int_equal(place_one(&test, 0, &shortage, &node, true), STATUS_RESOURCE_EXHAUSTED);
+	assert_int_equal(shortage, SHORTAGE_ROOM);
+}
+
+/* With the policy to fit each job to the host, a full machine takes more, and the least used one first. */
+static void fitted_jobs_share_what_is_used_up(void **state)
+{
+	struct test_fleet test AUTO_TEST_FLEET;
+	enum shortage shortage;
+	unsigned node = 9;
+	unsigned counts[2] = { 0 };
+
+	(void)state;
+	test_fleet_init(&test, two_nodes, COUNT_OF(two_nodes), FIT_HOST, ACCELERATORS_REQUIRE, NULL, 0);
+	for (unsigned i = 0; i < 12; i++) {
+		assert_int_equal(place_one(&test, 0, &shortage, &node, true), STATUS_OK);
+		counts[node]++;
+	}
+	assert_int_equal(counts[0], 6);
+	assert_int_equal(counts[1], 6);
+}
+
+/* Replicas of a pool are alike, and no larger than the smallest node of the job. */
+static void limits_are_those_of_the_smallest_node(void **state)
+{
+	const struct test_node nodes[] = { { "a", FLEET_UP, 6, 20, 1, NULL },
+					   { "b", FLEET_UP, 8, 32, 1, NULL } };
+	AUTO(plan) struct plan *plan = test_plan_new();
+	AUTO(assignment) struct assignment *assignment = NULL;
+	struct test_fleet test AUTO_TEST_FLEET;
+	enum shortage shortage;
+	unsigned *placed = NULL;
+
+	(void)state;
+	test_fleet_init(&test, nodes, COUNT_OF(nodes), FIT_HOST, ACCELERATORS_REQUIRE, NULL, 0);
+	test_pool_set(plan, ROLE_WORKER, 2, LARGE, A100, 1);
+	assert_int_equal(fleet_place(&test.fleet, plan, &assignment, &placed, &shortage, NULL), STATUS_OK);
+	assert_int_not_equal(placed[0], placed[1]);
+	assert_true(assignment->limits[ROLE_WORKER].nano_cpus == 6 * CPU);
+	assert_true(assignment->limits[ROLE_WORKER].memory_bytes == 20 * GIB / 10 * 9);
+	assert_non_null(test_deviation(assignment->deviations, "machine-fitted"));
+	assert_non_null(test_deviation(assignment->deviations, "gpu-model"));
+	free(placed);
+}
+
+static void a_rule_has_three_parts(void **state)
+{
+	static const char *const bad[] = { "", "a", "a=", "a=b", "a=b:", "=b:c", "a=:c", "a:b=c" };
+	struct place_rule rule;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		struct error err AUTO_ERROR = { 0 };
+
+		assert_int_equal(place_rule_parse(bad[i], &rule, &err), STATUS_INVALID_ARGUMENT);
+		assert_non_null(err.text);
+	}
+	assert_int_equal(place_rule_parse("ps=zone:a:b=c", &rule, NULL), STATUS_OK);
+	assert_string_equal(rule.subject, "ps");
+	assert_string_equal(rule.label, "zone");
+	assert_string_equal(rule.value, "a:b=c");
+	place_rule_deinit(&rule);
+}
+
+static int TEST_MAIN(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_goes_where_the_table_says),
+		cmocka_unit_test(what_is_placed_is_taken),
+		cmocka_unit_test(fitted_jobs_share_what_is_used_up),
+		cmocka_unit_test(limits_are_those_of_the_smallest_node),
+		cmocka_unit_test(a_rule_has_three_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
