@@ -537,7 +537,7 @@ tests_crash_store_crash_SOURCES = \
 	tests/crash/store_crash.c
 
 # Measurements: `make bench`, with an engine and wrk.
-bench_helpers = tests/bench/bare_commits tests/bench/bare_files tests/bench/bare_server tests/bench/bare_trials tests/bench/queue_bench tests/bench/seed \
+bench_helpers = tests/bench/bare_commits tests/bench/bare_files tests/bench/bare_server tests/bench/bare_trials tests/bench/fleet_bench tests/bench/queue_bench tests/bench/seed \
 	tests/bench/suggest_bench
 EXTRA_PROGRAMS += $(bench_helpers)
 CLEANFILES += $(bench_helpers)

@@ -72,6 +72,8 @@ void fleet_add(struct fleet *fleet, const char *name, enum fleet_state state, co
 				     .host = host,
 				     .usage = room->usage,
 				     .uses = device_uses(room) };
+	for (size_t i = 0; i < host->device_count; i++)
+		node->free_devices += !node->uses[i].holders;
 	node->usage.leases = NULL;
 	node->usage.lease_count = 0;
 	if (!host->known)
@@ -91,7 +93,9 @@ static void device_hold(struct fleet_node *node, const char *id, bool shared, bo
 
 		if (strcmp(node->host->devices[i], id) != 0)
 			continue;
+		node->free_devices -= !use->holders;
 		use->holders = returns ? use->holders - 1 : use->holders + 1;
+		node->free_devices += !use->holders;
 		use->exclusive = returns ? use->exclusive && use->holders : use->exclusive || !shared;
 		return;
 	}
@@ -175,15 +179,15 @@ static const char *model_of(const char *accelerator_type)
 	return accelerator_type;
 }
 
-static bool has_model(const struct fleet_node *node, const char *accelerator_type)
+static bool has_model(const struct fleet_node *node, const char *model)
 {
-	return node->model && texts_alike(node->model, model_of(accelerator_type));
+	return node->model && texts_alike(node->model, model);
 }
 
-static bool some_has_model(const struct fleet *fleet, const char *accelerator_type)
+static bool some_has_model(const struct fleet *fleet, const char *model)
 {
 	for (size_t i = 0; i < fleet->count; i++)
-		if (has_model(&fleet->nodes[i], accelerator_type))
+		if (has_model(&fleet->nodes[i], model))
 			return true;
 	return false;
 }
@@ -210,8 +214,9 @@ struct demand fleet_demand(const struct fleet *fleet, const struct plan *plan,
 		shape->size[PACK_CPU] = limits->nano_cpus / NANO_PER_MILLI;
 		shape->size[PACK_MEMORY] = (limits->memory_bytes + MIB - 1) / MIB;
 		shape->size[PACK_DEVICES] = attaches ? pool_gpu_count(pool) : 0;
-		if (pool->count && shape->size[PACK_DEVICES] && some_has_model(fleet, pool->accelerator_type))
-			demand.models |= 1U << role;
+		if (pool->count && shape->size[PACK_DEVICES] &&
+		    some_has_model(fleet, model_of(pool->accelerator_type)))
+			demand.models[role] = model_of(pool->accelerator_type);
 	}
 	return demand;
 }
@@ -243,7 +248,7 @@ struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *de
 	reason.rule = rule_broken(fleet, node, pool, role);
 	if (reason.rule)
 		reason.lack = NODE_LACKS_LABEL;
-	else if ((demand->models >> role & 1) && !has_model(node, pool->accelerator_type))
+	else if (demand->models[role] && !has_model(node, demand->models[role]))
 		reason.lack = NODE_LACKS_MODEL;
 	else if (reason.wanted && !node->host->device_count)
 		reason.lack = NODE_LACKS_DEVICES;
@@ -271,15 +276,6 @@ unsigned fleet_soft(const struct fleet *fleet)
 	       (capacity->accelerators == ACCELERATORS_SHARE ? 1U << PACK_DEVICES : 0);
 }
 
-static unsigned devices_free(const struct fleet_node *node)
-{
-	unsigned count = 0;
-
-	for (size_t i = 0; i < node->host->device_count; i++)
-		count += !node->uses[i].holders;
-	return count;
-}
-
 struct pack_bin fleet_bin(const struct fleet *fleet, size_t index, bool empty)
 {
 	const struct fleet_node *node = &fleet->nodes[index];
@@ -297,7 +293,7 @@ struct pack_bin fleet_bin(const struct fleet *fleet, size_t index, bool empty)
 	memcpy(bin.free, bin.room, sizeof(bin.free));
 	if (empty)
 		return bin;
-	bin.free[PACK_DEVICES] = devices_free(node);
+	bin.free[PACK_DEVICES] = node->free_devices;
 	if (!counts)
 		return bin;
 	bin.free[PACK_CPU] -= node->usage.nano_cpus / NANO_PER_MILLI;

@@ -37,6 +37,7 @@ struct fleet_node {
 	const struct host *host; /* not known: as one that is down */
 	struct usage usage;      /* without leases */
 	struct device_use *uses; /* of the host's devices */
+	unsigned free_devices;   /* without any holder */
 };
 
 struct fleet {

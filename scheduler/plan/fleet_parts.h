@@ -13,7 +13,7 @@ _Static_assert((int)PACK_SHAPES == (int)ROLE_COUNT, "each pool is a shape");
 struct demand {
 	const struct plan *plan;
 	struct pack_shape shapes[ROLE_COUNT];
-	unsigned models; /* a bit for each role that needs a node with its model of GPU */
+	const char *models[ROLE_COUNT]; /* of GPU, which a node must have; NULL: any */
 };
 
 /* Why a node is not given replicas of a job, or not more of them. */

@@ -106,7 +106,7 @@ static void devices_report(const struct request *request, const struct demand *d
 	const unsigned wanted = plan_accelerator_count(request->plan);
 
 	for (int role = 0; role < ROLE_COUNT; role++) {
-		if (demand->shapes[role].size[PACK_DEVICES] && !(demand->models >> role & 1)) {
+		if (demand->shapes[role].size[PACK_DEVICES] && !demand->models[role]) {
 			deviation_add(deviations, DONE_OTHERWISE, "gpu-model", NULL,
 				      "The GPUs are the nodes' own: without a node labelled with its model, "
 				      "the accelerator type is only a name here.");

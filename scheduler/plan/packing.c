@@ -22,7 +22,8 @@ DEFINE_AUTO(numbers, unsigned *, free)
 
 struct work {
 	const struct packing *packing;
-	struct slot *slots;
+	struct slot *slots; /* of the bins that take at least one replica */
+	size_t slot_count;
 	unsigned order[PACK_SHAPES]; /* of shapes: those that are hardest to put first */
 	unsigned first[PACK_SHAPES]; /* where a shape's replicas begin in the result */
 	int64_t weight[PACK_SHAPES]; /* of one replica: its part of what the whole job takes */
@@ -99,23 +100,17 @@ static bool bins_alike(const struct pack_bin *a, const struct pack_bin *b)
 	       memcmp(a->room, b->room, sizeof(a->room)) == 0 && a->shapes == b->shapes;
 }
 
-static void slots_fill(struct work *work)
+static void slots_sort(struct work *work)
 {
-	const struct packing *packing = work->packing;
-
-	for (size_t i = 0; i < packing->bin_count; i++) {
-		work->slots[i] = (struct slot){ .bin = (unsigned)i };
-		memcpy(work->slots[i].free, packing->bins[i].free, sizeof(work->slots[i].free));
-	}
-	qsort_r(work->slots, packing->bin_count, sizeof(*work->slots), bins_compare, (void *)packing);
-	for (size_t i = 1; i < packing->bin_count; i++)
+	qsort_r(work->slots, work->slot_count, sizeof(*work->slots), bins_compare, (void *)work->packing);
+	for (size_t i = 1; i < work->slot_count; i++)
 		work->slots[i].follows =
 			bins_alike(bin_of(work, &work->slots[i - 1]), bin_of(work, &work->slots[i]));
 }
 
 static void slots_empty(struct work *work)
 {
-	for (size_t i = 0; i < work->packing->bin_count; i++) {
+	for (size_t i = 0; i < work->slot_count; i++) {
 		struct slot *slot = &work->slots[i];
 
 		if (!slot->replicas)
@@ -167,8 +162,9 @@ static void shapes_order(struct work *work)
 
 /* ---- bounds ---- */
 
-/* Whether the free room of all bins together, and of each bin for each shape alone, is enough. */
-static bool is_conceivable(const struct work *work)
+/* Makes slots of the bins that take a replica. False: the free room of all bins together, or of each bin for each shape
+ * alone, is not enough. */
+static bool slots_find(struct work *work)
 {
 	const struct packing *packing = work->packing;
 	unsigned left[PACK_SHAPES];
@@ -177,9 +173,20 @@ static bool is_conceivable(const struct work *work)
 	memcpy(left, work->left, sizeof(left));
 	for (size_t i = 0; i < packing->bin_count; i++) {
 		const struct pack_bin *bin = &packing->bins[i];
+		struct slot *slot = &work->slots[work->slot_count];
+		bool takes = false;
 
-		for (unsigned shape = 0; shape < PACK_SHAPES; shape++)
-			left[shape] -= copies(work, bin, bin->free, shape, left[shape]);
+		for (unsigned shape = 0; shape < PACK_SHAPES; shape++) {
+			const unsigned count = copies(work, bin, bin->free, shape, work->left[shape]);
+
+			takes |= count > 0;
+			left[shape] -= count < left[shape] ? count : left[shape];
+		}
+		if (!takes)
+			continue;
+		*slot = (struct slot){ .bin = (unsigned)i };
+		memcpy(slot->free, bin->free, sizeof(slot->free));
+		work->slot_count++;
 		for (int k = 0; k < PACK_DIMENSIONS; k++)
 			there[k] += bin->free[k] > 0 ? (double)bin->free[k] : 0;
 	}
@@ -195,6 +202,18 @@ static bool is_conceivable(const struct work *work)
 	return true;
 }
 
+/* For an overcommitted job: any bin that may take a replica. */
+static void slots_find_all(struct work *work)
+{
+	for (work->slot_count = 0; work->slot_count < work->packing->bin_count; work->slot_count++) {
+		const size_t i = work->slot_count;
+
+		work->slots[i] = (struct slot){ .bin = (unsigned)i };
+		memcpy(work->slots[i].free, work->packing->bins[i].free, sizeof(work->slots[i].free));
+	}
+	slots_sort(work);
+}
+
 static int by_size(const void *one, const void *other)
 {
 	return -compare(*(const int64_t *)one, *(const int64_t *)other);
@@ -204,7 +223,7 @@ static int by_size(const void *one, const void *other)
 static unsigned bins_least(const struct work *work)
 {
 	const struct packing *packing = work->packing;
-	int64_t *free_room = memory_calloc(packing->bin_count + 1, sizeof(*free_room));
+	int64_t *free_room = memory_calloc(work->slot_count + 1, sizeof(*free_room));
 	unsigned least = 1;
 
 	for (int k = 0; k < PACK_DIMENSIONS; k++) {
@@ -215,10 +234,10 @@ static unsigned bins_least(const struct work *work)
 			continue; /* how much the replicas take depends on the bins */
 		for (unsigned shape = 0; shape < PACK_SHAPES; shape++)
 			wanted += (double)packing->shapes[shape].size[k] * packing->shapes[shape].count;
-		for (size_t i = 0; i < packing->bin_count; i++)
-			free_room[i] = packing->bins[i].free[k];
-		qsort(free_room, packing->bin_count, sizeof(*free_room), by_size);
-		for (; wanted > 0 && count < packing->bin_count; count++)
+		for (size_t i = 0; i < work->slot_count; i++)
+			free_room[i] = bin_of(work, &work->slots[i])->free[k];
+		qsort(free_room, work->slot_count, sizeof(*free_room), by_size);
+		for (; wanted > 0 && count < work->slot_count; count++)
 			wanted -= (double)free_room[count];
 		if (count > least)
 			least = count;
@@ -303,7 +322,7 @@ static bool fill_repeats(const struct work *work, const struct fill *fill)
 /* Fills one bin after the other, each time that which takes most. Alike bins follow at once: none takes more. */
 static bool pack_greedily(struct work *work)
 {
-	const size_t count = work->packing->bin_count;
+	const size_t count = work->slot_count;
 
 	slots_empty(work);
 	while (!is_done(work)) {
@@ -378,7 +397,7 @@ static bool slot_try(struct search *search, unsigned replica, unsigned shape, si
 static bool search_from(struct search *search, unsigned replica)
 {
 	struct work *work = search->work;
-	const size_t count = work->packing->bin_count;
+	const size_t count = work->slot_count;
 	bool is_first;
 	unsigned shape;
 
@@ -452,7 +471,7 @@ static bool pack_spreading(struct work *work)
 			struct slot *best = NULL;
 			double best_load = 0;
 
-			for (size_t k = 0; k < work->packing->bin_count; k++) {
+			for (size_t k = 0; k < work->slot_count; k++) {
 				const double load = load_with(work, &work->slots[k], shape);
 
 				if (load >= 0 && (!best || load < best_load)) {
@@ -488,10 +507,11 @@ static enum pack_outcome pack_within(struct work *work)
 	unsigned steps = PACK_STEPS, most, least;
 	enum pack_outcome outcome, searched = PACK_FITS;
 
-	if (!is_conceivable(work))
+	if (!slots_find(work))
 		return PACK_NONE;
+	slots_sort(work);
 	outcome = pack_greedily(work) ? PACK_FITS : PACK_UNDECIDED;
-	if (work->total > PACK_SEARCHED)
+	if (work->total > PACK_SEARCHED || (outcome == PACK_FITS && work->opened == 1))
 		return outcome;
 	most = outcome == PACK_FITS ? work->opened : work->total + 1;
 	least = bins_least(work);
@@ -514,10 +534,10 @@ enum pack_outcome pack(const struct packing *packing, unsigned *ret_bins)
 	shapes_order(&work);
 	if (!work.total)
 		return PACK_FITS;
-	slots_fill(&work);
 	slots_empty(&work);
 	outcome = pack_within(&work);
 	if (outcome == PACK_FITS || !packing->soft)
 		return outcome;
+	slots_find_all(&work);
 	return pack_spreading(&work) ? PACK_OVERCOMMITS : outcome;
 }

@@ -2,6 +2,8 @@
 """Jobs on the engine, from the create to the end, against the same calls without a daemon."""
 import concurrent.futures
 import json
+import re
+import subprocess
 import time
 
 from engine_floor import MASTER_RUNS_S, TRIAL_RUNS_S, Raw
@@ -94,3 +96,12 @@ def bench_gap(options):
                 ours += gaps(options.engine, label, began, parallel)
         for name, floor in floors.items():
             row(f"gap of trials, {parallel} at once, beyond {name}", median(ours) - median(floor), "ms", None, 60, 20)
+
+
+@bench("fleet")
+def bench_fleet(options):
+    """Jobs on the nodes of a simulated fleet; the program ends with an error if a device or a node is given twice."""
+    text = subprocess.check_output([options.build / "tests/bench/fleet_bench"], text=True)
+    row("1000 nodes, 100000 jobs: decisions", float(re.search(r"(\d+) decisions a second", text)[1]), "decisions/s", None, 1000, 5000)
+    for what in ("placed", "waiting"):
+        row(f"a job {what}, p95", float(re.search(rf"^{what} .*p95 (\d+) us", text, re.M)[1]) / 1000, "ms", None, 5, 1)
