@@ -28,6 +28,7 @@
 #define PROGRAM      "tunnel"
 #define LABEL_TUNNEL "trainyard.tunnel" /* its value is the network's job */
 
+enum { REMOVE_TRIES = 30, REMOVE_PAUSE_MS = 300 };
 enum { CLOSE_WAIT_US = 10 * SECOND_US, CLOSE_LOOK_MS = 5 };
 enum { ATTACH_PATIENCE_MS = 10 * 1000, VERSION_SIZE = 16, HARDWARE_SIZE = 32, PORT_TEXT_SIZE = 8 };
 
@@ -93,16 +94,24 @@ static enum status reply_check(const struct reply *reply, unsigned but, struct e
 									   : reply_failure(reply, err);
 }
 
+/* Of the daemon before this one, most likely: it ends by itself, and an engine that just puts it away answers 409, or 500 as
+ * Podman does ("container state improper"). */
 static enum status container_remove(const struct tunnel *tunnel, struct http *http, struct error *err)
 {
+	struct pollfd wake = { .fd = tunnel->wake, .events = POLLIN };
 	char path[DOCKER_PATH_SIZE];
 
 	snprintf(path, sizeof(path), "/containers/%s?force=1&v=1", tunnel->container);
-	struct reply reply AUTO_REPLY = docker_ask_for(
-		http,
-		(struct http_request){ .method = "DELETE", .path = path, .timeout_s = START_TIMEOUT_S });
+	for (unsigned tries = 1;; tries++) {
+		struct reply reply AUTO_REPLY =
+			docker_ask_for(http, (struct http_request){ .method = "DELETE",
+								    .path = path,
+								    .timeout_s = START_TIMEOUT_S });
 
-	return reply_check(&reply, 404, err);
+		if (reply.status || (reply.code != 409 && reply.code != 500) || tries == REMOVE_TRIES ||
+		    poll(&wake, 1, REMOVE_PAUSE_MS) != 0)
+			return reply_check(&reply, 404, err);
+	}
 }
 
 static json_t *ports_make(const struct tunnel *tunnel)
