@@ -4,11 +4,13 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/device_socket.h"
 #include "tests/integration/engine_bench.h"
 
 static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
@@ -22,7 +24,9 @@ static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
 		struct record ready = expect_event(bench, ENGINE_NETWORK_READY, NULL, job);
 
 		gateways[job - 1] = ready.networks[0].reach.address;
-		assert_int_equal(ready.networks[0].capacity, job == 6 ? 125 : 61);
+		/* One address is the tunnel's, if there is one. */
+		assert_int_equal(ready.networks[0].capacity,
+				 (job == 6 ? 125 : 61) - ready.networks[0].reach.is_carried);
 		for (int64_t other = 0; other < job - 1; other++)
 			assert_int_not_equal(gateways[other] & ~63u, gateways[job - 1] & ~63u);
 	}
@@ -69,30 +73,57 @@ static void free_blocks_are_told_as_networks_come_and_go(void **state)
 	free_is(bench, 8, 1);
 }
 
-static uint16_t listen_at(const struct network_status *network, int *ret_fd)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr = { .s_addr = htonl(network->reach.address) } };
-	socklen_t size = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+/* A server at the address that replicas are given. */
+struct gateway {
+	int endpoint, hand; /* hand: of a carried network, else -1 */
+	uint16_t port;
+};
 
-	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, network->reach.device,
-				    (socklen_t)strlen(network->reach.device)),
-			 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(listen(fd, 4), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-	*ret_fd = fd;
-	return ntohs(address.sin_port);
+static void carried(void *arg, int64_t key, uint16_t port, const struct sockaddr_in *peer, int fd)
+{
+	const struct gateway *gateway = arg;
+
+	if (key == 1 && port == gateway->port)
+		device_socket_put(gateway->hand, peer, fd);
+	else
+		close(fd);
+}
+
+static void gateway_open(struct bench *bench, const struct network_status *network, struct gateway *gateway)
+{
+	const struct connection_sink sink = { carried, gateway, 1 };
+
+	*gateway = (struct gateway){ -1, -1, 80 };
+	if (network->reach.is_carried) {
+		assert_int_equal(device_socket_pair(&gateway->endpoint, &gateway->hand, NULL), STATUS_OK);
+		assert_int_equal(bench->engine->ops->carry_network(bench->engine, network->job, &sink, NULL),
+				 STATUS_OK);
+		return;
+	}
+	assert_int_equal(device_socket_open(network->reach.device, network->reach.address, 0,
+					    &gateway->endpoint, NULL),
+			 STATUS_OK);
+	gateway->port = device_socket_port(gateway->endpoint);
+}
+
+static void gateway_close(struct gateway *gateway)
+{
+	close(gateway->endpoint);
+	if (gateway->hand >= 0)
+		close(gateway->hand);
 }
 
 /* One word for a client that connects, and from where. */
-static uint32_t answer_once(int listener)
+static uint32_t answer_once(const struct gateway *gateway)
 {
+	struct pollfd polled = { gateway->endpoint, POLLIN, 0 };
+	const struct device_peers all = { 0 };
 	struct sockaddr_in peer = { 0 };
-	socklen_t size = sizeof(peer);
-	int fd = accept(listener, (struct sockaddr *)&peer, &size);
+	bool is_open;
+	int fd;
 
+	assert_int_equal(poll(&polled, 1, WAIT_S * 1000), 1);
+	fd = device_socket_accept_peer(gateway->endpoint, &all, &peer, &is_open);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "welcome\n", 8), 8);
 	close(fd);
@@ -103,43 +134,46 @@ static void an_internal_network_reaches_its_gateway_and_nothing_else(void **stat
 {
 	struct bench *bench = *state;
 	struct network_status network;
+	struct gateway gateway;
 	char script[256];
-	uint16_t port;
-	int fd;
 
 	client_close(bench);
 	bench->internal = true;
 	client_open(bench, true);
 	expect_event(bench, ENGINE_UP, NULL, 0);
 	network = network_make(bench, 1);
-	port = listen_at(&network, &fd);
+	gateway_open(bench, &network, &gateway);
 	snprintf(script, sizeof(script),
 		 "nc %u.%u.%u.%u %u </dev/null; nc -w 2 192.0.2.1 80 </dev/null 2>/dev/null || echo cut",
 		 network.reach.address >> 24, network.reach.address >> 16 & 255,
-		 network.reach.address >> 8 & 255, network.reach.address & 255, port);
-	replica_ask(bench, &master, &network, script, &(struct extras){ .gateway_port = port });
+		 network.reach.address >> 8 & 255, network.reach.address & 255, gateway.port);
+	replica_ask(bench, &master, &network, script, &(struct extras){ .gateway_port = gateway.port });
 	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1);
 	replica_run(bench, &master);
-	assert_int_equal(answer_once(fd), network.first);
-	close(fd);
+	assert_int_equal(answer_once(&gateway), network.first);
 	follow(bench, &master);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].gateway_port,
-			 port);
+			 gateway.port);
 	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
 	assert_true(has_line(bench, "1:welcome\n"));
 	assert_true(has_line(bench, "1:cut\n"));
 	bench->internal = false;
+	client_close(bench);
+	gateway_close(&gateway);
 }
 
+/* Or what leads to it instead. */
 static void a_network_keeps_its_device(void **state)
 {
 	struct bench *bench = *state;
 	struct network_status network = network_make(bench, 1);
 	struct record listing = list(bench);
 
-	assert_true(if_nametoindex(network.reach.device) > 0);
+	assert_int_equal(if_nametoindex(network.reach.device) > 0, !network.reach.is_carried);
 	assert_int_equal(listing.network_count, 1);
 	assert_string_equal(listing.networks[0].reach.device, network.reach.device);
+	assert_int_equal(listing.networks[0].reach.is_carried, network.reach.is_carried);
+	assert_int_equal(listing.networks[0].reach.address, network.reach.address);
 }
 
 static void a_network_in_use_is_removed_once_it_is_free(void **state)

@@ -129,6 +129,7 @@ static void a_foreign_container_is_not_adopted(void **state)
 	replica_drop(bench, &master);
 }
 
+/* For want of GPUs. On Podman the create is refused, as the start would run it without any. */
 static void a_refused_start_says_why(void **state)
 {
 	struct bench *bench = *state;
@@ -137,6 +138,14 @@ static void a_refused_start_says_why(void **state)
 	struct record failed, listing;
 
 	replica_ask(bench, &master, &network, "true", &(struct extras){ .device_ids = devices });
+	json_decref(devices);
+	if (bench->is_podman) {
+		failed = expect_event(bench, ENGINE_REPLICA_FAILED, &master, 1);
+		assert_int_equal(failed.status, STATUS_FAILED_PRECONDITION);
+		assert_non_null(strstr(failed.text, "Podman gives containers no GPUs: "));
+		assert_int_equal(list(bench).replica_count, 0);
+		return;
+	}
 	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1);
 	bench->engine->ops->start_replica(bench->engine, &master);
 	failed = expect_event(bench, ENGINE_REPLICA_FAILED, &master, 1);
@@ -146,7 +155,6 @@ static void a_refused_start_says_why(void **state)
 	assert_int_equal(listing.replicas[0].observed, REPLICA_CREATED);
 	follow(bench, &master);
 	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
-	json_decref(devices);
 }
 
 static void a_missing_program_exits_with_127(void **state)
@@ -220,6 +228,7 @@ static void a_start_that_waits_is_taken_back_by_a_stop(void **state)
 	assert_true(started + taken_back <= REPLICAS);
 }
 
+/* Podman has removed it before it can be asked for its exit code. */
 static void a_container_removed_behind_our_back_is_told(void **state)
 {
 	struct bench *bench = *state;
@@ -231,7 +240,8 @@ static void a_container_removed_behind_our_back_is_told(void **state)
 	follow(bench, &master);
 	snprintf(path, sizeof(path), "/containers/ty-%s-1-master-0-a1?force=1", bench->instance);
 	assert_int_equal(api("DELETE", path, NULL, NULL, 0, NULL), 204);
-	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 137);
+	if (!bench->is_podman)
+		assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 137);
 	expect_event(bench, ENGINE_REPLICA_REMOVED, &master, 1);
 	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
 }

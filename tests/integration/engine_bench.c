@@ -208,6 +208,7 @@ int bench_open(void **state)
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
 	static unsigned counter;
+	struct record up;
 
 	snprintf(bench->instance, sizeof(bench->instance), "contract%d%u", (int)getpid(), counter++);
 	snprintf(bench->relay.path, sizeof(bench->relay.path), "/tmp/ty-%s.sock", bench->instance);
@@ -217,7 +218,9 @@ int bench_open(void **state)
 	bench->room = SIZE_MAX;
 	*state = bench;
 	client_open(bench, true);
-	assert_non_null(strstr(expect_event(bench, ENGINE_UP, NULL, 0).text, "API 1."));
+	up = expect_event(bench, ENGINE_UP, NULL, 0);
+	assert_non_null(strstr(up.text, "API 1."));
+	bench->is_podman = strncmp(up.text, "Podman ", 7) == 0;
 	expect_event(bench, ENGINE_LISTING, NULL, 0);
 	bench->engine->ops->ensure_image(bench->engine, image_name);
 	snprintf(bench->image_id, sizeof(bench->image_id), "%.100s",

@@ -42,6 +42,7 @@ struct bench {
 	bool count_only;
 	bool direct; /* past the relay */
 	bool internal;
+	bool is_podman; /* the engine: tests say where it differs */
 	const char *networks; /* NULL: the usual ones */
 	int64_t last_ns[2];
 	bool disorder;

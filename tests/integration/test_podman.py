@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Podman as the engine: what differs from Docker's is of no matter to jobs."""
 import pytest
+from support.contract import contract_check
 from support.daemon import UNTIL_RELEASED, distributed, script
 from support.podman import podman_start
 from support.tuning import tuning_input
-from support.tunnels import CALL_WORKER, SAYS, said_it_all, tunnel_of
+from support.tunnels import CALL_WORKER, SAYS, TAKE_CALL, said_it_all, tunnel_of
 from support.wait import wait_until
 
 FLOOD = 100000
@@ -23,6 +24,11 @@ def podman():
 @pytest.fixture
 def daemon(podman, new_daemon):
     return new_daemon("--offline", engine=podman).start()
+
+
+def test_the_engine_room_keeps_its_contract(podman):
+    """The program says where this engine differs."""
+    contract_check(podman, timeout=900)
 
 
 def test_no_line_of_a_flood_is_lost_or_doubled(daemon):
@@ -44,9 +50,9 @@ def test_no_line_of_a_flood_is_lost_or_doubled(daemon):
 
 
 def test_replicas_reach_storage_metadata_and_each_other(daemon):
-    job = daemon.run(distributed(CALL_WORKER + SAYS, "nc -l -p 2222; " + SAYS, workers=1))
+    job = daemon.run(distributed(CALL_WORKER + SAYS, TAKE_CALL + SAYS, workers=1))
     lines = [daemon.lines(job["jobId"], task) for task in ("master-replica-0", "worker-replica-0")]
-    assert lines[1].pop(0) == "called", (lines, daemon.log())
+    assert lines[0].pop(0) == "called", (lines, daemon.log())
     assert all(map(said_it_all, lines)) and lines[0] != lines[1], (lines, daemon.log())
 
 

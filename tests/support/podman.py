@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Podman's service as an engine of a test's own: Docker's API at a socket, and nothing of the machine's own Podman."""
+"""Podman's service as an engine of a test's own: Docker's API at a socket, and nothing of the machine's own Podman. Its network
+is apart from the machine's, whose Docker Engine would drop what is between containers of an internal network."""
 import os
 import pathlib
 import resource
@@ -32,8 +33,9 @@ class PodmanEngine(Engine):
 
     def start(self):
         with open(self.top / "log", "ab") as log:
-            self.process = subprocess.Popen(["podman", "system", "service", "--time=0", self.host], env=self.environment,
-                                            stdout=log, stderr=log, start_new_session=True)
+            self.process = subprocess.Popen(["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh",
+                                             "podman", "system", "service", "--time=0", self.host],
+                                            env=self.environment, stdout=log, stderr=log, start_new_session=True)
         wait_until(self.answers, 30, "Podman's service answers")
 
     def runs(self):
