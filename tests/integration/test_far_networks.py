@@ -8,7 +8,7 @@ import pytest
 from support.daemon import UNTIL_RELEASED, distributed, one_replica, program, script
 from support.engine import RUNTIME, ensure_runtime_images
 from support.tuning import tuning_input
-from support.tunnels import CALL_WORKER, METADATA, SAYS, said_it_all, tunnel_of, tunnels
+from support.tunnels import CALL_WORKER, METADATA, SAYS, TAKE_CALL, said_it_all, tunnel_of, tunnels
 from support.wait import wait_until
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")
@@ -25,9 +25,9 @@ def daemon(far, new_daemon, monkeypatch):
 
 
 def test_each_replica_reaches_storage_and_metadata_as_itself(daemon):
-    job = daemon.run(distributed(CALL_WORKER + SAYS, "nc -l -p 2222; " + SAYS, workers=1))
+    job = daemon.run(distributed(CALL_WORKER + SAYS, TAKE_CALL + SAYS, workers=1))
     lines = [daemon.lines(job["jobId"], task) for task in ("master-replica-0", "worker-replica-0")]
-    assert lines[1].pop(0) == "called", (lines, daemon.log())
+    assert lines[0].pop(0) == "called", (lines, daemon.log())
     assert all(map(said_it_all, lines)) and lines[0] != lines[1], (lines, daemon.log())
     stored = daemon.get("/storage/v1/b/far/o").json["items"]
     assert len(stored) == 2, stored

@@ -13,7 +13,7 @@ from .daemon import ROOT, UNTIL_RELEASED, Daemon, distributed, program, script, 
 from .engine import GpuEngine
 from .far_engine import FarEngine
 from .tuning import tuning_input
-from .tunnels import CALL_WORKER, METADATA, SAYS, said_it_all
+from .tunnels import CALL_WORKER, METADATA, SAYS, TAKE_CALL, said_it_all
 from .verbs import environment
 from .vertex import Vertex, custom_job
 
@@ -62,9 +62,9 @@ def files_of_storage(daemon):
 
 
 def names_in_a_distributed_job(daemon):
-    job = daemon.run(distributed(CALL_WORKER + SAYS, "nc -l -p 2222; " + SAYS, workers=1))
+    job = daemon.run(distributed(CALL_WORKER + SAYS, TAKE_CALL + SAYS, workers=1))
     lines = [daemon.lines(job["jobId"], task) for task in ("master-replica-0", "worker-replica-0")]
-    assert lines[1].pop(0) == "called" and all(map(said_it_all, lines)) and lines[0] != lines[1], (lines, daemon.log())
+    assert lines[0].pop(0) == "called" and all(map(said_it_all, lines)) and lines[0] != lines[1], (lines, daemon.log())
     return YES
 
 
