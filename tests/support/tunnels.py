@@ -7,7 +7,7 @@ SAYS = (f"{METADATA}/instance/hostname; echo; hostname; "
         "wget -q -O /dev/null --header 'Content-Type: text/plain' --post-data hello "
         "\"$STORAGE_EMULATOR_HOST/upload/storage/v1/b/far/o?uploadType=media&name=$HOSTNAME\" && echo stored")
 CALL_WORKER = ("""worker=$(echo "$CLUSTER_SPEC" | sed 's/.*"worker": *\\["\\([^":]*\\).*/\\1/'); """
-               "until echo called | nc -w 5 $worker 2222 | grep called; do sleep 0.1; done; ")
+               "until echo called | nc -w 5 $worker 2222 2> /dev/null | grep called; do sleep 0.1; done; ")
 # Answers what it is told. By itself nc ends its direction at once, as it has no input, and the other nc then ends, perhaps
 # before it has had anything from echo.
 TAKE_CALL = "nc -l -p 2222 -e head -n 1; "
