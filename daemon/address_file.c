@@ -57,6 +57,8 @@ void address_file_read(const char *state_dir, struct address *ret_address)
 		ret_address->token_file = memory_strdup(line);
 	if (line_read(file, line))
 		ret_address->pid = (pid_t)atoi(line);
+	if (line_read(file, line))
+		ret_address->grpc_port = (uint16_t)atoi(line);
 	fclose(file);
 }
 
@@ -73,12 +75,13 @@ bool address_is_live(const struct address *address, const char *state_dir)
 	return address->pid && !state_dir_holder(state_dir, &holder, NULL) && holder == address->pid;
 }
 
-void address_file_write(const char *state_dir, const char *url, const char *token_file)
+void address_file_write(const char *state_dir, const char *url, const char *token_file, uint16_t grpc_port)
 {
 	AUTO(string) char *token_path = token_file ? realpath(token_file, NULL) : NULL;
 	FILE *file = address_file_open(state_dir, "we");
 
-	if (!file || fprintf(file, "%s\n%s\n%d\n", url, token_path ? token_path : "", (int)getpid()) < 0)
+	if (!file || fprintf(file, "%s\n%s\n%d\n%u\n", url, token_path ? token_path : "", (int)getpid(),
+			     grpc_port) < 0)
 		log_event(LOG_WARNING, "address-file", "path=%s/address error=\"%s\"", state_dir,
 			  strerror(errno));
 	if (file)

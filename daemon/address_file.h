@@ -2,15 +2,17 @@
 #pragma once
 /* daemon/address_file.h: the file "address" of a state directory, which tells other commands how to reach the daemon.
  *
- * Three lines: the URL or "unix:/PATH", the path of the file with its token (or nothing), and its process id. The
- * daemon removes the file when it ends; a killed daemon leaves it, which the process id reveals. */
+ * Four lines: the URL or "unix:/PATH", the path of the file with its token (or nothing), its process id, and the port of
+ * gRPC (0: not served). The daemon removes the file when it ends; a killed daemon leaves it, which the process id reveals. */
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct address {
 	char *url;        /* NULL: no daemon has written one */
 	char *token_file; /* absolute; NULL: the daemon asks for no token */
 	pid_t pid;        /* 0: not known */
+	uint16_t grpc_port; /* 0: not served, or not known */
 };
 #define AUTO_ADDRESS __attribute__((cleanup(address_deinit)))
 
@@ -21,5 +23,5 @@ void address_deinit(struct address *address);
 bool address_is_live(const struct address *address, const char *state_dir);
 
 /* @token_file: NULL: none. A failure is only logged, because the daemon works without the file. */
-void address_file_write(const char *state_dir, const char *url, const char *token_file);
+void address_file_write(const char *state_dir, const char *url, const char *token_file, uint16_t grpc_port);
 void address_file_remove(const char *state_dir);

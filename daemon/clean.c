@@ -324,17 +324,13 @@ int clean_main(struct invocation *invocation)
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* The engine does not answer, but nothing of an instance that never had a job can be in it. */
-static bool is_without_jobs(const struct clean *clean)
-{
-	return clean->state_dir && !state_dir_has_jobs(clean->state_dir);
-}
-
-/* Files of this machine are removed even if the engine does not answer: otherwise a mount would keep the directory. */
+/* Files of this machine are removed even if the engine does not answer: otherwise a mount would keep the directory. An
+ * instance that never had a job has no mount, and nothing in an engine that does not answer. */
 static enum status quiet_clean(struct clean *clean, struct error *err)
 {
+	const bool had_jobs = state_dir_had_jobs(clean->config->state_dir);
 	bool any = false;
-	enum status rc = instance_find(clean, &any, err), state_rc;
+	enum status rc = instance_find(clean, &any, err), state_rc = STATUS_OK;
 
 	if (!rc && any)
 		rc = instance_hold(clean, err);
@@ -344,9 +340,12 @@ static enum status quiet_clean(struct clean *clean, struct error *err)
 	if (!rc)
 		rc = clean->engine->sweep(clean->config->engine, clean->instance,
 					  &(struct sweep_report){ orphan_report, clean }, err);
-	else if (is_without_jobs(clean))
+	else if (!had_jobs)
 		rc = STATUS_OK;
-	state_rc = clean->state_dir ? state_clean(clean, rc ? NULL : err) : STATUS_OK;
+	if (clean->state_dir && had_jobs)
+		state_rc = state_clean(clean, rc ? NULL : err);
+	else if (clean->state_dir)
+		signposts_clean(clean);
 	return rc ? rc : state_rc;
 }
 

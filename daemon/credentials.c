@@ -2,6 +2,7 @@
 #include "daemon/credentials.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +13,13 @@
 #include "api/metadata/account.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "store/keys/signing_key.h"
 #include "store/small_file.h"
 
-enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384 };
+/* A promised file has its size from the beginning, for programs that look at it before they open it. */
+enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384, PROMISED_BYTES = 4096 };
 
 /* "trainyard@my-project.iam.gserviceaccount.com": the account that programs outside containers use. A project of a domain,
  * "example.com:project", has that domain behind its name.
@@ -117,4 +120,36 @@ enum status credentials_keep(const char *state_dir, const char *url, const char 
 		return rc;
 	*ret_path = text_take(&path);
 	return STATUS_OK;
+}
+
+int credentials_promise(const char *state_dir, char **ret_path)
+{
+	AUTO(string) char *directory = realpath(state_dir, NULL);
+	AUTO(string) char *path = memory_printf("%s/credentials.json", directory ? directory : state_dir);
+	char lines[PROMISED_BYTES];
+	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+
+	if (fd < 0)
+		return -1;
+	memset(lines, '\n', sizeof(lines));
+	if (write(fd, lines, sizeof(lines)) != sizeof(lines) || fcntl(fd, F_SETLEASE, F_WRLCK) != 0) {
+		unlink(path);
+		close(fd);
+		return -1;
+	}
+	*ret_path = TAKE(path);
+	return fd;
+}
+
+enum status credentials_fill(int fd, const char *state_dir, const char *url, const char *project,
+			     struct error *err)
+{
+	struct text content AUTO_TEXT = { 0 };
+	enum status rc = content_make(state_dir, url, project, &content, err);
+
+	if (!rc && pwrite(fd, content.data, content.length, 0) != (ssize_t)content.length)
+		rc = error_set(err, STATUS_UNAVAILABLE, NULL, "cannot write %s/credentials.json: %s",
+			       state_dir, strerror(errno));
+	close(fd);
+	return rc;
 }

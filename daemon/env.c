@@ -30,6 +30,7 @@ enum part {
 	PART_URL,
 	PART_STORAGE_URL,
 	PART_CREDENTIALS,
+	PART_GRPC_ENDPOINT,
 	PART_GRPC_ROOTS,
 	PART_ANONYMOUS,
 	PART_TOKEN_FILE,
@@ -76,6 +77,7 @@ static const struct {
 	{ "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", PART_TEXT, "false" },
 	/* For programs that build a client themselves: its API endpoint. */
 	{ "TRAINYARD_ENDPOINT", PART_URL, "" },
+	{ "TRAINYARD_GRPC_ENDPOINT", PART_GRPC_ENDPOINT, "" },
 	{ "TRAINYARD_TOKEN_FILE", PART_TOKEN_FILE, "" }, /* for the commands of trainyard itself */
 	{ "NO_PROXY", PART_NO_PROXY, "" },
 	{ "no_proxy", PART_NO_PROXY, "" },
@@ -96,6 +98,8 @@ static const char *part_value(const struct env_settings *settings, enum part par
 		return settings->storage_url ? settings->storage_url : settings->url;
 	case PART_CREDENTIALS:
 		return settings->credentials;
+	case PART_GRPC_ENDPOINT:
+		return settings->grpc_endpoint;
 	case PART_GRPC_ROOTS:
 		return settings->grpc_roots;
 	case PART_ANONYMOUS:
@@ -345,6 +349,19 @@ static enum status credentials_find(const struct config *config, const char *url
 	return rc;
 }
 
+/* The port of --grpc, if that names one, else the one that the daemon has written down. */
+static char *grpc_endpoint_find(const struct config *config, const struct address *running)
+{
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port = 0;
+
+	if (config->grpc)
+		config_listen_split(config->grpc, address, &port);
+	if (!port)
+		port = running->grpc_port;
+	return port ? memory_printf("localhost:%u", port) : NULL;
+}
+
 /* What clients of gRPC are to trust: `serve` makes it when it starts. A path that no line can hold is left out. */
 static void grpc_roots_find(const struct config *config, char **ret_path)
 {
@@ -357,13 +374,11 @@ static void grpc_roots_find(const struct config *config, char **ret_path)
 }
 
 /* gcloud may run elsewhere: the whole path. */
-static enum status token_file_find(const struct config *config, char **ret_path, struct error *err)
+static enum status token_file_find(const struct config *config, struct address *running, char **ret_path,
+				   struct error *err)
 {
-	struct address running AUTO_ADDRESS = { 0 };
-
 	if (!config->token_file) {
-		address_file_read(config->state_dir, &running);
-		*ret_path = TAKE(running.token_file);
+		*ret_path = TAKE(running->token_file);
 		return STATUS_OK;
 	}
 	*ret_path = realpath(config->token_file, NULL);
@@ -376,24 +391,32 @@ enum status env_settings_find(const struct config *config, const char *url, stru
 			      struct error *err)
 {
 	struct error no_credentials AUTO_ERROR = { 0 };
-	enum status rc = token_file_find(config, &settings->token_file, err);
+	struct address running AUTO_ADDRESS = { 0 };
+	enum status rc;
 
-	if (!rc && credentials_find(config, url, &settings->credentials, &no_credentials))
+	address_file_read(config->state_dir, &running);
+	rc = token_file_find(config, &running, &settings->token_file, err);
+	if (rc)
+		return rc;
+	if (!settings->credentials &&
+	    credentials_find(config, url, &settings->credentials, &no_credentials))
 		settings->no_credentials = memory_strdup(main_words(&no_credentials));
-	if (!rc && config->grpc)
+	settings->grpc_endpoint = grpc_endpoint_find(config, &running);
+	if (settings->grpc_endpoint)
 		grpc_roots_find(config, &settings->grpc_roots);
 	settings->url = url;
 	settings->storage_url = config->storage_endpoint;
 	settings->project = config->project;
 	settings->region = config->region;
 	settings->no_proxy = no_proxy_value();
-	return rc;
+	return STATUS_OK;
 }
 
 void env_settings_deinit(struct env_settings *settings)
 {
 	free(settings->credentials);
 	free(settings->no_credentials);
+	free(settings->grpc_endpoint);
 	free(settings->grpc_roots);
 	free(settings->token_file);
 	free(settings->no_proxy);

@@ -16,7 +16,8 @@ struct env_settings {
 	const char *storage_url;
 	char *credentials;    /* the path of a credentials file; NULL: none */
 	char *no_credentials; /* why there is none, for the user; or NULL */
-	char *grpc_roots;     /* certificates for gRPC clients; NULL: gRPC is not served */
+	char *grpc_endpoint;  /* "localhost:8091"; NULL: gRPC is not served */
+	char *grpc_roots;     /* certificates for its clients; NULL likewise */
 	char *token_file;     /* absolute path of the token for callers; NULL: no token is required */
 	const char *project;
 	const char *region;
@@ -27,7 +28,7 @@ struct env_settings {
 struct config;
 
 /* Sets all members except the first two, for a daemon at @url with the state directory of @config; both must outlive
- * the settings. FAILED_PRECONDITION: the token's file does not exist. */
+ * the settings. Credentials that are set already stay. FAILED_PRECONDITION: the token's file does not exist. */
 enum status env_settings_find(const struct config *config, const char *url, struct env_settings *settings,
 			      struct error *err);
 void env_settings_deinit(struct env_settings *settings);

@@ -97,7 +97,8 @@ static void ready_report(const struct config *config, const struct wiring *wirin
 		config_url_write(&url, address, wiring_port(wiring));
 	else
 		text_puts(&url, config->listen); /* "unix:/path" */
-	address_file_write(wiring_state_dir(wiring), url.data, wiring_token_file(wiring));
+	address_file_write(wiring_state_dir(wiring), url.data, wiring_token_file(wiring),
+			   wiring_grpc_port(wiring));
 	if (engine_kind_of(config->engine)->reach(config->engine, &err))
 		silence_report(config, main_words(&err));
 	printf("trainyard: listening on %s\n", url.data);

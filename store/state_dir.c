@@ -356,7 +356,7 @@ enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE
 		  : STATUS_OK;
 }
 
-bool state_dir_has_jobs(const char *dir)
+bool state_dir_had_jobs(const char *dir)
 {
 	AUTO(database) sqlite3 *database = NULL;
 	AUTO(meta) sqlite3_stmt *look = NULL;
@@ -364,7 +364,7 @@ bool state_dir_has_jobs(const char *dir)
 
 	text_printf(&path, "%s/state.db", dir);
 	return sqlite3_open_v2(path.data, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
-	       sqlite3_prepare_v2(database, "SELECT 1 FROM job LIMIT 1", -1, &look, NULL) != SQLITE_OK ||
+	       sqlite3_prepare_v2(database, "SELECT 1 FROM sqlite_sequence WHERE name = 'job'", -1, &look, NULL) != SQLITE_OK ||
 	       sqlite3_step(look) != SQLITE_DONE;
 }
 

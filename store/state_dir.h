@@ -34,7 +34,7 @@ enum status state_dir_find(const char *dir, bool must_be_own, char **ret_dir, st
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err);
 
 /* Whether a job was ever created in it; true if that cannot be read. */
-bool state_dir_has_jobs(const char *dir);
+bool state_dir_had_jobs(const char *dir);
 
 /* Removes temporary small files (small_file.h) of killed writers, here and in the certificate directories. */
 void state_dir_sweep(const char *dir);

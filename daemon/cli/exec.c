@@ -16,18 +16,16 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
-#include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/base/tree.h"
 #include "daemon/clean.h"
-#include "daemon/cli/client.h"
 #include "daemon/cli/daemon_child.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/credentials.h"
 #include "daemon/env.h"
 #include "daemon/main.h"
 #include "daemon/serve.h"
-#include "store/keys/signing_key.h"
 #include "store/small_file.h"
 #include "store/state_dir.h"
 #include "store/state_export.h"
@@ -49,7 +47,8 @@ struct exec {
 	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
 	sigset_t before;            /* the signals that were blocked when the program began */
 	void (*output_before)(int); /* what SIGTTOU did then */
-	struct text key; /* of the state directory, made while the daemon starts; empty: it has one */
+	int credentials_fd;         /* of a file that is made when a program opens it; -1: none */
+	char *url;                  /* of the daemon, once it serves */
 	const char *import, *export; /* folders of states; NULL: none */
 	int64_t start_us;            /* how long the daemon may take until it serves */
 	int exit_code;               /* -1: not decided */
@@ -193,39 +192,33 @@ static void own_options_set(const struct config *config)
 	variable_set(NULL, "TRAINYARD_CONFIG", NULL);
 }
 
-/* Where gRPC is served is known to the daemon alone, which took any free port. */
-static enum status grpc_endpoint_set(const struct exec *exec, const char *url, struct error *err)
-{
-	AUTO(client) struct client *client = NULL;
-	AUTO(json) json_t *health = NULL;
-	char endpoint[64];
-	int64_t port;
-	enum status rc = client_open(url, exec->config->token_file, &client, err);
-
-	if (!rc)
-		rc = client_call(client, "GET", "/healthz", NULL, &health, err);
-	if (rc)
-		return rc;
-	port = json_int_at(json_object_get(health, "grpc"), "port", 0);
-	snprintf(endpoint, sizeof(endpoint), "localhost:%lld", (long long)port);
-	if (port)
-		setenv("TRAINYARD_GRPC_ENDPOINT", endpoint, 1);
-	return STATUS_OK;
-}
-
-static enum status environment_set(const struct exec *exec, const char *url, struct error *err)
+/* A directory that stays may have a key, and programs that read its file after this run. */
+static enum status environment_set(struct exec *exec, struct error *err)
 {
 	struct env_settings settings AUTO_ENV_SETTINGS = { .shell = SHELL_SH };
-	enum status rc =
-		exec->key.length ? signing_key_place(exec->config->state_dir, &exec->key, err) : STATUS_OK;
+	enum status rc;
 
-	if (!rc)
-		rc = env_settings_find(exec->config, url, &settings, err);
+	if (exec->temporary)
+		exec->credentials_fd =
+			credentials_promise(exec->config->state_dir, &settings.credentials);
+	rc = env_settings_find(exec->config, exec->url, &settings, err);
 	if (rc)
 		return rc;
 	env_each(&settings, variable_set, NULL);
 	own_options_set(exec->config);
-	return grpc_endpoint_set(exec, url, err);
+	return STATUS_OK;
+}
+
+/* A program opens the file, and waits. */
+static void credentials_make(struct exec *exec)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	if (exec->credentials_fd >= 0 &&
+	    credentials_fill(exec->credentials_fd, exec->config->state_dir, exec->url, exec->config->project,
+			     &err))
+		main_failure(&err);
+	exec->credentials_fd = -1;
 }
 
 /* A signal to the whole group, as of a terminal's Ctrl-C, comes to the command without this process. One to this process
@@ -275,7 +268,8 @@ static void command_start(struct exec *exec, const char *url)
 {
 	struct error err AUTO_ERROR = { 0 };
 
-	if (environment_set(exec, url, &err)) {
+	exec->url = memory_strdup(url);
+	if (environment_set(exec, &err)) {
 		main_failure(&err);
 		exec->exit_code = EXIT_NOT_STARTED;
 		return;
@@ -360,6 +354,8 @@ static void signals_take(struct exec *exec)
 	while (read(exec->signal_fd, &signal, sizeof(signal)) == (ssize_t)sizeof(signal))
 		if (signal.ssi_signo == SIGCHLD)
 			children_reap(exec);
+		else if (signal.ssi_signo == SIGIO)
+			credentials_make(exec);
 		else
 			signal_take(exec, (int)signal.ssi_signo);
 }
@@ -455,6 +451,7 @@ static void signals_block(struct exec *exec)
 {
 	static const int numbers[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	struct sigaction now;
+	sigset_t blocked;
 
 	sigemptyset(&exec->taken);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -462,8 +459,11 @@ static void signals_block(struct exec *exec)
 		    (now.sa_handler != SIG_IGN || numbers[i] == SIGCHLD))
 			sigaddset(&exec->taken, numbers[i]);
 	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &exec->taken, &exec->before);
-	exec->signal_fd = signalfd(-1, &exec->taken, SFD_NONBLOCK | SFD_CLOEXEC);
+	signal(SIGIO, SIG_DFL); /* ignored, it would not be read */
+	blocked = exec->taken;
+	sigaddset(&blocked, SIGIO);
+	sigprocmask(SIG_BLOCK, &blocked, &exec->before);
+	exec->signal_fd = signalfd(-1, &blocked, SFD_NONBLOCK | SFD_CLOEXEC);
 	/* The command may have left the terminal to a group of its own: a line to it must not stop this process. */
 	exec->output_before = signal(SIGTTOU, SIG_IGN);
 }
@@ -474,6 +474,7 @@ int exec_main(struct invocation *invocation)
 			     .command = invocation->command,
 			     .ready_fd = -1,
 			     .note_fd = -1,
+			     .credentials_fd = -1,
 			     .start_us = START_US,
 			     .exit_code = -1 };
 	struct error err AUTO_ERROR = { 0 };
@@ -496,11 +497,9 @@ int exec_main(struct invocation *invocation)
 		main_failure(&err);
 		return EXIT_NOT_STARTED;
 	}
-	if (exec.temporary)
-		signing_key_generate(&exec.key, &err); /* else it is made when it is asked for */
 	command_run(&exec);
 	daemon_stop(&exec);
 	rest_clean(&exec);
-	text_deinit(&exec.key);
+	free(exec.url);
 	return exec.exit_code;
 }

@@ -60,8 +60,8 @@ static const struct verb daemon_verbs[] = {
 	  .summary = "run a command beside a daemon of its own",
 	  .detail =
 		  "Starts a daemon for COMMAND alone, with free ports and a state directory that goes with it, and\n"
-		  "sets what `trainyard env` prints, TRAINYARD_ENDPOINT and TRAINYARD_GRPC_ENDPOINT in the command's\n"
-		  "environment. When the command ends, its jobs are stopped and nothing is left in the engine.\n"
+		  "sets what `trainyard env` prints in the command's environment.\n"
+		  "When the command ends, its jobs are stopped and nothing is left in the engine.\n"
 		  "The exit code is the command's; 125: the daemon or the command did not start; 1 in the place of 0:\n"
 		  "something of the daemon is left.\n"
 		  "\n"

@@ -13,7 +13,6 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "store/keys/private_key.h"
-#include "store/small_file.h"
 
 enum {
 	KEY_BITS = 2048,
@@ -40,22 +39,6 @@ struct signing_key *signing_key_new(const char *state_dir)
 	key->path = memory_printf("%s/identity.key", state_dir);
 	pthread_mutex_init(&key->lock, NULL);
 	return key;
-}
-
-enum status signing_key_generate(struct text *ret_pem, struct error *err)
-{
-	AUTO(private_key) gnutls_x509_privkey_t key = NULL;
-	enum status rc = private_key_generate(GNUTLS_PK_RSA, &key, err);
-
-	return rc ? rc : private_key_write(key, ret_pem, err);
-}
-
-enum status signing_key_place(const char *state_dir, const struct text *pem, struct error *err)
-{
-	struct text path AUTO_TEXT = { 0 };
-
-	text_printf(&path, "%s/identity.key", state_dir);
-	return small_file_place(path.data, pem, 0600, PLACE_FIRST, err);
 }
 
 static void key_unload(struct signing_key *key)

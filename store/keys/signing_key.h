@@ -13,10 +13,6 @@ struct signing_key;
 
 /* Reads no file yet. @state_dir is copied. */
 struct signing_key *signing_key_new(const char *state_dir);
-/* Makes a key, as PEM, before the state directory exists, because it takes about as long as a daemon's start. */
-enum status signing_key_generate(struct text *ret_pem, struct error *err);
-/* Stores it in the directory; an existing key stays. */
-enum status signing_key_place(const char *state_dir, const struct text *pem, struct error *err);
 void signing_key_free(struct signing_key *key);
 DEFINE_AUTO(signing_key, struct signing_key *, signing_key_free)
 

@@ -134,6 +134,37 @@ def test_a_daemon_with_a_token_says_where_grpc_is(engine, place, tmp_path):
     assert done.stdout.startswith("localhost:") and done.stdout.endswith(f"{tmp_path / 'token'}\n")
 
 
+LAZY = """
+import json, os
+path = os.environ["GOOGLE_APPLICATION_CREDENTIALS"]
+state = os.path.dirname(path)
+before = os.path.getsize(path), os.path.exists(state + "/identity.key")
+with open(path) as file:
+    made = json.load(file)
+print(json.dumps({"before": before, "after": [os.path.getsize(path), os.path.exists(state + "/identity.key")], "made": made,
+                  "endpoint": os.environ["TRAINYARD_ENDPOINT"]}))
+"""
+
+
+def test_credentials_are_made_when_a_program_opens_them(engine, place):
+    """The key of such a run takes longer than its daemon's start, and most commands read no credentials. Broken: SIGIO left
+    out of the signalfd: the program waited until the kernel broke the lease."""
+    said = json.loads(executed(engine, place, sys.executable, "-c", LAZY).stdout)
+    assert said["made"]["type"] == "service_account" and "PRIVATE KEY" in said["made"]["private_key"]
+    assert said["made"]["token_uri"] == said["endpoint"] + "/token"
+    assert said["after"] == [4096, True]
+    assert said["before"] in ([4096, False], said["after"])  # the latter: where the file system has no leases
+
+
+def test_env_inside_says_the_same(engine, place):
+    """Of the port of gRPC, too, which only the daemon knows. Broken: the address file without its port."""
+    names = "TRAINYARD_ENDPOINT TRAINYARD_GRPC_ENDPOINT GOOGLE_APPLICATION_CREDENTIALS GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
+    show = f"for name in {names}; do printenv $name; done; cat $GOOGLE_APPLICATION_CREDENTIALS"
+    done = executed(engine, place, "sh", "-c", f'{{ {show}; echo =====; unset {names}; eval "$({program()} env)"; {show}; }}')
+    outside, inside = [part.split("\n") for part in done.stdout.split("=====\n")]
+    assert outside[1].startswith("localhost:") and [line for line in outside if line] == [line for line in inside if line]
+
+
 def test_a_directory_that_is_named_stays(engine, place, tmp_path):
     """Broken: state_dir_make() that takes each for one of this run."""
     kept = tmp_path / "kept"

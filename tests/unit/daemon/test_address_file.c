@@ -54,9 +54,10 @@ TEST(an_address_is_live_while_its_daemon_has_the_lock)
 	int lock = -1;
 
 	(void)state_;
-	address_file_write(directory, "http://127.0.0.1:1", NULL);
+	address_file_write(directory, "http://127.0.0.1:1", NULL, 4711);
 	address_file_read(directory, &address);
 	assert_int_equal(address.pid, getpid());
+	assert_int_equal(address.grpc_port, 4711);
 	assert_false(address_is_live(&address, directory));
 	assert_int_equal(state_dir_lock(directory, &lock, NULL), STATUS_OK);
 	assert_true(address_is_live(&address, directory));
