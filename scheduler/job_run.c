@@ -257,6 +257,13 @@ static bool is_limited(const struct job_run *run)
 }
 
 /* From what the wall clock says now. A start that lies ahead of it, since the clock was put back, was just now. */
+int64_t limit_deadline_us(int64_t from_us, int64_t limit_us, int64_t wall_us, int64_t mono_us)
+{
+	if (from_us > wall_us)
+		from_us = wall_us;
+	return limit_us ? mono_us + (from_us + limit_us - wall_us) : INT64_MAX;
+}
+
 static int64_t deadline_reckon(const struct job_run *run, int64_t wall_us, int64_t mono_us)
 {
 	int64_t from = run->row->running_us ? run->row->running_us : run->row->created_us;
@@ -264,9 +271,7 @@ static int64_t deadline_reckon(const struct job_run *run, int64_t wall_us, int64
 			: run->row->running_us ? run->plan->max_running_us
 					       : run->plan->max_wait_us;
 
-	if (from > wall_us)
-		from = wall_us;
-	return limit ? mono_us + (from + limit - wall_us) : INT64_MAX;
+	return limit_deadline_us(from, limit, wall_us, mono_us);
 }
 
 int64_t job_run_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_us)

@@ -202,6 +202,8 @@ void job_run_differ(struct job_run *run, const char *code, const char *hint, con
  * stored times and does not move when the wall clock jumps.
  * Choice: time in which the machine was suspended does not count, except across a restart of the daemon. */
 int64_t job_run_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_us);
+/* Likewise for a job without a run: @limit_us (0: none) after @from_us (wall). */
+int64_t limit_deadline_us(int64_t from_us, int64_t limit_us, int64_t wall_us, int64_t mono_us);
 
 /* Whether a replica was lost and is to be restarted alone, under the same names: while the job runs and other replicas
  * of it live.

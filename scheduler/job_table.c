@@ -84,30 +84,41 @@ static int64_t place_of(const struct job_run *run)
 	return row->parent && row->trial <= run->plan->parallel_trial_count ? row->parent : row->id;
 }
 
-static struct job_entry *entry_new(struct scheduler *scheduler, struct job_run *run)
+static struct job_entry *entry_add(struct scheduler *scheduler, int64_t id, const char *project)
 {
 	struct job_entry *entry = memory_calloc(1, sizeof(*entry));
+	const size_t at = find_index(scheduler, id);
 
-	entry->id = run->row->id;
-	entry->run = run;
+	entry->id = id;
+	entry->project = memory_strdup(project);
 	entry->wake.wakes = &scheduler->wakes;
-	entry->priority = run->row->priority;
-	entry->place = place_of(run);
-	entry->accelerators = plan_accelerator_count(run->plan);
-	entry->project = memory_strdup(run->row->project);
+	memmove(&scheduler->entries[at + 1], &scheduler->entries[at],
+		(scheduler->entry_count - at) * sizeof(struct job_entry *));
+	scheduler->entries[at] = entry;
+	scheduler->entry_count++;
 	return entry;
 }
 
 void job_table_insert(struct scheduler *scheduler, struct job_run *run)
 {
-	const size_t at = find_index(scheduler, run->row->id);
+	struct job_entry *entry = entry_add(scheduler, run->row->id, run->row->project);
 
-	run->entry = entry_new(scheduler, run);
-	memmove(&scheduler->entries[at + 1], &scheduler->entries[at],
-		(scheduler->entry_count - at) * sizeof(struct job_entry *));
-	scheduler->entries[at] = run->entry;
-	scheduler->entry_count++;
+	entry->run = run;
+	entry->priority = run->row->priority;
+	entry->place = place_of(run);
+	entry->accelerators = plan_accelerator_count(run->plan);
+	run->entry = entry;
 	job_table_note(scheduler, run);
+}
+
+struct job_entry *job_table_insert_waiting(struct scheduler *scheduler, const struct waiting_job *job)
+{
+	struct job_entry *entry = entry_add(scheduler, job->id, job->project);
+
+	entry->priority = job->priority;
+	entry->place = job->id;
+	entry->accelerators = job->gpu_count;
+	return entry;
 }
 
 void job_table_remove(struct scheduler *scheduler, struct job_run *run)

@@ -6,6 +6,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/faults/fault_registry.h"
 #include "scheduler/gateway_keep.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
@@ -105,7 +106,7 @@ bool jobs_open(struct scheduler *scheduler, struct job_entry *entry)
 	entry->run = run;
 	reported_share(scheduler, run);
 	queue_opened(scheduler, entry);
-	if (run->row->state != JOB_QUEUED || run->row->outcome != JOB_STATE_UNSPECIFIED) {
+	if (run->row->state != JOB_QUEUED || run->row->outcome != JOB_STATE_UNSPECIFIED || run->fault) {
 		run->stale = true;
 		job_run_touch(run);
 	}
@@ -189,10 +190,40 @@ void jobs_arrive(struct scheduler *scheduler)
 	scheduler->arrived_count = 0;
 }
 
+static bool some_engine_is_away(const struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		if (scheduler->nodes[i].state == ENGINE_AWAY)
+			return true;
+	return false;
+}
+
+/* Its plan is read when its turn comes, or an event concerns it: reading thousands of plans took most of a start. */
+static void waiting_add(void *arg, const struct waiting_job *job)
+{
+	struct scheduler *scheduler = arg;
+	const struct reconciler *reconciler = &scheduler->reconciler;
+	const int64_t mono_us = clock_mono_us(reconciler->clock); /* first, as in step_clock_move() */
+	struct job_entry *entry;
+
+	if (job_table_find(scheduler, job->id))
+		return;
+	entries_reserve(scheduler);
+	entry = job_table_insert_waiting(scheduler, job);
+	entry->deadline_us = limit_deadline_us(job->created_us, job->max_wait_us,
+					       clock_wall_us(reconciler->clock), mono_us);
+	wakes_set(&scheduler->wakes, entry, entry->deadline_us);
+	queue_insert(scheduler, entry);
+	scheduler->queue_stirred = true;
+	if (some_engine_is_away(scheduler) ||
+	    (reconciler->faults && !fault_registry_is_empty(reconciler->faults)))
+		job_entry_touch(entry);
+}
+
 enum status jobs_load(struct scheduler *scheduler, struct error *err)
 {
 	struct job_list list AUTO_JOB_LIST = { 0 };
-	enum status rc = job_list_unfinished(scheduler->reconciler.store, &list, err);
+	enum status rc = job_list_attended(scheduler->reconciler.store, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++) {
 		struct job *row;
@@ -204,7 +235,7 @@ enum status jobs_load(struct scheduler *scheduler, struct error *err)
 		list.jobs[i] = (struct job){ 0 };
 		rc = jobs_add(scheduler, row, err);
 	}
-	return rc;
+	return rc ? rc : job_each_waiting(scheduler->reconciler.store, waiting_add, scheduler, err);
 }
 
 void jobs_load_again(struct scheduler *scheduler)

@@ -50,7 +50,7 @@ void queue_opened(struct scheduler *scheduler, const struct job_entry *entry)
 	scheduler->opened[scheduler->opened_count++] = entry->id;
 }
 
-static void queue_insert(struct scheduler *scheduler, struct job_entry *entry)
+void queue_insert(struct scheduler *scheduler, struct job_entry *entry)
 {
 	size_t at = find_place(scheduler, entry);
 

@@ -20,6 +20,12 @@
 /* Of error_message: without the pointer to the logs. */
 #define REASON "CAST(substr(CAST(error_message AS BLOB), 1, reason_bytes) AS TEXT)"
 
+/* A client's job that was never admitted, of whose plan and documents nothing is needed before its turn: it runs no trials
+ * (JOB_TRAIT_SEARCH), its outcome is open, and no fault was injected into it. */
+#define JOB_WAITS                                                                                            \
+	"state = 1 AND parent IS NULL AND started_us = 0 AND verdict = 0 AND traits & 1 = 0"                 \
+	" AND NOT EXISTS (SELECT 1 FROM fault_hit WHERE fault_hit.job = job.id)"
+
 /* The order of clients' own jobs: higher priority first, then the earlier one. */
 #define JOB_POSITION                                                                                         \
 	" CASE state WHEN 1 THEN 1"                                                                          \
@@ -105,10 +111,10 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[JOB_INSERT] = { ON(STATE_WRITER),
 			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan,"
 			 " ml_units_per_hour, parent, trial, kind, location, display_name, web_access, traits, updated_us,"
-			 " replica_count, gpu_count)"
+			 " replica_count, gpu_count, max_wait_us)"
 			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan,"
 			 " :ml_units_per_hour, :parent, :trial, :kind, :location, :display_name, :web_access, :traits, :now,"
-			 " :replica_count, :gpu_count)"
+			 " :replica_count, :gpu_count, :max_wait_us)"
 			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
 	[JOB_BY_NAME] = { ON_STATE,
@@ -139,6 +145,11 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " WHERE id = :id AND state = :from AND (:decides = 0 OR verdict = 0)" },
 	[JOB_UNFINISHED] = { ON(STATE_READER),
 			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6) ORDER BY id" },
+	[JOB_ATTENDED] = { ON(STATE_READER), "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6)"
+					     " AND NOT (" JOB_WAITS ") ORDER BY id" },
+	[JOB_WAITING] = { ON(STATE_READER),
+			  "SELECT id, project, priority, gpu_count, created_us, max_wait_us FROM job"
+			  " WHERE " JOB_WAITS " ORDER BY priority DESC, id" },
 	[JOB_QUEUE] = { ON(STATE_READER),
 			"SELECT id FROM job WHERE state = 1 AND parent IS NULL ORDER BY priority DESC, id" },
 	[JOB_UNFINISHED_NAMED] = { ON(STATE_READER), "SELECT 1 FROM job WHERE project = :project"

@@ -388,7 +388,7 @@ tests_unit_scheduler_faults_test_faults_SOURCES = tests/unit/scheduler/faults/te
 tests_unit_scheduler_faults_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
 tests_unit_scheduler_test_histories_SOURCES = tests/unit/scheduler/test_histories.c tests/unit/main.c
 tests_unit_scheduler_test_histories_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=job_apply,--wrap=job_get_by_id,--wrap=job_list_unfinished,--wrap=lease_list,--wrap=fault_injections_open,--wrap=journal_read \
+	-Wl,--wrap=job_apply,--wrap=job_get_by_id,--wrap=job_list_attended,--wrap=job_each_waiting,--wrap=lease_list,--wrap=fault_injections_open,--wrap=journal_read \
 	-Wl,--wrap=log_barrier,--wrap=log_position_get,--wrap=log_stderr_tail,--wrap=log_pump_open,--wrap=log_pump_offered \
 	-Wl,--wrap=fault_registry_is_empty,--wrap=fault_registry_has,--wrap=fault_registry_take,--wrap=fault_registry_return,--wrap=log_event \
 	-Wl,--wrap=trial_list_read,--wrap=trials_start,--wrap=trial_end,--wrap=trial_stop,--wrap=trial_curves_put,--wrap=trial_curves_visit \

@@ -86,6 +86,7 @@ static void draft_fill(const struct call *call, const struct resource_methods *m
 		.traits = (plan_tunes(plan) ? JOB_TRAIT_SEARCH : 0) | (waits ? JOB_TRAIT_FLEX_START : 0),
 		.replica_count = plan_replica_count(plan),
 		.gpu_count = plan_accelerator_count(plan),
+		.max_wait_us = plan->max_wait_us,
 	};
 }
 

@@ -135,6 +135,7 @@ enum status job_create_handle(struct call *call, struct error *err)
 				      (image && builtin_image(image) ? JOB_TRAIT_BUILT_IN : 0),
 			    .replica_count = plan_replica_count(plan),
 			    .gpu_count = plan_accelerator_count(plan),
+			    .max_wait_us = plan->max_wait_us,
 		    },
 		    &stored, err);
 	if (rc)

@@ -158,6 +158,7 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	bind_int(insert, ":traits", job->traits);
 	bind_int(insert, ":replica_count", job->replica_count);
 	bind_int(insert, ":gpu_count", job->gpu_count);
+	bind_int(insert, ":max_wait_us", job->max_wait_us);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",

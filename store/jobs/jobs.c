@@ -294,7 +294,8 @@ static void list_append(struct job_list *list, size_t *size, sqlite3_stmt *row)
 	job_row_read(row, &list->jobs[list->count++]);
 }
 
-enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err)
+static enum status list_read(struct store *store, enum statement_id which, struct job_list *ret_list,
+			     struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
 	struct job_list list AUTO_JOB_LIST = { 0 };
@@ -303,15 +304,47 @@ enum status job_list_unfinished(struct store *store, struct job_list *ret_list, 
 
 	if (rc)
 		return rc;
-	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, JOB_UNFINISHED);
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, which);
 
 	while (statement_next(rows, &rc, err))
 		list_append(&list, &size, rows);
-	if (!rc)
+	if (!rc && which == JOB_UNFINISHED)
 		rc = job_positions_fill(reader.connection, &list, err);
 	if (rc)
 		return rc;
 	*ret_list = list;
 	list = (struct job_list){ 0 };
 	return STATUS_OK;
+}
+
+enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err)
+{
+	return list_read(store, JOB_UNFINISHED, ret_list, err);
+}
+
+enum status job_list_attended(struct store *store, struct job_list *ret_list, struct error *err)
+{
+	return list_read(store, JOB_ATTENDED, ret_list, err);
+}
+
+enum status job_each_waiting(struct store *store, void (*each)(void *arg, const struct waiting_job *job),
+			     void *arg, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, JOB_WAITING);
+
+	while (statement_next(rows, &rc, err))
+		each(arg, &(struct waiting_job){
+				  .id = sqlite3_column_int64(rows, 0),
+				  .project = column_text(rows, 1),
+				  .priority = sqlite3_column_int(rows, 2),
+				  .gpu_count = (unsigned)sqlite3_column_int64(rows, 3),
+				  .created_us = sqlite3_column_int64(rows, 4),
+				  .max_wait_us = sqlite3_column_int64(rows, 5),
+			  });
+	return rc;
 }

@@ -20,8 +20,8 @@ struct service_line {
 };
 
 /* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler. Uses kind, project,
- * location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour, web_access, traits of @job;
- * @ret_job is the stored row (may be NULL), without its position in the queue. ALREADY_EXISTS: field job.job_id, "A job
+ * location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour, web_access, traits,
+ * replica_count, gpu_count, max_wait_us of @job; @ret_job is the stored row (may be NULL), without its position in the queue. ALREADY_EXISTS: field job.job_id, "A job
  * with this id already exists.". */
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
 		       size_t line_count, struct job **ret_job, struct error *err);
@@ -56,6 +56,21 @@ enum status job_cancel_by_id(struct store *store, int64_t id, const char *messag
 
 /* All jobs that are not in a final state, oldest first. */
 enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err);
+
+/* A job that merely waits in the queue: nothing was done for it yet, and it runs no trials. */
+struct waiting_job {
+	int64_t id;
+	const char *project; /* valid during the call */
+	int priority;
+	unsigned gpu_count;
+	int64_t created_us, max_wait_us;
+};
+
+/* Calls @each for the jobs that merely wait, in the order of their turn. @each must not use the store. */
+enum status job_each_waiting(struct store *store, void (*each)(void *arg, const struct waiting_job *job),
+			     void *arg, struct error *err);
+/* All unfinished jobs but those, oldest first, without positions in the queue. */
+enum status job_list_attended(struct store *store, struct job_list *ret_list, struct error *err);
 /* Without its position in the queue, which would require counting all jobs before it. */
 enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err);
 

@@ -152,7 +152,10 @@ int64_t plan_store(struct bench *bench, const struct plan *plan)
 						   .priority = plan->priority,
 						   .input = (char *)"{}",
 						   .output = (char *)"{}",
-						   .plan = text },
+						   .plan = text,
+						   .traits = plan_tunes(plan) ? JOB_TRAIT_SEARCH : 0,
+						   .gpu_count = plan_accelerator_count(plan),
+						   .max_wait_us = plan->max_wait_us },
 				    NULL, 0, &stored, NULL),
 			 STATUS_OK);
 	return stored->id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
-#include "tests/unit/scheduler/scheduler_testing.h"
+#include "tests/unit/scheduler/search/search_testing.h"
 
 static void a_job_runs_to_its_end_and_leaves_nothing(void **state)
 {
@@ -226,6 +226,41 @@ static void a_job_whose_plan_cannot_be_read_fails(void **state)
 	job_check(bench, stored->id, JOB_FAILED, "plan cannot be read");
 }
 
+/* So that a start takes no longer with thousands of them. Broken: jobs_load() that reads all unfinished jobs as before;
+ * jobs_open() that forgets the fault. */
+static void a_start_reads_no_plan_of_a_job_that_merely_waits(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = bench_submit(bench, "broken", 0, 0);
+
+	taken_up_await(bench, "one");
+	daemon_stop(bench);
+	database_do(bench, "UPDATE job SET plan = 'nonsense' WHERE job_id = 'broken'");
+	daemon_start(bench);
+	taken_up_await(bench, "another");
+	state_check(bench, id, JOB_QUEUED);
+	fake_engine_up(bench->fake);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "plan cannot be read");
+}
+
+/* Broken: waiting_add() without its wakes_set(). */
+static void a_limit_for_waiting_counts_after_a_start(void **state)
+{
+	static const int64_t hour_us = INT64_C(3600) * 1000000;
+	struct bench *bench = *state;
+	int64_t id =
+		shape_submit(bench, "limited", &(struct shape){ .project = "p", .max_wait_us = hour_us });
+
+	taken_up_await(bench, "before");
+	daemon_stop(bench);
+	daemon_start(bench);
+	taken_up_await(bench, "after");
+	state_check(bench, id, JOB_QUEUED);
+	clock_step(bench, 2 * hour_us * 1000);
+	job_await(bench, id, JOB_CANCELLED);
+}
+
 static void a_job_whose_assignment_cannot_be_read_fails(void **state)
 {
 	struct bench *bench = *state;
@@ -307,6 +342,8 @@ static int TEST_MAIN(void)
 		BENCH_TEST(a_job_that_was_never_all_up_was_not_running),
 		BENCH_TEST(running_jobs_are_adopted_by_the_next_daemon),
 		BENCH_TEST(a_job_whose_plan_cannot_be_read_fails),
+		BENCH_TEST(a_start_reads_no_plan_of_a_job_that_merely_waits),
+		BENCH_TEST(a_limit_for_waiting_counts_after_a_start),
 		BENCH_TEST(a_job_whose_assignment_cannot_be_read_fails),
 		BENCH_TEST(the_start_is_told_once_whatever_happens_to_the_daemon),
 		BENCH_TEST(the_queue_is_served_by_priority_and_then_by_age),

@@ -8,7 +8,8 @@
 
 /* The linker hands the scheduler these instead (--wrap). */
 typeof(job_get_by_id) __wrap_job_get_by_id;
-typeof(job_list_unfinished) __wrap_job_list_unfinished;
+typeof(job_list_attended) __wrap_job_list_attended;
+typeof(job_each_waiting) __wrap_job_each_waiting;
 typeof(lease_list) __wrap_lease_list;
 typeof(fault_injections_open) __wrap_fault_injections_open;
 typeof(fault_registry_is_empty) __wrap_fault_registry_is_empty;
@@ -51,13 +52,39 @@ enum status __wrap_job_get_by_id(struct store *store, int64_t id, struct job **r
 	return STATUS_OK;
 }
 
-enum status __wrap_job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err)
+/* As JOB_WAITS of the statements. */
+static bool merely_waits(const struct client_job *job)
+{
+	return job->row.state == JOB_QUEUED && !job->row.parent && !job->row.started_us &&
+	       job->row.outcome == JOB_STATE_UNSPECIFIED && !job->searches && !job->injection_count;
+}
+
+enum status __wrap_job_list_attended(struct store *store, struct job_list *ret_list, struct error *err)
 {
 	(void)store, (void)err;
 	*ret_list = (struct job_list){ .jobs = calloc(JOBS_MAX, sizeof(*ret_list->jobs)) };
 	for (size_t i = 0; i < world.job_count; i++)
-		if (!job_state_is_final(world.jobs[i].row.state))
+		if (!job_state_is_final(world.jobs[i].row.state) && !merely_waits(&world.jobs[i]))
 			ret_list->jobs[ret_list->count++] = row_copy(&world.jobs[i].row);
+	return STATUS_OK;
+}
+
+enum status __wrap_job_each_waiting(struct store *store,
+				    void (*each)(void *arg, const struct waiting_job *job), void *arg,
+				    struct error *err)
+{
+	(void)store, (void)err;
+	for (size_t i = 0; i < world.job_count; i++) {
+		const struct client_job *job = &world.jobs[i];
+
+		if (merely_waits(job))
+			each(arg, &(struct waiting_job){ .id = job->row.id,
+							 .project = job->row.project,
+							 .priority = job->row.priority,
+							 .gpu_count = job->gpus,
+							 .created_us = job->row.created_us,
+							 .max_wait_us = job->waits_us });
+	}
 	return STATUS_OK;
 }
 

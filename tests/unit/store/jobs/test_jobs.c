@@ -500,6 +500,42 @@ static void the_queue_goes_by_priority_then_age(void **state)
 	}
 }
 
+static void waiting_write(void *arg, const struct waiting_job *job)
+{
+	text_printf(arg, "%lld %s %d %u %lld; ", (long long)job->id, job->project, job->priority, job->gpu_count,
+		    (long long)job->max_wait_us);
+}
+
+/* Broken: JOB_WAITS without one of its terms; JOB_ATTENDED without its NOT. */
+static void jobs_that_merely_wait_are_read_apart(void **state)
+{
+	BENCH(state);
+	struct job_change started = {
+		.job = 3, .from = JOB_QUEUED, .to = JOB_PREPARING, .started_us = 1
+	};
+	struct job_list list AUTO_JOB_LIST = { 0 };
+	struct text waiting AUTO_TEXT = { 0 };
+	struct job low = job_named("low"), high = job_named("high"), search = job_named("search");
+
+	low.max_wait_us = 7;
+	high.priority = 5;
+	high.gpu_count = 2;
+	search.traits = JOB_TRAIT_SEARCH;
+	assert_int_equal(job_insert(bench->store, &low, NULL, 0, NULL, NULL), STATUS_OK);
+	assert_int_equal(job_insert(bench->store, &high, NULL, 0, NULL, NULL), STATUS_OK);
+	job_add(bench, "started");
+	job_add(bench, "cancelled");
+	assert_int_equal(job_insert(bench->store, &search, NULL, 0, NULL, NULL), STATUS_OK);
+	assert_int_equal(job_apply(bench->store, &started, 1, NULL), STATUS_OK);
+	assert_int_equal(job_cancel(bench->store, "demo", "cancelled", "", NULL), STATUS_OK);
+	assert_int_equal(job_each_waiting(bench->store, waiting_write, &waiting, &bench->err), STATUS_OK);
+	assert_string_equal(waiting.data, "2 demo 5 2 0; 1 demo 0 0 7; ");
+	assert_int_equal(job_list_attended(bench->store, &list, &bench->err), STATUS_OK);
+	assert_int_equal(list.count, 3);
+	for (size_t i = 0; i < list.count; i++)
+		assert_int_equal(list.jobs[i].id, i + 3);
+}
+
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
 static int TEST_MAIN(void)
@@ -521,6 +557,7 @@ static int TEST_MAIN(void)
 		WITH_BENCH(pages_stay_right_while_jobs_are_added),
 		WITH_BENCH(a_token_is_bound_to_its_list),
 		WITH_BENCH(the_queue_goes_by_priority_then_age),
+		WITH_BENCH(jobs_that_merely_wait_are_read_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
