@@ -202,9 +202,20 @@ def the_beta_is_called_likewise():
     client.delete_custom_job(name=made.name).result(timeout=30)
 
 
+def a_later_init_changes_to_rest_at_the_same_host():
+    """The library's own change, where init() is given neither a project nor a transport; so this is the last test."""
+    aiplatform.init(staging_bucket="gs://staging-later")
+    began = time.monotonic()
+    job = custom_job("by-rest", pool("true"))
+    job.submit()
+    assert "rest" in type(job.api_client.select_version("v1").transport).__module__, job.api_client
+    assert job.resource_name in [found.resource_name for found in aiplatform.CustomJob.list()]
+    assert time.monotonic() - began < 10
+
+
 TESTS = [runs_a_job_of_two_pools_to_its_end, runs_beside_the_program, a_failed_job_raises,
          cancels_and_deletes_what_was_submitted, lists_by_filter, runs_a_script_of_this_machine,
          the_service_itself_is_called, fields_of_a_job_come_back, errors_have_their_kind_and_details,
-         the_beta_is_called_likewise]
+         the_beta_is_called_likewise, a_later_init_changes_to_rest_at_the_same_host]
 
 run_tests(TESTS)

@@ -156,6 +156,19 @@ print(fsspec.open("gs://gcsfs-inside/a.txt", "r").open().read(), flush=True)
     assert Storage(yard, "gcsfs-inside").read("a.txt").data == b"written inside"
 
 
+def test_a_bucket_made_in_a_job_is_its_project_s(yard, image):
+    """The library sends the project "<none>" there. Broken: wanted_project() that takes no_project for a name."""
+    job_id = yard.create(one_replica("python3", "-c", """
+from google.cloud import storage
+client = storage.Client()
+client.create_bucket("made-inside")
+print(*(bucket.name for bucket in client.list_buckets(prefix="made-")), flush=True)
+""", image=image))
+    yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id) == ["made-inside"]
+    assert [bucket["name"] for bucket in yard.get("/storage/v1/b", project=yard.project, prefix="made-").json["items"]] == ["made-inside"]
+
+
 def test_the_token_of_one_job_is_none_in_another(yard, image, inside):
     foreign = inside[None]["token"]
     job_id = yard.create(one_replica("python3", "-c", """
