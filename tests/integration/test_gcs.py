@@ -542,6 +542,19 @@ def test_what_is_open_when_the_kernel_has_it_no_longer_is_closed(new_gone_daemon
         pass  # it takes the place away
 
 
+def test_what_cannot_be_truncated_is_not_left_open(mount, bucket):
+    """Broken: fs_truncate() without gcs_handle_free(): a handle and its file each time, until the mount goes."""
+    def open_count():
+        return len(os.listdir(f"/proc/{mount.process.pid}/fd"))
+
+    bucket.put("kept", b"x")
+    fails(errno.EFBIG, os.truncate, bucket / "kept", 1 << 60)
+    before = open_count()
+    for _ in range(20):
+        fails(errno.EFBIG, os.truncate, bucket / "kept", 1 << 60)
+    assert open_count() < before + 10 and bucket.get("kept") == b"x"
+
+
 # Broken: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once in
 # some thousand kills, on a busy machine.
 def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):
