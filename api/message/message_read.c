@@ -42,16 +42,19 @@ static void refuse_list(struct reader *reader, const char *key, size_t parent_le
 static json_t *read_one(struct reader *reader, const struct field *field, const char *key,
 			const json_t *value, size_t parent_length)
 {
-	if (field->type == FIELD_VALUE)
-		return json_deep_copy(value);
+	if (field->type == FIELD_VALUE || (field->type == FIELD_STRUCT && json_is_object(value))) {
+		json_t *copy = json_deep_copy(value);
+
+		if (!(field->flags & FIELD_ANY))
+			json_struct_numbers(copy);
+		return copy;
+	}
 	if (json_is_array(value)) {
 		refuse_list(reader, key, parent_length);
 		return NULL;
 	}
 	if (field->type == FIELD_MESSAGE && json_is_object(value))
 		return read_object(reader, field->message, value);
-	if (field->type == FIELD_STRUCT && json_is_object(value))
-		return json_deep_copy(value);
 	if (json_is_object(value)) {
 		refuse_object_for_scalar(reader, field, parent_length);
 		return NULL;

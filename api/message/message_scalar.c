@@ -212,29 +212,6 @@ static json_t *read_bytes(struct reader *reader, const char *type, const json_t 
 	return NULL;
 }
 
-/* "-007.5000s" -> "-7.500s": no leading zeros; 0, 3, 6 or 9 digits of fraction. */
-static json_t *duration_canonical(const char *text)
-{
-	bool negative = *text == '-';
-	size_t whole, fraction = 0;
-	const char *digits, *point;
-	char nanos[10] = "000000000";
-
-	digits = text + negative;
-	digits += strspn(digits, "0");
-	whole = strspn(digits, "0123456789");
-	point = digits + whole;
-	if (*point == '.')
-		memcpy(nanos, point + 1, strspn(point + 1, "0123456789"));
-	for (size_t i = 0; i < 9; i++)
-		if (nanos[i] != '0')
-			fraction = (i / 3 + 1) * 3;
-	if (!whole && !fraction)
-		return json_string("0s");
-	return json_sprintf("%s%.*s%s%.*ss", negative ? "-" : "", whole ? (int)whole : 1,
-			    whole ? digits : "0", fraction ? "." : "", (int)fraction, nanos);
-}
-
 /* Source: https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/protostream_objectwriter.cc
  * (RenderDuration) */
 static const char *duration_fault(const char *text)
@@ -257,8 +234,12 @@ static json_t *read_duration(struct reader *reader, const char *type, const char
 	const char *text = json_string_value(value);
 	int64_t us;
 
-	if (duration_parse(text, &us))
-		return duration_canonical(text);
+	if (duration_parse(text, &us)) {
+		struct text canonical AUTO_TEXT = { 0 };
+
+		text_duration(&canonical, text);
+		return json_string(canonical.data);
+	}
 	reader_refuse(reader, type, "Field '%s', %s", key, duration_fault(text));
 	return NULL;
 }

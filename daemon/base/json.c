@@ -172,6 +172,41 @@ json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_e
 	return again ? json_loadb(mended.data, mended.length, flags, ret_problem) : NULL;
 }
 
+/* NULL: @value stays as it is. */
+static json_t *struct_number(const json_t *value)
+{
+	static const double most = 1e17; /* protobuf's JSON writes 17 digits, and an exponent where there are more */
+	const double real = json_number_value(value);
+
+	if (!json_is_number(value) || trunc(real) != real || (real == 0 && signbit(real)))
+		return NULL;
+	if (fabs(real) >= most)
+		return json_is_real(value) ? NULL : json_real(real);
+	if (json_is_integer(value) && json_integer_value(value) == (json_int_t)real)
+		return NULL;
+	return json_integer((json_int_t)real);
+}
+
+void json_struct_numbers(json_t *value)
+{
+	json_t *member, *number;
+	const char *key;
+	size_t i;
+
+	json_object_foreach(value, key, member) {
+		json_struct_numbers(member);
+		number = struct_number(member);
+		if (number)
+			json_object_set_new(value, key, number);
+	}
+	json_array_foreach(value, i, member) {
+		json_struct_numbers(member);
+		number = struct_number(member);
+		if (number)
+			json_array_set_new(value, i, number);
+	}
+}
+
 /* ---- what we wrote ---- */
 
 enum status json_parse_own(const char *text, json_t **ret_value, struct error *err)

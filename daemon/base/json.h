@@ -25,6 +25,10 @@ int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwis
 json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_error_t *ret_problem);
 /* Whether the number @text (JSON, not terminated) is in the range of a double. */
 bool json_number_is_finite(const char *text, size_t length);
+/* Changes the numbers in @value, an object or array, to those of google.protobuf.Struct, which are doubles: a whole number
+ * that a double may not hold becomes the nearest double, and a double without a fraction a whole number, as protobuf's
+ * JSON writes it. Recurses as deep as @value is. */
+void json_struct_numbers(json_t *value);
 /* Parses text written by trainyard itself (the store's columns): failure is INTERNAL. */
 enum status json_parse_own(const char *text, json_t **ret_value, struct error *err);
 /* Appends compact text: members in insertion order, each double in the fewest digits that read back

@@ -532,6 +532,27 @@ bool duration_parse(const char *string, int64_t *ret_us)
 	return true;
 }
 
+void text_duration(struct text *text, const char *duration)
+{
+	const bool negative = *duration == '-';
+	const char *digits = duration + negative + strspn(duration + negative, "0");
+	const size_t whole = strspn(digits, "0123456789");
+	const char *point = digits + whole;
+	char nanos[10] = "000000000";
+	size_t fraction = 0;
+
+	if (*point == '.')
+		memcpy(nanos, point + 1, strspn(point + 1, "0123456789"));
+	for (size_t i = 0; i < 9; i++)
+		if (nanos[i] != '0')
+			fraction = (i / 3 + 1) * 3;
+	if (!whole && !fraction)
+		text_puts(text, "0s");
+	else
+		text_printf(text, "%s%.*s%s%.*ss", negative ? "-" : "", whole ? (int)whole : 1,
+			    whole ? digits : "0", fraction ? "." : "", (int)fraction, nanos);
+}
+
 char *name_to_snake(const char *camel)
 {
 	struct text snake AUTO_TEXT = { 0 };

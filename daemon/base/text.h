@@ -64,6 +64,9 @@ bool time_parse(const char *string, int64_t *ret_wall_ns);
 bool time_parse_strict(const char *string, int64_t *ret_wall_ns);
 /* protobuf's JSON Duration, "3.5s". False when malformed or beyond ±315,576,000,000 s. */
 bool duration_parse(const char *string, int64_t *ret_us);
+/* Appends a duration that duration_parse() takes as protobuf's JSON writes it: "-007.5000s" as "-7.500s", without leading
+ * zeros and with 0, 3, 6 or 9 digits of fraction. */
+void text_duration(struct text *text, const char *duration);
 
 /* "trainingInput" -> "training_input"; the result is the caller's. */
 char *name_to_snake(const char *camel);

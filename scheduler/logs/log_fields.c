@@ -240,6 +240,7 @@ static json_t *whole_of(const json_t *value, bool is_text)
 
 static json_t *part_of(const json_t *value, enum part_type type)
 {
+	struct text latency AUTO_TEXT = { 0 };
 	int64_t latency_us;
 
 	switch (type) {
@@ -251,9 +252,10 @@ static json_t *part_of(const json_t *value, enum part_type type)
 	case PART_TRUTH:
 		return truth_of(value);
 	case PART_LATENCY:
-		return json_is_string(value) && duration_parse(json_string_value(value), &latency_us)
-			       ? json_copy((json_t *)value)
-			       : NULL;
+		if (!json_is_string(value) || !duration_parse(json_string_value(value), &latency_us))
+			return NULL;
+		text_duration(&latency, json_string_value(value));
+		return json_string(latency.data);
 	}
 	return NULL;
 }

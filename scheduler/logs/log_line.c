@@ -130,6 +130,7 @@ static void payload_take_object(struct log_line *line, json_t *object)
 	const json_t *message;
 
 	message_normalize(object);
+	json_struct_numbers(object);
 	message = json_object_get(object, "message");
 	line->record.kind = message && json_object_size(object) == 1 ? LOG_TEXT : LOG_JSON;
 	if (line->record.kind == LOG_TEXT)
