@@ -38,8 +38,9 @@ static int socket_call(const char *path)
 	return problem == EAGAIN ? 0 : problem; /* it is there, and busy */
 }
 
-/* Where Docker puts the socket of an engine that is not root's.
- * Source: https://docs.docker.com/engine/security/rootless/ and https://docs.docker.com/desktop/ (read 2026-11-25) */
+/* Where Docker puts the socket of an engine that is not root's, and Podman its sockets.
+ * Source: https://docs.docker.com/engine/security/rootless/, https://docs.docker.com/desktop/ (read 2026-11-25) and
+ * podman-system-service(1) (read 2026-11-27) */
 static void others_write(struct text *text, const char *path)
 {
 	const struct {
@@ -47,7 +48,9 @@ static void others_write(struct text *text, const char *path)
 	} places[] = { { NULL, "/var/run/docker.sock" },
 		       { "XDG_RUNTIME_DIR", "/docker.sock" },
 		       { "HOME", "/.docker/run/docker.sock" },
-		       { "HOME", "/.docker/desktop/docker.sock" } };
+		       { "HOME", "/.docker/desktop/docker.sock" },
+		       { NULL, "/run/podman/podman.sock" },
+		       { "XDG_RUNTIME_DIR", "/podman/podman.sock" } };
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const char *above = places[i].variable ? getenv(places[i].variable) : "";

@@ -334,12 +334,16 @@ def test_an_engine_that_does_not_run_is_told_and_where_another_is(tmp_path):
     dead = socket.socket(socket.AF_UNIX)
     dead.bind(str(tmp_path / "dead.sock"))
     dead.close()
-    with socket.socket(socket.AF_UNIX) as rootless:
+    with socket.socket(socket.AF_UNIX) as rootless, socket.socket(socket.AF_UNIX) as podman:
         rootless.bind(str(tmp_path / "docker.sock"))
         rootless.listen()
+        (tmp_path / "podman").mkdir()
+        podman.bind(str(tmp_path / "podman/podman.sock"))
+        podman.listen()
         done = run("clean", "--list", "--engine", f"unix://{tmp_path}/dead.sock", env={"XDG_RUNTIME_DIR": str(tmp_path)})
     assert done.returncode == 1 and "Connection refused: no engine runs there" in done.stderr, done
-    assert f"one answers at --engine unix://{tmp_path}/docker.sock" in done.stderr, done
+    for path in ("docker.sock", "podman/podman.sock"):
+        assert f"one answers at --engine unix://{tmp_path}/{path}" in done.stderr, done
 
 
 @needs_root

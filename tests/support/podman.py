@@ -15,9 +15,10 @@ RUNTIMES = ("crun", "runc")  # not each of them runs with each machine's control
 
 
 class PodmanEngine(Engine):
-    def __init__(self, runtime):
+    def __init__(self, runtime, top=None):
         # A short path: a socket's has 107 bytes at most.
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="typ", dir="/tmp"))
+        self.top = top or pathlib.Path(tempfile.mkdtemp(prefix="typ", dir="/tmp"))
+        self.top.mkdir(exist_ok=True)
         super().__init__(str(self.top / "podman.sock"))
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         files = min(most, 65536) if most != resource.RLIM_INFINITY else 65536
@@ -27,8 +28,9 @@ class PodmanEngine(Engine):
             f'[containers]\ndefault_ulimits = ["nofile={files}:{files}", "nproc=4096:4096"]\n')
         (self.top / "storage.conf").write_text(
             f'[storage]\ndriver = "overlay"\nrunroot = "{self.top}/run"\ngraphroot = "{self.top}/root"\n')
-        self.environment = {**os.environ, "CONTAINERS_CONF": str(self.top / "containers.conf"),
-                            "CONTAINERS_STORAGE_CONF": str(self.top / "storage.conf")}
+        self.settings = {"CONTAINERS_CONF": str(self.top / "containers.conf"),
+                         "CONTAINERS_STORAGE_CONF": str(self.top / "storage.conf")}
+        self.environment = os.environ | self.settings
         self.process = None
 
     def start(self):
