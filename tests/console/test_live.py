@@ -2,14 +2,11 @@
 """The table of jobs follows the daemon's stream of changes, and asks nothing else."""
 import json
 
+from support.console import asked, hide, opened
 from support.daemon import script
-from support.vertex import Vertex, custom_job
 from support.verbs import verb
+from support.vertex import Vertex, custom_job
 from support.wait import wait_until
-from test_console import browser, needs_browser, nothing_is_complained_of, opened  # noqa: F401
-from test_safety import asked, hide
-
-pytestmark = needs_browser
 
 
 def state_of(name):

@@ -2,18 +2,16 @@
 """What a job, a client or another site can put on the page, in a real browser: texts stay texts."""
 import json
 
-import pytest
-
+from support.console import HOSTILE, TOP, asked, hide, lines_said, opened
 from support.daemon import script
 from support.engine import IMAGE
 from support.verbs import verb
 from support.vertex import Vertex, custom_job
 from support.wait import wait_until
-from test_console import HOSTILE, TOP, browser, needs_browser, nothing_is_complained_of, opened  # noqa: F401
+
 
 # Names of parameters are flags, without blanks and "=".
 WORD = "<b>bold</b><script>hit()</script>"
-pytestmark = needs_browser
 
 
 def is_harmless(browser, words):
@@ -115,19 +113,6 @@ def test_the_policy_holds(browser, yard):
     browser.events = []  # all of it was to be refused
 
 
-def asked(browser):
-    """The addresses that the page has asked for since it was opened, and those of the requests that have ended."""
-    browser.value("0")  # which reads what the browser says
-    sent = {event["params"]["requestId"]: event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"}
-    over = {event["params"]["requestId"] for event in browser.events if event.get("method") in ("Network.loadingFinished", "Network.loadingFailed")}
-    return list(sent.values()), [url for number, url in sent.items() if number in over]
-
-
-def hide(browser, hidden):
-    browser.value("(() => { Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s}); "
-                  "document.dispatchEvent(new Event('visibilitychange')); })()" % json.dumps(hidden))
-
-
 # Broken: follow() that does not end the reading; every() that does not look at document.hidden; a log that is asked for without skip, or without cursor.
 def test_a_tab_in_the_background_asks_nothing_and_misses_nothing(browser, new_daemon):
     daemon = new_daemon().start()
@@ -145,6 +130,4 @@ def test_a_tab_in_the_background_asks_nothing_and_misses_nothing(browser, new_da
     assert "line 300" not in browser.value("document.querySelector('.lines').innerText")
     hide(browser, False)
     browser.until_says("line 339", ".lines")
-    texts = browser.value("(() => { const seen = new Map(), lines = document.querySelector('.lines'); for (let top = 0; top < lines.scrollHeight; top += 300) { lines.scrollTop = top; "
-                          "lines.dispatchEvent(new Event('scroll')); for (const each of lines.querySelectorAll('.line')) seen.set(each.dataset.line, each.lastChild.textContent); } return [...seen.values()]; })()")
-    assert [text for text in texts if text.startswith("line ")] == [f"line {i}" for i in range(340)]
+    assert lines_said(browser) == [f"line {i}" for i in range(340)]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of all jobs, and the dialog that submits one."""
+import json
+
+from support.console import FAINT, HOSTILE, NAMELESS, opened, pictures
+from support.daemon import script
+from support.engine import IMAGE
+from support.vertex import Vertex, custom_job
+
+
+def test_without_jobs_it_says_how_to_begin(browser, new_daemon):
+    daemon = new_daemon("--offline").start()
+    opened(browser, daemon)
+    browser.until_says("No jobs yet")
+    assert "trainyard run my-image:1" in browser.texts("pre")[0]
+    pictures(browser, "empty")
+
+
+def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
+    vertex = Vertex(narrow_yard)
+    runs = narrow_yard.create(script("echo up; while :; do sleep 0.1; done"))
+    narrow_yard.until(runs, "RUNNING")
+    for i in range(120):
+        vertex.create({**custom_job("exit 0"), "displayName": f"waits-{i:03}"})
+    opened(browser, narrow_yard)
+    browser.until_says("121 jobs", "[role=status].soft")
+    # Broken: #draw() that draws all rows.
+    assert browser.value("document.querySelectorAll('.trow').length") < 40
+    assert browser.texts(".trow .cell:nth-child(2) a")[0] == "waits-119"
+    browser.click("Job", "button")
+    browser.until(f"document.querySelector('.trow[aria-rowindex=\"2\"] a').textContent === {json.dumps(runs)}")
+    browser.type("/")
+    browser.type("waits-007")
+    browser.until("document.querySelector('[role=status].soft').innerText === '1 of 121 jobs'")
+    assert "?q=waits-007" in browser.value("location.href")
+    pictures(browser, "jobs")
+    browser.press("Escape")
+    browser.type("j\n")
+    browser.until("document.querySelector('h1')?.textContent === 'waits-007'")
+    browser.until_says("What it waits for")
+    browser.until_says("before it")
+    browser.click("Cancel", "button")
+    browser.until("document.querySelector('.state.CANCELLED') !== null")
+    browser.value("history.back()")
+    browser.until("document.querySelector('input[type=search]')?.value === 'waits-007'")
+    browser.until("document.querySelector('.trow .state.CANCELLED') !== null")
+    browser.click("Cancelled 1", "button")
+    browser.until_says("1 of 121 jobs", "[role=status].soft")
+    vertex.cancel_all()
+    narrow_yard.cancel(runs)
+    narrow_yard.until(runs, "CANCELLED")
+
+
+def test_keys_are_told_and_lead_where_they_say(browser, yard):
+    """Broken: keys that are taken while something is typed."""
+    yard.until(yard.create(script("exit 0")), "SUCCEEDED")
+    opened(browser, yard, "queue")
+    browser.until_says("This machine")
+    browser.type("?")
+    browser.until_says("submit a job", "dialog")
+    assert browser.value(NAMELESS) == []
+    browser.value("document.querySelector('dialog').click()")
+    browser.until("document.querySelector('dialog') === null")
+    browser.type("g")
+    browser.until("document.querySelectorAll('.trow').length > 0")
+    browser.type("jjk")
+    assert browser.value("document.querySelector('.trow.at').getAttribute('aria-rowindex')") == "2"
+    browser.type("/")
+    browser.type("gn?")
+    assert browser.value("document.activeElement.value") == "gn?" and browser.value("document.querySelector('dialog')") is None
+
+
+def test_a_job_is_planned_submitted_and_run_again_with_changes(browser, yard):
+    """Broken: sentBody() that gives the whole job: what the service added came back as the client's."""
+    def write(text):
+        browser.value("(() => { const source = document.querySelector('dialog textarea'); source.value = %s; source.dispatchEvent(new Event('input')); })()" % json.dumps(text))
+
+    def name(text):
+        browser.value("(() => { const input = document.querySelector('dialog input[aria-label=Name]'); input.value = %s; input.dispatchEvent(new Event('input')); })()" % json.dumps(text))
+
+    yard.until(yard.create(script("exit 0")), "SUCCEEDED")  # whose project is the one that is offered
+    opened(browser, yard)
+    browser.until("document.querySelector('.trow') !== null")
+    browser.type("n")
+    browser.until_says("Here you will see", ".told")
+    write("a: 1\n b: 2")
+    browser.until_says("The text: line 2: ", ".told .bad")
+    assert browser.value("document.querySelector('dialog button.main').disabled")
+    write("workerPoolSpecs:\n- machineSpec: {machineType: n1-standard-4}\n  replicaCount: 1\n  containerSpec:\n    imageUri: " + IMAGE +
+          "\n    command: [sh, -c, 'echo from the page; exit 3']\n")
+    browser.until_says(IMAGE, ".told table")
+    browser.until_says("n1-standard-4 has 4", ".told ul")
+    assert browser.value("document.querySelector('dialog input[aria-label=Project]').value") == yard.project
+    assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
+    name(HOSTILE)
+    browser.until("!document.querySelector('dialog button.main').disabled")
+    pictures(browser, "submit")
+    browser.click("Run", "button")
+    browser.until_says("exited with a non-zero status of 3", ".why")
+    assert browser.texts("h1") == [HOSTILE] and browser.value("document.querySelectorAll('main img, main script').length") == 0
+    assert browser.value("document.querySelector('dialog')") is None
+    # What was sent comes back as text, without what the service added.
+    browser.click("Change and run", "button")
+    browser.until("document.querySelector('dialog textarea') !== null")
+    sent = json.loads(browser.value("document.querySelector('dialog textarea').value"))
+    assert set(sent) == {"displayName", "jobSpec"} and sent["displayName"].startswith(HOSTILE[:20])
+    sent["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["command"][-1] = "echo changed; while :; do sleep 0.1; done"
+    write(json.dumps(sent))
+    name("changed")
+    browser.until_says("echo changed", ".told")
+    browser.click("Run", "button")
+    browser.until_says("changed", "h1")
+    browser.until("document.querySelector('.state.RUNNING') !== null")
+    opened(browser, yard)
+    browser.until("document.querySelector('button[aria-label=\"Cancel changed\"]') !== null")
+    browser.value("document.querySelector('button[aria-label=\"Cancel changed\"]').click()")
+    browser.click("Cancel the job", "dialog button")
+    browser.until("[...document.querySelectorAll('.trow')].find((row) => row.textContent.includes('changed')).querySelector('.state.CANCELLED') !== null")
