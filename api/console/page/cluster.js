@@ -45,7 +45,7 @@ function linkWords(fault) {
 	return (fault.fault === "cutNetwork" ? "cut off from its network" : `slowed to ${bytes(fault.bytesPerSecond)} a second`) + until;
 }
 
-function box(replica, known, told, job) {
+function box(replica, known, told, job, shell) {
 	const [mark, words] = standing(replica, told, job), links = linksOf(replica, told, job);
 	const link = links.some((fault) => fault.fault === "cutNetwork") ? "cut" : links.length ? "slowed" : replica.ended || job.state !== "RUNNING" ? "off" : "";
 	const limits = known?.limits ?? {};
@@ -53,8 +53,9 @@ function box(replica, known, told, job) {
 	return el("li", {class: `replica ${link}`, "data-replica": replica.replica},
 		el("div", {class: "row"}, el("strong", {class: "mono"}, replica.replica), el("span", {class: `state ${mark}`}, words), replica.blamed && mark === "FAILED" ? el("strong", {}, "(to blame)") : null),
 		known?.addressName ? el("div", {class: "mono soft", title: "The name by which the others reach it"}, known.addressName) : null,
-		el("div", {class: "soft small"}, [known?.machineType, limits.vcpus && `${limits.vcpus} vCPUs`, limits.memoryBytes && bytes(limits.memoryBytes),
+		el("div", {class: "row"}, el("span", {class: "soft small grow"}, [known?.machineType, limits.vcpus && `${limits.vcpus} vCPUs`, limits.memoryBytes && bytes(limits.memoryBytes),
 			known?.devices?.length ? `GPU ${known.devices.join(", ")}` : known?.acceleratorType && `${known.acceleratorCount} ${known.acceleratorType}`].filter(Boolean).join(" · ")),
+			mark === "RUNNING" ? el("button", {class: "small", "aria-label": `Terminal in ${replica.replica}`, on: {click: () => shell(replica.replica)}}, "Terminal") : null),
 		replica.restarts ? el("div", {class: "small"}, `started anew ${replica.restarts === 1 ? "once" : `${replica.restarts} times`}`) : null,
 		links.map((fault) => el("div", {class: "small link"}, linkWords(fault))));
 }
@@ -62,8 +63,8 @@ function box(replica, known, told, job) {
 // "worker-replica-1" and "workerpool1-0": what stands before the number.
 const poolOf = (name) => name.replace(/-?(replica-)?\d+$/, "") || name;
 
-// @told: the timeline; @known: the report's replicas, or null.
-export function clusterView(job, told, known) {
+// @told: the timeline; @known: the report's replicas, or null. shell(replica): opens a terminal in it.
+export function clusterView(job, told, known, shell) {
 	const byName = new Map((known ?? []).map((each) => [each.name, each])), pools = new Map();
 
 	for (const replica of told.replicas ?? []) {
@@ -75,7 +76,7 @@ export function clusterView(job, told, known) {
 		const seen = replicas.filter((replica, i) => i < SHOWN || replica.ended || replica.restarts || linksOf(replica, told, job).length);
 
 		return [el("h3", {class: "soft small"}, `${pool}: ${replicas.length} ${replicas.length === 1 ? "replica" : "replicas"}`),
-			el("ul", {class: "network", "aria-label": pool}, seen.map((replica) => box(replica, byName.get(replica.replica), told, job))),
+			el("ul", {class: "network", "aria-label": pool}, seen.map((replica) => box(replica, byName.get(replica.replica), told, job, shell))),
 			seen.length < replicas.length ? el("div", {class: "soft small"}, `and ${replicas.length - seen.length} more of which there is nothing to tell`) : null];
 	}).concat(told.faults?.length ? [el("h3", {class: "soft small"}, "Faults that were ordered"), el("ul", {class: "plainlist"}, told.faults.slice(-20).map((fault) => el("li", {}, fault.text)))] : []).filter(Boolean);
 }

@@ -22,6 +22,30 @@ function fill(node, attributes, children) {
 	return node;
 }
 
+const nameOf = (each) => `${each.tagName} ${each.getAttribute("href") ?? ""} ${each.dataset.key ?? each.getAttribute("aria-label") ?? each.textContent}`;
+
+// Changes what is within an element. What is like the focused element gets the focus.
+function changed(node, change) {
+	const focused = document.activeElement, name = node !== focused && node.contains(focused) && nameOf(focused), now = change();
+
+	if (name)
+		[...now.querySelectorAll("a, button, summary, [tabindex]")].find((each) => nameOf(each) === name)?.focus({preventScroll: true});
+	return now;
+}
+
+// Puts one element in the place of another, unless they look the same: so that a click on it is not lost. Returns the one that is there now.
+export function swap(old, fresh) {
+	return old.isEqualNode(fresh) ? old : changed(old, () => { old.replaceWith(fresh); return fresh; });
+}
+
+// Gives a node these children, unless its own look the same.
+export function refill(node, ...children) {
+	const fresh = fill(node.cloneNode(false), {}, children);
+
+	if (!fresh.isEqualNode(node))
+		changed(node, () => { node.replaceChildren(...fresh.childNodes); return node; });
+}
+
 // A note in the corner for some seconds.
 export function note(text, bad = false) {
 	const shown = el("div", {class: bad ? "note bad" : "note"}, text);

@@ -2,10 +2,11 @@
 // The page of one job: why it is as it is, what happened when, what it runs, and its log.
 import {call, create, get} from "./api.js";
 import {clusterView} from "./cluster.js";
-import {ago, confirmed, copyButton, duration, el, localTime, note, stateMark} from "./dom.js";
+import {ago, confirmed, copyButton, duration, el, localTime, note, refill, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
 import {LogView} from "./log.js";
 import {nameField, namedAnew, resent, sentBody} from "./sent.js";
+import {ShellPanel} from "./shell.js";
 import {storageAddress} from "./storage.js";
 import {every} from "./stream.js";
 import {StudyView} from "./study.js";
@@ -85,11 +86,11 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	const key = {id, project}, trial = new URLSearchParams(location.search).get("trial");
 	const top = `/_trainyard/console/jobs/${encodeURIComponent(project)}/${encodeURIComponent(id)}`;
 	const head = el("div", {class: "card"}), why = el("div", {class: "card why", hidden: true});
-	const times = el("div", {class: "card"}, el("h2", {}, "What happened")), replicas = el("div", {class: "card", hidden: true});
+	const times = el("div", {class: "card"}, el("h2", {}, "What happened")), replicas = el("div", {class: "card", hidden: true}), opened = el("div", {class: "panels"});
 	const variables = el("details", {class: "card", hidden: true}), stored = el("div", {class: "card", hidden: true});
 	const about = el("div", {class: "card"}), runs = el("div", {class: "card", hidden: true}), unlike = el("div", {class: "card", hidden: true});
 	const sent = el("details", {class: "card"}, el("summary", {}, "As it was sent"));
-	const timeline = new Timeline();
+	const timeline = new Timeline(), shells = new Map(); // terminals by replica
 	const log = new LogView(key);
 	let job = null, shown = "", asked = false, study = null, known = null, timed = null;
 
@@ -99,7 +100,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	log.node.style.flex = "none";
 	log.node.style.height = "360px";
 	title(id);
-	main.replaceChildren(head, why, times, replicas, el("div", {class: "cards"}, about, stored, runs, unlike),
+	main.replaceChildren(head, why, times, replicas, opened, el("div", {class: "cards"}, about, stored, runs, unlike),
 		el("div", {class: "row"}, el("h2", {}, "Log"), el("span", {class: "grow"}), el("a", {href: `${top}/log${trial ? `?trial=${encodeURIComponent(trial)}` : ""}`}, "Whole page")), log.node, variables, sent);
 
 	async function act(what, done) {
@@ -139,12 +140,12 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	function draw(told) {
 		const end = Date.parse(job.endTime ?? "") || Date.now(), begun = Date.parse(job.startTime ?? "");
 
-		head.replaceChildren(el("div", {class: "row"}, el("h1", {}, job.displayName ?? job.id), stateMark(job.state), el("span", {class: "grow"}), actions()),
+		refill(head, el("div", {class: "row"}, el("h1", {}, job.displayName ?? job.id), stateMark(job.state), el("span", {class: "grow"}), actions()),
 			el("div", {class: "soft"}, [FAMILIES[job.family], job.location, job.project, job.id].filter(Boolean).join(" · ")));
 		why.hidden = !job.reason;
 		why.classList.toggle("waits", !ENDED.includes(job.state));
-		why.replaceChildren(el("h2", {}, ENDED.includes(job.state) ? "Why it ended so" : "What it waits for"), job.reason ?? "");
-		about.replaceChildren(el("h2", {}, "The job"), facts([["Created", `${localTime(job.createTime)} (${ago(job.createTime, Date.now())})`],
+		refill(why, el("h2", {}, ENDED.includes(job.state) ? "Why it ended so" : "What it waits for"), job.reason ?? "");
+		refill(about, el("h2", {}, "The job"), facts([["Created", `${localTime(job.createTime)} (${ago(job.createTime, Date.now())})`],
 			["Started", localTime(job.startTime)], ["Ended", localTime(job.endTime)], ["Ran for", begun ? duration(end - begun) : ""],
 			["Attempt", told?.attempt > 1 ? String(told.attempt) : ""], ["GPUs", job.gpuCount ? String(job.gpuCount) : ""],
 			["Labels", Object.entries(job.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(", ")]]));
@@ -157,7 +158,21 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 
 	function cluster() {
 		replicas.hidden = !timed?.replicas?.length;
-		replicas.replaceChildren(el("h2", {}, "Replicas"), ...replicas.hidden ? [] : clusterView(job, timed, known));
+		refill(replicas, el("h2", {}, "Replicas"), replicas.hidden ? [] : clusterView(job, timed, known, shell));
+	}
+
+	// One terminal a replica.
+	function shell(replica) {
+		let panel = shells.get(replica);
+
+		if (!panel) {
+			panel = new ShellPanel({replica, trial, ask: (verb) => jobPath(key, verb), closed: () => shells.delete(replica)});
+			shells.set(replica, panel);
+			opened.append(panel.node);
+			panel.open();
+		}
+		panel.node.scrollIntoView({block: "nearest"});
+		panel.terminal.focus();
 	}
 
 	function environment(pools) {
@@ -222,5 +237,5 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 			main.replaceChildren(el("div", {class: "card empty"}, el("h1", {}, problem.message), el("a", {href: "/_trainyard/console/"}, "All jobs")));
 	}));
 
-	return {close: () => { stop(); timeline.close(); log.close(); study?.close(); }, keys: {f: () => log.follow(), e: () => log.firstError()}};
+	return {close: () => { stop(); timeline.close(); log.close(); study?.close(); shells.forEach((each) => each.close()); }, keys: {f: () => log.follow(), e: () => log.firstError()}};
 }

@@ -90,6 +90,8 @@ TEST(the_page_is_for_nobody_else)
 		{ "page.js", "text/javascript" },
 		{ "grid.js", "text/javascript" },
 		{ "screen.js", "text/javascript" },
+		{ "terminal.js", "text/javascript" },
+		{ "terminal.css", "text/css" },
 		{ "page.css", "text/css" },
 	};
 	static const char *const headers[] = {
