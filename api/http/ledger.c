@@ -130,14 +130,14 @@ static void entry_add(struct ledger *ledger, const struct exchange *exchange)
 	pthread_mutex_unlock(&ledger->lock);
 }
 
-/* A page that shows the requests would fill the list with its own. */
+/* A page that shows the requests would fill the list with its own, and a terminal in a page with a request for each key. */
 static bool is_console_read(const struct exchange *exchange)
 {
-	static const char files[] = "_trainyard/console/";
+	static const char files[] = "_trainyard/console/", shells[] = "_trainyard/v1/shells/";
 	const char *agent = exchange->head.values[HEADER_USER_AGENT], *path = exchange->target.path;
 
 	if (!agent || strncmp(agent, "Mozilla/", strlen("Mozilla/")) != 0 || exchange->failed || exchange->cut ||
-	    strcmp(method_of(exchange), "GET") != 0)
+	    (strcmp(method_of(exchange), "GET") != 0 && !(path && strncmp(path, shells, strlen(shells)) == 0)))
 		return false;
 	return (path && strncmp(path, files, strlen(files)) == 0) ||
 	       head_find(&exchange->head, "X-Trainyard-Console");

@@ -6,8 +6,9 @@
  * Entries have no bodies and no queries, and no path that is a secret itself. Their texts are cut to the sizes below,
  * so the whole ledger never takes more than 450 KiB.
  *
- * What a browser reads for the console (a file of it, or a GET with the header X-Trainyard-Console) is counted and not
- * listed, unless it is refused: an open page asks all the time, and would push everything else out of the list. Thread: any. */
+ * What a browser reads for the console (a file of it, or a GET with the header X-Trainyard-Console), and what is
+ * typed in its terminals, is counted and not listed, unless it is refused: an open page asks all the time, and would push
+ * everything else out of the list. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 
