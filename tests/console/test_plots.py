@@ -1,12 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plots: what they draw is what the API tells, point by point."""
 import json
+import math
 
-from support.console import FAINT, HOSTILE, NAMELESS, assert_straight, lines_of, opened, pictures
+from support.console import FAINT, HOSTILE, NAMELESS, assert_straight, lines_of, opened, pictures, points_of
 from support.engine import IMAGE
 from support.event_files import event, simple, version
 from support.storage import Storage
 from support.vertex import Vertex, custom_job
+
+
+def paths(browser, name, words="path"):
+    """The points of each path of a plot, in pixels."""
+    return [points_of(path) for path in browser.value("[...document.querySelectorAll('svg[aria-label=\"%s\"] %s')].map((each) => each.getAttribute('d'))" % (name, words))]
+
+
+def explained(trials, name):
+    """How much of the variance of the values is between quarters of the trials, by one parameter."""
+    known = sorted(trials, key=lambda trial: trial["parameters"][name])
+    values = [trial["objectiveValue"] for trial in known]
+    middle, groups = sum(values) / len(values), {}
+    for i, value in enumerate(values):
+        groups.setdefault(i * 4 // len(values), []).append(value)
+    between = sum(len(group) * (sum(group) / len(group) - middle) ** 2 for group in groups.values())
+    return between / sum((value - middle) ** 2 for value in values)
+
+
+# Broken, one by one: a point of each plot that is moved; share() that counts other groups; a band of two deviations.
+def assert_study_is_drawn(browser, study, dots):
+    """All plots of a search but the slices; @dots: where "Best so far" has each trial."""
+    trials = sorted(study["trials"], key=lambda trial: trial["trialId"])
+    at = [dots[trial["trialId"]] for trial in trials]
+    [steps], best = paths(browser, "Best so far", "path.best"), None
+    for i, trial in enumerate(trials):
+        if best is not None:
+            x, y = steps.pop(0)
+            assert abs(x - at[i][0]) < 0.1 and abs(y - dots[best["trialId"]][1]) < 0.1
+        best = trial if best is None or trial["objectiveValue"] > best["objectiveValue"] else best
+        x, y = steps.pop(0)
+        assert abs(x - at[i][0]) < 0.1 and abs(y - dots[best["trialId"]][1]) < 0.1
+    assert steps == []
+    believed = [trial for trial in trials if "belief" in trial]
+    if len(believed) > 1:
+        mean, deviation = [trial["belief"]["mean"] for trial in believed], [trial["belief"]["deviation"] for trial in believed]
+        [line], [area] = paths(browser, "Best so far", "path.believed"), paths(browser, "Best so far", "path.area")
+        numbers = [trial["trialId"] for trial in believed]
+        band = list(zip(numbers, [m + d for m, d in zip(mean, deviation)])) + list(zip(numbers, [m - d for m, d in zip(mean, deviation)]))[::-1]
+        assert_straight(line + area + at, list(zip(numbers, mean)) + band + [(trial["trialId"], trial["objectiveValue"]) for trial in trials])
+    # The line of a trial goes through each of its reports, all of them on one scale.
+    curves = paths(browser, "Learning curves")
+    reports = [[(each["trainingStep"], each["objectiveValue"]) for each in trial["measurements"]] for trial in study["trials"]]
+    assert [len(curve) for curve in curves] == [len(each) for each in reports] == [3] * 8
+    assert_straight(sum(curves, []), [(int(step), value) for each in reports for step, value in each])
+    # A line of the parallel coordinates meets each axis at the trial's value.
+    lines = paths(browser, "Parameters")
+    assert {len({round(x) for x, _ in axis}) for axis in zip(*lines)} == {1}
+    assert_straight([(line[0][1], line[1][1]) for line in lines], [(trial["parameters"]["x"], trial["objectiveValue"]) for trial in study["trials"]])
+    shares = browser.value("[...document.querySelectorAll('.bars meter')].map((each) => [each.getAttribute('aria-label'), each.value])")
+    assert [name for name, _ in shares] == ["x"] and abs(shares[0][1] - explained(trials, "x")) < 1e-6
 
 
 def test_a_search_is_drawn_as_it_went(browser, yard):
@@ -16,35 +67,34 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     yard.post(yard.jobs_path, {"jobId": name, "trainingInput": {
         "region": "us-central1", "masterConfig": {"imageUri": IMAGE}, "scaleTier": "CUSTOM", "masterType": "n1-standard-4",
         "args": ["sh", "-c", report, "trainer"], "hyperparameters": {
-            "goal": "MAXIMIZE", "hyperparameterMetricTag": "accuracy", "maxTrials": 5, "maxParallelTrials": 5,
+            "goal": "MAXIMIZE", "hyperparameterMetricTag": "accuracy", "maxTrials": 8, "maxParallelTrials": 8,
             "params": [{"parameterName": "x", "type": "INTEGER", "minValue": 1, "maxValue": 9}]}}})
     yard.until(name, "SUCCEEDED")
     study = yard.get(f"/_trainyard{yard.jobs_path}/{name}/study").json
     values = {trial["trialId"]: trial["objectiveValue"] for trial in study["trials"]}
     opened(browser, yard, f"jobs/{yard.project}/{name}")
-    browser.until("document.querySelectorAll('circle.dot').length === 5")
+    browser.until("document.querySelectorAll('circle.dot').length === 8")
     dots = sorted(browser.value("[...document.querySelectorAll('circle.dot')].map((each) => [Number(each.textContent.match(/\\d+/)[0]), each.cx.baseVal.value, each.cy.baseVal.value])"))
     assert [trial for trial, _, _ in dots] == sorted(values)
     (low, y_low), (high, y_high) = ((values[trial], y) for trial, _, y in (max(dots, key=lambda dot: dot[2]), min(dots, key=lambda dot: dot[2])))
     for (_, x, _), (_, after, _) in zip(dots, dots[1:]):
-        assert abs((after - x) - (dots[-1][1] - dots[0][1]) / 4) < 0.1
+        assert abs((after - x) - (dots[-1][1] - dots[0][1]) / 7) < 0.1
     for trial, _, y in dots:
         assert abs(y - (y_low + (values[trial] - low) / (high - low) * (y_high - y_low))) < 0.1
-    assert browser.texts("strong")[0] == f"{study['best']['trialId']} (best)"
-    # The line of a trial goes through each of its reports.
-    curves = browser.value("[...document.querySelectorAll('svg[aria-label=\"Learning curves\"] path')].map((each) => each.getAttribute('d').split('L').length)")
-    assert curves == [3] * 5
+    assert browser.texts("td strong")[0] == f"{study['best']['trialId']} (best)"
+    assert browser.texts(".winner strong")[0] == f"Trial {study['best']['trialId']}"
+    assert_study_is_drawn(browser, study, {trial: (x, y) for trial, x, y in dots})
     # Dragging along an axis chooses trials.
     best = max(values.values())
     browser.value("(() => { const axis = [...document.querySelectorAll('.handle')].at(-1), box = axis.getBoundingClientRect(); "
                   "axis.dispatchEvent(new PointerEvent('pointerdown', {clientY: box.top, bubbles: true, cancelable: true})); "
                   "for (const type of ['pointermove', 'pointerup']) dispatchEvent(new PointerEvent(type, {clientY: box.top + 6})); })()")
-    browser.until_says(f"{sum(value == best for value in values.values())} of 5 trials")
+    browser.until_says(f"{sum(value == best for value in values.values())} of 8 trials")
     browser.until_says("What matters")
     pictures(browser, "search")
     # Each slice has each trial where the API's numbers say.
     drawn = browser.value("[...document.querySelectorAll('svg[aria-label=\"accuracy over x\"] circle')].map((each) => [each.dataset.trial, each.cx.baseVal.value, each.cy.baseVal.value])")
-    assert len(drawn) == 5
+    assert len(drawn) == 8
     by_x = sorted((trial["parameters"]["x"], trial["objectiveValue"], *next(found[1:] for found in drawn if found[0] == str(trial["trialId"]))) for trial in study["trials"])
     if by_x[0][0] != by_x[-1][0]:
         assert_straight([place[2:] for place in by_x], [place[:2] for place in by_x])
@@ -110,3 +160,11 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
     assert_straight(lines_of(browser, "loss")[1][1], smooth)
     assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
     pictures(browser, "metrics")
+    # Over time, since the beginning, and logarithmic: the same points on other scales. Broken: scale() that ignores `log`; places() that gives steps.
+    told = yard.get(f"/_trainyard/v1/jobs/{first.split('/')[1]}:scalars", project=yard.project).json["curves"]
+    train = next(curve for curve in told if curve["tag"] == "loss" and curve["run"] == "logs/train")
+    assert train["values"] == loss
+    for by, xs in (("time", train["seconds"]), ("since", [each - train["seconds"][0] for each in train["seconds"]])):
+        opened(browser, yard, f"metrics?jobs={first}&by={by}&log=1")
+        browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 2")
+        assert_straight(dict(lines_of(browser, "loss"))["logs/train"], list(zip(xs, map(math.log, loss))))

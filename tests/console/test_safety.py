@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a job, a client or another site can put on the page, in a real browser: texts stay texts."""
 import json
+from urllib.parse import quote, urlencode
 
 from support.console import HOSTILE, TOP, asked, hide, lines_said, opened
 from support.daemon import script
 from support.engine import IMAGE
+from support.event_files import event, simple, version
+from support.storage import Storage
 from support.verbs import verb
 from support.vertex import Vertex, custom_job
 from support.wait import wait_until
@@ -74,6 +77,40 @@ def test_names_of_objects_and_clients_stay_texts(browser, yard):
     browser.until(f"[...document.querySelectorAll('.cell')].some((each) => each.textContent === {json.dumps(HOSTILE)})")
     is_harmless(browser, HOSTILE[:20])
     browser.look(1280, 800)
+
+
+# Broken: any text of the pages that becomes markup; an option, a chip or a tab that is not one text.
+def test_a_hostile_name_is_text_on_every_page(browser, narrow_yard):
+    vertex = Vertex(narrow_yard)
+    body = custom_job(f"echo '{WORD}'; until [ -e /released ]; do sleep 0.05; done", name=HOSTILE)
+    body["jobSpec"]["baseOutputDirectory"] = {"outputUriPrefix": "gs://hostile-metrics/out"}
+    runs = vertex.create(body)["name"]
+    vertex.until(runs, "JOB_STATE_RUNNING")
+    vertex.create({**custom_job("exit 0"), "displayName": HOSTILE})
+    written = version(1_700_000_000.0) + b"".join(event(1_700_000_000.0 + i, i, simple(HOSTILE, float(i))) for i in range(3))
+    assert Storage(narrow_yard, "hostile-metrics").put(f"out/logs/{WORD}/events.out.tfevents.1", written).status == 200
+    assert narrow_yard.post("/_trainyard/v1/faults", {"fault": "exit", "job": HOSTILE, "exitCode": 3, "count": 1, "role": "evaluator"}).status == 200
+    key = f"{narrow_yard.project}/{runs.rpartition('/')[2]}"
+    for path, words in (("", HOSTILE), (f"jobs/{key}", HOSTILE), (f"jobs/{key}/log", WORD), (f"metrics?jobs={key}", WORD), ("metrics", HOSTILE), ("queue", HOSTILE),
+                        ("storage?bucket=hostile-metrics&prefix=" + quote("out/logs/"), WORD.partition("/")[0]), ("storage?bucket=hostile-metrics&prefix=" + quote(f"out/logs/{WORD}/"), "events.out"),
+                        ("faults", HOSTILE), (quote(HOSTILE), "no such page"), ("jobs/p/" + quote(HOSTILE, safe=""), "onerror"), ("storage?" + urlencode({"bucket": "b", "prefix": HOSTILE}), HOSTILE[:20])):
+        opened(browser, narrow_yard, path)
+        is_harmless(browser, words[:20])
+    # In its terminal, and in the dialog that changes it.
+    opened(browser, narrow_yard, f"jobs/{key}")
+    browser.until("document.querySelector('button[aria-label^=Terminal]') !== null")
+    browser.value("document.querySelector('button[aria-label^=Terminal]').click()")
+    browser.until("document.querySelector('.terminal').innerText.includes('#')")
+    browser.type(f"printf '\\033]0;hit\\007'; echo '{WORD}' | tr b b\n")
+    browser.until(f"document.querySelector('.terminal').innerText.split({json.dumps(WORD)}).length === 3")
+    is_harmless(browser, WORD)
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key="F6", code="F6", modifiers=2)
+    browser.click("Change and run", "button")
+    browser.until("document.querySelector('dialog textarea')?.value.includes('onerror')")
+    is_harmless(browser, HOSTILE[:20])
+    assert [rule["id"] for rule in narrow_yard.get("/_trainyard/v1/faults").json["faults"] if narrow_yard.request("DELETE", f"/_trainyard/v1/faults/{rule['id']}").status == 200]
+    vertex.cancel_all()
+    vertex.until(runs, "JOB_STATE_CANCELLED")
 
 
 # Broken: decodeURI() before decodeURIComponent().

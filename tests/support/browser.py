@@ -121,9 +121,10 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type="keyUp", key=special[0])
 
     def press(self, key):
-        """A key that has a name, such as Escape or ArrowDown."""
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+        """A key that has a name, such as Escape, ArrowDown or Tab."""
+        number = {"Tab": {"windowsVirtualKeyCode": 9}}.get(key, {})
+        for kind in ("rawKeyDown" if number else "keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **number)
 
     def click(self, words, tag="*"):
         """Clicks what says exactly these words."""

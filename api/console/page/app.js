@@ -14,11 +14,11 @@ import {storagePage} from "./storage.js";
 import {every} from "./stream.js";
 
 const TOP = "/_trainyard/console/";
-// The first row that fits is the page; `name`: it is in the header.
+// The first row that fits is the page; `name`: it is in the header, or `under` one that is.
 const PAGES = [
 	{at: /^$/, page: jobsPage, name: "Jobs", link: ""},
-	{at: /^jobs\/([^/]+)\/([^/]+)$/, page: jobPage},
-	{at: /^jobs\/([^/]+)\/([^/]+)\/log$/, page: logPage},
+	{at: /^jobs\/([^/]+)\/([^/]+)$/, page: jobPage, under: "Jobs"},
+	{at: /^jobs\/([^/]+)\/([^/]+)\/log$/, page: logPage, under: "Jobs"},
 	{at: /^metrics$/, page: metricsPage, name: "Metrics", link: "metrics"},
 	{at: /^queue$/, page: queuePage, name: "Queue", link: "queue"},
 	{at: /^storage$/, page: storagePage, name: "Storage", link: "storage"},
@@ -46,7 +46,7 @@ function show() {
 	current?.close();
 	leave.hidden = !signedIn();
 	document.getElementById("nav").replaceChildren(...PAGES.filter((each) => each.name).map((each) =>
-		el("a", {href: TOP + each.link, "aria-current": each === found ? "page" : null}, each.name)));
+		el("a", {href: TOP + each.link, "aria-current": each === found ? "page" : each.name === found?.under ? "true" : null}, each.name)));
 	if (!found) {
 		main.replaceChildren(el("div", {class: "card empty"}, el("h1", {}, "There is no such page"), el("a", {href: TOP}, "All jobs")));
 		current = {close: () => {}, keys: {}};
@@ -92,7 +92,7 @@ addEventListener("click", (event) => {
 	go(link.pathname.slice(TOP.length) + link.search);
 });
 addEventListener("keydown", (event) => {
-	if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]"))
+	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]"))
 		return;
 	if (event.target.closest("input, textarea, select")) {
 		if (event.key === "Escape")

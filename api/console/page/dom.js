@@ -55,7 +55,7 @@ export function note(text, bad = false) {
 }
 
 export function copyButton(text) {
-	return el("button", {on: {click: () => navigator.clipboard.writeText(text).then(() => note("Copied"), (problem) => note(problem.message, true))}}, "Copy");
+	return el("button", {title: text.split("\n")[0], on: {click: () => navigator.clipboard.writeText(text).then(() => note("Copied"), (problem) => note(problem.message, true))}}, "Copy");
 }
 
 // Asks before something that cannot be taken back. Resolves to whether it is to be done.

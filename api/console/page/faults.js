@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of faults that are ordered, and of the clock. The form is made of what the discovery document tells of a fault.
 import {call, get} from "./api.js";
-import {ago, el, localTime, note} from "./dom.js";
+import {ago, el, localTime, note, refill} from "./dom.js";
 import {every} from "./stream.js";
 
 const LOOK_MS = 2000;
@@ -19,7 +19,6 @@ export function seconds(text) {
 export function faultsPage(main, {title}) {
 	const rules = el("div", {class: "card"}), form = el("form", {class: "card form", hidden: true}), clock = el("form", {class: "card form"});
 	const by = el("input", {type: "text", "aria-label": "By how much the clock is put forward", placeholder: "7d, 90m, 30s", size: 12});
-	let shown = "";
 
 	async function act(what, done) {
 		try {
@@ -40,12 +39,9 @@ export function faultsPage(main, {title}) {
 
 	async function look() {
 		const [{faults}, time] = await Promise.all([get(API), get("/_trainyard/v1/clock")]);
-		const text = JSON.stringify(faults);
 
-		if (text !== shown)
-			rules.replaceChildren(el("h2", {}, "Rules"), faults.length ? el("div", {class: "scroll"}, el("table", {class: "plain"}, el("tr", {}, ["Rule", "Fault", "What it fits", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), faults.map(rule)))
+		refill(rules, el("h2", {}, "Rules"), faults.length ? el("div", {class: "scroll"}, el("table", {class: "plain"}, el("tr", {}, ["Rule", "Fault", "What it fits", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), faults.map(rule)))
 				: el("p", {class: "soft"}, "No fault is ordered: jobs and calls are left alone."));
-		shown = text;
 		now.textContent = `${localTime(time.now)}${time.offset === "0s" ? "" : `, ${time.offset} ahead`}`;
 		real.hidden = time.steppable;
 		step.hidden = !time.steppable;

@@ -144,7 +144,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 			el("div", {class: "soft"}, [FAMILIES[job.family], job.location, job.project, job.id].filter(Boolean).join(" · ")));
 		why.hidden = !job.reason;
 		why.classList.toggle("waits", !ENDED.includes(job.state));
-		refill(why, el("h2", {}, ENDED.includes(job.state) ? "Why it ended so" : "What it waits for"), job.reason ?? "");
+		refill(why, el("h2", {}, job.state === "FAILED" ? "Why it failed" : ENDED.includes(job.state) ? "Why it ended" : "What it waits for"), job.reason ?? "");
 		refill(about, el("h2", {}, "The job"), facts([["Created", `${localTime(job.createTime)} (${ago(job.createTime, Date.now())})`],
 			["Started", localTime(job.startTime)], ["Ended", localTime(job.endTime)], ["Ran for", begun ? duration(end - begun) : ""],
 			["Attempt", told?.attempt > 1 ? String(told.attempt) : ""], ["GPUs", job.gpuCount ? String(job.gpuCount) : ""],

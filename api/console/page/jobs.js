@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of all jobs.
 import {call} from "./api.js";
-import {ago, confirmed, copyButton, duration, el, note, stateMark} from "./dom.js";
+import {ago, confirmed, copyButton, duration, el, note, refill, stateMark} from "./dom.js";
 import {follow} from "./stream.js";
 import {submitDialog} from "./submit.js";
 import {Table} from "./table.js";
@@ -48,15 +48,21 @@ class Jobs {
 
 const started = (job) => Date.parse(job.startTime ?? "") || 0;
 const lasted = (job) => (started(job) ? (Date.parse(job.endTime ?? "") || Date.now()) - started(job) : -1);
-const firstLine = (text) => (text ?? "").split("\n").find((line) => line.trim()) ?? "";
+
+// Of a reason the first line, and below it the last one: of a traceback the one that counts.
+function reason(job) {
+	const lines = (job.reason ?? "").split("\n").filter((line) => line.trim());
+
+	return [el("span", {title: job.reason}, lines[0] ?? ""), lines.length > 1 ? el("span", {class: "under"}, lines.at(-1)) : null];
+}
 
 const columns = (cancel) => [
 	{title: "State", key: "state", width: "108px", cell: (job) => stateMark(job.state), sort: (job) => STATES.indexOf(job.state)},
 	{title: "Job", key: "name", width: "minmax(80px, 2fr)", sort: (job) => (job.displayName ?? job.short).toLowerCase(), cell: (job) => [
 		el("a", {href: `/_trainyard/console/jobs/${job.project}/${job.short}`}, job.displayName ?? job.short),
 		el("span", {class: "under"}, [FAMILIES[job.family], job.location, job.project].filter(Boolean).join(" · "))]},
-	{title: "Reason", key: "reason", width: "minmax(120px, 3fr)", class: "wide soft", cell: (job) => firstLine(job.reason), sort: (job) => job.reason ?? ""},
-	{title: "Created", key: "age", width: "88px", number: true, cell: (job) => ago(job.createTime, Date.now()), sort: (job) => Date.parse(job.createTime)},
+	{title: "Reason", key: "reason", width: "minmax(120px, 3fr)", class: "wide soft", cell: reason, sort: (job) => job.reason ?? ""},
+	{title: "Created", key: "age", width: "104px", number: true, cell: (job) => ago(job.createTime, Date.now()), sort: (job) => Date.parse(job.createTime)},
 	{title: "Ran for", key: "duration", width: "80px", class: "middle", number: true, cell: (job) => (lasted(job) < 0 ? "" : duration(lasted(job))), sort: lasted},
 	{title: "Replicas", key: "replicas", width: "64px", class: "wide", number: true, cell: (job) => String(job.replicaCount ?? ""), sort: (job) => job.replicaCount ?? 0},
 	{title: "GPUs", key: "gpus", width: "48px", class: "wide", number: true, cell: (job) => String(job.gpuCount ?? ""), sort: (job) => job.gpuCount ?? 0},
@@ -64,10 +70,9 @@ const columns = (cancel) => [
 		? el("button", {class: "danger small", "aria-label": `Cancel ${job.displayName ?? job.short}`, on: {click: () => cancel(job)}}, "Cancel") : "")},
 ];
 
-const FIRST = `trainyard run my-image:1 -- --epochs=3
-eval "$(trainyard env)"
-gcloud ai custom-jobs create --region us-central1 --display-name first \\
-    --worker-pool-spec=machine-type=n1-standard-4,replica-count=1,container-image-uri=my-image:1`;
+const FIRST = [["Run an image:", "trainyard run my-image:1 -- --epochs=3"], ["Lead gcloud and Google's libraries here:", 'eval "$(trainyard env)"'], ["Then create a job as in the cloud:",
+	`gcloud ai custom-jobs create --region us-central1 --display-name first \\
+    --worker-pool-spec=machine-type=n1-standard-4,replica-count=1,container-image-uri=my-image:1`]];
 
 export function jobsPage(main, {go, title}) {
 	const address = new URLSearchParams(location.search);
@@ -80,8 +85,7 @@ export function jobsPage(main, {go, title}) {
 	const count = el("span", {class: "soft small", role: "status"});
 	const table = new Table(columns(cancel), {label: "Jobs", sorted: {key: "age", down: true}, open: (job) => go(`jobs/${job.project}/${job.short}`)});
 	const empty = el("div", {class: "card empty", hidden: true}, el("h1", {}, "No jobs yet"),
-		el("p", {class: "soft"}, "Run an image, or lead gcloud and Google's libraries here:"), el("pre", {}, FIRST), el("p", {},
-			copyButton(FIRST)));
+		FIRST.map(([words, command]) => [el("p", {class: "soft"}, words), el("div", {class: "command"}, el("pre", {}, command), copyButton(command))]));
 	let soon = 0, drawn = -DRAW_MS, dialog = null;
 
 	async function cancel(job) {
@@ -106,8 +110,8 @@ export function jobsPage(main, {go, title}) {
 		const query = new URLSearchParams(Object.entries({q: wanted.text, family: wanted.family, state: [...wanted.states].join(",")}).filter(([, value]) => value));
 
 		history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : ""));
-		chips.replaceChildren(...STATES.map((state) => [state, fit.filter((job) => job.state === state).length])
-			.filter(([state, number]) => number || wanted.states.has(state)).map(([state, number]) => el("button", {"aria-pressed": String(wanted.states.has(state)), on: {click: () => {
+		refill(chips, STATES.map((state) => [state, fit.filter((job) => job.state === state).length])
+			.filter(([state, number]) => number || wanted.states.has(state)).map(([state, number]) => el("button", {"data-key": state, "aria-pressed": String(wanted.states.has(state)), on: {click: () => {
 				wanted.states.has(state) ? wanted.states.delete(state) : wanted.states.add(state);
 				show();
 			}}}, `${state[0]}${state.slice(1).toLowerCase()} ${number}`)));

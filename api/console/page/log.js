@@ -22,6 +22,7 @@ export class LogView {
 		this.wanted = null; // the line that is to be marked once it is here
 		this.seeks = false; // the first error is to be marked once it is here
 		this.top = 0; // where the view was when it was scrolled last
+		this.kinds = 0; // that its columns have room for
 		this.frame = 0;
 		this.soon = 0;
 		this.drawn = 0; // when
@@ -68,6 +69,10 @@ export class LogView {
 				this.behind++;
 				this.lines.add(entry);
 			}
+		if (this.kinds !== this.lines.kinds.length) { // a column for the longest name
+			this.kinds = this.lines.kinds.length;
+			this.node.style.setProperty("--who", `${Math.min(24, Math.max(8, ...this.lines.kinds.map(({trial, replica}) => (trial ? `${trial}/${replica}` : replica).length)))}ch`);
+		}
 		this.soon ||= setTimeout(() => {
 			this.soon = 0;
 			this.#later();
@@ -167,7 +172,7 @@ export class LogView {
 	#row(number, top) {
 		const {severity, replica, trial, continues} = this.lines.kindOf(number), time = this.lines.timeOf(number);
 		const row = el("div", {class: `line ${severity} ${replica === "service" ? "service" : ""} ${number === this.at ? "at" : ""}`, "data-line": number,
-			on: {click: () => { this.at = number; history.replaceState(null, "", `${location.pathname}${location.search}#L${number + 1}`); this.#draw(); }}},
+			on: {click: () => { this.#mark(number); this.#draw(); }}},
 			el("time", {}, continues ? " ".repeat(12) : clock.format(new Date(time)) + time.slice(19, 23)),
 			el("span", {class: "who"}, trial ? `${trial}/${replica}` : replica),
 			el("span", {}, parts(this.lines.texts[number]).map((part) => el("span", {class: part.classes.join(" ") || null}, this.#marked(part.text)))));
@@ -194,6 +199,27 @@ export class LogView {
 		this.wanted = number;
 		this.following = false;
 		this.#later();
+	}
+
+	// Marks the next line that is shown, or the one before; the first time, the first one in view.
+	move(step) {
+		const scale = this.#scale(), first = Math.ceil(this.node.scrollTop * scale / LINE), place = this.at === null ? first - step : bisect(this.seen, this.at);
+		const to = Math.min(this.seen.length - 1, Math.max(0, place + step));
+
+		if (!this.seen.length)
+			return;
+		this.seeks = false;
+		this.following = false;
+		this.#mark(this.seen[to]);
+		this.node.scrollTop = Math.min(to * LINE / scale, Math.max(this.node.scrollTop, ((to + 1) * LINE - this.node.clientHeight) / scale));
+		this.#draw();
+		this.changed();
+	}
+
+	// The address leads to the line.
+	#mark(number) {
+		this.at = number;
+		history.replaceState(null, "", `${location.pathname}${location.search}#L${number + 1}`);
 	}
 
 	follow(on = true) {
@@ -338,5 +364,5 @@ export function logPage(main, {title, words: [project, id]}) {
 	main.replaceChildren(el("div", {class: "row"}, el("h1", {}, name), el("span", {class: "soft"}, "log")),
 		el("div", {class: "row"}, search, regular, trial, replica, severity, el("label", {class: "row soft small"}, "from", from), el("label", {class: "row soft small"}, "until", until), el("button", {on: {click: () => view.firstError()}}, "First error"), follow,
 			el("button", {on: {click: download}}, "Download"), el("span", {class: "grow"}), count), view.node);
-	return {close: () => view.close(), keys: {"/": () => search.focus(), f: () => view.follow(!view.following), e: () => view.firstError()}};
+	return {close: () => view.close(), keys: {"/": () => search.focus(), f: () => view.follow(!view.following), e: () => view.firstError(), j: () => view.move(1), k: () => view.move(-1)}};
 }

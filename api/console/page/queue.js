@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of what waits for what, and of what this machine has.
 import {get} from "./api.js";
-import {ago, bytes, el, note} from "./dom.js";
+import {ago, bytes, el, note, refill} from "./dom.js";
 import {jobPath} from "./job.js";
 import {every, lines} from "./stream.js";
 
@@ -39,7 +39,7 @@ export function queuePage(main, {title}) {
 		const said = await Promise.all(jobs.map((job) => lastLine(job).catch(() => "")));
 
 		prepared.hidden = !jobs.length;
-		prepared.replaceChildren(el("h2", {}, jobs.length === 1 ? "1 job is prepared" : `${jobs.length} jobs are prepared`), el("table", {class: "plain"},
+		refill(prepared, el("h2", {}, jobs.length === 1 ? "1 job is prepared" : `${jobs.length} jobs are prepared`), el("table", {class: "plain"},
 			el("tr", {}, ["Job", "Since", "What is done"].map((name) => el("th", {scope: "col"}, name))),
 			jobs.map((job, i) => el("tr", {}, el("td", {}, el("a", {href: `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`}, job.displayName ?? job.id)),
 				el("td", {}, ago(job.startTime, Date.now())), el("td", {}, said[i])))));
@@ -49,15 +49,15 @@ export function queuePage(main, {title}) {
 		const [queue, devices] = await Promise.all([get("/_trainyard/v1/queue"), get("/_trainyard/v1/gpus")]);
 		const has = queue.room ?? {};
 
-		room.replaceChildren(el("h2", {}, "This machine"), el("dl", {class: "facts"}, gauge("Jobs that run", has.jobs ?? 0, has.maxJobs),
+		refill(room, el("h2", {}, "This machine"), el("dl", {class: "facts"}, gauge("Jobs that run", has.jobs ?? 0, has.maxJobs),
 			gauge("Containers", has.containers ?? 0, has.maxContainers),
 			gauge("CPUs asked for", has.vcpus ?? 0, has.maxVcpus ?? has.hostVcpus), gauge("Memory asked for", Number(has.memoryBytes ?? 0), Number(has.maxMemoryBytes ?? has.hostMemoryBytes), bytes)));
-		gpus.replaceChildren(el("h2", {}, "GPUs"), devices.gpus?.length ? el("table", {class: "plain"},
+		refill(gpus, el("h2", {}, "GPUs"), devices.gpus?.length ? el("table", {class: "plain"},
 			el("tr", {}, ["GPU", "Held by"].map((name) => el("th", {scope: "col"}, name))),
 			devices.gpus.map((gpu) => el("tr", {}, el("td", {class: "mono"}, gpu.id), el("td", {}, gpu.holders?.length
 				? gpu.holders.map((holder, i) => [i ? ", " : "", link(holder), ` ${holder.replica ?? ""}`]) : el("span", {class: "soft"}, "nobody")))))
 			: el("p", {class: "soft"}, `This machine has none that the engine tells of; ${POLICIES[devices.policy] ?? ""}.`));
-		waits.replaceChildren(el("h2", {}, queue.waitingCount ? `${queue.waitingCount} ${queue.waitingCount === 1 ? "job waits" : "jobs wait"}` : "No job waits"), queue.jobs?.length ? el("table", {class: "plain"},
+		refill(waits, el("h2", {}, queue.waitingCount ? `${queue.waitingCount} ${queue.waitingCount === 1 ? "job waits" : "jobs wait"}` : "No job waits"), queue.jobs?.length ? el("table", {class: "plain"},
 			el("tr", {}, ["Place", "Job", "Waits for", "Priority"].map((name, i) => el("th", {scope: "col", class: i === 3 ? "middle" : null}, name))),
 			queue.jobs.map((job) => el("tr", {}, el("td", {}, String(job.place ?? "")), el("td", {}, link(job)),
 				el("td", {}, job.startsNow ? "nothing: its turn comes at once" : job.reason ?? "its turn"), el("td", {class: "middle"}, String(job.priority ?? 0))))) : "");

@@ -13,7 +13,7 @@ const COLUMNS = [
 		el("span", {}, request.api ?? `${request.method} ${request.path}`), el("span", {class: "under"}, request.reason ?? `${request.method} ${request.path}`)]},
 	{title: "Client", key: "client", width: "minmax(80px, 2fr)", class: "wide soft", cell: (request) => request.userAgent ?? request.client ?? "", sort: (request) => request.userAgent ?? ""},
 	{title: "Took", key: "took", width: "72px", number: true, class: "middle", cell: (request) => `${ms(request).toFixed(ms(request) < 10 ? 1 : 0)} ms`, sort: ms},
-	{title: "When", key: "when", width: "88px", number: true, cell: (request) => ago(request.time, Date.now()), sort: (request) => Date.parse(request.time)},
+	{title: "When", key: "when", width: "104px", number: true, cell: (request) => ago(request.time, Date.now()), sort: (request) => Date.parse(request.time)},
 ];
 
 export function requestsPage(main, {title}) {

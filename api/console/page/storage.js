@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of buckets and their objects, as folders.
 import {get, send} from "./api.js";
-import {ago, bytes, confirmed, el, localTime, note} from "./dom.js";
+import {ago, bytes, confirmed, copyButton, el, localTime, note} from "./dom.js";
 import {every} from "./stream.js";
 import {Table} from "./table.js";
 
@@ -9,7 +9,8 @@ const LOOK_MS = 3000, PAGE = 1000, LOOK_BYTES = 256 * 1024; // of an object at m
 const PICTURES = {png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp"};
 const API = "/storage/v1/b";
 
-export const storageAddress = (bucket, prefix = "") => `/_trainyard/console/storage?${new URLSearchParams({bucket, prefix})}`;
+const FIRST = "trainyard cp -r data gs://my-bucket/", TOP = "/_trainyard/console/";
+export const storageAddress = (bucket, prefix = "") => `${TOP}storage?${new URLSearchParams({bucket, prefix})}`;
 const objectPath = (bucket, name) => `${API}/${encodeURIComponent(bucket)}/o/${encodeURIComponent(name)}`;
 
 function dataAddress(blob) {
@@ -46,7 +47,7 @@ async function projects() {
 }
 
 export function storagePage(main, {go, title}) {
-	const address = new URLSearchParams(location.search), bucket = address.get("bucket") ?? "", prefix = address.get("prefix") ?? "";
+	const address = new URLSearchParams(location.search), bucket = address.get("bucket") ?? "", prefix = address.get("prefix") ?? "", object = address.get("object");
 	const count = el("span", {class: "soft small", role: "status"}), empty = el("div", {class: "card empty", hidden: true}), look = el("div", {class: "card", hidden: true});
 	const path = el("h1", {}, el("a", {href: "/_trainyard/console/storage"}, "gs://"), bucket && [el("a", {href: storageAddress(bucket)}, bucket), "/"],
 		prefix.split("/").slice(0, -1).map((name, i, all) => [el("a", {href: storageAddress(bucket, `${all.slice(0, i + 1).join("/")}/`)}, name), "/"]));
@@ -79,14 +80,10 @@ export function storagePage(main, {go, title}) {
 
 	async function remove(row) {
 		if (await confirmed(`Delete gs://${bucket}/${row.name}?`, "Delete"))
-			await act(() => send("DELETE", objectPath(bucket, row.name)).then(() => { look.hidden = true; opened = null; }), `${row.short} is deleted`);
+			await act(() => send("DELETE", objectPath(bucket, row.name)).then(() => go(storageAddress(bucket, prefix).slice(TOP.length))), `${row.short} is deleted`);
 	}
 
 	async function open(row) {
-		if (row.link) {
-			go(row.link.slice("/_trainyard/console/".length));
-			return;
-		}
 		opened = row.id;
 		const content = await shown(bucket, row.name, row.bytes);
 		if (opened !== row.id)
@@ -97,12 +94,12 @@ export function storagePage(main, {go, title}) {
 	}
 
 	const table = new Table([
-		{title: "Name", key: "name", width: "minmax(120px, 4fr)", sort: (row) => (row.link ? `0${row.short}` : `1${row.short}`),
-			cell: (row) => (row.link ? el("a", {href: row.link}, row.short) : row.short)},
+		{title: "Name", key: "name", width: "minmax(120px, 4fr)", sort: (row) => (row.name ? `1${row.short}` : `0${row.short}`),
+			cell: (row) => el("a", {href: row.link}, row.short)},
 		{title: "Size", key: "size", width: "88px", number: true, cell: (row) => (row.bytes === undefined ? "" : bytes(row.bytes)), sort: (row) => row.bytes ?? -1},
 		{title: "Type", key: "type", width: "minmax(80px, 1fr)", class: "wide soft", cell: (row) => row.type ?? "", sort: (row) => row.type ?? ""},
-		{title: "Written", key: "written", width: "96px", class: "middle", number: true, cell: (row) => (row.time ? el("span", {title: localTime(row.time)}, ago(row.time, Date.now())) : ""), sort: (row) => Date.parse(row.time ?? "") || 0},
-	], {label: bucket ? "Objects" : "Buckets", sorted: {key: "name", down: false}, open: (row) => open(row).catch((problem) => note(problem.message, true))});
+		{title: "Written", key: "written", width: "104px", class: "middle", number: true, cell: (row) => (row.time ? el("span", {title: localTime(row.time)}, ago(row.time, Date.now())) : ""), sort: (row) => Date.parse(row.time ?? "") || 0},
+	], {label: bucket ? "Objects" : "Buckets", sorted: {key: "name", down: false}, open: (row) => go(row.link.slice(TOP.length))});
 
 	async function all(place, words) {
 		const items = [], prefixes = [];
@@ -123,7 +120,7 @@ export function storagePage(main, {go, title}) {
 			const {items, prefixes} = await all(`${API}/${encodeURIComponent(bucket)}/o`, {prefix, delimiter: "/"});
 
 			rows = [...prefixes.map((name) => ({id: name, short: name.slice(prefix.length), link: storageAddress(bucket, name)})),
-				...items.filter((item) => item.name !== prefix).map((item) => ({id: item.name, name: item.name, short: item.name.slice(prefix.length), bytes: Number(item.size), type: item.contentType, time: item.updated}))];
+				...items.filter((item) => item.name !== prefix).map((item) => ({id: item.name, name: item.name, link: `${storageAddress(bucket, prefix)}&${new URLSearchParams({object: item.name})}`, short: item.name.slice(prefix.length), bytes: Number(item.size), type: item.contentType, time: item.updated}))];
 		} else {
 			const listed = await Promise.all([...await projects()].map((project) => all(API, {project})));
 
@@ -133,11 +130,18 @@ export function storagePage(main, {go, title}) {
 		empty.hidden = rows.length > 0;
 		table.node.hidden = !rows.length;
 		if (!rows.length)
-			empty.replaceChildren(el("p", {}, bucket ? "There is nothing here." : "There is no bucket yet. One is made when something is written to it:"), bucket ? "" : el("pre", {}, "trainyard cp -r data gs://my-bucket/"));
+			empty.replaceChildren(el("p", {}, bucket ? "There is nothing here." : "There is no bucket yet. One is made when something is written to it:"), bucket ? "" : el("div", {class: "command"}, el("pre", {}, FIRST), copyButton(FIRST)));
 		const now = JSON.stringify(rows);
 		if (now !== text)
 			table.set(rows);
 		text = now;
+		const wanted = opened === null && object && rows.find((row) => row.name === object);
+		if (wanted)
+			await open(wanted);
+		else if (opened === null && object) {
+			opened = object;
+			note(`There is no object ${object}`, true);
+		}
 	}
 
 	title(bucket ? `gs://${bucket}/${prefix}` : "Storage");

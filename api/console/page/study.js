@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search for hyperparameters has found: plots that share which trials are chosen, and the table of trials.
 import {get} from "./api.js";
-import {el, svg} from "./dom.js";
+import {el, refill, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
 import {axes, extent, path, scale, short, whole} from "./plots.js";
 
@@ -11,8 +11,8 @@ const better = (study) => (study.metrics[0].minimized ? (a, b) => a < b : (a, b)
 const measured = (trials) => trials.filter((trial) => typeof trial.objectiveValue === "number");
 
 // A plot is drawn anew when its card has another width.
-function plot(name, draw) {
-	const node = svg("svg", {class: "plot", role: "img", "aria-label": name, height: HEIGHT});
+function plot(name, draw, role = "img") {
+	const node = svg("svg", {class: "plot", role, "aria-label": name, height: HEIGHT});
 	const card = el("div", {class: "card"}, el("h2", {}, name), node);
 	const redraw = () => {
 		const width = node.clientWidth;
@@ -20,7 +20,7 @@ function plot(name, draw) {
 		if (!width)
 			return;
 		node.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-		node.replaceChildren(...draw({...BOX, right: width - 16}, node).flat(Infinity).filter(Boolean));
+		refill(node, draw({...BOX, right: width - 16}, node));
 	};
 	const resized = new ResizeObserver(redraw);
 
@@ -46,11 +46,12 @@ export class StudyView {
 		this.node = el("div", {class: "cards"});
 		this.ranges = new Map(); // of the parallel coordinates: what of an axis is chosen
 		this.plots = [plot("Best so far", (box) => this.#best(box)), plot("Learning curves", (box) => this.#curves(box)),
-			plot("Parameters", (box, node) => this.#parallel(box, node))];
+			plot("Parameters", (box, node) => this.#parallel(box, node), "group")];
 		this.page = `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`;
 		this.matters = el("div", {class: "card"});
+		this.winner = el("div", {class: "card winner"});
 		this.table = el("div", {class: "card"});
-		this.node.append(...this.plots.map((each) => each.card), this.matters, this.table);
+		this.node.append(this.winner, ...this.plots.map((each) => each.card), this.matters, this.table);
 		this.text = "";
 	}
 
@@ -70,11 +71,24 @@ export class StudyView {
 			this.table.before(...this.slices.map((each) => each.card));
 			this.plots.push(...this.slices);
 		}
-		this.matters.replaceChildren(...mattersCard(told));
+		refill(this.matters, mattersCard(told));
 		this.#draw();
 	}
 
+	// Which trial is best; or that none has a value, and then there is nothing to plot.
+	#winner() {
+		const {study, trials, best} = this.told, trial = trials.find((each) => each.trialId === best?.trialId), metric = study.metrics[0].name;
+		const isMeasured = trials.some((each) => typeof each.objectiveValue === "number" || each.measurements?.length);
+
+		[...this.plots.map((each) => each.card), this.matters].forEach((card) => { card.hidden = !isMeasured; });
+		refill(this.winner, el("h2", {}, trial ? "Best trial" : "No trial has a value yet"), trial ? el("div", {class: "row"},
+			el("a", {href: `${this.page}?trial=${trial.trialId}`}, el("strong", {}, `Trial ${trial.trialId}`)), el("span", {}, `${metric} `, el("strong", {class: "mono"}, short(trial.objectiveValue))),
+			el("span", {class: "soft mono"}, study.parameters.filter(({name}) => name in trial.parameters).map(({name}) => `${name} ${short(trial.parameters[name])}`).join(", ")))
+			: el("p", {class: "soft"}, `A trial has one once it has reported ${metric}. A trial's page has its part of the log.`));
+	}
+
 	#draw() {
+		this.#winner();
 		this.plots.forEach((each) => each.redraw());
 		this.#rows();
 	}
@@ -178,11 +192,26 @@ export class StudyView {
 			addEventListener("pointerup", end, {once: true});
 		};
 
+		// The arrows choose a fifth of an axis and move it; Escape lets all be seen again.
+		const keys = (name) => (event) => {
+			const size = (bottom - top) / 5, [at] = this.ranges.get(name) ?? [null];
+			const next = {ArrowUp: at === null ? top : Math.max(top, at - size / 2), ArrowDown: at === null ? bottom - size : Math.min(bottom - size, at + size / 2)}[event.key];
+
+			if (next === undefined && event.key !== "Escape")
+				return;
+			event.preventDefault();
+			next === undefined ? this.ranges.delete(name) : this.ranges.set(name, [next, next + size]);
+			this.#draw();
+		};
+		const shareOf = (name) => (this.ranges.has(name) ? Math.round(100 * (bottom - (this.ranges.get(name)[0] + this.ranges.get(name)[1]) / 2) / (bottom - top)) : 50);
+
 		return [done.map((trial) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,
 			d: path(names.flatMap((name, i) => { const y = this.places.get(name)(trial); return y === undefined ? [] : [[at(i), y]]; }))}, hint(trial, study))),
 		names.map((name, i) => [svg("line", {class: "axis", x1: at(i), x2: at(i), y1: top, y2: bottom}),
 			this.ranges.has(name) ? svg("rect", {class: "brush", x: at(i) - 6, width: 12, y: this.ranges.get(name)[0], height: this.ranges.get(name)[1] - this.ranges.get(name)[0]}) : null,
-			svg("rect", {class: "handle", x: at(i) - 12, width: 24, y: top, height: bottom - top, "data-axis": name, on: {pointerdown: brush(name, i)}}, svg("title", {}, `Drag along ${name} to choose trials`)),
+			svg("rect", {class: "handle", x: at(i) - 12, width: 24, y: top, height: bottom - top, "data-axis": name, tabindex: 0, role: "slider", "aria-orientation": "vertical",
+				"aria-label": `Trials by ${name}: the arrows choose, Escape shows all`, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": shareOf(name), "aria-valuetext": this.ranges.has(name) ? null : "all",
+				on: {pointerdown: brush(name, i), keydown: keys(name)}}, svg("title", {}, `Drag along ${name} to choose trials`)),
 			svg("text", {class: "name", x: at(i), y: bottom + 32, "text-anchor": i ? (i === names.length - 1 ? "end" : "middle") : "start"}, name),
 			(ys[i].words ?? ys[i].domain.map(short)).map((word) => svg("text", {x: at(i) + (i === names.length - 1 ? -10 : 10), y: (ys[i].words ? ys[i](word) : ys[i](Number(word))) + 4, "text-anchor": i === names.length - 1 ? "end" : "start"}, short(word)))].flat().filter(Boolean))];
 	}
@@ -195,7 +224,7 @@ export class StudyView {
 			return a.objectiveValue === b.objectiveValue ? a.trialId - b.trialId : wins(a.objectiveValue, b.objectiveValue) ? -1 : 1;
 		});
 
-		this.table.replaceChildren(el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
+		refill(this.table, el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
 			el("div", {class: "scrolls"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
 				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.page}?trial=${trial.trialId}`, title: "Its page"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
 					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, (trial.outcome ?? trial.state).toLowerCase()),

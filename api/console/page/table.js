@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of any number of rows, of which only those that are seen are in the document.
-import {el} from "./dom.js";
+import {el, swap} from "./dom.js";
 
 const ROW = 48, BESIDE = 6; // pixels; rows kept above and below the view
+const AT = "row-at"; // the id of the row that the keys are at: a page has one table
 
 // columns: [{title, key, width, class, number, cell(row), sort(row)}]; without a title: {label}, and no sorting. open(row): Enter, or a click. Rows have an id.
 export class Table {
@@ -16,10 +17,9 @@ export class Table {
 		this.shown = new Map();
 		this.heads = columns.map((column) => this.#head(column));
 		this.space = el("div", {class: "tspace", role: "rowgroup"});
-		this.body = el("div", {class: "tbody", tabindex: 0, "aria-label": label, on: {
-			scroll: () => this.#draw(), keydown: (event) => this.#key(event)}}, this.space);
-		this.node = el("div", {class: "table fills", role: "table", "aria-label": label},
-			el("div", {class: "thead", role: "row"}, this.heads), this.body);
+		this.body = el("div", {class: "tbody", role: "presentation", tabindex: -1, on: {scroll: () => this.#draw()}}, this.space);
+		this.node = el("div", {class: "table fills", role: "grid", tabindex: 0, "aria-label": label, on: {keydown: (event) => this.#key(event)}},
+			el("div", {class: "thead", role: "row", "aria-rowindex": 1}, this.heads), this.body);
 		this.resized = new ResizeObserver(() => this.#layout());
 		this.resized.observe(this.body);
 	}
@@ -65,16 +65,11 @@ export class Table {
 
 		for (let i = first; i < end; i++) {
 			const row = this.rows[i], old = this.shown.get(row.id);
-			const node = old?.row === row ? old.node : this.#row(row);
+			const node = old?.row === row ? this.#placed(old.node, row, i) : old ? swap(old.node, this.#placed(this.#row(row), row, i)) : this.#placed(this.#row(row), row, i);
 
-			if (old && old.node !== node)
-				old.node.replaceWith(node);
-			else if (!old)
+			if (!old)
 				this.space.append(node);
-			node.style.top = `${i * ROW}px`;
-			node.setAttribute("aria-rowindex", i + 2);
-			node.classList.toggle("at", row.id === this.at);
-			kept.set(row.id, {row, node});
+			kept.set(row.id, {row, node, i});
 		}
 		for (const [id, {node}] of this.shown)
 			if (!kept.has(id))
@@ -82,22 +77,29 @@ export class Table {
 		this.shown = kept;
 	}
 
+	#placed(node, row, i) {
+		const isAt = row.id === this.at;
+
+		node.style.top = `${i * ROW}px`;
+		node.setAttribute("aria-rowindex", i + 2);
+		node.setAttribute("aria-selected", String(isAt));
+		node.classList.toggle("at", isAt);
+		if (isAt)
+			node.id = AT;
+		else
+			node.removeAttribute("id");
+		return node;
+	}
+
 	#row(row) {
 		return el("div", {class: "trow", role: "row", "data-id": row.id, on: {click: (event) => event.target.closest("a, button") || this.open(row)}},
-			this.columns.map((column) => el("div", {class: `cell ${column.class ?? ""} ${column.number ? "number" : ""}`, role: "cell"}, column.cell(row))));
+			this.columns.map((column) => el("div", {class: `cell ${column.class ?? ""} ${column.number ? "number" : ""}`, role: "gridcell"}, column.cell(row))));
 	}
 
 	// Makes the cells of all rows that are seen anew: what they tell of the time goes on.
 	refresh() {
-		for (const [id, {row, node}] of this.shown) {
-			const fresh = this.#row(row);
-
-			fresh.style.top = node.style.top;
-			fresh.setAttribute("aria-rowindex", node.getAttribute("aria-rowindex"));
-			fresh.className = node.className;
-			node.replaceWith(fresh);
-			this.shown.set(id, {row, node: fresh});
-		}
+		for (const [id, {row, node, i}] of this.shown)
+			this.shown.set(id, {row, i, node: swap(node, this.#placed(this.#row(row), row, i))});
 	}
 
 	move(step) {
@@ -107,11 +109,14 @@ export class Table {
 		if (!this.rows.length)
 			return;
 		this.at = this.rows[to].id;
+		this.node.setAttribute("aria-activedescendant", AT);
 		this.body.scrollTop = Math.min(to * ROW, Math.max(this.body.scrollTop, (to + 1) * ROW - this.body.clientHeight));
 		this.#draw();
 	}
 
 	#key(event) {
+		if (event.target.closest("a, button"))
+			return;
 		const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity};
 
 		if (event.key in steps)

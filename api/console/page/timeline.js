@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What became of a job and its replicas, as bars over time.
 import {wasStopped} from "./cluster.js";
-import {duration, el, svg} from "./dom.js";
+import {duration, el, refill, svg} from "./dom.js";
 
-const LANE = 24, BAR = 12, LEFT = 140, RIGHT = 16, TOP = 24, LANES_MOST = 40, ZOOM_PIXELS = 8;
-const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
+const LANE = 24, BAR = 12, LEFT = 140, RIGHT = 16, TOP = 24, LANES_MOST = 40, ZOOM_PIXELS = 8, CLOCK = 88; // pixels; CLOCK: the room of a time of day
+const STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
+
+const MEANINGS = {QUEUED: "waits", PREPARING: "is prepared", RUNNING: "runs", SUCCEEDED: "ended well", FAILED: "failed", CANCELLING: "is cancelled", CANCELLED: "stopped"};
 
 // Spans {from, to, what, text} of the job and of each replica; to: NULL: it goes on.
 function spansOf(job, told) {
@@ -56,10 +58,15 @@ function spansOf(job, told) {
 
 export class Timeline {
 	constructor() {
-		this.node = svg("svg", {class: "plot zooms", role: "img", "aria-label": "What happened when", on: {pointerdown: (event) => this.#drag(event), dblclick: () => this.#zoom(null)}});
+		this.plot = svg("svg", {class: "plot zooms", role: "img", tabindex: 0, "aria-label": "What happened when; plus and minus zoom, the arrows move, 0 shows all", on: {
+			pointerdown: (event) => this.#drag(event), dblclick: () => this.#zoom(null), keydown: (event) => this.#key(event)}});
+		this.rest = el("div", {class: "soft small", hidden: true});
+		this.legend = el("ul", {class: "legend across"});
+		this.node = el("div", {}, this.plot, this.rest, this.legend);
+		this.all = this.seen = [0, 0]; // first and last time of the job, and of what is seen, in ms
 		this.part = null; // [from, to] in ms: what of the time is seen; null: all
 		this.resized = new ResizeObserver(() => this.#draw());
-		this.resized.observe(this.node);
+		this.resized.observe(this.plot);
 	}
 
 	close() {
@@ -79,7 +86,7 @@ export class Timeline {
 
 	// Dragging along the time zooms into it; a double click shows all again.
 	#drag(event) {
-		const pixel = (each) => each.clientX - this.node.getBoundingClientRect().left, begun = pixel(event);
+		const pixel = (each) => each.clientX - this.plot.getBoundingClientRect().left, begun = pixel(event);
 
 		event.preventDefault();
 		addEventListener("pointerup", (end) => {
@@ -90,34 +97,59 @@ export class Timeline {
 		}, {once: true});
 	}
 
+	// Keys zoom to the middle, and move by a quarter of what is seen.
+	#key(event) {
+		const [from, to] = this.seen, [first, last] = this.all, span = to - from;
+		const at = (begin, length) => [Math.max(first, Math.min(begin, last - length)), Math.min(last, Math.max(begin, first) + length)];
+		const does = {"+": () => at(from + span / 4, span / 2), "=": () => at(from + span / 4, span / 2), "-": () => at(from - span / 2, Math.min(last - first, span * 2)),
+			ArrowLeft: () => at(from - span / 4, span), ArrowRight: () => at(from + span / 4, span), 0: () => this.all}[event.key];
+
+		if (!does || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		event.preventDefault();
+		const part = does();
+		this.#zoom(part[0] <= first && part[1] >= last ? null : part);
+	}
+
 	#draw() {
-		const width = this.node.clientWidth || this.node.parentNode?.clientWidth || 600;
+		const width = this.plot.clientWidth || 600;
 
 		if (!this.told)
 			return;
 		const lanes = spansOf(this.job, this.told), left = width < 480 ? 96 : LEFT;
 		const first = Date.parse(this.job.createTime), whole = [first, Math.max(first + 1000, Date.parse(this.job.endTime ?? "") || Date.now())];
 		const [from, to] = this.part ?? whole;
+		this.all = whole;
+		this.seen = [from, to];
 		const x = (time) => left + ((Math.min(to, Math.max(from, time)) - from) / (to - from)) * (width - left - RIGHT);
 		const height = TOP + lanes.length * LANE + 4;
 		const step = STEPS_S.find((each) => (to - from) / 1000 / each <= Math.max(2, (width - left) / 110)) ?? 604800;
 		const ticks = [];
 
 		this.timeAt = (pixel) => Math.min(to, Math.max(from, from + ((pixel - left) / (width - left - RIGHT)) * (to - from)));
-		for (let time = 0; time <= to - from; time += step * 1000)
-			ticks.push(svg("line", {class: "grid", x1: x(from + time), x2: x(from + time), y1: TOP - 4, y2: height}),
-				svg("text", {x: x(from + time), y: 12, "text-anchor": time ? "middle" : "start"}, time ? `+${duration(from - first + time)}` : new Date(from).toLocaleTimeString(undefined, {hour12: false})));
-		this.node.setAttribute("height", height);
-		this.node.setAttribute("viewBox", `0 0 ${width} ${height}`);
-		this.node.replaceChildren(...ticks, ...lanes.flatMap((lane, i) => {
-			const y = TOP + i * LANE, short = lane.name.length * 7 > left - 8 ? `…${lane.name.slice(-Math.floor((left - 16) / 7))}` : lane.name;
+		const tick = (time, words, anchor) => ticks.push(svg("line", {class: "grid", x1: x(time), x2: x(time), y1: TOP - 4, y2: height}), svg("text", {x: x(time), y: 12, "text-anchor": anchor}, words));
+		tick(from, new Date(from).toLocaleTimeString(undefined, {hour12: false}), "start");
+		// The others are round times since the job was created.
+		for (let count = Math.ceil((from - first) / 1000 / step + 1e-9); first + count * step * 1000 <= to; count++) {
+			const time = first + count * step * 1000;
+
+			if (x(time) - left > CLOCK)
+				tick(time, `+${step < 1 ? `${(count * step).toFixed(1)}s` : duration(time - first)}`, "middle");
+		}
+		this.plot.setAttribute("height", height);
+		this.plot.setAttribute("viewBox", `0 0 ${width} ${height}`);
+		this.plot.replaceChildren(...ticks, ...lanes.flatMap((lane, i) => {
+			const y = TOP + i * LANE, short = lane.name.length * 7 > left - 8 ? lane.name.replace("-replica-", "-").replace("workerpool", "pool").slice(0, Math.floor(left / 7)) : lane.name;
 
 			return [svg("text", {class: "name", x: 0, y: y + 12}, short),
 				...lane.spans.filter((span) => span.from <= to && (span.to ?? to) >= from).map((span) => svg("rect", {class: `span ${span.what}`, x: x(span.from), y: y + 2, height: BAR, rx: 2,
 					width: Math.max(2, x(span.to ?? to) - x(span.from))}, svg("title", {}, `${span.text}, ${duration((span.to ?? to) - span.from)}`))),
 				...lane.marks.filter((mark) => mark.at >= from && mark.at <= to).map((mark) => svg("circle", {class: `mark ${mark.what}`, cx: x(mark.at), cy: y + 8, r: 4}, svg("title", {}, mark.text)))];
 		}));
-		if ((this.told.replicas ?? []).length > LANES_MOST)
-			this.node.after(el("div", {class: "soft small"}, `and ${this.told.replicas.length - LANES_MOST} more replicas`));
+		refill(this.legend, Object.entries(MEANINGS).filter(([what]) => lanes.some((lane) => lane.spans.some((span) => span.what === what)))
+			.map(([what, words]) => el("li", {}, el("span", {class: `swatch span ${what}`}), words)));
+		const more = (this.told.replicas ?? []).length - LANES_MOST;
+		this.rest.hidden = more <= 0;
+		this.rest.textContent = `and ${more} more replicas`;
 	}
 }
