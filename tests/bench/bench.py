@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the daemon against floors taken in the same run, and prints ratios: see docs/performance.md.
 
-    tests/bench/bench.py [--build DIR] [--json FILE] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N] [ROW ...]
+    tests/bench/bench.py [--build DIR] [--json FILE] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N]
+                         [--without-console DIR] [ROW ...]
 
 Without ROW: all, in the order of --help. Some need an engine that answers on DOCKER_HOST (or /var/run/docker.sock), and all
 together `wrk`, `curl`, and a static busybox; tokens needs root. It asserts nothing: read the numbers."""
@@ -46,6 +47,7 @@ def main():
     parser.add_argument("--copy-mib", type=int, default=1024, help="what copies moves")
     parser.add_argument("--large-mib", type=int, default=5120, help="what large uploads")
     parser.add_argument("--objects", type=int, default=1_000_000, help="how many objects has")
+    parser.add_argument("--without-console", type=pathlib.Path, metavar="DIR", help="a build of the same configured --without-console: console tells how much smaller it is")
     parser.add_argument("rows", nargs="*", metavar="ROW")
     options = parser.parse_args()
     unknown = set(options.rows) - set(ROWS)
