@@ -26,9 +26,11 @@ static const struct {
 	const char *settings;
 } roles[CONNECTION_ROLE_COUNT] = {
 	[STATE_WRITER] = { state_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			   "PRAGMA auto_vacuum = INCREMENTAL;" /* of a file that is made here: first of all */
 			   "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
 			   "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -1024" },
 	[LOGS_WRITER] = { logs_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			  "PRAGMA auto_vacuum = INCREMENTAL;"
 			  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"
 			  "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -4096" },
 	[OBJECTS_WRITER] = { objects_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
@@ -41,6 +43,9 @@ static const struct {
 	[LOGS_READER] = { NULL, SQLITE_OPEN_READONLY,
 			  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024" },
 };
+
+/* Free pages that a file keeps for later rows: an eighth of it, and 4 MiB; and how many it gives back at once. */
+enum { KEPT_SHARE = 8, KEPT_PAGES = 1024, SHRINK_PAGES = 1024 };
 
 /* Failures of the disk, which may be temporary. */
 static bool may_pass(int code)
@@ -310,6 +315,32 @@ enum status connection_exec(struct connection *connection, const char *sql, stru
 	if (sqlite3_exec(connection->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		return database_error(connection->db, err, "use the store");
 	return STATUS_OK;
+}
+
+enum status connection_shrink(struct connection *connection, bool *ret_more, struct error *err)
+{
+	static const char sql[] =
+		"SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count, pragma_auto_vacuum"
+		" WHERE auto_vacuum = 2";
+	AUTO(query) sqlite3_stmt *query = NULL;
+	char release[64];
+	bool found = false;
+	enum status rc = connection_prepare(connection, sql, &query, err);
+	int64_t spare = 0;
+
+	*ret_more = false;
+	if (!rc)
+		rc = statement_step(query, &found, err);
+	if (rc || !found)
+		return rc;
+	spare = sqlite3_column_int64(query, 0) - sqlite3_column_int64(query, 1) / KEPT_SHARE - KEPT_PAGES;
+	sqlite3_reset(query);
+	if (spare <= 0)
+		return STATUS_OK;
+	*ret_more = spare > SHRINK_PAGES;
+	snprintf(release, sizeof(release), "PRAGMA incremental_vacuum(%d)",
+		 spare > SHRINK_PAGES ? SHRINK_PAGES : (int)spare);
+	return connection_exec(connection, release, err);
 }
 
 enum status transaction_begin(struct connection *connection, struct error *err)

@@ -50,6 +50,9 @@ sqlite3_stmt *connection_statement(struct connection *connection, enum statement
 enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
 			       struct error *err);
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err);
+/* In a writer's transaction: gives some pages back to the file system, if many are free. The file is shorter after the next
+ * checkpoint. *ret_more: as many again are left. Files that were made before they could shrink keep their size. */
+enum status connection_shrink(struct connection *connection, bool *ret_more, struct error *err);
 
 /* A writer's transaction. If a statement finds no disk space, SQLite may roll the whole transaction back without
  * reporting it. In that case every later write and the commit fail until the transaction is begun again, so that no

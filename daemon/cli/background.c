@@ -264,26 +264,23 @@ static void line_print(const char *name, const char *format, ...)
 	printf("%-9s%s\n", name, line.data);
 }
 
-/* "jobs for 30d after their end, at most 20.0 GiB (1.2 GiB now, 3 jobs removed)" */
-static void retention_print(const json_t *retention)
+void retention_write(struct text *text, const json_t *retention)
 {
 	const char *keep = json_text_at(retention, "keep");
 	const int64_t most = json_int_at(retention, "maxStateBytes", 0);
-	struct text text AUTO_TEXT = { 0 };
 
 	if (!retention)
 		return;
-	text_puts(&text, "jobs");
+	text_puts(text, "jobs");
 	if (keep)
-		text_printf(&text, " for %s after their end", keep);
+		text_printf(text, " for %s after their end", keep);
 	if (most) {
-		text_puts(&text, keep ? ", at most " : " in at most ");
-		size_append(&text, most);
+		text_puts(text, keep ? ", at most " : " in at most ");
+		size_append(text, most);
 	}
-	text_puts(&text, " (");
-	size_append(&text, json_int_at(retention, "usedBytes", 0));
-	text_printf(&text, " now, %" PRId64 " removed)", json_int_at(retention, "removedJobs", 0));
-	line_print("keeps", "%s", text.data);
+	text_puts(text, " (");
+	size_append(text, json_int_at(retention, "usedBytes", 0));
+	text_printf(text, " now, %" PRId64 " removed)", json_int_at(retention, "removedJobs", 0));
 }
 
 static void status_print(const char *endpoint, const json_t *health, const json_t *clock)
@@ -292,6 +289,7 @@ static void status_print(const char *endpoint, const json_t *health, const json_
 	const char *detail = json_text_at(engine, "detail"), *reason = json_text_at(health, "reason");
 	const char *version = json_text_at(health, "version"), *now = json_text_at(clock, "now");
 	const int64_t grpc = json_int_at(json_object_get(health, "grpc"), "port", 0);
+	struct text keeps AUTO_TEXT = { 0 };
 
 	line_print("daemon", "%s (%s)", endpoint, json_text_at(health, "status"));
 	if (version)
@@ -301,7 +299,9 @@ static void status_print(const char *endpoint, const json_t *health, const json_
 	if (engine)
 		line_print("engine", "%s%s",
 			   json_true_at(engine, "reachable") ? "" : "not reached: ", detail ? detail : "");
-	retention_print(json_object_get(health, "retention"));
+	retention_write(&keeps, json_object_get(health, "retention"));
+	if (keeps.length)
+		line_print("keeps", "%s", keeps.data);
 	if (now)
 		line_print("clock", "%s%s", now, json_true_at(clock, "steppable") ? " (steppable)" : "");
 	if (reason)

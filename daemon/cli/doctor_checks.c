@@ -14,6 +14,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/cli/background.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/config.h"
@@ -280,6 +281,7 @@ static void daemon_check(const struct doctor *doctor, struct finding *finding)
 {
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *health = NULL;
+	struct text keeps AUTO_TEXT = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 	const char *reason;
 
@@ -297,8 +299,10 @@ static void daemon_check(const struct doctor *doctor, struct finding *finding)
 	reason = json_text_at(health, "reason");
 	if (reason)
 		advise(finding, "Mend that, or serve with an --engine that answers.");
-	find(finding, reason ? OUTCOME_BAD : OUTCOME_GOOD, "version %s serves at %s%s%s",
-	     json_text_at(health, "version"), doctor->address.url, reason ? ": " : "", reason ? reason : "");
+	retention_write(&keeps, json_object_get(health, "retention"));
+	find(finding, reason ? OUTCOME_BAD : OUTCOME_GOOD, "version %s serves at %s%s%s%s%s",
+	     json_text_at(health, "version"), doctor->address.url, keeps.length ? " and keeps " : "",
+	     keeps.length ? keeps.data : "", reason ? ": " : "", reason ? reason : "");
 }
 
 /* Whether a server could begin to listen there now; errno otherwise. */

@@ -102,11 +102,14 @@ static enum status purge_run(struct change_scope *scope, void *arg, struct error
 {
 	__attribute__((cleanup(family_deinit))) struct family family = { 0 };
 	const int64_t job = *(const int64_t *)arg;
+	bool more = false;
 	enum status rc = ended_check(scope->connection, job, err);
 
 	if (!rc)
 		rc = family_read(scope->connection, job, &family, err);
-	return rc ? rc : rows_delete(scope->connection, &family, err);
+	if (!rc)
+		rc = rows_delete(scope->connection, &family, err);
+	return rc ? rc : connection_shrink(scope->connection, &more, err); /* the rest with the next job */
 }
 
 static enum status logs_purge(struct store *store, const struct family *family, struct error *err)

@@ -510,12 +510,16 @@ static enum status slice_purge(struct log_batch *batch, int64_t job, bool *ret_m
 
 enum status log_batch_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err)
 {
+	bool shrinks = false;
 	enum status rc = transaction_begin(batch->connection, err);
 
 	if (!rc)
 		rc = slice_purge(batch, job, ret_more, err);
 	if (!rc)
+		rc = connection_shrink(batch->connection, &shrinks, err);
+	if (!rc)
 		rc = transaction_commit(batch->connection, err);
+	*ret_more |= shrinks;
 	if (rc)
 		transaction_rollback(batch->connection, NULL);
 	return rc;

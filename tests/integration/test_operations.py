@@ -199,6 +199,10 @@ def test_jobs_are_removed_after_their_time(new_daemon):
     told = daemon.get("/healthz").json["retention"]
     assert told["keep"] == "30d" and told["removedJobs"] == 3 and told["usedBytes"] > 0
     assert "jobs for 30d after their end" in verb(daemon, "status")
+    looked = subprocess.run([program(), "doctor", "-o", "json", "--engine", daemon.engine.host, "--state-dir", str(daemon.state_dir)],
+                            capture_output=True, text=True, timeout=60)
+    row = next(found for found in json.loads(looked.stdout) if found["check"] == "daemon")
+    assert " and keeps jobs for 30d after their end (" in row["text"] and "3 removed)" in row["text"]
     assert daemon.log().count(" job-removed ") == 3
     again = daemon.create(script("echo anew"), job_id=old)
     daemon.until(again, "SUCCEEDED")
@@ -252,7 +256,7 @@ def test_reset_leaves_nothing(new_daemon):
     assert "--yes" in verb(daemon, "reset", code=2)
     said, code = on_terminal(daemon, "reset", until="[y/N]")
     assert code != 0 and daemon.job(done)["state"] == "SUCCEEDED"
-    assert re.search(r"^[34] jobs and \d+ objects are removed", verb(daemon, "reset", "--yes"))
+    assert re.search(r"^removed: [34] jobs, \d+ objects?$", verb(daemon, "reset", "--yes"))
     assert daemon.get("/_trainyard/v1/jobs").json.get("jobs", []) == []
     assert daemon.get(f"/storage/v1/b?project={daemon.project}").json.get("items", []) == []
     assert daemon.get("/_trainyard/v1/faults").json.get("faults", []) == []
