@@ -84,10 +84,14 @@ static enum status refuse(const struct config_item *item, const struct origin *o
 			  const char *expected, struct error *err)
 {
 	struct text place AUTO_TEXT = { 0 };
+	struct error problem AUTO_ERROR = { 0 };
+	const char *more = item->advice;
 
 	place_write(&place, origin, item);
+	if (!more && item->check && item->check(value, &problem))
+		more = problem.text;
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: \"%s\" is not %s%s%s", place.data, value,
-			 expected, item->advice ? "; " : "", item->advice ? item->advice : "");
+			 expected, more ? "; " : "", more ? more : "");
 }
 
 static enum status text_check(const struct config_item *item, const struct origin *origin, const char *value,
@@ -221,6 +225,8 @@ static enum status item_set(struct config *config, const struct config_item *ite
 
 	if (!rc && item->offset == offsetof(struct config, listen))
 		config->listen_source = origin->source;
+	if (!rc && item->offset == offsetof(struct config, docker_config))
+		config->docker_config_source = origin->source;
 	return rc;
 }
 

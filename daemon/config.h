@@ -72,7 +72,7 @@ struct config {
 	enum log_format log_format;
 	char *docker_config; /* a directory */
 
-	enum config_source listen_source;
+	enum config_source listen_source, docker_config_source;
 };
 
 #define AUTO_CONFIG __attribute__((cleanup(config_deinit)))

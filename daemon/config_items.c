@@ -149,11 +149,16 @@ static bool gpus_valid(const char *value)
 	return valid;
 }
 
-static bool quota_valid(const char *value)
+static enum status quota_check(const char *value, struct error *err)
 {
 	struct quota_limits limits;
 
-	return !quota_parse(value, &limits, NULL);
+	return quota_parse(value, &limits, err);
+}
+
+static bool quota_valid(const char *value)
+{
+	return !quota_check(value, NULL);
 }
 
 static bool tpu_config_valid(const char *value)
@@ -318,6 +323,7 @@ const struct config_item config_items[] = {
 	TEXT("quota", "TRAINYARD_QUOTA", quota, CONFIG_SERVE, "LIST", quota_valid,
 	     "a list such as create=60,read=300,vcpus=20,K80=2,V100=0",
 	     "the quotas of each project: calls a minute, concurrent vCPUs, accelerators of a job",
+	     .check = quota_check,
 	     .detail = "`create` and `read` are calls a minute; `vcpus` are those of all running jobs (more "
 		       "wait); A100, K80, P100, P4, T4, V100, TPU_V2, TPU_V2_POD, TPU_V3 and TPU_V3_POD are "
 		       "accelerators of all replicas of one job (more are refused). Example: "

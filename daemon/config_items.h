@@ -24,6 +24,8 @@ struct config_item {
 		/* the environment variable from which the default is computed, named in errors; NULL: none */
 		compute_from;
 	bool (*valid)(const char *value);
+	/* The same with the reason, where that says more than what is expected; NULL: none. */
+	enum status (*check)(const char *value, struct error *err);
 	const char *expected;       /* what valid() accepts, in words: "ADDR:PORT, such as ..." */
 	const char *advice;         /* what to do about an invalid value; NULL: nothing more */
 	int64_t min, max;           /* of a number */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/wiring.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,6 +252,10 @@ static enum status given_files_find(struct wiring *wiring, struct error *err)
 		rc = given_file_find("adc", config->adc, GIVEN_FILE, &wiring->adc, err);
 	if (!rc && config->wheels)
 		rc = given_file_find("wheels", config->wheels, GIVEN_DIRECTORY, &wiring->wheels, err);
+	/* The default need not be there. */
+	if (!rc && config->docker_config_source != CONFIG_DEFAULT && access(config->docker_config, X_OK) != 0)
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--docker-config: %s: %s",
+			       config->docker_config, strerror(errno));
 	return rc;
 }
 

@@ -11,6 +11,7 @@
 #include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/text.h"
 
 /* Choice: the metrics' names; those of the service are not known, their form is that of every Google API. */
 static const struct {
@@ -33,18 +34,30 @@ static const struct {
 				   "Resource management (CRUD) requests per minute per region", false },
 };
 
-enum { NAME_BYTES_MAX = 15, COUNT_MAX = 1000000000 };
+enum { COUNT_MAX = 1000000000 };
 
-static unsigned *limit_find(struct quota_limits *limits, const char *name)
+/* Adds the name to those that were looked at, unless it is the one that is wanted. */
+static bool name_is(const char *wanted, size_t length, const char *name, struct text *names)
 {
-	if (strcmp(name, "create") == 0)
+	if (strlen(name) == length && strncmp(name, wanted, length) == 0)
+		return true;
+	text_printf(names, "%s%s", names->length ? ", " : "", name);
+	return false;
+}
+
+/* NULL: there is none of that name, and *ret_names has them all. */
+static unsigned *limit_find(struct quota_limits *limits, const char *name, size_t length,
+			    struct text *ret_names)
+{
+	if (name_is(name, length, "create", ret_names))
 		return &limits->create;
-	if (strcmp(name, "read") == 0)
+	if (name_is(name, length, "read", ret_names))
 		return &limits->read;
-	if (strcmp(name, "vcpus") == 0)
+	if (name_is(name, length, "vcpus", ret_names))
 		return &limits->vcpus;
 	for (int i = 0; i < ACCELERATOR_COUNT; i++)
-		if (strcmp(accelerator_short_name(accelerator_name((enum accelerator)i)), name) == 0)
+		if (name_is(name, length, accelerator_short_name(accelerator_name((enum accelerator)i)),
+			    ret_names))
 			return &limits->accelerators[i];
 	return NULL;
 }
@@ -52,22 +65,22 @@ static unsigned *limit_find(struct quota_limits *limits, const char *name)
 /* "K80=2" of @length bytes. */
 static enum status term_parse(const char *term, size_t length, struct quota_limits *limits, struct error *err)
 {
-	char name[NAME_BYTES_MAX + 1];
-	size_t name_length = strcspn(term, "=,");
+	struct text names AUTO_TEXT = { 0 };
+	const size_t name_length = strcspn(term, "=,");
 	const char *digits = term + name_length + 1;
-	unsigned *limit = NULL;
+	unsigned *limit = limit_find(limits, term, name_length, &names);
 	int least;
 	long long count;
 
-	if (name_length <= NAME_BYTES_MAX && name_length < length) {
-		memcpy(name, term, name_length);
-		name[name_length] = '\0';
-		limit = limit_find(limits, name);
-	}
-	if (!limit || *limit != QUOTA_UNLIMITED)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "\"%.*s\" is not the name of a quota, or names one twice", (int)length,
+	if (!limit)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "there is no quota \"%.*s\": there are %s",
+				 (int)name_length, term, names.data);
+	if (name_length == length)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%.*s\" has no number", (int)length,
 				 term);
+	if (*limit != QUOTA_UNLIMITED)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%.*s\" is there twice",
+				 (int)name_length, term);
 	least = limit == &limits->vcpus ? 1 : 0;
 	errno = 0;
 	count = strtoll(digits, NULL, 10);

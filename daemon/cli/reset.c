@@ -57,7 +57,8 @@ static int steps_take(struct client *client, int64_t limit_us)
 			poll(NULL, 0, PAUSE_MS);
 	}
 	progress_clear();
-	printf("%lld jobs and %lld objects are removed\n", (long long)jobs, (long long)objects);
+	printf("removed: %lld job%s, %lld object%s\n", (long long)jobs, jobs == 1 ? "" : "s",
+	       (long long)objects, objects == 1 ? "" : "s");
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 

@@ -185,12 +185,15 @@ static int reopening_await(struct client *client, const char *run)
 
 static int import_report(const json_t *answer)
 {
-	const int64_t unfinished = json_int_at(answer, "unfinishedCount", 0);
+	const long long jobs = json_int_at(answer, "jobCount", 0),
+			objects = json_int_at(answer, "objectCount", 0),
+			unfinished = json_int_at(answer, "unfinishedCount", 0);
 
-	printf("%lld jobs and %lld objects are imported\n", (long long)json_int_at(answer, "jobCount", 0),
-	       (long long)json_int_at(answer, "objectCount", 0));
+	printf("imported: %lld job%s, %lld object%s\n", jobs, jobs == 1 ? "" : "s", objects,
+	       objects == 1 ? "" : "s");
 	if (unfinished)
-		printf("%lld of the jobs had not ended: they begin again\n", (long long)unfinished);
+		printf("%lld of the jobs had not ended and %s again\n", unfinished,
+		       unfinished == 1 ? "begins" : "begin");
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 

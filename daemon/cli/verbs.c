@@ -159,7 +159,7 @@ int verbs_main(const char *const *arguments)
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "no command given");
 		return main_usage_error("", &err);
 	}
-	if (strcmp(word, "--version") == 0)
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		word = "version";
 	if (strcmp(word, "help") == 0 && arguments[1]) {
 		word = arguments[1];

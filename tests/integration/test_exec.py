@@ -112,10 +112,11 @@ def test_the_exit_code_is_the_commands(engine, place, words, code):
     assert list(place.iterdir()) == []
 
 
-def test_a_daemon_that_does_not_start_says_why(engine, place):
+@pytest.mark.parametrize("option", ["--wheels", "--docker-config"])
+def test_a_daemon_that_does_not_start_says_why(engine, place, option):
     """Broken: READY_NEVER left to the poll: it waited for ever."""
-    done = executed(engine, place, "true", options=["--wheels", "/nonexistent"], code=125)
-    assert "/nonexistent" in done.stderr
+    done = executed(engine, place, "true", options=[option, "/nonexistent"], code=125)
+    assert f"{option}: /nonexistent: No such file or directory" in done.stderr
 
 
 def test_wrong_usage_starts_nothing(engine, place):

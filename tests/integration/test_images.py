@@ -71,6 +71,7 @@ def test_a_registry_is_shown_the_users_credentials(new_daemon, engine, tmp_path)
         config = tmp_path / "docker"
         config.mkdir()
         (config / "config.json").write_text('{"auths": {"%s": {"auth": "bWU6c2VjcmV0"}}}' % host)
+        (tmp_path / "none").mkdir()
         stranger, friend = new_daemon("--docker-config", str(tmp_path / "none")), new_daemon("--docker-config", str(config))
         try:
             job = stranger.start().run(one_replica("true", image=image), expect="FAILED")

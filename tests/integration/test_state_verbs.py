@@ -114,7 +114,7 @@ def test_a_state_goes_to_a_folder_and_to_another_daemon(new_daemon, tmp_path):
     second = new_daemon("--offline", "--stop-grace", "1", project=first.project).start()
     port, run = second.port, run_of(second)
     said = verb(second, "import", str(out))
-    assert said == "4 jobs and 3 objects are imported\n1 of the jobs had not ended: they begin again\n"
+    assert said == "imported: 4 jobs, 3 objects\n1 of the jobs had not ended and begins again\n"
     assert second.port == port and run_of(second) != run
     assert {job: second.job(job) for job in kept} == kept
     assert second.lines(done) == first.lines(done) == ["one", "two"]
@@ -295,7 +295,7 @@ def test_a_state_that_cannot_be_opened_gives_way_to_the_one_before(new_daemon, s
     assert "the one before is there again" in verb(daemon, "import", "--yes", str(folder), code=1)
     assert daemon.get(f"{API}/status").json["importProblem"] and run_of(daemon) != run
     stays_as_it_is(daemon, run_of(daemon))
-    assert "1 jobs and 1 objects are imported" in verb(daemon, "import", "--yes", str(small))
+    assert "imported: 1 job, 1 object" in verb(daemon, "import", "--yes", str(small))
     assert "importProblem" not in daemon.get(f"{API}/status").json
     assert [job["id"] for job in all_jobs(daemon)] == ["waits"]
     assert Storage(daemon, bucket="small").read("one").data == b"some bytes of one"

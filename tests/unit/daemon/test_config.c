@@ -186,7 +186,15 @@ TEST(each_value_of_a_list_is_checked)
 		"gcr.io/p/*=localhost:5000/*");
 	refused(ARGUMENTS("--image-map"), "--image-map needs a value: FROM=TO");
 	refused(ARGUMENTS("--quota", "create"),
-		"--quota: \"create\" is not a list such as create=60,read=300,vcpus=20,K80=2,V100=0");
+		"--quota: \"create\" is not a list such as create=60,read=300,vcpus=20,K80=2,V100=0; \"create\" has "
+		"no number");
+	refused(ARGUMENTS("--quota", "read=1,x=1"),
+		"--quota: \"read=1,x=1\" is not a list such as create=60,read=300,vcpus=20,K80=2,V100=0; there is no "
+		"quota \"x\": there are create, read, vcpus, A100, K80, P100, P4, T4, TPU_V2, TPU_V2_POD, TPU_V3, "
+		"TPU_V3_POD, V100");
+	refused(ARGUMENTS("--quota", "read=1,read=2"),
+		"--quota: \"read=1,read=2\" is not a list such as create=60,read=300,vcpus=20,K80=2,V100=0; \"read\" is "
+		"there twice");
 	refused(ARGUMENTS("--tpu-config", "[]"), "--tpu-config: \"[]\" is not a JSON object");
 }
 
