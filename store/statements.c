@@ -206,9 +206,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[JOB_NEWEST] = { ON(STATE_READER),
 			 "SELECT id, 0 FROM (" JOB_NAMES ") WHERE (:project IS NULL OR project = :project)"
 			 " ORDER BY created_us DESC, id DESC LIMIT 1" },
-	[LEASE_INSERT] = { ON(STATE_WRITER), "INSERT INTO lease (job, role, replica, device, shared)"
-					     " VALUES (:job, :role, :replica, :device, :shared)" },
-	[LEASES] = { ON(STATE_READER), "SELECT job, role, replica, device, shared FROM lease WHERE job > 0"
+	[LEASE_INSERT] = { ON(STATE_WRITER), "INSERT INTO lease (job, role, replica, device, shared, node)"
+					     " VALUES (:job, :role, :replica, :device, :shared, :node)" },
+	[LEASES] = { ON(STATE_READER), "SELECT job, role, replica, device, shared, node FROM lease WHERE job > 0"
 				       " ORDER BY job, role, replica, device" },
 	[OUTBOX_INSERT] = { ON(STATE_WRITER), "INSERT INTO outbox (job, severity, time_ns, line)"
 					      " VALUES (:job, :severity, :time, :line)" },

@@ -24,6 +24,7 @@ void assignment_free(struct assignment *assignment)
 	for (int role = 0; role < ROLE_COUNT; role++)
 		json_decref(assignment->devices[role]);
 	json_decref(assignment->deviations);
+	free(assignment->node);
 	free(assignment);
 }
 
@@ -48,6 +49,8 @@ char *assignment_to_text(const struct assignment *assignment)
 		if (lists)
 			json_object_set(devices, name, lists);
 	}
+	if (assignment->node)
+		json_object_set_new(object, "node", json_string(assignment->node));
 	if (assignment->network) {
 		json_object_set_new(object, "network", json_integer(assignment->network));
 		json_object_set_new(object, "network_turn", json_integer(assignment->network_turn));
@@ -144,6 +147,7 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 		rc = network_read(object, assignment, err);
 	if (rc)
 		return rc;
+	assignment->node = memory_strdup(json_text_at(object, "node"));
 	deviations = json_object_get(object, "differences");
 	if (!deviations_valid(deviations))
 		return text_fault("differences", err);
@@ -180,6 +184,7 @@ static void leases_append(const json_t *ids, const struct lease *like, struct le
 
 		*lease = *like;
 		lease->device = memory_strdup(json_string_value(id));
+		lease->node = memory_strdup(like->node);
 	}
 }
 
@@ -192,7 +197,11 @@ struct lease *assignment_leases(const struct assignment *assignment, int64_t job
 	for (unsigned role = 0; role < ROLE_COUNT; role++) {
 		for (unsigned i = 0; i < json_array_size(assignment->devices[role]); i++) {
 			struct lease like = {
-				.job = job, .role = role, .replica = i, .shared = assignment->shared
+				.job = job,
+				.role = role,
+				.replica = i,
+				.shared = assignment->shared,
+				.node = assignment->node,
 			};
 
 			leases_append(assignment_devices(assignment, (enum role)role, i), &like, leases,

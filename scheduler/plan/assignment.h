@@ -27,6 +27,7 @@ struct assignment {
 	/* Per pool: an array with one array of device ids per replica; NULL: no devices. */
 	json_t *devices[ROLE_COUNT];
 	bool shared; /* the devices are */
+	char *node;  /* the name of the machine that all replicas are on; NULL: the first one, of --engine */
 	/* The job that made the network that it took over, and the number of such takeovers of that network so far; 0:
 	 * it has a network of its own. See network_pool.h. */
 	int64_t network;

@@ -7,10 +7,16 @@
 #include "store/jobs/lease_rows.h"
 #include "store/store_parts.h"
 
+void lease_deinit(struct lease *lease)
+{
+	free(lease->device);
+	free(lease->node);
+}
+
 void leases_free(struct lease *leases, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		free(leases[i].device);
+		lease_deinit(&leases[i]);
 	free(leases);
 }
 
@@ -25,6 +31,7 @@ static enum status lease_insert(struct change_scope *scope, int64_t job, const s
 	bind_int(insert, ":replica", lease->replica);
 	bind_text(insert, ":device", lease->device);
 	bind_int(insert, ":shared", lease->shared);
+	bind_text(insert, ":node", lease->node ? lease->node : "");
 	rc = statement_run(insert, err);
 	if (rc)
 		error_wrap(err, "lease GPU %s to job %lld", lease->device, (long long)job);
@@ -63,6 +70,7 @@ static void lease_append(struct lease_rows *rows, sqlite3_stmt *row)
 		.replica = (unsigned)sqlite3_column_int(row, 2),
 		.device = column_copy(row, 3),
 		.shared = sqlite3_column_int(row, 4) != 0,
+		.node = sqlite3_column_bytes(row, 5) ? column_copy(row, 5) : NULL,
 	};
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 /* store/jobs/leases.h: which replica holds which GPU. A lease is written in the commit that admits its job (struct
  * job_change), and removed in the commit that ends the job, when its containers are gone. The database itself refuses a
- * second exclusive lease of a device, and drops the leases of a job that reaches a final state. */
+ * second exclusive lease of a device of one machine, and drops the leases of a job that reaches a final state. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +17,11 @@ struct lease {
 	unsigned replica;
 	char *device;
 	bool shared;
+	char *node; /* the machine that has it, as struct assignment names it; NULL: the first one */
 };
 
+/* Frees its texts. */
+void lease_deinit(struct lease *lease);
 void leases_free(struct lease *leases, size_t count);
 /* All of them, by job, role, replica. The caller frees. */
 enum status lease_list(struct store *store, struct lease **ret_leases, size_t *ret_count, struct error *err);

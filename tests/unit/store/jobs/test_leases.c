@@ -99,6 +99,26 @@ static void a_second_exclusive_lease_of_a_device_refuses_the_whole_call(void **s
 	assert_logs(bench, "", "");
 }
 
+/* Broken: the index of exclusive leases without the node: the second job was not let in. */
+static void machines_have_devices_of_the_same_name(void **state)
+{
+	BENCH(state);
+	struct lease here = lease_of("0", 0, false), there = here;
+	const int64_t first = job_add(bench, "first"), second = job_add(bench, "second");
+	struct lease *leases = NULL;
+	size_t count = 0;
+
+	there.node = LITERAL("b");
+	assert_int_equal(job_let_in(bench, first, &here, 1), STATUS_OK);
+	assert_int_equal(job_let_in(bench, second, &there, 1), STATUS_OK);
+	assert_int_equal(job_let_in(bench, job_add(bench, "third"), &there, 1), STATUS_INTERNAL);
+	assert_int_equal(lease_list(bench->store, &leases, &count, &bench->err), STATUS_OK);
+	assert_int_equal(count, 2);
+	assert_null(leases[0].node);
+	assert_string_equal(leases[1].node, "b");
+	leases_free(leases, count);
+}
+
 static void a_shared_device_has_many_holders(void **state)
 {
 	BENCH(state);
@@ -192,6 +212,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(leases_are_written_with_the_step_that_takes_them),
 		WITH_BENCH(a_second_exclusive_lease_of_a_device_refuses_the_whole_call),
+		WITH_BENCH(machines_have_devices_of_the_same_name),
 		WITH_BENCH(a_shared_device_has_many_holders),
 		WITH_BENCH(a_step_that_does_not_apply_takes_nothing),
 		WITH_BENCH(leases_stay_through_retries_and_go_with_the_final_state),
