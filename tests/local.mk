@@ -257,6 +257,7 @@ unit_scheduler_plan = \
 	tests/unit/scheduler/plan/test_placement.c \
 	tests/unit/scheduler/plan/test_placement_random.c \
 	tests/unit/scheduler/plan/test_plan.c \
+	tests/unit/scheduler/plan/test_rooms.c \
 	tests/unit/scheduler/plan/test_trial_plan.c \
 	tests/unit/scheduler/plan/test_outcome.c
 tests_unit_scheduler_plan_run_SOURCES = tests/unit/main.c $(unit_scheduler_plan)

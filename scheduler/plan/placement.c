@@ -2,6 +2,7 @@
 #include "scheduler/plan/placement.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 #include "scheduler/plan/devices.h"
 #include "scheduler/plan/limits.h"
@@ -12,6 +13,12 @@ void room_deinit(struct room *room)
 	host_deinit(&room->capacity.host);
 	leases_free(room->usage.leases, room->usage.lease_count);
 	*room = (struct room){ 0 };
+}
+
+void engine_lack_set(struct room *room, const char *text)
+{
+	snprintf(room->engine_lack, sizeof(room->engine_lack), "The container engine does not answer: %s",
+		 text);
 }
 
 static int64_t plus(int64_t sum, int64_t value, unsigned times)

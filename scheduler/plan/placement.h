@@ -70,6 +70,8 @@ struct room {
 };
 void room_deinit(struct room *room);
 #define AUTO_ROOM __attribute__((cleanup(room_deinit)))
+/* No job can start there: the engine does not answer, and @text says why. */
+void engine_lack_set(struct room *room, const char *text);
 
 /* What a job waits for. */
 enum shortage {
