@@ -21,6 +21,7 @@
 #include "daemon/gcs/gcs_endpoint.h"
 #include "daemon/gcs/gcs_orphans.h"
 #include "daemon/main.h"
+#include "daemon/nodes.h"
 #include "scheduler/engine/engine.h"
 #include "store/state_dir.h"
 
@@ -28,8 +29,7 @@ DEFINE_AUTO(directory, DIR *, closedir)
 
 struct clean {
 	const struct config *config;
-	const struct engine_kind *engine; /* that config.engine names */
-	const char *wanted;               /* the instance that was named; NULL: the state directory's */
+	const char *wanted; /* the instance that was named; NULL: the state directory's */
 	bool lists, only_looks, forced;
 	bool quiet; /* prints only problems */
 	char instance[STATE_INSTANCE_SIZE];
@@ -115,6 +115,31 @@ static void thing_removed_report(void *arg, const char *kind, const char *name, 
 	thing_report(arg, kind, name, "", problem);
 }
 
+/* ---- engines ---- */
+
+typedef enum status engine_visit(struct clean *clean, const struct engine_kind *engine, const char *url,
+				 struct error *err);
+
+/* Visits the engine of each node, those after one that does not answer too. The first failure is the result. */
+static enum status engines_visit(struct clean *clean, engine_visit *visit, struct error *err)
+{
+	const struct config *config = clean->config;
+	enum status first = STATUS_OK;
+
+	for (size_t i = 0; i <= config->nodes.count; i++) {
+		const char *url = i ? node_rule_url(config->nodes.values[i - 1]) : config->engine;
+		const struct engine_kind *engine = engine_kind_of(url);
+		struct error cause AUTO_ERROR = { 0 };
+		enum status rc = engine->reach(url, &cause);
+
+		if (!rc)
+			rc = visit(clean, engine, url, &cause);
+		if (rc && !first)
+			first = error_move(err, &cause);
+	}
+	return first;
+}
+
 /* ---- --list ---- */
 
 static void age_print(int64_t since_s)
@@ -143,20 +168,29 @@ static void instance_print(const struct orphan_count *count)
 	printf("  %s\n", instance_lock_seen(count->instance) ? "its daemon runs" : "no daemon here");
 }
 
-static int list_main(const struct clean *clean)
+static enum status engine_list(struct clean *clean, const struct engine_kind *engine, const char *url,
+			       struct error *err)
 {
 	struct orphans list AUTO_ORPHANS = { 0 };
-	struct error err AUTO_ERROR = { 0 };
+	const enum status rc = engine->list(url, NULL, &list, err);
 
-	if (clean->engine->reach(clean->config->engine, &err) ||
-	    clean->engine->list(clean->config->engine, NULL, &list, &err))
-		return main_failure(&err);
-	for (size_t at = 0; at < list.count;) {
+	if (!rc && list.count && clean->config->nodes.count)
+		printf("at %s:\n", url);
+	for (size_t at = 0; !rc && at < list.count;) {
 		struct orphan_count count;
 
 		at = orphans_count(&list, at, &count);
 		instance_print(&count);
 	}
+	return rc;
+}
+
+static int list_main(struct clean *clean)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	if (engines_visit(clean, engine_list, &err))
+		return main_failure(&err);
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
@@ -201,14 +235,21 @@ static enum status instance_hold(struct clean *clean, struct error *err)
 
 /* ---- the work ---- */
 
-static enum status engine_look(struct clean *clean, struct error *err)
+static enum status engine_look(struct clean *clean, const struct engine_kind *engine, const char *url,
+			       struct error *err)
 {
 	struct orphans list AUTO_ORPHANS = { 0 };
-	enum status rc = clean->engine->list(clean->config->engine, clean->instance, &list, err);
+	enum status rc = engine->list(url, clean->instance, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++)
 		orphan_report(clean, &list.items[i], NULL);
 	return rc;
+}
+
+static enum status engine_sweep(struct clean *clean, const struct engine_kind *engine, const char *url,
+				struct error *err)
+{
+	return engine->sweep(url, clean->instance, &(struct sweep_report){ orphan_report, clean }, err);
 }
 
 /* Removes files by which other programs find a daemon, because there is none now. */
@@ -274,13 +315,8 @@ static enum status state_clean(struct clean *clean, struct error *err)
 
 static enum status instance_clean(struct clean *clean, struct error *err)
 {
-	enum status rc = clean->engine->reach(clean->config->engine, err);
+	enum status rc = engines_visit(clean, clean->only_looks ? engine_look : engine_sweep, err);
 
-	if (!rc)
-		rc = clean->only_looks
-			     ? engine_look(clean, err)
-			     : clean->engine->sweep(clean->config->engine, clean->instance,
-						    &(struct sweep_report){ orphan_report, clean }, err);
 	if (!rc && clean->state_dir)
 		rc = state_clean(clean, err);
 	if (rc || clean->count)
@@ -299,7 +335,7 @@ static enum status instance_clean(struct clean *clean, struct error *err)
 static struct clean clean_of(const struct config *config)
 {
 	return (struct clean){
-		.config = config, .engine = engine_kind_of(config->engine), .lock = -1, .presence = -1
+		.config = config, .lock = -1, .presence = -1
 	};
 }
 
@@ -336,11 +372,8 @@ static enum status quiet_clean(struct clean *clean, struct error *err)
 		rc = instance_hold(clean, err);
 	if (rc || !any)
 		return rc;
-	rc = clean->engine->reach(clean->config->engine, err);
-	if (!rc)
-		rc = clean->engine->sweep(clean->config->engine, clean->instance,
-					  &(struct sweep_report){ orphan_report, clean }, err);
-	else if (!had_jobs)
+	rc = engines_visit(clean, engine_sweep, err);
+	if (rc == STATUS_UNAVAILABLE && !had_jobs)
 		rc = STATUS_OK;
 	if (clean->state_dir && had_jobs)
 		state_rc = state_clean(clean, rc ? NULL : err);

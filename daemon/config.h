@@ -35,6 +35,8 @@ struct config {
 	char *token_file; /* file with the token for callers; NULL: no token is required */
 	char *state_dir;
 	char *engine; /* "unix:///var/run/docker.sock" */
+	struct config_list nodes;     /* rules of daemon/nodes.h: more engines */
+	struct config_list node_gpus; /* likewise: their GPUs */
 	char *project;
 	int64_t project_number;
 	char *tenant_project; /* project id that Vertex AI jobs find at the metadata server; NULL: the same */

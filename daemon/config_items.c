@@ -17,6 +17,7 @@
 #include "daemon/config_listen.h"
 #include "daemon/emulator_clock.h"
 #include "daemon/gateway/host_routes.h"
+#include "daemon/nodes.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/plan/host.h"
 
@@ -259,6 +260,21 @@ const struct config_item config_items[] = {
 	     .default_words =
 		     "`DOCKER_HOST`, else the context that `DOCKER_CONTEXT` or `~/.docker/config.json` names, else `unix:///var/run/docker.sock`",
 	     .page = "engines.md"),
+	ITEM(CONFIG_LIST, "node", "TRAINYARD_NODE", nodes, CONFIG_SERVE | CONFIG_CLEAN,
+	     "run jobs on the engine at URL too, as the node NAME; may be repeated",
+	     .placeholder = "NAME=URL", .valid = node_rule_valid,
+	     .expected =
+		     "NAME=URL, such as gpu1=ssh://me@gpu1.example: a name of lowercase letters, digits and hyphens "
+		     "(but main, which --engine is), and a URL as --engine takes it",
+	     .detail = "Each job is placed on one node as a whole: on `main`, the engine of `--engine`, or on one of "
+		       "these. `--max-active-jobs`, `--max-containers`, `--max-vcpus`, `--max-memory` and "
+		       "`--machine-fit` hold for each node by itself.",
+	     .default_words = "jobs run on the engine of `--engine` alone", .page = "many-machines.md"),
+	LIST("node-gpus", "TRAINYARD_NODE_GPUS", node_gpus, "NAME=WHICH", node_gpus_rule_valid,
+	     "NAME=WHICH, such as gpu1=4 or gpu1=GPU-8a5+GPU-9b6",
+	     "the GPUs of a node of --node: auto, none, the first N, or ids joined by +; may be repeated",
+	     .detail = "As `--gpus`, which is about `main`.", .default_words = "`auto` for each node",
+	     .page = "many-machines.md"),
 	PATH("docker-config", "TRAINYARD_DOCKER_CONFIG", docker_config, CONFIG_SERVE, "DIR", "a directory",
 	     "where the registries' credentials are (config.json)", .compute = compute_docker_config,
 	     .default_words = "`DOCKER_CONFIG`, else `~/.docker`"),

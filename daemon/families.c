@@ -9,6 +9,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/config.h"
 #include "daemon/grpc_endpoint.h"
+#include "daemon/nodes.h"
 #include "daemon/retention.h"
 #include "daemon/shell_terminals.h"
 #include "scheduler/scheduler.h"
@@ -38,19 +39,57 @@ static const struct discovery_entry published_with_storage[] = {
 
 /* ---- what contexts call ---- */
 
+static json_t *engine_json(const struct node_state *state)
+{
+	return json_pack("{s:b, s:s, s:s*}", "reachable", state->answers, "detail", state->text, "id",
+			 state->id[0] ? state->id : NULL);
+}
+
+static bool any_is_ready(struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler_node_count(scheduler); i++)
+		if (scheduler_node_state(scheduler, i).ready)
+			return true;
+	return false;
+}
+
+/* "engine" is the first node's. With several nodes, "nodes" has all of them. */
+static void engines_report(struct scheduler *scheduler, json_t *answer, char **ret_reason)
+{
+	const size_t count = scheduler_node_count(scheduler);
+	AUTO(json) json_t *nodes = json_array();
+	struct text away AUTO_TEXT = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct node_state state = scheduler_node_state(scheduler, i);
+		json_t *node = engine_json(&state);
+
+		if (i == 0)
+			json_object_set_new(answer, "engine", json_deep_copy(node));
+		json_object_set_new(node, "name", json_string(state.name));
+		json_array_append_new(nodes, node);
+		if (state.answers)
+			continue;
+		if (count == 1)
+			text_printf(&away, "The container engine does not answer, and jobs wait: %s",
+				    state.text);
+		else
+			text_printf(&away,
+				    "%sThe container engine of the node %s does not answer, and its jobs "
+				    "wait: %s.",
+				    away.length ? " " : "", state.name, state.text);
+	}
+	if (count > 1)
+		json_object_set(answer, "nodes", nodes);
+	if (away.length)
+		*ret_reason = text_take(&away);
+}
+
 static void health_details(void *arg, json_t *answer, char **ret_reason)
 {
 	const struct machinery *machinery = arg;
-	char detail[256], id[256];
-	bool reachable = scheduler_engine_state(machinery->scheduler, detail, sizeof(detail));
 
-	scheduler_engine_id(machinery->scheduler, id, sizeof(id));
-	json_object_set_new(answer, "engine",
-			    json_pack("{s:b, s:s, s:s*}", "reachable", reachable, "detail", detail, "id",
-				      id[0] ? id : NULL));
-	if (!reachable)
-		*ret_reason =
-			memory_printf("The container engine does not answer, and jobs wait: %s", detail);
+	engines_report(machinery->scheduler, answer, ret_reason);
 	if (machinery->retention)
 		json_object_set_new(answer, "retention", retention_report(machinery->retention));
 	if (machinery->storage_endpoint)
@@ -64,32 +103,36 @@ static bool jobs_ready(void *arg)
 {
 	const struct machinery *machinery = arg;
 
-	return scheduler_engine_ready(machinery->scheduler);
+	return any_is_ready(machinery->scheduler);
 }
 
 static void engine_report(void *arg, bool *ret_reachable, bool *ret_ready)
 {
 	const struct machinery *machinery = arg;
-	char detail[256];
 
-	*ret_reachable = scheduler_engine_state(machinery->scheduler, detail, sizeof(detail));
-	*ret_ready = scheduler_engine_ready(machinery->scheduler);
+	*ret_reachable = false;
+	for (size_t i = 0; !*ret_reachable && i < scheduler_node_count(machinery->scheduler); i++)
+		*ret_reachable = scheduler_node_state(machinery->scheduler, i).answers;
+	*ret_ready = any_is_ready(machinery->scheduler);
 }
 
 static enum status shell_open(void *arg, const struct replica_key *replica, const json_t *command,
 			      enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err)
 {
 	const struct machinery *machinery = arg;
+	struct engine *engine;
+	const enum status rc =
+		daemon_nodes_engine(machinery->nodes, machinery->store, replica->job, &engine, err);
 
-	return engine_shell_open(machinery->engine, replica, command, kind, ret_terminal, err);
+	return rc ? rc : engine_shell_open(engine, replica, command, kind, ret_terminal, err);
 }
 
-static enum status room_of(void *arg, const char *project, struct room *ret_room, struct error *err)
+static enum status rooms_of(void *arg, const char *project, struct rooms *ret_rooms, struct error *err)
 {
 	const struct machinery *machinery = arg;
 
 	(void)err;
-	*ret_room = scheduler_room(machinery->scheduler, project);
+	*ret_rooms = scheduler_rooms(machinery->scheduler, project);
 	return STATUS_OK;
 }
 
@@ -97,9 +140,9 @@ static enum status inspect_image(void *arg, const char *image, const json_t *com
 				 bool with_program, struct image_facts *ret_facts, struct error *err)
 {
 	const struct machinery *machinery = arg;
-	struct engine *engine = machinery->engine;
 
-	return engine->ops->inspect_image(engine, image, command, args, with_program, ret_facts, err);
+	return daemon_nodes_inspect_image(machinery->nodes, image, command, args, with_program, ret_facts,
+					  err);
 }
 
 static char *shell_uri(void *arg, const char *host, int64_t job, enum role role, unsigned index)
@@ -130,8 +173,9 @@ static struct training_context training_context_of(const struct families_parts *
 		.counter = parts->counter,
 		.project_id = parts->config->project,
 		.project_number = parts->project_number,
-		.room = room_of,
-		.room_arg = parts->machinery,
+		.rooms = rooms_of,
+		.rooms_arg = parts->machinery,
+		.main_node = parts->config->nodes.count ? MAIN_NODE : NULL,
 		.inspect_image = inspect_image,
 		.inspect_arg = parts->machinery,
 		.shell_uri = shell_uri,

@@ -21,7 +21,7 @@
 
 struct config;
 struct console_sessions;
-struct engine;
+struct daemon_nodes;
 struct front;
 struct retention;
 struct scheduler;
@@ -31,7 +31,8 @@ enum { FAMILIES_MAX = 19, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_
 /* Parts that are opened after the families; handlers are called later still. */
 struct machinery {
 	struct scheduler *scheduler;
-	struct engine *engine;
+	const struct daemon_nodes *nodes;
+	struct store *store;
 	struct front *grpc;           /* NULL: gRPC is not served */
 	struct retention *retention;  /* NULL: all jobs are kept */
 	const char *storage_endpoint; /* "http://HOST:PORT" of another emulator of storage; NULL: none */

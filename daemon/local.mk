@@ -50,6 +50,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/yaml.c \
 	daemon/base/yaml.h \
 	daemon/clean.c \
+	daemon/nodes.c \
+	daemon/nodes.h \
 	daemon/clean.h \
 	daemon/cli/ask.c \
 	daemon/cli/ask.h \

@@ -27,6 +27,7 @@
 #include "daemon/host_names.h"
 #include "daemon/jobs_stop.h"
 #include "daemon/listen_help.h"
+#include "daemon/nodes.h"
 #include "daemon/retention.h"
 #include "daemon/token.h"
 #include "scheduler/engine/engine.h"
@@ -55,6 +56,7 @@ struct wiring {
 	struct store *store;
 	int presence; /* -1: not taken */
 	struct machinery machinery;
+	struct daemon_nodes nodes;
 	struct listener *listener, *grpc_rest;
 	struct gateways *gateways;
 	struct gcs_host *gcs;
@@ -113,6 +115,8 @@ static enum status families_open(struct wiring *wiring, struct error *err)
 	};
 
 	(void)err;
+	wiring->machinery.nodes = &wiring->nodes;
+	wiring->machinery.store = wiring->store;
 	small_file_suffix(wiring->run);
 	wiring->state = (struct state_context){
 		.state_dir = wiring->state_dir,
@@ -204,8 +208,9 @@ static void gcs_make(struct wiring *wiring)
 	gcs_host_open(
 		&(struct gcs_host_options){
 			.state_dir = wiring->state_dir,
-			.engine = config->engine,
-			.engine_has = engine_kind_of(config->engine)->has_path,
+			.engines = wiring->nodes.urls,
+			.engine_count = wiring->nodes.count,
+			.engine_has = engine_has_path,
 			.objects = wiring->objects,
 			.storage = wiring->families.storage,
 			.auto_buckets = config->buckets == BUCKETS_AUTO,
@@ -215,16 +220,21 @@ static void gcs_make(struct wiring *wiring)
 		&wiring->gcs);
 }
 
-static enum status scheduler_make(struct wiring *wiring, struct error *err)
+static void scheduler_make(struct wiring *wiring)
 {
 	const struct config *config = wiring->config;
-	struct scheduler_options options = {
+	const struct daemon_nodes *nodes = &wiring->nodes;
+
+	wiring->machinery.scheduler = scheduler_new(&(struct scheduler_options){
 		.store = wiring->store,
 		.clock = wiring->clock,
 		.project_number = wiring->project_number,
 		.stop_grace_s = (unsigned)config->stop_grace_s,
 		.retry_pause_ms = RETRY_PAUSE_MS,
 		.capacity = capacity_of(wiring),
+		.inventory = nodes->named->inventory,
+		.others = nodes->named + 1,
+		.other_count = nodes->count - 1,
 		.gateway = gateways_ops(wiring->gateways),
 		.gcs = gcs_host_ops(wiring->gcs),
 		.trials_dir = wiring->trials_dir,
@@ -234,13 +244,7 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 		.faults = wiring->fault_registry,
 		.cut_off = config->egress == EGRESS_NONE,
 		.pooled_network_ms = POOLED_NETWORK_MS,
-	};
-	enum status rc = inventory_parse(config->gpus, &options.inventory, err);
-
-	if (!rc)
-		wiring->machinery.scheduler = scheduler_new(&options);
-	inventory_deinit(&options.inventory);
-	return rc;
+	});
 }
 
 static enum status given_files_find(struct wiring *wiring, struct error *err)
@@ -274,6 +278,8 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	wiring->host_names = host_names_make(config);
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
 	wiring->runtimes = (struct runtime_map){ config->runtimes.values, config->runtimes.count };
+	if (daemon_nodes_make(config, &wiring->nodes, err))
+		return STATUS_INVALID_ARGUMENT;
 	if (host_routes_make((const char *const *)config->routes.values, config->routes.count,
 			     &wiring->routes, err))
 		return STATUS_INVALID_ARGUMENT;
@@ -286,33 +292,27 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 static enum status scheduling_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
-	struct engine_sink sink;
 	enum status rc = gateways_make(wiring, err);
 
 	if (rc)
 		return rc;
 	gcs_make(wiring);
-	rc = scheduler_make(wiring, err);
-	if (rc)
-		return rc;
+	scheduler_make(wiring);
 	emulator_clock_on_step(wiring->emulator_clock, scheduler_clock_stepped, wiring->machinery.scheduler);
-	sink = scheduler_sink(wiring->machinery.scheduler);
-	rc = engine_kind_of(config->engine)
-		     ->open(
-			     &(struct engine_options){
-				     .url = config->engine,
-				     .instance = store_instance(wiring->store),
-				     .networks = config->networks,
-				     .registry_config = config->docker_config,
-				     .state_dir = wiring->state_dir,
-				     .reports_dir = wiring->trials_dir,
-				     .offline = config->offline,
-				     .carried_ports = { GATEWAY_PORT, GATEWAY_TLS_PORT,
-							config->storage_endpoint ? GATEWAY_STORAGE_PORT : 0 },
-				     .internal = config->egress == EGRESS_NONE,
-			     },
-			     &sink, &wiring->machinery.engine, err);
-	return rc ? rc : scheduler_start(wiring->machinery.scheduler, wiring->machinery.engine, err);
+	return daemon_nodes_open(
+		&wiring->nodes, wiring->machinery.scheduler,
+		&(struct engine_options){
+			.instance = store_instance(wiring->store),
+			.networks = config->networks,
+			.registry_config = config->docker_config,
+			.state_dir = wiring->state_dir,
+			.reports_dir = wiring->trials_dir,
+			.offline = config->offline,
+			.carried_ports = { GATEWAY_PORT, GATEWAY_TLS_PORT,
+					   config->storage_endpoint ? GATEWAY_STORAGE_PORT : 0 },
+			.internal = config->egress == EGRESS_NONE,
+		},
+		err);
 }
 
 static enum status objects_open(struct wiring *wiring, struct error *err)
@@ -448,8 +448,7 @@ static void parts_close(struct wiring *wiring)
 	retention_close(wiring->machinery.retention);
 	if (wiring->machinery.scheduler)
 		scheduler_stop(wiring->machinery.scheduler);
-	if (wiring->machinery.engine) /* brings connections to the gateways */
-		wiring->machinery.engine->ops->close(wiring->machinery.engine);
+	daemon_nodes_close(&wiring->nodes); /* they bring connections to the gateways */
 	gateways_free(wiring->gateways); /* their requests read the store */
 	gcs_host_close(wiring->gcs);
 	objects_free(wiring->objects);
@@ -472,6 +471,7 @@ static void parts_close(struct wiring *wiring)
 	free(wiring->token_file);
 	host_routes_deinit(&wiring->routes);
 	host_names_deinit(&wiring->host_names);
+	daemon_nodes_deinit(&wiring->nodes);
 	free(wiring->trials_dir);
 	free(wiring->state_dir);
 	free(wiring->import_problem);

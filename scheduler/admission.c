@@ -15,6 +15,7 @@
 #include "scheduler/observe_networks.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
+#include "scheduler/plan/rooms.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/reported_deviations.h"
 #include "store/logs/logs.h"
@@ -25,19 +26,24 @@ enum {
 	LOGGED_AT_ONCE = 64, /* how many jobs one walk logs reasons for; the next walk continues */
 };
 
+/* A walk's own copies of what one node has. */
+struct walk_node {
+	struct lease *leases; /* of its room; texts of added ones belong to their decisions, or to the host */
+	struct network_pool pool;
+	unsigned free_blocks;
+	size_t held; /* how many leases of the room belong to other processes */
+};
+
 /* One walk along the queue. What its jobs take is taken of its own copies. */
 struct walk {
 	const struct queue_view *view;
 	struct admission *admission;
-	struct room room;
-	struct lease *leases; /* of the room; texts of added ones belong to their decisions, or to the host */
-	json_t *taken_vcpus;  /* by project: the view's, plus those of admitted jobs */
-	struct network_pool pool;
-	unsigned free_blocks;
+	struct rooms rooms; /* and the nodes below, both by node */
+	struct walk_node *nodes;
+	json_t *taken_vcpus; /* by project: the view's, plus those of admitted jobs */
 	bool closed; /* no further job is admitted */
 	bool looks;  /* the walk continues in a moment, when the engine has answered about free networks */
 	bool devices_short; /* no job that wants GPUs is admitted */
-	size_t held;        /* how many leases of the room belong to other processes */
 	json_t *projects;   /* projects without further admissions: an object with their names */
 	unsigned logged;    /* why they wait */
 };
@@ -76,14 +82,14 @@ static bool was_logged(const struct job_entry *entry)
 /* The log says why the job waits when it begins to, and when that changes. */
 static void wait_report(struct walk *walk, struct job_entry *entry, enum shortage shortage, const char *text)
 {
-	static const char *const words[SHORTAGE_KINDS] = {
-		[SHORTAGE_NONE] = "its turn",
-		[SHORTAGE_ROOM] = "room on this machine",
-		[SHORTAGE_DEVICES] = "GPUs",
-		[SHORTAGE_PROJECT] = "the project's quota",
-		[SHORTAGE_HOST] = "GPUs that this machine does not have",
-		[SHORTAGE_ENGINE] = "the container engine",
-		[SHORTAGE_NETWORK] = "a network",
+	static const char *const words[SHORTAGE_KINDS][2] = {
+		[SHORTAGE_NONE] = { "its turn", "its turn" },
+		[SHORTAGE_ROOM] = { "room on this machine", "room on one of the nodes" },
+		[SHORTAGE_DEVICES] = { "GPUs", "GPUs" },
+		[SHORTAGE_PROJECT] = { "the project's quota", "the project's quota" },
+		[SHORTAGE_HOST] = { "GPUs that this machine does not have", "GPUs that no node has" },
+		[SHORTAGE_ENGINE] = { "the container engine", "a node's container engine" },
+		[SHORTAGE_NETWORK] = { "a network", "a network" },
 	};
 	const int64_t logged_us = entry->logged_wait_us[shortage];
 	struct decision *decision;
@@ -97,8 +103,8 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	if (!run)
 		return;
 	decision = decision_of(walk, run, run->row->state);
-	notes_say(&decision->says, SEVERITY_INFO, "The job is queued: it waits for %s. %s", words[shortage],
-		  text ? text : "");
+	notes_say(&decision->says, SEVERITY_INFO, "The job is queued: it waits for %s. %s",
+		  words[shortage][walk->view->node_count > 1], text ? text : "");
 	decision->logged_wait_us = walk->view->mono_us;
 	decision->logged_wait = shortage;
 	walk->logged++;
@@ -117,18 +123,26 @@ static void turn_report(struct walk *walk, struct job_entry *entry, size_t befor
 	wait_report(walk, entry, SHORTAGE_NONE, text);
 }
 
-/* That it wants more than the host has was found of this host already. */
+/* Whether jobs that wait for the engine keep others waiting: of several nodes, others can run them. */
+static bool engine_closes(const struct walk *walk)
+{
+	return walk->view->node_count == 1;
+}
+
+/* That it wants more than the hosts have, or a node that is away, was found of these hosts already. */
 static bool lacks_host(const struct walk *walk, const struct job_entry *entry)
 {
-	return entry->logged_wait == SHORTAGE_HOST && was_logged(entry) &&
-	       entry->logged_wait_us[SHORTAGE_HOST] > walk->view->host_us;
+	const enum shortage shortage = entry->logged_wait;
+
+	return (shortage == SHORTAGE_HOST || (shortage == SHORTAGE_ENGINE && !engine_closes(walk))) &&
+	       was_logged(entry) && entry->logged_wait_us[shortage] > walk->view->host_us;
 }
 
 static bool is_passed_over(struct walk *walk, struct job_entry *entry)
 {
 	if (lacks_host(walk, entry) || (entry->run && faults_hold(entry->run, walk->view->mono_us)))
 		return true;
-	if (walk->devices_short && placement_wants_devices(entry->accelerators, &walk->room.capacity)) {
+	if (walk->devices_short && rooms_want_devices(entry->accelerators, &walk->rooms)) {
 		wait_report(walk, entry, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
 		return true;
 	}
@@ -144,9 +158,11 @@ static void note_shortage(struct walk *walk, const struct job_run *run, enum sho
 	switch (shortage) {
 	case SHORTAGE_NONE:
 	case SHORTAGE_ROOM:
-	case SHORTAGE_ENGINE:
 	case SHORTAGE_NETWORK:
 		walk->closed = true;
+		break;
+	case SHORTAGE_ENGINE:
+		walk->closed = engine_closes(walk);
 		break;
 	case SHORTAGE_DEVICES:
 		walk->devices_short = true;
@@ -161,34 +177,45 @@ static void note_shortage(struct walk *walk, const struct job_run *run, enum sho
 
 /* ---- networks ---- */
 
-/* Asks whether there is a block for @run, unless that is known or asked already. */
-static void network_seek(struct walk *walk, const struct job_run *run)
+/* Asks the node whether there is a block for @run, unless that is known or asked already. */
+static void network_seek(struct walk *walk, size_t node, const struct job_run *run)
 {
-	const struct network_look *look = walk->view->look;
+	const struct network_look *look = walk->view->nodes[node].look;
+	unsigned *look_for = &walk->admission->look_for[node];
 
-	if (!look->asked && look->again_us <= walk->view->mono_us && !walk->admission->look_for)
-		walk->admission->look_for = (unsigned)run->replica_count;
+	if (!look->asked && look->again_us <= walk->view->mono_us && !*look_for)
+		*look_for = (unsigned)run->replica_count;
 }
 
-/* Finds a pooled network, stored in @assignment, or a free block. False: the engine is first asked whether there is
- * one. */
-static bool network_find(struct walk *walk, const struct job_run *run, struct assignment *assignment)
+/* Asks every node that lacked one. */
+static void networks_seek(struct walk *walk, const struct job_run *run)
 {
-	const struct network_look *look = walk->view->look;
-	const struct pooled_network *pooled = pooled_network_fit(&walk->pool, run->replica_count);
+	for (size_t i = 0; i < walk->rooms.count; i++)
+		if (walk->rooms.nodes[i].room.network_lack[0])
+			network_seek(walk, i, run);
+}
+
+/* Finds a pooled network of the node, stored in @assignment, or a free block. False: the engine is first asked whether
+ * there is one. */
+static bool network_find(struct walk *walk, size_t node, const struct job_run *run,
+			 struct assignment *assignment)
+{
+	const struct network_look *look = walk->view->nodes[node].look;
+	struct walk_node *of = &walk->nodes[node];
+	const struct pooled_network *pooled = pooled_network_fit(&of->pool, run->replica_count);
 	struct pooled_network taken;
 
 	if (pooled) {
 		assignment->network = pooled->status.job;
 		assignment->network_turn = pooled->turn + 1;
-		return pooled_network_take(&walk->pool, assignment->network, &taken);
+		return pooled_network_take(&of->pool, assignment->network, &taken);
 	}
-	if (!look->asked && walk->free_blocks && look->replicas >= run->replica_count &&
+	if (!look->asked && of->free_blocks && look->replicas >= run->replica_count &&
 	    walk->view->mono_us < look->until_us) {
-		walk->free_blocks--;
+		of->free_blocks--;
 		return true;
 	}
-	network_seek(walk, run);
+	network_seek(walk, node, run);
 	return false;
 }
 
@@ -243,10 +270,10 @@ static int64_t taken_vcpus(const struct walk *walk, const char *project)
 	       json_integer_value(json_object_get(walk->view->project_vcpus, project));
 }
 
-/* Adds to the walk's own copy of the room; the devices' names are borrowed. */
-static void leases_add(struct walk *walk, const struct lease *added, size_t count)
+/* Adds to the walk's own copy of the node's room; the devices' names are borrowed. */
+static void leases_add(struct walk *walk, size_t node, const struct lease *added, size_t count)
 {
-	struct usage *usage = &walk->room.usage;
+	struct usage *usage = &walk->rooms.nodes[node].room.usage;
 	struct lease *leases;
 
 	if (!count)
@@ -255,27 +282,27 @@ static void leases_add(struct walk *walk, const struct lease *added, size_t coun
 	if (usage->lease_count)
 		memcpy(leases, usage->leases, usage->lease_count * sizeof(*leases));
 	memcpy(leases + usage->lease_count, added, count * sizeof(*leases));
-	free(walk->leases);
-	walk->leases = leases;
-	usage->leases = walk->leases;
+	free(walk->nodes[node].leases);
+	walk->nodes[node].leases = leases;
+	usage->leases = leases;
 	usage->lease_count += count;
 }
 
-/* Takes from the walk's own copy of the room, for later jobs. */
-static void room_use(struct walk *walk, const struct decision *decision)
+/* Takes from the walk's own copy of the node's room, for later jobs. */
+static void room_use(struct walk *walk, size_t node, const struct decision *decision)
 {
 	const struct job_run *run = decision->run;
-	struct usage *usage = &walk->room.usage;
+	struct usage *usage = &walk->rooms.nodes[node].room.usage;
 	json_t *before = json_object_get(walk->taken_vcpus, run->row->project);
 
 	plan_usage_add(run->plan, decision->assignment, usage);
 	json_object_set_new_nocheck(walk->taken_vcpus, run->row->project,
 				    json_integer(json_integer_value(before) + plan_vcpus(run->plan)));
-	leases_add(walk, decision->leases, decision->lease_count);
+	leases_add(walk, node, decision->leases, decision->lease_count);
 }
 
 /* With what was assigned to it: from here on the engine may hold something of it. */
-static void let_in(struct walk *walk, struct job_run *run, struct assignment *assignment)
+static void let_in(struct walk *walk, size_t node, struct job_run *run, struct assignment *assignment)
 {
 	struct decision *decision = decision_of(walk, run, JOB_PREPARING);
 
@@ -285,12 +312,12 @@ static void let_in(struct walk *walk, struct job_run *run, struct assignment *as
 	decision->leases = assignment_leases(assignment, run->row->id, &decision->lease_count);
 	deviations_report(walk, decision);
 	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
-	room_use(walk, decision);
+	room_use(walk, node, decision);
 	/* If address blocks were short, the next job is admitted only when this one has its network. */
-	walk->closed = walk->closed || walk->view->networks_short;
+	walk->closed = walk->closed || walk->view->nodes[node].networks_short;
 }
 
-/* This host can never run it. */
+/* No host can ever run it. */
 static void turn_away(struct walk *walk, struct job_run *run, const struct error *err)
 {
 	struct decision *decision = decision_of(walk, run, run->row->state);
@@ -304,10 +331,10 @@ static void turn_away(struct walk *walk, struct job_run *run, const struct error
 
 /* ---- the walk ---- */
 
-/* The name of a device in the room, which the walk may borrow. */
-static const char *device_name(const struct walk *walk, const char *device)
+/* The name of a device in the node's room, which the walk may borrow. */
+static const char *device_name(const struct walk *walk, size_t node, const char *device)
 {
-	const struct host *host = &walk->room.capacity.host;
+	const struct host *host = &walk->rooms.nodes[node].room.capacity.host;
 
 	for (size_t i = 0; i < host->device_count; i++)
 		if (strcmp(host->devices[i], device) == 0)
@@ -316,7 +343,7 @@ static const char *device_name(const struct walk *walk, const char *device)
 }
 
 /* Claims what was assigned. The walk's room has a lease of each device that another process has. False: there was one. */
-static bool devices_claim(struct walk *walk, const struct assignment *assignment)
+static bool devices_claim(struct walk *walk, size_t node, const struct assignment *assignment)
 {
 	const struct queue_view *view = walk->view;
 	size_t count = 0, held = 0;
@@ -324,33 +351,42 @@ static bool devices_claim(struct walk *walk, const struct assignment *assignment
 		view->claim && !assignment->shared ? assignment_leases(assignment, 0, &count) : NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		struct lease foreign = { .device = (char *)device_name(walk, wanted[i].device) };
+		struct lease foreign = { .device = (char *)device_name(walk, node, wanted[i].device) };
 
-		if (!foreign.device || view->claim(view->arg, wanted[i].device))
+		if (!foreign.device || view->claim(view->arg, node, wanted[i].device))
 			continue;
-		leases_add(walk, &foreign, 1);
+		leases_add(walk, node, &foreign, 1);
 		held++;
 	}
 	leases_free(wanted, count);
-	walk->held += held;
+	walk->nodes[node].held += held;
 	return held == 0;
 }
 
-/* Finds room, with devices that no other process has. */
-static enum status place(struct walk *walk, const struct job_run *run, struct assignment **ret_assignment,
-			 enum shortage *ret_shortage, struct error *err)
+static bool are_devices_held(const struct walk *walk)
+{
+	for (size_t i = 0; i < walk->rooms.count; i++)
+		if (walk->nodes[i].held)
+			return true;
+	return false;
+}
+
+/* Finds room on a node, with devices that no other process has. */
+static enum status place(struct walk *walk, const struct job_run *run, size_t *ret_node,
+			 struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
 {
 	for (;;) {
 		AUTO(assignment) struct assignment *assignment = NULL;
-		const enum status rc = placement_find(run->plan, &walk->room, &assignment, ret_shortage, err);
+		const enum status rc =
+			rooms_find(run->plan, &walk->rooms, ret_node, &assignment, ret_shortage, err);
 
-		if (rc && walk->held && *ret_shortage == SHORTAGE_DEVICES) {
+		if (rc && *ret_shortage == SHORTAGE_DEVICES && are_devices_held(walk)) {
 			walk->admission->claims_short = true;
 			error_text_join(err, " ", "GPUs are held by another trainyard of this machine.");
 		}
 		if (rc)
 			return rc;
-		if (devices_claim(walk, assignment)) {
+		if (devices_claim(walk, *ret_node, assignment)) {
 			*ret_assignment = TAKE(assignment);
 			return STATUS_OK;
 		}
@@ -362,18 +398,21 @@ static void visit(struct walk *walk, struct job_run *run)
 	AUTO(assignment) struct assignment *assignment = NULL;
 	enum shortage shortage = SHORTAGE_NONE;
 	struct error err AUTO_ERROR = { 0 };
+	size_t node;
 
-	walk->room.usage.project_vcpus = (unsigned)taken_vcpus(walk, run->row->project);
-	switch (place(walk, run, &assignment, &shortage, &err)) {
+	for (size_t i = 0; i < walk->rooms.count; i++)
+		walk->rooms.nodes[i].room.usage.project_vcpus =
+			(unsigned)taken_vcpus(walk, run->row->project);
+	switch (place(walk, run, &node, &assignment, &shortage, &err)) {
 	case STATUS_OK:
-		if (network_find(walk, run, assignment))
-			let_in(walk, run, TAKE(assignment));
+		if (network_find(walk, node, run, assignment))
+			let_in(walk, node, run, TAKE(assignment));
 		else
 			walk->closed = walk->looks = true;
 		break;
 	case STATUS_RESOURCE_EXHAUSTED:
 		if (shortage == SHORTAGE_NETWORK)
-			network_seek(walk, run);
+			networks_seek(walk, run);
 		wait_report(walk, run->entry, shortage, err.text);
 		note_shortage(walk, run, shortage);
 		break;
@@ -401,18 +440,47 @@ static void turns_report(struct walk *walk, size_t from)
 		turn_report(walk, view->queue[i], i);
 }
 
+/* Copies what the nodes have. */
+static void walk_begin(struct walk *walk, const struct queue_view *view)
+{
+	walk->rooms.count = view->node_count;
+	walk->rooms.nodes = memory_calloc(view->node_count, sizeof(*walk->rooms.nodes));
+	walk->nodes = memory_calloc(view->node_count, sizeof(*walk->nodes));
+	for (size_t i = 0; i < view->node_count; i++) {
+		const struct node_view *node = &view->nodes[i];
+		struct room *room = &walk->rooms.nodes[i].room;
+
+		walk->nodes[i].pool = *node->pool;
+		walk->nodes[i].free_blocks = node->look->free;
+		walk->rooms.nodes[i].name = node->name;
+		*room = *node->room;
+		if (node->engine_lack)
+			engine_lack_set(room, node->engine_lack);
+	}
+}
+
+/* Texts of rooms and leases are others'. */
+static void walk_end(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->rooms.count; i++)
+		free(walk->nodes[i].leases);
+	free(walk->nodes);
+	free(walk->rooms.nodes);
+	json_decref(walk->taken_vcpus);
+	json_decref(walk->projects);
+}
+
 struct admission admission_decide(const struct queue_view *view)
 {
-	struct admission admission = { .logged = view->logged };
+	struct admission admission = { .logged = view->logged,
+				       .look_for = memory_calloc(view->node_count, sizeof(unsigned)) };
 	struct walk walk = { .view = view,
 			     .admission = &admission,
-			     .room = *view->room,
 			     .taken_vcpus = json_object(),
-			     .pool = *view->pool,
-			     .free_blocks = view->look->free,
 			     .projects = json_object() };
 	size_t i = 0;
 
+	walk_begin(&walk, view);
 	for (; i < view->count && walk.logged < LOGGED_AT_ONCE; i++) {
 		struct job_entry *entry = view->queue[i];
 
@@ -429,13 +497,12 @@ struct admission admission_decide(const struct queue_view *view)
 	}
 	if (walk.closed && !walk.looks)
 		turns_report(&walk, i);
-	json_decref(walk.taken_vcpus);
-	json_decref(walk.projects);
-	free(walk.leases);
+	walk_end(&walk);
 	return admission;
 }
 
 void admission_deinit(struct admission *admission)
 {
 	free(admission->decisions);
+	free(admission->look_for);
 }

@@ -17,24 +17,33 @@ struct reconciler;
 struct room;
 struct network_pool;
 
+/* One machine. */
+struct node_view {
+	const char *name;
+	const struct room *room;
+	const struct network_pool *pool;
+	const struct network_look *look;
+	bool networks_short; /* an admitted job has asked for its network, and no address block was free */
+	/* Why nothing can start there now: its engine does not answer; NULL: it does */
+	const char *engine_lack;
+};
+
 /* The input beside the jobs themselves; all of it is borrowed. */
 struct queue_view {
 	/* Reads a job that so far is only in the store; NULL: it cannot be read now. */
 	struct job_run *(*open)(void *arg, struct job_entry *entry);
-	/* Claims a GPU for this daemon; false: another process of the machine holds it (device_claims.h). NULL: no
-	 * other process is considered. */
-	bool (*claim)(void *arg, const char *device);
+	/* Claims a GPU of a node for this daemon; false: another process of the machine holds it (device_claims.h).
+	 * NULL: no other process is considered. */
+	bool (*claim)(void *arg, size_t node, const char *device);
 	void *arg;                           /* of both */
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order in which the jobs are to start */
 	size_t count;
 	size_t logged; /* at least so many jobs at the front of the queue have logged why they wait */
-	const struct room *room;
+	const struct node_view *nodes;
+	size_t node_count;
 	const json_t *project_vcpus; /* per project: the vCPUs that its running jobs take */
-	const struct network_pool *pool;
-	const struct network_look *look;
-	bool networks_short; /* an admitted job has asked for its network, and no address block was free */
-	int64_t host_us;     /* monotonic: since when the host has had its present resources */
+	int64_t host_us;             /* monotonic: since when the hosts have had their present resources */
 	int64_t wall_us, mono_us;
 };
 
@@ -43,7 +52,8 @@ struct admission {
 	size_t count;
 	size_t logged; /* as in struct queue_view, without the decisions above, which are not stored yet */
 	bool claims_short; /* a job waits because another process holds GPUs: look again later */
-	unsigned look_for; /* ask the engine whether a block for so many addresses is free; 0: do not ask */
+	/* By node: ask its engine whether a block for so many addresses is free; 0: do not ask */
+	unsigned *look_for;
 };
 
 struct admission admission_decide(const struct queue_view *view);

@@ -38,6 +38,37 @@ static void networks_forget(struct node *node)
 	node->look = (struct network_look){ 0 };
 }
 
+/* Another node that the same engine has answered for; NULL: none. */
+static const struct node *twin_of(const struct node *node, const struct host *host)
+{
+	const struct scheduler *scheduler = node->scheduler;
+
+	for (const struct node *other = scheduler->nodes; other < scheduler->nodes + scheduler->node_count;
+	     other++)
+		if (other != node && !other->is_twin && host && host->engine[0] &&
+		    strcmp(other->room.capacity.host.engine, host->engine) == 0)
+			return other;
+	return NULL;
+}
+
+/* True: the event is not to be handled. */
+static bool is_of_twin(struct node *node, const struct engine_event *event)
+{
+	const struct node *twin = event->kind == ENGINE_UP ? twin_of(node, event->host) : NULL;
+	char text[sizeof(node->text)];
+
+	if (event->kind == ENGINE_UP)
+		node->is_twin = twin;
+	if (!node->is_twin)
+		return false;
+	if (twin) {
+		snprintf(text, sizeof(text), "it is the engine of the node %s", twin->name);
+		log_event(LOG_ERROR, "node-twin", "node=%s error=\"%s\"", node->name, text);
+		engine_state_set(node, ENGINE_AWAY, text);
+	}
+	return true;
+}
+
 static void on_up(struct node *node, const struct engine_event *event)
 {
 	struct scheduler *scheduler = node->scheduler;
@@ -69,6 +100,7 @@ static void on_down(struct node *node, const struct engine_event *event)
 	node->loss += steady || !node->loss;
 	networks_forget(node);
 	engine_state_set(node, ENGINE_AWAY, event->text);
+	scheduler->queue_stirred = true; /* what waits for it says so */
 	for (size_t i = 0; i < scheduler->entry_count; i++) {
 		struct job_entry *entry = scheduler->entries[i];
 
@@ -254,6 +286,8 @@ static void on_failed(struct node *node, const struct engine_event *event)
 
 void engine_event_apply(struct node *node, const struct engine_event *event)
 {
+	if (is_of_twin(node, event))
+		return;
 	switch (event->kind) {
 	case ENGINE_UP:
 		on_up(node, event);

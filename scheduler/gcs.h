@@ -2,6 +2,8 @@
 #pragma once
 /* scheduler/gcs.h: Cloud Storage as files, for replicas with a plan that asks for it (plan.h: mounts_gcs). The daemon
  * mounts it and returns the path. Thread: the scheduler's. */
+#include <stddef.h>
+
 #include "daemon/base/error.h"
 
 /* The path in a replica.
@@ -9,9 +11,9 @@
 #define GCS_PLACE "/gcs"
 
 struct gcs_ops {
-	/* Mounts it if needed, and returns the directory: of this machine, visible to the engine too, valid until the
+	/* Mounts it if needed, and returns the directory: of this machine, visible to the engine of the node too, valid until the
 	 * next call. Does not block for long. UNAVAILABLE: it cannot be mounted here, *err says why; jobs then find an
 	 * empty, read-only directory. NULL: it is never mounted. */
-	enum status (*place)(void *arg, const char **ret_directory, struct error *err);
+	enum status (*place)(void *arg, size_t node, const char **ret_directory, struct error *err);
 	void *arg;
 };

@@ -2,6 +2,7 @@
 #include "scheduler/gcs_keep.h"
 
 #include "scheduler/job_run.h"
+#include "scheduler/node.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/reconciler.h"
@@ -35,7 +36,7 @@ const char *gcs_keep(struct reconciler *reconciler, struct job_run *run)
 		missing_report(run, "this daemon does not offer them");
 		return NULL;
 	}
-	if (reconciler->gcs.place(reconciler->gcs.arg, &directory, &err) == STATUS_OK)
+	if (reconciler->gcs.place(reconciler->gcs.arg, run->node->index, &directory, &err) == STATUS_OK)
 		return directory;
 	missing_report(run, err.text ? err.text : status_name(err.status));
 	return NULL;

@@ -12,6 +12,7 @@
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/logs/log_pump.h"
+#include "scheduler/plan/assignment.h"
 #include "scheduler/queue.h"
 #include "scheduler/reported_deviations.h"
 #include "scheduler/room.h"
@@ -49,11 +50,25 @@ static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, 
 	return rc;
 }
 
+/* Its containers may run on a node that this daemon does not know. */
+static enum status node_check(struct scheduler *scheduler, const struct job_run *run, struct error *err)
+{
+	const char *name = run->assignment ? run->assignment->node : NULL;
+
+	if (node_named(scheduler, name))
+		return STATUS_OK;
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "job %s is on the node %s, which no --node names: name it until the job has ended",
+			 run->row->job_id, name);
+}
+
 enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err)
 {
 	AUTO(job_run) struct job_run *run = job_run_new(row);
 	enum status rc = run_unfold(scheduler, run, err);
 
+	if (!rc)
+		rc = node_check(scheduler, run, err);
 	if (rc)
 		return rc;
 	entries_reserve(scheduler);

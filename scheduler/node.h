@@ -24,7 +24,12 @@ enum engine_state {
 
 struct node {
 	struct scheduler *scheduler;
+	char *name;            /* "main" is the first one's: struct assignment */
+	size_t index;          /* among the scheduler's */
 	struct engine *engine; /* NULL until scheduler_resume() */
+	/* Its engine is that of another node, by its id: all its events are ignored. Otherwise each of the two would
+	 * remove the other's containers. */
+	bool is_twin;
 
 	/* By the engine's clock: its last loss and its return; 0: none */
 	int64_t lost_ns, back_ns;

@@ -51,14 +51,27 @@ static struct decision (*const job_serve[])(struct scheduler *scheduler, struct 
 
 /* ---- passes ---- */
 
+/* The lost node that the job waits for: its own or, as long as it may be placed on any, the first if all are
+ * away. NULL: none. */
+static const struct node *lost_node(const struct scheduler *scheduler, const struct job_run *run)
+{
+	if (run->counted)
+		return run->node->state == ENGINE_AWAY ? run->node : NULL;
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		if (scheduler->nodes[i].state != ENGINE_AWAY)
+			return NULL;
+	return scheduler->nodes;
+}
+
 static void run_decide(struct scheduler *scheduler, struct job_run *run)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
+	const struct node *lost = lost_node(scheduler, run);
 	const struct decision_context context = {
 		.reconciler = &scheduler->reconciler,
 		.mono_us = clock_mono_us(clock), /* first, as in step_clock_move() */
 		.wall_us = clock_wall_us(clock),
-		.engine_away = run->node->state == ENGINE_AWAY ? run->node->text : NULL,
+		.engine_away = lost ? lost->text : NULL,
 		.engine_loss = run->node->loss,
 	};
 	struct decision decision;
@@ -83,6 +96,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 {
 	AUTO(job) struct job *row = NULL;
 	struct error err AUTO_ERROR = { 0 };
+	bool left_queue;
 
 	if (job_get_by_id(scheduler->reconciler.store, run->row->id, &row, &err)) {
 		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id,
@@ -90,9 +104,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 		job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + READ_AGAIN_US);
 		return false;
 	}
-	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED &&
-	    run->node->state == ENGINE_LISTED)
-		run->listed_in = run->observation; /* the engine has nothing of it */
+	left_queue = run->row->state == JOB_QUEUED && row->state != JOB_QUEUED;
 	job_free(run->row);
 	run->row = TAKE(row);
 	run->stale = false;
@@ -101,6 +113,8 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	queue_update(scheduler, run);
 	if (!run->counted && run->row->started_us && run->work == WORK_REPLICAS)
 		run_take_up(scheduler, run);
+	if (left_queue && run->node->state == ENGINE_LISTED)
+		run->listed_in = run->observation; /* the engine has nothing of it */
 	if (run->replica_count && run->replicas[0].key.attempt != run->row->attempt)
 		job_run_begin_attempt(run);
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/queue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/memory.h"
@@ -102,11 +103,11 @@ static struct job_run *entry_open(void *arg, struct job_entry *entry)
 	return jobs_open(arg, entry) ? entry->run : NULL;
 }
 
-static bool device_claim(void *arg, const char *device)
+static bool device_claim(void *arg, size_t node, const char *device)
 {
 	const struct scheduler *scheduler = arg;
 
-	return device_claims_take(scheduler->nodes[0].claims, device);
+	return device_claims_take(scheduler->nodes[node].claims, device);
 }
 
 static void admission_execute(struct scheduler *scheduler, struct admission *admission, int64_t now_us)
@@ -114,8 +115,9 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 	for (size_t i = 0; i < admission->count; i++)
 		decisions_add(scheduler, admission->decisions[i].run, &admission->decisions[i]);
 	scheduler->queue_logged = admission->logged;
-	if (admission->look_for)
-		network_look(scheduler->nodes, admission->look_for);
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		if (admission->look_for[i])
+			network_look(&scheduler->nodes[i], admission->look_for[i]);
 	if (admission->claims_short)
 		scheduler->claims_again_us = now_us + CLAIMS_AGAIN_US;
 	admission_deinit(admission);
@@ -123,24 +125,55 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 	room_claims_keep(scheduler); /* of admitted jobs */
 }
 
+static bool any_is_listed(const struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		if (scheduler->nodes[i].state == ENGINE_LISTED)
+			return true;
+	return false;
+}
+
+/* The caller frees it. */
+static struct node_view *nodes_view(const struct scheduler *scheduler)
+{
+	struct node_view *views = memory_calloc(scheduler->node_count, sizeof(*views));
+
+	for (size_t i = 0; i < scheduler->node_count; i++) {
+		const struct node *node = &scheduler->nodes[i];
+
+		views[i] = (struct node_view){
+			.name = node->name,
+			.room = &node->room,
+			.pool = &node->pool,
+			.look = &node->look,
+			.networks_short = node->network_lack[0],
+			.engine_lack = node->state == ENGINE_LISTED ? NULL : node->text,
+		};
+	}
+	return views;
+}
+
 void queue_serve(struct scheduler *scheduler, int64_t now_us)
 {
-	struct node *node = scheduler->nodes;
+	struct node_view *nodes;
 	struct queue_view view;
 	struct admission admission;
 
-	networks_resolve(node);
-	if (node->look.again_us && node->look.again_us <= now_us) {
-		node->look.again_us = 0;
-		scheduler->queue_stirred = true;
+	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++) {
+		networks_resolve(node);
+		if (node->look.again_us && node->look.again_us <= now_us) {
+			node->look.again_us = 0;
+			scheduler->queue_stirred = true;
+		}
 	}
 	if (scheduler->claims_again_us && scheduler->claims_again_us <= now_us) {
 		scheduler->claims_again_us = 0;
 		scheduler->queue_stirred = true;
 	}
-	if (!scheduler->queue_stirred || node->state != ENGINE_LISTED)
+	if (!scheduler->queue_stirred || !any_is_listed(scheduler))
 		return;
 	scheduler->queue_stirred = false;
+	nodes = nodes_view(scheduler);
 	view = (struct queue_view){ .open = entry_open,
 				    .claim = device_claim,
 				    .arg = scheduler,
@@ -148,14 +181,13 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 				    .queue = scheduler->queue,
 				    .count = scheduler->queue_count,
 				    .logged = scheduler->queue_logged,
-				    .room = &node->room,
+				    .nodes = nodes,
+				    .node_count = scheduler->node_count,
 				    .project_vcpus = scheduler->project_vcpus,
-				    .pool = &node->pool,
-				    .look = &node->look,
-				    .networks_short = node->network_lack[0],
 				    .host_us = scheduler->host_us,
 				    .wall_us = clock_wall_us(scheduler->reconciler.clock),
 				    .mono_us = now_us };
 	admission = admission_decide(&view);
+	free(nodes);
 	admission_execute(scheduler, &admission, now_us);
 }

@@ -62,12 +62,22 @@ static void usage_lease_add(struct usage *usage, const struct lease *leases, siz
 	usage->lease_count += count;
 }
 
-/* If the row of a job cannot be read, its lease counts as one of the first node. */
+struct node *node_named(struct scheduler *scheduler, const char *name)
+{
+	if (!name)
+		return scheduler->nodes;
+	for (size_t i = 1; i < scheduler->node_count; i++)
+		if (strcmp(scheduler->nodes[i].name, name) == 0)
+			return &scheduler->nodes[i];
+	return NULL;
+}
+
+/* There is no unfinished job of an unknown node: jobs_add(). */
 static struct node *lease_node(struct scheduler *scheduler, const struct lease *lease)
 {
-	const struct job_run *run = scheduler_find(scheduler, lease->job);
+	struct node *node = node_named(scheduler, lease->node);
 
-	return run ? run->node : scheduler->nodes;
+	return node ? node : scheduler->nodes;
 }
 
 enum status room_leases_load(struct scheduler *scheduler, struct error *err)
@@ -123,6 +133,9 @@ static void sums_add(struct usage *usage, const struct job_run *run, int sign)
 
 void room_take(struct scheduler *scheduler, struct job_run *run)
 {
+	struct node *node = node_named(scheduler, run->assignment ? run->assignment->node : NULL);
+
+	run->node = node ? node : scheduler->nodes;
 	pthread_mutex_lock(&scheduler->mutex);
 	project_vcpus_add(scheduler, run->row->project, plan_vcpus(run->plan));
 	sums_add(&run->node->room.usage, run, 1);
@@ -148,7 +161,7 @@ static void leases_drop(struct usage *usage, int64_t job)
 
 	for (size_t i = 0; i < usage->lease_count; i++)
 		if (usage->leases[i].job == job)
-			free(usage->leases[i].device);
+			lease_deinit(&usage->leases[i]);
 		else
 			usage->leases[kept++] = usage->leases[i];
 	usage->lease_count = kept;
@@ -180,14 +193,6 @@ void room_network_lack(struct node *node, const char *text)
 	scheduler->queue_stirred = true;
 }
 
-static struct room room_for(const struct scheduler *scheduler, const char *project)
-{
-	struct room room = scheduler->nodes[0].room;
-
-	room.usage.project_vcpus = project_vcpus(scheduler, project);
-	return room;
-}
-
 static struct lease *leases_copy(const struct usage *usage)
 {
 	struct lease *leases = usage->lease_count ? memory_calloc(usage->lease_count, sizeof(*leases)) : NULL;
@@ -195,21 +200,33 @@ static struct lease *leases_copy(const struct usage *usage)
 	for (size_t i = 0; i < usage->lease_count; i++) {
 		leases[i] = usage->leases[i];
 		leases[i].device = memory_strdup(usage->leases[i].device);
+		leases[i].node = memory_strdup(usage->leases[i].node);
 	}
 	return leases;
 }
 
-struct room scheduler_room(struct scheduler *scheduler, const char *project)
+static struct room room_copy(const struct node *node)
 {
-	struct room copy;
+	struct room copy = node->room;
 
-	pthread_mutex_lock(&scheduler->mutex);
-	copy = room_for(scheduler, project);
-	if (scheduler->nodes[0].state < ENGINE_ANSWERS)
-		snprintf(copy.engine_lack, sizeof(copy.engine_lack),
-			 "The container engine does not answer: %s", scheduler->nodes[0].text);
 	copy.capacity.host = host_copy(&copy.capacity.host);
 	copy.usage.leases = leases_copy(&copy.usage);
-	pthread_mutex_unlock(&scheduler->mutex);
+	if (node->state < ENGINE_ANSWERS)
+		engine_lack_set(&copy, node->text);
 	return copy;
+}
+
+struct rooms scheduler_rooms(struct scheduler *scheduler, const char *project)
+{
+	struct rooms rooms = { memory_calloc(scheduler->node_count, sizeof(*rooms.nodes)),
+			       scheduler->node_count };
+
+	pthread_mutex_lock(&scheduler->mutex);
+	for (size_t i = 0; i < rooms.count; i++) {
+		rooms.nodes[i].name = scheduler->nodes[i].name;
+		rooms.nodes[i].room = room_copy(&scheduler->nodes[i]);
+		rooms.nodes[i].room.usage.project_vcpus = project_vcpus(scheduler, project);
+	}
+	pthread_mutex_unlock(&scheduler->mutex);
+	return rooms;
 }

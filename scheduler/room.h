@@ -9,12 +9,15 @@ struct job_run;
 struct node;
 struct scheduler;
 
+/* The node of that name, as struct assignment has it; NULL: there is none. */
+struct node *node_named(struct scheduler *scheduler, const char *name);
 /* Takes the resources of the node's machine. The event comes only once, so this cannot fail. Afterwards @reported may
  * own other values. */
 void room_host_take(struct node *node, struct host *reported);
 /* Reads the leases from the store, which replace the nodes' own lists. All unfinished jobs are loaded. */
 enum status room_leases_load(struct scheduler *scheduler, struct error *err);
-/* Counts a job unless it is counted already; its leases are counted separately. */
+/* Counts a job, unless it is counted already, on the node of its assignment, which becomes its own; its leases are
+ * counted separately. */
 void room_take(struct scheduler *scheduler, struct job_run *run);
 void room_lease(const struct job_run *run);
 /* Drops claims of devices that no job has leased. */

@@ -56,9 +56,9 @@ static void on_log_room(void *arg)
 	scheduler_post(arg, inbox_event_new(INBOX_LOG_ROOM, 0));
 }
 
-struct engine_sink scheduler_sink(struct scheduler *scheduler)
+struct engine_sink scheduler_sink(struct scheduler *scheduler, size_t node)
 {
-	return (struct engine_sink){ on_engine_event, on_line, scheduler->nodes };
+	return (struct engine_sink){ on_engine_event, on_line, &scheduler->nodes[node] };
 }
 
 /* The rules of fault injection have changed. */
@@ -162,7 +162,7 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 		break;
 	case INBOX_ENGINE:
 		engine_event_apply(inbox_event->node, &inbox_event->event);
-		if (!inbox_event->event.host)
+		if (!inbox_event->event.host || inbox_event->node->is_twin)
 			break;
 		room_host_take(inbox_event->node, &inbox_event->host);
 		queue_reconsider(scheduler);
@@ -308,32 +308,23 @@ bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms)
 	return wait_clear(scheduler, false, timeout_ms);
 }
 
-bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size)
+size_t scheduler_node_count(const struct scheduler *scheduler)
 {
-	bool answers;
-
-	pthread_mutex_lock(&scheduler->mutex);
-	answers = scheduler->nodes[0].state >= ENGINE_ANSWERS;
-	snprintf(ret_text, size, "%s", scheduler->nodes[0].text);
-	pthread_mutex_unlock(&scheduler->mutex);
-	return answers;
+	return scheduler->node_count;
 }
 
-void scheduler_engine_id(struct scheduler *scheduler, char *ret_id, size_t size)
+struct node_state scheduler_node_state(struct scheduler *scheduler, size_t node)
 {
-	pthread_mutex_lock(&scheduler->mutex);
-	snprintf(ret_id, size, "%s", scheduler->nodes[0].room.capacity.host.engine);
-	pthread_mutex_unlock(&scheduler->mutex);
-}
-
-bool scheduler_engine_ready(struct scheduler *scheduler)
-{
-	bool ready;
+	const struct node *of = &scheduler->nodes[node];
+	struct node_state state = { .name = of->name };
 
 	pthread_mutex_lock(&scheduler->mutex);
-	ready = scheduler->nodes[0].state == ENGINE_LISTED;
+	state.answers = of->state >= ENGINE_ANSWERS;
+	state.ready = of->state == ENGINE_LISTED;
+	snprintf(state.text, sizeof(state.text), "%s", of->text);
+	snprintf(state.id, sizeof(state.id), "%s", of->room.capacity.host.engine);
 	pthread_mutex_unlock(&scheduler->mutex);
-	return ready;
+	return state;
 }
 
 static void on_suggested(void *arg, int64_t job)
@@ -341,13 +332,15 @@ static void on_suggested(void *arg, int64_t job)
 	scheduler_post(arg, inbox_event_new(INBOX_SUGGESTED, job));
 }
 
-static void node_init(struct node *node, struct scheduler *scheduler, const struct scheduler_options *options)
+static void node_init(struct node *node, const char *name, const struct inventory *inventory,
+		      struct scheduler *scheduler, const struct scheduler_options *options)
 {
-	const struct inventory *inventory = &options->inventory;
 	const struct host given = { .devices = inventory->devices, .device_count = inventory->device_count };
 
 	*node = (struct node){
 		.scheduler = scheduler,
+		.name = memory_strdup(name),
+		.index = (size_t)(node - scheduler->nodes),
 		.pool.keep_us = (int64_t)options->pooled_network_ms * 1000,
 		.devices_automatic = inventory->automatic,
 		.claims = device_claims_new(),
@@ -361,6 +354,7 @@ static void node_deinit(struct node *node)
 {
 	room_deinit(&node->room);
 	device_claims_free(node->claims);
+	free(node->name);
 	free(node->common.orphans);
 	free(node->pool.doomed);
 }
@@ -399,14 +393,16 @@ struct scheduler *scheduler_new(const struct scheduler_options *options)
 	suggester_new(options->suggest ? options->suggest : study_suggest, on_suggested, scheduler,
 		      &scheduler->suggester);
 	scheduler->project_vcpus = json_object();
-	scheduler->node_count = 1;
+	scheduler->node_count = 1 + options->other_count;
 	scheduler->nodes = memory_calloc(scheduler->node_count, sizeof(*scheduler->nodes));
-	for (size_t i = 0; i < scheduler->node_count; i++)
-		node_init(&scheduler->nodes[i], scheduler, options);
+	node_init(scheduler->nodes, MAIN_NODE, &options->inventory, scheduler, options);
+	for (size_t i = 0; i < options->other_count; i++)
+		node_init(&scheduler->nodes[1 + i], options->others[i].name, &options->others[i].inventory,
+			  scheduler, options);
 	return scheduler;
 }
 
-enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine, struct error *err)
+enum status scheduler_resume(struct scheduler *scheduler, struct engine *const *engines, struct error *err)
 {
 	enum status rc = jobs_load(scheduler, err);
 
@@ -414,13 +410,14 @@ enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine,
 		rc = room_leases_load(scheduler, err);
 	if (!rc)
 		rc = faults_resume(scheduler, err);
-	scheduler->nodes[0].engine = engine;
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		scheduler->nodes[i].engine = engines[i];
 	return rc;
 }
 
-enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err)
+enum status scheduler_start(struct scheduler *scheduler, struct engine *const *engines, struct error *err)
 {
-	enum status rc = scheduler_resume(scheduler, engine, err);
+	enum status rc = scheduler_resume(scheduler, engines, err);
 
 	if (!rc)
 		rc = suggester_start(scheduler->suggester, err);

@@ -13,13 +13,22 @@
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
 #include "scheduler/gcs.h"
-#include "scheduler/plan/placement.h"
+#include "scheduler/plan/rooms.h"
 #include "scheduler/search/suggester.h"
 
 struct fault_registry;
 struct objects;
 struct scheduler;
 struct store;
+
+/* A machine beside the first one. */
+struct scheduler_node {
+	const char *name;           /* unique, and not MAIN_NODE */
+	struct inventory inventory; /* as below */
+};
+
+/* The first machine's name for users. */
+#define MAIN_NODE "main"
 
 struct scheduler_options {
 	struct store *store;
@@ -33,7 +42,9 @@ struct scheduler_options {
 	struct objects
 		/* outlives the thread; storage that has the jobs' directories; NULL: this daemon has no storage */
 		*objects;
-	struct inventory inventory; /* borrowed for the call */
+	struct inventory inventory; /* borrowed for the call, as the following ones */
+	const struct scheduler_node *others; /* jobs are placed on these machines too */
+	size_t other_count;
 	struct gateway_ops gateway; /* open NULL: replicas cannot reach the emulator */
 	struct gcs_ops gcs;
 	/* The developer's credentials that every replica gets, and the directory of wheels from which Python packages
@@ -47,10 +58,11 @@ struct scheduler_options {
 };
 
 struct scheduler *scheduler_new(const struct scheduler_options *options);
-/* The callbacks to open the engine with. */
-struct engine_sink scheduler_sink(struct scheduler *scheduler);
-/* Loads all unfinished jobs and starts the thread; the engine may be unreachable. */
-enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err);
+/* The callbacks to open the engine of a node with; node 0 is the first. */
+struct engine_sink scheduler_sink(struct scheduler *scheduler, size_t node);
+/* Loads all unfinished jobs and starts the thread; engines may be unreachable. @engines: one for each node.
+ * FAILED_PRECONDITION: a job is on a node that this scheduler does not have. */
+enum status scheduler_start(struct scheduler *scheduler, struct engine *const *engines, struct error *err);
 /* A job was stored, or is to be cancelled. Thread: any. The argument is the scheduler; this is a hook for
  * store_on_intent(). */
 void scheduler_wake(void *scheduler, int64_t job);
@@ -67,15 +79,20 @@ void scheduler_call_failed(struct scheduler *scheduler, int64_t job, const char 
 bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
 /* Likewise for networks that no job uses. */
 bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms);
-/* Whether the engine answers, and its state as text. Thread: any. */
-bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size);
-/* What identifies the engine among all, as in struct host; "": unknown, as no engine has answered yet. Thread: any. */
-void scheduler_engine_id(struct scheduler *scheduler, char *ret_id, size_t size);
-/* Whether the engine answers and its listing of containers and networks was processed, so that jobs progress. Thread:
- * any. */
-bool scheduler_engine_ready(struct scheduler *scheduler);
-/* A copy of capacity and usage, as @project sees it; room_deinit(). Thread: any. */
-struct room scheduler_room(struct scheduler *scheduler, const char *project);
+/* What is known of a node's engine. */
+struct node_state {
+	const char *name;
+	bool answers;
+	bool ready;     /* its listing of containers and networks was processed too, so that jobs progress */
+	char text[256]; /* the state in words */
+	char id[256];   /* identifies the engine among all, as in struct host; "": it has not answered yet */
+};
+
+size_t scheduler_node_count(const struct scheduler *scheduler);
+/* Thread: any. */
+struct node_state scheduler_node_state(struct scheduler *scheduler, size_t node);
+/* A copy of capacity and usage of each node, as @project sees it; rooms_deinit(). Thread: any. */
+struct rooms scheduler_rooms(struct scheduler *scheduler, const char *project);
 /* Ends the threads. A running computation of a tuning job's next trials is finished first. Jobs keep running in the
  * engine and are resumed at the next start. Close the engine between stop and free: its events are ignored after stop. */
 void scheduler_stop(struct scheduler *scheduler);

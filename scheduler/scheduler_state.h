@@ -60,8 +60,8 @@ struct scheduler {
 	bool clearing_seen;     /* as the scheduler's thread last saw @clearing */
 };
 
-/* Loads all unfinished jobs; the engine may be unreachable. */
-enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine, struct error *err);
+/* Loads all unfinished jobs; engines may be unreachable. */
+enum status scheduler_resume(struct scheduler *scheduler, struct engine *const *engines, struct error *err);
 /* Handles all messages and serves the jobs concerned. Returns the latest instant (monotonic) of the next call.
  * Thread: the scheduler's. */
 int64_t scheduler_turn(struct scheduler *scheduler);

@@ -311,6 +311,7 @@ unit_scheduler = \
 	tests/unit/scheduler/test_gateway.c \
 	tests/unit/scheduler/test_gateway_keep.c \
 	tests/unit/scheduler/test_gcs_keep.c \
+	tests/unit/scheduler/test_nodes.c \
 	tests/unit/scheduler/test_queue.c \
 	tests/unit/scheduler/test_admission.c \
 	tests/unit/scheduler/test_queue_words.c \

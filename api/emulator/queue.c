@@ -43,6 +43,8 @@ static const struct message waiting_message = { "trainyard.WaitingJob", waiting_
 						"A job that waits for its turn.", .is_own = true };
 
 static const struct field room_fields[] = {
+	FIELD("node", STRING, 0, "The node's name; absent of all together."),
+	FIELD("problem", STRING, 0, "Why no job can start on the node now; absent: jobs can."),
 	FIELD("jobs", INT32, 0, "How many jobs have been let in."),
 	FIELD("maxJobs", INT32, 0, "How many may be."),
 	FIELD("containers", INT32, 0, "How many containers they have."),
@@ -52,8 +54,8 @@ static const struct field room_fields[] = {
 	FIELD("memoryBytes", INT64, 0, "How much memory they may use together."),
 	FIELD("maxMemoryBytes", INT64, 0,
 	      "How much there is to give; absent: no limit holds for all together."),
-	FIELD("hostVcpus", INT32, 0, "How many CPUs this machine has."),
-	FIELD("hostMemoryBytes", INT64, 0, "How much memory this machine has."),
+	FIELD("hostVcpus", INT32, 0, "How many CPUs the machine has, or all machines together."),
+	FIELD("hostMemoryBytes", INT64, 0, "How much memory the machine has, or all machines together."),
 	{ .name = NULL },
 };
 static const struct message room_message = { "trainyard.Room", room_fields,
@@ -61,6 +63,11 @@ static const struct message room_message = { "trainyard.Room", room_fields,
 
 static const struct field queue_fields[] = {
 	{ .name = "room", .type = FIELD_MESSAGE, .message = &room_message, .help = "Absent: not known now." },
+	{ .name = "nodes",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &room_message,
+	  .help = "The same for each node; absent if there is only one." },
 	{ .name = "jobs",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_REPEATED,
@@ -86,6 +93,7 @@ static const struct message holder_message = { "trainyard.GpuHolder", holder_fie
 
 static const struct field gpu_fields[] = {
 	FIELD("id", STRING, 0, "What the engine calls it."),
+	FIELD("node", STRING, 0, "The node that has it; absent if there is only one."),
 	FIELD("shared", BOOL, 0, "Whether several replicas may hold it."),
 	{ .name = "holders",
 	  .type = FIELD_MESSAGE,
@@ -94,7 +102,7 @@ static const struct field gpu_fields[] = {
 	  .help = "Absent: it is free." },
 	{ .name = NULL },
 };
-static const struct message gpu_message = { "trainyard.Gpu", gpu_fields, "A GPU of this machine.",
+static const struct message gpu_message = { "trainyard.Gpu", gpu_fields, "A GPU of a machine.",
 					    .is_own = true };
 
 static const struct field gpu_list_fields[] = {
@@ -108,7 +116,7 @@ static const struct field gpu_list_fields[] = {
 	      "refused), WAIT or SHARE. Absent: not known now."),
 	{ .name = NULL },
 };
-const struct message gpu_list_message = { "trainyard.GpuList", gpu_list_fields, "The GPUs of this machine.",
+const struct message gpu_list_message = { "trainyard.GpuList", gpu_list_fields, "The GPUs of all machines.",
 					  .is_own = true };
 
 /* ---- jobs ---- */
@@ -206,49 +214,124 @@ static void waiting_write(const struct jobs_context *context, const struct job_l
 		estimate_write(context, list, job, plan, answer);
 }
 
-static void room_write(const struct room *room, struct writer *answer)
+/* What is in use of machines, and the limits; 0: no limit. */
+struct share {
+	unsigned jobs, max_jobs, containers, max_containers;
+	int64_t nano_cpus, memory_bytes, max_memory_bytes;
+	double max_vcpus;
+	bool known; /* the machine is */
+	unsigned host_cpus;
+	int64_t host_memory_bytes;
+};
+
+static struct share share_of(const struct room *room)
 {
 	const struct capacity *capacity = &room->capacity;
 	const bool is_cloud = capacity->fit == FIT_CLOUD && capacity->host.known;
-	const double max_vcpus = capacity->max_vcpus ? capacity->max_vcpus
-				 : is_cloud          ? capacity->host.cpus
-						     : 0;
-	const int64_t max_bytes = capacity->max_memory_bytes ? capacity->max_memory_bytes
-				  : is_cloud                 ? capacity->host.memory_bytes
-							     : 0;
-	struct writer reported = member_message(answer, "room");
 
-	member_int(&reported, "jobs", room->usage.jobs);
-	member_int(&reported, "maxJobs", capacity->max_jobs);
-	member_int(&reported, "containers", room->usage.containers);
-	member_int(&reported, "maxContainers", capacity->max_containers);
-	member_double(&reported, "vcpus", (double)room->usage.nano_cpus / NANO);
-	if (max_vcpus > 0)
-		member_double(&reported, "maxVcpus", max_vcpus);
-	member_int(&reported, "memoryBytes", room->usage.memory_bytes);
-	if (max_bytes)
-		member_int(&reported, "maxMemoryBytes", max_bytes);
-	if (capacity->host.known) {
-		member_int(&reported, "hostVcpus", capacity->host.cpus);
-		member_int(&reported, "hostMemoryBytes", capacity->host.memory_bytes);
-	}
-	message_close(&reported);
+	return (struct share){
+		.jobs = room->usage.jobs,
+		.max_jobs = capacity->max_jobs,
+		.containers = room->usage.containers,
+		.max_containers = capacity->max_containers,
+		.nano_cpus = room->usage.nano_cpus,
+		.memory_bytes = room->usage.memory_bytes,
+		.max_vcpus = capacity->max_vcpus ? capacity->max_vcpus
+			     : is_cloud          ? capacity->host.cpus
+						 : 0,
+		.max_memory_bytes = capacity->max_memory_bytes ? capacity->max_memory_bytes
+				    : is_cloud                 ? capacity->host.memory_bytes
+							       : 0,
+		.known = capacity->host.known,
+		.host_cpus = capacity->host.cpus,
+		.host_memory_bytes = capacity->host.memory_bytes,
+	};
 }
 
-/* False: what this machine can run is not known now. */
-static bool room_read(const struct jobs_context *context, struct room *room)
+/* Of machines with the same limits; a machine that is not known yet adds nothing but those. */
+static void share_add(struct share *sum, const struct share *share)
+{
+	sum->jobs += share->jobs;
+	sum->max_jobs += share->max_jobs;
+	sum->containers += share->containers;
+	sum->max_containers += share->max_containers;
+	sum->nano_cpus += share->nano_cpus;
+	sum->memory_bytes += share->memory_bytes;
+	sum->max_vcpus += share->max_vcpus;
+	sum->max_memory_bytes += share->max_memory_bytes;
+	sum->known = sum->known || share->known;
+	sum->host_cpus += share->host_cpus;
+	sum->host_memory_bytes += share->host_memory_bytes;
+}
+
+static void share_write(const struct share *share, struct writer *answer)
+{
+	member_int(answer, "jobs", share->jobs);
+	member_int(answer, "maxJobs", share->max_jobs);
+	member_int(answer, "containers", share->containers);
+	member_int(answer, "maxContainers", share->max_containers);
+	member_double(answer, "vcpus", (double)share->nano_cpus / NANO);
+	if (share->max_vcpus > 0)
+		member_double(answer, "maxVcpus", share->max_vcpus);
+	member_int(answer, "memoryBytes", share->memory_bytes);
+	if (share->max_memory_bytes)
+		member_int(answer, "maxMemoryBytes", share->max_memory_bytes);
+	if (share->known) {
+		member_int(answer, "hostVcpus", share->host_cpus);
+		member_int(answer, "hostMemoryBytes", share->host_memory_bytes);
+	}
+}
+
+static void nodes_write(const struct rooms *rooms, struct writer *answer)
+{
+	struct writer nodes = member_list(answer, "nodes");
+
+	for (size_t i = 0; i < rooms->count; i++) {
+		const struct room *room = &rooms->nodes[i].room;
+		const struct share share = share_of(room);
+		struct writer node = element_message(&nodes);
+
+		member_text(&node, "node", rooms->nodes[i].name);
+		member_text(&node, "problem",
+			    room->engine_lack[0]    ? room->engine_lack
+			    : room->network_lack[0] ? room->network_lack
+						    : NULL);
+		share_write(&share, &node);
+		message_close(&node);
+	}
+	message_close(&nodes);
+}
+
+static void rooms_write(const struct rooms *rooms, struct writer *answer)
+{
+	struct share sum = { 0 };
+	struct writer room = member_message(answer, "room");
+
+	for (size_t i = 0; i < rooms->count; i++) {
+		const struct share share = share_of(&rooms->nodes[i].room);
+
+		share_add(&sum, &share);
+	}
+	share_write(&sum, &room);
+	message_close(&room);
+	if (rooms->count > 1)
+		nodes_write(rooms, answer);
+}
+
+/* False: what the machines can run is not known now. */
+static bool rooms_read(const struct jobs_context *context, struct rooms *rooms)
 {
 	const struct training_context *training = context->training;
 	const char *project = training->project_id ? training->project_id : "";
 
-	return training->room && training->room(training->room_arg, project, room, NULL) == STATUS_OK;
+	return training->rooms && training->rooms(training->rooms_arg, project, rooms, NULL) == STATUS_OK;
 }
 
 enum status queue_answer(struct call *call, struct error *err)
 {
 	const struct jobs_context *context = call->context;
 	struct job_list list AUTO_JOB_LIST = { 0 };
-	struct room room AUTO_ROOM = { 0 };
+	struct rooms rooms AUTO_ROOMS = { 0 };
 	const struct job **jobs;
 	struct writer answer, waiting;
 	size_t count;
@@ -259,8 +342,8 @@ enum status queue_answer(struct call *call, struct error *err)
 	jobs = memory_calloc(list.count + 1, sizeof(*jobs));
 	count = waiting_sort(&list, jobs);
 	answer = message_open(&call->answer, &queue_answer_message);
-	if (room_read(context, &room))
-		room_write(&room, &answer);
+	if (rooms_read(context, &rooms))
+		rooms_write(&rooms, &answer);
 	waiting = member_list(&answer, "jobs");
 	for (size_t i = 0; i < count && i < WAITING_MAX; i++) {
 		struct writer one = element_message(&waiting);
@@ -291,14 +374,15 @@ static void holder_write(const struct jobs_context *context, const struct job *j
 	member_time(answer, "startTime", job->started_us, TIME_MICROSECONDS);
 }
 
-/* Writes the leases of one device; @leases of others are ignored. */
-static void gpu_write(const struct jobs_context *context, const char *device, bool shared,
+/* Writes the leases of one device; those of others are ignored. @node: NULL: there is only one. */
+static void gpu_write(const struct jobs_context *context, const char *node, const char *device,
 		      const struct job_list *jobs, const struct room *room, struct writer *answer)
 {
 	struct writer holders;
 
 	member_text(answer, "id", device);
-	if (shared)
+	member_text(answer, "node", node);
+	if (room->capacity.accelerators == ACCELERATORS_SHARE)
 		member_bool(answer, "shared", true);
 	holders = member_list(answer, "holders");
 	for (size_t i = 0; i < room->usage.lease_count; i++) {
@@ -315,6 +399,22 @@ static void gpu_write(const struct jobs_context *context, const char *device, bo
 	message_close(&holders);
 }
 
+static void gpus_write(const struct jobs_context *context, const struct rooms *rooms,
+		       const struct job_list *jobs, struct writer *gpus)
+{
+	for (size_t i = 0; i < rooms->count; i++) {
+		const struct room *room = &rooms->nodes[i].room;
+
+		for (size_t at = 0; at < room->capacity.host.device_count; at++) {
+			struct writer gpu = element_message(gpus);
+
+			gpu_write(context, rooms->count > 1 ? rooms->nodes[i].name : NULL,
+				  room->capacity.host.devices[at], jobs, room, &gpu);
+			message_close(&gpu);
+		}
+	}
+}
+
 enum status gpu_list_answer(struct call *call, struct error *err)
 {
 	static const char *const policies[] = {
@@ -325,25 +425,19 @@ enum status gpu_list_answer(struct call *call, struct error *err)
 	};
 	const struct jobs_context *context = call->context;
 	struct job_list jobs AUTO_JOB_LIST = { 0 };
-	struct room room AUTO_ROOM = { 0 };
+	struct rooms rooms AUTO_ROOMS = { 0 };
 	struct writer answer, gpus;
-	const bool known = room_read(context, &room);
+	const bool known = rooms_read(context, &rooms);
 	enum status rc = job_list_unfinished(context->store, &jobs, err);
 
 	if (rc)
 		return rc;
 	answer = message_open(&call->answer, &gpu_list_message);
 	gpus = member_list(&answer, "gpus");
-	for (size_t i = 0; i < room.capacity.host.device_count; i++) {
-		struct writer gpu = element_message(&gpus);
-
-		gpu_write(context, room.capacity.host.devices[i],
-			  room.capacity.accelerators == ACCELERATORS_SHARE, &jobs, &room, &gpu);
-		message_close(&gpu);
-	}
+	gpus_write(context, &rooms, &jobs, &gpus);
 	message_close(&gpus);
 	if (known)
-		member_text(&answer, "policy", policies[room.capacity.accelerators]);
+		member_text(&answer, "policy", policies[rooms.nodes->room.capacity.accelerators]);
 	message_close(&answer);
 	return STATUS_OK;
 }

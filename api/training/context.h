@@ -9,8 +9,8 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
 #include "scheduler/plan/image_facts.h"
-#include "scheduler/plan/placement.h"
 #include "scheduler/plan/plan.h"
+#include "scheduler/plan/rooms.h"
 
 struct objects;
 struct store;
@@ -22,9 +22,12 @@ struct training_context {
 	struct quota_counter *counter;    /* counts calls; NULL: they are not counted */
 	const char *project_id,
 		*project_number; /* of the one project with a known number; paths may have either */
-	/* The resources and their use, as @project sees them; NULL: unknown. */
-	enum status (*room)(void *arg, const char *project, struct room *ret_room, struct error *err);
-	void *room_arg;
+	/* The machines' resources and their use, as @project sees them; rooms_deinit(). NULL: unknown. */
+	enum status (*rooms)(void *arg, const char *project, struct rooms *ret_rooms, struct error *err);
+	void *rooms_arg;
+	/* The name of the machine that is meant where an assignment names none; NULL: there is only one machine, and
+	 * names are not shown. */
+	const char *main_node;
 	/* Inspects an image, as engine_ops.inspect_image (scheduler/engine/engine.h). NULL: there is no engine to ask. */
 	enum status (*inspect_image)(void *arg, const char *image, const json_t *command, const json_t *args,
 				     bool with_program, struct image_facts *ret_facts, struct error *err);

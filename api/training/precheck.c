@@ -10,7 +10,7 @@
 #include "daemon/base/seeded_random.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/placement.h"
+#include "scheduler/plan/rooms.h"
 #include "store/objects/objects.h"
 
 void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
@@ -63,18 +63,20 @@ static enum status refuse_for_good(const char *project, enum shortage shortage, 
 enum status training_host_check(const struct training_context *context, const struct plan *plan,
 				enum shortage *ret_shortage, struct error *err)
 {
-	struct room room AUTO_ROOM = { 0 };
-	struct room empty = { 0 };
+	struct rooms rooms AUTO_ROOMS = { 0 };
 	AUTO(assignment) struct assignment *assignment = NULL;
 	struct error cause AUTO_ERROR = { 0 };
 	enum status rc = STATUS_UNAVAILABLE;
+	size_t node;
 
 	*ret_shortage = SHORTAGE_NONE;
-	if (context->room)
-		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (context->rooms)
+		rc = context->rooms(context->rooms_arg, plan->project, &rooms, &cause);
 	if (!rc) {
-		empty.capacity = room.capacity; /* borrowed */
-		rc = placement_find(plan, &empty, &assignment, ret_shortage, &cause);
+		const struct rooms empty = rooms_emptied(&rooms);
+
+		rc = rooms_find(plan, &empty, &node, &assignment, ret_shortage, &cause);
+		free(empty.nodes);
 	}
 	if (rc == STATUS_FAILED_PRECONDITION)
 		return refuse_for_good(plan->project, *ret_shortage, &cause, err);

@@ -18,8 +18,9 @@ struct assignment;
 json_t *replica_json(const struct plan *plan, const struct assignment *assignment, enum role role,
 		     unsigned index);
 
-/* Of all replicas. */
-json_t *replicas_json(const struct plan *plan, const struct assignment *assignment);
+/* Of all replicas, with "node", the name of the machine that each is on: @main_node if the assignment names none. That
+ * member is absent if @main_node is NULL too, or without an assignment. */
+json_t *replicas_json(const struct plan *plan, const struct assignment *assignment, const char *main_node);
 
 /* The field of a job's @input, as clients of its family spell it, from which a pool's @member ("machine_type",
  * "accelerator_count") was made: "trainingInput.workerType", "jobSpec.workerPoolSpecs[1].machineSpec.machineType". A

@@ -50,7 +50,7 @@ static enum status trial_json(const struct training_context *context, const stru
 	if (rc)
 		return rc;
 	name = run->kind == KIND_TRAINING ? NULL : job_name(context, run);
-	replicas = replicas_json(plan, assignment);
+	replicas = replicas_json(plan, assignment, context->main_node);
 	*ret_object = json_pack("{s:i, s:s*, s:s, s:I, s:O, s:O}", "trialId", (int)trial->number, "customJob",
 				name, "state", job_state_reported(run), "attempt", (json_int_t)run->attempt,
 				"commandLines", programs.command_lines, "replicas", replicas);
@@ -79,8 +79,8 @@ static enum status trials_add(const struct training_context *context, const stru
 	return STATUS_OK;
 }
 
-static enum status replicas_add(const struct plan *plan, const struct assignment *assignment, json_t *report,
-				struct error *err)
+static enum status replicas_add(const struct training_context *context, const struct plan *plan,
+				const struct assignment *assignment, json_t *report, struct error *err)
 {
 	struct programs programs AUTO_PROGRAMS = { NULL, NULL };
 	enum status rc = programs_make(plan, &programs, err);
@@ -89,7 +89,7 @@ static enum status replicas_add(const struct plan *plan, const struct assignment
 		return rc;
 	json_object_set(report, "commandLines", programs.command_lines);
 	json_object_set(report, "environments", programs.environments);
-	json_object_set_new(report, "replicas", replicas_json(plan, assignment));
+	json_object_set_new(report, "replicas", replicas_json(plan, assignment, context->main_node));
 	return STATUS_OK;
 }
 
@@ -157,7 +157,7 @@ enum status report_make(const struct call *call, const struct job *job, const st
 	rc = deviations_add(context, job, deviations, report, err);
 	if (!rc)
 		rc = plan_tunes(plan) ? trials_add(context, job, report, err)
-				      : replicas_add(plan, assignment, report, err);
+				      : replicas_add(context, plan, assignment, report, err);
 	if (!rc)
 		*ret_report = TAKE(report);
 	return rc;

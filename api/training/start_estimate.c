@@ -36,7 +36,7 @@ static void waits_behind(const struct training_context *context, struct start_es
 	waits(start_estimate, shortage, text);
 }
 
-/* Takes the job's resources out of the room. */
+/* Takes the job's resources out of the machine's room. */
 static void room_take(struct room *room, const struct plan *plan, const struct assignment *assignment)
 {
 	struct usage *usage = &room->usage;
@@ -59,7 +59,7 @@ struct estimation {
 	const struct plan *plan;           /* ours */
 	const struct job *job;             /* likewise; NULL: it is not there yet */
 	const struct job_list *unfinished; /* NULL: to be read */
-	struct room *room;
+	struct rooms *rooms;
 	struct start_estimate *start_estimate;
 };
 
@@ -71,11 +71,12 @@ static bool holds_up(const struct estimation *estimation, const struct plan *oth
 	switch (shortage) {
 	case SHORTAGE_NONE:
 	case SHORTAGE_ROOM:
-	case SHORTAGE_ENGINE:
 	case SHORTAGE_NETWORK:
 		return true;
+	case SHORTAGE_ENGINE:
+		return estimation->rooms->count == 1; /* rooms_find() */
 	case SHORTAGE_DEVICES:
-		return placement_wants_devices(plan_accelerator_count(ours), &estimation->room->capacity);
+		return rooms_want_devices(plan_accelerator_count(ours), estimation->rooms);
 	case SHORTAGE_PROJECT:
 		return strcmp(ours->project, other->project) == 0;
 	case SHORTAGE_HOST:
@@ -84,14 +85,32 @@ static bool holds_up(const struct estimation *estimation, const struct plan *oth
 	return false;
 }
 
+/* Finds room for a job of another project. The usage of that project is unknown: the known one is that of ours. */
+static enum status other_find(const struct rooms *rooms, const struct plan *other, size_t *ret_node,
+			      struct assignment **ret_assignment, enum shortage *ret_shortage,
+			      struct error *err)
+{
+	struct rooms seen = { memory_calloc(rooms->count, sizeof(*seen.nodes)), rooms->count };
+	enum status rc;
+
+	for (size_t i = 0; i < rooms->count; i++) {
+		seen.nodes[i] = rooms->nodes[i];
+		seen.nodes[i].room.capacity.project_vcpus = 0;
+	}
+	rc = rooms_find(other, &seen, ret_node, ret_assignment, ret_shortage, err);
+	free(seen.nodes);
+	return rc;
+}
+
 /* The other job takes its room, or is what ours waits behind, or does not matter. */
 static void look_at(const struct estimation *estimation, const struct job *job)
 {
+	struct rooms *rooms = estimation->rooms;
 	AUTO(plan) struct plan *other = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
 	struct error cause AUTO_ERROR = { 0 };
-	struct room seen = *estimation->room;
 	enum shortage shortage = SHORTAGE_NONE;
+	size_t node;
 	bool is_ours;
 
 	if (plan_from_text(job->plan, &other, NULL))
@@ -99,13 +118,12 @@ static void look_at(const struct estimation *estimation, const struct job *job)
 	if (plan_tunes(other))
 		return; /* its trials wait, and not the tuning job */
 	is_ours = strcmp(other->project, estimation->plan->project) == 0;
-	if (!is_ours)
-		seen.capacity.project_vcpus = 0; /* the usage that is known is that of our project */
-	switch (placement_find(other, &seen, &assignment, &shortage, &cause)) {
+	switch (is_ours ? rooms_find(other, rooms, &node, &assignment, &shortage, &cause)
+			: other_find(rooms, other, &node, &assignment, &shortage, &cause)) {
 	case STATUS_OK:
-		if (is_ours)
-			estimation->room->usage.project_vcpus += plan_vcpus(other);
-		room_take(estimation->room, other, assignment);
+		for (size_t i = 0; is_ours && i < rooms->count; i++)
+			rooms->nodes[i].room.usage.project_vcpus += plan_vcpus(other);
+		room_take(&rooms->nodes[node].room, other, assignment);
 		break;
 	case STATUS_RESOURCE_EXHAUSTED:
 		if (holds_up(estimation, other, shortage))
@@ -169,13 +187,15 @@ static enum status queue_look(const struct estimation *estimation, struct error 
 }
 
 /* What the job would be given if there were no other jobs. */
-static enum status place_alone(const struct plan *plan, const struct room *room,
+static enum status place_alone(const struct plan *plan, const struct rooms *rooms,
 			       struct start_estimate *start_estimate, struct error *err)
 {
-	struct room empty = { .capacity = room->capacity };
+	const struct rooms empty = rooms_emptied(rooms);
 	enum shortage shortage = SHORTAGE_NONE;
-	enum status rc = placement_find(plan, &empty, &start_estimate->assignment, &shortage, err);
+	size_t node;
+	enum status rc = rooms_find(plan, &empty, &node, &start_estimate->assignment, &shortage, err);
 
+	free(empty.nodes);
 	if (rc == STATUS_RESOURCE_EXHAUSTED) {
 		error_deinit(err);
 		return STATUS_OK;
@@ -187,12 +207,13 @@ static enum status place_alone(const struct plan *plan, const struct room *room,
 	return rc;
 }
 
-static enum status place(const struct plan *plan, const struct room *room,
+static enum status place(const struct plan *plan, const struct rooms *rooms,
 			 struct start_estimate *start_estimate, struct error *err)
 {
 	struct error cause AUTO_ERROR = { 0 };
 	enum shortage shortage = SHORTAGE_NONE;
-	enum status rc = placement_find(plan, room, &start_estimate->assignment, &shortage, &cause);
+	size_t node;
+	enum status rc = rooms_find(plan, rooms, &node, &start_estimate->assignment, &shortage, &cause);
 
 	if (rc == STATUS_RESOURCE_EXHAUSTED) {
 		waits(start_estimate, shortage, cause.text);
@@ -206,16 +227,16 @@ static enum status place(const struct plan *plan, const struct room *room,
 
 static enum status start_estimate_in(const struct training_context *context, const struct plan *plan,
 				     const struct job *job, const struct job_list *unfinished,
-				     struct room *room, struct start_estimate *start_estimate,
+				     struct rooms *rooms, struct start_estimate *start_estimate,
 				     struct error *err)
 {
-	struct estimation estimation = { context, plan, job, unfinished, room, start_estimate };
+	struct estimation estimation = { context, plan, job, unfinished, rooms, start_estimate };
 	enum status rc = queue_look(&estimation, err);
 
 	if (!rc && !start_estimate->text)
-		rc = place(plan, room, start_estimate, err);
+		rc = place(plan, rooms, start_estimate, err);
 	if (!rc && !start_estimate->starts_now)
-		rc = place_alone(plan, room, start_estimate, err);
+		rc = place_alone(plan, rooms, start_estimate, err);
 	start_estimate->known = !rc;
 	return rc;
 }
@@ -232,16 +253,16 @@ enum status start_estimate_among(const struct training_context *context, const s
 {
 	struct start_estimate start_estimate AUTO_START_ESTIMATE = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
-	struct room room AUTO_ROOM = { 0 };
+	struct rooms rooms AUTO_ROOMS = { 0 };
 	enum status rc = STATUS_UNAVAILABLE;
 
-	if (context->room)
-		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (context->rooms)
+		rc = context->rooms(context->rooms_arg, plan->project, &rooms, &cause);
 	if (!rc)
-		rc = start_estimate_in(context, plan, job, unfinished, &room, &start_estimate, &cause);
+		rc = start_estimate_in(context, plan, job, unfinished, &rooms, &start_estimate, &cause);
 	if (rc == STATUS_UNAVAILABLE) {
 		start_estimate_deinit(&start_estimate); /* a partial result */
-		waits(&start_estimate, context->room ? SHORTAGE_ENGINE : SHORTAGE_NONE,
+		waits(&start_estimate, context->rooms ? SHORTAGE_ENGINE : SHORTAGE_NONE,
 		      cause.text ? cause.text : "What this machine has is not known.");
 		rc = STATUS_OK;
 	} else if (rc) {

@@ -283,9 +283,22 @@ void retention_write(struct text *text, const json_t *retention)
 	text_printf(text, " now, %" PRId64 " removed)", json_int_at(retention, "removedJobs", 0));
 }
 
+static void nodes_print(const json_t *nodes)
+{
+	const json_t *node;
+	size_t index;
+
+	json_array_foreach(nodes, index, node) {
+		const char *name = json_text_at(node, "name"), *detail = json_text_at(node, "detail");
+
+		line_print(index ? "" : "nodes", "%s: %s%s", name ? name : "",
+			   json_true_at(node, "reachable") ? "" : "not reached: ", detail ? detail : "");
+	}
+}
+
 static void status_print(const char *endpoint, const json_t *health, const json_t *clock)
 {
-	const json_t *engine = json_object_get(health, "engine");
+	const json_t *engine = json_object_get(health, "engine"), *nodes = json_object_get(health, "nodes");
 	const char *detail = json_text_at(engine, "detail"), *reason = json_text_at(health, "reason");
 	const char *version = json_text_at(health, "version"), *now = json_text_at(clock, "now");
 	const int64_t grpc = json_int_at(json_object_get(health, "grpc"), "port", 0);
@@ -296,7 +309,9 @@ static void status_print(const char *endpoint, const json_t *health, const json_
 		line_print("version", "%s", version);
 	if (grpc)
 		line_print("gRPC", "port %" PRId64, grpc);
-	if (engine)
+	if (nodes)
+		nodes_print(nodes);
+	else if (engine)
 		line_print("engine", "%s%s",
 			   json_true_at(engine, "reachable") ? "" : "not reached: ", detail ? detail : "");
 	retention_write(&keeps, json_object_get(health, "retention"));
@@ -353,6 +368,18 @@ static int status_show(const struct invocation *invocation, struct client *clien
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
+/* Whether jobs can run: of several nodes, on one of them. */
+static bool has_engine(const json_t *health)
+{
+	const json_t *node;
+	size_t index;
+
+	json_array_foreach(json_object_get(health, "nodes"), index, node)
+		if (json_true_at(node, "reachable"))
+			return true;
+	return strcmp(json_text_at(health, "status"), "ok") == 0;
+}
+
 /* One look at the daemon. *ret_ready: it serves, and reaches its engine. */
 static int status_look(const struct invocation *invocation, struct client *client, bool shows_any,
 		       bool *ret_ready)
@@ -370,7 +397,7 @@ static int status_look(const struct invocation *invocation, struct client *clien
 		*ret_ready = true; /* to wait would change nothing */
 		return main_failure(&err);
 	}
-	*ret_ready = strcmp(json_text_at(health, "status"), "ok") == 0;
+	*ret_ready = has_engine(health);
 	return *ret_ready || shows_any ? status_show(invocation, client, health, clock) : EXIT_FAILED;
 }
 

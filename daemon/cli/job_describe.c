@@ -116,6 +116,7 @@ static void replicas_write(struct text *text, const json_t *report, const json_t
 {
 	static const struct table_column columns[] = {
 		{ .title = "REPLICA" },
+		{ .title = "NODE", .optional = true },
 		{ .title = "END", .optional = true },
 		{ .title = "RESTARTS", .right = true, .optional = true },
 		{ .title = "IMAGE", .least = 16 },
@@ -146,6 +147,7 @@ static void replicas_write(struct text *text, const json_t *report, const json_t
 
 		replica_end_report(&end, became);
 		table_put(&table, json_text_at(replica, "name"), STYLE_NONE);
+		table_put(&table, json_text_at(replica, "node"), STYLE_NONE);
 		table_put(&table, end.data, json_true_at(became, "blamed") ? STYLE_BAD : STYLE_NONE);
 		table_put(&table, restart_count, STYLE_NONE);
 		table_put(&table, json_text_at(replica, "image"), STYLE_NONE);

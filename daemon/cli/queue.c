@@ -123,6 +123,7 @@ static void share_write(struct text *text, const char *used, const char *most, c
 /* "1 of 8 jobs, 2 of 64 containers, 4 of 8 CPUs, 15.0 GiB of 30.0 GiB memory" */
 static void room_write(struct text *text, const json_t *room)
 {
+	const char *node = json_text_at(room, "node");
 	struct text reported AUTO_TEXT = { 0 }, bytes AUTO_TEXT = { 0 }, bytes_most AUTO_TEXT = { 0 };
 	const double vcpus_most = json_number_value(json_object_get(room, "maxVcpus"));
 	AUTO(string) char *jobs = memory_printf("%lld", (long long)json_int_at(room, "jobs", 0));
@@ -140,7 +141,9 @@ static void room_write(struct text *text, const json_t *room)
 	share_write(&reported, containers, containers_most, "containers");
 	share_write(&reported, vcpus, most, "vCPUs");
 	share_write(&reported, bytes.data, bytes_most.data, "memory");
-	text_printf(text, "%sin use: ", terminal_style(stdout, STYLE_DIM));
+	if (json_text_at(room, "problem"))
+		text_printf(&reported, "; %s", json_text_at(room, "problem"));
+	text_printf(text, "%s%s: ", terminal_style(stdout, STYLE_DIM), node ? node : "in use");
 	text_wrap(text, reported.data, INDENT);
 	text_printf(text, "%s\n", terminal_style(stdout, STYLE_NONE));
 }
@@ -148,12 +151,14 @@ static void room_write(struct text *text, const json_t *room)
 static void queue_write(struct text *text, const json_t *queue, int64_t now_us)
 {
 	struct table table AUTO_TABLE = { .columns = queue_columns };
-	const json_t *jobs = json_object_get(queue, "jobs"), *room = json_object_get(queue, "room"), *job;
+	const json_t *jobs = json_object_get(queue, "jobs"), *room = json_object_get(queue, "room"), *job, *node;
 	const int64_t more = json_int_at(queue, "waitingCount", 0) - (int64_t)json_array_size(jobs);
 	size_t index;
 
 	if (room)
 		room_write(text, room);
+	json_array_foreach(json_object_get(queue, "nodes"), index, node)
+		room_write(text, node);
 	json_array_foreach(jobs, index, job)
 		waiting_put(&table, job, now_us);
 	if (table.cell_count)
@@ -189,6 +194,7 @@ int queue_main(struct invocation *invocation)
 
 static const struct table_column gpu_columns[] = {
 	{ .title = "GPU", .least = 12 },
+	{ .title = "NODE", .optional = true },
 	{ .title = "STATE" },
 	{ .title = "JOB", .least = 16 },
 	{ .title = "REPLICA", .optional = true },
@@ -210,6 +216,7 @@ static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
 		if (holder)
 			age_append(&since, json_text_at(holder, "startTime"), now_us);
 		table_put(table, json_text_at(gpu, "id"), STYLE_NONE);
+		table_put(table, json_text_at(gpu, "node"), STYLE_NONE);
 		table_put(table,
 			  !holder     ? "free"
 			  : count > 1 ? "shared"

@@ -35,14 +35,20 @@ enum {
 	SIGN_BYTES = 16,
 };
 
+/* Whether a node's engine sees the mount. */
+struct engine_view {
+	const char *url;
+	enum { VISIBILITY_UNKNOWN, VISIBLE, INVISIBLE } visibility;
+};
+
 struct gcs_host {
 	struct gcs_host_options options;
-	char *state_dir, *engine, *directory;
+	char *state_dir, *directory;
+	struct engine_view *engines; /* as many as there are nodes */
 	struct gcs_endpoint *endpoint;
 	pthread_mutex_t rules_lock; /* so that the last notification is the right one */
 	pid_t pid;                  /* 0: none is running */
 	char sign[sizeof(".") + 2 * SIGN_BYTES]; /* of its mount: gcs_file_system.h */
-	enum { VISIBILITY_UNKNOWN, VISIBLE, INVISIBLE } visibility; /* of that mount to the engine */
 	int life;                   /* the other end of its standard input and output; -1 */
 };
 
@@ -168,7 +174,8 @@ static void sign_make(struct gcs_host *host)
 	randombytes_buf(random, sizeof(random));
 	host->sign[0] = '.';
 	sodium_bin2hex(host->sign + 1, sizeof(host->sign) - 1, random, sizeof(random));
-	host->visibility = VISIBILITY_UNKNOWN;
+	for (size_t i = 0; i < host->options.engine_count; i++)
+		host->engines[i].visibility = VISIBILITY_UNKNOWN;
 }
 
 static enum status process_start(struct gcs_host *host, struct error *err)
@@ -203,25 +210,26 @@ static enum status process_start(struct gcs_host *host, struct error *err)
  * if another daemon's mount is at the same path. The mount of a daemon in a container is visible if the state directory is
  * a shared mount. If the engine does not answer, the next call asks again: the engine refuses to create a container without
  * the directory. */
-static enum status visibility_check(struct gcs_host *host, struct error *err)
+static enum status visibility_check(const struct gcs_host *host, struct engine_view *engine,
+				    struct error *err)
 {
-	if (host->visibility == VISIBILITY_UNKNOWN) {
+	if (engine->visibility == VISIBILITY_UNKNOWN) {
 		AUTO(string)
 		char *path = memory_printf("%s/" GCS_MOUNT "/%s", host->state_dir, host->sign);
-		const enum status rc = host->options.engine_has(host->engine, path, NULL);
+		const enum status rc = host->options.engine_has(engine->url, path, NULL);
 
 		if (!rc)
-			host->visibility = VISIBLE;
+			engine->visibility = VISIBLE;
 		else if (rc == STATUS_NOT_FOUND)
-			host->visibility = INVISIBLE;
+			engine->visibility = INVISIBLE;
 	}
-	return host->visibility != INVISIBLE
+	return engine->visibility != INVISIBLE
 		       ? STATUS_OK
 		       : error_set(err, STATUS_UNAVAILABLE, NULL,
 				   "the engine does not see the mount at %s/" GCS_MOUNT, host->state_dir);
 }
 
-static enum status gcs_place(void *arg, const char **ret_directory, struct error *err)
+static enum status gcs_place(void *arg, size_t node, const char **ret_directory, struct error *err)
 {
 	struct gcs_host *host = arg;
 	enum status rc = STATUS_OK;
@@ -240,7 +248,7 @@ static enum status gcs_place(void *arg, const char **ret_directory, struct error
 			rc = process_start(host, err);
 	}
 	if (!rc)
-		rc = visibility_check(host, err);
+		rc = visibility_check(host, &host->engines[node], err);
 	if (!rc)
 		*ret_directory = host->directory;
 	return rc;
@@ -274,7 +282,9 @@ void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret
 	host->life = -1;
 	pthread_mutex_init(&host->rules_lock, NULL);
 	host->state_dir = memory_strdup(options->state_dir);
-	host->engine = memory_strdup(options->engine);
+	host->engines = memory_calloc(options->engine_count, sizeof(*host->engines));
+	for (size_t i = 0; i < options->engine_count; i++)
+		host->engines[i].url = options->engines[i];
 	host->directory = memory_printf("%s/" GCS_MOUNT "/gcs", options->state_dir);
 	if (!gcs_mountpoint_sweep(options->state_dir))
 		log_event(LOG_INFO, "gcs-mounted-still", "path=%s hint=\"an earlier process is leaving it\"",
@@ -298,7 +308,7 @@ void gcs_host_close(struct gcs_host *host)
 	gcs_endpoint_close(host->endpoint);
 	pthread_mutex_destroy(&host->rules_lock);
 	free(host->state_dir);
-	free(host->engine);
+	free(host->engines);
 	free(host->directory);
 	free(host);
 }

@@ -15,7 +15,9 @@ struct objects;
 
 struct gcs_host_options {
 	const char *state_dir; /* absolute */
-	const char *engine;    /* "unix:///var/run/docker.sock" */
+	/* The engine of each node: "unix:///var/run/docker.sock". The strings live as long as the host. */
+	const char *const *engines;
+	size_t engine_count;
 	/* As struct engine_kind has it. */
 	enum status (*engine_has)(const char *engine, const char *path, struct error *err);
 	struct objects *objects;

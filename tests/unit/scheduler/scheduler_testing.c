@@ -43,6 +43,8 @@ void clock_step(struct bench *bench, int64_t by_ns)
 void daemon_start(struct bench *bench)
 {
 	struct inventory inventory = { 0 };
+	const struct scheduler_node others[] = { { "b", { .automatic = true } } };
+	struct engine *engines[2];
 	struct engine_sink sink;
 
 	snprintf(bench->trials_dir, sizeof(bench->trials_dir), "%s/trials", bench->directory);
@@ -57,6 +59,8 @@ void daemon_start(struct bench *bench)
 		.retry_pause_ms = 1,
 		.capacity = bench->capacity,
 		.inventory = inventory,
+		.others = others,
+		.other_count = bench->other != NULL,
 		.trials_dir = bench->trials_dir,
 		.gateway = bench->gateway,
 		.gcs = bench->gcs,
@@ -68,9 +72,13 @@ void daemon_start(struct bench *bench)
 		.pooled_network_ms = bench->pooled_network_ms,
 	});
 	inventory_deinit(&inventory);
-	sink = scheduler_sink(bench->scheduler);
-	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL),
-			 STATUS_OK);
+	sink = scheduler_sink(bench->scheduler, 0);
+	engines[0] = fake_engine_open(bench->fake, &sink);
+	if (bench->other) {
+		sink = scheduler_sink(bench->scheduler, 1);
+		engines[1] = fake_engine_open(bench->other, &sink);
+	}
+	assert_int_equal(scheduler_start(bench->scheduler, engines, NULL), STATUS_OK);
 }
 
 void daemon_stop(struct bench *bench)

@@ -44,6 +44,7 @@ struct bench {
 	struct fault_registry *faults;
 	struct scheduler *scheduler;
 	struct fake_engine *fake;
+	struct fake_engine *other; /* of the node "b" of the next daemon_start(); NULL: there is none */
 	struct capacity capacity; /* of the next daemon_start() */
 	const char *gpus;
 	struct gateway_ops gateway;

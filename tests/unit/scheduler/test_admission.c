@@ -206,8 +206,8 @@ static char *admission_text(const struct admission *admission)
 
 	for (size_t i = 0; i < admission->count; i++)
 		decision_write(&text, &admission->decisions[i]);
-	if (admission->look_for)
-		text_printf(&text, "look for %u; ", admission->look_for);
+	if (*admission->look_for)
+		text_printf(&text, "look for %u; ", *admission->look_for);
 	text_puts(&text, "");
 	if (text.length)
 		text.data[--text.length] = '\0';
@@ -231,13 +231,14 @@ static bool row_holds(const struct row *row)
 	};
 	struct network_pool pool = { 0 };
 	struct job_entry entries[4], *queue[4];
+	const struct node_view node = {
+		.name = "main", .room = &room, .pool = &pool, .look = &look, .networks_short = row->short_of
+	};
 	struct queue_view view = { .open = entry_open,
 				   .reconciler = &reconciler,
 				   .queue = queue,
-				   .room = &room,
-				   .pool = &pool,
-				   .look = &look,
-				   .networks_short = row->short_of,
+				   .nodes = &node,
+				   .node_count = 1,
 				   .host_us = row->host_s * S,
 				   .wall_us = 5000 * S,
 				   .mono_us = 100 * S };

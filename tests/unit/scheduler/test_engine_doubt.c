@@ -53,7 +53,7 @@ static void steps_await(struct bench *bench, const char *job_id)
 /* Something that was asked about the replica failed. */
 static void tell_failure(struct bench *bench, const struct replica_key *key)
 {
-	const struct engine_sink sink = scheduler_sink(bench->scheduler);
+	const struct engine_sink sink = scheduler_sink(bench->scheduler, 0);
 	const struct replica_status status = { .key = *key };
 
 	sink.event(sink.arg, &(struct engine_event){ .kind = ENGINE_FAILED,
@@ -141,7 +141,7 @@ static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(v
 static void an_exit_in_doubt_is_what_its_event_says(void **state)
 {
 	struct bench *bench = *state;
-	const struct engine_sink sink = scheduler_sink(bench->scheduler);
+	const struct engine_sink sink = scheduler_sink(bench->scheduler, 0);
 	const int64_t id = bench_submit(bench, "told", 0, 0);
 	struct replica_status status = { .key = key_of(id, ROLE_MASTER, 0),
 					 .observed = REPLICA_EXITED,

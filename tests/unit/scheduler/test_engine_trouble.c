@@ -269,7 +269,7 @@ static void strays_of_unknown_jobs_are_removed(void **state)
 	job_await(bench, id, JOB_RUNNING);
 	/* A leftover of a job that nobody knows comes with the next listing. */
 	{
-		struct engine_sink ignored = scheduler_sink(bench->scheduler);
+		struct engine_sink ignored = scheduler_sink(bench->scheduler, 0);
 		struct engine *engine = fake_engine_open(bench->fake, &ignored);
 		struct replica_spec stray = { .key = { .job = 4711, .attempt = 1, .role = ROLE_PS } };
 

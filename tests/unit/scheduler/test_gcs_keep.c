@@ -7,9 +7,9 @@ static struct {
 	bool fails;
 } place;
 
-static enum status gcs_place(void *arg, const char **ret_directory, struct error *err)
+static enum status gcs_place(void *arg, size_t node, const char **ret_directory, struct error *err)
 {
-	(void)arg;
+	(void)arg, (void)node;
 	__atomic_fetch_add(&place.calls, 1, __ATOMIC_RELAXED);
 	if (place.fails)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no such device");

@@ -67,12 +67,12 @@ static void room_await(struct bench *bench, const char *project, const char *exp
 	char text[128] = "";
 
 	for (int i = 0; i < WAIT_MS; i++) {
-		struct room room AUTO_ROOM = scheduler_room(bench->scheduler, project);
+		struct rooms rooms AUTO_ROOMS = scheduler_rooms(bench->scheduler, project);
+		const struct usage *usage = &rooms.nodes->room.usage;
 
 		snprintf(text, sizeof(text), "%u jobs, %u containers, %lld cpus, %u of project, %zu leases",
-			 room.usage.jobs, room.usage.containers,
-			 (long long)(room.usage.nano_cpus / 1000000000), room.usage.project_vcpus,
-			 room.usage.lease_count);
+			 usage->jobs, usage->containers, (long long)(usage->nano_cpus / 1000000000),
+			 usage->project_vcpus, usage->lease_count);
 		if (strcmp(text, expected) == 0)
 			return;
 		usleep(1000);

@@ -116,22 +116,22 @@ static void a_queued_job_says_once_what_it_waits_for(void **state)
 	}
 }
 
-/* The room as others are told of it. Broken: scheduler_room() that does not ask for the engine: a plan started at once. */
+/* The room as others are told of it. Broken: scheduler_rooms() that does not ask for the engine: a plan started at once. */
 static void while_the_engine_is_away_all_wait_for_it(void **state)
 {
 	struct bench *bench = *state;
-	struct room away AUTO_ROOM = { 0 }, back AUTO_ROOM = { 0 };
+	struct rooms away AUTO_ROOMS = { 0 }, back AUTO_ROOMS = { 0 };
 	int64_t first;
 
 	bench_use(bench, (struct capacity){ 0 }, 0);
 	first = bench_submit(bench, "first", 0, 0);
 	engine_leave(bench, first, "first");
-	away = scheduler_room(bench->scheduler, "p");
-	assert_string_equal(away.engine_lack, "The container engine does not answer: gone");
+	away = scheduler_rooms(bench->scheduler, "p");
+	assert_string_equal(away.nodes->room.engine_lack, "The container engine does not answer: gone");
 	fake_engine_up(bench->fake);
 	job_await(bench, bench_submit(bench, "second", 0, 0), JOB_RUNNING);
-	back = scheduler_room(bench->scheduler, "p");
-	assert_string_equal(back.engine_lack, "");
+	back = scheduler_rooms(bench->scheduler, "p");
+	assert_string_equal(back.nodes->room.engine_lack, "");
 }
 
 /* It waits for room and for GPUs by turns: each is told once in a minute. Broken: wait_report() that knows the last alone. */

@@ -14,7 +14,7 @@ static const struct capacity capacity = { .max_jobs = 2,
 
 static void event_post(const struct engine_event *event)
 {
-	const struct engine_sink sink = scheduler_sink(world.scheduler);
+	const struct engine_sink sink = scheduler_sink(world.scheduler, 0);
 
 	sink.event(sink.arg, event);
 }
@@ -46,7 +46,8 @@ static void daemon_start(void)
 							   .inventory = { .automatic = true },
 							   .faults = (struct fault_registry *)&world,
 							   .pooled_network_ms = world.pooled_network_ms });
-	assert_int_equal(scheduler_resume(world.scheduler, &world.engine, NULL), STATUS_OK);
+	assert_int_equal(scheduler_resume(world.scheduler, (struct engine *[]){ &world.engine }, NULL),
+			 STATUS_OK);
 }
 
 /* Nothing of what it was told, and of what it waited for, is left. What it has asked for is done, or is not. */

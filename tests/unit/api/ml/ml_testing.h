@@ -14,7 +14,7 @@
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/store/store_testing.h"
 
-/* The machine: what context.room tells. */
+/* The machine: what context.rooms tells. */
 struct machine_told {
 	struct capacity capacity; /* its host's devices are @device_count ids "0", "1"… */
 	struct usage usage;       /* without leases */
@@ -33,15 +33,20 @@ static inline struct machine_told machine_told(unsigned cpus, unsigned device_co
 						    .max_containers = 4000 } };
 }
 
-static inline enum status told_room(void *arg, const char *project, struct room *ret_room, struct error *err)
+static inline enum status told_rooms(void *arg, const char *project, struct rooms *ret_rooms,
+				     struct error *err)
 {
 	const struct machine_told *reported = arg;
-	struct host *host = &ret_room->capacity.host;
+	struct node_room *node;
+	struct host *host;
 
 	(void)project;
 	if (reported->status)
 		return error_set(err, reported->status, NULL, "The machine does not tell.");
-	*ret_room = (struct room){ reported->capacity, reported->usage };
+	node = calloc(1, sizeof(*node));
+	*node = (struct node_room){ "main", { reported->capacity, reported->usage } };
+	*ret_rooms = (struct rooms){ node, 1 };
+	host = &node->room.capacity.host;
 	host->devices = calloc(host->device_count + 1, sizeof(char *));
 	for (size_t i = 0; i < host->device_count; i++)
 		assert_true(asprintf(&host->devices[i], "%zu", i) > 0);
@@ -54,8 +59,8 @@ static inline struct ml_context context_on(struct bench *bench, struct machine_t
 						  .clock = &bench->clock,
 						  .project_id = "demo",
 						  .project_number = "123456789012",
-						  .room = reported ? told_room : NULL,
-						  .room_arg = reported } };
+						  .rooms = reported ? told_rooms : NULL,
+						  .rooms_arg = reported } };
 }
 
 /* A plan of one master and @workers, each on an n1-standard-4 with @gpus of one type. */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/config.h"
+#include "scheduler/engine/engine.h"
+#include "scheduler/plan/assignment.h"
+#include "scheduler/scheduler.h"
+#include "store/jobs/jobs.h"
+
+enum { NAME_BYTES_MAX = 40 };
+
+/* ---- the options ---- */
+
+/* The length of the name before the '='; 0: there is none. */
+static size_t name_length(const char *rule)
+{
+	const size_t length = strspn(rule, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	if (!length || length > NAME_BYTES_MAX || rule[0] == '-')
+		return 0;
+	return rule[length] == '=' ? length : 0;
+}
+
+const char *node_rule_url(const char *rule)
+{
+	return rule + name_length(rule) + 1;
+}
+
+bool node_rule_valid(const char *value)
+{
+	const size_t length = name_length(value);
+	const bool is_main = length == strlen(MAIN_NODE) && strncmp(value, MAIN_NODE, length) == 0;
+
+	return length && !is_main && engine_kind_of(node_rule_url(value)) != NULL;
+}
+
+static enum status rule_inventory(const char *rule, struct inventory *ret_inventory)
+{
+	AUTO(string) char *which = memory_strdup(node_rule_url(rule));
+
+	for (char *c = which; *c; c++)
+		*c = *c == '+' ? ',' : *c;
+	return inventory_parse(which, ret_inventory, NULL);
+}
+
+bool node_gpus_rule_valid(const char *value)
+{
+	struct inventory inventory = { 0 };
+	const bool valid = name_length(value) && rule_inventory(value, &inventory) == STATUS_OK;
+
+	inventory_deinit(&inventory);
+	return valid;
+}
+
+/* The index; @nodes->count: there is none. */
+static size_t node_find(const struct daemon_nodes *nodes, const char *name, size_t length)
+{
+	size_t i = 0;
+
+	while (i < nodes->count && (strlen(nodes->named[i].name) != length ||
+				    strncmp(nodes->named[i].name, name, length) != 0))
+		i++;
+	return i;
+}
+
+/* Takes the inventory. */
+static void node_add(struct daemon_nodes *nodes, const char *name, size_t length, const char *url,
+		     const struct inventory *inventory)
+{
+	const size_t at = nodes->count++;
+
+	nodes->named = memory_resize(nodes->named, nodes->count, sizeof(*nodes->named));
+	nodes->urls = memory_resize(nodes->urls, nodes->count, sizeof(*nodes->urls));
+	nodes->engines = memory_resize(nodes->engines, nodes->count, sizeof(*nodes->engines));
+	nodes->named[at] = (struct scheduler_node){ memory_strndup(name, length), *inventory };
+	nodes->urls[at] = url;
+	nodes->engines[at] = NULL;
+}
+
+static enum status rule_take(struct daemon_nodes *nodes, const char *rule, struct error *err)
+{
+	const size_t length = name_length(rule);
+	const char *url = node_rule_url(rule);
+
+	if (node_find(nodes, rule, length) < nodes->count)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--node: %.*s is named twice",
+				 (int)length, rule);
+	for (size_t i = 0; i < nodes->count; i++)
+		if (strcmp(nodes->urls[i], url) == 0)
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "--node: %.*s and %s are the same engine, %s", (int)length, rule,
+					 nodes->named[i].name, url);
+	node_add(nodes, rule, length, url, &(struct inventory){ .automatic = true });
+	return STATUS_OK;
+}
+
+static enum status gpus_take(struct daemon_nodes *nodes, const char *rule, struct error *err)
+{
+	const size_t length = name_length(rule), at = node_find(nodes, rule, length);
+
+	if (at == 0 || at == nodes->count)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "--node-gpus: there is no --node %.*s=URL", (int)length, rule);
+	inventory_deinit(&nodes->named[at].inventory);
+	return rule_inventory(rule, &nodes->named[at].inventory);
+}
+
+enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err)
+{
+	struct inventory inventory = { 0 };
+	struct daemon_nodes nodes = { 0 };
+	enum status rc = inventory_parse(config->gpus, &inventory, err);
+
+	node_add(&nodes, MAIN_NODE, strlen(MAIN_NODE), config->engine, &inventory);
+	for (size_t i = 0; !rc && i < config->nodes.count; i++)
+		rc = rule_take(&nodes, config->nodes.values[i], err);
+	for (size_t i = 0; !rc && i < config->node_gpus.count; i++)
+		rc = gpus_take(&nodes, config->node_gpus.values[i], err);
+	if (rc)
+		daemon_nodes_deinit(&nodes);
+	else
+		*ret_nodes = nodes;
+	return rc;
+}
+
+void daemon_nodes_deinit(struct daemon_nodes *nodes)
+{
+	for (size_t i = 0; i < nodes->count; i++) {
+		free((char *)nodes->named[i].name);
+		inventory_deinit(&nodes->named[i].inventory);
+	}
+	free(nodes->named);
+	free(nodes->urls);
+	free(nodes->engines);
+	*nodes = (struct daemon_nodes){ 0 };
+}
+
+/* ---- the engines ---- */
+
+enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *scheduler,
+			      const struct engine_options *options, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < nodes->count; i++) {
+		const struct engine_sink sink = scheduler_sink(scheduler, i);
+		struct engine_options own = *options;
+
+		own.url = nodes->urls[i];
+		rc = engine_kind_of(own.url)->open(&own, &sink, &nodes->engines[i], err);
+	}
+	return rc ? rc : scheduler_start(scheduler, nodes->engines, err);
+}
+
+enum status engine_has_path(const char *url, const char *path, struct error *err)
+{
+	return engine_kind_of(url)->has_path(url, path, err);
+}
+
+void daemon_nodes_close(struct daemon_nodes *nodes)
+{
+	for (size_t i = 0; i < nodes->count; i++) {
+		if (nodes->engines[i])
+			nodes->engines[i]->ops->close(nodes->engines[i]);
+		nodes->engines[i] = NULL;
+	}
+}
+
+/* ---- of jobs ---- */
+
+enum status daemon_nodes_engine(const struct daemon_nodes *nodes, struct store *store, int64_t job,
+				struct engine **ret_engine, struct error *err)
+{
+	AUTO(job) struct job *row = NULL;
+	AUTO(assignment) struct assignment *assignment = NULL;
+	size_t node = 0;
+	enum status rc = STATUS_OK;
+
+	if (nodes->count > 1)
+		rc = job_get_by_id(store, job, &row, err);
+	if (!rc && row && row->assignment)
+		rc = assignment_from_text(row->assignment, &assignment, err);
+	if (rc)
+		return rc;
+	if (assignment && assignment->node)
+		node = node_find(nodes, assignment->node, strlen(assignment->node));
+	if (node == nodes->count)
+		return error_set(err, STATUS_NOT_FOUND, NULL,
+				 "the job was on the node %s, which no --node names", assignment->node);
+	*ret_engine = nodes->engines[node];
+	return STATUS_OK;
+}
+
+enum status daemon_nodes_inspect_image(const struct daemon_nodes *nodes, const char *image,
+				       const json_t *command, const json_t *args, bool with_program,
+				       struct image_facts *ret_facts, struct error *err)
+{
+	enum status rc = STATUS_NOT_FOUND;
+
+	for (size_t i = 0; rc == STATUS_NOT_FOUND && i < nodes->count; i++) {
+		struct engine *engine = nodes->engines[i];
+
+		rc = engine->ops->inspect_image(engine, image, command, args, with_program, ret_facts, err);
+	}
+	return rc;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs on two machines: "main" with bench->fake, and "b" with bench->other. */
+#include "scheduler/plan/assignment.h"
+#include "store/jobs/leases.h"
+#include "tests/unit/scheduler/scheduler_testing.h"
+
+static char *gpus[] = { (char *)"0", (char *)"1" };
+
+static void host_give(struct fake_engine *fake, unsigned gpu_count, const char *id)
+{
+	struct host host = { .known = true,
+			     .cpus = 8,
+			     .memory_bytes = (int64_t)64 << 30,
+			     .devices = gpus,
+			     .device_count = gpu_count };
+
+	snprintf(host.engine, sizeof(host.engine), "%s", id);
+	fake_engine_host(fake, &host);
+}
+
+/* Neither engine is up. */
+static int nodes_setup(void **state)
+{
+	struct bench *bench;
+
+	bench_setup(state);
+	bench = *state;
+	daemon_stop(bench);
+	bench->other = fake_engine_new();
+	host_give(bench->fake, 0, "");
+	host_give(bench->other, 0, "");
+	daemon_start(bench);
+	return 0;
+}
+
+static int nodes_teardown(void **state)
+{
+	struct bench *bench = *state;
+	struct fake_engine *other = bench->other;
+
+	bench_teardown(state);
+	fake_engine_free(other);
+	return 0;
+}
+
+#define NODES_TEST(name) cmocka_unit_test_setup_teardown(name, nodes_setup, nodes_teardown)
+
+/* The node that the job was placed on, which the store has. */
+static char *node_of(struct bench *bench, int64_t id)
+{
+	AUTO(job) struct job *job = NULL;
+	AUTO(assignment) struct assignment *assignment = NULL;
+
+	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+	assert_int_equal(assignment_from_text(job->assignment, &assignment, NULL), STATUS_OK);
+	return strdup(assignment->node ? assignment->node : "main");
+}
+
+static void placed_check(struct bench *bench, int64_t id, const char *node)
+{
+	AUTO(string) char *placed = NULL;
+
+	job_await(bench, id, JOB_RUNNING);
+	placed = node_of(bench, id);
+	assert_string_equal(placed, node);
+}
+
+/* Waits until the scheduler has handled what the engine of a node told. */
+static void ready_await(struct bench *bench, size_t node, bool ready)
+{
+	for (int i = 0; scheduler_node_state(bench->scheduler, node).ready != ready; i++) {
+		if (i >= WAIT_MS)
+			fail_msg("node %zu stays %s", node, ready ? "away" : "ready");
+		usleep(1000);
+	}
+}
+
+static int64_t gpu_submit(struct bench *bench, const char *job_id)
+{
+	return shape_submit(bench, job_id, &(struct shape){ .project = "p", .gpus = 1 });
+}
+
+static void master_exit(struct fake_engine *fake, int64_t id)
+{
+	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_exit(fake, &master, 0);
+}
+
+/* Broken: order_give_out() with the first node's engine: main had both. */
+static void each_job_is_on_the_machine_with_the_least_load(void **state)
+{
+	struct bench *bench = *state;
+	int64_t first, second;
+
+	fake_engine_up(bench->fake);
+	fake_engine_up(bench->other);
+	ready_await(bench, 0, true);
+	first = bench_submit(bench, "first", 1, 0);
+	job_await(bench, first, JOB_RUNNING);
+	ready_await(bench, 1, true);
+	second = bench_submit(bench, "second", 0, 0);
+	placed_check(bench, first, "main");
+	placed_check(bench, second, "b");
+	assert_int_equal(fake_engine_container_count(bench->fake), 2);
+	assert_int_equal(fake_engine_container_count(bench->other), 1);
+	master_exit(bench->fake, first);
+	master_exit(bench->other, second);
+	idle_await(bench);
+	assert_int_equal(fake_engine_container_count(bench->fake), 0);
+	assert_int_equal(fake_engine_container_count(bench->other), 0);
+	assert_int_equal(fake_engine_network_count(bench->fake), 0);
+	assert_int_equal(fake_engine_network_count(bench->other), 0);
+}
+
+/* Broken: queue_serve() that waits until the first node is listed: nothing ran. */
+static void a_machine_that_is_away_holds_up_nobody(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = bench_submit(bench, "goes", 0, 0);
+	struct node_state main, b;
+
+	fake_engine_up(bench->other);
+	placed_check(bench, id, "b");
+	main = scheduler_node_state(bench->scheduler, 0);
+	b = scheduler_node_state(bench->scheduler, 1);
+	assert_string_equal(main.name, "main");
+	assert_false(main.answers || main.ready);
+	assert_string_equal(b.name, "b");
+	assert_true(b.answers && b.ready);
+	master_exit(bench->other, id);
+	job_await(bench, id, JOB_SUCCEEDED);
+	assert_int_equal(count_in_log(bench, "goes", "Waiting for the container engine"), 0);
+}
+
+/* Broken: jobs_add() without the assignment's node: after the restart the job was looked for on main, was lost and ran twice. */
+static void after_a_restart_a_job_is_on_its_machine(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = bench_submit(bench, "stays", 1, 0);
+	int64_t later;
+
+	fake_engine_up(bench->other);
+	placed_check(bench, id, "b");
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	fake_engine_up(bench->other);
+	later = bench_submit(bench, "later", 0, 0);
+	placed_check(bench, later, "main"); /* whose listing has come */
+	assert_int_equal(fake_engine_calls(bench->other, FAKE_CREATE), 2);
+	assert_int_equal(fake_engine_container_count(bench->other), 2);
+	master_exit(bench->other, id);
+	master_exit(bench->fake, later);
+	idle_await(bench);
+	job_check_error(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+/* Broken: on_down() that invalidates jobs of all nodes: the job on main was no longer observed, and did not end. */
+static void the_loss_of_a_machine_is_that_of_its_own_jobs(void **state)
+{
+	struct bench *bench = *state;
+	int64_t stays, waits;
+
+	fake_engine_up(bench->fake);
+	stays = bench_submit(bench, "stays", 0, 0);
+	job_await(bench, stays, JOB_RUNNING);
+	fake_engine_up(bench->other);
+	ready_await(bench, 1, true);
+	waits = bench_submit(bench, "waits", 0, 0);
+	placed_check(bench, waits, "b");
+	fake_engine_down(bench->other, "cut");
+	line_await(bench, "waits", "Waiting for the container engine: cut");
+	master_exit(bench->fake, stays);
+	job_await(bench, stays, JOB_SUCCEEDED);
+	job_await(bench, bench_submit(bench, "next", 0, 0), JOB_RUNNING);
+	assert_int_equal(count_in_log(bench, "stays", "Waiting for the container engine"), 0);
+	assert_int_equal(count_in_log(bench, "next", "Waiting for the container engine"), 0);
+	fake_engine_up(bench->other);
+	master_exit(bench->other, waits);
+	job_await(bench, waits, JOB_SUCCEEDED);
+	assert_int_equal(fake_engine_calls(bench->other, FAKE_CREATE), 1);
+}
+
+/* Broken: the index of leases on the device alone: the second job could not be stored, and was tried again for ever. */
+static void machines_may_have_gpus_of_the_same_name(void **state)
+{
+	struct bench *bench = *state;
+	struct lease *leases = NULL;
+	size_t count = 0;
+	int64_t ids[3];
+
+	host_give(bench->fake, 1, "");
+	host_give(bench->other, 1, "");
+	fake_engine_up(bench->fake);
+	fake_engine_up(bench->other);
+	ready_await(bench, 0, true);
+	ready_await(bench, 1, true);
+	ids[0] = gpu_submit(bench, "one");
+	ids[1] = gpu_submit(bench, "two");
+	ids[2] = gpu_submit(bench, "three");
+	job_await(bench, ids[0], JOB_RUNNING);
+	job_await(bench, ids[1], JOB_RUNNING);
+	line_await(bench, "three", "The job is queued: it waits for GPUs. main: ");
+	line_await(bench, "three", " b: ");
+	assert_int_equal(lease_list(bench->store, &leases, &count, NULL), STATUS_OK);
+	assert_int_equal(count, 2);
+	assert_string_equal(leases[0].device, leases[1].device);
+	assert_true(!leases[0].node != !leases[1].node);
+	leases_free(leases, count);
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	fake_engine_up(bench->other);
+	placed_check(bench, ids[0], "main");
+	placed_check(bench, ids[1], "b");
+	master_exit(bench->other, ids[1]);
+	job_await(bench, ids[1], JOB_SUCCEEDED);
+	placed_check(bench, ids[2], "b");
+	assert_int_equal(fake_engine_doubled(bench->fake) + fake_engine_doubled(bench->other), 0);
+}
+
+/* Broken: note_shortage() that closes the queue for SHORTAGE_ENGINE: the other job waited as well. */
+static void what_waits_for_an_absent_machine_keeps_nobody_waiting(void **state)
+{
+	struct bench *bench = *state;
+	int64_t gpu, other;
+
+	host_give(bench->other, 1, "");
+	fake_engine_up(bench->fake);
+	fake_engine_up(bench->other);
+	gpu = gpu_submit(bench, "first");
+	placed_check(bench, gpu, "b");
+	master_exit(bench->other, gpu);
+	job_await(bench, gpu, JOB_SUCCEEDED);
+	fake_engine_down(bench->other, "cut");
+	ready_await(bench, 1, false);
+	gpu = gpu_submit(bench, "gpu");
+	line_await(bench, "gpu",
+		   "it waits for a node's container engine. b: The container engine does not answer: cut");
+	other = bench_submit(bench, "other", 0, 0);
+	placed_check(bench, other, "main");
+	state_check(bench, gpu, JOB_QUEUED);
+	fake_engine_up(bench->other);
+	placed_check(bench, gpu, "b");
+}
+
+/* Broken: twin_of() that finds none: each node removed what the other one had made. */
+static void an_engine_is_the_node_of_one_name_only(void **state)
+{
+	struct bench *bench = *state;
+	struct node_state b;
+	int64_t id;
+
+	host_give(bench->fake, 0, "the same");
+	host_give(bench->other, 0, "the same");
+	fake_engine_up(bench->fake);
+	job_await(bench, bench_submit(bench, "first", 0, 0), JOB_RUNNING);
+	fake_engine_up(bench->other);
+	for (int i = 0; i < WAIT_MS && !strstr(scheduler_node_state(bench->scheduler, 1).text, "it is"); i++)
+		usleep(1000);
+	id = bench_submit(bench, "second", 0, 0);
+	placed_check(bench, id, "main");
+	b = scheduler_node_state(bench->scheduler, 1);
+	assert_false(b.answers || b.ready);
+	assert_string_equal(b.text, "it is the engine of the node main");
+	/* It is another one now. */
+	fake_engine_down(bench->other, "moved");
+	host_give(bench->other, 0, "another");
+	fake_engine_up(bench->other);
+	ready_await(bench, 1, true);
+	placed_check(bench, bench_submit(bench, "third", 0, 0), "b");
+}
+
+/* Broken: jobs_add() without node_check(): the job was taken for lost, and started on main as well. */
+static void a_daemon_without_the_machine_of_a_job_does_not_start(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = bench_submit(bench, "there", 0, 0);
+	struct scheduler *scheduler;
+	struct error err AUTO_ERROR = { 0 };
+
+	fake_engine_up(bench->other);
+	placed_check(bench, id, "b");
+	scheduler_stop(bench->scheduler);
+	scheduler = scheduler_new(
+		&(struct scheduler_options){ .store = bench->store,
+					     .clock = &bench->clock.clock,
+					     .project_number = "42",
+					     .capacity = bench->capacity,
+					     .trials_dir = bench->trials_dir });
+	assert_int_equal(scheduler_start(scheduler, (struct engine *[]){ NULL }, &err),
+			 STATUS_FAILED_PRECONDITION);
+	assert_string_equal(
+		err.text, "job there is on the node b, which no --node names: name it until the job has ended");
+	scheduler_free(scheduler);
+}
+
+static int TEST_MAIN(void)
+{
+	const struct CMUnitTest tests[] = {
+		NODES_TEST(each_job_is_on_the_machine_with_the_least_load),
+		NODES_TEST(a_machine_that_is_away_holds_up_nobody),
+		NODES_TEST(after_a_restart_a_job_is_on_its_machine),
+		NODES_TEST(the_loss_of_a_machine_is_that_of_its_own_jobs),
+		NODES_TEST(machines_may_have_gpus_of_the_same_name),
+		NODES_TEST(what_waits_for_an_absent_machine_keeps_nobody_waiting),
+		NODES_TEST(an_engine_is_the_node_of_one_name_only),
+		NODES_TEST(a_daemon_without_the_machine_of_a_job_does_not_start),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	if (sodium_init() < 0)
+		return 1;
+	return cmocka_run_group_tests_name("nodes", tests, NULL, NULL);
+}
