@@ -4,23 +4,31 @@
 #include "api/storage/bucket_parts.h"
 #include "daemon/base/json.h"
 
+/* -1 stands for "not given": as a number that was given it matches nothing, like all numbers below 0. */
+int64_t condition_of(const json_t *given, const char *name)
+{
+	const int64_t number = json_int_at(given, name, -1);
+
+	return number < 0 && json_object_get(given, name) ? INT64_MIN : number;
+}
+
 struct conditions conditions_read(const struct call *call)
 {
 	return (struct conditions){
-		.generation_match = json_int_at(call->query, "ifGenerationMatch", -1),
-		.generation_not_match = json_int_at(call->query, "ifGenerationNotMatch", -1),
-		.metageneration_match = json_int_at(call->query, "ifMetagenerationMatch", -1),
-		.metageneration_not_match = json_int_at(call->query, "ifMetagenerationNotMatch", -1),
+		.generation_match = condition_of(call->query, "ifGenerationMatch"),
+		.generation_not_match = condition_of(call->query, "ifGenerationNotMatch"),
+		.metageneration_match = condition_of(call->query, "ifMetagenerationMatch"),
+		.metageneration_not_match = condition_of(call->query, "ifMetagenerationNotMatch"),
 	};
 }
 
 struct conditions source_conditions_read(const struct call *call)
 {
 	return (struct conditions){
-		.generation_match = json_int_at(call->query, "ifSourceGenerationMatch", -1),
-		.generation_not_match = json_int_at(call->query, "ifSourceGenerationNotMatch", -1),
-		.metageneration_match = json_int_at(call->query, "ifSourceMetagenerationMatch", -1),
-		.metageneration_not_match = json_int_at(call->query, "ifSourceMetagenerationNotMatch", -1),
+		.generation_match = condition_of(call->query, "ifSourceGenerationMatch"),
+		.generation_not_match = condition_of(call->query, "ifSourceGenerationNotMatch"),
+		.metageneration_match = condition_of(call->query, "ifSourceMetagenerationMatch"),
+		.metageneration_not_match = condition_of(call->query, "ifSourceMetagenerationNotMatch"),
 	};
 }
 

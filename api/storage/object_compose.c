@@ -24,7 +24,7 @@ static enum status source_read(const json_t *given, struct compose_source *ret_s
 	*ret_source = (struct compose_source){
 		.name = json_text_at(given, "name"),
 		.generation = json_int_at(given, "generation", 0),
-		.generation_match = json_int_at(preconditions, "ifGenerationMatch", -1),
+		.generation_match = condition_of(preconditions, "ifGenerationMatch"),
 	};
 	if (ret_source->name)
 		return STATUS_OK;

@@ -20,6 +20,8 @@ enum status caller_admit(const struct call *call, struct error *err);
 
 /* ---- conditions ---- */
 
+/* The number at @name of @given, an object or NULL; -1: none was given. */
+int64_t condition_of(const json_t *given, const char *name);
 /* ifGenerationMatch, ifGenerationNotMatch, ifMetagenerationMatch, ifMetagenerationNotMatch of call->query. */
 struct conditions conditions_read(const struct call *call);
 /* ifSourceGenerationMatch … */

@@ -129,6 +129,10 @@ TEST(conditions_of_an_object_must_hold)
 		{ "GET", "ifMetagenerationMatch=1&x=%" PRId64, 200 },
 		{ "GET", "ifMetagenerationMatch=2&x=%" PRId64, 412 },
 		{ "GET", "ifMetagenerationNotMatch=1&x=%" PRId64, 304 },
+		/* Broken: condition_of() that takes -1 for none: 200. */
+		{ "GET", "ifGenerationMatch=-1&x=%" PRId64, 412 },
+		{ "GET", "ifMetagenerationMatch=-1&x=%" PRId64, 412 },
+		{ "GET", "ifGenerationNotMatch=-1&x=%" PRId64, 200 },
 		{ "PATCH", "ifGenerationNotMatch=%" PRId64, 412 },
 		{ "PATCH", "ifMetagenerationMatch=2&x=%" PRId64, 412 },
 		{ "PUT", "ifMetagenerationNotMatch=1&x=%" PRId64, 412 },
