@@ -136,6 +136,7 @@ static void watched_hosts_are_at_the_gateway_and_no_others(void **state)
 
 	tell(given, &(struct gateway_address){ .port = 80, .port_80 = true, .watched = true });
 	assert_true(has(given->hosts, "bigquery.googleapis.com:10.213.1.1"));
+	assert_true(has(given->hosts, "cloudprofiler.googleapis.com:10.213.1.1"));
 	assert_true(has(given->hosts, "europe-west4-aiplatform.googleapis.com:10.213.1.1"));
 	assert_false(has(given->hosts, "storage.googleapis.com:10.213.1.1"));
 	assert_false(has(given->hosts, "oauth2.googleapis.com:10.213.1.1"));
