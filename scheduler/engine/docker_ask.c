@@ -18,6 +18,8 @@ static void replied(void *arg, const struct http_answer *answer)
 	reply->status = answer->status;
 	reply->code = answer->code;
 	reply->value = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	if (!reply->value)
+		reply->value = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
 	if (answer->status)
 		snprintf(reply->text, sizeof(reply->text), "%s", answer->problem);
 	else

@@ -13,7 +13,7 @@ struct reply {
 	enum status
 		status; /* OK: the engine answered, even if with a refusal; otherwise there is no answer */
 	unsigned code;      /* of HTTP */
-	json_t *value;      /* NULL: it is no object */
+	json_t *value;      /* an object or an array; NULL: it is neither */
 	char text[DOCKER_TEXT_SIZE]; /* why there is no answer, or why the engine refused */
 };
 

@@ -88,10 +88,14 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_wire.h \
 	scheduler/engine/engine.c \
 	scheduler/engine/engine.h \
+	scheduler/engine/kernel_esp.c \
+	scheduler/engine/kernel_esp.h \
 	scheduler/engine/nvidia_gpus.c \
 	scheduler/engine/nvidia_gpus.h \
 	scheduler/engine/orphans.c \
 	scheduler/engine/orphans.h \
+	scheduler/engine/swarm.c \
+	scheduler/engine/swarm.h \
 	scheduler/engine/tunnel/mux.c \
 	scheduler/engine/tunnel/mux.h \
 	scheduler/engine/tunnel/tunnel.h

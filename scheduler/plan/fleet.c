@@ -54,7 +54,7 @@ void fleet_deinit(struct fleet *fleet)
 	*fleet = (struct fleet){ 0 };
 }
 
-void fleet_add(struct fleet *fleet, const char *name, enum fleet_state state, const json_t *labels,
+void fleet_add(struct fleet *fleet, const char *name, enum host_state state, const json_t *labels,
 	       const struct room *room)
 {
 	const struct host *host = &room->capacity.host;
@@ -258,11 +258,11 @@ struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *de
 enum node_lack fleet_node_closed(const struct fleet_node *node)
 {
 	switch (node->state) {
-	case FLEET_DOWN:
+	case HOST_DOWN:
 		return NODE_IS_DOWN;
-	case FLEET_DRAINED:
+	case HOST_DRAINED:
 		return NODE_IS_DRAINED;
-	case FLEET_UP:
+	case HOST_UP:
 		break;
 	}
 	return node->host->known ? NODE_LACKS_NOTHING : NODE_IS_UNKNOWN;

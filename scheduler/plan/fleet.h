@@ -12,12 +12,6 @@
 
 struct device_use;
 
-enum fleet_state {
-	FLEET_UP,
-	FLEET_DRAINED, /* it runs what it has, and gets nothing new */
-	FLEET_DOWN,
-};
-
 /* Replicas of a role or of a machine type go only to nodes with the label. */
 struct place_rule {
 	char *subject; /* "worker", "a2-highgpu-1g" */
@@ -31,7 +25,7 @@ void place_rule_deinit(struct place_rule *rule);
 
 struct fleet_node {
 	const char *name;
-	enum fleet_state state;
+	enum host_state state;
 	const json_t *labels;    /* object of strings, or NULL */
 	const char *model;       /* of its GPUs: the label "gpu"; NULL: not known */
 	const struct host *host; /* not known: as one that is down */
@@ -57,7 +51,7 @@ void fleet_init(struct fleet *fleet, const struct room *common, const struct pla
 void fleet_deinit(struct fleet *fleet);
 #define AUTO_FLEET __attribute__((cleanup(fleet_deinit)))
 /* Adds a node. Its name, labels and the room's host are borrowed; the node's names are unique. */
-void fleet_add(struct fleet *fleet, const char *name, enum fleet_state state, const json_t *labels,
+void fleet_add(struct fleet *fleet, const char *name, enum host_state state, const json_t *labels,
 	       const struct room *room);
 
 /* Adds what a placed job takes; @nodes as fleet_place() returned it. The other takes it back. */

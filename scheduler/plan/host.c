@@ -48,7 +48,7 @@ static bool is_number(const char *text)
  * toolkit's own words for "every GPU" and "no GPU" are none of these.
  * Source: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
  * Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ (its parts; read 2026-11-21) */
-static bool is_device_id(const char *id, size_t length)
+bool device_id_valid(const char *id, size_t length)
 {
 	static const char digits[] = "0123456789";
 	const size_t index = strspn(id, digits);
@@ -112,7 +112,7 @@ static enum status ids_parse(const char *text, struct inventory *inventory, stru
 		size_t length = strcspn(id, ",");
 		enum status rc;
 
-		if (!is_device_id(id, length))
+		if (!device_id_valid(id, length))
 			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "this host has no GPU \"%.*s\"",
 					 length < 64 ? (int)length : 64, id);
 		rc = device_add(inventory, memory_strndup(id, length), err);

@@ -7,6 +7,13 @@
 
 #include "daemon/base/error.h"
 
+/* Whether a machine takes jobs. */
+enum host_state {
+	HOST_UP,
+	HOST_DRAINED, /* it keeps the jobs that it has, and gets no new ones */
+	HOST_DOWN,
+};
+
 struct host {
 	bool known; /* false until an engine has reported them */
 	unsigned cpus;
@@ -19,6 +26,9 @@ struct host {
 
 void host_deinit(struct host *host);
 struct host host_copy(const struct host *from);
+
+/* Whether the text can name a GPU: a number, the name of a part ("3:1"), a UUID, or a name with "=". */
+bool device_id_valid(const char *id, size_t length);
 
 /* The option --gpus: which GPUs jobs may use. */
 struct inventory {

@@ -124,7 +124,7 @@ static void simulation_init(struct simulation *sim, size_t node_count, size_t jo
 		for (int k = 0; k < DEVICES; k++)
 			host->devices[k] = memory_printf("%d", k);
 		snprintf(sim->names[i], sizeof(sim->names[i]), "node-%zu", i);
-		fleet_add(&sim->fleet, sim->names[i], FLEET_UP, sim->labels[i % MODELS], &sim->rooms[i]);
+		fleet_add(&sim->fleet, sim->names[i], HOST_UP, sim->labels[i % MODELS], &sim->rooms[i]);
 	}
 	for (int i = 0; i < SHAPES * MODELS; i++)
 		sim->plans[i] = plan_make(&shapes[i / MODELS], models[i % MODELS]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an engine says in JSON: containers, networks, events, its own description, refusals, the stream of a pull.
+/* What an engine says in JSON: containers, networks, events, its own description, refusals, the stream of a pull, nodes.
  *
  * What must hold beside not crashing: what is taken as one of ours has a key that can name a container again, a status
  * that is in itself right, and texts that end. */
@@ -13,6 +13,7 @@
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_progress.h"
+#include "scheduler/engine/swarm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -92,6 +93,25 @@ static void listing_try(const json_t *list)
 		expect(!subnet_overlaps(chosen, taken.items[i]));
 }
 
+/* Nodes have names of their own, and what is known of their hosts is right in itself. */
+static void swarm_try(const json_t *object, const json_t *list)
+{
+	struct swarm swarm AUTO_SWARM = { 0 };
+
+	swarm_nodes_read(list, &swarm);
+	expect(swarm.count <= SWARM_NODES_MAX);
+	for (size_t i = 0; i < swarm.count; i++) {
+		const struct swarm_node *node = &swarm.nodes[i];
+
+		expect(*node->id && *node->name && json_is_object(node->labels));
+		expect(i == 0 || strcmp(swarm.nodes[i - 1].name, node->name) < 0);
+		expect(!node->host.known || (node->host.cpus > 0 && node->host.memory_bytes > 0));
+		for (size_t k = 0; k < node->host.device_count; k++)
+			expect(device_id_valid(node->host.devices[k], strlen(node->host.devices[k])));
+	}
+	swarm_manager_check(object, NULL);
+}
+
 /* In two pieces, as it may come. */
 static void pull_try(const char *data, size_t size)
 {
@@ -138,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	network_try(object);
 	host_try(object);
 	listing_try(list);
+	swarm_try(object, list);
 	if (docker_event_read(body, size, &event))
 		key_check(&event.status.key);
 	docker_message(body, size, message);

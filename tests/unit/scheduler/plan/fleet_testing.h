@@ -8,7 +8,7 @@ enum { TEST_NODES = 16 };
 
 struct test_node {
 	const char *name;
-	enum fleet_state state;
+	enum host_state state;
 	unsigned cpus, gib, devices;
 	const char *gpu; /* its label; NULL: none */
 };

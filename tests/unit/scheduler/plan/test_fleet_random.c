@@ -25,10 +25,10 @@ struct running {
 };
 
 static const struct test_node nodes[NODES] = {
-	{ "a", FLEET_UP, 96, 360, 8, "a100" }, { "b", FLEET_UP, 96, 360, 8, "a100" },
-	{ "c", FLEET_UP, 32, 120, 4, "v100" }, { "d", FLEET_UP, 64, 512, 0, NULL },
-	{ "e", FLEET_UP, 16, 60, 0, NULL },    { "f", FLEET_DRAINED, 96, 360, 8, "a100" },
-	{ "g", FLEET_DOWN, 96, 360, 8, NULL }, { "h", FLEET_UP, 8, 30, 2, NULL },
+	{ "a", HOST_UP, 96, 360, 8, "a100" }, { "b", HOST_UP, 96, 360, 8, "a100" },
+	{ "c", HOST_UP, 32, 120, 4, "v100" }, { "d", HOST_UP, 64, 512, 0, NULL },
+	{ "e", HOST_UP, 16, 60, 0, NULL },    { "f", HOST_DRAINED, 96, 360, 8, "a100" },
+	{ "g", HOST_DOWN, 96, 360, 8, NULL }, { "h", HOST_UP, 8, 30, 2, NULL },
 };
 
 static struct plan *random_plan(void)
@@ -96,7 +96,7 @@ static void check_nodes(const struct test_fleet *test, const struct running *run
 		assert_int_equal(usage.containers, counted->containers);
 		assert_true(usage.nano_cpus == counted->nano_cpus);
 		assert_true(usage.memory_bytes == counted->memory_bytes);
-		if (nodes[i].state != FLEET_UP)
+		if (nodes[i].state != HOST_UP)
 			assert_int_equal(usage.containers, 0);
 		if (capacity->fit == FIT_CLOUD)
 			assert_true(usage.nano_cpus <= nodes[i].cpus * CPU &&
@@ -152,7 +152,7 @@ static void job_begin(struct test_fleet *test, struct running *job, unsigned *pl
 		*waited += rc == STATUS_RESOURCE_EXHAUSTED;
 		/* Room is short only beside other jobs. */
 		assert_true(test->fleet.total.usage.jobs > 0 || rc == STATUS_FAILED_PRECONDITION ||
-			    shortage == SHORTAGE_HOST || nodes[6].state == FLEET_DOWN);
+			    shortage == SHORTAGE_HOST || nodes[6].state == HOST_DOWN);
 		return;
 	}
 	assert_int_equal(shortage, SHORTAGE_NONE);
