@@ -269,7 +269,8 @@ cgroups_mount() {
 # dockerd_start DIR DATA [netns|'' [NAME=VALUE]...]: a dockerd whose socket, pid, log and running state are
 # in DIR and whose images and containers are in DATA. With `netns` it has a network of its own, apart from the
 # machine's and without a way out. NAME=VALUE are in its environment. Returns when it answers. Its socket is
-# open to the calling user's group. DIR/daemon.json configures it; each line of DIR/hosts is an address more.
+# open to the calling user's group. DIR/daemon.json configures it; each line of DIR/hosts is an address more; with `netns`,
+# DIR/hostname has its host name.
 dockerd_start() {
 	cgroups_mount || return 1
 	start_dir=$1 start_data=$2 start_netns=${3:-}
@@ -291,7 +292,8 @@ dockerd_start() {
 			--data-root "$data" --exec-root "$dir/exec" --pidfile "$dir/dockerd.pid" \
 			--containerd-namespace "$name" --containerd-plugins-namespace "$name-plugins"
 		while read -r host; do set -- "$@" -H "$host"; done 2>/dev/null <"$dir/hosts"
-		[ -z "$netns" ] || set -- unshare --net sh -c "ip link set lo up; exec \"\$@\"" sh "$@"
+		[ -z "$netns" ] || set -- unshare --net --uts sh -c "
+			ip link set lo up; [ ! -s \"$dir/hostname\" ] || hostname -F \"$dir/hostname\"; exec \"\$@\"" sh "$@"
 		"$@"
 		echo $? >"$ended"' \
 		sh "$start_dir" "$start_data" "$start_netns" "$(id -g)" "$start_ended" "$@" \

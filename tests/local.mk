@@ -514,6 +514,7 @@ tests_integration_engine_contract_SOURCES = \
 	tests/integration/contract_images.c \
 	tests/integration/contract_logs.c \
 	tests/integration/contract_networks.c \
+	tests/integration/contract_overlays.c \
 	tests/integration/contract_replicas.c \
 	tests/integration/contract_terminals.c \
 	tests/integration/engine_api.c \

@@ -394,6 +394,7 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->pool = pool;
 	docker->offline = options->offline;
 	docker->internal = options->internal;
+	docker->makes = options->makes;
 	memcpy(docker->carried_ports, options->carried_ports, sizeof(docker->carried_ports));
 	docker->commands_end = &docker->commands;
 	docker->instance = memory_strdup(options->instance);

@@ -117,6 +117,7 @@ struct docker {
 	char *state_dir, *reports_dir; /* as in engine_options */
 	struct subnet pool;
 	bool offline, internal;
+	enum engine_networks makes;
 	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	struct http *http;
 	pthread_t thread;

@@ -18,7 +18,7 @@ static const char *const reach_words[] = {
 	[REACH_BRIDGE] = "bridge", [REACH_JOINED] = "container", [REACH_TUNNEL] = "tunnel"
 };
 
-enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024, NETWORK_ID_LENGTH = 64 };
+enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024, NETWORK_ID_LENGTH = 64, SWARM_ID_LENGTH = 25 };
 
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE])
 {
@@ -252,21 +252,42 @@ void docker_network_device(const char *instance, int64_t job, bool second, char 
 	bridge_name(seed, name);
 }
 
-char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
-			  bool internal, enum docker_reach_kind reach)
+/* An overlay is attachable, or swarm services alone could be in it. The swarm takes an address of its own for each node, the
+ * first that is free: those are to be of the upper half, and not a replica's.
+ * Source: https://docs.docker.com/engine/network/drivers/overlay/ (read 2026-11-27) */
+static json_t *network_driver(enum engine_networks kind, const char *bridge)
 {
-	char name[DOCKER_NAME_SIZE], block[SUBNET_TEXT_SIZE], gateway[SUBNET_TEXT_SIZE];
+	if (kind == ENGINE_BRIDGES)
+		return json_pack("{ss s{ss}}", "Driver", "bridge", "Options", OPTION_BRIDGE, bridge);
+	if (kind == ENGINE_OVERLAYS_PLAIN)
+		return json_pack("{ss sb}", "Driver", "overlay", "Attachable", true);
+	return json_pack("{ss sb s{ss}}", "Driver", "overlay", "Attachable", true, "Options", "encrypted",
+			 "");
+}
+
+char *docker_network_body(const char *instance, int64_t job, enum engine_networks kind, const char *bridge,
+			  struct subnet subnet, bool internal, enum docker_reach_kind reach)
+{
+	char name[DOCKER_NAME_SIZE], block[SUBNET_TEXT_SIZE], gateway[SUBNET_TEXT_SIZE],
+		range[SUBNET_TEXT_SIZE];
+	AUTO(json) json_t *body = network_driver(kind, bridge);
+	json_t *config;
 
 	docker_network_name(instance, job, name);
 	subnet_print(subnet, block);
 	subnet_print_address(subnet.address + 1, gateway);
+	config = json_pack("{ss ss}", "Subnet", block, "Gateway", gateway);
+	if (kind != ENGINE_BRIDGES) {
+		subnet_print(subnet_half(subnet, true), range);
+		json_object_set_new(config, "IPRange", json_string(range));
+	}
 	AUTO(json)
-	json_t *body = json_pack("{ss sb ss sb s{ss so ss} s{ss} s{s[{ss ss}]}}", "Name", name,
-				 "CheckDuplicate", 1, "Driver", "bridge", "Internal", internal, "Labels",
-				 LABEL("instance"), instance, LABEL("job"), json_sprintf("%" PRId64, job),
-				 LABEL("reach"), reach_words[reach], "Options", OPTION_BRIDGE, bridge, "IPAM",
-				 "Config", "Subnet", block, "Gateway", gateway);
+	json_t *rest = json_pack("{ss sb sb s{ss so ss} s{s[o]}}", "Name", name, "CheckDuplicate", 1,
+				 "Internal", internal, "Labels", LABEL("instance"), instance, LABEL("job"),
+				 json_sprintf("%" PRId64, job), LABEL("reach"), reach_words[reach], "IPAM",
+				 "Config", config);
 
+	json_object_update(body, rest);
 	return json_dump_compact(body);
 }
 
@@ -374,8 +395,11 @@ bool docker_container_is_made_here(const json_t *container)
 {
 	const char *network = json_text_at(json_object_get(container, "HostConfig"), "NetworkMode");
 
-	return network && strlen(network) == NETWORK_ID_LENGTH &&
-	       !network[strspn(network, "0123456789abcdef")];
+	if (!network)
+		return false;
+	return (strlen(network) == NETWORK_ID_LENGTH && !network[strspn(network, "0123456789abcdef")]) ||
+	       (strlen(network) == SWARM_ID_LENGTH &&
+		!network[strspn(network, "0123456789abcdefghijklmnopqrstuvwxyz")]);
 }
 
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
@@ -504,6 +528,7 @@ bool docker_network_read(const json_t *network, struct network_status *ret_statu
 	const char *id = json_text_at(network, "Id");
 	const char *block = json_text_at(ipam_at(network, 0), "Subnet");
 	const char *gateway = json_text_at(ipam_at(network, 0), "Gateway");
+	const char *driver = json_text_at(network, "Driver");
 	struct network_status status = { 0 };
 	struct subnet subnet;
 
@@ -519,6 +544,8 @@ bool docker_network_read(const json_t *network, struct network_status *ret_statu
 		device_read(network, id, status.reach.device);
 	status.reach.is_carried = docker_network_reach(network) == REACH_TUNNEL;
 	status.first = status.reach.address + 1;
+	if (driver && strcmp(driver, "overlay") == 0 && subnet.bits < 32)
+		subnet = subnet_half(subnet, false);
 	status.capacity = subnet_capacity(subnet, status.reach.address);
 	*ret_status = status;
 	return true;

@@ -46,10 +46,10 @@ enum docker_reach_kind {
 	REACH_TUNNEL, /* likewise, which a tunnel's container has (docker_tunnel.h) */
 };
 
-/* Body of POST /networks/create, as text. The gateway has the first address. @internal: no route to the outside; the
- * gateway address still belongs to the host and answers. */
-char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
-			  bool internal, enum docker_reach_kind reach);
+/* Body of POST /networks/create, as text. The gateway has the first address. @internal: no route to the outside; a
+ * bridge's gateway address still belongs to the host and answers. @bridge: not for an overlay. */
+char *docker_network_body(const char *instance, int64_t job, enum engine_networks kind, const char *bridge,
+			  struct subnet subnet, bool internal, enum docker_reach_kind reach);
 
 /* The engine's message in the body of a failed call: {"message":…}, or plain text. */
 void docker_message(const char *body, size_t length, char text[DOCKER_TEXT_SIZE]);

@@ -312,7 +312,7 @@ static void network_take(struct listing *listing, const json_t *json)
 	struct network_status network;
 	struct membership_step *step;
 
-	if (!docker_network_read(json, &network))
+	if (listing->docker->makes == ENGINE_GUEST || !docker_network_read(json, &network))
 		return;
 	if (network.reach.is_carried)
 		tunnel_keep(listing->docker, &network);

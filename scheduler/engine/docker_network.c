@@ -284,7 +284,8 @@ static enum docker_reach_kind reach_wanted(const struct docker *docker)
 {
 	if (docker->link.self[0])
 		return REACH_JOINED;
-	return docker->link.is_far ? REACH_TUNNEL : REACH_BRIDGE;
+	/* An overlay is no interface of the manager's machine. */
+	return docker->link.is_far || docker->makes != ENGINE_BRIDGES ? REACH_TUNNEL : REACH_BRIDGE;
 }
 
 static void create_done(void *arg, const struct http_answer *answer)
@@ -305,7 +306,10 @@ static void create_done(void *arg, const struct http_answer *answer)
 		if (kind == REACH_BRIDGE)
 			docker_network_device(task->docker->instance, task->job, task->second_device,
 					      status.reach.device);
-		status.capacity = subnet_capacity(task->choice, status.reach.address);
+		status.capacity = subnet_capacity(task->docker->makes == ENGINE_BRIDGES
+							  ? task->choice
+							  : subnet_half(task->choice, false),
+						  status.reach.address);
 		present(task, &status, kind);
 		return;
 	}
@@ -337,8 +341,8 @@ static void create_send(struct network_task *task)
 	docker_network_device(task->docker->instance, task->job, task->second_device, device);
 	task->reach = reach_wanted(task->docker);
 	AUTO(string)
-	char *body = docker_network_body(task->docker->instance, task->job, device, task->choice,
-					 task->docker->internal, task->reach);
+	char *body = docker_network_body(task->docker->instance, task->job, task->docker->makes, device,
+					 task->choice, task->docker->internal, task->reach);
 
 	task->chosen = true;
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
@@ -364,10 +368,13 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 		  text);
 }
 
-/* The daemon's own container, or the tunnel's, is one more. */
-static unsigned addresses_wanted(const struct network_task *task)
+/* Of the block. The daemon's own container, or the tunnel's, is one replica more. Of an overlay, half is the swarm's own. */
+static unsigned bits_wanted(const struct network_task *task)
 {
-	return task->address_count + (reach_wanted(task->docker) == REACH_BRIDGE ? 0 : 1);
+	const unsigned more = reach_wanted(task->docker) == REACH_BRIDGE ? 0 : 1;
+	const unsigned bits = subnet_bits_for(task->address_count + more);
+
+	return bits && task->docker->makes != ENGINE_BRIDGES ? bits - 1 : bits;
 }
 
 /* Blocks that no new network can have. */
@@ -392,7 +399,7 @@ static void create_looked(void *arg, const struct http_answer *answer)
 		return;
 	}
 	taken_gather(task, networks, &taken);
-	bits = subnet_bits_for(addresses_wanted(task));
+	bits = bits_wanted(task);
 	if (bits && subnet_choose(task->docker->pool, bits, &taken, &task->choice))
 		create_send(task);
 	else
@@ -412,8 +419,14 @@ static void create_look(void *arg)
 
 void network_create_run(struct docker *docker, struct command *command)
 {
-	struct network_task *task = task_begin(docker, ENGINE_NETWORK_FAILED, command);
+	struct network_task *task;
 
+	if (docker->makes == ENGINE_GUEST) {
+		emit_network(docker, ENGINE_NETWORK_FAILED, command->job, STATUS_FAILED_PRECONDITION,
+			     "networks of the swarm are made by its managers", NULL);
+		return;
+	}
+	task = task_begin(docker, ENGINE_NETWORK_FAILED, command);
 	if (task)
 		create_look(task);
 }
@@ -430,7 +443,7 @@ static void free_looked(void *arg, const struct http_answer *answer)
 	if (!networks)
 		return;
 	taken_gather(task, networks, &taken);
-	bits = subnet_bits_for(addresses_wanted(task));
+	bits = bits_wanted(task);
 	for (; bits && count < FREE_BLOCKS_MAX &&
 	       subnet_choose(task->docker->pool, bits, &taken, &task->choice);
 	     count++)

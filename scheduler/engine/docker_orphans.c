@@ -22,10 +22,10 @@ static bool text_copy(char *to, size_t size, const char *from)
 	return from && (size_t)snprintf(to, size, "%s", from) < size;
 }
 
-/* It becomes part of paths. */
+/* It becomes part of paths. Networks of a swarm have letters beyond f. */
 static bool id_valid(const char *id)
 {
-	return *id && !id[strspn(id, "0123456789abcdef")];
+	return *id && !id[strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz")];
 }
 
 static bool name_is_ours(const struct orphan *item)

@@ -89,6 +89,15 @@ unsigned subnet_capacity(struct subnet subnet, uint32_t gateway)
 	return gateway >= subnet.address && gateway < last ? last - gateway - 1 : 0;
 }
 
+struct subnet subnet_half(struct subnet subnet, bool upper)
+{
+	struct subnet half = { subnet.address, subnet.bits + 1 };
+
+	if (upper)
+		half.address += UINT32_C(1) << (31 - subnet.bits);
+	return half;
+}
+
 unsigned subnet_bits_for(unsigned address_count)
 {
 	for (unsigned bits = BITS_SMALLEST; bits > 0; bits--)

@@ -37,6 +37,9 @@ unsigned subnet_capacity(struct subnet subnet, uint32_t gateway);
  * address, the gateway and the broadcast address; 0: none does. */
 unsigned subnet_bits_for(unsigned address_count);
 
+/* One half of a block with at least two addresses. */
+struct subnet subnet_half(struct subnet subnet, bool upper);
+
 /* The first block with prefix length @bits in @pool that overlaps none of @taken. Choice: the lowest, so that networks
  * are easy to read in listings. False: there is none. */
 bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *taken,

@@ -293,6 +293,16 @@ struct engine {
 
 enum { ENGINE_CARRIED_PORTS_MAX = 4 };
 
+/* Which networks an engine makes for jobs. */
+enum engine_networks {
+	ENGINE_BRIDGES, /* bridges of its machine */
+	/* It is a manager of a swarm: networks over all nodes; the engines of other nodes make replicas in
+	 * them. The kernel of each node encrypts what goes to other nodes: kernel_esp.h. */
+	ENGINE_OVERLAYS,
+	ENGINE_OVERLAYS_PLAIN, /* likewise, without encryption */
+	ENGINE_GUEST, /* none: its replicas are in networks that a manager of the swarm made, and lists */
+};
+
 /* What an engine is opened with. Strings are borrowed for the call only. */
 struct engine_options {
 	const char *url; /* kind and address of the engine: engine_kind_of() */
@@ -311,6 +321,7 @@ struct engine_options {
 	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	/* job networks have no route to the outside; replicas reach each other and the network's gateway */
 	bool internal;
+	enum engine_networks makes;
 };
 
 /* How a sweep reports. */

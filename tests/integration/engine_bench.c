@@ -170,6 +170,7 @@ void client_open(struct bench *bench, bool offline)
 		.networks = bench->networks ? bench->networks : "10.213.0.0/16",
 		.offline = offline,
 		.internal = bench->internal,
+		.makes = bench->makes,
 		.carried_ports = { 80 },
 		.registry_config = offline ? NULL : getenv("DOCKER_CONFIG"),
 	};

@@ -43,6 +43,7 @@ struct bench {
 	bool direct; /* past the relay */
 	bool internal;
 	bool is_podman; /* the engine: tests say where it differs */
+	enum engine_networks makes;
 	const char *networks; /* NULL: the usual ones */
 	int64_t last_ns[2];
 	bool disorder;

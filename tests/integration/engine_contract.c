@@ -5,7 +5,8 @@
  * Makes its image itself, from a static /bin/busybox. The engine is reached through a relay, so that
  * it can be lost and found again without touching it. TRAINYARD_TEST_PULL_IMAGE names an image that the
  * engine can pull and does not have (with the credentials of DOCKER_CONFIG, if set); without it the pull
- * is not tried. */
+ * is not tried. With TRAINYARD_TEST_GUEST, the socket of another engine of the same swarm, overlays are tried: the engine is
+ * a manager's. */
 #include "tests/integration/engine_contract.h"
 
 #include <sodium.h>
@@ -25,6 +26,11 @@ static const struct condition {
 	{ "lines_come_fast", "TRAINYARD_BENCH_LINES", "TRAINYARD_BENCH_LINES is not set" },
 	{ "an_image_is_pulled_once_for_many", "TRAINYARD_TEST_PULL_IMAGE",
 	  "TRAINYARD_TEST_PULL_IMAGE names no image" },
+	{ "replicas_of_two_nodes_reach_each_other_and_the_daemon", "TRAINYARD_TEST_GUEST",
+	  "TRAINYARD_TEST_GUEST names no engine" },
+	{ "an_encrypted_overlay_carries_what_the_kernel_can", "TRAINYARD_TEST_GUEST",
+	  "TRAINYARD_TEST_GUEST names no engine" },
+	{ "a_manager_reports_the_nodes", "TRAINYARD_TEST_GUEST", "TRAINYARD_TEST_GUEST names no engine" },
 };
 
 static bool is_left_out(const char *test)
@@ -42,7 +48,8 @@ static size_t tests_gather(struct CMUnitTest ret_tests[TESTS_MAX])
 {
 	static const struct CMUnitTest *const parts[] = { contract_replicas,  contract_files,
 							  contract_terminals, contract_logs,
-							  contract_networks,  contract_images };
+							  contract_networks,  contract_images,
+							  contract_overlays };
 	size_t count = 0;
 
 	for (size_t i = 0; i < COUNT_OF(parts); i++)

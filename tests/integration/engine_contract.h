@@ -9,3 +9,4 @@ extern const struct CMUnitTest contract_terminals[];
 extern const struct CMUnitTest contract_logs[];
 extern const struct CMUnitTest contract_networks[];
 extern const struct CMUnitTest contract_images[];
+extern const struct CMUnitTest contract_overlays[];

@@ -210,12 +210,42 @@ static void cpus_are_clamped_to_what_there_is(void **state)
 	expect_at(body, "HostConfig/NanoCpus", "2000000000");
 }
 
+/* Its replicas have the lower half of the block. */
+static void an_overlay_leaves_half_of_its_block_to_the_swarm(void **state)
+{
+	const struct subnet subnet = { 0x0ad50180, 25 };
+	AUTO(string)
+	char *text = docker_network_body("i1", 12, ENGINE_OVERLAYS, "ty-b", subnet, false, REACH_TUNNEL);
+	AUTO(string)
+	char *plain =
+		docker_network_body("i1", 12, ENGINE_OVERLAYS_PLAIN, "ty-b", subnet, false, REACH_TUNNEL);
+	AUTO(json) json_t *body = read_json(text), *open = read_json(plain);
+	struct network_status network;
+
+	(void)state;
+	expect_at(body, "Driver", "\"overlay\"");
+	expect_at(body, "Attachable", "true");
+	expect_at(body, "Options", "{\"encrypted\":\"\"}");
+	assert_null(json_object_get(open, "Options"));
+	expect_at(
+		body, "IPAM/Config",
+		"[{\"Subnet\":\"10.213.1.128/25\",\"Gateway\":\"10.213.1.129\",\"IPRange\":\"10.213.1.192/26\"}]");
+	json_object_set_new(body, "Id", json_string("ug6knacjyejzpgvz0gvv3de8k"));
+	assert_true(docker_network_read(body, &network));
+	assert_int_equal(network.first, 0x0ad50183);
+	assert_int_equal(network.capacity, 0x0ad501bf - 0x0ad50183);
+	assert_true(network.reach.is_carried);
+}
+
 static void a_network_names_its_gateway_and_bridge(void **state)
 {
 	const struct subnet subnet = { 0x0ad50140, 26 };
-	AUTO(string) char *text = docker_network_body("i1", 12, "ty-b", subnet, false, REACH_BRIDGE);
-	AUTO(string) char *cut_off = docker_network_body("i1", 12, "ty-b", subnet, true, REACH_JOINED);
-	AUTO(string) char *carried = docker_network_body("i1", 12, "ty-b", subnet, false, REACH_TUNNEL);
+	AUTO(string)
+	char *text = docker_network_body("i1", 12, ENGINE_BRIDGES, "ty-b", subnet, false, REACH_BRIDGE);
+	AUTO(string)
+	char *cut_off = docker_network_body("i1", 12, ENGINE_BRIDGES, "ty-b", subnet, true, REACH_JOINED);
+	AUTO(string)
+	char *carried = docker_network_body("i1", 12, ENGINE_BRIDGES, "ty-b", subnet, false, REACH_TUNNEL);
 	AUTO(json) json_t *body = read_json(text), *internal = read_json(cut_off), *far = read_json(carried);
 	char device[DOCKER_DEVICE_SIZE], second[DOCKER_DEVICE_SIZE];
 
@@ -268,6 +298,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(a_memory_limit_is_one_that_engines_take),
 		cmocka_unit_test(texts_that_are_no_utf8_make_no_container),
 		cmocka_unit_test(cpus_are_clamped_to_what_there_is),
+		cmocka_unit_test(an_overlay_leaves_half_of_its_block_to_the_swarm),
 		cmocka_unit_test(a_network_names_its_gateway_and_bridge),
 		cmocka_unit_test(filters_are_encoded_for_a_query),
 	};

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Docker Swarm of engines on one machine: each has a network and a host name of its own, and a cable to a bridge that is in
+none of them."""
+import os
+import pathlib
+import subprocess
+
+from support.engine import PrivateEngine, lib
+from support.wait import wait_until
+
+# Of the block for tests between networks (RFC 2544); the third number is of this process, beyond those of far_engine.py.
+NETWORK = f"198.19.{os.getpid() % 250}"
+# The addresses of networks that the swarm makes by itself, such as ingress.
+POOL = "198.18.252.0/22"
+
+
+class Node(PrivateEngine):
+    def __init__(self, number, gpus=0):
+        super().__init__()
+        self.number = number
+        self.address = f"{NETWORK}.{number}"
+        self.name = f"node-{number}"
+        self.configure(**({"node-generic-resources": [f"NVIDIA-GPU=GPU-{number}-{i}" for i in range(gpus)]} if gpus else {}))
+        pathlib.Path(self.directory, "hostname").write_text(self.name + "\n")
+
+    def cable(self, hub):
+        lib("as_root", "sh", "-ec",
+            'ip link add name "port$2" netns "$1" type veth peer name lan netns "$3"; ip -n "$1" link set "port$2" master hub up; '
+            'nsenter --net --target "$3" sh -ec "ip address add $4/24 dev lan; ip link set lan up; ip route add default via $5"',
+            "sh", hub, str(self.number), str(self.pid), self.address, f"{NETWORK}.254")
+
+
+class Swarm:
+    """`nodes`: the first is the manager. `gpus`: how many each says it has."""
+
+    def __init__(self, gpus=(0, 0)):
+        self.hub = f"ty-hub-{os.getpid()}"
+        self.nodes = [Node(i + 1, count) for i, count in enumerate(gpus)]
+
+    @property
+    def manager(self):
+        return self.nodes[0]
+
+    def start(self):
+        lib("as_root", "sh", "-ec", 'ip netns add "$1"; ip -n "$1" link add hub type bridge; ip -n "$1" link set hub up', "sh",
+            self.hub)
+        for node in self.nodes:
+            node.start()
+            node.cable(self.hub)
+        self.manager.call("POST", "/swarm/init", {"ListenAddr": f"{self.manager.address}:2377",
+                                                  "AdvertiseAddr": self.manager.address, "DefaultAddrPool": [POOL],
+                                                  "SubnetSize": 26})
+        token = self.manager.call("GET", "/swarm")["JoinTokens"]["Worker"]
+        for node in self.nodes[1:]:
+            node.call("POST", "/swarm/join", {"ListenAddr": f"{node.address}:2377", "AdvertiseAddr": node.address,
+                                              "RemoteAddrs": [f"{self.manager.address}:2377"], "JoinToken": token})
+        wait_until(lambda: [n["Status"]["State"] for n in self.manager.call("GET", "/nodes")] == ["ready"] * len(self.nodes),
+                   30, "all nodes are ready")
+
+    def delete(self):
+        for node in reversed(self.nodes):
+            node.delete()
+        subprocess.run(["sh", "-c", '. "$1/deploy/lib.sh"; as_root ip netns del "$2"', "sh",
+                        str(pathlib.Path(__file__).resolve().parents[2]), self.hub], check=False, capture_output=True)
