@@ -157,6 +157,41 @@ static enum status settings_apply(struct connection *connection, struct error *e
 	return connection_exec(connection, roles[connection->role].settings, err);
 }
 
+/* Syncs the file itself and its name. */
+static enum status file_sync(sqlite3 *db, const char *path, struct error *err)
+{
+	AUTO(string) char *dir = memory_strdup(path);
+	char *slash = strrchr(dir, '/');
+	sqlite3_file *file = NULL;
+	int fd;
+
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) != SQLITE_OK)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot sync %s: %s", path, strerror(errno));
+	if (!slash)
+		return STATUS_OK;
+	*slash = '\0';
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		fdatasync(fd); /* some file systems refuse that of a directory */
+		close(fd);
+	}
+	return STATUS_OK;
+}
+
+/* Makes the schema of a new file. Nothing is stored in it yet, so its many small steps are not synced: then the file is,
+ * whose header says that a log belongs to it, and the log with the schema is at the first commit, before anything that
+ * was stored is answered. After a power failure in between it is empty, or begins with the whole schema. */
+static enum status schema_make(struct connection *connection, const char *path, struct error *err)
+{
+	enum status rc =
+		connection_exec(connection, "PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL", err);
+
+	if (!rc)
+		rc = migrations_run(connection->db, roles[connection->role].migrations, err);
+	return rc ? rc : file_sync(connection->db, path, err);
+}
+
 /* Errors of the file show here: statements are prepared later, and read no more of it. */
 static enum status schema_read(struct connection *connection, struct error *err)
 {
@@ -165,8 +200,8 @@ static enum status schema_read(struct connection *connection, struct error *err)
 
 /* The files (secrets, environments of jobs) are readable for their owner only, wherever the directory is. SQLite gives
  * the files beside one the mode of that one; those that are there may be of a release that did not care. One that
- * exists is not opened: closing it would let go of SQLite's locks. */
-static void files_keep_private(const char *path)
+ * exists is not opened: closing it would let go of SQLite's locks. True: the database was made just now, and is empty. */
+static bool files_keep_private(const char *path)
 {
 	static const char *const endings[] = { "", "-wal", "-shm" };
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -182,6 +217,7 @@ static void files_keep_private(const char *path)
 		if (lstat(name.data, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_mode & 077)
 			chmod(name.data, 0600);
 	}
+	return fd >= 0;
 }
 
 /* The errno of writing a temporary file without a name beside @path; 0: it works, or such files are not supported here.
@@ -253,16 +289,20 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 			    struct error *err)
 {
 	AUTO(connection) struct connection *connection = memory_calloc(1, sizeof(*connection));
-	enum status rc;
+	bool is_new = false;
+	enum status rc = STATUS_OK;
 
 	connection_library_begin();
 	connection->role = role;
 	if (roles[role].flags & SQLITE_OPEN_CREATE)
-		files_keep_private(path);
+		is_new = files_keep_private(path);
 	if (sqlite3_open_v2(path, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
 		return open_fail(connection->db, path, database_error(connection->db, err, "open"), err);
-	rc = settings_apply(connection, err);
+	if (is_new)
+		rc = schema_make(connection, path, err);
+	if (!rc)
+		rc = settings_apply(connection, err);
 	if (!rc && roles[role].migrations)
 		rc = migrations_run(connection->db, roles[role].migrations, err);
 	if (!rc && !roles[role].migrations)

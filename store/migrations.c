@@ -19,21 +19,29 @@ static enum status pragma_read(sqlite3 *db, const char *sql, int *ret_value, str
 	return STATUS_OK;
 }
 
-static enum status migration_run(sqlite3 *db, const struct migration *migration, struct error *err)
+/* Those after @done, in one transaction. */
+static enum status migrations_commit(sqlite3 *db, const struct migration *migrations, int done, int newest,
+				     struct error *err)
 {
+	const char *doing = "begin the migration";
+	bool good = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+	enum status rc;
 	char marks[96];
 
+	for (const struct migration *step = migrations; good && step->name; step++) {
+		if (step->number <= done)
+			continue;
+		doing = step->name;
+		good = sqlite3_exec(db, step->sql, NULL, NULL, NULL) == SQLITE_OK;
+	}
 	/* Pragmas take no parameters; both values are numbers of our own. */
 	snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		 APPLICATION_ID, migration->number);
-	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
-	    sqlite3_exec(db, migration->sql, NULL, NULL, NULL) == SQLITE_OK &&
-	    sqlite3_exec(db, marks, NULL, NULL, NULL) == SQLITE_OK)
+		 APPLICATION_ID, newest);
+	if (good && sqlite3_exec(db, marks, NULL, NULL, NULL) == SQLITE_OK)
 		return STATUS_OK;
-	enum status status = database_error(db, err, migration->name);
-
+	rc = database_error(db, err, doing);
 	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	return status;
+	return rc;
 }
 
 enum status migrations_run(sqlite3 *db, const struct migration *migrations, struct error *err)
@@ -63,12 +71,5 @@ enum status migrations_run(sqlite3 *db, const struct migration *migrations, stru
 			"%s was written by a trainyard before 0.2.0 (schema %d), which this program does not "
 			"open: move the state directory away, or give another --state-dir",
 			sqlite3_db_filename(db, "main"), done);
-	for (const struct migration *step = migrations; step->name; step++) {
-		if (step->number <= done)
-			continue;
-		rc = migration_run(db, step, err);
-		if (rc)
-			return rc;
-	}
-	return STATUS_OK;
+	return done == newest ? STATUS_OK : migrations_commit(db, migrations, done, newest, err);
 }

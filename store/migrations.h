@@ -20,6 +20,6 @@ extern const struct migration state_migrations[];
 extern const struct migration logs_migrations[];
 extern const struct migration objects_migrations[];
 
-/* Runs the missing steps, each in one transaction with its number. FAILED_PRECONDITION: the file was written by a newer
+/* Runs the missing steps in one transaction. FAILED_PRECONDITION: the file was written by a newer
  * program or by one before the first release, or is not a database of trainyard. */
 enum status migrations_run(struct sqlite3 *db, const struct migration *migrations, struct error *err);
