@@ -28,13 +28,14 @@ static void change_perform(struct group_writer *writer, struct group_change *cha
 {
 	if (sqlite3_get_autocommit(writer->connection->db))
 		return; /* the transaction is gone: a savepoint would be one of its own */
-	change->status = connection_exec(writer->connection, "SAVEPOINT change", &change->err);
+	change->status = statement_run(connection_statement(writer->connection, CHANGE_BEGIN), &change->err);
 	if (change->status)
 		return;
 	change->status =
 		change->run(writer->connection, clock_wall_ns(writer->clock), change->arg, &change->err);
 	if (!change->status)
-		change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
+		change->status =
+			statement_run(connection_statement(writer->connection, CHANGE_END), &change->err);
 	/* A change that was made but could not be released would be stored with the others, and reported as failed. */
 	if (change->status && connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL))
 		writer->is_spoiled = true;

@@ -20,6 +20,10 @@
 /* Of error_message: without the pointer to the logs. */
 #define REASON "CAST(substr(CAST(error_message AS BLOB), 1, reason_bytes) AS TEXT)"
 
+/* As the conditions of the indexes job_unfinished and job_ended are written, which serve no others. */
+#define JOB_IS_UNFINISHED "(state < 4 OR state = 6)"
+#define JOB_IS_FINAL      "state > 3 AND state <> 6"
+
 /* A client's job that was never admitted, of whose plan and documents nothing is needed before its turn: it runs no trials
  * (JOB_TRAIT_SEARCH), its outcome is open, and no fault was injected into it. */
 #define JOB_WAITS                                                                                            \
@@ -108,6 +112,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[STATE_META_GET] = { ON(STATE_WRITER), "SELECT value FROM meta WHERE name = :name" },
 	[STATE_META_PUT] = { ON(STATE_WRITER), "INSERT INTO meta (name, value) VALUES (:name, :value)"
 					       " ON CONFLICT DO UPDATE SET value = excluded.value" },
+	[CHANGE_BEGIN] = { ON(STATE_WRITER) | ON(OBJECTS_WRITER), "SAVEPOINT change" },
+	[CHANGE_END] = { ON(STATE_WRITER) | ON(OBJECTS_WRITER), "RELEASE change" },
 	[JOB_INSERT] = { ON(STATE_WRITER),
 			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan,"
 			 " ml_units_per_hour, parent, trial, kind, location, display_name, web_access, traits, updated_us,"
@@ -115,7 +121,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan,"
 			 " :ml_units_per_hour, :parent, :trial, :kind, :location, :display_name, :web_access, :traits, :now,"
 			 " :replica_count, :gpu_count, :max_wait_us)"
-			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
+			 " ON CONFLICT (project, job_id) DO NOTHING" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
 	[JOB_BY_NAME] = { ON_STATE,
 			  "SELECT " JOB_COLUMNS "," JOB_POSITION
@@ -144,8 +150,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " version = version + :changes, updated_us = CASE WHEN :changes THEN max(:now, updated_us) ELSE updated_us END"
 			  " WHERE id = :id AND state = :from AND (:decides = 0 OR verdict = 0)" },
 	[JOB_UNFINISHED] = { ON(STATE_READER),
-			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6) ORDER BY id" },
-	[JOB_ATTENDED] = { ON(STATE_READER), "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6)"
+			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE " JOB_IS_UNFINISHED " ORDER BY id" },
+	[JOB_ATTENDED] = { ON(STATE_READER), "SELECT " JOB_COLUMNS ", 0 FROM job WHERE " JOB_IS_UNFINISHED
 					     " AND NOT (" JOB_WAITS ") ORDER BY id" },
 	[JOB_WAITING] = { ON(STATE_READER),
 			  "SELECT id, project, priority, gpu_count, created_us, max_wait_us FROM job"
@@ -153,7 +159,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[JOB_QUEUE] = { ON(STATE_READER),
 			"SELECT id FROM job WHERE state = 1 AND parent IS NULL ORDER BY priority DESC, id" },
 	[JOB_UNFINISHED_NAMED] = { ON(STATE_READER), "SELECT 1 FROM job WHERE project = :project"
-						     " AND job_id = :job_id AND state IN (1, 2, 3, 6)" },
+						     " AND job_id = :job_id AND " JOB_IS_UNFINISHED },
 	/* A pipeline's own name and labels stand for its job's. */
 	[JOB_SUMMARY] = { ON(STATE_READER),
 			  "SELECT kind, job.project, job.location, job_id, pipeline_id,"
@@ -170,18 +176,18 @@ const struct statement statements[STATEMENT_COUNT] = {
 			 " LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
 			 " WHERE job.parent IS NULL AND (job.deleted = 0 OR pipeline.id IS NOT NULL)" },
 	[JOB_OLDEST_ENDED] = { ON(STATE_READER),
-			       "SELECT id FROM job WHERE parent IS NULL AND state IN (4, 5, 7) AND torn_down = 1"
+			       "SELECT id FROM job WHERE parent IS NULL AND " JOB_IS_FINAL " AND torn_down = 1"
 			       " AND ended_us < :before AND NOT EXISTS (SELECT 1 FROM pipeline"
 			       "  CROSS JOIN model ON model.pipeline = pipeline.id WHERE pipeline.job = job.id"
 			       "  AND model.deleted = 0 AND model.version > 0)"
 			       " ORDER BY ended_us, id LIMIT 1" },
 	[JOB_FIRST_ENDED] = { ON(STATE_READER),
-			      "SELECT id FROM job WHERE parent IS NULL AND state IN (4, 5, 7) AND torn_down = 1"
+			      "SELECT id FROM job WHERE parent IS NULL AND " JOB_IS_FINAL " AND torn_down = 1"
 			      " ORDER BY ended_us, id LIMIT 1" },
 	[MODEL_ALIASES_PURGE] = { ON(STATE_WRITER), "DELETE FROM model_alias" },
 	[OPERATIONS_PURGE] = { ON(STATE_WRITER), "DELETE FROM operation" },
 	[JOB_ENDED] = { ON_STATE,
-			"SELECT state IN (4, 5, 7) AND torn_down = 1 FROM job WHERE id = :id AND parent IS NULL" },
+			"SELECT " JOB_IS_FINAL " AND torn_down = 1 FROM job WHERE id = :id AND parent IS NULL" },
 	[JOB_TRIAL_IDS] = { ON_STATE, "SELECT id FROM job WHERE parent = :id" },
 	[JOB_PURGE] = { ON(STATE_WRITER), "DELETE FROM job WHERE id = :id" },
 	[LEASE_PURGE] = { ON(STATE_WRITER), "DELETE FROM lease WHERE job = :id" },
@@ -334,12 +340,12 @@ const struct statement statements[STATEMENT_COUNT] = {
 				      " OR job IN (SELECT id FROM job WHERE parent = :job)" },
 	[FAULT_INJECTIONS_OPEN] = { ON(STATE_READER),
 				    "SELECT " FAULT_INJECTION_COLUMNS " FROM fault_hit"
-				    " WHERE job IN (SELECT id FROM job WHERE state IN (1, 2, 3, 6))" },
+				    " WHERE job IN (SELECT id FROM job WHERE " JOB_IS_UNFINISHED ")" },
 	[JOURNAL_INSERT] = { ON(STATE_WRITER),
 			     "INSERT INTO journal (job, seq, time_us, kind, attempt, role, idx, restart, cause, number, flags)"
-			     " SELECT :job, coalesce(max(seq), 0) + 1, :time, :kind,"
+			     " VALUES (:job, (SELECT coalesce(max(seq), 0) + 1 FROM journal WHERE job = :job), :time, :kind,"
 			     " coalesce(nullif(:attempt, 0), (SELECT attempt FROM job WHERE id = :job)), :role, :index, :restart,"
-			     " :cause, :number, :flags FROM journal WHERE job = :job" },
+			     " :cause, :number, :flags)" },
 	[JOURNAL_BLAME_SET] = { ON(STATE_WRITER),
 				"UPDATE journal SET flags = flags | :blamed WHERE job = :job AND kind = :ended"
 				" AND attempt = :attempt AND role = :role AND idx = :index AND restart = :restart" },
@@ -349,7 +355,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[FAULT_MARK_INSERT] = { ON(STATE_WRITER),
 				"INSERT INTO fault_mark (job, attempt, role, idx, restart, fault)"
 				" SELECT id, :attempt, :role, :index, :restart, :fault FROM job"
-				" WHERE id = :job AND state IN (1, 2, 3, 6) ON CONFLICT DO NOTHING" },
+				" WHERE id = :job AND " JOB_IS_UNFINISHED " ON CONFLICT DO NOTHING" },
 	[FAULT_MARKS] = { ON(STATE_READER),
 			  "SELECT job, attempt, role, idx, restart, fault FROM fault_mark WHERE job > 0" },
 	[FAULT_MARKS_DELETE] = { ON(STATE_WRITER),

@@ -19,6 +19,8 @@ enum statement_id {
 	/* state.db */
 	STATE_META_GET,
 	STATE_META_PUT,
+	CHANGE_BEGIN,
+	CHANGE_END,
 	JOB_INSERT,
 	JOB_BY_ID,
 	JOB_BY_NAME,

@@ -136,7 +136,6 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 			   struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, JOB_INSERT);
-	bool row = false;
 	enum status rc;
 
 	bind_text(insert, ":project", job->project);
@@ -159,13 +158,14 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	bind_int(insert, ":replica_count", job->replica_count);
 	bind_int(insert, ":gpu_count", job->gpu_count);
 	bind_int(insert, ":max_wait_us", job->max_wait_us);
-	rc = statement_step(insert, &row, err);
-	if (!rc && !row)
+	rc = statement_run(insert, err);
+	if (!rc && sqlite3_changes(scope->connection->db) == 0)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
 				 "A job with this id already exists.");
 	if (rc)
 		return rc;
-	*ret_id = sqlite3_column_int64(insert, 0);
+	/* RETURNING would gather it in a table of its own. */
+	*ret_id = sqlite3_last_insert_rowid(scope->connection->db);
 	return journal_add_state(scope, *ret_id, JOB_STATE_UNSPECIFIED, JOB_QUEUED, err);
 }
 
