@@ -401,30 +401,32 @@ static int status_look(const struct invocation *invocation, struct client *clien
 	return *ret_ready || shows_any ? status_show(invocation, client, health, clock) : EXIT_FAILED;
 }
 
-/* With --wait: until the daemon answers and has its engine, and at most so long. */
+/* With --wait: until the daemon answers and has its engine, and at most so long. Each look asks anew where the daemon
+ * serves: one that is about to start has not written it yet. */
 int status_main(struct invocation *invocation)
 {
 	struct error err AUTO_ERROR = { 0 };
-	AUTO(client) struct client *client = NULL;
 	const bool waits = invocation_flag(invocation, "wait");
 	int64_t limit_us = WAIT_US, end_us;
-	bool ready = false, last;
+	bool ready = false, last, is_late;
 	int exit_code;
 
 	if (invocation_duration(invocation, "timeout", &limit_us, &err))
 		return main_usage_error("status ", &err);
-	exit_code = ask_open(invocation, &client);
-	if (exit_code)
-		return exit_code;
 	end_us = clock_mono_us(&system_clock) + limit_us;
 	do {
+		AUTO(client) struct client *client = NULL;
 		const int64_t left_us = end_us - clock_mono_us(&system_clock);
 
+		exit_code = ask_open(invocation, &client);
+		if (exit_code)
+			return exit_code;
 		last = !waits || left_us <= LOOK_MS * 1000;
 		client_limit(client, left_us);
 		exit_code = status_look(invocation, client, last, &ready);
+		is_late = client_is_late(client);
 		if (!ready && !last)
 			poll(NULL, 0, LOOK_MS);
 	} while (!ready && !last);
-	return !ready && (waits || client_is_late(client)) ? EXIT_TIMED_OUT : exit_code;
+	return !ready && (waits || is_late) ? EXIT_TIMED_OUT : exit_code;
 }

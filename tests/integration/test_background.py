@@ -163,6 +163,20 @@ def test_a_wait_has_an_end(user):
     assert time.monotonic() - began < 15
 
 
+def test_a_wait_finds_the_daemon_that_starts_meanwhile(user):
+    """Broken: status_main() that asks once where the daemon serves: it waited where the last one did."""
+    pid, port = re.search(r":(\d+) \(process (\d+)", user("start", "--listen", "127.0.0.1:0")).group(2, 1)
+    os.kill(int(pid), signal.SIGKILL)  # its address file stays
+    wait_until(lambda: "no daemon runs" in user("stop"))
+    with socket.create_server(("127.0.0.1", int(port))) as before:
+        waiting = subprocess.Popen([program(), "status", "--wait", "-o", "name"], stdout=subprocess.PIPE, text=True, env=user.environment)
+        before.settimeout(30)
+        before.accept()[0].close()
+    user("start", "--listen", "127.0.0.1:0")
+    assert waiting.communicate(timeout=90)[0] == user("status", "-o", "name")
+    assert waiting.returncode == 0
+
+
 def test_a_state_directory_names_its_daemon(user, tmp_path):
     """Broken: client_of() without --state-dir; with it but after $TRAINYARD_ENDPOINT."""
     user("start", "--listen", "127.0.0.1:0")
