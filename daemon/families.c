@@ -116,6 +116,18 @@ static void engine_report(void *arg, bool *ret_reachable, bool *ret_ready)
 	*ret_ready = any_is_ready(machinery->scheduler);
 }
 
+static void nodes_each(void *arg, void (*write)(void *to, const char *name, bool reachable), void *to)
+{
+	const struct machinery *machinery = arg;
+	const size_t count = scheduler_node_count(machinery->scheduler);
+
+	for (size_t i = 0; count > 1 && i < count; i++) {
+		const struct node_state state = scheduler_node_state(machinery->scheduler, i);
+
+		write(to, state.name, state.answers);
+	}
+}
+
 static enum status shell_open(void *arg, const struct replica_key *replica, const json_t *command,
 			      enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err)
 {
@@ -253,6 +265,7 @@ static void contexts_fill(struct families *families)
 		.clock = parts->clock,
 		.ledger = parts->ledger,
 		.engine = engine_report,
+		.nodes = nodes_each,
 		.arg = parts->machinery,
 	};
 	families->jobs = (struct jobs_context){ parts->store,  &families->ml.training, &families->web_shell,

@@ -523,7 +523,8 @@ static void report_engine_loss(struct decision *decision, const struct job_run *
 	    (run->logged_loss == context->engine_loss && run->logged_loss_in == run->row->state))
 		return;
 	decision->logged_loss = context->engine_loss;
-	notes_say(&decision->says, SEVERITY_WARNING, "Waiting for the container engine: %s",
+	notes_say(&decision->says, SEVERITY_WARNING, "Waiting for the container engine%s%s: %s",
+		  context->lost_node ? " of the node " : "", context->lost_node ? context->lost_node : "",
 		  context->engine_away);
 }
 

@@ -25,6 +25,7 @@ struct decision_context {
 	const struct reconciler *reconciler; /* its settings */
 	int64_t wall_us, mono_us;
 	const char *engine_away; /* the engine's error text while it is unreachable; NULL: it is reachable */
+	const char *lost_node;   /* the node that it is of; NULL: the only one, or all */
 	unsigned engine_loss;    /* counts the losses of the engine's connection, from 1 */
 };
 

@@ -14,6 +14,7 @@
 #include "scheduler/observe.h"
 #include "scheduler/observe_listing.h"
 #include "scheduler/observe_networks.h"
+#include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 #include "store/logs/logs.h"
 
@@ -103,19 +104,25 @@ static void on_down(struct node *node, const struct engine_event *event)
 	scheduler->queue_stirred = true; /* what waits for it says so */
 	for (size_t i = 0; i < scheduler->entry_count; i++) {
 		struct job_entry *entry = scheduler->entries[i];
+		const bool is_there = entry->run && entry->run->node == node;
 
-		if (entry->run && entry->run->node == node)
+		if (is_there)
 			job_run_invalidate(entry->run);
-		job_entry_touch(entry);
+		/* While another node is there, the loss does not concern jobs that wait for their turn. */
+		if (nodes_are_away(scheduler) || (is_there && entry->run->counted))
+			job_entry_touch(entry);
 	}
 }
 
 /* The images that stand for runtime versions by default are on the network and large. */
 static void fold_image_failure(struct job_run *run, enum role role, const char *text)
 {
-	const char *version = run->plan->runtime_version;
+	const char *version = run->plan->runtime_version, *node = node_shown(run->node);
+	AUTO(string) char *there = node ? memory_printf("on the node %s: %s", node, text) : NULL;
 	AUTO(string) char *advice = NULL;
 
+	if (there)
+		text = there;
 	if (version)
 		advice = memory_printf(
 			"%s. Another image can stand for the runtime version %s: deploy/runtime/build makes "

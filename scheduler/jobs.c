@@ -205,14 +205,6 @@ void jobs_arrive(struct scheduler *scheduler)
 	scheduler->arrived_count = 0;
 }
 
-static bool some_engine_is_away(const struct scheduler *scheduler)
-{
-	for (size_t i = 0; i < scheduler->node_count; i++)
-		if (scheduler->nodes[i].state == ENGINE_AWAY)
-			return true;
-	return false;
-}
-
 /* Its plan is read when its turn comes, or an event concerns it: reading thousands of plans took most of a start. */
 static void waiting_add(void *arg, const struct waiting_job *job)
 {
@@ -230,7 +222,7 @@ static void waiting_add(void *arg, const struct waiting_job *job)
 	wakes_set(&scheduler->wakes, entry, entry->deadline_us);
 	queue_insert(scheduler, entry);
 	scheduler->queue_stirred = true;
-	if (some_engine_is_away(scheduler) ||
+	if (nodes_are_away(scheduler) ||
 	    (reconciler->faults && !fault_registry_is_empty(reconciler->faults)))
 		job_entry_touch(entry);
 }

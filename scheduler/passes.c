@@ -57,10 +57,7 @@ static const struct node *lost_node(const struct scheduler *scheduler, const str
 {
 	if (run->counted)
 		return run->node->state == ENGINE_AWAY ? run->node : NULL;
-	for (size_t i = 0; i < scheduler->node_count; i++)
-		if (scheduler->nodes[i].state != ENGINE_AWAY)
-			return NULL;
-	return scheduler->nodes;
+	return nodes_are_away(scheduler) ? scheduler->nodes : NULL;
 }
 
 static void run_decide(struct scheduler *scheduler, struct job_run *run)
@@ -72,6 +69,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 		.mono_us = clock_mono_us(clock), /* first, as in step_clock_move() */
 		.wall_us = clock_wall_us(clock),
 		.engine_away = lost ? lost->text : NULL,
+		.lost_node = lost && run->counted ? node_shown(lost) : NULL,
 		.engine_loss = run->node->loss,
 	};
 	struct decision decision;

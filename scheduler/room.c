@@ -43,8 +43,10 @@ void room_host_take(struct node *node, struct host *reported)
 	pthread_mutex_unlock(&node->scheduler->mutex);
 	device_claims_set_engine(node->claims, host->engine);
 	device_claims_adopt(node->claims, usage->leases, usage->lease_count);
-	log_event(LOG_INFO, "host", "cpus=%u memory_mib=%lld gpus=%zu", host->cpus,
-		  (long long)(host->memory_bytes >> 20), host->device_count);
+	log_event(LOG_INFO, "host", "%s%s%scpus=%u memory_mib=%lld gpus=%zu",
+		  node_shown(node) ? "node=" : "", node_shown(node) ? node->name : "",
+		  node_shown(node) ? " " : "", host->cpus, (long long)(host->memory_bytes >> 20),
+		  host->device_count);
 }
 
 void room_claims_keep(struct scheduler *scheduler)
@@ -70,6 +72,19 @@ struct node *node_named(struct scheduler *scheduler, const char *name)
 		if (strcmp(scheduler->nodes[i].name, name) == 0)
 			return &scheduler->nodes[i];
 	return NULL;
+}
+
+const char *node_shown(const struct node *node)
+{
+	return node->scheduler->node_count > 1 ? node->name : NULL;
+}
+
+bool nodes_are_away(const struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->node_count; i++)
+		if (scheduler->nodes[i].state != ENGINE_AWAY)
+			return false;
+	return true;
 }
 
 /* There is no unfinished job of an unknown node: jobs_add(). */

@@ -11,6 +11,10 @@ struct scheduler;
 
 /* The node of that name, as struct assignment has it; NULL: there is none. */
 struct node *node_named(struct scheduler *scheduler, const char *name);
+/* The node's name for logs; NULL: it is the only one. */
+const char *node_shown(const struct node *node);
+/* Whether no engine answers. */
+bool nodes_are_away(const struct scheduler *scheduler);
 /* Takes the resources of the node's machine. The event comes only once, so this cannot fail. Afterwards @reported may
  * own other values. */
 void room_host_take(struct node *node, struct host *reported);

@@ -81,6 +81,11 @@ static int64_t resident_bytes(void)
 	return resident * sysconf(_SC_PAGESIZE);
 }
 
+static void node_write(void *to, const char *name, bool reachable)
+{
+	text_printf(to, "trainyard_node_reachable{node=\"%s\"} %d\n", name, reachable);
+}
+
 static enum status metrics_get(struct call *call, struct error *err)
 {
 	const struct metrics *metrics = call->context;
@@ -100,6 +105,10 @@ static enum status metrics_get(struct call *call, struct error *err)
 	text_printf(text, "trainyard_build_info{version=\"%s\"} 1\n", metrics->version);
 	gauge_write(text, "process_resident_memory_bytes", (double)resident_bytes(), "Resident memory.");
 	gauge_write(text, "trainyard_engine_reachable", reachable, "1 while the container engine answers.");
+	head_write(text, "trainyard_node_reachable", "gauge",
+		   "1 while the node's container engine answers; without rows if there is one engine alone.");
+	if (metrics->nodes)
+		metrics->nodes(metrics->arg, node_write, text);
 	gauge_write(text, "trainyard_ready", ready, "1 while GET /readyz answers 200.");
 	jobs_write(text, &counts);
 	gauge_write(text, "trainyard_queue_jobs", (double)counts.queued, "Jobs in the state QUEUED.");

@@ -15,6 +15,8 @@ struct metrics {
 	const struct ledger *ledger; /* NULL: requests are not counted */
 	/* Whether the engine answers, and has sent a listing since. Thread: any. */
 	void (*engine)(void *arg, bool *ret_reachable, bool *ret_ready);
+	/* Calls @write for each node, if there are several. Thread: any. */
+	void (*nodes)(void *arg, void (*write)(void *to, const char *name, bool reachable), void *to);
 	void *arg;
 };
 

@@ -20,6 +20,9 @@
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
 #include "daemon/env.h"
+#include "daemon/main.h"
+#include "daemon/nodes.h"
+#include "scheduler/engine/engine.h"
 #include "scheduler/engine/nvidia_gpus.h"
 
 enum { FILES_LEAST = 1024, KIB = 1024 };
@@ -55,6 +58,21 @@ static void advise(struct finding *finding, const char *format, ...)
 
 /* ---- the engine ---- */
 
+/* Each engine of --node answers. */
+static void nodes_check(const struct config *config, struct finding *finding)
+{
+	for (size_t i = 0; i < config->nodes.count; i++) {
+		const char *rule = config->nodes.values[i], *url = node_rule_url(rule);
+		const int length = (int)(url - rule) - 1;
+		struct error err AUTO_ERROR = { 0 };
+
+		if (engine_kind_of(url)->reach(url, &err))
+			find(finding, OUTCOME_BAD, "the node %.*s: %s", length, rule, main_words(&err));
+		else
+			find(finding, OUTCOME_GOOD, "the node %.*s answers", length, rule);
+	}
+}
+
 static void engine_check(const struct doctor *doctor, struct finding *finding)
 {
 	const char *place = json_text_at(doctor->engine, "Place");
@@ -68,11 +86,13 @@ static void engine_check(const struct doctor *doctor, struct finding *finding)
 		find(finding, OUTCOME_GOOD, "%s %s at %s, %lld CPUs, %s",
 		     name && strstr(name, "Podman") ? "Podman" : "Docker Engine", version ? version : "",
 		     place ? place : "", (long long)json_int_at(doctor->engine, "NCPU", 0), memory.data);
-		return;
+	} else {
+		find(finding, OUTCOME_BAD, "%s", doctor->engine_fault);
+		advise(finding,
+		       "Install Docker Engine and start it (systemctl start docker), or name another engine with "
+		       "--engine, DOCKER_HOST or a context of Docker's (docker context use).");
 	}
-	find(finding, OUTCOME_BAD, "%s", doctor->engine_fault);
-	advise(finding, "Install Docker Engine and start it (systemctl start docker), or name another engine with "
-			"--engine, DOCKER_HOST or a context of Docker's (docker context use).");
+	nodes_check(doctor->config, finding);
 }
 
 static void limits_check(const struct doctor *doctor, struct finding *finding)

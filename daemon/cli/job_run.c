@@ -296,6 +296,11 @@ static enum status image_make(const struct run *run, struct client *client, stru
 
 	if (!rc)
 		rc = client_call(client, "GET", "/healthz", NULL, &health, err);
+	if (!rc && json_object_get(health, "nodes"))
+		rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			       "the daemon runs jobs on several nodes, and an image that is built here would be "
+			       "on one of them alone: push it to a registry that all nodes reach, and run it by "
+			       "its name");
 	return rc ? rc
 		  : image_build(config.engine, json_text_at(json_object_get(health, "engine"), "id"),
 				run->directory, run->image, err);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One daemon that runs jobs on two engines: the machine's, which is its node main, and one as on another machine, its node b."""
 import json
+import re
 import shutil
 import subprocess
 
@@ -10,7 +11,7 @@ from support.daemon import UNTIL_RELEASED, UNTIL_RELEASED_AGAIN, distributed, pr
 from support.engine import GpuEngine, ensure_test_images
 from support.far_engine import FarEngine
 from support.tunnels import CALL_WORKER, SAYS, TAKE_CALL, said_it_all
-from support.verbs import verb
+from support.verbs import environment, verb
 from support.wait import wait_until
 
 
@@ -66,6 +67,12 @@ def node_of(daemon, job):
     return found.pop()
 
 
+def reachable(daemon):
+    """By the metrics, for each node."""
+    rows = re.findall(r'^trainyard_node_reachable\{node="(.*)"\} (.)$', daemon.get("/metrics").data.decode(), re.M)
+    return {name: int(value) for name, value in rows}
+
+
 def release(daemon, engine, job, path="/released"):
     label = f"trainyard.job_id={job}"
     running = wait_until(lambda: [c["Id"] for c in engine.containers(label) if c["State"] == "running"], 60, f"{job} runs")
@@ -108,6 +115,7 @@ def test_each_job_is_on_one_node_and_reaches_the_daemon_from_there(nodes_daemon,
     reason = shown["jobs"][0]["reason"]
     assert reason == "main: 1 of 1 jobs run now. b: 1 of 1 jobs run now." and shown["jobs"][0]["job"].endswith(waits)
     assert "b: 1 of 1 jobs" in " ".join(verb(daemon, "queue").split())
+    assert reachable(daemon) == {"main": 1, "b": 1}
     assert "b: " in verb(daemon, "status") and "NODE" in verb(daemon, "describe", there)
     release(daemon, engine, here)
     daemon.until(waits, "SUCCEEDED")
@@ -118,9 +126,13 @@ def test_each_job_is_on_one_node_and_reaches_the_daemon_from_there(nodes_daemon,
     nothing_left(daemon, engine, b)
 
 
-def test_gpus_are_those_of_the_node(nodes_daemon, b):
+def test_gpus_are_those_of_the_node(nodes_daemon, b, tmp_path):
     daemon = nodes_daemon("--gpus", "none", "--node-gpus", "b=0+1")
     both_ready(daemon)
+    (tmp_path / "Dockerfile").write_text("FROM trainyard-test:1")
+    refused = subprocess.run([program(), "run", "--image-build", tmp_path, "built:1"], capture_output=True, text=True, timeout=60,
+                             env=environment(daemon))
+    assert refused.returncode and "on one of them alone" in refused.stderr, refused
     assert [(gpu["node"], gpu["id"]) for gpu in json.loads(verb(daemon, "gpus", "-o", "json"))["gpus"]] == [("b", "0"), ("b", "1")]
     gpu = daemon.create(with_gpus(distributed(UNTIL_RELEASED), 2))
     daemon.until(gpu, "RUNNING")
@@ -178,12 +190,16 @@ def test_a_node_that_goes_away_takes_only_its_own_jobs_with_it(nodes_daemon, eng
     assert health["status"] == "degraded" and "node b does not answer" in health["reason"] and health["engine"]["reachable"]
     assert daemon.get("/readyz").status == 200
     assert "not reached" in verb(daemon, "status") and "b: " in verb(daemon, "status")
+    assert reachable(daemon) == {"main": 1, "b": 0}
+    checked = subprocess.run([program(), "doctor", "--state-dir", str(daemon.state_dir), "--engine", engine.host, "--node", f"b={b.host}"],
+                             capture_output=True, text=True, timeout=60)
+    assert "the node b: cannot reach the engine" in " ".join(checked.stdout.split()), checked
     release(daemon, engine, stays)
     assert daemon.until(stays, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
     after = daemon.run(script("true"))
     assert node_of(daemon, after["jobId"]) == "main"
     assert not [text for _, text in daemon.service_lines(after["jobId"]) if "Waiting for the container engine" in text]
-    assert [text for _, text in daemon.service_lines(lost) if "Waiting for the container engine" in text]
+    assert [text for _, text in daemon.service_lines(lost) if "Waiting for the container engine of the node b: " in text]
     b.start()
     node_ready(daemon, "b")
     # By the rules of one engine: dockerd has ended its containers, or has them still.

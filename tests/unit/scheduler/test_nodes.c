@@ -170,7 +170,7 @@ static void the_loss_of_a_machine_is_that_of_its_own_jobs(void **state)
 	waits = bench_submit(bench, "waits", 0, 0);
 	placed_check(bench, waits, "b");
 	fake_engine_down(bench->other, "cut");
-	line_await(bench, "waits", "Waiting for the container engine: cut");
+	line_await(bench, "waits", "Waiting for the container engine of the node b: cut");
 	master_exit(bench->fake, stays);
 	job_await(bench, stays, JOB_SUCCEEDED);
 	job_await(bench, bench_submit(bench, "next", 0, 0), JOB_RUNNING);
