@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads as the listener hands them on, where it matters when which byte comes. Whole ones: test_storage_media.py. */
+/* Uploads as the listener hands them on, where it matters when which byte comes. Whole ones: test_storage_media.py,
+ * test_storage_sessions.py. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <sys/stat.h>
