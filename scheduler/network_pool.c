@@ -129,19 +129,11 @@ bool network_pool_has(const struct network_pool *pool, int64_t network)
 	return false;
 }
 
-static bool is_listed(const struct network_status *listed, size_t count, int64_t network)
-{
-	for (size_t i = 0; i < count; i++)
-		if (listed[i].job == network)
-			return true;
-	return false;
-}
-
 void network_pool_compare(struct network_pool *pool, const struct network_status *listed, size_t count)
 {
 	pool->look_at_us = 0;
 	for (size_t i = 0; i < pool->count;)
-		if (is_listed(listed, count, pool->items[i].status.job))
+		if (networks_have(listed, count, pool->items[i].status.job))
 			i++;
 		else
 			item_drop(pool, i);

@@ -453,14 +453,6 @@ bool tunnel_drop(struct docker *docker, int64_t job)
 	return is_gone;
 }
 
-static bool is_listed(const struct network_status *listed, size_t count, int64_t job)
-{
-	for (size_t i = 0; i < count; i++)
-		if (listed[i].job == job)
-			return true;
-	return false;
-}
-
 void tunnels_compare(struct docker *docker, const struct network_status *listed, size_t count)
 {
 	struct tunnel *tunnel = docker->tunnels;
@@ -471,7 +463,7 @@ void tunnels_compare(struct docker *docker, const struct network_status *listed,
 		tunnel = tunnel->next;
 		while (tunnel && tunnel->job == job)
 			tunnel = tunnel->next;
-		if (!is_listed(listed, count, job) && !network_is_made(docker, job))
+		if (!networks_have(listed, count, job) && !network_is_made(docker, job))
 			tunnel_drop(docker, job);
 	}
 }

@@ -94,6 +94,15 @@ struct network_status {
 	unsigned capacity; /* number of addresses for replicas */
 };
 
+/* Whether one of @networks was made for @job. */
+static inline bool networks_have(const struct network_status *networks, size_t count, int64_t job)
+{
+	for (size_t i = 0; i < count; i++)
+		if (networks[i].job == job)
+			return true;
+	return false;
+}
+
 enum engine_event_kind {
 	ENGINE_UP,   /* the engine is reachable; text: name and version; host: its machine's resources */
 	ENGINE_DOWN, /* the engine is unreachable; text: why. Sent once per loss */
