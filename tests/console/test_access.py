@@ -26,7 +26,7 @@ def pages(yard):
     assert Storage(yard, "access-bucket").put("folder/name.txt", b"text").status == 200
     assert yard.get("/v1/projects/p/jobs/nosuch").status == 404
     job = f"jobs/{yard.project}/"
-    yield [("", runs), (job + runs, "Terminal"), (job + failed, "non-zero"), (job + failed + "/log", "error"), (job + search, "What matters"),
+    yield [("", runs), (job + runs, "Shell"), (job + failed, "non-zero"), (job + failed + "/log", "error"), (job + search, "What matters"),
            (job + search + "?trial=1", "trial 1"), (f"metrics?jobs={yard.project}/{search}", "accuracy"), ("metrics", "Choose the jobs"), ("queue", "This machine"),
            ("storage", "access-bucket"), ("storage?bucket=access-bucket", "folder"), ("faults", "Order a fault"), ("requests", "projects.jobs.get"), ("nosuch", "no such page")]
     yard.cancel(runs)
@@ -79,12 +79,12 @@ def test_what_has_the_focus_keeps_it(browser, yard, pages):
     before = browser.value(created)
     browser.until(f"{created} !== undefined && {created} !== {before!r}")
     opened(browser, yard, pages[1][0])
-    browser.until("document.querySelector('button[aria-label^=Terminal]') !== null")
-    browser.value("document.querySelector('button[aria-label^=Terminal]').focus()")
+    browser.until("document.querySelector('button[aria-label^=Shell]') !== null")
+    browser.value("document.querySelector('button[aria-label^=Shell]').focus()")
     seen = "document.querySelector('.facts dd').textContent"
     before = browser.value(seen)
     browser.until(f"{seen} !== {before!r}")
-    assert browser.value("document.activeElement.getAttribute('aria-label')").startswith("Terminal")
+    assert browser.value("document.activeElement.getAttribute('aria-label')").startswith("Shell")
 
 
 # Broken: #key() of the timeline; keys() of an axis; move() of the log.

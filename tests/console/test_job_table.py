@@ -3,8 +3,10 @@
 import json
 
 from support.console import FAINT, HOSTILE, NAMELESS, opened, pictures
-from support.daemon import script
+from support.daemon import distributed, script
 from support.engine import IMAGE
+from support.tuning import tuning_input
+from support.verbs import verb
 from support.vertex import Vertex, custom_job
 
 
@@ -54,6 +56,40 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
     vertex.cancel_all()
     narrow_yard.cancel(runs)
     narrow_yard.until(runs, "CANCELLED")
+
+
+def test_three_questions_are_answered_from_the_first_page(browser, narrow_yard):
+    """Why a distributed job failed, which trial is best, why a job waits. Broken: reason() without its last line; a search without its winner."""
+    failed = narrow_yard.create(distributed("while :; do sleep 0.1; done", "sleep 0.5; printf 'Traceback:\\nValueError: bad shape\\n' >&2; exit 3", workers=2))
+    narrow_yard.until(failed, "FAILED")
+    search = narrow_yard.new_id("search")
+    narrow_yard.post(narrow_yard.jobs_path, {"jobId": search, "trainingInput": tuning_input(maxTrials=2)})
+    verb(narrow_yard, "wait", search)
+    runs = narrow_yard.create(script("while :; do sleep 0.1; done"))
+    narrow_yard.until(runs, "RUNNING")
+    waits = narrow_yard.create(script("exit 0"))
+
+    def row(job):
+        return f"[...document.querySelectorAll('.trow')].find((row) => row.querySelector('a').textContent === {json.dumps(job)})"
+    opened(browser, narrow_yard)
+    browser.until(f"{row(failed)}?.querySelector('.soft .under')?.textContent.includes('bad shape')")
+    assert "non-zero status of 3" in browser.value(f"{row(failed)}.textContent")
+    browser.until(f"{row(waits)}?.querySelector('.soft').textContent.length > 10")
+    browser.value(f"{row(failed)}.querySelector('a').click()")
+    browser.until_says("bad shape", ".why")
+    browser.value("history.back()")
+    browser.until(f"{row(search)} !== undefined")
+    browser.value(f"{row(search)}.querySelector('a').click()")
+    browser.until_says("Trial", ".winner")
+    best = narrow_yard.get(f"/_trainyard{narrow_yard.jobs_path}/{search}/study").json["best"]
+    assert browser.texts(".winner a") == [f"Trial {best['trialId']}"]
+    browser.value("history.back()")
+    browser.until(f"{row(waits)} !== undefined")
+    browser.value(f"{row(waits)}.querySelector('a').click()")
+    browser.until_says("What it waits for", ".why")
+    for job in (waits, runs):
+        narrow_yard.cancel(job)
+        narrow_yard.until(job, "CANCELLED")
 
 
 def test_keys_are_told_and_lead_where_they_say(browser, yard):

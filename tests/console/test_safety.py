@@ -98,8 +98,8 @@ def test_a_hostile_name_is_text_on_every_page(browser, narrow_yard):
         is_harmless(browser, words[:20])
     # In its terminal, and in the dialog that changes it.
     opened(browser, narrow_yard, f"jobs/{key}")
-    browser.until("document.querySelector('button[aria-label^=Terminal]') !== null")
-    browser.value("document.querySelector('button[aria-label^=Terminal]').click()")
+    browser.until("document.querySelector('button[aria-label^=Shell]') !== null")
+    browser.value("document.querySelector('button[aria-label^=Shell]').click()")
     browser.until("document.querySelector('.terminal').innerText.includes('#')")
     browser.type(f"printf '\\033]0;hit\\007'; echo '{WORD}' | tr b b\n")
     browser.until(f"document.querySelector('.terminal').innerText.split({json.dumps(WORD)}).length === 3")

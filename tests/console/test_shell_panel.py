@@ -26,7 +26,7 @@ def job(yard):
 
 
 def press(browser, replica):
-    button = f"document.querySelector('button[aria-label=\"Terminal in {replica}\"]')"
+    button = f"document.querySelector('button[aria-label=\"Shell in {replica}\"]')"
     browser.until(f"{button} !== null")
     browser.value(f"{button}.click()")
 
@@ -151,6 +151,6 @@ def test_it_ends_with_the_job(browser, yard):
     yard.cancel(job_id)
     browser.until_says("The shell has ended", SAID)
     yard.until(job_id, "CANCELLED")
-    browser.until("document.querySelector('button[aria-label^=\"Terminal in\"]') === null")
+    browser.until("document.querySelector('button[aria-label^=\"Shell in\"]') === null")
     browser.click("Open another one", "button")
     browser.until_says("a shell can be opened only while the job is RUNNING", SAID)

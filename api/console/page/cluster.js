@@ -51,11 +51,11 @@ function box(replica, known, told, job, shell) {
 	const limits = known?.limits ?? {};
 
 	return el("li", {class: `replica ${link}`, "data-replica": replica.replica},
-		el("div", {class: "row"}, el("strong", {class: "mono"}, replica.replica), el("span", {class: `state ${mark}`}, words), replica.blamed && mark === "FAILED" ? el("strong", {}, "(to blame)") : null),
+		el("div", {class: "row"}, el("strong", {class: "mono"}, replica.replica), el("span", {class: `state ${mark}`}, words), replica.blamed && mark === "FAILED" ? el("strong", {}, "(to blame)") : null,
+			mark === "RUNNING" ? el("button", {class: "small last", "aria-label": `Shell in ${replica.replica}`, on: {click: () => shell(replica.replica)}}, "Shell") : null),
 		known?.addressName ? el("div", {class: "mono soft", title: "The name by which the others reach it"}, known.addressName) : null,
-		el("div", {class: "row"}, el("span", {class: "soft small grow"}, [known?.machineType, limits.vcpus && `${limits.vcpus} vCPUs`, limits.memoryBytes && bytes(limits.memoryBytes),
+		el("div", {class: "soft small"}, [known?.machineType, limits.vcpus && `${limits.vcpus} vCPUs`, limits.memoryBytes && bytes(limits.memoryBytes),
 			known?.devices?.length ? `GPU ${known.devices.join(", ")}` : known?.acceleratorType && `${known.acceleratorCount} ${known.acceleratorType}`].filter(Boolean).join(" · ")),
-			mark === "RUNNING" ? el("button", {class: "small", "aria-label": `Terminal in ${replica.replica}`, on: {click: () => shell(replica.replica)}}, "Terminal") : null),
 		replica.restarts ? el("div", {class: "small"}, `started anew ${replica.restarts === 1 ? "once" : `${replica.restarts} times`}`) : null,
 		links.map((fault) => el("div", {class: "small link"}, linkWords(fault))));
 }
