@@ -33,7 +33,7 @@ def machine_facts(program, engine):
              "memory": first_line("/proc/meminfo", "MemTotal"), "kernel": platform.release(),
              "load before": os.getloadavg()[0]}
     if engine:
-        info = json.loads(engine.call("GET", "/info"))
+        info = engine.call("GET", "/info")
         facts["engine"] = f"{info['ServerVersion']}, {info['Driver']}, cgroup {info.get('CgroupVersion', '?')}"
     return facts
 

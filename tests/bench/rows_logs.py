@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Log lines, from a container until they can be queried."""
+import datetime
+import os
 import sqlite3
+import subprocess
 import time
 
 from engine_floor import Raw
@@ -58,6 +61,25 @@ def lines_stored(daemon, number):
     """Counts by SQL on the daemon's own file: paging through the API would measure something else."""
     with sqlite3.connect(f"file:{daemon.state_dir}/logs.db?mode=ro", uri=True) as db:
         return db.execute("SELECT count(*) FROM entry WHERE job = ? AND stream = 1", (number + 1,)).fetchone()[0]
+
+
+@bench("tail", engine=True)
+def bench_tail(options):
+    """From the engine's time of a line to the line that `trainyard logs -f` prints, of a container that prints 20 a second."""
+    script = ["sh", "-c", "i=0; while [ $i -lt 400 ]; do echo line; i=$((i+1)); sleep 0.05; done"]
+    delays = []
+    with serving(options.engine) as daemon:
+        daemon.post(f"/v1/projects/{PROJECT}/jobs", job_body("tail", options.image, script))
+        daemon.wait_state("tail", "RUNNING", project=PROJECT)
+        follower = subprocess.Popen([daemon.binary, "logs", "-f", "-t", "--tail", "0", "tail", "--endpoint", daemon.base],
+                                    stdout=subprocess.PIPE, text=True, env={**os.environ, "TZ": "UTC"})
+        for line in follower.stdout:
+            now = datetime.datetime.utcnow()
+            delays.append((now - datetime.datetime.fromisoformat(line.rsplit(" ", 1)[0])).total_seconds() * 1000)
+        assert follower.wait() == 0 and len(delays) > 100, delays
+    delays.sort()
+    row("logs -f: line printed to line shown, median", median(delays), "ms")
+    row("logs -f: line printed to line shown, p95", delays[len(delays) * 95 // 100], "ms", None, 50, 25)
 
 
 EIGHT_LINES = 1_000_000  # each of eight floods
