@@ -43,6 +43,7 @@ struct client {
 	bool has_token, unreached, late;
 	long limit_ms; /* of a call */
 	bool has_answered;
+	bool away_reported;  /* a line has said that it does not answer */
 	int64_t away_us; /* how long a call waits for a daemon that has answered before */
 };
 
@@ -387,6 +388,19 @@ static bool is_away(const struct client *client, const char *method, enum status
 	       strcmp(method, "GET") == 0;
 }
 
+void client_show_away(struct client *client, int64_t end_us)
+{
+	const long long left_s = (end_us - clock_mono_us(&system_clock) + 999999) / 1000000;
+
+	if (terminal_width(stderr))
+		progress_show("%s does not answer: waiting %lld s more for it to come back", client->endpoint,
+			      left_s);
+	else if (!client->away_reported)
+		fprintf(stderr, "trainyard: %s does not answer: waiting %lld s for it to come back\n",
+			client->endpoint, left_s);
+	client->away_reported = true;
+}
+
 enum status client_call(struct client *client, const char *method, const char *path, const json_t *body,
 			json_t **ret_answer, struct error *err)
 {
@@ -396,13 +410,14 @@ enum status client_call(struct client *client, const char *method, const char *p
 	const bool was_away = is_away(client, method, rc);
 
 	while (is_away(client, method, rc) && clock_mono_us(&system_clock) < end_us) {
-		progress_show("%s does not answer: waiting for it to come back", client->endpoint);
+		client_show_away(client, end_us);
 		poll(NULL, 0, AWAY_PAUSE_MS);
 		rc = call_once(client, method, path, text, ret_answer, err);
 	}
 	if (was_away)
 		progress_clear();
 	client->has_answered |= !rc;
+	client->away_reported &= rc != STATUS_OK;
 	return rc;
 }
 

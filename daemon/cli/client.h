@@ -38,6 +38,9 @@ void client_limit(struct client *client, int64_t limit_us);
 /* After the daemon's first answer, GET calls wait so long for a daemon that does not answer, for example while it
  * restarts; a terminal shows a message meanwhile. 0, the default: no wait. */
 void client_wait_out(struct client *client, int64_t away_us);
+/* Says that the daemon is away, and how long it is waited for, until @end_us of the monotonic clock: on a terminal as
+ * progress, elsewhere one line an absence. */
+void client_show_away(struct client *client, int64_t end_us);
 
 /* One request; @body: NULL: none. *ret_answer: the JSON of a 2xx answer; NULL: not wanted; json_null() for an empty
  * answer.

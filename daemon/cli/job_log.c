@@ -24,7 +24,6 @@ enum {
 	TIME_SHOWN = 32,
 	PREFIX_LEAST = 13,
 	LOOK_MS = 200,
-	AWAY_US = 60000000,
 	BREAKS_MAX = 100
 };
 
@@ -303,13 +302,13 @@ static bool asks_service(const struct invocation *invocation)
 /* Waits for the daemon, and says so. False: it has not come in time. */
 static bool daemon_await(struct client *client)
 {
-	const int64_t end_us = clock_mono_us(&system_clock) + AWAY_US;
+	const int64_t end_us = clock_mono_us(&system_clock) + ASK_AWAY_US;
 	bool is_there = false;
 
 	while (!is_there && clock_mono_us(&system_clock) < end_us) {
 		AUTO(json) json_t *health = NULL;
 
-		progress_show("the daemon is away: waiting for it");
+		client_show_away(client, end_us);
 		poll(NULL, 0, LOOK_MS);
 		is_there = client_call(client, "GET", "/healthz", NULL, &health, NULL) == STATUS_OK;
 	}

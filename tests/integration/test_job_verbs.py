@@ -163,12 +163,35 @@ def test_a_daemon_that_restarts_is_waited_for(new_daemon):
         other = daemon.create(script("true"))
         assert watches.stdout.readline().endswith(f"/{other}\n")
         daemon.cancel(job)
-        assert waits.wait(60) == 4 and "CANCELLED" in waits.stdout.read() and waits.stderr.read() == ""
+        assert waits.wait(60) == 4 and "CANCELLED" in waits.stdout.read()
+        assert waits.stderr.read() == f"trainyard: {daemon.base} does not answer: waiting 60 s for it to come back\n"
         with started(daemon, "wait", other, "--timeout", "4s") as late:
             wait_until(lambda: f"/jobs/{other}" in verb(daemon, "requests"), 20, "wait has asked")
             daemon.stop()
             assert late.wait(60) == 124 and "the time is up, and" in late.stderr.read()
         daemon.start()
+
+
+@pytest.mark.long
+def test_a_daemon_that_does_not_come_back_is_given_up(new_daemon):
+    """Broken: end_us that begins anew with each look: they waited for ever."""
+    daemon = new_daemon("--offline").start()
+    job = daemon.create(script("echo line; " + RUNS_ON))
+    daemon.wait_lines(job)
+    with started(daemon, "wait", job) as waits, started(daemon, "logs", "-f", job) as follows:
+        assert follows.stdout.readline() == "line\n"
+        wait_until(lambda: f"/jobs/{job}" in verb(daemon, "requests"), 20, "wait has asked")
+        daemon.kill9()
+        began = time.monotonic()
+        for process in (waits, follows):
+            said = process.communicate(timeout=120)[1]
+            assert process.returncode == 3 and 50 < time.monotonic() - began < 90, (process.returncode, said)
+            assert f"{daemon.base} does not answer: waiting 60 s for it to come back\n" in said
+            assert "no daemon answers" in said or "has not answered for a minute" in said
+    daemon.start()
+    daemon.cancel(job)
+    daemon.until(job, "CANCELLED")
+    daemon.stop()
 
 
 def test_wait_and_watch_follow_the_changes(new_daemon):
