@@ -149,14 +149,16 @@ static enum status words_check(const struct invocation *invocation, struct error
 	return STATUS_OK;
 }
 
-/* Of a verb that takes the configuration's options, what is no option of its own is read as one of those. */
+/* Of a verb that takes the configuration's options, what is no option of its own is read as one of those, and its words
+ * come before them: later ones may be their values. */
 static enum status word_take(struct invocation *invocation, const char *const **at, struct error *err)
 {
 	const struct verb *verb = invocation->verb;
 	const char *word = **at, *value;
 	const bool is_option = *word == '-' && word[1];
+	const bool is_word = !is_option && !invocation->rest_count && invocation->word_count < verb->most;
 
-	if (verb->config && !(is_option && option_find(verb, word, &value))) {
+	if (verb->config && !is_word && !(is_option && option_find(verb, word, &value))) {
 		invocation->rest[invocation->rest_count++] = word;
 		return STATUS_OK;
 	}

@@ -49,9 +49,14 @@ static void options_write(struct text *text, const struct verb_option *options)
 
 void verb_help_write(struct text *text, const struct verb *verb)
 {
+	/* Before options of the configuration: invocation.c. */
+	const bool words_first = verb->config && !verb->command;
+	const char *const blank = *verb->words ? " " : "";
 	AUTO(string)
-	char *usage = memory_printf("usage: trainyard %s [OPTION]...%s%s\n\n", verb->name,
-				    *verb->words ? " " : "", verb->words);
+	char *usage = words_first ? memory_printf("usage: trainyard %s%s%s [OPTION]...\n\n", verb->name,
+						  blank, verb->words)
+				  : memory_printf("usage: trainyard %s [OPTION]...%s%s\n\n", verb->name,
+						  blank, verb->words);
 
 	help_paragraphs_write(text, usage);
 	if (verb->detail)

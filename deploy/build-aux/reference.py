@@ -119,10 +119,10 @@ def manual_synopsis(tables):
     for group in tables["groups"]:
         for verb in group["verbs"]:
             lines += [".Nm", f".Cm {verb['name']}"]
-            if verb["options"] or verb["config"] or verb["calls"] or verb["lists"]:
-                lines.append(".Op Ar option ...")
-            if verb["words"]:
-                lines.append(".No " + manual_words(verb["words"]))
+            options = [".Op Ar option ..."] if verb["options"] or verb["config"] or verb["calls"] or verb["lists"] else []
+            words = [".No " + manual_words(verb["words"])] if verb["words"] else []
+            words_first = verb["config"] and not verb["words"].startswith("--")
+            lines += words + options if words_first else options + words
     return lines
 
 

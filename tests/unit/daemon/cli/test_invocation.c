@@ -172,6 +172,26 @@ static void each_verb_is_a_whole_row(void **state)
 	}
 }
 
+/* Later words may be values of those options. */
+static void words_stand_before_options_of_the_configuration(void **state)
+{
+	static const struct verb swarm = {
+		.name = "swarm", .most = 1, .lists = true, .config = CONFIG_CLEAN
+	};
+	const char *const good[] = { "-o", "json", "status", "--engine", "unix:///e", NULL };
+	const char *const late[] = { "--engine", "unix:///e", "status", NULL };
+	struct invocation invocation AUTO_INVOCATION = { 0 }, none = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state;
+	assert_int_equal(invocation_read(&swarm, good, &invocation, NULL), STATUS_OK);
+	assert_int_equal(invocation.word_count, 1);
+	assert_string_equal(invocation.words[0], "status");
+	assert_string_equal(invocation.config.engine, "unix:///e");
+	assert_int_equal(invocation_read(&swarm, late, &none, &err), STATUS_INVALID_ARGUMENT);
+	assert_string_equal(err.text, "unexpected argument \"status\"");
+}
+
 static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +200,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(letters_may_be_joined),
 		cmocka_unit_test(numbers_and_durations_are_whole),
 		cmocka_unit_test(options_of_the_configuration_stand_among_a_verbs_own),
+		cmocka_unit_test(words_stand_before_options_of_the_configuration),
 		cmocka_unit_test(each_verb_is_a_whole_row),
 	};
 
