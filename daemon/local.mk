@@ -129,6 +129,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/state.h \
 	daemon/cli/study.c \
 	daemon/cli/study.h \
+	daemon/cli/swarm.c \
+	daemon/cli/swarm.h \
 	daemon/cli/table.c \
 	daemon/cli/table.h \
 	daemon/cli/terminal.c \

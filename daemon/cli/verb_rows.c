@@ -14,6 +14,7 @@
 #include "daemon/cli/requests.h"
 #include "daemon/cli/reset.h"
 #include "daemon/cli/state.h"
+#include "daemon/cli/swarm.h"
 #include "daemon/cli/ui.h"
 #include "daemon/cli/verb.h"
 #include "daemon/env.h"
@@ -342,6 +343,20 @@ static const struct verb machine_verbs[] = {
 		    .help = "go on although a process holds the instance's name: it is no daemon of it" }),
 	  .config = CONFIG_CLEAN,
 	  .run = clean_main },
+	{ .name = "swarm",
+	  .words = "status",
+	  .word_values = (const char *const[]){ "status", NULL },
+	  .summary = "show the nodes of the engine's Docker Swarm",
+	  .detail =
+		  "The engine is a manager of the swarm. For each node: its state, CPUs, memory, GPUs (generic resources\n"
+		  "with GPU in their name), address and labels. It changes nothing.\n"
+		  "\n"
+		  "    trainyard swarm status --engine ssh://me@manager.example\n",
+	  .lists = true,
+	  .least = 1,
+	  .most = 1,
+	  .config = CONFIG_CLEAN,
+	  .run = swarm_main },
 	{ .name = "completion",
 	  .words = "SHELL",
 	  .word_values = (const char *const[]){ "bash", "zsh", "fish", NULL },

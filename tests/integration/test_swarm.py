@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engines of a Docker Swarm: its nodes, and networks over them."""
+import json
 import os
 import pathlib
 import shutil
@@ -20,6 +21,30 @@ def swarm():
         yield found
     finally:
         found.delete()
+
+
+def status(engine, *words):
+    return subprocess.run([program(), "swarm", "status", "--engine", engine.host, *words], capture_output=True, text=True, timeout=60)
+
+
+def test_the_nodes_of_a_swarm_are_shown(swarm):
+    manager, guest = swarm.nodes
+    ids = {node["Description"]["Hostname"]: node for node in manager.call("GET", "/nodes")}
+    worker = ids["node-2"]
+    manager.call("POST", f"/nodes/{worker['ID']}/update?version={worker['Version']['Index']}",
+                 {**worker["Spec"], "Availability": "drain", "Labels": {"gpu": "a100"}})
+    shown = json.loads(status(manager, "-o", "json").stdout)
+    assert [(node["node"], node["state"], node["manager"], node["gpus"], node["labels"]) for node in shown] == [
+        ("node-1", "up", True, ["GPU-1-0", "GPU-1-1"], {}), ("node-2", "drained", False, [], {"gpu": "a100"})]
+    lines = status(manager).stdout.splitlines()
+    assert lines[0].split() == ["NODE", "STATE", "ROLE", "CPUS", "MEMORY", "GPUS", "ADDRESS", "LABELS"], lines
+    assert lines[2].split()[:3] == ["node-2", "drained", "worker"] and lines[2].endswith("gpu=a100"), lines
+    assert status(manager, "-o", "name").stdout == "node-1\nnode-2\n"
+    refused = status(guest)
+    assert refused.returncode == 1 and "docker node promote" in refused.stderr, refused
+    worker = manager.call("GET", f"/nodes/{worker['ID']}")
+    manager.call("POST", f"/nodes/{worker['ID']}/update?version={worker['Version']['Index']}",
+                 {**worker["Spec"], "Availability": "active", "Labels": {}})
 
 
 @pytest.mark.parametrize("test", ["a_manager_reports_the_nodes", "replicas_of_two_nodes_reach_each_other_and_the_daemon",
