@@ -558,6 +558,7 @@ EXTRA_DIST += \
 	tests/bench/measure.py \
 	tests/bench/rows_api.py \
 	tests/bench/rows_console.py \
+	tests/bench/rows_files.py \
 	tests/bench/rows_gateway.py \
 	tests/bench/rows_jobs.py \
 	tests/bench/rows_logs.py \

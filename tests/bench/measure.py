@@ -98,10 +98,10 @@ def memory_mib(daemon):
     return int(kib["Rss"]) / 1024, (int(kib["Private_Dirty"]) + int(kib["Private_Clean"])) / 1024
 
 
-def timed_ms(*command):
+def timed_ms(*command, environment=None):
     began = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   env={**os.environ, "DOCKER_HOST": NO_ENGINE.host})
+                   env={**os.environ, "DOCKER_HOST": NO_ENGINE.host, **(environment or {})})
     return (time.monotonic() - began) * 1000
 
 

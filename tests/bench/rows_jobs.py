@@ -3,11 +3,13 @@
 import concurrent.futures
 import json
 import re
+import shutil
 import subprocess
+import tempfile
 import time
 
 from engine_floor import MASTER_RUNS_S, TRIAL_RUNS_S, Raw
-from measure import bench, job_body, median, row, run_job, serving
+from measure import PROJECT, bench, job_body, median, row, run_job, serving, timed_ms
 from support.engine import query
 from support.tuning import REPORTING, tuning_input
 
@@ -96,6 +98,50 @@ def bench_gap(options):
                 ours += gaps(options.engine, label, began, parallel)
         for name, floor in floors.items():
             row(f"gap of trials, {parallel} at once, beyond {name}", median(ours) - median(floor), "ms", None, 60, 20)
+
+
+def compose_file(image):
+    service = {"image": image, "init": True, "command": ["sleep", "600"]}
+    return json.dumps({"version": "2.4", "services": {f"service{number}": service for number in range(4)}})
+
+
+@bench("compose", engine=True)
+def bench_compose(options):
+    """Four programs that only wait: until all run, and from then until none is left."""
+    if not shutil.which("docker-compose"):
+        print("4 programs: takes docker-compose")
+        return
+    ours, floor = {"up": [], "down": []}, {"up": [], "down": []}
+    with serving(options.engine) as daemon, tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(compose_file(options.image))
+        file.flush()
+        command = ["docker-compose", "-f", file.name, "-p", "ty-bench-compose"]
+        for i in range(options.rounds):
+            for which, words in (("up", ["up", "-d"]), ("down", ["down"])):
+                floor[which].append(timed_ms(*command, *words, environment={"DOCKER_HOST": options.engine.host}))
+            began = time.monotonic()
+            daemon.post(f"/v1/projects/{PROJECT}/jobs", job_body(f"compose_{i}", options.image, ["sleep", "600"], 3))
+            daemon.wait_state(f"compose_{i}", "RUNNING", project=PROJECT)
+            ours["up"].append((time.monotonic() - began) * 1000)
+            began = time.monotonic()
+            daemon.post(f"/v1/projects/{PROJECT}/jobs/compose_{i}:cancel", {})
+            daemon.wait_state(f"compose_{i}", "CANCELLED", project=PROJECT)
+            ours["down"].append((time.monotonic() - began) * 1000)
+    for which in ours:
+        row(f"4 programs {which}, floor by docker-compose", median(ours[which]), "ms", median(floor[which]), 1.0, 0.5)
+
+
+@bench("queue")
+def bench_queue(options):
+    """What the end of a job costs while others wait, on an engine of no containers."""
+    text = subprocess.check_output([options.build / "tests/bench/queue_bench"], text=True)
+    found = {int(waiting): (float(cpu), int(size)) for waiting, cpu, size in re.findall(
+        r"^waiting +(\d+): .* +([\d.]+) ms CPU an end, +(\d+) bytes a waiting job", text, re.M)}
+    for waiting in (1_000, 10_000, 100_000):
+        row(f"CPU of a job's end, {waiting:,} wait", found[waiting][0], "ms", found[0][0], 1.2, 1.0)
+    # What 90,000 more of them take: the store's caches are full by then.
+    more = found[100_000][1] * 100_000 - found[10_000][1] * 10_000
+    row("memory of a waiting job, beyond 10,000", more / 90_000, "bytes", None, 512, 256)
 
 
 @bench("fleet")
