@@ -56,9 +56,9 @@ void text_time_nanos(struct text *text, int64_t wall_ns);
 /* Whole years with nanoseconds that fit 64 bits. */
 #define TIME_FIRST_S INT64_C(-9214560000) /* when 1678 begins… */
 #define TIME_END_S   INT64_C(9214646400)  /* …and when 2262 does */
-/* RFC 3339 with Z or a numeric offset, a date alone, or a date-time without zone (taken as UTC). False: @string is none
- * of these. Years from 1 to 9999 are accepted; a time before 1678 or after 2261, which does not fit 64 bits of
- * nanoseconds, becomes INT64_MIN or INT64_MAX. */
+/* RFC 3339 with Z or a numeric offset, also without its colon, a date alone, or a date-time without zone (taken as UTC).
+ * False: @string is none of these. Years from 1 to 9999 are accepted; a time before 1678 or after 2261, which does not fit
+ * 64 bits of nanoseconds, becomes INT64_MIN or INT64_MAX. */
 bool time_parse(const char *string, int64_t *ret_wall_ns);
 /* Only the form of protobuf's JSON: RFC 3339 with a zone. */
 bool time_parse_strict(const char *string, int64_t *ret_wall_ns);
