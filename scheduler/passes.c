@@ -195,6 +195,7 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 	int64_t at_us = earlier_us(wakes_first_us(&scheduler->wakes), scheduler->load_at_us);
 
 	at_us = earlier_us(at_us, scheduler->claims_again_us);
+	at_us = earlier_us(at_us, scheduler->hear_until_us);
 	for (const struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count;
 	     node++) {
 		at_us = earlier_us(at_us, network_pool_deadline_us(&node->pool, scheduler->starting));

@@ -133,6 +133,18 @@ static bool any_is_listed(const struct scheduler *scheduler)
 	return false;
 }
 
+/* Whether a node that was not heard of since the start may still answer in time. */
+static bool awaits_nodes(struct scheduler *scheduler, int64_t now_us)
+{
+	if (scheduler->hear_until_us <= now_us)
+		scheduler->hear_until_us = 0;
+	for (size_t i = 0; scheduler->hear_until_us && i < scheduler->node_count; i++)
+		if (scheduler->nodes[i].state == ENGINE_UNKNOWN ||
+		    scheduler->nodes[i].state == ENGINE_ANSWERS)
+			return true;
+	return false;
+}
+
 /* The caller frees it. */
 static struct node_view *nodes_view(const struct scheduler *scheduler)
 {
@@ -170,7 +182,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 		scheduler->claims_again_us = 0;
 		scheduler->queue_stirred = true;
 	}
-	if (!scheduler->queue_stirred || !any_is_listed(scheduler))
+	if (awaits_nodes(scheduler, now_us) || !scheduler->queue_stirred || !any_is_listed(scheduler))
 		return;
 	scheduler->queue_stirred = false;
 	nodes = nodes_view(scheduler);

@@ -28,7 +28,13 @@
 #include "store/logs/logs.h"
 #include "store/store.h"
 
-enum { MICROS = 1000000, TRIED_WAITING_MAX = 64 };
+enum {
+	MICROS = 1000000,
+	TRIED_WAITING_MAX = 64,
+	/* Choice: engines of a network answer within a second. Without this time the jobs that wait at a start would all
+	 * go to the engine that answers first. */
+	NODES_HEARD_US = 2000000,
+};
 
 #define DAY_US (INT64_C(86400) * MICROS)
 
@@ -412,6 +418,8 @@ enum status scheduler_resume(struct scheduler *scheduler, struct engine *const *
 		rc = faults_resume(scheduler, err);
 	for (size_t i = 0; i < scheduler->node_count; i++)
 		scheduler->nodes[i].engine = engines[i];
+	if (scheduler->node_count > 1)
+		scheduler->hear_until_us = clock_mono_us(scheduler->reconciler.clock) + NODES_HEARD_US;
 	return rc;
 }
 

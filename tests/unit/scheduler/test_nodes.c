@@ -113,6 +113,21 @@ static void each_job_is_on_the_machine_with_the_least_load(void **state)
 	assert_int_equal(fake_engine_network_count(bench->other), 0);
 }
 
+/* Broken: awaits_nodes() that is always false: both jobs were on main before b had answered. */
+static void jobs_that_wait_at_the_start_are_spread(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t first = bench_submit(bench, "first", 0, 0), second = bench_submit(bench, "second", 0, 0);
+
+	fake_engine_up(bench->fake);
+	ready_await(bench, 0, true);
+	taken_up_await(bench, "between");
+	state_check(bench, first, JOB_QUEUED);
+	fake_engine_up(bench->other);
+	placed_check(bench, first, "main");
+	placed_check(bench, second, "b");
+}
+
 /* Broken: queue_serve() that waits until the first node is listed: nothing ran. */
 static void a_machine_that_is_away_holds_up_nobody(void **state)
 {
@@ -220,7 +235,7 @@ static void machines_may_have_gpus_of_the_same_name(void **state)
 	assert_int_equal(fake_engine_doubled(bench->fake) + fake_engine_doubled(bench->other), 0);
 }
 
-/* Broken: note_shortage() that closes the queue for SHORTAGE_ENGINE: the other job waited as well. */
+/* Broken: engine_closes() that is always true: the other job waited as well. */
 static void what_waits_for_an_absent_machine_keeps_nobody_waiting(void **state)
 {
 	struct bench *bench = *state;
@@ -300,6 +315,7 @@ static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		NODES_TEST(each_job_is_on_the_machine_with_the_least_load),
+		NODES_TEST(jobs_that_wait_at_the_start_are_spread),
 		NODES_TEST(a_machine_that_is_away_holds_up_nobody),
 		NODES_TEST(after_a_restart_a_job_is_on_its_machine),
 		NODES_TEST(the_loss_of_a_machine_is_that_of_its_own_jobs),
