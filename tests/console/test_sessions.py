@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon with a token: the page has a session in its place."""
+import json
+
 from support.console import FAINT, NAMELESS, TOP, opened, pictures
+from support.daemon import UNTIL_RELEASED, script
 
 
 def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, tmp_path):
@@ -37,3 +40,27 @@ def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, t
     browser.open("about:blank")
     browser.open(f"{daemon.base}{TOP}queue#ticket={ticket}")
     browser.until_says("This link was used before")
+
+
+def test_a_shell_needs_no_more_than_the_session(browser, new_daemon, tmp_path):
+    """Broken: what is typed goes without the session's proof; a key that is listed among the requests."""
+    token = tmp_path / "token"
+    token.write_text("a-token-of-some-length-1234567890\n")
+    token.chmod(0o600)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--token-file", str(token))
+    daemon.token = "a-token-of-some-length-1234567890"
+    daemon.start()
+    job = daemon.create(script(UNTIL_RELEASED))
+    daemon.until(job, "RUNNING")
+    browser.open(f"{daemon.base}{TOP}jobs/{daemon.project}/{job}#token={daemon.token}")
+    browser.until("document.querySelector('button[aria-label^=Shell]') !== null")
+    browser.value("document.querySelector('button[aria-label^=Shell]').click()")
+    shown = "(document.querySelector('.terminal')?.innerText ?? '')"
+    browser.until(f"{shown}.includes('#')")
+    browser.type("echo $((6 * 7)):\n")
+    browser.until(f"{shown}.includes('\\n42:')")
+    listed = [json.loads(line) for line in daemon.get("/_trainyard/v1/requests").data.splitlines()]
+    assert [each["path"] for each in listed if ":shell" in each["path"]] and not [each for each in listed if "/shells/" in each["path"]]
+    browser.open("about:blank")
+    daemon.release(job)
+    daemon.until(job, "SUCCEEDED")
