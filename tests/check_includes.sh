@@ -52,8 +52,14 @@ nlopt.h       ^scheduler/tuning/
 yaml.h        ^daemon/base/yaml[.]c$
 '
 
+# Of the system, commands that only talk to a daemon include headers of C and POSIX, and two that macOS has as well. Files that
+# start a daemon, or look at its machine, may include any.
+commands='^daemon/cli/'
+starting='^daemon/cli/(exec|doctor_checks)[.]c$'
+portable='^(arpa/inet|ctype|dirent|errno|fcntl|inttypes|limits|math|netdb|poll|pthread|regex|signal|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|sys/(socket|stat|types|wait)|termios|time|unistd|fts|sys/ioctl|curl/curl|jansson|sodium|zlib)[.]h$'
+
 # shellcheck disable=SC2016  # a program of awk
-find daemon api scheduler store -name '*.[ch]' | sort | RULES=$rules ALONE=$alone xargs awk '
+find daemon api scheduler store -name '*.[ch]' | sort | RULES=$rules ALONE=$alone COMMANDS=$commands STARTING=$starting PORTABLE=$portable xargs awk '
 function complain(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text
 	bad++
@@ -81,6 +87,8 @@ FNR == 1 {
 	library = name in owner ? name : substr(name, 1, index(name, "/"))
 	if (library in owner && FILENAME !~ owner[library])
 		complain(name " may be included below " substr(owner[library], 2) " only")
+	if ($0 !~ /"/ && FILENAME ~ ENVIRON["COMMANDS"] && FILENAME !~ ENVIRON["STARTING"] && name !~ ENVIRON["PORTABLE"])
+		complain(name " is not of POSIX: a command that talks to a daemon is to build on any Unix")
 	if ($0 !~ /"/ || !allowed)
 		next
 	fits = 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/cloud_transfer.h"
 
-#include <endian.h>
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -96,7 +96,7 @@ static void sums_write(const struct hasher *hasher, struct text *crc32c, struct 
 	uint32_t highest_first;
 
 	hasher_sums(hasher, &sums);
-	highest_first = htobe32(sums.crc32c);
+	highest_first = htonl(sums.crc32c);
 	base64_append(crc32c, &highest_first, sizeof(highest_first), sodium_base64_VARIANT_ORIGINAL);
 	base64_append(md5, sums.md5, sizeof(sums.md5), sodium_base64_VARIANT_ORIGINAL);
 }
