@@ -28,6 +28,13 @@ void test_file_add(struct test_file *file);
 	}                                                                                                    \
 	static int test_file_main(parameters)
 
+/* Whether qemu runs this program for another machine's processor. There the name of an abstract socket ends with a NUL more
+ * than here, and posix_spawn() does not tell that the program cannot be run. */
+static inline bool is_emulated(void)
+{
+	return getenv("QEMU_LD_PREFIX");
+}
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Those of cmocka do not tell an analyzer that a test ends there. */
