@@ -7,7 +7,7 @@ import re
 
 IMAGE = "trainyard-runtime"  # deploy/runtime/build makes it; any image with Python 3 will do
 TRAINER = pathlib.Path(__file__).parent / "trainer"
-EPOCHS = 100
+EPOCHS = 50
 
 
 def test_a_preempted_trainer_goes_on_from_its_checkpoint(trainyard):
