@@ -30,9 +30,11 @@ enum {
 const char *const log_severities[] = { "DEFAULT", "DEBUG",    "INFO",  "NOTICE",    "WARNING",
 				       "ERROR",   "CRITICAL", "ALERT", "EMERGENCY", NULL };
 
+const char *const log_outputs[] = { "text", "json", NULL };
+
 struct log_printing {
 	struct json_lines lines; /* of the stream */
-	bool timestamps, prefix, terminal, own_stdout;
+	bool json, timestamps, prefix, terminal, own_stdout;
 	regex_t *pattern; /* NULL: all lines */
 	char *replicas[REPLICAS_COLOURED];
 	size_t replica_count;
@@ -128,6 +130,14 @@ static void line_print(struct log_printing *printing, const json_t *line)
 
 	if (printing->pattern && regexec(printing->pattern, message, 0, NULL, 0) != 0)
 		return;
+	if (printing->json) {
+		AUTO(string) char *whole = json_dump_compact(line);
+
+		puts(whole);
+		return;
+	}
+	if (file == stderr) /* both may be one pipe, and keep their order there */
+		fflush(stdout);
 	if (printing->timestamps)
 		time_print(file, json_text_at(line, "time"));
 	if (printing->prefix || service)
@@ -361,6 +371,7 @@ int log_print(struct client *client, const json_t *job, const struct log_options
 {
 	const char *family = json_text_at(job, "family");
 	struct log_printing printing = {
+		.json = options->json,
 		.timestamps = invocation_flag(options->invocation, "timestamps"),
 		.prefix = json_int_at(job, "replicaCount", 1) > 1 ||
 			  (family && strcmp(family, "hyperparameterTuningJobs") == 0),
@@ -400,6 +411,7 @@ int logs_main(struct invocation *invocation)
 {
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *job = NULL;
+	const char *output = invocation_value(invocation, "output");
 	int exit_code = ask_open(invocation, &client);
 
 	if (!exit_code)
@@ -408,5 +420,6 @@ int logs_main(struct invocation *invocation)
 		return exit_code;
 	return log_print(client, job,
 			 &(struct log_options){ .invocation = invocation,
-						.follow = invocation_flag(invocation, "follow") });
+						.follow = invocation_flag(invocation, "follow"),
+						.json = output && strcmp(output, "json") == 0 });
 }

@@ -8,12 +8,13 @@
 struct client;
 struct invocation;
 
-extern const char *const log_severities[]; /* ends with NULL */
+extern const char *const log_severities[], *const log_outputs[]; /* end with NULL */
 
 /* The options of `logs`; for a verb without them: all lines. */
 struct log_options {
 	const struct invocation *invocation;
 	bool follow;
+	bool json; /* lines as JSON */
 };
 
 /* Prints the log of a job from /_trainyard/v1/jobs; EXIT_GOOD if all was printed. Ctrl-C while following ends the

@@ -100,7 +100,7 @@ static void stand_show(struct awaited *awaited, const json_t *job, const char *s
 static void job_take(struct wait *wait, struct awaited *awaited, const json_t *job)
 {
 	const char *state = json_text_at(job, "state");
-	struct text line AUTO_TEXT = { 0 };
+	struct text line AUTO_TEXT = { 0 }, wrapped AUTO_TEXT = { 0 };
 	int outcome;
 
 	awaited->over = is_over(state ? state : "", wait->wanted, &outcome);
@@ -112,7 +112,8 @@ static void job_take(struct wait *wait, struct awaited *awaited, const json_t *j
 	exit_add(wait, outcome);
 	progress_clear();
 	ending_write(&line, job);
-	puts(line.data);
+	text_wrap(&wrapped, line.data, 0);
+	puts(wrapped.data);
 	fflush(stdout);
 }
 

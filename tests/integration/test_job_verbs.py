@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import re
 import subprocess
 import time
 import types
@@ -321,6 +322,40 @@ def test_replicas_are_told_apart_and_drive_no_terminal(yard):
     colours = {line.split("m", 1)[0] for line in said.replace("\033", "\n\033").splitlines() if "-replica-0" in line}
     assert len(colours) == 2, said
     assert "worker-replica-0  from worker" in verb(yard, "logs", job, "--replica", "worker-0")
+
+
+def test_a_log_is_json_where_that_is_asked_for(yard):
+    """Broken: a line as text for programs that read; the service's lines left out."""
+    job = yard.create(script("echo one; echo two >&2"))
+    verb(yard, "wait", job)
+    lines = [json.loads(row) for row in verb(yard, "logs", job, "-o", "json").splitlines()]
+    assert [line["message"] for line in lines if line["replica"] == "master-replica-0"] == ["one", "two"]
+    assert lines[-1]["replica"] == "service" and {"time", "severity"} <= set(lines[-1])
+    assert [json.loads(row)["message"] for row in verb(yard, "logs", "-f", job, "-o", "json", "--grep", "^tw").splitlines()] == ["two"]
+
+
+def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
+    """As CI captures them. Broken: stdout without fflush(): all lines of the service came first."""
+    job = yard.create(script("echo the program"))
+    verb(yard, "wait", job)
+    done = subprocess.run([program(), "logs", job], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+                          env=environment(yard))
+    rows = [row.split("  ")[-1] for row in done.stdout.splitlines()]
+    assert rows.index("the program") < rows.index("Job completed successfully."), done.stdout
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_what_is_printed_fits_the_terminal(yard, columns):
+    """Names and addresses are never cut. Broken: a reason that job_take() prints as one line; a style where NO_COLOR is set."""
+    job = yard.create(script("echo the last words; exit 3"))
+    verb(yard, "wait", job, code=1)
+    for words in (["jobs"], ["describe", job], ["why", job], ["wait", job], ["queue"], ["gpus"], ["status"], ["clock"], ["help"],
+                  ["run", "--help"], ["serve", "--help"], ["doctor"]):
+        said, _ = on_terminal(yard, *words, columns=columns, env={"NO_COLOR": "1"})
+        assert not re.search(r"\033\[[0-9;]*m", said), (words, said)
+        rows = re.split(r"[\r\n]+", re.sub(r"\033\[[0-9;?]*[A-Za-z]", "", said))
+        wide = [row for row in rows if len(row) > columns and " " in row.split("  ")[-1].strip()]
+        assert not wide, (words, wide)
 
 
 def test_ctrl_c_leaves_the_job(yard):
