@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program itself: its commands, options, exit codes, signals and state directory."""
+import ast
 import os
 import pathlib
 import re
@@ -17,6 +18,29 @@ from support.wait import wait_until
 def run(*words, env=None, timeout=30):
     return subprocess.run([program(), *words], capture_output=True, text=True, timeout=timeout,
                           env=dict(os.environ, **(env or {})))
+
+
+RUNNERS = {"verb", "on_terminal", "started", "run", "user", "client", "words", "shell"}  # functions that take words of a command
+
+
+def commands_run(path):
+    """The first text that each runner is given in a file of tests, and that behind each program()."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in RUNNERS:
+            given = node.args
+        elif isinstance(node, ast.List) and node.elts and "program" in ast.dump(node.elts[0]):
+            given = node.elts
+        else:
+            continue
+        yield from [one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)][:1]
+
+
+def test_each_command_is_run_by_a_test():
+    """Broken: a row of another name in verb_rows.c."""
+    verbs = set(re.findall(r"^  ([a-z]+)  +[a-z]", run("help").stdout.split("Each command")[0], re.M))
+    assert len(verbs) > 30 and {"serve", "logs", "import"} <= verbs
+    tested = {word for path in (ROOT / "tests/integration").glob("test_*.py") for word in commands_run(path)}
+    assert sorted(verbs - tested) == []
 
 
 def test_version_names_the_program():
