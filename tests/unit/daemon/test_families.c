@@ -25,6 +25,8 @@ static const struct {
 	{ "GET", "/_trainyard/shell/{token}/page.css", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/shell/{token}/page.js", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/shell/{token}/screen.js", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/terminal.css", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/terminal.js", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/shell/{token}/output", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/shell/{token}/terminal.css", true, PAGE_TYPES_NONE },
 	{ "POST", "/_trainyard/shell/{token}/input", true, PAGE_TYPES_ALL },
