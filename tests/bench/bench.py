@@ -18,7 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from measure import NEED_ENGINE, ROWS, print_head, results  # noqa: E402
-import rows_start, rows_api, rows_jobs, rows_logs, rows_gateway, rows_storage, rows_files, rows_search, rows_console  # noqa: E401, E402, F401
+import rows_start, rows_api, rows_jobs, rows_logs, rows_gateway, rows_storage, rows_files, rows_search, rows_console, rows_forms  # noqa: E401, E402, F401
 from support.engine import Engine, build_test_image  # noqa: E402
 
 

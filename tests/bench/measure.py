@@ -138,7 +138,8 @@ def job_body(job_id, image, args, workers=0):
 def run_job(daemon, body, look_every_s=0.002):
     """From the create until the final state can be seen."""
     connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
-    headers = {"Content-Type": "application/json"}
+    connection.sock = daemon.connect()
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {daemon.token}"} if daemon.token else {})
 
     def ask(method, path, data=None):
         connection.request(method, path, data, headers)
@@ -148,9 +149,9 @@ def run_job(daemon, body, look_every_s=0.002):
         return json.loads(text)
 
     began = time.monotonic()
-    ask("POST", f"/v1/projects/{PROJECT}/jobs", json.dumps(body))
+    ask("POST", f"/v1/projects/{daemon.project}/jobs", json.dumps(body))
     while True:
-        job = ask("GET", f"/v1/projects/{PROJECT}/jobs/{body['jobId']}?prettyPrint=false")
+        job = ask("GET", f"/v1/projects/{daemon.project}/jobs/{body['jobId']}?prettyPrint=false")
         if job["state"] in ("SUCCEEDED", "FAILED", "CANCELLED"):
             break
         time.sleep(look_every_s)
