@@ -268,16 +268,28 @@ static void adopt(struct network_task *task, const json_t *network)
 	}
 }
 
+/* Docker says 403 to a network that conflicts with another, Podman 500 to each kind.
+ * Source: answers of Docker 20.10 and Podman 4.3 */
 static bool bridge_is_taken(const struct http_answer *answer, const struct outcome *outcome)
 {
-	return answer->code == 403 && strstr(outcome->text, "same bridge name");
+	return (answer->code == 403 && strstr(outcome->text, "same bridge name")) ||
+	       (answer->code == 500 && strncmp(outcome->text, "bridge name ", strlen("bridge name ")) == 0 &&
+		strstr(outcome->text, " already in use"));
+}
+
+static bool block_is_taken(const struct http_answer *answer, const struct outcome *outcome)
+{
+	return (answer->code == 403 && strstr(outcome->text, "overlap")) ||
+	       (answer->code == 500 && strstr(outcome->text, "is already used on the host"));
 }
 
 /* A daemon that was killed had asked for the same network, and the engine was not done with it when we looked: the network
  * exists (409), or only its bridge as yet, which has a name that no other job's network can have. */
 static bool made_by_another(const struct http_answer *answer, const struct outcome *outcome)
 {
-	return answer->code == 409 || bridge_is_taken(answer, outcome);
+	return answer->code == 409 ||
+	       (answer->code == 500 && strstr(outcome->text, "network already exists")) ||
+	       bridge_is_taken(answer, outcome);
 }
 
 static enum docker_reach_kind reach_wanted(const struct docker *docker)
@@ -322,8 +334,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 		docker_after(task->docker, &task->again, RETRY_US, create_look, task);
 		return;
 	}
-	/* 403: that block is taken after all. */
-	if (answer->code == 403 && strstr(outcome.text, "overlap") && ++task->tries < CREATE_TRIES) {
+	if (block_is_taken(answer, &outcome) && ++task->tries < CREATE_TRIES) {
 		subnet_list_add(&task->refused, task->choice);
 		create_look(task);
 		return;
