@@ -209,6 +209,7 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker_attachment.c \
 	tests/unit/scheduler/engine/test_docker_clean.c \
 	tests/unit/scheduler/engine/test_docker_credentials.c \
+	tests/unit/scheduler/engine/test_docker_elsewhere.c \
 	tests/unit/scheduler/engine/test_docker_endpoint.c \
 	tests/unit/scheduler/engine/test_docker_exits.c \
 	tests/unit/scheduler/engine/test_docker_frames.c \

@@ -9,6 +9,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
@@ -95,14 +96,9 @@ static void listed(void *arg, const struct http_answer *answer)
 	}
 }
 
-static enum status list_add(struct cleaning *cleaning, enum orphan_kind kind, const char *instance,
-			    struct orphans *list, struct error *err)
+/* The answer becomes cleaning->answer. */
+static enum status list_ask(struct cleaning *cleaning, const char *path, struct error *err)
 {
-	static const char *const paths[] = { "/containers/json?all=1&filters=", "/networks?filters=" };
-	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
-
-	docker_label_filter(instance, NULL, filter);
-	snprintf(path, sizeof(path), "%s%s", paths[kind], filter);
 	cleaning->waiting++;
 	http_start(cleaning->http, &(struct http_request){ .method = "GET",
 							   .path = path,
@@ -112,12 +108,23 @@ static enum status list_add(struct cleaning *cleaning, enum orphan_kind kind, co
 							   .done = listed,
 							   .arg = cleaning });
 	exchanges_await(cleaning);
-	if (cleaning->status)
-		return error_set(err, cleaning->status, NULL, "%s", cleaning->text);
+	return cleaning->status ? error_set(err, cleaning->status, NULL, "%s", cleaning->text) : STATUS_OK;
+}
+
+static enum status list_add(struct cleaning *cleaning, enum orphan_kind kind, const char *instance,
+			    struct orphans *list, struct error *err)
+{
+	static const char *const paths[] = { "/containers/json?all=1&filters=", "/networks?filters=" };
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+
+	docker_label_filter(instance, NULL, filter);
+	snprintf(path, sizeof(path), "%s%s", paths[kind], filter);
+	enum status rc = list_ask(cleaning, path, err);
 	AUTO(json) json_t *answer = TAKE(cleaning->answer);
 
-	orphans_add(list, kind, answer);
-	return STATUS_OK;
+	if (!rc)
+		orphans_add(list, kind, answer);
+	return rc;
 }
 
 /* Not what the engine's filter lets through: labels decide. */
@@ -156,6 +163,29 @@ enum status docker_list(const char *url, const char *instance, struct orphans *r
 	AUTO(http) struct http *http = cleaning.http;
 
 	return rc ? rc : list_read(&cleaning, instance, ret_list, err);
+}
+
+/* ---- a daemon elsewhere ---- */
+
+/* By its tunnels. Those of a daemon that was killed end a moment later. */
+static enum status tunnels_check(struct cleaning *cleaning, const char *instance, struct error *err)
+{
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64], text[DOCKER_TEXT_SIZE];
+
+	docker_label_filter(instance, NULL, filter);
+	snprintf(path, sizeof(path), "/containers/json?filters=%s", filter);
+	for (unsigned looks = 1;; looks++) {
+		enum status rc = list_ask(cleaning, path, err);
+		AUTO(json) json_t *running = TAKE(cleaning->answer);
+		const char *tunnel = elsewhere_tunnel(running, instance);
+
+		if (rc || !tunnel)
+			return rc;
+		elsewhere_explain(tunnel, instance, text, sizeof(text));
+		if (looks == ELSEWHERE_LOOKS)
+			return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
+		poll(NULL, 0, ELSEWHERE_PAUSE_MS);
+	}
 }
 
 /* ---- a daemon in a container ---- */
@@ -340,6 +370,8 @@ enum status docker_sweep(const char *url, const char *instance, const struct swe
 	unsigned idle = 0;
 	bool more = !rc;
 
+	if (!rc)
+		rc = tunnels_check(&cleaning, instance, err);
 	while (!rc && more)
 		rc = rounds_step(&cleaning, instance, report, &idle, &more, err);
 	if (!rc)

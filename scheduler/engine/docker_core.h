@@ -77,10 +77,11 @@ struct link {
 	bool is_far;
 	bool may_be_far;    /* it shows by the next network: docker_network.c */
 	void (*then)(struct docker *docker); /* once that is known */
+	unsigned looks; /* for a daemon elsewhere (docker_elsewhere.h), since OPENING */
 	struct http_exchange *ping, *info, *look, *events;
 	struct text line; /* the line of the events stream that is being received */
 	bool skipping;
-	struct timer again;           /* DOWN: the next ping */
+	struct timer again;           /* DOWN: the next ping; OPENING: the next look */
 	struct timer events_patience; /* OPENING */
 	struct timer next_listing;    /* UP */
 };

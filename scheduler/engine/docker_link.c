@@ -13,6 +13,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_event.h"
@@ -26,7 +27,7 @@
 #include "scheduler/engine/nvidia_gpus.h"
 
 /*        ┌── backoff ──────────────┐
- *      DOWN ── ping ─> PINGING ── version, info ─> OPENING ── our files, our container? ── events > UP
+ *      DOWN ── ping ─> PINGING ── version, info ─> OPENING ── our files, our container, one like us? ── events > UP
  *        ^                │                                         │                         │
  *        └────────────────┴──────────── no answer, stream broke ────┴─────────────────────────┘
  * The events stream is open before the first listing is asked for, so that no exit falls between. dockerd answers with
@@ -213,6 +214,11 @@ static void events_open(struct docker *docker)
 							 .slot = &docker->link.events });
 }
 
+static void self_looked(struct docker *docker)
+{
+	elsewhere_look(docker, events_open);
+}
+
 static void looked_for(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
@@ -229,7 +235,7 @@ static void looked_for(void *arg, const struct http_answer *answer)
 	if (docker->link.is_apart)
 		log_event(LOG_INFO, "engine-apart", "state_dir=%s hint=\"%s\"", docker->state_dir,
 			  "the engine does not have this directory: containers are given copies of files");
-	self_look(docker, events_open);
+	self_look(docker, self_looked);
 }
 
 /* The engine may have another directory of that name, so it is asked for a file that was just made. */
@@ -246,7 +252,7 @@ static void files_look_for(struct docker *docker)
 	}
 	if (file < 0) {
 		free(TAKE(link->probe));
-		self_look(docker, events_open);
+		self_look(docker, self_looked);
 		return;
 	}
 	close(file);

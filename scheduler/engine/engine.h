@@ -362,8 +362,8 @@ struct engine_kind {
 			    struct error *err);
 	/* Removes the containers (and kills running ones), their anonymous volumes, and the networks of @instance,
 	 * until the engine has none. A network stays if a container of another owner is connected to it.
-	 * FAILED_PRECONDITION: some could not be removed, and each was reported; or the daemon of @instance runs in a
-	 * container of the engine, and nothing was removed. */
+	 * FAILED_PRECONDITION: some could not be removed, and each was reported; or the engine shows that the daemon of
+	 * @instance runs, in a container or elsewhere, and nothing was removed. */
 	enum status (*sweep)(const char *url, const char *instance, const struct sweep_report *report,
 			     struct error *err);
 	/* Whether the engine's machine has the file or directory at @path, so that it can be mounted into containers. The

@@ -20,6 +20,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_create.h \
 	scheduler/engine/docker_credentials.c \
 	scheduler/engine/docker_credentials.h \
+	scheduler/engine/docker_elsewhere.c \
+	scheduler/engine/docker_elsewhere.h \
 	scheduler/engine/docker_emit.c \
 	scheduler/engine/docker_emit.h \
 	scheduler/engine/docker_endpoint.c \

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from support.daemon import UNTIL_RELEASED, distributed, one_replica, program, script
 from support.engine import RUNTIME, ensure_runtime_images
+from support.forms import Beside
 from support.tuning import tuning_input
 from support.tunnels import CALL_WORKER, METADATA, SAYS, TAKE_CALL, said_it_all, tunnel_of, tunnels
 from support.wait import wait_until
@@ -71,6 +72,29 @@ def test_a_daemon_that_died_takes_its_jobs_over(daemon):
     assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
     lines = daemon.lines(job)
     assert said_it_all(lines[:3]) and said_it_all(lines[3:]), (lines, daemon.log())
+
+
+def test_another_daemon_of_the_instance_waits_for_the_end_of_the_first(daemon, tmp_path):
+    """It has a copy of the state and is in another network namespace, as on another machine.
+    Broken: elsewhere_look() that looks at nothing; docker_sweep() without tunnels_check()."""
+    job = daemon.create(script(f"echo begun; {UNTIL_RELEASED}; {SAYS}"))
+    daemon.wait_lines(job)
+    before = tunnel_of(daemon)["Id"]
+    other = Beside(tmp_path / "other", daemon.engine, "--offline", project=daemon.project)
+    shutil.copytree(daemon.state_dir, other.state_dir, ignore=shutil.ignore_patterns("address", "*.socket"))
+    cleaned = subprocess.run([*other.prefix, program(), "clean", "--instance", daemon.read_instance(), "--state-dir",
+                              tmp_path / "none", "--engine", daemon.engine.host], capture_output=True, text=True, timeout=60)
+    assert cleaned.returncode == 1 and "another daemon of instance" in cleaned.stderr, cleaned
+    with other:
+        wait_until(lambda: "another daemon of instance" in other.log(), 30, other.log)
+        assert daemon.job(job)["state"] == "RUNNING" and tunnel_of(daemon)["Id"] == before
+        daemon.stop()
+        other.until(job, "RUNNING")
+        wait_until(lambda: "engine-up" in other.log(), 30, other.log)
+        wait_until(lambda: tunnel_of(other)["Id"] != before, 30, "a tunnel of its own")
+        other.release(job)
+        assert other.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED", other.log()
+        assert said_it_all(other.lines(job)), (other.lines(job), other.log())
 
 
 def test_a_tunnel_that_is_killed_is_made_anew(daemon):

@@ -323,7 +323,7 @@ static void a_long_listing_is_taken(void **state)
 	memset(body, ' ', BYTES);
 	body[0] = '[';
 	body[BYTES - 1] = ']';
-	rule_set(lab, 0, (struct rule){ "/containers/json", 200, body, 0, 0 });
+	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", 200, body, 0, 0 });
 	up(lab);
 }
 
@@ -424,9 +424,10 @@ static void a_close_ends_all_that_is_under_way(void **state)
 	struct replica_spec spec = spec_of();
 	static const struct log_position beginning;
 
-	rule_set(lab, 0, (struct rule){ "/containers/", -1, NULL, 0, 0 });
+	rule_set(lab, 0, (struct rule){ "/containers/json?filters=", 200, "[]", 0, 0 });
 	rule_set(lab, 1, (struct rule){ "/images/", -1, NULL, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "DELETE", -1, NULL, 0, 0 });
+	rule_set(lab, 3, (struct rule){ "/containers/", -1, NULL, 0, 0 });
 	lab_open(lab);
 	expect_event(lab, ENGINE_UP);
 	lab->engine->ops->ensure_image(lab->engine, "x");

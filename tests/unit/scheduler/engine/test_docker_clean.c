@@ -84,7 +84,7 @@ static void containers_go_before_their_networks(void **state)
 	struct report AUTO_REPORT report = { 0 };
 
 	rule_set(lab, 0,
-		 (struct rule){ "GET /containers/json", 200,
+		 (struct rule){ "GET /containers/json?all=1", 200,
 				"[" CONTAINER("c1", "t") "," CONTAINER("c2", "u") "]", .times = 1 });
 	rule_set(lab, 1, (struct rule){ "GET /networks", 200, "[" NETWORK("a1", "t") "]", .times = 1 });
 	rule_set(lab, 2, (struct rule){ "DELETE /containers/c1?force=1&v=1 ", 204 });

@@ -122,7 +122,7 @@ static void an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_i
 	size_t exited, ended;
 
 	rule_set(lab, 0,
-		 (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
+		 (struct rule){ "/containers/json?all=1", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
 				0 });
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "/logs", 200, NULL, 0, 0 });
@@ -142,7 +142,7 @@ static void an_exit_after_the_events_that_were_asked_for_is_left_to_them(void **
 	static const struct log_position beginning;
 
 	rule_set(lab, 0,
-		 (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
+		 (struct rule){ "/containers/json?all=1", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
 				0 });
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "/logs", 200, NULL, 0, 0 });
@@ -183,7 +183,7 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 
 	/* The list was made before the exit, and comes after it. */
 	rule_set(lab, 0,
-		 (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
+		 (struct rule){ "/containers/json?all=1", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
 				0 });
 	rule_set(lab, 1, (struct rule){ "/events", 200, DIE_MASTER, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "GET /v1.41/networks?", -1, NULL, 0, 1 });
@@ -198,7 +198,7 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	rule_set(lab, 2, (struct rule){ NULL, 0, NULL, 0, 0 });
 	rule_set(lab, 0, (struct rule){ "DELETE", 204, NULL, 0, 0 });
 	rule_set(lab, 1,
-		 (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
+		 (struct rule){ "/containers/json?all=1", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
 				0 });
 	up(lab);
 	lab->engine->ops->list(lab->engine);

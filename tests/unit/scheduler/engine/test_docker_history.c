@@ -81,7 +81,7 @@ static void engine_with_an_exit(struct lab *lab, struct rule history)
 				"{\"ServerVersion\":\"9\",\"NCPU\":2,\"MemTotal\":1000,"
 				"\"SystemTime\":\"2026-11-22T06:15:49.012345678Z\"}" });
 	rule_set(lab, 2,
-		 (struct rule){ "/containers/json", 200,
+		 (struct rule){ "/containers/json?all=1", 200,
 				"[{\"Id\":\"c\",\"Names\":[\"/ty-t-1-master-0-a1\"],\"State\":\"exited\","
 				"\"Labels\":" LABELS "}]" });
 	rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });

@@ -42,7 +42,7 @@ static void events_do_not_wait_for_outputs(void **state)
 	rule_set(lab, 1, (struct rule){ "/events", 200 });
 	up(lab);
 	worker_follow(lab);
-	rule_set(lab, 2, (struct rule){ "/containers/json", 503, "{}", .times = 1 });
+	rule_set(lab, 2, (struct rule){ "/containers/json?all=1", 503, "{}", .times = 1 });
 	lab->engine->ops->list(lab->engine); /* which loses the engine */
 	expect_event(lab, ENGINE_DOWN);
 	expect_asked(lab, 1, 2);

@@ -13,7 +13,7 @@
 
 static void list_with(struct lab *lab, const char *containers)
 {
-	rule_set(lab, 0, (struct rule){ "/containers/json", 200, containers });
+	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", 200, containers });
 }
 
 /* Broken: has_its_name() true: the container was taken for gone, and stayed for ever. */
@@ -86,8 +86,8 @@ static void what_went_since_it_was_listed_is_left_out(void **state)
 static void a_listing_that_cannot_be_made_comes_again(void **state)
 {
 	static const struct rule failures[] = {
-		{ "/containers/json", 500, "{\"message\":\"busy\"}", .times = 1 },
-		{ "/containers/json", 200, "{}", .times = 1 },
+		{ "/containers/json?all=1", 500, "{\"message\":\"busy\"}", .times = 1 },
+		{ "/containers/json?all=1", 200, "{}", .times = 1 },
 		{ "/ty-t-1-master-0-a1/json", 500, "{\"message\":\"busy\"}", .times = 1 },
 		{ "/ty-t-1-master-0-a1/json", 200, "[]", .times = 1 },
 		{ "GET /v1.41/networks", 500, "", .times = 1 },
@@ -100,7 +100,7 @@ static void a_listing_that_cannot_be_made_comes_again(void **state)
 
 		rule_set(lab, 0, failures[i]);
 		rule_set(lab, 1,
-			 (struct rule){ "/containers/json", 200,
+			 (struct rule){ "/containers/json?all=1", 200,
 					"[" LISTED("c1", "ty-t-1-master-0-a1", "exited") "]" });
 		rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
 		rule_set(lab, 3,
@@ -144,7 +144,7 @@ static void an_engine_that_does_not_answer_a_listing_is_gone(void **state)
 	size_t down;
 
 	rule_set(lab, 0,
-		 (struct rule){ "/containers/json", 503, "{\"message\":\"shutting down\"}", .times = 1 });
+		 (struct rule){ "/containers/json?all=1", 503, "{\"message\":\"shutting down\"}", .times = 1 });
 	lab_open(lab);
 	down = expect_event(lab, ENGINE_DOWN);
 	assert_string_equal(lab->events[down].text, "shutting down");
@@ -155,7 +155,7 @@ static void an_engine_that_does_not_answer_a_listing_is_gone(void **state)
 /* Has a listing of the first connection without its answer when the second one is up, and answers it then. */
 static void answer_late(struct lab *lab, struct rule answer)
 {
-	rule_set(lab, 0, (struct rule){ "/containers/json", HOLD });
+	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", HOLD });
 	rule_set(lab, 1, (struct rule){ "/events", 200, .cut = true, .times = 1 });
 	lab_open(lab);
 	expect_event(lab, ENGINE_UP);
@@ -171,7 +171,7 @@ static void a_listing_of_an_earlier_connection_is_not_told(void **state)
 {
 	struct lab *lab = *state;
 
-	answer_late(lab, (struct rule){ "/containers/json", 200,
+	answer_late(lab, (struct rule){ "/containers/json?all=1", 200,
 					"[" LISTED("c1", "ty-t-1-master-0-a1", "running") "]", .times = 1 });
 	assert_int_equal(lab->events[expect_event(lab, ENGINE_LISTING)].replica_count, 0);
 	assert_int_equal(rule_asked(lab, 0), 1);
@@ -183,7 +183,7 @@ static void a_listing_of_an_earlier_connection_does_not_end_the_next_one(void **
 	struct lab *lab = *state;
 
 	answer_late(lab,
-		    (struct rule){ "/containers/json", 503, "{\"message\":\"shutting down\"}", .times = 1 });
+		    (struct rule){ "/containers/json?all=1", 503, "{\"message\":\"shutting down\"}", .times = 1 });
 	expect_event(lab, ENGINE_LISTING);
 	assert_int_equal(rule_asked(lab, 0), 1);
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 1);
@@ -197,13 +197,13 @@ static void a_listing_has_the_network_that_was_made_meanwhile(void **state)
 	size_t listing;
 
 	up(lab);
-	rule_set(lab, 0, (struct rule){ "/containers/json", HOLD });
+	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", HOLD });
 	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks", 201, "{\"Id\":\"n9\"}" });
 	lab->engine->ops->list(lab->engine);
 	expect_asked(lab, 0, 1);
 	lab->engine->ops->create_network(lab->engine, 1, 1);
 	expect_event(lab, ENGINE_NETWORK_READY);
-	rule_set(lab, 0, (struct rule){ "/containers/json", 200, "[]" });
+	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", 200, "[]" });
 	listing = expect_event(lab, ENGINE_LISTING);
 	assert_int_equal(lab->events[listing].network_count, 1);
 	assert_string_equal(lab->events[listing].network.id, "n9");
@@ -232,7 +232,7 @@ static void a_listing_has_the_pause_that_was_told_meanwhile(void **state)
 	struct lab *lab = *state;
 	size_t listing;
 
-	rule_set(lab, 0, (struct rule){ "/containers/json", HOLD });
+	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", HOLD });
 	rule_set(lab, 1, (struct rule){ "/events", 200, EVENT_MASTER("pause", "") });
 	lab_open(lab);
 	assert_true(lab->events[expect_event(lab, ENGINE_REPLICA_PAUSED)].replica.paused);
@@ -255,7 +255,7 @@ static void who_asks_while_one_is_made_gets_another(void **state)
 	struct lab *lab = *state;
 
 	up(lab);
-	rule_set(lab, 0, (struct rule){ "/containers/json", HOLD });
+	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", HOLD });
 	lab->engine->ops->list(lab->engine);
 	expect_asked(lab, 0, 1);
 	lab->engine->ops->list(lab->engine);
