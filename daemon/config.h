@@ -37,6 +37,8 @@ struct config {
 	char *engine; /* "unix:///var/run/docker.sock" */
 	struct config_list nodes;     /* rules of daemon/nodes.h: more engines */
 	struct config_list node_gpus; /* likewise: their GPUs */
+	struct config_list node_labels; /* likewise: labels of any node */
+	struct config_list place;       /* scheduler/plan/place_rule.h */
 	char *project;
 	int64_t project_number;
 	char *tenant_project; /* project id that Vertex AI jobs find at the metadata server; NULL: the same */

@@ -8,6 +8,7 @@
 #include "daemon/config.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/plan/assignment.h"
+#include "scheduler/plan/place_rule.h"
 #include "scheduler/scheduler.h"
 #include "store/jobs/jobs.h"
 
@@ -56,13 +57,27 @@ bool node_gpus_rule_valid(const char *value)
 	return valid;
 }
 
+bool place_rule_valid(const char *value)
+{
+	struct place_rule rule = { 0 };
+	const bool valid = place_rule_parse(value, &rule, NULL) == STATUS_OK;
+
+	place_rule_deinit(&rule);
+	return valid;
+}
+
+bool node_label_rule_valid(const char *value)
+{
+	return name_length(value) && place_rule_valid(value);
+}
+
 /* The index; @nodes->count: there is none. */
 static size_t node_find(const struct daemon_nodes *nodes, const char *name, size_t length)
 {
 	size_t i = 0;
 
-	while (i < nodes->count && (strlen(nodes->named[i].name) != length ||
-				    strncmp(nodes->named[i].name, name, length) != 0))
+	while (i < nodes->count &&
+	       (strlen(nodes->named[i].name) != length || strncmp(nodes->named[i].name, name, length) != 0))
 		i++;
 	return i;
 }
@@ -109,6 +124,45 @@ static enum status gpus_take(struct daemon_nodes *nodes, const char *rule, struc
 	return rule_inventory(rule, &nodes->named[at].inventory);
 }
 
+static enum status label_take(struct daemon_nodes *nodes, json_t *labels, const char *text, struct error *err)
+{
+	struct place_rule rule = { 0 };
+	enum status rc = STATUS_OK;
+	json_t *of;
+
+	if (node_find(nodes, text, name_length(text)) == nodes->count)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "--node-label: there is no --node %.*s=URL", (int)name_length(text), text);
+	rc = place_rule_parse(text, &rule, err);
+	of = rc ? NULL : json_object_get(labels, rule.subject);
+	if (!rc && !of) {
+		of = json_object();
+		json_object_set_new(labels, rule.subject, of);
+	}
+	if (!rc && json_object_set_new(of, rule.label, json_string(rule.value)) != 0)
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--node-label: \"%s\" is not UTF-8", text);
+	place_rule_deinit(&rule);
+	return rc;
+}
+
+static enum status place_rules_make(struct daemon_nodes *nodes, const struct config *config,
+				    struct error *err)
+{
+	struct place_rules *placing = memory_calloc(1, sizeof(*placing));
+	enum status rc = STATUS_OK;
+
+	nodes->placing = placing;
+	placing->labels = json_object();
+	placing->rules = memory_calloc(config->place.count + 1, sizeof(*placing->rules));
+	for (size_t i = 0; !rc && i < config->node_labels.count; i++)
+		rc = label_take(nodes, placing->labels, config->node_labels.values[i], err);
+	for (size_t i = 0; !rc && i < config->place.count; i++) {
+		rc = place_rule_parse(config->place.values[i], &placing->rules[i], err);
+		placing->rule_count += !rc;
+	}
+	return rc;
+}
+
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err)
 {
 	struct inventory inventory = { 0 };
@@ -120,6 +174,8 @@ enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *
 		rc = rule_take(&nodes, config->nodes.values[i], err);
 	for (size_t i = 0; !rc && i < config->node_gpus.count; i++)
 		rc = gpus_take(&nodes, config->node_gpus.values[i], err);
+	if (!rc)
+		rc = place_rules_make(&nodes, config, err);
 	if (rc)
 		daemon_nodes_deinit(&nodes);
 	else
@@ -133,6 +189,9 @@ void daemon_nodes_deinit(struct daemon_nodes *nodes)
 		free((char *)nodes->named[i].name);
 		inventory_deinit(&nodes->named[i].inventory);
 	}
+	if (nodes->placing)
+		place_rules_deinit(nodes->placing);
+	free(nodes->placing);
 	free(nodes->named);
 	free(nodes->urls);
 	free(nodes->engines);

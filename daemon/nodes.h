@@ -9,6 +9,7 @@
 #include "daemon/base/error.h"
 
 struct config;
+struct place_rules;
 struct engine;
 struct engine_options;
 struct image_facts;
@@ -20,8 +21,9 @@ struct store;
 struct daemon_nodes {
 	size_t count;
 	struct scheduler_node *named;
-	const char **urls;       /* the configuration's */
-	struct engine **engines; /* NULL: not open */
+	const char **urls;           /* the configuration's */
+	struct engine **engines;     /* NULL: not open */
+	struct place_rules *placing; /* NULL: all jobs may run on all nodes */
 };
 
 /* "NAME=URL": a name of lowercase letters, digits and hyphens, but not the first node's, and the URL of an engine. */
@@ -29,9 +31,13 @@ bool node_rule_valid(const char *value);
 const char *node_rule_url(const char *rule);
 /* "NAME=WHICH": WHICH is as inventory_parse() takes it, but ids are joined by '+'. */
 bool node_gpus_rule_valid(const char *value);
+/* "NAME=LABEL:VALUE": a place_rule with the name of a node as its subject. */
+bool node_label_rule_valid(const char *value);
+/* As place_rule_parse() takes it. */
+bool place_rule_valid(const char *value);
 
-/* By the options --engine, --gpus, --node and --node-gpus of @config, which must outlive the nodes. INVALID_ARGUMENT: a
- * name or an engine is named twice, or GPUs are given to a node that there is not. */
+/* By the options --engine, --gpus, --node, --node-gpus, --node-label and --place of @config, which must outlive the nodes.
+ * INVALID_ARGUMENT: a name or an engine is named twice, or GPUs or a label are given to a node that there is not. */
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err);
 void daemon_nodes_deinit(struct daemon_nodes *nodes);
 

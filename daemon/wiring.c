@@ -136,7 +136,6 @@ static enum status families_open(struct wiring *wiring, struct error *err)
 static struct capacity capacity_of(const struct wiring *wiring)
 {
 	const struct config *config = wiring->config;
-	bool limited = config->quota && wiring->quota.vcpus != QUOTA_UNLIMITED;
 
 	return (struct capacity){
 		.fit = (enum machine_fit)config->machine_fit,
@@ -145,7 +144,8 @@ static struct capacity capacity_of(const struct wiring *wiring)
 		.max_containers = (unsigned)config->max_containers,
 		.max_vcpus = (unsigned)config->max_vcpus,
 		.max_memory_bytes = config->max_memory_mib << 20,
-		.project_vcpus = limited ? wiring->quota.vcpus : 0,
+		.project_vcpus = wiring->quota.vcpus != QUOTA_UNLIMITED ? wiring->quota.vcpus : 0,
+		.placing = wiring->nodes.placing,
 	};
 }
 

@@ -92,6 +92,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/ml_units.h \
 	scheduler/plan/packing.c \
 	scheduler/plan/packing.h \
+	scheduler/plan/place_rule.c \
+	scheduler/plan/place_rule.h \
 	scheduler/plan/placement.c \
 	scheduler/plan/placement.h \
 	scheduler/plan/plan.c \

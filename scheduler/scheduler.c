@@ -354,6 +354,7 @@ static void node_init(struct node *node, const char *name, const struct inventor
 		.text = "not asked yet",
 	};
 	node->room.capacity.host = host_copy(&given);
+	node->room.capacity.node = node->name;
 }
 
 static void node_deinit(struct node *node)

@@ -11,30 +11,6 @@
 #include "scheduler/plan/fleet_parts.h"
 #include "scheduler/plan/limits.h"
 
-/* ---- rules ---- */
-
-void place_rule_deinit(struct place_rule *rule)
-{
-	free(rule->subject);
-	free(rule->label);
-	free(rule->value);
-	*rule = (struct place_rule){ 0 };
-}
-
-enum status place_rule_parse(const char *text, struct place_rule *ret_rule, struct error *err)
-{
-	const char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
-
-	if (!equals || equals == text || !colon || colon == equals + 1 || !colon[1])
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "\"%s\" does not have the form ROLE=LABEL:VALUE or MACHINE=LABEL:VALUE.",
-				 text);
-	ret_rule->subject = memory_strndup(text, (size_t)(equals - text));
-	ret_rule->label = memory_strndup(equals + 1, (size_t)(colon - equals - 1));
-	ret_rule->value = memory_strdup(colon + 1);
-	return STATUS_OK;
-}
-
 /* ---- nodes ---- */
 
 void fleet_init(struct fleet *fleet, const struct room *common, const struct place_rule *rules,
@@ -163,11 +139,6 @@ static bool texts_alike(const char *one, const char *other)
 	return *one == *other;
 }
 
-static const char *label_of(const struct fleet_node *node, const char *label)
-{
-	return strcmp(label, "node") == 0 ? node->name : json_text_at(node->labels, label);
-}
-
 /* "A100" for "NVIDIA_TESLA_A100", "L4" for "NVIDIA_L4". */
 static const char *model_of(const char *accelerator_type)
 {
@@ -221,23 +192,6 @@ struct demand fleet_demand(const struct fleet *fleet, const struct plan *plan,
 	return demand;
 }
 
-static const struct place_rule *rule_broken(const struct fleet *fleet, const struct fleet_node *node,
-					    const struct pool *pool, enum role role)
-{
-	for (size_t i = 0; i < fleet->rule_count; i++) {
-		const struct place_rule *rule = &fleet->rules[i];
-		const char *label;
-
-		if (strcmp(rule->subject, role_name(role)) != 0 &&
-		    (!pool->machine_type || strcmp(rule->subject, pool->machine_type) != 0))
-			continue;
-		label = label_of(node, rule->label);
-		if (!label || strcmp(label, rule->value) != 0)
-			return rule;
-	}
-	return NULL;
-}
-
 struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *demand, size_t index,
 			      enum role role)
 {
@@ -245,7 +199,8 @@ struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *de
 	const struct pool *pool = &demand->plan->pools[role];
 	struct node_reason reason = { .role = role, .wanted = demand->shapes[role].size[PACK_DEVICES] };
 
-	reason.rule = rule_broken(fleet, node, pool, role);
+	reason.rule =
+		place_rule_broken(fleet->rules, fleet->rule_count, node->name, node->labels, pool, role);
 	if (reason.rule)
 		reason.lack = NODE_LACKS_LABEL;
 	else if (demand->models[role] && !has_model(node, demand->models[role]))

@@ -8,20 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "scheduler/plan/place_rule.h"
 #include "scheduler/plan/placement.h"
 
 struct device_use;
-
-/* Replicas of a role or of a machine type go only to nodes with the label. */
-struct place_rule {
-	char *subject; /* "worker", "a2-highgpu-1g" */
-	char *label, *value;
-};
-
-/* "SUBJECT=LABEL:VALUE", as --place has it: "a2-highgpu-1g=gpu:a100", "ps=node:NAME". The label "node" is the node's name.
- * INVALID_ARGUMENT: another form. */
-enum status place_rule_parse(const char *text, struct place_rule *ret_rule, struct error *err);
-void place_rule_deinit(struct place_rule *rule);
 
 struct fleet_node {
 	const char *name;

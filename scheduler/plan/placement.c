@@ -7,6 +7,7 @@
 #include "scheduler/plan/devices.h"
 #include "scheduler/plan/limits.h"
 #include "scheduler/plan/machine.h"
+#include "scheduler/plan/place_rule.h"
 
 void room_deinit(struct room *room)
 {
@@ -96,6 +97,27 @@ static int64_t cpu_bound(const struct capacity *capacity)
 static int64_t memory_bound(const struct capacity *capacity)
 {
 	return bound_of(capacity, capacity->max_memory_bytes, capacity->host.memory_bytes);
+}
+
+static enum status place_possible(const struct placement *placement, struct error *err)
+{
+	const struct capacity *capacity = &placement->room->capacity;
+	const struct place_rules *placing = capacity->placing;
+
+	for (int role = 0; placing && role < ROLE_COUNT; role++) {
+		const struct pool *pool = &placement->plan->pools[role];
+		const struct place_rule *rule = place_rule_broken(
+			placing->rules, placing->rule_count, capacity->node,
+			json_object_get(placing->labels, capacity->node), pool, (enum role)role);
+
+		if (pool->count && rule)
+			return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+					 "The job may not run on %s, which lacks the label %s:%s "
+					 "(--place %s=%s:%s).",
+					 capacity->node, rule->label, rule->value, rule->subject, rule->label,
+					 rule->value);
+	}
+	return STATUS_OK;
 }
 
 static enum status containers_possible(const struct placement *placement, struct error *err)
@@ -226,14 +248,20 @@ static const struct check {
 	enum status (*check)(const struct placement *placement, struct error *err);
 	enum shortage shortage; /* as far as the placer does not know better */
 } checks[] = {
-	{ containers_possible, SHORTAGE_ROOM },   { project_possible, SHORTAGE_PROJECT },
-	{ cpus_possible, SHORTAGE_ROOM },         { memory_possible, SHORTAGE_ROOM },
-	{ accelerators_possible, SHORTAGE_HOST }, { engine_is_there, SHORTAGE_ENGINE },
-	{ project_has_room, SHORTAGE_PROJECT },   { NULL, SHORTAGE_DEVICES },
-	{ counts_have_room, SHORTAGE_ROOM },      { sizes_have_room, SHORTAGE_ROOM },
+	{ place_possible, SHORTAGE_HOST },
+	{ containers_possible, SHORTAGE_ROOM },
+	{ project_possible, SHORTAGE_PROJECT },
+	{ cpus_possible, SHORTAGE_ROOM },
+	{ memory_possible, SHORTAGE_ROOM },
+	{ accelerators_possible, SHORTAGE_HOST },
+	{ engine_is_there, SHORTAGE_ENGINE },
+	{ project_has_room, SHORTAGE_PROJECT },
+	{ NULL, SHORTAGE_DEVICES },
+	{ counts_have_room, SHORTAGE_ROOM },
+	{ sizes_have_room, SHORTAGE_ROOM },
 	{ network_is_there, SHORTAGE_NETWORK },
 };
-enum { CHECKS_WITHOUT_HOST = 2 };
+enum { CHECKS_WITHOUT_HOST = 3 };
 
 static enum status run_checks(const struct placement *placement, const struct check *first, size_t count,
 			      enum shortage *ret_shortage, struct error *err)

@@ -36,6 +36,8 @@ enum accelerator_policy {
 	ACCELERATORS_SHARE,   /* each device serves several replicas; if the host has none, as REQUIRE */
 };
 
+struct place_rules;
+
 /* What jobs may use. */
 struct capacity {
 	struct host host;
@@ -46,8 +48,10 @@ struct capacity {
 	 * FIT_HOST a job that exceeds them by itself waits until no other job runs, and is counted with its own
 	 * size. */
 	unsigned max_vcpus;
-	int64_t max_memory_bytes; /* likewise */
-	unsigned project_vcpus;   /* of all jobs of a project, in the cloud's sizes; 0: no limit */
+	int64_t max_memory_bytes;          /* likewise */
+	unsigned project_vcpus;            /* of all jobs of a project, in the cloud's sizes; 0: no limit */
+	const char *node;                  /* the host's name, borrowed; not read without @placing */
+	const struct place_rules *placing; /* which jobs may run there, borrowed; NULL: all */
 };
 
 /* What the admitted jobs use. */

@@ -149,6 +149,20 @@ def test_gpus_are_those_of_the_node(nodes_daemon, b, tmp_path):
         assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
 
 
+def test_jobs_go_to_the_nodes_with_the_label(nodes_daemon, engine, b):
+    """The first job goes to main unless a rule says otherwise."""
+    daemon = nodes_daemon("--node-label", "b=gpu:a100", "--place", "n1-highmem-2=gpu:a100", "--place", "worker=node:c")
+    both_ready(daemon)
+    there = daemon.create(distributed("true") | {"masterType": "n1-highmem-2"})
+    assert daemon.until(there, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
+    here = daemon.create(distributed("true"))
+    assert daemon.until(here, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
+    assert (node_of(daemon, there), node_of(daemon, here)) == ("b", "main")
+    nowhere = daemon.post(daemon.jobs_path, {"jobId": "nowhere", "trainingInput": distributed("true", "true", workers=1)})
+    assert nowhere.status == 429 and b"lacks the label node:c (--place worker=node:c)" in nowhere.data, nowhere
+    nothing_left(daemon, engine, b)
+
+
 def test_a_daemon_that_died_finds_its_jobs_on_their_nodes(nodes_daemon, engine, b):
     """Broken: room_take() without the assignment's node: the job on b was looked for on main, and ran a second time."""
     daemon = nodes_daemon()
@@ -247,6 +261,8 @@ def test_an_engine_is_one_node(b, new_daemon, tmp_path):
     (["--node", "b=unix:///a", "--node", "c=unix:///a"], "--node: c and b are the same engine, unix:///a"),
     (["--node-gpus", "b=1"], "--node-gpus: there is no --node b=URL"),
     (["--node", "b=unix:///a", "--node-gpus", "b=0+0"], "--node-gpus"),
+    (["--node-label", "b=gpu:a100"], "--node-label: there is no --node b=URL"), (["--node-label", "main=gpu"], "--node-label"),
+    (["--place", "worker=main"], "--place"),
 ])
 def test_names_that_mean_nothing_are_refused(tmp_path, options, said):
     done = subprocess.run([program(), "serve", "--state-dir", str(tmp_path / "state"), "--listen", "127.0.0.1:0", *options],

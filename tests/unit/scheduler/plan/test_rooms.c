@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/plan/rooms.h"
 
+#include "scheduler/plan/place_rule.h"
 #include "tests/unit/scheduler/plan/placement_testing.h"
 #include "tests/unit/testing.h"
 
@@ -148,6 +149,45 @@ static void a_job_gets_one_machine_as_a_whole(void **state)
 	assert_true(hold);
 }
 
+/* Broken: place_possible() that is always OK: on main. */
+static void a_rule_keeps_a_job_on_the_nodes_with_its_label(void **state)
+{
+	static const char *const names[] = { "main", "b", "c" };
+	static const struct {
+		const char *rule, *placed;
+	} cases[] = {
+		{ "n1-standard-4=gpu:a100", "c" },
+		{ "master=node:b", "b" },
+		{ "master=gpu:t4",
+		  "FAILED_PRECONDITION 4 The job may not run on main, which lacks the label gpu:t4 "
+		  "(--place master=gpu:t4)." },
+		/* The job has none of these. */
+		{ "worker=node:b", "main" },
+		{ "n1-standard-8=node:b", "main" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		AUTO(plan) struct plan *plan = test_plan_new();
+		struct rooms rooms AUTO_ROOMS = { calloc(3, sizeof(struct node_room)), 3 };
+		struct place_rules rules = { calloc(1, sizeof(struct place_rule)), 1,
+					     json_pack("{s{ss} s{ss}}", "b", "gpu", "v100", "c", "gpu",
+						       "a100") };
+		AUTO(string) char *placed = NULL;
+
+		assert_int_equal(place_rule_parse(cases[i].rule, rules.rules, NULL), STATUS_OK);
+		test_pool_set(plan, ROLE_MASTER, 1, "n1-standard-4", NULL, 0);
+		for (size_t k = 0; k < 3; k++) {
+			rooms.nodes[k] = (struct node_room){ names[k], test_room(8, 32 * GIB, 0) };
+			rooms.nodes[k].room.capacity.node = names[k];
+			rooms.nodes[k].room.capacity.placing = &rules;
+		}
+		placed = placed_text(plan, &rooms);
+		assert_string_equal(placed, cases[i].placed);
+		place_rules_deinit(&rules);
+	}
+}
+
 static void an_emptied_machine_keeps_its_capacity_alone(void **state)
 {
 	const struct machine_row machine = { .away = true, .devices = 2, .leased = 2, .full = true };
@@ -169,6 +209,7 @@ static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_gets_one_machine_as_a_whole),
+		cmocka_unit_test(a_rule_keeps_a_job_on_the_nodes_with_its_label),
 		cmocka_unit_test(an_emptied_machine_keeps_its_capacity_alone),
 	};
 
