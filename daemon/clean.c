@@ -120,7 +120,7 @@ static void thing_removed_report(void *arg, const char *kind, const char *name, 
 typedef enum status engine_visit(struct clean *clean, const struct engine_kind *engine, const char *url,
 				 struct error *err);
 
-/* Visits the engine of each node, those after one that does not answer too. The first failure is the result. */
+/* Visits the engine of each node, and goes on after an engine that does not answer. The first failure is the result. */
 static enum status engines_visit(struct clean *clean, engine_visit *visit, struct error *err)
 {
 	const struct config *config = clean->config;
@@ -200,7 +200,7 @@ static int list_main(struct clean *clean)
  * instance. *ret_any false: there is neither. */
 static enum status instance_find(struct clean *clean, bool *ret_any, struct error *err)
 {
-	/* A link may lead elsewhere later. */
+	/* Resolve symbolic links once: they could be changed while this command runs. */
 	AUTO(string) char *real = realpath(clean->config->state_dir, NULL);
 	char kept[STATE_INSTANCE_SIZE] = "";
 	enum status rc = state_dir_instance(real ? real : clean->config->state_dir, kept, err);
@@ -222,7 +222,7 @@ static enum status instance_find(struct clean *clean, bool *ret_any, struct erro
 			 clean->config->state_dir);
 }
 
-/* While they are held, no daemon of the instance can start. */
+/* Takes the locks of the state directory and the instance: while they are held, no daemon of the instance can start. */
 static enum status instance_hold(struct clean *clean, struct error *err)
 {
 	enum status rc = clean->state_dir ? state_dir_lock(clean->state_dir, &clean->lock, err) : STATUS_OK;
@@ -280,7 +280,8 @@ static bool trial_clean(struct clean *clean, const char *place, const char *name
 	return !problem;
 }
 
-/* Directories of trials without a container. The daemon removes them itself, except for files that a program made root's own. */
+/* Removes the trials' directories. The daemon removes them itself, except for files that a container's program created as
+ * root. */
 static bool trials_clean(struct clean *clean)
 {
 	AUTO(string) char *place = memory_printf("%s/trials", clean->state_dir);

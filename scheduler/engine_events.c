@@ -19,8 +19,7 @@
 #include "store/logs/logs.h"
 
 enum {
-	STEADY_US =
-		5000000, /* an engine that was up for less counts as still away: no log mentions it again */
+	STEADY_US = 5000000,       /* an engine that fails again sooner is still in the same outage: not logged again */
 	ENGINE_STOP_US = 20000000, /* a stopping dockerd gives its containers 15 s before it kills them */
 };
 
@@ -32,14 +31,14 @@ static void engine_state_set(struct node *node, enum engine_state state, const c
 	pthread_mutex_unlock(&node->scheduler->mutex);
 }
 
-/* What was known of its networks holds no longer. */
+/* Invalidates the observed state of the node's networks. */
 static void networks_forget(struct node *node)
 {
 	network_pool_forget(&node->pool);
 	node->look = (struct network_look){ 0 };
 }
 
-/* Another node that the same engine has answered for; NULL: none. */
+/* Another node with the same engine; NULL: none. */
 static const struct node *twin_of(const struct node *node, const struct host *host)
 {
 	const struct scheduler *scheduler = node->scheduler;
@@ -52,7 +51,7 @@ static const struct node *twin_of(const struct node *node, const struct host *ho
 	return NULL;
 }
 
-/* True: the event is not to be handled. */
+/* Whether the node is a second name for another node's engine. True: ignore the event. */
 static bool is_of_twin(struct node *node, const struct engine_event *event)
 {
 	const struct node *twin = event->kind == ENGINE_UP ? twin_of(node, event->host) : NULL;
@@ -93,7 +92,7 @@ static void on_down(struct node *node, const struct engine_event *event)
 	const bool steady = node->state >= ENGINE_ANSWERS &&
 			    clock_mono_us(scheduler->reconciler.clock) >= node->up_us + STEADY_US;
 
-	/* Events since the last listing are unknown, however often the engine came and went. */
+	/* Events are missing since the last complete listing, so a second failure before the next one keeps this time. */
 	if (node->state == ENGINE_LISTED) {
 		node->lost_ns = clock_outside_ns(scheduler->reconciler.clock);
 		node->lost_us = clock_mono_us(scheduler->reconciler.clock);
@@ -101,20 +100,21 @@ static void on_down(struct node *node, const struct engine_event *event)
 	node->loss += steady || !node->loss;
 	networks_forget(node);
 	engine_state_set(node, ENGINE_AWAY, event->text);
-	scheduler->queue_stirred = true; /* what waits for it says so */
+	scheduler->queue_stirred = true; /* queued jobs report that they wait for the engine */
 	for (size_t i = 0; i < scheduler->entry_count; i++) {
 		struct job_entry *entry = scheduler->entries[i];
 		const bool is_there = entry->run && entry->run->node == node;
 
 		if (is_there)
 			job_run_invalidate(entry->run);
-		/* While another node is there, the loss does not concern jobs that wait for their turn. */
+		/* While another node answers, queued jobs can still start there. */
 		if (nodes_are_away(scheduler) || (is_there && entry->run->counted))
 			job_entry_touch(entry);
 	}
 }
 
-/* The images that stand for runtime versions by default are on the network and large. */
+/* The default image of a runtime version is large and must be downloaded, so its failure is reported with the advice to
+ * build one locally. */
 static void fold_image_failure(struct job_run *run, enum role role, const char *text)
 {
 	const char *version = run->plan->runtime_version, *node = node_shown(run->node);
@@ -176,17 +176,17 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 	if (event->status == STATUS_UNAVAILABLE) {
 		if (replica->observed == OBSERVED_CREATING)
 			replica->observed = OBSERVED_NOTHING; /* unless it is listed */
-		replica->orders.epoch++;              /* a stop that met the start is lost with its answer */
+		replica->orders.epoch++;              /* a stop sent during the start must be sent again */
 		observe_lost_answer(scheduler, run);
 		return;
 	}
-	/* A created container lacks nothing for a start except its network, so the network was removed: the next
-	 * attempt makes it again. */
+	/* If the start of an existing container answers NOT_FOUND, its network was removed: the next attempt creates
+	 * the network again. */
 	if (replica->observed == OBSERVED_STARTING && event->status == STATUS_NOT_FOUND) {
 		run->network = NETWORK_NONE;
 		replica_refuse(replica, END_BROKEN, event->text);
 	}
-	/* The answer may be late: what was seen since counts. */
+	/* The answer may be late: a newer observation is kept. */
 	if (replica->observed == OBSERVED_STARTING)
 		replica->observed = OBSERVED_CREATED;
 	else if (replica->observed == OBSERVED_CREATING)
@@ -194,7 +194,7 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 	replica_refuse(replica, refusal_kind(event->status), event->text);
 }
 
-/* All of a replica's lines were offered; once they can be read, its container can be removed. */
+/* All of a replica's log lines were passed to the log writer. Once they are stored, its container can be removed. */
 static void on_logs_ended(struct scheduler *scheduler, struct replica_run *replica)
 {
 	struct inbox_event *inbox_event;
@@ -208,7 +208,7 @@ static void on_logs_ended(struct scheduler *scheduler, struct replica_run *repli
 	replica->output = OUTPUT_ENDED;
 }
 
-/* NULL: the node has, or is to have, no such replica. */
+/* NULL: the replica neither runs on the node nor is planned for it. */
 static struct replica_run *node_replica(struct node *node, const struct replica_key *key,
 					struct job_run **ret_run)
 {

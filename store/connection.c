@@ -133,7 +133,7 @@ static void configure_once(void)
 	sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	/* No room for pages ahead of their use: of a connection that reads little, most of 20 pages would stay empty. */
+	/* No preallocated page cache: in a connection that reads little, most of its 20 pages would stay empty. */
 	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
@@ -179,9 +179,9 @@ static enum status file_sync(sqlite3 *db, const char *path, struct error *err)
 	return STATUS_OK;
 }
 
-/* Makes the schema of a new file. Nothing is stored in it yet, so its many small steps are not synced: then the file is,
- * whose header says that a log belongs to it, and the log with the schema is at the first commit, before anything that
- * was stored is answered. After a power failure in between it is empty, or begins with the whole schema. */
+/* Makes the schema of a new file. The many small steps are not synced, because the file holds no data yet. At the end the
+ * file is synced: its header announces a write-ahead log. The log with the schema is synced by the first commit, before
+ * that commit is answered. After a power failure in between, the database is empty or has the whole schema. */
 static enum status schema_make(struct connection *connection, const char *path, struct error *err)
 {
 	enum status rc =
@@ -192,15 +192,15 @@ static enum status schema_make(struct connection *connection, const char *path, 
 	return rc ? rc : file_sync(connection->db, path, err);
 }
 
-/* Errors of the file show here: statements are prepared later, and read no more of it. */
+/* Reads the schema, so that an unreadable file is reported when it is opened and not by the first statement. */
 static enum status schema_read(struct connection *connection, struct error *err)
 {
 	return connection_exec(connection, "SELECT 1 FROM sqlite_schema WHERE 0", err);
 }
 
-/* The files (secrets, environments of jobs) are readable for their owner only, wherever the directory is. SQLite gives
- * the files beside one the mode of that one; those that are there may be of a release that did not care. One that
- * exists is not opened: closing it would let go of SQLite's locks. True: the database was made just now, and is empty. */
+/* Makes the database's files readable by their owner only, in any directory: they hold secrets and environments of jobs.
+ * SQLite copies the database's mode to its -wal and -shm files; existing files may have the wider mode of an old release.
+ * An existing file is not opened here, because closing it would release SQLite's locks. True: the database is new. */
 static bool files_keep_private(const char *path)
 {
 	static const char *const endings[] = { "", "-wal", "-shm" };
@@ -213,16 +213,16 @@ static bool files_keep_private(const char *path)
 		struct stat facts;
 
 		text_printf(&name, "%s%s", path, endings[i]);
-		/* Of another owner: SQLite says what comes of it. No file elsewhere that a link leads to. */
+		/* chmod() fails for another user's file, and SQLite reports if it cannot be used. Links are not followed. */
 		if (lstat(name.data, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_mode & 077)
 			chmod(name.data, 0600);
 	}
 	return fd >= 0;
 }
 
-/* The errno of writing a temporary file without a name beside @path; 0: it works, or such files are not supported here.
- * SQLite itself opens what it cannot make for reading, and then knows only that it is not there; of the file that its
- * processes share it keeps no reason at all. */
+/* Finds the reason why SQLite cannot write beside @path: the errno of writing an unnamed temporary file there. 0: it works,
+ * or the file system has no such files. SQLite loses the reason: it tries to read a file that it cannot create, and reports
+ * only that it is missing; for its -shm file it keeps no errno. */
 static int medium_problem(const char *path)
 {
 	static const char block[4096];
@@ -236,7 +236,7 @@ static int medium_problem(const char *path)
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? 0 : errno;
-	errno = ENOSPC; /* of a write that is short */
+	errno = ENOSPC; /* for a short write */
 	if (write(fd, block, sizeof(block)) != sizeof(block) || fdatasync(fd) != 0)
 		problem = errno;
 	close(fd);
@@ -250,7 +250,7 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 	struct stat about;
 
 	if (is_damage(code))
-		return status; /* and reported, with the file */
+		return status; /* it was already reported, with the file's name */
 	if ((code & 0xff) == SQLITE_IOERR)
 		problem = sqlite3_system_errno(db);
 	if (!problem && status == STATUS_UNAVAILABLE)
@@ -279,7 +279,8 @@ enum status connection_open_fail(struct connection *connection, enum status stat
 	return open_fail(connection->db, sqlite3_db_filename(connection->db, "main"), status, err);
 }
 
-/* Writes outside of a transaction, when there should be one, belong to a transaction that was rolled back. */
+/* Refuses to commit inside a transaction's work: SQLite has then rolled the transaction back, and its remaining writes must
+ * not be committed one by one. */
 static int commit_refuse(void *arg)
 {
 	return ((const struct connection *)arg)->transacts;

@@ -132,7 +132,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[JOB_CANCEL] = { ON(STATE_WRITER),
 			 "UPDATE job SET state = :cancelling, verdict = :cancelled, verdict_message = :message,"
 			 " verdict_code = 1, version = version + 1, updated_us = max(:now, updated_us) WHERE id = :id AND verdict IN (0, 2)" },
-	/* Its times are in order even if the clock was put back meanwhile. */
+	/* max(): the times stay in order (created, started, running, ended) even if the clock was set back in between. */
 	[JOB_ADVANCE] = { ON(STATE_WRITER),
 			  "UPDATE job SET state = :to,"
 			  " started_us = coalesce(max(:started, created_us), started_us),"
@@ -160,7 +160,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			"SELECT id FROM job WHERE state = 1 AND parent IS NULL ORDER BY priority DESC, id" },
 	[JOB_UNFINISHED_NAMED] = { ON(STATE_READER), "SELECT 1 FROM job WHERE project = :project"
 						     " AND job_id = :job_id AND " JOB_IS_UNFINISHED },
-	/* A pipeline's own name and labels stand for its job's. */
+	/* The display name and the labels of a pipeline replace those of its job. */
 	[JOB_SUMMARY] = { ON(STATE_READER),
 			  "SELECT kind, job.project, job.location, job_id, pipeline_id,"
 			  " coalesce(pipeline.display_name, job.display_name), coalesce(pipeline.labels, job.labels), state,"
@@ -170,7 +170,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[JOB_NOT_TRIALS] = { ON(STATE_READER),
 			     "SELECT value FROM json_each(:jobs) WHERE NOT EXISTS"
 			     " (SELECT 1 FROM job WHERE job.id = value AND parent IS NOT NULL)" },
-	/* From indexes alone: a row for each job. A pipeline's job counts as the pipeline. */
+	/* One row for each job, read from indexes only. A pipeline's job is reported with the pipeline's kind, 3. */
 	[JOB_STATES] = { ON(STATE_READER),
 			 "SELECT CASE WHEN pipeline.id IS NULL THEN kind ELSE 3 END, state FROM job"
 			 " LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
@@ -218,8 +218,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 				       " ORDER BY job, role, replica, device" },
 	[OUTBOX_INSERT] = { ON(STATE_WRITER), "INSERT INTO outbox (job, severity, time_ns, line)"
 					      " VALUES (:job, :severity, :time, :line)" },
-	/* A trial's lines are its tuning job's. The last line of a resource tells how it ended; all of them, that they are a
-	 * resource's. */
+	/* A trial's lines belong to its tuning job. Column 8 is the outcome of a Vertex AI job in its last line and else 0;
+	 * column 9 is 1 for all lines of Vertex AI jobs. */
 	[OUTBOX_AFTER] = { ON(STATE_WRITER),
 			   "SELECT outbox.id, owner.id, severity, time_ns, line, owner.project, owner.job_id, job.trial,"
 			   " CASE WHEN job.kind > 0 AND job.torn_down AND outbox.id ="
@@ -239,7 +239,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			   " WHERE job.project = :project AND job.job_id = :job_id AND job.kind = 1" },
 	[TRIAL_INSERT] = { ON(STATE_WRITER), "INSERT INTO trial (job, number, run, known, parameters)"
 					     " VALUES (:job, :number, :run, :known, :parameters)" },
-	/* From the trials and the index of their runs alone. */
+	/* Reads the trials and one index of their jobs, not the table of jobs. */
 	[TRIALS] = { ON_STATE,
 		     "SELECT number, run, outcome, known, ended_as, stopped_early, parameters, final_step, final,"
 		     " state, started_us, running_us, ended_us FROM trial CROSS JOIN job INDEXED BY job_of_trial"
@@ -284,7 +284,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[MODEL_INSERT] = { ON(STATE_WRITER),
 			   "INSERT INTO model (pipeline, project, location, model_id, input, artifact_uri)"
 			   " VALUES (:pipeline, :project, :location, :model_id, :input, :artifact_uri)" },
-	/* The owner of the name: 1 an existing model, 0 a model that may still come, no row: none. */
+	/* Whether the name is taken: 1 by a model, 0 by a pipeline that may still upload it, no row: it is free. */
 	[MODEL_CLAIM] = { ON(STATE_WRITER),
 			  "SELECT model.version > 0 FROM " MODEL_JOIN
 			  " CROSS JOIN job ON job.id = pipeline.job"

@@ -88,7 +88,7 @@ static void name_set(const struct job_text *job, const char *name)
 	json_object_set_new(job->body, job->name_field, json_string(name));
 }
 
-/* What gcloud takes from its flags. */
+/* Fills in fields that gcloud would take from its flags, if the text lacks them. */
 static void rest_fill(const struct job_text *job, const char *region)
 {
 	json_t *input = json_object_get(job->body, "trainingInput");

@@ -38,11 +38,11 @@ enum {
 
 struct connection {
 	struct front *front;
-	int fd;      /* -1: the place is free */
+	int fd;      /* -1: the slot is free */
 	int wake_fd; /* an eventfd that feeds write to when they have messages; -1: no feed yet */
 	uint32_t peer;
 	unsigned char key[ADDRESS_KEY_BYTES];
-	/* Since when no call came by it that may come in: what else it says does not count. 0: one is being answered. */
+	/* Since when the connection has had no accepted call; other traffic does not count. 0: a call is being answered. */
 	_Atomic int64_t useless_us;
 };
 
@@ -285,7 +285,7 @@ static void session_run(struct connection *connection, struct session *session, 
 	}
 }
 
-/* The listener has a descriptor of its own: the connection's is closed with its place. */
+/* Gives the HTTP/1 listener a duplicate of the descriptor: the original is closed when the connection's thread ends. */
 static void connection_divert(const struct connection *connection)
 {
 	struct sockaddr_storage peer = { 0 };
@@ -338,7 +338,7 @@ static void *connection_main(void *arg)
 	return NULL;
 }
 
-/* Detached: the count shows when the last one has ended. */
+/* The threads are detached: front->count reaches 0 when the last one has ended. */
 static bool thread_start(struct connection *connection)
 {
 	pthread_attr_t attributes;
@@ -353,7 +353,7 @@ static bool thread_start(struct connection *connection)
 	return failure == 0;
 }
 
-/* With the lock held, and room for one more. */
+/* Call with the lock held and a free slot. */
 static void connection_place(struct front *front, int fd, const struct sockaddr *peer)
 {
 	struct connection *place = front->connections;
@@ -372,7 +372,8 @@ static void connection_place(struct front *front, int fd, const struct sockaddr 
 	close(fd);
 }
 
-/* With the lock held: one address alone could keep all others out. */
+/* Whether the peer's address has as many connections as one address may have, so that it cannot use up all. Call with the
+ * lock held. */
 static bool address_is_full(const struct front *front, const struct sockaddr *peer)
 {
 	unsigned char key[ADDRESS_KEY_BYTES];
@@ -385,7 +386,8 @@ static bool address_is_full(const struct front *front, const struct sockaddr *pe
 	return count >= ADDRESS_CONNECTIONS_MAX;
 }
 
-/* With the lock held: ends the connection that has been useless longest, if it is for long enough. */
+/* Ends the connection that has had no accepted call for the longest time, if that is over USELESS_US. Call with the lock
+ * held. */
 static void room_make(struct front *front)
 {
 	struct connection *longest = NULL;
@@ -403,7 +405,7 @@ static void room_make(struct front *front)
 		shutdown(longest->fd, SHUT_RDWR);
 }
 
-/* False: it is time to end. */
+/* Waits for a free connection slot. False: the front is closing. */
 static bool room_wait(struct front *front)
 {
 	bool closing;
@@ -422,7 +424,7 @@ static bool room_wait(struct front *front)
 	return !closing;
 }
 
-/* Its descriptor is ours from here on. */
+/* Takes over @fd: it is served or closed. */
 static void connection_take(struct front *front, int fd, const struct sockaddr *peer)
 {
 	const int on = 1;
@@ -446,7 +448,7 @@ static void *accepting_main(void *arg)
 		int fd = accept4(front->listening, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
 
 		if (fd < 0) {
-			/* Out of descriptors, or memory: the waiting connection would be reported again at once. EINVAL: it
+			/* Without free descriptors or memory, accept4() would fail again at once: pause. EINVAL: the socket
 			 * was shut down, and room_wait() returns false. */
 			if (errno != EINTR && errno != ECONNABORTED && errno != EINVAL)
 				nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);

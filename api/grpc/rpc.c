@@ -54,7 +54,8 @@ static bool is_dots(const char *segment, size_t length)
 	return length <= 2 && memcmp(segment, "..", length) == 0;
 }
 
-/* Segments are never empty, nor dots. A {name} of a path is a star. */
+/* Whether the resource name @name matches the pattern that stops at @end: "*" and "{field}" match one segment, "**" one
+ * or more. The segments "", "." and ".." never match. */
 static bool pattern_fits(const char *pattern, const char *end, const char *name)
 {
 	while (pattern < end) {
@@ -77,7 +78,7 @@ static bool pattern_fits(const char *pattern, const char *end, const char *name)
 	return false;
 }
 
-/* The resource leaves @fields for its place in the path. False: it does not fit there. */
+/* Moves the resource name from @fields into the path. False: it does not match the path's pattern. */
 static bool target_write(const struct route *route, json_t *fields, struct text *target)
 {
 	const char *name = strchr(route->path + 1, '/') + 1;
@@ -92,18 +93,18 @@ static bool target_write(const struct route *route, json_t *fields, struct text 
 		text_puts(target, route->path);
 		return true;
 	}
-	/* Where the path ends with the name, a colon in the name's last segment would begin a verb. */
+	/* If the path ends with the name, a colon in the last segment would be read as the start of a verb. */
 	if (!value || strlen(value) > NAME_BYTES_MAX || !pattern_fits(pattern, end, value) ||
 	    (*tail != '/' && colon && !strchr(colon, '/')))
 		return false;
 	text_append(target, route->path, (size_t)(name - route->path));
-	text_percent(target, value, URL_UNRESERVED "/:@"); /* slashes part the segments of a name */
+	text_percent(target, value, URL_UNRESERVED "/:@"); /* slashes separate the name's segments */
 	text_puts(target, tail);
 	json_object_del(fields, field);
 	return true;
 }
 
-/* Takes the field that is the body out of @fields. */
+/* Removes the field that is sent as the body from @fields, and returns its value. */
 static json_t *body_take(const struct route *route, json_t *fields)
 {
 	const struct field *field = route->rpc->request->fields;
@@ -116,7 +117,7 @@ static json_t *body_take(const struct route *route, json_t *fields)
 	return body ? body : json_object();
 }
 
-/* Numbers and truths as JSON has them. */
+/* Appends @fields as a query string, numbers and booleans in their JSON form. */
 static void query_write(const json_t *fields, struct text *target)
 {
 	const char *name;

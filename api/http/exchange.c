@@ -487,7 +487,7 @@ static void request_log(const struct exchange *exchange)
 		  clock_mono_us(exchange->rules->clock) - exchange->begun_us);
 }
 
-/* All that was made for a success is given up. */
+/* Discards the prepared success answer, and answers the error instead. */
 static void refuse(struct exchange *exchange)
 {
 	if (!exchange->error.status)

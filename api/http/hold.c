@@ -8,7 +8,7 @@ static size_t pooled(size_t bytes)
 
 void hold_change(struct hold *hold, size_t bytes)
 {
-	/* Fewer is more by a number that wraps around. */
+	/* If the share shrinks, the unsigned difference wraps around, and adding it subtracts. */
 	if (hold->pool)
 		atomic_fetch_add(hold->pool, pooled(bytes) - pooled(hold->bytes));
 	hold->bytes = bytes;

@@ -191,7 +191,7 @@ static bool list_scan(struct mask_scan *scan, json_t *tree, const struct reached
 }
 
 /* Source: https://github.com/r-lib/gargle/blob/main/tests/testthat/_snaps/response_process.md (the message, the violation
- * of a path that names no field); how a malformed mask is told is a choice. */
+ * of a path that names no field); the text for a malformed mask is a choice. */
 static enum status mask_refuse(const char *mask, const char *path, const char *name, struct error *err)
 {
 	const char *field = strlen(mask) > MASK_SHOWN_BYTES ? "fields" : mask;

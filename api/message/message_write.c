@@ -8,12 +8,12 @@
 
 #include "api/message/message.h"
 
-/* A table's row. Most calls come in the order of the rows, so that the next one is it. */
+/* Finds the field @name. Most calls follow the order of the table, so the search starts behind the last field found. */
 static const struct field *row_find(struct writer *writer, const char *name)
 {
 	const struct field *field = writer->next;
 
-	/* Equal literals are one for the linker. */
+	/* The linker merges equal literals, so comparing addresses is usually enough. */
 	while (field->name && field->name != name && strcmp(field->name, name) != 0)
 		field++;
 	if (!field->name)
@@ -24,7 +24,8 @@ static const struct field *row_find(struct writer *writer, const char *name)
 	return field;
 }
 
-/* The comma; what is held back is written now. */
+/* Begins a member: a comma after an earlier member. A list or a map is written only once it has a member, so its first
+ * one writes its name and opening bracket. */
 static void separate(struct writer *writer)
 {
 	if (writer->has_members) {

@@ -113,9 +113,9 @@ static bool is_version(const char *segment)
 	return !*segment;
 }
 
-/* Choice: a version is the name of a bucket as well ("v1alpha1"), so the rest of the path decides: with a collection of
- * Google's APIs, or a verb ("images:annotate"), it is a call of an API. An object with such a name in such a bucket can
- * be reached by the JSON API. */
+/* Choice: an API version ("v1alpha1") is also a valid bucket name, so the rest of the path decides: a path with a
+ * collection of Google's APIs or with a verb ("images:annotate") is an API call. An object with such a path can still be
+ * read through the JSON API. */
 static bool is_call(const char *const *segments, size_t count)
 {
 	static const char *const collections[] = { "projects",        "locations",  "operations", "folders",
@@ -169,7 +169,7 @@ static const char *code_of(const struct error *err, unsigned http_status)
 	return "InternalError";
 }
 
-/* Clients look for the element in every 400. */
+/* The text for <Details> that the error carries: clients expect that element in every 400. NULL: none. */
 static const char *details_of(const struct error *err)
 {
 	for (size_t i = 0; i < err->metadata_count; i++)
@@ -178,7 +178,7 @@ static const char *details_of(const struct error *err)
 	return NULL;
 }
 
-/* The store's text goes below a sentence of the XML API's own. */
+/* For codes with a fixed sentence in the XML API, that sentence is the <Message> and the store's text the <Details>. */
 const char *storage_plain_error_render(const struct call *call, const struct error *err, unsigned http_status,
 				       struct text *body)
 {

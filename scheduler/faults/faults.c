@@ -94,7 +94,7 @@ bool faults_alone(const struct job_run *run)
 	return true;
 }
 
-/* One for good lasts until its rule is taken back, as others do that are not over by then. */
+/* Deleting the rule ends its injections. Otherwise one with a duration ends after that, and one without lasts. */
 static bool injection_lasts(const struct fault_injection *injection, int64_t mono_us)
 {
 	return injection->stands && (!injection->until_us || injection->ends_us > mono_us);
@@ -108,9 +108,9 @@ bool faults_hold(const struct job_run *run, int64_t mono_us)
 	return injection && injection->until_us && injection_lasts(injection, mono_us);
 }
 
-/* ---- what was stored takes effect ---- */
+/* ---- applying stored injections ---- */
 
-/* The run is looked at again at @at_us, if nothing happens before. */
+/* Wakes the run's decision at @at_us, unless an event wakes it earlier. */
 static void look_again(struct job_run *run, int64_t at_us)
 {
 	if (!run->fault_at_us || at_us < run->fault_at_us)
@@ -129,10 +129,10 @@ static void decide_kill(struct decision *decision, const struct job_run *run, un
 	decision->orders[decision->order_count - 1].how = effects[injection->kind].graceful ? grace_s : 0;
 }
 
-/* Choice: ml's jobs get Vertex AI's words, too; none of ml's own are known.
- * Choice: one that does not pass fails the job at once. The service tries it up to three times more before, and says
- * neither when nor a word of it: each try would meet the same want, and nothing be seen of them but the time they take.
- * For one that passes there are `seconds`.
+/* Choice: AI Platform's jobs fail with Vertex AI's sentence too, because AI Platform's own is not known.
+ * Choice: a lack of resources without a duration fails the job at once. The service first tries again up to three times,
+ * at unknown intervals and without a log line. Those tries would fail too, and clients would notice only the delay. For a
+ * temporary lack, the rule has `seconds`.
  * Source: https://cloud.google.com/vertex-ai/docs/training/understanding-training-service */
 static void queued_apply(struct job_run *run, const struct fault_injection *injection)
 {
@@ -154,7 +154,8 @@ static void image_apply(struct job_run *run)
 	replica->end = END_REFUSED;
 }
 
-/* The order for its network: disconnected or slow while a fault lasts. Repeating an order is harmless. */
+/* Orders that the replica's network is cut or slowed while the fault lasts, and restored afterwards. Repeating an order is
+ * harmless. */
 static void decide_link(struct decision *decision, const struct job_run *run, unsigned index,
 			const struct fault_injection *injection, int64_t mono_us)
 {
@@ -173,12 +174,12 @@ static void decide_link(struct decision *decision, const struct job_run *run, un
 	decision->orders[decision->order_count - 1].bytes_per_s = injection->bytes_per_s;
 }
 
-/* An engine that is busy may do it the next time. */
+/* A busy engine may succeed on a later try. */
 enum { THROTTLE_TRIES = 3 };
 
 static const char not_done[] = "fault-not-done";
 
-/* "The network of the replica master 0 is not slowed as was ordered". */
+/* "The network of the replica master 0 cannot be slowed by the injected fault". */
 static char *throttle_sentence(const struct job_run *run, const struct replica_run *replica, bool slowed)
 {
 	char name[REPLICA_NAME_MAX];
@@ -194,7 +195,7 @@ static bool was_logged(const struct job_run *run, const char *sentence)
 	return run->assignment && deviations_begin(run->assignment->deviations, not_done, sentence);
 }
 
-/* Once in the job's life, whatever the reason is the next time. */
+/* Reports the failure once per job, even if a later one has another reason. */
 static void throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
 {
 	const bool slowed = replica->link == LINK_SLOWED;

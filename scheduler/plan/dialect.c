@@ -185,14 +185,15 @@ static bool is_reserved(const struct dialect *dialect, const char *variable)
 	return false;
 }
 
-/* Words and what they are filled in with. */
+/* The state of replacing $(NAME) in the arguments and variables of one replica. */
 struct expanding {
 	const struct dialect *dialect;
 	const json_t *environment;
 	size_t bytes; /* of all words so far */
 };
 
-/* @word as programs get it, in @ret_text. @name is what it is, for the error. */
+/* Writes @word as the program receives it: with each $(NAME) replaced by that variable, if the dialect does so. @name names
+ * the word in an error. */
 static enum status word_expand(struct expanding *expanding, const char *name, const char *word,
 			       struct text *ret_text, struct error *err)
 {
@@ -211,7 +212,7 @@ static enum status word_expand(struct expanding *expanding, const char *name, co
 	return STATUS_OK;
 }
 
-/* "NAME=value": names have no "$(", so that the whole is expanded. */
+/* Expands each "NAME=value" as one word: a name cannot contain "$(". */
 enum status replica_environment_extend(const struct plan *plan, enum role role, json_t *environment,
 				       struct error *err)
 {

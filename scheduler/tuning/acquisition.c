@@ -22,7 +22,7 @@ static double optimistic(const struct prediction *prediction, size_t metric)
 	return prediction->mean[metric] + ucb_weight * prediction->all_deviation;
 }
 
-/* The volume between the reference and @values that a weighting sees, and which metric bounds it.
+/* The hypervolume between the reference point and @values for one weighting of the metrics, and the metric that limits it.
  * Source: https://arxiv.org/abs/2006.04655 (random hypervolume scalarizations) */
 static double mixture_value(const struct acquisition *acquisition, const double *weights,
 			    const double *values, size_t *ret_bound)
@@ -42,7 +42,8 @@ static double mixture_value(const struct acquisition *acquisition, const double 
 	return pow(least, (double)metrics);
 }
 
-/* The mean over all weightings; @slope may be NULL. */
+/* The upper confidence bound for several metrics: the mean hypervolume over all random weightings of the metrics.
+ * @slope: its derivatives; may be NULL. */
 static double mixed_ucb(const struct acquisition *acquisition, const struct prediction *prediction,
 			struct slope *slope)
 {
@@ -57,7 +58,7 @@ static double mixed_ucb(const struct acquisition *acquisition, const struct pred
 			mixture_value(acquisition, acquisition->mixtures + i * metrics, values, &bound);
 
 		sum += fmax(value, acquisition->mixture_best[i]);
-		/* The derivative of the power by its base. */
+		/* The derivative of mixture_value(), a power, by its base. */
 		if (slope && value > acquisition->mixture_best[i])
 			slope->by_mean[bound] += (double)metrics * value /
 						 (values[bound] - acquisition->reference[bound]) / MIXTURES;
@@ -185,7 +186,7 @@ double acquisition_score(const struct acquisition *acquisition, const double *po
 
 /* ---- what is prepared ---- */
 
-/* A known point's values, where one of them is the most promising so far. */
+/* For each metric in which a known point is the most promising so far, takes the point's mean as the threshold. */
 static void threshold_raise(struct acquisition *acquisition, const struct prediction *prediction,
 			    double best[METRICS_MAX])
 {
@@ -199,7 +200,7 @@ static void threshold_raise(struct acquisition *acquisition, const struct predic
 	}
 }
 
-/* For each metric, the mean at that known point which is most promising. */
+/* Sets each metric's threshold to its mean at the known point with the highest upper confidence bound. */
 static void threshold_find(struct acquisition *acquisition)
 {
 	const struct evidence *evidence = &acquisition->bandit->evidence;

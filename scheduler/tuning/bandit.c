@@ -130,7 +130,7 @@ static void candidates_score(const struct hunt *hunt, struct candidate *candidat
 {
 	struct prediction predictions[MODEL_BLOCK];
 
-	/* Their points lie one after another. */
+	/* model_predict() reads the points of MODEL_BLOCK candidates, which are adjacent in memory. */
 	for (size_t i = 0; i < CANDIDATES; i += MODEL_BLOCK) {
 		model_predict(&hunt->acquisition.model, candidates[i].point, hunt->acquisition.room,
 			      predictions);

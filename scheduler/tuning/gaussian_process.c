@@ -414,7 +414,7 @@ static bool inverse_make(const struct model *model, size_t count, double noise, 
 		return false;
 	memset(ret_inverse, 0, stride * stride * sizeof(double));
 	factor_invert(room, ret_inverse, count, stride);
-	/* It comes transposed: turned over its diagonal, in place. */
+	/* factor_invert() returns the transpose: transpose it back in place. */
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < i; j++) {
 			ret_inverse[i * stride + j] = ret_inverse[j * stride + i];
