@@ -264,7 +264,8 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 	if (!problem)
 		return error_wrap(err, "%s", path);
 	if (problem == EACCES && stat(path, &about) == 0)
-		text_printf(&text, "it is user %u's: run this as that user, or give it to this one (chown)",
+		text_printf(&text,
+			    "it belongs to user %u: run this as that user, or change its owner with chown",
 			    (unsigned)about.st_uid);
 	if (problem == ENOSPC || problem == EDQUOT || problem == EFBIG)
 		disk_full_write(&text, path);

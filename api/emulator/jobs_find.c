@@ -43,7 +43,8 @@ enum status jobs_trial_find(struct store *store, int64_t trial, struct job **job
 			"the replicas of a tuning job belong to its trials: name a trial by its number");
 	if (trial < 1 || (size_t)trial > list.count)
 		return error_set(err, STATUS_NOT_FOUND, "trial",
-				 "the job has no trial %" PRId64 "; it has begun %zu", trial, list.count);
+				 "the job has no trial %" PRId64 ": so far it has started %zu", trial,
+				 list.count);
 	job_free(TAKE(*job));
 	return job_get_by_id(store, list.trials[trial - 1].run, job, err);
 }

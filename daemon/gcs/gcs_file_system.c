@@ -356,7 +356,9 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 				  struct gcs_file_system **ret_system, struct error *err)
 {
 	(void)index, (void)files, (void)client, (void)place, (void)sign, (void)ret_system;
-	return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
+	return error_set(err, STATUS_UNAVAILABLE, NULL,
+			 "this program was built without libfuse3, which /gcs needs: install it and build "
+			 "trainyard again");
 }
 
 enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err)

@@ -61,7 +61,8 @@ static enum status place_make(const struct mount *mount, struct error *err)
 {
 	if (!gcs_mountpoint_clear(mount->place))
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "%s: the mount of an ended process cannot be removed", mount->place);
+				 "cannot unmount %s, which an ended process left mounted: run umount -l on it as root",
+				 mount->place);
 	if ((mkdirat(mount->state_fd, GCS_ABOVE, 0700) != 0 && errno != EEXIST) ||
 	    fchmodat(mount->state_fd, GCS_ABOVE, 0700, 0) != 0 ||
 	    (mkdir(mount->place, 0700) != 0 && errno != EEXIST))
@@ -86,7 +87,7 @@ static enum status parts_make(struct mount *mount, const char *state_dir, bool a
 					   .begun_ns = clock_wall_ns(&system_clock) };
 	mount->client = gcs_client_new(mount->state_fd, GCS_PATIENCE_S);
 	if (!mount->client)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl cannot be used");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl cannot be initialised");
 	mount->files = gcs_files_new(&mount->index, mount->client, mount->state_fd);
 	/* Now, so that a store that cannot be read is reported. */
 	return objects_prepare(mount->objects, err);
@@ -98,7 +99,9 @@ static enum status mount_open(struct mount *mount, const char *state_dir, bool a
 	enum status rc;
 
 	if (!gcs_file_system_is_possible())
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "this program was built without libfuse3, which /gcs needs: install it and build "
+				 "trainyard again");
 	mount->place = memory_printf("%s/" GCS_MOUNT, state_dir);
 	mount->state_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (mount->state_fd < 0)

@@ -202,8 +202,8 @@ static enum status word_expand(struct expanding *expanding, const char *name, co
 		text_puts(ret_text, word);
 	else if (!text_expand(word, expanding->environment, ENVIRONMENT_MAX, ret_text))
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
-				 "%s is too long with its variables filled in: %d bytes are the most.", name,
-				 ENVIRONMENT_MAX);
+				 "%s is too long after its variables are replaced: %d bytes are the most.",
+				 name, ENVIRONMENT_MAX);
 	expanding->bytes += ret_text->length + 1;
 	if (expanding->bytes > PROGRAM_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",

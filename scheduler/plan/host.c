@@ -69,7 +69,7 @@ static bool holds(const struct inventory *inventory, const char *id)
 	return false;
 }
 
-/* Takes @id over. */
+/* Takes ownership of @id. */
 static enum status device_add(struct inventory *inventory, char *id, struct error *err)
 {
 	enum status rc = STATUS_OK;
@@ -77,8 +77,8 @@ static enum status device_add(struct inventory *inventory, char *id, struct erro
 	if (holds(inventory, id))
 		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "GPU %s is named twice", id);
 	else if (inventory->device_count == DEVICES_MAX)
-		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "there are more than %d GPUs",
-			       DEVICES_MAX);
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			       "the list has too many GPUs: name %d at most", DEVICES_MAX);
 	if (rc) {
 		free(id);
 		return rc;
@@ -92,8 +92,8 @@ static enum status number_parse(const char *text, struct inventory *inventory, s
 	unsigned long count = strtoul(text, NULL, 10); /* ULONG_MAX when it is larger */
 
 	if (count > DEVICES_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "there are more than %d GPUs",
-				 DEVICES_MAX);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "too many GPUs: give a number up to %d", DEVICES_MAX);
 	for (unsigned i = 0; i < count; i++) {
 		char id[16];
 		enum status rc;
