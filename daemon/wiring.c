@@ -415,7 +415,7 @@ static enum status retention_start(struct wiring *wiring, struct error *err)
 			      &wiring->machinery.retention, err);
 }
 
-/* The store with it: what is kept of the clock is kept under the store's lock. */
+/* Opens the clock, then the store, and then saves the clock's settings: only the holder of the store's lock may write them. */
 static enum status clock_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;

@@ -14,7 +14,7 @@
 #include "scheduler/reconciler.h"
 #include "scheduler/search/trial_directory.h"
 
-/* For jobs that an earlier release admitted, without limits. */
+/* The limits for a job that was stored by an earlier release, without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
 enum { PIDS_LIMIT = 32768 };
 

@@ -203,7 +203,9 @@ enum status group_writer_open(struct connection *connection, const struct clock 
 	pthread_cond_init(&writer->wanted, NULL);
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
 		free(writer);
-		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the thread that writes %s", name);
+		return error_set(err, STATUS_INTERNAL, NULL,
+				 "cannot start the thread that writes %s: "
+				 "the limit of threads or memory is reached", name);
 	}
 	*ret_writer = writer;
 	return STATUS_OK;

@@ -5,7 +5,8 @@
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err)
 {
 	(void)options, (void)ret_front;
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "this trainyard was built without gRPC");
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "this trainyard was built without gRPC: install libnghttp2 and build it again");
 }
 
 uint16_t front_port(const struct front *front)

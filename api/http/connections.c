@@ -98,8 +98,9 @@ static int64_t late_cut(struct connections *connections)
 	return next;
 }
 
-/* True if the client has yet to send something. Bytes that arrived and were not read yet count as sent; but the body of a
- * client that has not authenticated is of no use, and only that client waits for the answer. */
+/* Whether the daemon waits for the client, so that the connection may be cut. While a request's head is expected, bytes that
+ * have arrived but were not read yet count as sent. Later, only clients that have not authenticated count: their body will
+ * not be used. */
 static bool is_awaited(const struct connection *connection)
 {
 	const int phase = atomic_load(&connection->phase);

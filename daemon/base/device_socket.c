@@ -69,7 +69,8 @@ enum status device_socket_pair(int *ret_endpoint, int *ret_hand, struct error *e
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot open a socket: %s", strerror(errno));
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot open a socket pair: %s",
+				 strerror(errno));
 	*ret_endpoint = pair[0];
 	*ret_hand = pair[1];
 	return STATUS_OK;

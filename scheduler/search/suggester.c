@@ -178,7 +178,9 @@ void suggester_new(suggest_function suggest, void (*reported)(void *arg, int64_t
 enum status suggester_start(struct suggester *suggester, struct error *err)
 {
 	if (pthread_create(&suggester->thread, NULL, suggester_main, suggester))
-		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the suggester's thread");
+		return error_set(err, STATUS_INTERNAL, NULL,
+				 "cannot start the thread that suggests trials: "
+				 "the limit of threads or memory is reached");
 	suggester->started = true;
 	return STATUS_OK;
 }

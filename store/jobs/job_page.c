@@ -21,7 +21,8 @@ static enum status rows_read(struct connection *connection, const struct row_pag
 		bind_int(statement, ":id", page->rows[list->count].id);
 		rc = statement_step(statement, &row, err);
 		if (!rc && !row)
-			rc = error_set(err, STATUS_INTERNAL, NULL, "a job was deleted while its page was read");
+			rc = error_set(err, STATUS_INTERNAL, NULL,
+				       "a job was deleted while its page was read: list again");
 		if (rc)
 			return rc;
 		job_row_read(statement, &list->jobs[list->count]);

@@ -136,7 +136,8 @@ static enum status summary_read(struct connection *connection, int64_t id, void 
 	bind_int(row, ":id", id);
 	rc = statement_step(row, &found, err);
 	if (!rc && !found)
-		rc = error_set(err, STATUS_INTERNAL, NULL, "a job was deleted while its page was read");
+		rc = error_set(err, STATUS_INTERNAL, NULL,
+			       "a job was deleted while its page was read: list again");
 	if (rc)
 		return rc;
 	*(struct job_summary *)ret_item = (struct job_summary){

@@ -35,7 +35,7 @@ enum status private_key_write(gnutls_x509_privkey_t key, struct text *ret_pem, s
 	int code = gnutls_x509_privkey_export2_pkcs8(key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &pem);
 
 	if (code < 0)
-		return gnutls_error_set(err, code, "the key could not be written");
+		return gnutls_error_set(err, code, "cannot encode the private key as PEM");
 	text_append(ret_pem, pem.data, pem.size);
 	sodium_memzero(pem.data, pem.size);
 	return STATUS_OK;

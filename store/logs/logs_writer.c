@@ -469,7 +469,9 @@ enum status logs_writer_open(const char *path, const char *instance, struct job_
 	writer->received = writer->batch.received;
 	conditions_init(writer);
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0)
-		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the thread that writes logs");
+		return error_set(err, STATUS_INTERNAL, NULL,
+				 "cannot start the thread that writes logs: "
+				 "the limit of threads or memory is reached");
 	connection = NULL;
 	memory = NULL;
 	*ret_writer = writer;

@@ -263,7 +263,9 @@ enum status post_commit_open(struct objects *objects, struct post_commit **ret_p
 	pthread_condattr_destroy(&attributes);
 	if (pthread_create(&post_commit->thread, NULL, post_commit_main, post_commit) != 0) {
 		free(post_commit);
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot start the thread that writes the files of objects");
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "cannot start the thread that writes the files of objects: "
+				 "the limit of threads or memory is reached");
 	}
 	*ret_post_commit = post_commit;
 	return STATUS_OK;
