@@ -28,7 +28,6 @@ static const struct {
 	{ "GET", "/_trainyard/shell/{token}/terminal.css", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/shell/{token}/terminal.js", true, PAGE_TYPES_NONE },
 	{ "GET", "/_trainyard/shell/{token}/output", true, PAGE_TYPES_NONE },
-	{ "GET", "/_trainyard/shell/{token}/terminal.css", true, PAGE_TYPES_NONE },
 	{ "POST", "/_trainyard/shell/{token}/input", true, PAGE_TYPES_ALL },
 	{ "POST", "/_trainyard/shell/{token}/resize", true, PAGE_TYPES_ALL },
 #ifdef HAVE_CONSOLE
