@@ -560,6 +560,7 @@ EXTRA_DIST += \
 	tests/bench/rows_api.py \
 	tests/bench/rows_console.py \
 	tests/bench/rows_files.py \
+	tests/bench/rows_forms.py \
 	tests/bench/rows_gateway.py \
 	tests/bench/rows_jobs.py \
 	tests/bench/rows_logs.py \
@@ -611,6 +612,7 @@ EXTRA_DIST += \
 	tests/unit/scheduler/engine/terminal_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \
+	tests/unit/scheduler/plan/fleet_testing.h \
 	tests/unit/scheduler/plan/plan_testing.h \
 	tests/unit/scheduler/search/search_testing.h \
 	tests/unit/scheduler/tuning/reader_testing.h \
