@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An engine as on another machine: its network is apart from the machine's, and it listens by TCP, with TLS unless told
 otherwise, or is reached by ssh."""
+import itertools
 import os
 import pathlib
 import subprocess
@@ -8,8 +9,7 @@ import subprocess
 from support.engine import PrivateEngine, lib
 
 TLS_PORT, PLAIN_PORT = 2376, 2375
-# Of the block for tests between networks (RFC 2544); the third number is of this process.
-NEAR, FAR = (f"198.18.{os.getpid() % 250}.{last}" for last in (1, 2))
+ENGINES = itertools.count()
 
 
 def openssl(*words):
@@ -40,6 +40,10 @@ class FarEngine(PrivateEngine):
 
     def __init__(self, tls=True):
         super().__init__()
+        # A network of four addresses for each engine of this process: RFC 2544's block for tests between networks.
+        number = next(ENGINES)
+        self.link = f"ty{os.getpid()}-{number}"
+        self.near, self.far = (f"198.18.{os.getpid() % 250}.{number % 64 * 4 + last}" for last in (1, 2))
         top = pathlib.Path(self.top)
         self.port = TLS_PORT if tls else PLAIN_PORT
         os.makedirs(self.directory)
@@ -50,7 +54,7 @@ class FarEngine(PrivateEngine):
             return
         self.authority = top / "authority"
         authority_make(self.authority, "test authority")
-        server = certificate_make(self.authority, top / "server", "engine", f"subjectAltName=IP:{FAR},DNS:engine.test",
+        server = certificate_make(self.authority, top / "server", "engine", f"subjectAltName=IP:{self.far},DNS:engine.test",
                                   "extendedKeyUsage=serverAuth")
         self.certificates = certificate_make(self.authority, top / "client", "client", "extendedKeyUsage=clientAuth")
         self.configure(tlsverify=True, tlscacert=str(server / "ca.pem"), tlscert=str(server / "cert.pem"),
@@ -59,14 +63,13 @@ class FarEngine(PrivateEngine):
 
     @property
     def host(self):
-        return f"tcp://{FAR}:{self.port}"
+        return f"tcp://{self.far}:{self.port}"
 
     def start(self):
         super().start()
-        link = f"ty{os.getpid()}"
         lib("as_root", "sh", "-ec", 'ip link add "$1" type veth peer name far netns "$2"; ip address add "$3/30" dev "$1"; '
             'ip link set "$1" up; nsenter --net --target "$2" sh -ec "ip address add $4/30 dev far; ip link set far up"',
-            "sh", link, str(self.pid), NEAR, FAR)
+            "sh", self.link, str(self.pid), self.near, self.far)
 
 
 SSH_HOST = "ssh://me@build.test"
