@@ -271,11 +271,13 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 	int64_t id = bench_submit(bench, "cut", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
-	order(bench, "{\"fault\": \"cutNetwork\", \"role\": \"worker\", \"seconds\": 0.2}");
+	order(bench, "{\"fault\": \"cutNetwork\", \"role\": \"worker\", \"seconds\": 60}");
 	fake_engine_up(bench->fake);
 	line_await(bench, "cut",
-		   "Fault rule 1: the replica worker 0 is cut off from its network for 0.2 s. This fault is "
+		   "Fault rule 1: the replica worker 0 is cut off from its network for 60 s. This fault is "
 		   "injected.");
+	calls_await(bench, FAKE_CUT, 1);
+	time_pass(bench, 60);
 	calls_await(bench, FAKE_JOIN, 1);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
 	job_await(bench, id, JOB_RUNNING);
@@ -342,11 +344,13 @@ static void a_slow_network_is_made_fast_and_the_job_goes_on(void **state)
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	order(bench,
-	      "{\"fault\": \"slowNetwork\", \"role\": \"worker\", \"bytesPerSecond\": 64000, \"seconds\": 0.2}");
+	      "{\"fault\": \"slowNetwork\", \"role\": \"worker\", \"bytesPerSecond\": 64000, \"seconds\": 60}");
 	fake_engine_up(bench->fake);
 	line_await(
 		bench, "slow",
-		"Fault rule 1: the replica worker 0 sends and gets at most 64000 bytes a second for 0.2 s.");
+		"Fault rule 1: the replica worker 0 sends and gets at most 64000 bytes a second for 60 s.");
+	calls_await(bench, FAKE_SLOW, 1);
+	time_pass(bench, 60);
 	calls_await(bench, FAKE_HASTEN, 1);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_SLOW), 1);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 0);
@@ -388,9 +392,10 @@ static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 	AUTO(job) struct job *job = NULL;
 
 	fake_engine_fail(bench->fake, FAKE_SLOW, 1, STATUS_FAILED_PRECONDITION);
-	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 0.5}");
+	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 60}");
 	fake_engine_up(bench->fake);
 	line_await(bench, "slow", words);
+	time_pass(bench, 60);
 	calls_await(bench, FAKE_HASTEN, 1);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_SLOW), 1);
 	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
@@ -406,8 +411,10 @@ static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 	int64_t id = bench_submit(bench, "slow", 0, 0);
 
 	fake_engine_fail_all(bench->fake, FAKE_HASTEN, STATUS_INTERNAL);
-	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 0.1}");
+	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 60}");
 	fake_engine_up(bench->fake);
+	calls_await(bench, FAKE_SLOW, 1);
+	time_pass(bench, 60);
 	line_await(bench, "slow",
 		   "The network of the replica master 0 stays slow after the end of the injected fault: the "
 		   "fake refuses.");
