@@ -24,7 +24,7 @@
 #define JOB_IS_UNFINISHED "(state < 4 OR state = 6)"
 #define JOB_IS_FINAL      "state > 3 AND state <> 6"
 
-/* A client's job that was never admitted, of whose plan and documents nothing is needed before its turn: it runs no trials
+/* A client's job that was never admitted. Its plan and documents are not needed before its turn: it runs no trials
  * (JOB_TRAIT_SEARCH), its outcome is open, and no fault was injected into it. */
 #define JOB_WAITS                                                                                            \
 	"state = 1 AND parent IS NULL AND started_us = 0 AND verdict = 0 AND traits & 1 = 0"                 \

@@ -33,7 +33,7 @@ static struct nodes nodes_open(struct bench *manager, enum engine_networks makes
 	snprintf(nodes.socket, sizeof(nodes.socket), "%s", engine_socket);
 	client_close(manager);
 	manager->makes = makes;
-	manager->direct = true; /* relays go to the engine whose socket is set */
+	manager->direct = true; /* relays go to the engine of the socket that is set */
 	client_open(manager, true);
 	expect_event(manager, ENGINE_UP, NULL, 0);
 	expect_event(manager, ENGINE_LISTING, NULL, 0);

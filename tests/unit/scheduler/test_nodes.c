@@ -162,7 +162,7 @@ static void after_a_restart_a_job_is_on_its_machine(void **state)
 	fake_engine_up(bench->fake);
 	fake_engine_up(bench->other);
 	later = bench_submit(bench, "later", 0, 0);
-	placed_check(bench, later, "main"); /* whose listing has come */
+	placed_check(bench, later, "main"); /* its listing has come */
 	assert_int_equal(fake_engine_calls(bench->other, FAKE_CREATE), 2);
 	assert_int_equal(fake_engine_container_count(bench->other), 2);
 	master_exit(bench->other, id);

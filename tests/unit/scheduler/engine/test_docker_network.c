@@ -329,7 +329,7 @@ static void no_engine_no_network(void **state)
 #define TUNNEL_REMOVAL "DELETE /v1.41/containers/ty-t-1-tunnel"
 #define OUR_TUNNELED   NETWORK_OF(OUR_LABELS ",\"trainyard.reach\":\"tunnel\"", BLOCK("10.213.1.64/26", "10.213.1.65"))
 
-/* An engine in namespaces of its own, whose networks get no tunnel, as it makes no containers. */
+/* An engine in namespaces of its own. Its networks get no tunnel, because it makes no containers. */
 static void rootless_up(struct lab *lab)
 {
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/networks ", 200, "[]" });
