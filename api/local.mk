@@ -143,6 +143,7 @@ libtrainyard_a_SOURCES += \
 	api/logging/entry_tail.h \
 	api/logging/entry_write.c \
 	api/logging/handlers.h \
+	api/logging/log_delete.c \
 	api/logging/log_list.c \
 	api/logging/messages.c \
 	api/logging/messages.h \

@@ -385,6 +385,15 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[ENTRY_PURGE] = { ON(LOGS_WRITER),
 			  "DELETE FROM entry WHERE (job, ts, insert_id, source) IN (SELECT job, ts, insert_id, source"
 			  " FROM entry WHERE job = :job ORDER BY ts, insert_id LIMIT :count)" },
+	[LOG_ENTRY_PURGE] = { ON(LOGS_WRITER),
+			      "DELETE FROM entry WHERE (job, ts, insert_id, source) IN (SELECT job, ts, insert_id, source"
+			      " FROM entry WHERE job = :job AND ts >= :from AND source IN (SELECT id FROM source"
+			      " WHERE project = :project AND log_name = :log_name AND job = :job)"
+			      " ORDER BY ts, insert_id LIMIT :count) RETURNING ts" },
+	[LOG_SOURCE_PURGE] = { ON(LOGS_WRITER), "DELETE FROM source WHERE project = :project"
+						" AND log_name = :log_name AND job = :job" },
+	[LOG_NEXT_JOB] = { ON(LOGS_READER), "SELECT min(job) FROM source WHERE project = :project"
+					    " AND log_name = :log_name AND job > :after" },
 	[REPLICA_POSITION_PURGE] = { ON(LOGS_WRITER), "DELETE FROM replica_position WHERE job = :job" },
 	[DATED_JOB_PURGE] = { ON(LOGS_WRITER), "DELETE FROM dated_job WHERE job = :job" },
 	[SOURCE_PURGE] = { ON(LOGS_WRITER), "DELETE FROM source WHERE job = :job" },

@@ -346,6 +346,7 @@ unit_store = \
 	tests/unit/store/logs/test_dated_logs.c \
 	tests/unit/store/logs/test_entry_watch.c \
 	tests/unit/store/logs/test_log_filter.c \
+	tests/unit/store/logs/test_log_purge.c \
 	tests/unit/store/logs/test_log_tail.c \
 	tests/unit/store/logs/test_logs.c \
 	tests/unit/store/objects/test_assemblies.c \

@@ -236,3 +236,11 @@ static const struct field list_logs_call_fields[] = {
 };
 const struct message logging_list_logs_call = { "google.logging.v2.ListLogsRequest", list_logs_call_fields,
 						"" };
+
+static const struct field delete_log_fields[] = {
+	PLAIN(1, "logName", FIELD_STRING, ""),
+	END,
+};
+const struct message logging_delete_log_request = { "google.logging.v2.DeleteLogRequest", delete_log_fields,
+						    "" };
+const struct message logging_empty = { "google.protobuf.Empty", no_fields, "Holds nothing." };

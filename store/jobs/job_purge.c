@@ -5,6 +5,7 @@
 
 #include "daemon/base/memory.h"
 #include "store/jobs/summaries.h"
+#include "store/logs/log_batch.h"
 #include "store/logs/logs.h"
 #include "store/logs/logs_writer.h"
 #include "store/state_writer.h"
@@ -118,7 +119,8 @@ static enum status logs_purge(struct store *store, const struct family *family, 
 
 	for (size_t i = 0; !rc && i < family->count; i++)
 		for (bool more = true; !rc && more;)
-			rc = logs_writer_purge(store->logs, family->ids[i], &more, err);
+			rc = logs_writer_purge(store->logs,
+					       &(struct log_selection){ .job = family->ids[i] }, &more, err);
 	return rc;
 }
 
@@ -193,7 +195,8 @@ enum status job_purge_rest(struct store *store, bool *ret_more, struct error *er
 	if (rc || *ret_more)
 		return rc;
 	rc = state_writer_change(store->state, rest_run, NULL, err);
-	return rc ? rc : logs_writer_purge(store->logs, NO_JOB, ret_more, err);
+	return rc ? rc : logs_writer_purge(store->logs, &(struct log_selection){ .job = NO_JOB }, ret_more,
+					    err);
 }
 
 static enum status used_read(struct reader_pool *pool, int64_t *bytes, struct error *err)

@@ -496,7 +496,8 @@ static enum status job_forget(struct log_batch *batch, int64_t job, struct error
 	return rc;
 }
 
-static enum status slice_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err)
+/* Removes a slice of a job's entries. */
+static enum status job_purge_slice(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *statement = connection_statement(batch->connection, ENTRY_PURGE);
 	enum status rc;
@@ -508,13 +509,61 @@ static enum status slice_purge(struct log_batch *batch, int64_t job, bool *ret_m
 	return rc || *ret_more ? rc : job_forget(batch, job, err);
 }
 
-enum status log_batch_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err)
+static void log_bind(sqlite3_stmt *statement, const struct log_selection *selection)
+{
+	bind_int(statement, ":job", selection->job);
+	bind_text(statement, ":project", selection->project);
+	bind_text(statement, ":log_name", selection->log_name);
+}
+
+/* The sources of the log, of which no entry is left. Later entries get new ones. */
+static enum status log_forget(struct log_batch *batch, const struct log_selection *selection, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(batch->connection, LOG_SOURCE_PURGE);
+
+	log_bind(statement, selection);
+	batch->numbering++;
+	return statement_run(statement, err);
+}
+
+/* Removes a slice of a log's entries. Each slice begins where the one before ended, so that a job's other entries are
+ * read once; a last one, from the beginning, proves that none came late. */
+static enum status log_purge_slice(struct log_batch *batch, struct log_selection *selection, bool *ret_more,
+				   struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(batch->connection, LOG_ENTRY_PURGE);
+	const bool is_whole = selection->from_ns == INT64_MIN;
+	int64_t last_ns = selection->from_ns;
+	unsigned count = 0;
+	bool row = true;
+
+	log_bind(statement, selection);
+	bind_int(statement, ":from", selection->from_ns);
+	bind_int(statement, ":count", PURGE_COUNT);
+	for (;; count++) {
+		enum status rc = statement_step(statement, &row, err);
+
+		if (rc)
+			return rc;
+		if (!row)
+			break;
+		if (sqlite3_column_int64(statement, 0) > last_ns)
+			last_ns = sqlite3_column_int64(statement, 0);
+	}
+	selection->from_ns = count == PURGE_COUNT ? last_ns : INT64_MIN;
+	*ret_more = count == PURGE_COUNT || !is_whole;
+	return *ret_more ? STATUS_OK : log_forget(batch, selection, err);
+}
+
+enum status log_batch_purge(struct log_batch *batch, struct log_selection *selection, bool *ret_more,
+			    struct error *err)
 {
 	bool shrinks = false;
 	enum status rc = transaction_begin(batch->connection, err);
 
 	if (!rc)
-		rc = slice_purge(batch, job, ret_more, err);
+		rc = selection->log_name ? log_purge_slice(batch, selection, ret_more, err)
+					 : job_purge_slice(batch, selection->job, ret_more, err);
 	if (!rc)
 		rc = connection_shrink(batch->connection, &shrinks, err);
 	if (!rc)

@@ -48,6 +48,13 @@ enum status log_batch_init(struct log_batch *batch, struct connection *connectio
  * that is later. */
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			    struct error *err);
-/* Removes some of a job's entries, and with the last of them everything about the job. *ret_more: some are left. Not
+/* Entries of a job to remove: all, with everything about the job; or those of one of its logs. */
+struct log_selection {
+	int64_t job;
+	const char *project, *log_name; /* NULL: of all logs */
+	int64_t from_ns;                /* of one log: where the next slice begins; at first INT64_MIN */
+};
+/* Removes some of the entries, and with the last of them what the file has beside them. *ret_more: some are left. Not
  * within a batch. */
-enum status log_batch_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err);
+enum status log_batch_purge(struct log_batch *batch, struct log_selection *selection, bool *ret_more,
+			    struct error *err);

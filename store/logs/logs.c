@@ -9,6 +9,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+#include "store/logs/log_batch.h"
 #include "store/logs/logs_writer.h"
 #include "store/store_parts.h"
 
@@ -252,4 +253,47 @@ enum status log_names_page(struct store *store, const char *project, unsigned pa
 		more ? page_token_write(&store->page_key, bound_to.data, bound_to.length, &last) : NULL;
 	*ret_names_json = text_take(&json);
 	return STATUS_OK;
+}
+
+/* The next job with entries in a log, after *job; 0 for entries of no job. *ret_found: there is one. */
+static enum status job_next(struct store *store, struct log_selection *selection, bool *ret_found,
+			    struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	bool row = false;
+	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *next = connection_statement(reader.connection, LOG_NEXT_JOB);
+
+	bind_text(next, ":project", selection->project);
+	bind_text(next, ":log_name", selection->log_name);
+	bind_int(next, ":after", selection->job);
+	rc = statement_step(next, &row, err);
+	*ret_found = !rc && row && sqlite3_column_type(next, 0) != SQLITE_NULL;
+	if (*ret_found)
+		selection->job = sqlite3_column_int64(next, 0);
+	return rc;
+}
+
+enum status log_purge(struct store *store, const char *project, const char *log_name, struct error *err)
+{
+	struct log_selection selection = { .job = -1, .project = project, .log_name = log_name };
+	enum status rc = log_flush(store, err);
+	bool found = true, any = false;
+
+	while (!rc && found) {
+		bool more = true;
+
+		rc = job_next(store, &selection, &found, err);
+		selection.from_ns = INT64_MIN;
+		while (!rc && found && more)
+			rc = logs_writer_purge(store->logs, &selection, &more, err);
+		any = any || found;
+	}
+	if (rc || any)
+		return rc;
+	return error_set(err, STATUS_NOT_FOUND, NULL, "no entry is in the log %s of the project %s", log_name,
+			 project);
 }

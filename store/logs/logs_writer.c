@@ -89,7 +89,7 @@ void logs_writer_barrier(struct logs_writer *writer, const struct log_item *barr
 /* A slice that is waited for, on the caller's stack. */
 struct purge {
 	struct logs_writer *writer;
-	int64_t job;
+	struct log_selection *selection;
 	bool more, done;
 	enum status status;
 	struct error err;
@@ -107,7 +107,7 @@ static void purge_on_commit(void *arg, enum status status)
 	if (status)
 		error_set(&err, status, NULL, "log entries cannot be stored now");
 	else
-		status = log_batch_purge(&purge->writer->batch, purge->job, &more, &err);
+		status = log_batch_purge(&purge->writer->batch, purge->selection, &more, &err);
 	pthread_mutex_lock(&purge->lock);
 	purge->status = status;
 	purge->err = err;
@@ -117,9 +117,10 @@ static void purge_on_commit(void *arg, enum status status)
 	pthread_mutex_unlock(&purge->lock);
 }
 
-enum status logs_writer_purge(struct logs_writer *writer, int64_t job, bool *ret_more, struct error *err)
+enum status logs_writer_purge(struct logs_writer *writer, struct log_selection *selection, bool *ret_more,
+			      struct error *err)
 {
-	struct purge purge = { .writer = writer, .job = job };
+	struct purge purge = { .writer = writer, .selection = selection };
 
 	pthread_mutex_init(&purge.lock, NULL);
 	pthread_cond_init(&purge.committed, NULL);

@@ -12,6 +12,7 @@
 #include "store/logs/log_queue.h"
 
 struct job_changes;
+struct log_selection;
 struct logs_writer;
 
 /* Opens the file and starts the thread. A file that belongs to another state.db (@instance) is renamed and kept. When a
@@ -32,7 +33,8 @@ int64_t logs_writer_reached(struct logs_writer *writer);
 
 /* Removes a slice of a job's entries between two batches, and waits for that; log_batch_purge(). Thread: any, except
  * the writer's. */
-enum status logs_writer_purge(struct logs_writer *writer, int64_t job, bool *ret_more, struct error *err);
+enum status logs_writer_purge(struct logs_writer *writer, struct log_selection *selection, bool *ret_more,
+			      struct error *err);
 
 /* A reader of all entries stored from a time on; its memory is the caller's. */
 struct log_listener {

@@ -61,6 +61,9 @@ def test_cloud_logging_is_served_with_payloads_of_any_type(front, port):
     answer = front.post("/v2/entries:list", {"resourceNames": [f"projects/{front.project}"]}).json
     assert {entry["logName"] for entry in answer["entries"]} == {log}
     assert answer["entries"][1]["protoPayload"]["@type"].endswith(".AuditLog")
+    with Peer(port) as peer:
+        assert code(0) in one_call(peer, LOGGING + "DeleteLog", message(part(1, log.encode())))
+        assert code(5) in one_call(peer, LOGGING + "DeleteLog", message(part(1, log.encode())))
 
 
 # ---- what is no HTTP/2, or no call ----

@@ -225,6 +225,33 @@ def test_written_entries_are_read_back(yard):
     assert log in names
 
 
+def test_a_deleted_log_is_gone_from_all_jobs_and_comes_again(yard):
+    """The name has a slash, which clients encode."""
+    project = f"projects/{yard.project}"
+
+    def write(log, text):
+        answer = yard.post("/v2/entries:write", {"logName": f"{project}/logs/{log}", "resource": {"type": "global"},
+                                                 "entries": [{"textPayload": text}]})
+        assert answer.status == 200, answer
+
+    def read():
+        found = yard.post("/v2/entries:list", {"resourceNames": [project], "filter": f'logName:"{project}/logs/gone"'}).json
+        return [text_of(entry) for entry in found.get("entries", [])]
+
+    write("gone%2Fsoon", "first")
+    write("gone-not", "stays")
+    assert sorted(wait_until(lambda: len(read()) == 2 and read(), 10)) == ["first", "stays"]
+    path = f"/v2/{project}/logs/gone%2Fsoon"
+    answer = yard.request("DELETE", path)
+    assert (answer.status, answer.json) == (200, {})
+    assert read() == ["stays"]
+    assert f"{project}/logs/gone%2Fsoon" not in yard.get(f"/v2/{project}/logs").json["logNames"]
+    answer = yard.request("DELETE", path)
+    assert (answer.status, answer.error["status"], answer.error["message"]) == (404, "NOT_FOUND", "Requested entity was not found.")
+    write("gone%2Fsoon", "again")
+    assert sorted(wait_until(lambda: len(read()) == 2 and read(), 10)) == ["again", "stays"]
+
+
 def test_log_names_list_the_tasks(yard, counted):
     names = yard.get(f"/v2/projects/{yard.project}/logs").json["logNames"]
     for task in ("master-replica-0", "worker-replica-0", "worker-replica-1"):
