@@ -30,37 +30,36 @@ enum {
 #define BYTES_PER_S_MIN 2000
 #define BYTES_PER_S_MAX INT64_C(4000000000)
 
-/* The settings of a rule besides its target and its count. */
-enum {
-	SAYS_REPLICA = 1 << 0, /* role, pool, replica */
-	SAYS_JOB = 1 << 1,     /* trial, attempt */
-	SAYS_WHEN = 1 << 2,    /* afterSeconds, logPattern */
-	SAYS_EXIT_CODE = 1 << 3,
-	SAYS_SECONDS = 1 << 4,
-	SAYS_METHOD = 1 << 5,
-	SAYS_HTTP_STATUS = 1 << 6,
-	SAYS_NAME = 1 << 7, /* job */
-	SAYS_RATE = 1 << 8,
-};
+/* What rules of the kinds that are injected into a replica may have. */
 #define OF_REPLICA (SAYS_NAME | SAYS_JOB | SAYS_REPLICA | SAYS_WHEN)
 
-static const struct {
-	const char *name;
-	enum fault_stage stage;
-	unsigned says;
-} kinds[FAULT_KIND_COUNT] = {
-	[FAULT_PREEMPT] = { "preempt", STAGE_RUNNING, OF_REPLICA },
-	[FAULT_OOM] = { "oom", STAGE_RUNNING, OF_REPLICA },
-	[FAULT_EXIT] = { "exit", STAGE_RUNNING, OF_REPLICA | SAYS_EXIT_CODE },
-	[FAULT_CRASH] = { "crash", STAGE_RUNNING, OF_REPLICA | SAYS_EXIT_CODE },
-	[FAULT_STOP] = { "stop", STAGE_RUNNING, OF_REPLICA },
-	[FAULT_STOCKOUT] = { "stockout", STAGE_QUEUED, SAYS_NAME | SAYS_JOB | SAYS_SECONDS },
-	[FAULT_IMAGE_PULL] = { "imagePull", STAGE_PREPARING, SAYS_NAME | SAYS_JOB },
-	[FAULT_QUOTA] = { "quota", STAGE_CALL, SAYS_NAME | SAYS_METHOD },
-	[FAULT_HTTP_STATUS] = { "httpStatus", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_HTTP_STATUS },
-	[FAULT_TIMEOUT] = { "timeout", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_SECONDS },
-	[FAULT_SLOW_NETWORK] = { "slowNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS | SAYS_RATE },
-	[FAULT_CUT_NETWORK] = { "cutNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS },
+#define ENDS(NAME, SAYS, WORDS, ...)                                                                         \
+	{                                                                                                    \
+		.name = (NAME), .stage = STAGE_RUNNING, .says = OF_REPLICA | (SAYS), .words = (WORDS),       \
+		__VA_ARGS__                                                                                  \
+	}
+#define LINKS(NAME, SAYS, WORDS)                                                                             \
+	{                                                                                                    \
+		.name = (NAME), .stage = STAGE_NETWORK, .says = OF_REPLICA | SAYS_SECONDS | (SAYS),          \
+		.words = (WORDS)                                                                             \
+	}
+#define KIND(NAME, STAGE, SAYS)                                                                              \
+	{                                                                                                    \
+		.name = (NAME), .stage = (STAGE), .says = SAYS_NAME | (SAYS)                                 \
+	}
+static const struct fault_traits kinds[FAULT_KIND_COUNT] = {
+	[FAULT_PREEMPT] = ENDS("preempt", 0, "is preempted", .end = END_LOST),
+	[FAULT_OOM] = ENDS("oom", 0, "runs out of memory", .end = END_EXIT, .out_of_memory = true),
+	[FAULT_EXIT] = ENDS("exit", SAYS_EXIT_CODE, "is ended with", .end = END_EXIT),
+	[FAULT_CRASH] = ENDS("crash", SAYS_EXIT_CODE, "crashes with", .end = END_EXIT),
+	[FAULT_STOP] = ENDS("stop", 0, "is stopped", .end = END_LOST, .graceful = true),
+	[FAULT_STOCKOUT] = KIND("stockout", STAGE_QUEUED, SAYS_JOB | SAYS_SECONDS),
+	[FAULT_IMAGE_PULL] = KIND("imagePull", STAGE_PREPARING, SAYS_JOB),
+	[FAULT_QUOTA] = KIND("quota", STAGE_CALL, SAYS_METHOD),
+	[FAULT_HTTP_STATUS] = KIND("httpStatus", STAGE_CALL, SAYS_METHOD | SAYS_HTTP_STATUS),
+	[FAULT_TIMEOUT] = KIND("timeout", STAGE_CALL, SAYS_METHOD | SAYS_SECONDS),
+	[FAULT_SLOW_NETWORK] = LINKS("slowNetwork", SAYS_RATE, "sends and gets at most"),
+	[FAULT_CUT_NETWORK] = LINKS("cutNetwork", 0, "is cut off from its network"),
 };
 
 /* The kind of a field; in the order in which errors are listed. */
@@ -97,6 +96,11 @@ void fault_rule_free(struct fault_rule *rule)
 const char *fault_kind_name(enum fault_kind kind)
 {
 	return kind > FAULT_UNSPECIFIED && kind < FAULT_KIND_COUNT ? kinds[kind].name : "unspecified";
+}
+
+const struct fault_traits *fault_traits_of(enum fault_kind kind)
+{
+	return &kinds[kind];
 }
 
 static enum fault_kind kind_of(const char *name)

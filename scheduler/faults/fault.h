@@ -11,6 +11,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
+#include "scheduler/plan/outcome.h"
 #include "scheduler/plan/plan.h"
 
 /* The numbers are stored in the database. */
@@ -38,6 +39,31 @@ enum fault_stage {
 	STAGE_RUNNING = 2, /* ends a container */
 	STAGE_CALL = 3,
 	STAGE_NETWORK = 4, /* acts on a container's network */
+};
+
+/* Members that a rule may have besides its project and its count. */
+enum fault_says {
+	SAYS_REPLICA = 1 << 0, /* role, pool, replica */
+	SAYS_JOB = 1 << 1,     /* trial, attempt */
+	SAYS_WHEN = 1 << 2,    /* afterSeconds, logPattern */
+	SAYS_EXIT_CODE = 1 << 3,
+	SAYS_SECONDS = 1 << 4,
+	SAYS_METHOD = 1 << 5,
+	SAYS_HTTP_STATUS = 1 << 6,
+	SAYS_NAME = 1 << 7, /* job */
+	SAYS_RATE = 1 << 8,
+};
+
+/* What the rules of a kind have in common. */
+struct fault_traits {
+	const char *name;
+	enum fault_stage stage;
+	unsigned says; /* bits of enum fault_says */
+	/* RUNNING, NETWORK: the words behind the replica's name in the job's log */
+	const char *words;
+	/* RUNNING: how the replica's end counts, and whether it gets SIGTERM first */
+	enum replica_end end;
+	bool out_of_memory, graceful;
 };
 
 /* Patterns are read as those of log filters: by characters; bytes of a line that are not UTF-8 never match. */
@@ -70,6 +96,8 @@ DEFINE_AUTO(fault_rule, struct fault_rule *, fault_rule_free)
 enum status fault_rule_read(const json_t *canonical, struct fault_rule **ret_rule, struct error *err);
 
 const char *fault_kind_name(enum fault_kind kind);
+/* @kind: of a rule, not FAULT_UNSPECIFIED. */
+const struct fault_traits *fault_traits_of(enum fault_kind kind);
 
 enum { FAULT_JOB_NAMES = 4 };
 

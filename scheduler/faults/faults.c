@@ -18,20 +18,10 @@
 #include "store/jobs/faults.h"
 #include "store/logs/logs.h"
 
-/* How a container ends that a fault came over. */
-static const struct {
-	const char *words; /* behind its name */
-	enum replica_end end;
-	bool out_of_memory, graceful;
-} effects[FAULT_KIND_COUNT] = {
-	[FAULT_PREEMPT] = { "is preempted", END_LOST, false, false },
-	[FAULT_OOM] = { "runs out of memory", END_EXIT, true, false },
-	[FAULT_EXIT] = { "is ended with", END_EXIT, false, false },
-	[FAULT_CRASH] = { "crashes with", END_EXIT, false, false },
-	[FAULT_SLOW_NETWORK] = { "sends and gets at most", END_NONE, false, false },
-	[FAULT_CUT_NETWORK] = { "is cut off from its network", END_NONE, false, false },
-	[FAULT_STOP] = { "is stopped", END_LOST, false, true },
-};
+static const struct fault_traits *traits_of(const struct fault_injection *injection)
+{
+	return fault_traits_of((enum fault_kind)injection->kind);
+}
 
 static bool injection_is_on(const struct fault_injection *injection, enum fault_stage stage,
 			    const struct replica_key *key)
@@ -65,9 +55,9 @@ bool faults_end(const struct job_run *run, struct replica_run *replica)
 
 	if (!injection)
 		return false;
-	replica->end = effects[injection->kind].end;
+	replica->end = traits_of(injection)->end;
 	replica->exit_code = injection->exit_code;
-	replica->out_of_memory = effects[injection->kind].out_of_memory;
+	replica->out_of_memory = traits_of(injection)->out_of_memory;
 	replica->ordered = true;
 	return true;
 }
@@ -126,7 +116,7 @@ static void decide_kill(struct decision *decision, const struct job_run *run, un
 	    order_is_pending(&replica->orders, ORDER_STOP))
 		return;
 	decision_order(decision, ORDER_STOP, index);
-	decision->orders[decision->order_count - 1].how = effects[injection->kind].graceful ? grace_s : 0;
+	decision->orders[decision->order_count - 1].how = traits_of(injection)->graceful ? grace_s : 0;
 }
 
 /* Choice: AI Platform's jobs fail with Vertex AI's sentence too, because AI Platform's own is not known.
@@ -242,7 +232,7 @@ static void injections_apply(struct scheduler *scheduler, struct job_run *run, i
 static char *line_make(const struct job_run *run, const struct fault_context *context,
 		       const struct fault_order *order)
 {
-	const bool coded = order->kind == FAULT_EXIT || order->kind == FAULT_CRASH;
+	const struct fault_traits *traits = fault_traits_of(order->kind);
 	char name[REPLICA_NAME_MAX];
 	struct text line AUTO_TEXT = { 0 };
 
@@ -254,10 +244,10 @@ static char *line_make(const struct job_run *run, const struct fault_context *co
 		text_printf(&line, "the replica %s", name);
 		if (context->trial)
 			text_printf(&line, " of the trial %u", context->trial);
-		text_printf(&line, " %s", effects[order->kind].words);
-		if (coded)
+		text_printf(&line, " %s", traits->words);
+		if (traits->says & SAYS_EXIT_CODE)
 			text_printf(&line, " the code %d", order->exit_code);
-		if (order->kind == FAULT_SLOW_NETWORK)
+		if (traits->says & SAYS_RATE)
 			text_printf(&line, " %lld bytes a second", (long long)order->bytes_per_s);
 		if (order->seconds_us)
 			text_printf(&line, " for %g s", (double)order->seconds_us / 1e6);
