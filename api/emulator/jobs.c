@@ -264,21 +264,21 @@ const struct route jobs_routes[] = {
 	  .path = "/_trainyard/v1/state:export",
 	  .handler = state_export_stream,
 	  .doc = METHOD_DOC_NAMED("state.export", NULL, state_archive_message,
-				  "Reads all jobs, logs and objects, as an archive.") },
+				  "Reads all jobs, logs, objects and faults, as an archive (tar).") },
 	{ .method = "POST",
 	  .path = "/_trainyard/v1/state:import",
 	  .handler = state_import_end_call,
 	  .query = &state_import_query,
 	  .begin = state_import_begin_call,
 	  .doc = METHOD_DOC_NAMED("state.import", NULL, state_import_message,
-				  "Puts an exported state in the place of all jobs, logs and objects.") },
+				  "Puts an exported state in the place of all jobs, logs, objects and faults.") },
 	{ .method = "GET",
 	  .path = "/_trainyard/v1/requests",
 	  .handler = requests_stream,
 	  .query = &requests_query,
 	  .doc = METHOD_DOC_NAMED(
 		  "requests.list", NULL, request_line,
-		  "Reads the last 1000 requests of clients, one JSON object a line, the oldest "
-		  "first, and goes on with new ones.") },
+		  "Reads the last 1000 requests of clients without bodies, queries and tokens, one JSON "
+		  "object a line, the oldest first, and goes on with new ones.") },
 	{ .method = NULL },
 };

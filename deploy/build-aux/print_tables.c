@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the tables of options and commands as one JSON object, for deploy/build-aux/reference.py. */
+/* Prints the tables of options, commands and methods of trainyard's own as one JSON object, for deploy/build-aux/reference.py. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/emulator/jobs.h"
+#include "api/message/message.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/verb.h"
@@ -84,11 +86,33 @@ static json_t *codes_of_exit(void)
 	return array;
 }
 
+static json_t *parameters_of(const struct message *query)
+{
+	json_t *array = json_array();
+
+	for (const struct field *field = query ? query->fields : NULL; field && field->name; field++)
+		json_array_append_new(array, json_pack("{ss, ss}", "name", field->name, "help", field->help));
+	return array;
+}
+
+static json_t *methods_of(const struct route *routes)
+{
+	json_t *array = json_array();
+
+	for (; routes->method; routes++)
+		if (routes->doc)
+			json_array_append_new(array, json_pack("{ss, ss, ss, so}", "method", routes->method, "path",
+							       routes->path, "help", routes->doc->help, "parameters",
+							       parameters_of(routes->query)));
+	return array;
+}
+
 int main(void)
 {
-	json_t *tables = json_pack("{so, so, so, so, so, ss}", "options", options_of_serve(), "groups", groups_of_verbs(),
+	json_t *tables = json_pack("{so, so, so, so, so, so, ss}", "options", options_of_serve(), "groups", groups_of_verbs(),
 				   "caller_options", options_of_verb(caller_options), "lister_options",
-				   options_of_verb(lister_options), "exits", codes_of_exit(), "job_words", JOB_WORDS_DETAIL);
+				   options_of_verb(lister_options), "exits", codes_of_exit(), "methods",
+				   methods_of(jobs_routes), "job_words", JOB_WORDS_DETAIL);
 	const bool printed = tables && !json_dumpf(tables, stdout, JSON_INDENT(1)) && putchar('\n') != EOF;
 
 	json_decref(tables);

@@ -197,12 +197,26 @@ def manual_exits(tables):
     return lines + [".El"]
 
 
+def manual_methods(tables):
+    lines = []
+    for method in tables["methods"]:
+        path = re.sub(r"\{(\w+)\}", r" Ns Ar \1 Ns Li ", method["path"]).removesuffix(" Ns Li ")
+        lines += [f".It Li {method['method']} {path}"] + manual_lines(sentence(method["help"]))
+        if method["parameters"]:
+            lines += [".Bl -tag -width indent -compact"]
+            for parameter in method["parameters"]:
+                lines += [f".It Li ?{parameter['name']}="] + manual_lines(sentence(parameter["help"]))
+            lines += [".El"]
+    return lines
+
+
 # ---- pages ---------------------------------------------------------------------------------------------
 
 PARTS = {
     "markdown options": markdown_options, "markdown exits": markdown_exits,
     "manual synopsis": manual_synopsis, "manual commands": manual_commands, "manual caller": manual_caller,
     "manual options": manual_options, "manual exits": manual_exits,
+    "manual methods": manual_methods,
 }
 
 
