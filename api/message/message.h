@@ -67,6 +67,8 @@ struct enum_type {
 	const char *full_name;           /* "google.cloud.ml.v1.TrainingInput.ScaleTier" */
 	const struct enum_value *values; /* the one numbered 0 is the default; ends with a NULL name */
 	bool is_own;                     /* as a message's */
+	/* a parameter of Cloud Storage: case does not matter, numbers are refused, and the refusal lists the values */
+	bool any_case;
 };
 
 struct message;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/message/reader.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,4 +179,23 @@ void reader_refuse_own_value(struct reader *reader, const char *type, const stru
 	}
 	text_puts(&what, nearest_hint(&nearest, "", hint));
 	reader_refuse(reader, type, "%s", what.data);
+}
+
+/* Source: public reports of Cloud Storage's refusals, of which the values are in lower case and sorted
+ * (https://github.com/googleapis/google-cloud-python/issues/1659, read 2026-11-27) */
+void reader_refuse_choice(struct reader *reader, const struct field *field, const json_t *value)
+{
+	const char *given = json_is_string(value) ? json_string_value(value) : "";
+	struct text values AUTO_TEXT = { 0 };
+
+	if (!reader_may_say(reader))
+		return;
+	for (const struct enum_value *one = field->enum_type->values; one->name; one++) {
+		text_puts(&values, one == field->enum_type->values ? "" : ", ");
+		for (const char *c = one->name; *c; c++)
+			text_putc(&values, (char)tolower((unsigned char)*c));
+	}
+	refusal_add_transcoding(&reader->err, NULL, "Invalid string value: '%.*s'. Allowed values: [%s]",
+				shown_length(given), given, values.data);
+	error_add_reason(&reader->err, "invalidParameter", "parameter", field->name);
 }

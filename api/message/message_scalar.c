@@ -154,6 +154,14 @@ static json_t *read_bool(const json_t *value)
 	return NULL;
 }
 
+static json_t *read_choice(const struct enum_type *type, const json_t *value)
+{
+	for (const struct enum_value *one = type->values; one->name; one++)
+		if (json_is_string(value) && strcasecmp(json_string_value(value), one->name) == 0)
+			return json_string(one->name);
+	return NULL;
+}
+
 /* A name, a number, or a number in quotes.
  * Choice: numbers that the enum lacks are refused; protobuf alone would keep those without quotes, but nothing here
  * could say what they mean.
@@ -164,6 +172,8 @@ static json_t *read_enum(const struct field *field, const json_t *value)
 	int64_t integer;
 	int number;
 
+	if (field->enum_type->any_case)
+		return read_choice(field->enum_type, value);
 	if (json_is_string(value) && enum_number(field->enum_type, json_string_value(value), &number))
 		return json_copy((json_t *)value);
 	if (value_to_integer(value, &integer) && integer >= INT32_MIN && integer <= INT32_MAX)
@@ -325,7 +335,9 @@ json_t *read_scalar(struct reader *reader, const struct field *field, const char
 	if (json_is_string(value) && field->type == FIELD_TIMESTAMP)
 		return read_timestamp(reader, type, key, value);
 	canonical = read_plain(field, value);
-	if (!canonical && field->type == FIELD_ENUM && field->enum_type->is_own)
+	if (!canonical && field->type == FIELD_ENUM && field->enum_type->any_case)
+		reader_refuse_choice(reader, field, value);
+	else if (!canonical && field->type == FIELD_ENUM && field->enum_type->is_own)
 		reader_refuse_own_value(reader, type, field->enum_type, value);
 	else if (!canonical)
 		reader_refuse_value(reader, type, value);

@@ -42,6 +42,8 @@ void reader_refuse_value(struct reader *reader, const char *type, const json_t *
 /* Likewise for a value of an enum of our own: lists its values. */
 void reader_refuse_own_value(struct reader *reader, const char *type, const struct enum_type *enum_type,
 			     const json_t *value);
+/* "Invalid string value: 'zzz'. Allowed values: [full, noacl]", with the parameter's name as the error's location. */
+void reader_refuse_choice(struct reader *reader, const struct field *field, const json_t *value);
 
 /* One value of @field (neither a message nor a struct), in canonical form. New reference, or NULL after noting the
  * fault. @key is the name as the client wrote it. */

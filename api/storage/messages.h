@@ -5,6 +5,9 @@
  * Source: https://cloud.google.com/storage/docs/json_api/v1 (read 2026-11-22) */
 #include "api/message/message.h"
 
+/* What parameters about access control lists may say. */
+extern const struct enum_type storage_projection, storage_bucket_acl, storage_object_acl;
+
 /* messages_bucket.c */
 extern const struct message storage_bucket;
 extern const struct message storage_bucket_list;

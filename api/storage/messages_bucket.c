@@ -22,6 +22,10 @@
 	{                                                                                                    \
 		name, type, FIELD_REPEATED, NULL, NULL, help                                                 \
 	}
+#define CHOICE(name, type, help)                                                                             \
+	{                                                                                                    \
+		name, FIELD_ENUM, 0, type, NULL, help                                                        \
+	}
 #define OBJECT(name, flags, message, help)                                                                   \
 	{                                                                                                    \
 		name, FIELD_MESSAGE, flags, NULL, message, help                                              \
@@ -171,11 +175,41 @@ const struct message storage_access_control_list = { "google.storage.v1.AccessCo
 
 /* ---- queries ---- */
 
+/* Sorted, as refusals list them. */
+static const struct enum_value projections[] = {
+	{ "full", 1, "All properties." },
+	{ "noAcl", 2, "All properties but the access control lists." },
+	{ .name = NULL },
+};
+const struct enum_type storage_projection = { "google.storage.v1.Projection", projections, .any_case = true };
+
+#define OWNERS_AND(who)  "Owners own it; " who
+static const struct enum_value bucket_acls[] = {
+	{ "authenticatedRead", 1, OWNERS_AND("whoever has an account reads it.") },
+	{ "private", 2, OWNERS_AND("nobody else reads it.") },
+	{ "projectPrivate", 3, OWNERS_AND("the project's members have what their roles say.") },
+	{ "publicRead", 4, OWNERS_AND("everybody reads it.") },
+	{ "publicReadWrite", 5, OWNERS_AND("everybody reads and writes it.") },
+	{ .name = NULL },
+};
+const struct enum_type storage_bucket_acl = { "google.storage.v1.PredefinedBucketAcl", bucket_acls, .any_case = true };
+
+static const struct enum_value object_acls[] = {
+	{ "authenticatedRead", 1, OWNERS_AND("whoever has an account reads it.") },
+	{ "bucketOwnerFullControl", 2, OWNERS_AND("so do the bucket's owners.") },
+	{ "bucketOwnerRead", 3, OWNERS_AND("the bucket's owners read it.") },
+	{ "private", 4, OWNERS_AND("nobody else reads it.") },
+	{ "projectPrivate", 5, OWNERS_AND("the project's members have what their roles say.") },
+	{ "publicRead", 6, OWNERS_AND("everybody reads it.") },
+	{ .name = NULL },
+};
+const struct enum_type storage_object_acl = { "google.storage.v1.PredefinedObjectAcl", object_acls, .any_case = true };
+
 #define COMMON                                                                                               \
-	PLAIN("projection", FIELD_STRING, "noAcl or full: there are no access control lists to leave out."), \
+	CHOICE("projection", &storage_projection, "Accepted: there are no access control lists to leave out."), \
 		PLAIN("userProject", FIELD_STRING, "Accepted: nothing is billed."),                          \
-		PLAIN("predefinedAcl", FIELD_STRING, "Accepted: there are no access control lists."),        \
-		PLAIN("predefinedDefaultObjectAcl", FIELD_STRING,                                            \
+		CHOICE("predefinedAcl", &storage_bucket_acl, "Accepted: there are no access control lists."),        \
+		CHOICE("predefinedDefaultObjectAcl", &storage_object_acl,                                            \
 		      "Accepted: there are no access control lists.")
 
 static const struct field query_fields[] = {

@@ -19,6 +19,10 @@
 	{                                                                                                    \
 		name, type, FIELD_OUTPUT_ONLY, NULL, NULL, help                                              \
 	}
+#define CHOICE(name, type, help)                                                                             \
+	{                                                                                                    \
+		name, FIELD_ENUM, 0, type, NULL, help                                                        \
+	}
 #define OBJECT(name, flags, message, help)                                                                   \
 	{                                                                                                    \
 		name, FIELD_MESSAGE, flags, NULL, message, help                                              \
@@ -126,10 +130,10 @@ const struct message storage_no_fields = { "google.storage.v1.Empty", no_fields,
 		SET(prefix "MetagenerationNotMatch", FIELD_INT64,                                            \
 		    "Only if this is not the metageneration of the " of ".")
 #define PROJECTION                                                                                           \
-	PLAIN("projection", FIELD_STRING, "noAcl or full: there are no access control lists to leave out."), \
+	CHOICE("projection", &storage_projection, "Accepted: there are no access control lists to leave out."), \
 		PLAIN("userProject", FIELD_STRING, "Accepted: nothing is billed.")
 #define GENERATION   SET("generation", FIELD_INT64, "Generation of the object; the live one unless given.")
-#define ACCESS(name) PLAIN(name, FIELD_STRING, "Accepted: there are no access control lists.")
+#define ACCESS(name) CHOICE(name, &storage_object_acl, "Accepted: there are no access control lists.")
 
 static const struct field get_query_fields[] = {
 	PLAIN("alt", FIELD_STRING, "json: the resource; media: the bytes."),

@@ -113,12 +113,28 @@ static enum status unsupported_refuse(const struct call *call, struct error *err
 	return STATUS_OK;
 }
 
+/* Source: https://cloud.google.com/storage/docs/access-control/lists#predefined-acl, and a public report of the refusal
+ * (https://github.com/jschneier/django-storages/issues/739, read 2026-11-27) */
+static enum status acl_check(const struct call *call, struct error *err)
+{
+	static const char *const names[] = { "authenticated-read", "bucket-owner-full-control", "bucket-owner-read",
+					     "private", "project-private", "public-read", "public-read-write" };
+	const char *given = call_header(call, "x-goog-acl");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!*given || strcmp(given, names[i]) == 0)
+			return STATUS_OK;
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid canned acl: %.64s", given);
+}
+
 static enum status write_check(const struct call *call, struct error *err)
 {
 	enum status rc = caller_admit(call, err);
 
 	if (!rc)
 		rc = unsupported_refuse(call, err);
+	if (!rc)
+		rc = acl_check(call, err);
 	return rc ? rc : bucket_name_check(call_param(call, "bucket"), err);
 }
 
