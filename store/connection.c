@@ -186,10 +186,12 @@ static enum status file_sync(sqlite3 *db, const char *path, struct error *err)
 static enum status schema_make(struct connection *connection, const char *path, struct error *err)
 {
 	const char *first = roles[connection->role].first;
-	enum status rc = first ? connection_exec(connection, first, err) : STATUS_OK;
+	enum status rc = connection_exec(connection, "PRAGMA synchronous = OFF", err);
 
+	if (!rc && first)
+		rc = connection_exec(connection, first, err);
 	if (!rc)
-		rc = connection_exec(connection, "PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL", err);
+		rc = connection_exec(connection, "PRAGMA journal_mode = WAL", err);
 	if (!rc)
 		rc = migrations_run(connection->db, roles[connection->role].migrations, err);
 	return rc ? rc : file_sync(connection->db, path, err);

@@ -27,6 +27,25 @@ static void the_directory_is_the_owners_alone(void **state)
 	rmdir(top);
 }
 
+static unsigned syncs;
+
+/* SQLite's calls, too: the program's function stands before the C library's. */
+int fdatasync(int fd)
+{
+	syncs++;
+	return fsync(fd);
+}
+
+/* Two files and their directory, and the first commit: making a schema is not synced. */
+static void a_new_store_is_synced_six_times(void **state)
+{
+	enum { FILES = 2, DIRECTORIES = 2, COMMIT = 2 /* the log, and the directory that it is in */ };
+
+	syncs = 0;
+	assert_int_equal(bench_open(state), 0);
+	assert_int_equal(syncs, FILES + DIRECTORIES + COMMIT);
+}
+
 static mode_t mode_of(const struct bench *bench, const char *file)
 {
 	struct stat facts;
@@ -345,6 +364,7 @@ static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_directory_is_the_owners_alone),
+		cmocka_unit_test_teardown(a_new_store_is_synced_six_times, bench_close),
 		WITH_BENCH(the_files_are_the_owners_alone_in_whatever_directory),
 		WITH_BENCH(what_a_link_leads_to_keeps_its_mode),
 		WITH_BENCH(a_second_store_on_the_directory_is_refused),
