@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_http.c: each kind of call, and a taker of a stream that refuses a piece. */
+/* Tests scheduler/engine/docker_http.c: each kind of call, a taker of a stream that refuses a piece, and a stream that has more
+ * at once whenever it is waited for. */
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"
 
 #include <curl/curl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/support/asked_server.h"
 #include "tests/unit/testing.h"
 
-enum { ANSWER_BYTES = 40000, WAIT_MS = 10 };
+enum { ANSWER_BYTES = 32 << 20, WAIT_MS = 10 };
 
 /* ---- the engine ---- */
 
@@ -115,6 +119,51 @@ static void a_stream_ends_with_what_was_refused_after_a_pause(void **state)
 	asked_take();
 }
 
+/* ---- floods ---- */
+
+static unsigned pauses;
+static bool clock_stands;
+
+/* The program's functions stand before the C library's. While the clock stands, each wait ends at once. */
+int clock_gettime(clockid_t id, struct timespec *ret_now)
+{
+	const struct timespec instant = { .tv_sec = 1 };
+
+	*ret_now = instant;
+	return clock_stands ? 0 : (int)syscall(SYS_clock_gettime, id, ret_now);
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	const struct timespec timeout = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+
+	pauses += count == 0;
+	return ppoll(fds, count, timeout_ms < 0 ? NULL : &timeout, NULL);
+}
+
+static unsigned pauses_of(enum http_lane lane)
+{
+	struct taker taker = { 0 };
+	struct http *http = NULL;
+
+	assert_int_equal(http_new(endpoint, &http, NULL), STATUS_OK);
+	pauses = 0;
+	clock_stands = true;
+	exchange_do(http, (struct http_request){ .method = "GET", .path = "/logs", .lane = lane }, &taker);
+	clock_stands = false;
+	assert_int_equal(taker.bytes, ANSWER_BYTES);
+	http_free(http);
+	asked_take();
+	return pauses;
+}
+
+static void a_log_that_always_has_more_is_paused_for(void **state)
+{
+	(void)state;
+	assert_true(pauses_of(LANE_FOLLOW) > 0);
+	assert_int_equal(pauses_of(LANE_READ), 0);
+}
+
 /* ---- each kind ---- */
 
 /* One of each kind, as the engine is to see it but for the version. */
@@ -167,6 +216,7 @@ static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_ends_with_what_was_refused_after_a_pause),
+		cmocka_unit_test(a_log_that_always_has_more_is_paused_for),
 		cmocka_unit_test(each_kind_of_call_is_asked_whole),
 	};
 
