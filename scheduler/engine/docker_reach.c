@@ -139,31 +139,46 @@ static enum status far_reach(struct endpoint *endpoint, struct error *err)
 				 : "");
 }
 
+static enum status endpoint_reach(struct endpoint *endpoint, struct error *err)
+{
+	const struct endpoint_address *place = endpoint_address(endpoint);
+
+	return place->kind == ENDPOINT_UNIX ? socket_reach(place->path, err) : far_reach(endpoint, err);
+}
+
 enum status docker_reach(const char *url, struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
-	const struct endpoint_address *place;
 	enum status rc = endpoint_open(url, &endpoint, err);
 
+	return rc ? rc : endpoint_reach(endpoint, err);
+}
+
+enum status docker_connect(const char *url, struct endpoint **ret_endpoint, struct http **ret_http,
+			   struct error *err)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	enum status rc = endpoint_open(url, &endpoint, err);
+
+	if (!rc)
+		rc = endpoint_reach(endpoint, err);
+	if (!rc)
+		rc = http_new(endpoint, ret_http, err);
 	if (rc)
 		return rc;
-	place = endpoint_address(endpoint);
-	return place->kind == ENDPOINT_UNIX ? socket_reach(place->path, err) : far_reach(endpoint, err);
+	http_set_version(*ret_http, OLDEST_VERSION);
+	*ret_endpoint = TAKE(endpoint);
+	return STATUS_OK;
 }
 
 enum status docker_describe(const char *url, json_t **ret_facts, struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
 	AUTO(http) struct http *http = NULL;
-	enum status rc = docker_reach(url, err);
+	enum status rc = docker_connect(url, &endpoint, &http, err);
 
-	if (!rc)
-		rc = endpoint_open(url, &endpoint, err);
-	if (!rc)
-		rc = http_new(endpoint, &http, err);
 	if (rc)
 		return rc;
-	http_set_version(http, OLDEST_VERSION);
 	struct reply info AUTO_REPLY = docker_ask(http, "GET", "/info", NULL);
 
 	if (info.status || info.code != 200 || !info.value)

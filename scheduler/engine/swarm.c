@@ -13,7 +13,6 @@
 
 enum { DEVICES_MAX = 1024, CPUS_MAX = 65536, NAME_BYTES_MAX = 128, LABEL_BYTES_MAX = 1024 };
 #define NANO_PER_CPU INT64_C(1000000000)
-#define SWARM_API    "1.40"
 
 /* ---- reading ---- */
 
@@ -254,15 +253,10 @@ enum status swarm_ask(const char *url, struct swarm *ret_swarm, struct error *er
 	AUTO(http) struct http *http = NULL;
 	AUTO(json) json_t *info = NULL;
 	AUTO(json) json_t *nodes = NULL;
-	enum status rc = docker_reach(url, err);
+	enum status rc = docker_connect(url, &endpoint, &http, err);
 
-	if (!rc)
-		rc = endpoint_open(url, &endpoint, err);
-	if (!rc)
-		rc = http_new(endpoint, &http, err);
 	if (rc)
 		return rc;
-	http_set_version(http, SWARM_API);
 	rc = ask(http, "/info", &info, err);
 	if (!rc)
 		rc = swarm_manager_check(info, err);
