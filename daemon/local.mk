@@ -131,6 +131,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/study.h \
 	daemon/cli/swarm.c \
 	daemon/cli/swarm.h \
+	daemon/cli/swarm_up.c \
+	daemon/cli/swarm_up.h \
 	daemon/cli/table.c \
 	daemon/cli/table.h \
 	daemon/cli/terminal.c \

@@ -15,6 +15,7 @@
 #include "daemon/cli/terminal.h"
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_host.h"
+#include "scheduler/engine/docker_route.h"
 #include "store/objects/glob.h"
 
 enum { LINE_BYTES_MAX = 1 << 20, LAST_LINES = 20, STEP_WIDTH = 100, CONNECT_MS = 5000, ENGINE_ID_SIZE = 256 };
@@ -261,7 +262,7 @@ static enum status request_send(const char *engine, const char *engine_id, struc
 	CURLcode code = CURLE_FAILED_INIT;
 	bool another = false;
 	CURL *curl;
-	enum status rc = endpoint_open(engine, &endpoint, err);
+	enum status rc = route_endpoint_open(engine, &endpoint, err);
 
 	if (rc)
 		return rc;

@@ -22,6 +22,7 @@
 #include "daemon/main.h"
 #include "daemon/serve.h"
 #include "daemon/version.h"
+#include "scheduler/engine/swarm_agent.h"
 
 static int serve_run(struct invocation *invocation)
 {
@@ -31,6 +32,11 @@ static int serve_run(struct invocation *invocation)
 static int gcs_mount_run(struct invocation *invocation)
 {
 	return gcs_mount_main(invocation->words);
+}
+
+static int swarm_agent_run(struct invocation *invocation)
+{
+	return swarm_agent_main(invocation->words);
 }
 
 static int version_run(struct invocation *invocation)
@@ -344,14 +350,34 @@ static const struct verb machine_verbs[] = {
 	  .config = CONFIG_CLEAN,
 	  .run = clean_main },
 	{ .name = "swarm",
-	  .words = "status",
-	  .word_values = (const char *const[]){ "status", NULL },
-	  .summary = "show the nodes of the engine's Docker Swarm",
+	  .words = "up|down|status",
+	  .word_values = (const char *const[]){ "up", "down", "status", NULL },
+	  .summary = "make and show the agents of a Docker Swarm's nodes",
 	  .detail =
-		  "The engine is a manager of the swarm. For each node: its state, CPUs, memory, GPUs (generic resources\n"
-		  "with GPU in their name), address and labels. It changes nothing.\n"
+		  "`swarm up` starts an agent on each node: a service of this program's own image, by which a daemon reaches\n"
+		  "the node's engine. --engine is a manager of the swarm. The image goes to the engines of --engine and\n"
+		  "--node; another node needs it before (`docker load`). It may be repeated.\n"
 		  "\n"
-		  "    trainyard swarm status --engine ssh://me@manager.example\n",
+		  "`swarm down` removes the agents, their network and keys, and the image from the same engines.\n"
+		  "\n"
+		  "`swarm status` shows for each node its state, agent, CPUs, memory, GPUs (generic resources with GPU in\n"
+		  "their name) and how many of them are held, replicas of jobs, address and labels.\n"
+		  "\n"
+		  "    trainyard swarm up --node gpu1=ssh://me@gpu1.example\n"
+		  "    trainyard swarm status --engine ssh://me@manager.example\n"
+		  "\n"
+		  "Exit codes of up: 0 all nodes that are not down have an agent that answers, 1 one has not.\n",
+	  .options = OPTIONS({ .name = "unencrypted",
+			       .help = "up: leave the network of the agents without encryption (ESP); theirs, by TLS, stays" },
+			     { .name = "image",
+			       .hint = "NAME",
+			       .help = "up: an image of trainyard that all nodes have or pull, instead of this program's own" },
+			     { .name = "socket",
+			       .hint = "PATH",
+			       .help = "up: where the nodes' engines listen (default /var/run/docker.sock)" },
+			     { .name = "timeout",
+			       .hint = "TIME",
+			       .help = "up: how long agents may take to start: 30s, 2m (default 60s)" }),
 	  .lists = true,
 	  .least = 1,
 	  .most = 1,
@@ -370,6 +396,7 @@ static const struct verb machine_verbs[] = {
 	  .words = "",
 	  .summary = "print the version of trainyard and of its libraries",
 	  .run = version_run },
+	{ .name = "swarm-agent", .words = "", .most = 1, .run = swarm_agent_run },
 	{ .name = "gcs-mount", .words = "", .least = 3, .most = 3, .run = gcs_mount_run },
 	{ .name = NULL },
 };

@@ -28,6 +28,7 @@
 #include "scheduler/engine/docker_network.h"
 #include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/docker_reports.h"
+#include "scheduler/engine/docker_route.h"
 #include "scheduler/engine/docker_terminal.h"
 #include "scheduler/engine/docker_throttle.h"
 #include "scheduler/engine/docker_tunnel.h"
@@ -401,7 +402,7 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->docker_config = memory_strdup(options->registry_config);
 	docker->state_dir = memory_strdup(options->state_dir);
 	docker->reports_dir = memory_strdup(options->reports_dir);
-	rc = endpoint_open(options->url, &docker->endpoint, err);
+	rc = route_endpoint_open(options->url, &docker->endpoint, err);
 	if (!rc)
 		rc = http_new(docker->endpoint, &docker->http, err);
 	if (rc)

@@ -14,6 +14,7 @@
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_orphans.h"
+#include "scheduler/engine/docker_route.h"
 #include "scheduler/engine/docker_self.h"
 #include "scheduler/engine/docker_tunnel.h"
 
@@ -57,7 +58,7 @@ static void exchanges_await(struct cleaning *cleaning)
 static enum status engine_connect(const char *url, struct cleaning *cleaning, struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
-	enum status rc = endpoint_open(url, &endpoint, err);
+	enum status rc = route_endpoint_open(url, &endpoint, err);
 
 	if (!rc)
 		rc = http_new(endpoint, &cleaning->http, err);

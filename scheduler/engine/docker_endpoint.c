@@ -21,7 +21,7 @@
 #define PLAIN_PORT "2375"
 #define TLS_PORT   "2376"
 
-enum { PATIENCE_S = 30, HOST_BYTES_MAX = 253, USER_BYTES_MAX = 64, PORT_MAX = 65535 };
+enum { PATIENCE_S = 30, HOST_BYTES_MAX = 253, USER_BYTES_MAX = 64, NODE_BYTES_MAX = 39, PORT_MAX = 65535 };
 
 struct endpoint {
 	atomic_uint references;
@@ -59,6 +59,8 @@ static void place_deinit(struct endpoint_address *place)
 	free(place->port);
 	free(place->user);
 	free(place->certificates);
+	if (place->dialer.free)
+		place->dialer.free(place->dialer.arg);
 	*place = (struct endpoint_address){ 0 };
 }
 
@@ -99,6 +101,19 @@ static bool ssh_read(const char *rest, struct endpoint_address *place)
 	return host_read(at ? at + 1 : authority, place);
 }
 
+/* "NODE:URL". */
+static bool agent_read(const char *rest, struct endpoint_address *place)
+{
+	const size_t length = strspn(rest, "0123456789abcdefghijklmnopqrstuvwxyz");
+
+	place->kind = ENDPOINT_AGENT;
+	if (!length || length > NODE_BYTES_MAX || rest[length] != ':' || after(rest + length + 1, "swarm:"))
+		return false;
+	place->host = memory_strndup(rest, length);
+	place->path = memory_strdup(rest + length + 1);
+	return endpoint_url_valid(place->path);
+}
+
 static bool url_read(const char *url, struct endpoint_address *place)
 {
 	const struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -116,6 +131,8 @@ static bool url_read(const char *url, struct endpoint_address *place)
 		place->kind = ENDPOINT_TCP;
 		return host_read(host, place);
 	}
+	if ((rest = after(url, "swarm:")) != NULL)
+		return agent_read(rest, place);
 	rest = after(url, "ssh://");
 	return rest && ssh_read(rest, place);
 }
@@ -194,7 +211,7 @@ static enum status place_read(const char *url, struct endpoint *endpoint, struct
 		tls_choose(place);
 	endpoint->name = context.url ? memory_printf("%s (context %s)", context.url, name)
 				     : memory_strdup(url);
-	if (!place->port && place->kind != ENDPOINT_SSH && place->kind != ENDPOINT_UNIX)
+	if (!place->port && (place->kind == ENDPOINT_TCP || place->kind == ENDPOINT_TLS))
 		place->port = memory_strdup(place->kind == ENDPOINT_TLS ? TLS_PORT : PLAIN_PORT);
 	return STATUS_OK;
 }
@@ -210,6 +227,11 @@ enum status endpoint_open(const char *url, struct endpoint **ret_endpoint, struc
 	if (!rc)
 		*ret_endpoint = TAKE(endpoint);
 	return rc;
+}
+
+void endpoint_set_dialer(struct endpoint *endpoint, const struct endpoint_dialer *dialer)
+{
+	endpoint->place.dialer = *dialer;
 }
 
 struct endpoint *endpoint_hold(struct endpoint *endpoint)

@@ -6,6 +6,7 @@
  *   tcp://HOST[:PORT]                with TLS where Docker's variables ask for it
  *   ssh://[USER@]HOST[:PORT][/PATH]  by the program ssh, and `docker system dial-stdio` on the other machine
  *   context://NAME                   the address that Docker's context of this name has
+ *   swarm:NODE:URL                   the agent of a node of a swarm, by its id; the URL is that of a manager
  *
  * A connection to a unix socket is that socket. Any other is one end of a pair of sockets; a thread copies the bytes
  * between the other end and the engine (docker_carrier.h). Callers thus always have a plain stream.
@@ -22,7 +23,23 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
 
-enum endpoint_kind { ENDPOINT_UNIX, ENDPOINT_TCP, ENDPOINT_TLS, ENDPOINT_SSH };
+enum endpoint_kind { ENDPOINT_UNIX, ENDPOINT_TCP, ENDPOINT_TLS, ENDPOINT_SSH, ENDPOINT_AGENT };
+
+/* What both ends of an agent's connection have: PEM. */
+struct wire_keys {
+	char *trusted; /* the peer's certificate: no other one is */
+	char *certificate, *key;
+};
+
+/* How connections to an agent are made: docker_route.h. Thread: any. */
+struct endpoint_dialer {
+	/* A new connection, which does not wait. -1: @problem has the reason. The caller frees the keys. */
+	int (*dial)(void *arg, struct wire_keys *ret_keys, char *problem, size_t problem_size);
+	/* The last one could not be used. */
+	void (*failed)(void *arg);
+	void (*free)(void *arg);
+	void *arg;
+};
 
 /* Read by the carrier; set by endpoint_open() and then constant, except for the problem. */
 struct endpoint_address {
@@ -32,6 +49,7 @@ struct endpoint_address {
 	char *user;        /* SSH: or NULL */
 	char *certificates; /* TLS: the directory with ca.pem, cert.pem and key.pem, each of which may be missing */
 	bool verifies; /* TLS: the engine's certificate must be valid, and for this host */
+	struct endpoint_dialer dialer; /* AGENT: host is the node's id, path the manager's URL */
 };
 
 struct endpoint;
@@ -41,6 +59,8 @@ bool endpoint_url_valid(const char *url);
 /* Reads Docker's variables and contexts; does not connect. INVALID_ARGUMENT: the URL has none of the forms above.
  * FAILED_PRECONDITION: the context cannot be read, or names no engine. */
 enum status endpoint_open(const char *url, struct endpoint **ret_endpoint, struct error *err);
+/* For ENDPOINT_AGENT, before its first connection: @dialer is freed with it. */
+void endpoint_set_dialer(struct endpoint *endpoint, const struct endpoint_dialer *dialer);
 struct endpoint *endpoint_hold(struct endpoint *endpoint);
 void endpoint_close(struct endpoint *endpoint);
 DEFINE_AUTO(endpoint, struct endpoint *, endpoint_close)

@@ -6,11 +6,6 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
-#include "scheduler/engine/docker_endpoint.h"
-#include "scheduler/engine/docker_hijack.h"
-#include "scheduler/engine/docker_json.h"
-
-enum { PATIENCE_MS = 5000 };
 
 /* Source: answers of Docker 20.10, moby/moby, volume/mounts/validate.go */
 static const char unseen[] = "bind source path does not exist: ";
@@ -57,27 +52,4 @@ char *docker_mount_question(const char *path)
 				 "Source", path, "Target", "/seen");
 
 	return body ? json_dump_compact(body) : memory_strdup("");
-}
-
-enum status docker_has_path(const char *url, const char *path, struct error *err)
-{
-	AUTO(endpoint) struct endpoint *endpoint = NULL;
-	AUTO(string) char *question = docker_mount_question(path);
-	struct hijack_request request = { .method = "POST",
-					  .path = "/containers/create",
-					  .body = question,
-					  .patience_ms = PATIENCE_MS };
-	struct text answer AUTO_TEXT = { 0 };
-	char words[DOCKER_TEXT_SIZE];
-	unsigned code = 0;
-	enum status rc = endpoint_open(url, &endpoint, err);
-
-	if (rc)
-		return rc;
-	request.endpoint = endpoint;
-	rc = hijack_ask(&request, &code, &answer, err);
-	if (rc)
-		return rc == STATUS_UNAVAILABLE ? rc : error_wrap(err, "the engine's answer");
-	docker_message(answer.length ? answer.data : "", answer.length, words);
-	return docker_mount_is_missing(words) ? error_set(err, STATUS_NOT_FOUND, NULL, "%s", words) : STATUS_OK;
 }

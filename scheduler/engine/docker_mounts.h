@@ -5,8 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "daemon/base/error.h"
-
 /* @mounts, each "/of/the/host:/in/the/container[:ro]", in the engine's form. With it the engine refuses a path that its
  * machine does not have; with the form "Binds" it would create an empty directory instead. NULL: an element has no
  * path. */
@@ -16,5 +14,3 @@ bool docker_mount_is_missing(const char *words);
 /* The body of a create that asks whether the engine's machine has @path. It names no image, so that the engine refuses it in
  * either case; docker_mount_is_missing() says which. The caller frees it. */
 char *docker_mount_question(const char *path);
-/* Implements struct engine_kind's has_path. */
-enum status docker_has_path(const char *url, const char *path, struct error *err);

@@ -13,12 +13,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_ask.h"
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_hijack.h"
+#include "scheduler/engine/docker_mounts.h"
+#include "scheduler/engine/docker_route.h"
 
-enum { PING_PATIENCE_MS = 5000 };
+enum { PING_PATIENCE_MS = 5000, PATH_PATIENCE_MS = 5000 };
 
 #define OLDEST_VERSION "1.40"
 
@@ -149,7 +152,7 @@ static enum status endpoint_reach(struct endpoint *endpoint, struct error *err)
 enum status docker_reach(const char *url, struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
-	enum status rc = endpoint_open(url, &endpoint, err);
+	enum status rc = route_endpoint_open(url, &endpoint, err);
 
 	return rc ? rc : endpoint_reach(endpoint, err);
 }
@@ -158,7 +161,7 @@ enum status docker_connect(const char *url, struct endpoint **ret_endpoint, stru
 			   struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
-	enum status rc = endpoint_open(url, &endpoint, err);
+	enum status rc = route_endpoint_open(url, &endpoint, err);
 
 	if (!rc)
 		rc = endpoint_reach(endpoint, err);
@@ -189,4 +192,27 @@ enum status docker_describe(const char *url, json_t **ret_facts, struct error *e
 	json_object_set_new(info.value, "Place", json_string(endpoint_name(endpoint)));
 	*ret_facts = TAKE(info.value);
 	return STATUS_OK;
+}
+
+enum status docker_has_path(const char *url, const char *path, struct error *err)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	AUTO(string) char *question = docker_mount_question(path);
+	struct hijack_request request = { .method = "POST",
+					  .path = "/containers/create",
+					  .body = question,
+					  .patience_ms = PATH_PATIENCE_MS };
+	struct text answer AUTO_TEXT = { 0 };
+	char words[DOCKER_TEXT_SIZE];
+	unsigned code = 0;
+	enum status rc = route_endpoint_open(url, &endpoint, err);
+
+	if (rc)
+		return rc;
+	request.endpoint = endpoint;
+	rc = hijack_ask(&request, &code, &answer, err);
+	if (rc)
+		return rc == STATUS_UNAVAILABLE ? rc : error_wrap(err, "the engine's answer");
+	docker_message(answer.length ? answer.data : "", answer.length, words);
+	return docker_mount_is_missing(words) ? error_set(err, STATUS_NOT_FOUND, NULL, "%s", words) : STATUS_OK;
 }

@@ -8,9 +8,10 @@
 struct endpoint;
 struct http;
 
-/* As engine_kind.reach and engine_kind.describe. */
+/* As struct engine_kind has them. */
 enum status docker_reach(const char *url, struct error *err);
 enum status docker_describe(const char *url, json_t **ret_facts, struct error *err);
+enum status docker_has_path(const char *url, const char *path, struct error *err);
 /* Reaches the engine, and opens HTTP to it with the oldest version of its API that is used. Outcomes as docker_reach(). */
 enum status docker_connect(const char *url, struct endpoint **ret_endpoint, struct http **ret_http,
 			   struct error *err);

@@ -15,6 +15,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_ask.h"
 #include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_route.h"
 
 #define OLDEST_VERSION "1.40"
 
@@ -255,7 +256,7 @@ json_t *docker_own_names(const char *url)
 
 	gethostname(host, sizeof(host) - 1);
 	name_add(names, host);
-	if (!self_container(id) || endpoint_open(url, &endpoint, NULL) || http_new(endpoint, &http, NULL))
+	if (!self_container(id) || route_endpoint_open(url, &endpoint, NULL) || http_new(endpoint, &http, NULL))
 		return names;
 	http_set_version(http, OLDEST_VERSION);
 	snprintf(path, sizeof(path), "/containers/%s/json", id);

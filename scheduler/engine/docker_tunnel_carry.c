@@ -26,7 +26,9 @@ enum {
 	CONNECT_MS = 1000,
 	US_PER_S = 1000 * 1000,
 	WAKE = 0,
-	STREAM,
+	INPUT,
+	OUTPUT,
+	REQUESTS,
 	STREAMS,
 	POLLED = STREAMS + MUX_STREAMS_MAX,
 };
@@ -147,22 +149,44 @@ static bool ends_make(const struct tunnel_carry *carry, int ret_ends[2])
 	return false;
 }
 
+/* -1: it cannot be made. */
+static int connection_make(const struct tunnel_carry *carry, const struct mux_origin *origin)
+{
+	const struct sockaddr_in peer = { .sin_family = AF_INET,
+					  .sin_port = htons(origin->peer_port),
+					  .sin_addr = { .s_addr = htonl(origin->address) } };
+	int ends[2];
+
+	if (carry->options.dial)
+		return carry->options.dial(origin);
+	if (!ends_make(carry, ends))
+		return -1;
+	carry->options.take(carry->options.arg, origin->port, &peer, ends[1]);
+	return ends[0];
+}
+
 static void connections_make(struct tunnel_carry *carry)
 {
 	struct mux_stream *stream;
-	int ends[2];
 
 	while ((stream = mux_next_new(&carry->mux)) != NULL) {
-		const struct sockaddr_in peer = { .sin_family = AF_INET,
-						  .sin_port = htons(stream->origin.peer_port),
-						  .sin_addr = { .s_addr = htonl(stream->origin.address) } };
-
-		if (!ends_make(carry, ends)) {
+		stream->fd = connection_make(carry, &stream->origin);
+		if (stream->fd < 0)
 			mux_refuse(stream);
-			continue;
-		}
-		stream->fd = ends[0];
-		carry->options.take(carry->options.arg, stream->origin.port, &peer, ends[1]);
+	}
+}
+
+/* A pipe moves so few bytes whole. */
+static void requests_take(struct tunnel_carry *carry)
+{
+	struct tunnel_request request;
+	ssize_t got = sizeof(request);
+
+	while (got == sizeof(request) && mux_has_room(&carry->mux)) {
+		got = read(carry->options.requests_fd, &request, sizeof(request));
+		if (got == sizeof(request))
+			mux_accept(&carry->mux, request.fd,
+				   &(struct mux_origin){ .address = request.address, .port = request.port });
 	}
 }
 
@@ -200,13 +224,38 @@ static bool frames_read(struct tunnel_carry *carry, const uint8_t *data, size_t 
 	return true;
 }
 
+/* A number of bytes; 0: none now; -1: it is over. */
+static ssize_t bytes_receive(struct tunnel_carry *carry)
+{
+	ssize_t got;
+
+	if (carry->options.stream)
+		return hijack_read(carry->options.stream, carry->buffer, sizeof(carry->buffer), 0);
+	if (!(carry->polled[INPUT].revents))
+		return 0;
+	got = read(STDIN_FILENO, carry->buffer, sizeof(carry->buffer));
+	return got > 0 ? got : got < 0 && would_wait() ? 0 : -1;
+}
+
+static ssize_t bytes_offer(const struct tunnel_carry *carry, const uint8_t *data, size_t size)
+{
+	ssize_t sent;
+
+	if (carry->options.stream)
+		return hijack_offer(carry->options.stream, data, size);
+	sent = write(STDOUT_FILENO, data, size);
+	return sent < 0 && would_wait() ? 0 : sent;
+}
+
 static enum status stream_read(struct tunnel_carry *carry, struct error *err)
 {
-	const ssize_t got = hijack_read(carry->options.stream, carry->buffer, sizeof(carry->buffer), 0);
+	const ssize_t got = bytes_receive(carry);
+	const uint8_t *data = (const uint8_t *)carry->buffer;
 
 	if (got < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "its container or the engine has ended");
-	if (got > 0 && !frames_read(carry, (const uint8_t *)carry->buffer, (size_t)got))
+	if (got > 0 && !(carry->options.stream ? frames_read(carry, data, (size_t)got)
+					       : mux_receive(&carry->mux, data, (size_t)got)))
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
 				 "its container sends bytes that are not a tunnel's");
 	return STATUS_OK;
@@ -219,7 +268,7 @@ static enum status stream_write(struct tunnel_carry *carry, bool *ret_more, stru
 
 	*ret_more = false;
 	while (!*ret_more && (size = mux_out(&carry->mux, &data)) > 0) {
-		const ssize_t sent = hijack_offer(carry->options.stream, data, size);
+		const ssize_t sent = bytes_offer(carry, data, size);
 
 		if (sent < 0)
 			return error_set(err, STATUS_UNAVAILABLE, NULL,
@@ -232,17 +281,26 @@ static enum status stream_write(struct tunnel_carry *carry, bool *ret_more, stru
 
 static void polled_fill(struct tunnel_carry *carry, bool has_output)
 {
+	struct hijack *stream = carry->options.stream;
+
 	carry->polled[WAKE] = (struct pollfd){ .fd = carry->options.wake, .events = POLLIN };
-	carry->polled[STREAM] = (struct pollfd){ .fd = hijack_descriptor(carry->options.stream),
-						 .events = (short)(POLLIN | (has_output ? POLLOUT : 0)) };
+	carry->polled[INPUT] = (struct pollfd){ .fd = stream ? hijack_descriptor(stream) : STDIN_FILENO,
+						.events = POLLIN };
+	carry->polled[OUTPUT] = (struct pollfd){
+		.fd = !has_output ? -1 : stream ? hijack_descriptor(stream) : STDOUT_FILENO, .events = POLLOUT
+	};
+	carry->polled[REQUESTS] = (struct pollfd){
+		.fd = carry->options.requests && mux_has_room(&carry->mux) ? carry->options.requests_fd : -1,
+		.events = POLLIN
+	};
 	for (size_t i = 0; i < MUX_STREAMS_MAX; i++) {
-		const struct mux_stream *stream = &carry->mux.streams[i];
-		const short events = (short)((mux_wants_input(&carry->mux, stream) ? POLLIN : 0) |
-					     (mux_wants_output(stream) ? POLLOUT : 0));
+		const struct mux_stream *connection = &carry->mux.streams[i];
+		const short events = (short)((mux_wants_input(&carry->mux, connection) ? POLLIN : 0) |
+					     (mux_wants_output(connection) ? POLLOUT : 0));
 
 		/* Hangups are always reported. */
 		carry->polled[STREAMS + i] =
-			(struct pollfd){ .fd = events ? stream->fd : -1, .events = events };
+			(struct pollfd){ .fd = events ? connection->fd : -1, .events = events };
 	}
 }
 
@@ -256,7 +314,8 @@ static enum status times_keep(struct tunnel_carry *carry, struct error *err)
 	if (now_us - carry->beat_us >= (int64_t)TUNNEL_BEAT_S * US_PER_S) {
 		carry->beat_us = now_us;
 		mux_beat(&carry->mux);
-		mux_tick(&carry->mux, &io);
+		if (!carry->options.requests) /* a client that has said all may wait for long */
+			mux_tick(&carry->mux, &io);
 	}
 	return now_us - carry->heard_us < (int64_t)TUNNEL_SILENCE_S * US_PER_S
 		       ? STATUS_OK
@@ -266,22 +325,23 @@ static enum status times_keep(struct tunnel_carry *carry, struct error *err)
 /* One step of all connections. */
 static enum status step(struct tunnel_carry *carry, struct error *err)
 {
-	bool has_output;
+	bool has_output, is_ahead;
 	enum status rc = stream_write(carry, &has_output, err);
 
 	if (rc)
 		return rc;
 	polled_fill(carry, has_output);
 	/* Bytes that came together with the engine's answer are buffered. */
-	if (poll(carry->polled, POLLED, hijack_wait(carry->options.stream, 0) ? 0 : TUNNEL_BEAT_S * 1000) <
-		    0 &&
-	    errno != EINTR)
+	is_ahead = carry->options.stream && hijack_wait(carry->options.stream, 0);
+	if (poll(carry->polled, POLLED, is_ahead ? 0 : TUNNEL_BEAT_S * 1000) < 0 && errno != EINTR)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot wait for connections: %s",
 				 strerrordesc_np(errno));
 	rc = stream_read(carry, err);
 	if (rc)
 		return rc;
 	connections_make(carry);
+	if (carry->polled[REQUESTS].revents)
+		requests_take(carry);
 	for (size_t i = 0; i < MUX_STREAMS_MAX; i++)
 		mux_serve(&carry->mux, &carry->mux.streams[i], carry->polled[STREAMS + i].revents & ~POLLOUT,
 			  &io);
@@ -313,12 +373,15 @@ enum status tunnel_carry_open(const struct tunnel_carry_options *options, struct
 
 	carry->options = *options;
 	carry->listener = -1;
-	mux_init(&carry->mux, MUX_DIALS, inboxes == MAP_FAILED ? NULL : inboxes);
-	if (!carry->mux.inboxes || !listen_locally(carry))
+	mux_init(&carry->mux, options->requests ? MUX_ACCEPTS : MUX_DIALS,
+		 inboxes == MAP_FAILED ? NULL : inboxes);
+	if (!carry->mux.inboxes || (options->take && !listen_locally(carry)))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot open the sockets of connections: %s",
 				 strerrordesc_np(errno));
 	carry->heard_us = carry->beat_us = clock_mono_us(&system_clock);
-	while (!rc && !carry->mux.greeted && !carry->polled[WAKE].revents)
+	if (options->requests)
+		mux_greet(&carry->mux);
+	while (!rc && !options->requests && !carry->mux.greeted && !carry->polled[WAKE].revents)
 		rc = step(carry, err);
 	if (rc)
 		return rc;

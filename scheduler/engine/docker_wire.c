@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
 enum { CONNECT_US = 10 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
@@ -133,19 +135,21 @@ static char *file_of(const struct endpoint_address *place, const char *name)
 	return path && access(path, F_OK) == 0 ? TAKE(path) : NULL;
 }
 
+/* Between a daemon and an agent, at either end. */
+static bool is_of_swarm(const struct opening *opening)
+{
+	return !opening->place || opening->place->kind == ENDPOINT_AGENT;
+}
+
 /* As Docker's client: a file that is missing is not used; without ca.pem the system's authorities are trusted. */
-static bool credentials_load(const struct opening *opening)
+static bool files_load(const struct opening *opening)
 {
 	AUTO(string) char *authority = file_of(opening->place, "ca.pem");
 	AUTO(string) char *certificate = file_of(opening->place, "cert.pem");
 	AUTO(string) char *key = file_of(opening->place, "key.pem");
-	struct wire *wire = opening->wire;
-	int code = gnutls_certificate_allocate_credentials(&wire->credentials);
+	const struct wire *wire = opening->wire;
+	int code;
 
-	if (code < 0) {
-		wire->credentials = NULL;
-		return refuse(opening, "TLS: %s", gnutls_strerror(code));
-	}
 	if (opening->place->verifies) {
 		code = authority ? gnutls_certificate_set_x509_trust_file(wire->credentials, authority,
 									  GNUTLS_X509_FMT_PEM)
@@ -162,6 +166,21 @@ static bool credentials_load(const struct opening *opening)
 				   gnutls_strerror(code));
 }
 
+static bool keys_load(const struct opening *opening, const struct wire_keys *keys)
+{
+	const gnutls_datum_t trusted = { (unsigned char *)keys->trusted, (unsigned)strlen(keys->trusted) };
+	const gnutls_datum_t certificate = { (unsigned char *)keys->certificate,
+					     (unsigned)strlen(keys->certificate) };
+	const gnutls_datum_t key = { (unsigned char *)keys->key, (unsigned)strlen(keys->key) };
+	int code = gnutls_certificate_set_x509_trust_mem(opening->wire->credentials, &trusted,
+							 GNUTLS_X509_FMT_PEM);
+
+	if (code >= 0)
+		code = gnutls_certificate_set_x509_key_mem(opening->wire->credentials, &certificate, &key,
+							   GNUTLS_X509_FMT_PEM);
+	return code >= 0 || refuse(opening, "TLS: the keys of the swarm cannot be used: %s", gnutls_strerror(code));
+}
+
 /* Why a certificate is not trusted, in GnuTLS's words. */
 static bool distrust_report(const struct opening *opening)
 {
@@ -169,11 +188,15 @@ static bool distrust_report(const struct opening *opening)
 	const unsigned found = gnutls_session_get_verify_cert_status(opening->wire->tls);
 
 	gnutls_certificate_verification_status_print(found, GNUTLS_CRT_X509, &words, 0);
-	refuse(opening,
-	       "the engine's certificate is not trusted for the host %s: %sDOCKER_CERT_PATH names the directory "
-	       "of ca.pem (now: %s)",
-	       opening->place->host, words.data ? (const char *)words.data : "",
-	       opening->place->certificates ? opening->place->certificates : "none");
+	if (is_of_swarm(opening))
+		refuse(opening, "the other end does not have the swarm's keys: %s",
+		       words.data ? (const char *)words.data : "");
+	else
+		refuse(opening,
+		       "the engine's certificate is not trusted for the host %s: %sDOCKER_CERT_PATH names the "
+		       "directory of ca.pem (now: %s)",
+		       opening->place->host, words.data ? (const char *)words.data : "",
+		       opening->place->certificates ? opening->place->certificates : "none");
 	gnutls_free(words.data);
 	return false;
 }
@@ -186,6 +209,9 @@ static bool handshake(const struct opening *opening)
 	while ((code = gnutls_handshake(tls)) < 0) {
 		if (code == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR)
 			return distrust_report(opening);
+		if (is_of_swarm(opening) && gnutls_error_is_fatal(code))
+			return refuse(opening, "the agent of the node does not answer: TLS: %s",
+				      gnutls_strerror(code));
 		if (code == GNUTLS_E_UNEXPECTED_PACKET_LENGTH || code == GNUTLS_E_UNEXPECTED_PACKET ||
 		    code == GNUTLS_E_UNSUPPORTED_VERSION_PACKET)
 			return refuse(opening, "it does not speak TLS there: unset DOCKER_TLS_VERIFY and "
@@ -201,16 +227,19 @@ static bool handshake(const struct opening *opening)
 	return true;
 }
 
-static bool tls_open(const struct opening *opening)
+/* @keys NULL: by the place's files. */
+static bool tls_prepare(const struct opening *opening, unsigned flags, const struct wire_keys *keys)
 {
-	const char *host = opening->place->host;
 	struct wire *wire = opening->wire;
-	struct in6_addr address;
-	int code;
+	int code = gnutls_certificate_allocate_credentials(&wire->credentials);
 
-	if (!credentials_load(opening))
+	if (code < 0) {
+		wire->credentials = NULL;
+		return refuse(opening, "TLS: %s", gnutls_strerror(code));
+	}
+	if (keys ? !keys_load(opening, keys) : !files_load(opening))
 		return false;
-	code = gnutls_init(&wire->tls, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
+	code = gnutls_init(&wire->tls, flags | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
 	if (code < 0) {
 		wire->tls = NULL;
 		return refuse(opening, "TLS: %s", gnutls_strerror(code));
@@ -219,12 +248,39 @@ static bool tls_open(const struct opening *opening)
 	code = gnutls_set_default_priority(wire->tls);
 	if (code >= 0)
 		code = gnutls_credentials_set(wire->tls, GNUTLS_CRD_CERTIFICATE, wire->credentials);
-	if (code >= 0 && inet_pton(AF_INET, host, &address) != 1 && inet_pton(AF_INET6, host, &address) != 1)
-		code = gnutls_server_name_set(wire->tls, GNUTLS_NAME_DNS, host, strlen(host));
-	if (code < 0)
-		return refuse(opening, "TLS: %s", gnutls_strerror(code));
+	return code >= 0 || refuse(opening, "TLS: %s", gnutls_strerror(code));
+}
+
+static bool tls_open(const struct opening *opening)
+{
+	const char *host = opening->place->host;
+	const struct wire *wire = opening->wire;
+	struct in6_addr address;
+
+	if (!tls_prepare(opening, GNUTLS_CLIENT, NULL))
+		return false;
+	if (inet_pton(AF_INET, host, &address) != 1 && inet_pton(AF_INET6, host, &address) != 1 &&
+	    gnutls_server_name_set(wire->tls, GNUTLS_NAME_DNS, host, strlen(host)) < 0)
+		return refuse(opening, "TLS: the host's name cannot be used");
 	if (opening->place->verifies)
 		gnutls_session_set_verify_cert(wire->tls, host, 0);
+	return handshake(opening);
+}
+
+/* Its certificate is the only trusted one, whatever name is in it. */
+static bool agent_open(const struct opening *opening)
+{
+	const struct endpoint_dialer *dialer = &opening->place->dialer;
+	struct wire_keys keys = { 0 };
+	bool opened;
+
+	opening->wire->fd = dialer->dial(dialer->arg, &keys, opening->problem, opening->problem_size);
+	opening->wire->is_agents = true;
+	opened = opening->wire->fd >= 0 && tls_prepare(opening, GNUTLS_CLIENT, &keys);
+	wire_keys_deinit(&keys);
+	if (!opened)
+		return false;
+	gnutls_session_set_verify_cert(opening->wire->tls, NULL, 0);
 	return handshake(opening);
 }
 
@@ -241,7 +297,27 @@ bool wire_open(const struct endpoint_address *place, int near, struct wire *ret_
 					 .problem_size = problem_size };
 
 	*ret_wire = (struct wire){ .fd = -1 };
+	*problem = '\0';
+	if (place->kind == ENDPOINT_AGENT)
+		return agent_open(&opening);
 	return tcp_open(&opening) && (place->kind != ENDPOINT_TLS || tls_open(&opening));
+}
+
+bool wire_serve(int fd, const struct wire_keys *keys, struct wire *ret_wire, char *problem, size_t problem_size)
+{
+	const struct opening opening = { .wire = ret_wire,
+					 .near = -1,
+					 .until_us = clock_mono_us(&system_clock) + CONNECT_US,
+					 .problem = problem,
+					 .problem_size = problem_size };
+
+	*ret_wire = (struct wire){ .fd = fd };
+	*problem = '\0';
+	if (!tls_prepare(&opening, GNUTLS_SERVER, keys))
+		return false;
+	gnutls_certificate_server_set_request(ret_wire->tls, GNUTLS_CERT_REQUIRE);
+	gnutls_session_set_verify_cert(ret_wire->tls, NULL, 0);
+	return handshake(&opening);
 }
 
 void wire_close(struct wire *wire)
@@ -268,7 +344,12 @@ static ssize_t result_of(const struct wire *wire, ssize_t result)
 /* An engine that does not take the client's certificate says so after the handshake, by an alert. */
 static void break_report(struct wire *wire, ssize_t result, char *problem, size_t problem_size)
 {
-	if (wire->tls && result == GNUTLS_E_FATAL_ALERT_RECEIVED)
+	if (wire->is_agents)
+		snprintf(problem, problem_size,
+			 "the agent of the node refuses the connection: %s; `trainyard swarm down` and `swarm up` make "
+			 "new keys",
+			 wire->tls ? gnutls_strerror((int)result) : strerrordesc_np(errno));
+	else if (wire->tls && result == GNUTLS_E_FATAL_ALERT_RECEIVED)
 		snprintf(problem, problem_size,
 			 "the engine refuses the connection: TLS: %s; DOCKER_CERT_PATH names the directory of "
 			 "cert.pem and key.pem, which its authority has to have signed",
@@ -281,7 +362,7 @@ static void break_report(struct wire *wire, ssize_t result, char *problem, size_
 ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, size_t problem_size)
 {
 	const ssize_t result = wire->tls ? gnutls_record_recv(wire->tls, data, size)
-					 : recv(wire->fd, data, size, 0);
+					 : recv(wire->fd, data, size, MSG_DONTWAIT);
 	const ssize_t reported = result_of(wire, result);
 
 	/* Go's servers end without the alert that TLS wants. */
@@ -295,7 +376,7 @@ ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, 
 ssize_t wire_send(struct wire *wire, const char *data, size_t length)
 {
 	return result_of(wire, wire->tls ? gnutls_record_send(wire->tls, data, length)
-					 : send(wire->fd, data, length, MSG_NOSIGNAL));
+					 : send(wire->fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 void wire_end_sending(struct wire *wire)
@@ -306,7 +387,132 @@ void wire_end_sending(struct wire *wire)
 		shutdown(wire->fd, SHUT_WR);
 }
 
-bool wire_holds_bytes(const struct wire *wire)
+static bool wire_holds_bytes(const struct wire *wire)
 {
 	return wire->tls && gnutls_record_check_pending(wire->tls) > 0;
+}
+
+/* ---- both ends ---- */
+
+enum { FLOW_BYTES = 32 * 1024 };
+
+/* Bytes on their way in one direction: received once all before them were sent, as GnuTLS wants to be given the same bytes
+ * again that it could not send. */
+struct flow {
+	struct wire *from_wire, *to_wire;
+	char data[FLOW_BYTES];
+	size_t from, to;
+	bool heard, ended; /* something came; nothing more comes */
+};
+
+static bool flow_is_empty(const struct flow *flow)
+{
+	return flow->from == flow->to;
+}
+
+/* Moves what can be moved at once. False: either end broke. */
+static bool flow_move(struct flow *flow, bool *moved, char *why, size_t why_size)
+{
+	ssize_t count;
+
+	if (flow_is_empty(flow) && !flow->ended) {
+		count = wire_receive(flow->from_wire, flow->data, sizeof(flow->data), why, why_size);
+		if (count == WIRE_BROKEN)
+			return false;
+		flow->from = 0;
+		flow->to = count > 0 ? (size_t)count : 0;
+		flow->heard |= count > 0;
+		flow->ended = count == 0;
+		*moved |= count >= 0;
+		if (flow->ended)
+			wire_end_sending(flow->to_wire);
+	}
+	while (!flow_is_empty(flow)) {
+		count = wire_send(flow->to_wire, flow->data + flow->from, flow->to - flow->from);
+		if (count < 0)
+			return count == WIRE_AGAIN;
+		flow->from += (size_t)count;
+		*moved = true;
+	}
+	return true;
+}
+
+/* False: the client has closed its end, and waits for nothing more. */
+static bool carry_wait(const struct flow *out, const struct flow *in)
+{
+	struct pollfd polled[] = { { out->from_wire->fd, 0, 0 }, { in->from_wire->fd, 0, 0 } };
+	bool is_ready = false;
+
+	if (!flow_is_empty(out))
+		polled[1].events |= POLLOUT;
+	else if (!out->ended && wire_holds_bytes(out->from_wire))
+		is_ready = true;
+	else if (!out->ended)
+		polled[0].events |= POLLIN;
+	if (!flow_is_empty(in))
+		polled[0].events |= POLLOUT;
+	else if (wire_holds_bytes(in->from_wire))
+		is_ready = true;
+	else
+		polled[1].events |= POLLIN;
+	if (is_ready)
+		return true;
+	if (poll(polled, 2, -1) < 0)
+		return errno == EINTR;
+	return !(polled[0].revents & (POLLHUP | POLLERR)) || (polled[0].revents & POLLIN);
+}
+
+void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_size)
+{
+	AUTO(string) char *memory = memory_calloc(2, sizeof(struct flow));
+	struct flow *out = (struct flow *)(void *)memory, *in = out + 1;
+	char ignored[ENDPOINT_PROBLEM_SIZE];
+	bool moved, goes_on = true;
+
+	out->from_wire = in->to_wire = client;
+	out->to_wire = in->from_wire = engine;
+	*why = '\0';
+	do {
+		do {
+			moved = false;
+			goes_on = flow_move(out, &moved, ignored, sizeof(ignored)) &&
+				  flow_move(in, &moved, in->heard ? ignored : why,
+					    in->heard ? sizeof(ignored) : why_size);
+		} while (goes_on && moved && !(in->ended && flow_is_empty(in)));
+		goes_on = goes_on && !(in->ended && flow_is_empty(in));
+	} while (goes_on && carry_wait(out, in));
+}
+
+/* ---- keys ---- */
+
+static char *key_read(const json_t *from, const char *name)
+{
+	const char *pem = json_text_at(from, name);
+
+	return pem && *pem ? memory_strdup(pem) : NULL;
+}
+
+bool wire_keys_read(const char *text, size_t length, struct wire_keys *ret_keys)
+{
+	AUTO(json) json_t *from = json_loadb(text, length, 0, NULL);
+	struct wire_keys keys = { .trusted = key_read(from, "trusted"),
+				  .certificate = key_read(from, "certificate"),
+				  .key = key_read(from, "key") };
+
+	if (keys.trusted && keys.certificate && keys.key) {
+		*ret_keys = keys;
+		return true;
+	}
+	wire_keys_deinit(&keys);
+	return false;
+}
+
+void wire_keys_deinit(struct wire_keys *keys)
+{
+	if (keys->key)
+		sodium_memzero(keys->key, strlen(keys->key));
+	free(keys->trusted);
+	free(keys->certificate);
+	free(keys->key);
+	*keys = (struct wire_keys){ 0 };
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_wire.h: a TCP connection to an engine, plain or with TLS.
+/* scheduler/engine/docker_wire.h: a connection to an engine or from a client of one, plain or with TLS.
  *
- * All calls except wire_open() return at once. Thread: one at a time. */
+ * All calls except those that begin TLS and wire_carry() return at once. Thread: one at a time. */
 #include <gnutls/gnutls.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,7 @@ struct wire {
 	int fd;
 	gnutls_certificate_credentials_t credentials; /* NULL: without TLS */
 	gnutls_session_t tls;                         /* likewise */
+	bool is_agents; /* the engine is behind an agent */
 };
 
 enum { WIRE_AGAIN = -1, WIRE_BROKEN = -2 };
@@ -23,6 +24,10 @@ enum { WIRE_AGAIN = -1, WIRE_BROKEN = -2 };
  * reason, in @problem_size bytes with its NUL. Call wire_close() in either case. */
 bool wire_open(const struct endpoint_address *place, int near, struct wire *ret_wire, char *problem,
 	       size_t problem_size);
+/* Begins TLS within ten seconds as the server of @fd, which does not wait and is the wire's then. The client has to show the
+ * certificate that @keys trust. False, and wire_close(): as above. */
+bool wire_serve(int fd, const struct wire_keys *keys, struct wire *ret_wire, char *problem,
+		size_t problem_size);
 void wire_close(struct wire *wire);
 
 /* The number of bytes moved; 0: end of stream; or an enumerator. For WIRE_BROKEN @problem has the reason. */
@@ -30,5 +35,10 @@ ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, 
 ssize_t wire_send(struct wire *wire, const char *data, size_t length);
 /* Ends the sending direction; the engine may still send. */
 void wire_end_sending(struct wire *wire);
-/* Whether received bytes are buffered that wire_receive() has not returned: poll() does not see them. */
-bool wire_holds_bytes(const struct wire *wire);
+/* Moves bytes both ways until the engine has ended and all of it was sent, or either end broke. The client may end before.
+ * @why has the reason ("" if there is none) if the engine's end broke before any byte came from it. */
+void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_size);
+
+/* {"key": …, "certificate": …, "trusted": …}, each PEM. False: it is not that. */
+bool wire_keys_read(const char *text, size_t length, struct wire_keys *ret_keys);
+void wire_keys_deinit(struct wire_keys *keys);

@@ -4,7 +4,6 @@
 #include "scheduler/engine/docker.h"
 #include "scheduler/engine/docker_clean.h"
 #include "scheduler/engine/docker_endpoint.h"
-#include "scheduler/engine/docker_mounts.h"
 #include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/docker_self.h"
 

@@ -72,6 +72,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_replica.h \
 	scheduler/engine/docker_reports.c \
 	scheduler/engine/docker_reports.h \
+	scheduler/engine/docker_route.c \
+	scheduler/engine/docker_route.h \
 	scheduler/engine/docker_self.c \
 	scheduler/engine/docker_self.h \
 	scheduler/engine/docker_ssh.c \
@@ -98,6 +100,14 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/orphans.h \
 	scheduler/engine/swarm.c \
 	scheduler/engine/swarm.h \
+	scheduler/engine/swarm_agent.c \
+	scheduler/engine/swarm_agent.h \
+	scheduler/engine/swarm_agents.c \
+	scheduler/engine/swarm_agents.h \
+	scheduler/engine/swarm_image.c \
+	scheduler/engine/swarm_image.h \
+	scheduler/engine/swarm_service.c \
+	scheduler/engine/swarm_service.h \
 	scheduler/engine/tunnel/mux.c \
 	scheduler/engine/tunnel/mux.h \
 	scheduler/engine/tunnel/tunnel.h

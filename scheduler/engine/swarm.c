@@ -8,8 +8,6 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_ask.h"
-#include "scheduler/engine/docker_endpoint.h"
-#include "scheduler/engine/docker_reach.h"
 
 enum { DEVICES_MAX = 1024, CPUS_MAX = 65536, NAME_BYTES_MAX = 128, LABEL_BYTES_MAX = 1024 };
 #define NANO_PER_CPU INT64_C(1000000000)
@@ -247,17 +245,12 @@ static enum status ask(struct http *http, const char *path, json_t **ret_value, 
 	return STATUS_OK;
 }
 
-enum status swarm_ask(const char *url, struct swarm *ret_swarm, struct error *err)
+enum status swarm_ask(struct http *http, struct swarm *ret_swarm, struct error *err)
 {
-	AUTO(endpoint) struct endpoint *endpoint = NULL;
-	AUTO(http) struct http *http = NULL;
 	AUTO(json) json_t *info = NULL;
 	AUTO(json) json_t *nodes = NULL;
-	enum status rc = docker_connect(url, &endpoint, &http, err);
+	enum status rc = ask(http, "/info", &info, err);
 
-	if (rc)
-		return rc;
-	rc = ask(http, "/info", &info, err);
 	if (!rc)
 		rc = swarm_manager_check(info, err);
 	if (!rc)

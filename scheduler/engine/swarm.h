@@ -12,6 +12,8 @@
 #include "daemon/base/error.h"
 #include "scheduler/plan/host.h"
 
+struct http;
+
 enum { SWARM_NODES_MAX = 4096, SWARM_LABELS_MAX = 256, SWARM_ID_SIZE = 40, SWARM_ADDRESS_SIZE = 64 };
 
 struct swarm_node {
@@ -43,4 +45,4 @@ enum status swarm_manager_check(const json_t *info, struct error *err);
 
 /* Asks the engine for the nodes of its swarm. Waits for the answers.
  * Outcomes: as swarm_manager_check(); UNAVAILABLE: no answer, or the swarm has no leader now. */
-enum status swarm_ask(const char *url, struct swarm *ret_swarm, struct error *err);
+enum status swarm_ask(struct http *http, struct swarm *ret_swarm, struct error *err);

@@ -289,6 +289,31 @@ enum status authority_issue(struct authority *authority, const char *const *name
 	return rc ? rc : certificate_write(leaf, ret_certificate, err);
 }
 
+enum status certificate_self_signed(const char *name, int64_t now_s, struct text *ret_key,
+				    struct text *ret_certificate, struct error *err)
+{
+	AUTO(private_key) gnutls_x509_privkey_t key = NULL;
+	AUTO(certificate) gnutls_x509_crt_t certificate = NULL;
+	enum status rc = private_key_generate(GNUTLS_PK_ECDSA, &key, err);
+	int code;
+
+	if (rc)
+		return rc;
+	code = gnutls_x509_crt_init(&certificate);
+	if (code >= 0)
+		code = certificate_begin(certificate, key, name, now_s, AUTHORITY_YEARS);
+	if (code >= 0)
+		code = gnutls_x509_crt_set_basic_constraints(certificate, 0, -1);
+	if (code >= 0)
+		code = gnutls_x509_crt_set_key_usage(certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
+	if (code >= 0)
+		code = gnutls_x509_crt_sign2(certificate, certificate, key, GNUTLS_DIG_SHA256, 0);
+	if (code < 0)
+		return gnutls_error_set(err, code, "the certificate could not be made");
+	rc = private_key_write(key, ret_key, err);
+	return rc ? rc : certificate_write(certificate, ret_certificate, err);
+}
+
 /* ---- what containers trust ---- */
 
 const char *authority_system_bundle(void)

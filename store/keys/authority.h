@@ -37,3 +37,8 @@ enum status authority_bundle(struct authority *authority, const char *system, in
 const char *authority_system_bundle(void);
 /* Appends "GnuTLS 3.7.9". */
 void authority_versions_write(struct text *text);
+
+/* A new key and a certificate of it that no authority has signed, valid for 15 years: for two programs that each trust the
+ * other's alone. Both PEM, appended. INTERNAL: GnuTLS cannot make them. */
+enum status certificate_self_signed(const char *name, int64_t now_s, struct text *ret_key,
+				    struct text *ret_certificate, struct error *err);

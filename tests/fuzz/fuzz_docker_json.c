@@ -14,6 +14,7 @@
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_progress.h"
 #include "scheduler/engine/swarm.h"
+#include "scheduler/engine/swarm_agents.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -112,6 +113,20 @@ static void swarm_try(const json_t *object, const json_t *list)
 	swarm_manager_check(object, NULL);
 }
 
+static void agents_try(const json_t *list)
+{
+	struct swarm_agents agents AUTO_AGENTS = { 0 };
+
+	swarm_agents_read(list, &agents);
+	expect(agents.count <= SWARM_NODES_MAX);
+	for (size_t i = 0; i < agents.count; i++) {
+		const struct swarm_agent *agent = &agents.items[i];
+
+		expect(*agent->node && swarm_agent_of(&agents, agent->node) == agent);
+		expect((agent->state == AGENT_RUNS) == (*agent->container != '\0'));
+	}
+}
+
 /* In two pieces, as it may come. */
 static void pull_try(const char *data, size_t size)
 {
@@ -159,6 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	host_try(object);
 	listing_try(list);
 	swarm_try(object, list);
+	agents_try(list);
 	if (docker_event_read(body, size, &event))
 		key_check(&event.status.key);
 	docker_message(body, size, message);

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "daemon/base/device_socket.h"
+#include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_http.h"
+#include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/kernel_esp.h"
 #include "scheduler/engine/swarm.h"
 #include "tests/integration/engine_api.h"
@@ -135,6 +138,15 @@ static void an_encrypted_overlay_carries_what_the_kernel_can(void **state)
 	nodes_close(&nodes);
 }
 
+static enum status nodes_ask(const char *url, struct swarm *ret_swarm, struct error *err)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	AUTO(http) struct http *http = NULL;
+	enum status rc = docker_connect(url, &endpoint, &http, err);
+
+	return rc ? rc : swarm_ask(http, ret_swarm, err);
+}
+
 static void a_manager_reports_the_nodes(void **state)
 {
 	char url[128];
@@ -143,7 +155,7 @@ static void a_manager_reports_the_nodes(void **state)
 
 	(void)state;
 	snprintf(url, sizeof(url), "unix://%s", engine_socket);
-	assert_int_equal(swarm_ask(url, &swarm, &err), STATUS_OK);
+	assert_int_equal(nodes_ask(url, &swarm, &err), STATUS_OK);
 	assert_int_equal(swarm.count, 2);
 	assert_string_equal(swarm.nodes[0].name, "node-1");
 	assert_true(swarm.nodes[0].is_manager && !swarm.nodes[1].is_manager);
@@ -151,7 +163,7 @@ static void a_manager_reports_the_nodes(void **state)
 	assert_string_equal(swarm.nodes[0].host.devices[0], "GPU-1-0");
 	assert_true(swarm.nodes[1].host.known && swarm.nodes[1].state == HOST_UP);
 	snprintf(url, sizeof(url), "unix://%s", getenv("TRAINYARD_TEST_GUEST"));
-	assert_int_equal(swarm_ask(url, &swarm, &err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(nodes_ask(url, &swarm, &err), STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(err.text, "docker node promote"));
 }
 

@@ -68,12 +68,15 @@ static void forms_of_docker_are_taken(void **state)
 	static const char *const good[] = { "unix:///run/docker.sock", "tcp://docker:2376", "tcp://10.0.0.1",
 					    "tcp://[::1]:2375",        "tcp://docker:2376/", "ssh://build",
 					    "ssh://me@build:22",       "ssh://me@build/run/user/1000/docker.sock",
+					    "swarm:zt44kdx14x0n:ssh://me@build", "swarm:n1:unix:///run/docker.sock",
 					    "context://my.ci-1" };
 	static const char *const bad[] = {
 		"",           "unix://",         "unix://relative",   "/run/docker.sock", "tcp://",
 		"tcp://:1",   "tcp://x:port",    "tcp://x:0",         "tcp://x:65536",    "tcp://x:1/path",
 		"tcp://[::1", "tcp://a b",       "ssh://",            "ssh://-oProxyCommand=x", "ssh://-l@x",
 		"ssh://x/$a", "ssh://me:pw@x:1", "context://",        "context://../x",   "context://-x",
+		"swarm:",     "swarm:n1",        "swarm::unix:///a",  "swarm:../n:unix:///a",   "swarm:n1:/a",
+		"swarm:n1:swarm:n2:unix:///a",
 		"npipe://x",  "http://x:1",      "fd://",             "ssh://me@",        "tcp://-x",
 	};
 	char longest[200];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_mounts.h"
+#include "scheduler/engine/docker_reach.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <gnutls/x509.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/small_file.h"
@@ -323,6 +324,37 @@ static void a_bundle_holds_the_systems_certificates_and_ours(void **state)
 	assert_int_equal(authority_bundle(lab->authority, system, now_s, &path, NULL), STATUS_NOT_FOUND);
 }
 
+/* The certificate at @pem against the only trusted one, as both ends of an agent's connection look at it. */
+static unsigned distrust_of(const struct text *pem, const struct text *trusted)
+{
+	const gnutls_datum_t data[] = { { (unsigned char *)pem->data, (unsigned)pem->length },
+					{ (unsigned char *)trusted->data, (unsigned)trusted->length } };
+	gnutls_x509_trust_list_t list;
+	gnutls_x509_crt_t certificate;
+	unsigned found = 0;
+
+	assert_int_equal(gnutls_x509_trust_list_init(&list, 0), 0);
+	assert_int_equal(gnutls_x509_trust_list_add_trust_mem(list, &data[1], NULL, GNUTLS_X509_FMT_PEM, 0, 0), 1);
+	assert_int_equal(gnutls_x509_crt_init(&certificate), 0);
+	assert_int_equal(gnutls_x509_crt_import(certificate, &data[0], GNUTLS_X509_FMT_PEM), 0);
+	assert_int_equal(gnutls_x509_trust_list_verify_crt(list, &certificate, 1, 0, &found, NULL), 0);
+	gnutls_x509_crt_deinit(certificate);
+	gnutls_x509_trust_list_deinit(list, 1);
+	return found;
+}
+
+static void a_certificate_that_is_its_own_authority_is_trusted_by_itself_alone(void **state)
+{
+	const int64_t today_s = (int64_t)time(NULL);
+	struct text keys AUTO_TEXT = { 0 }, one AUTO_TEXT = { 0 }, other AUTO_TEXT = { 0 };
+
+	(void)state;
+	assert_int_equal(certificate_self_signed("trainyard daemon", today_s, &keys, &one, NULL), STATUS_OK);
+	assert_int_equal(certificate_self_signed("trainyard daemon", today_s, &keys, &other, NULL), STATUS_OK);
+	assert_int_equal(distrust_of(&one, &one), 0);
+	assert_int_not_equal(distrust_of(&other, &one), 0);
+}
+
 static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +369,7 @@ static int TEST_MAIN(void)
 		CASE(those_who_make_it_at_once_agree),
 		CASE(threads_of_one_daemon_make_it_once),
 		CASE(a_bundle_holds_the_systems_certificates_and_ours),
+		CASE(a_certificate_that_is_its_own_authority_is_trusted_by_itself_alone),
 	};
 
 	return cmocka_run_group_tests_name("authority", tests, NULL, NULL);

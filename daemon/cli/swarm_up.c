@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/swarm_up.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/main.h"
+#include "daemon/nodes.h"
+#include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_http.h"
+#include "scheduler/engine/docker_reach.h"
+#include "scheduler/engine/kernel_esp.h"
+#include "scheduler/engine/swarm.h"
+#include "scheduler/engine/swarm_agents.h"
+#include "scheduler/engine/swarm_image.h"
+#include "scheduler/engine/swarm_service.h"
+#include "store/keys/authority.h"
+
+enum { LOOK_MS = 200 };
+#define SECOND_US INT64_C(1000000)
+
+struct up {
+	const struct invocation *invocation;
+	const char *url; /* the manager's */
+	struct endpoint *endpoint;
+	struct http *http;
+	struct swarm swarm;
+	struct swarm_agents before, now; /* the agents, when the waiting began, and last */
+	struct swarm_image made;
+	char image[SWARM_IMAGE_ID_SIZE];
+	int64_t until_us;
+};
+
+static void up_deinit(struct up *up)
+{
+	swarm_deinit(&up->swarm);
+	swarm_agents_deinit(&up->before);
+	swarm_agents_deinit(&up->now);
+	swarm_image_deinit(&up->made);
+	http_free(up->http);
+	endpoint_close(up->endpoint);
+}
+
+#define AUTO_UP __attribute__((cleanup(up_deinit)))
+
+/* ---- the image ---- */
+
+static enum status image_give_to(const char *url, const struct swarm_image *image, struct error *err)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	AUTO(http) struct http *http = NULL;
+	char id[SWARM_IMAGE_ID_SIZE];
+	enum status rc = docker_connect(url, &endpoint, &http, err);
+
+	return rc ? rc : swarm_image_give(http, image, id, err);
+}
+
+/* By the agents that run now, before they are replaced. */
+static enum status image_give_to_agents(struct up *up, struct error *err)
+{
+	struct swarm_agents agents AUTO_AGENTS = { 0 };
+	AUTO(string) char *runs = NULL;
+	enum status rc = swarm_service_image(up->http, &runs, NULL);
+
+	if (rc || (runs && strcmp(runs, up->image) == 0))
+		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
+	rc = swarm_agents_ask(up->http, &agents, err);
+	for (size_t i = 0; !rc && i < up->swarm.count; i++) {
+		const struct swarm_node *node = &up->swarm.nodes[i];
+		const struct swarm_agent *agent = swarm_agent_of(&agents, node->id);
+		AUTO(string) char *url = memory_printf("swarm:%s:%s", node->id, up->url);
+
+		if (node->state == HOST_DOWN || !agent || agent->state != AGENT_RUNS)
+			continue;
+		rc = image_give_to(url, &up->made, err);
+		if (rc)
+			error_wrap(err, "node %s", node->name);
+	}
+	return rc;
+}
+
+static enum status image_hand_on(struct up *up, struct error *err)
+{
+	const struct config_list *nodes = &up->invocation->config.nodes;
+	const char *named = invocation_value(up->invocation, "image");
+	enum status rc;
+
+	if (named) {
+		snprintf(up->image, sizeof(up->image), "%s", named);
+		return strlen(named) < sizeof(up->image)
+			       ? STATUS_OK
+			       : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--image: the name is too long");
+	}
+	rc = swarm_image_make(&up->made, err);
+	if (!rc)
+		rc = swarm_image_give(up->http, &up->made, up->image, err);
+	for (size_t i = 0; !rc && i < nodes->count; i++) {
+		rc = image_give_to(node_rule_url(nodes->values[i]), &up->made, err);
+		if (rc)
+			error_wrap(err, "--node %s", nodes->values[i]);
+	}
+	return rc ? rc : image_give_to_agents(up, err);
+}
+
+/* ---- the agents ---- */
+
+static void keys_write(const struct text *key, const struct text *certificate, const struct text *trusted,
+		       struct text *ret_keys)
+{
+	AUTO(json)
+	json_t *keys = json_pack("{ss ss ss}", "key", key->data, "certificate", certificate->data, "trusted",
+				 trusted->data);
+
+	json_write(ret_keys, keys);
+}
+
+static enum status agents_make(struct up *up, struct error *err)
+{
+	const int64_t now_s = clock_wall_us(&system_clock) / SECOND_US;
+	struct text keys[2] = { { 0 } }, certificates[2] = { { 0 } }, both[2] = { { 0 } };
+	const char *socket = invocation_value(up->invocation, "socket");
+	struct swarm_making making = { .image = up->image,
+				       .socket = socket ? socket : "/var/run/docker.sock",
+				       .is_encrypted = !invocation_flag(up->invocation, "unencrypted") };
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < 2; i++)
+		rc = certificate_self_signed(i ? "trainyard daemon" : "trainyard agent", now_s, &keys[i],
+					     &certificates[i], err);
+	for (size_t i = 0; !rc && i < 2; i++)
+		keys_write(&keys[i], &certificates[i], &certificates[!i], &both[i]);
+	making.agent_keys = both[0].data;
+	making.daemon_keys = both[1].data;
+	if (!rc)
+		rc = swarm_service_make(up->http, &making, err);
+	for (size_t i = 0; i < 2; i++) {
+		text_deinit(&keys[i]);
+		text_deinit(&certificates[i]);
+		text_deinit(&both[i]);
+	}
+	return rc;
+}
+
+/* A failure that was there before tells nothing: engines keep some. */
+static bool is_settled(const struct up *up, const struct swarm_node *node)
+{
+	const struct swarm_agent *agent = swarm_agent_of(&up->now, node->id);
+	const struct swarm_agent *before = swarm_agent_of(&up->before, node->id);
+
+	if (node->state == HOST_DOWN)
+		return true;
+	if (!agent || agent->state == AGENT_RUNS || agent->state == AGENT_STARTS || agent->state == AGENT_NONE)
+		return agent && agent->state == AGENT_RUNS;
+	return !before || strcmp(agent->failed, before->failed) != 0;
+}
+
+static enum status agents_await(struct up *up, struct error *err)
+{
+	enum status rc = swarm_agents_ask(up->http, &up->before, err);
+
+	while (!rc) {
+		size_t settled = 0;
+
+		swarm_agents_deinit(&up->now);
+		rc = swarm_agents_ask(up->http, &up->now, err);
+		for (size_t i = 0; !rc && i < up->swarm.count; i++)
+			settled += is_settled(up, &up->swarm.nodes[i]);
+		if (rc || settled == up->swarm.count || clock_mono_us(&system_clock) > up->until_us)
+			break;
+		poll(NULL, 0, LOOK_MS);
+	}
+	return rc;
+}
+
+/* ---- how it went ---- */
+
+static void failure_print(const struct up *up, const struct swarm_node *node, const struct swarm_agent *agent)
+{
+	const char *problem = agent && agent->problem[0] ? agent->problem : "it has not started in time";
+
+	fprintf(stderr, "trainyard: the node %s has no agent: %s\n", node->name, problem);
+	if (!strcasestr(problem, "no such image") || !up->made.name[0])
+		return;
+	fprintf(stderr,
+		"  Give it the image; the agent starts by itself then. Either `docker save %s | ssh %s docker load`,\n"
+		"  or name the node's engine: `trainyard swarm up --node %s=ssh://USER@%s`.\n",
+		up->made.name, node->name, node->name, node->name);
+}
+
+/* Whether the engine of the node answers through its agent. */
+static bool node_reach(const struct up *up, const struct swarm_node *node)
+{
+	const struct swarm_agent *agent = swarm_agent_of(&up->now, node->id);
+	AUTO(string) char *url = memory_printf("swarm:%s:%s", node->id, up->url);
+	struct error err AUTO_ERROR = { 0 };
+
+	if (node->state == HOST_DOWN) {
+		fprintf(stderr, "trainyard: the node %s is down; its agent starts when it is back\n", node->name);
+		return true;
+	}
+	if (!agent || agent->state != AGENT_RUNS) {
+		failure_print(up, node, agent);
+		return false;
+	}
+	if (docker_reach(url, &err) == STATUS_OK)
+		return true;
+	fprintf(stderr,
+		"trainyard: the agent of the node %s runs, but is not reached: %s\n"
+		"  Between nodes, UDP port 4789 has to pass, and without --unencrypted ESP (IP protocol 50), which each "
+		"kernel has to have.\n",
+		node->name, main_words(&err));
+	return false;
+}
+
+static int result_print(const struct up *up)
+{
+	size_t reached = 0;
+
+	for (size_t i = 0; i < up->swarm.count; i++)
+		reached += node_reach(up, &up->swarm.nodes[i]);
+	printf("%zu of %zu nodes have an agent that answers.\n", reached, up->swarm.count);
+	return reached == up->swarm.count ? EXIT_GOOD : EXIT_FAILED;
+}
+
+/* A kernel that is not the manager's says nothing of it. */
+static enum status encryption_check(const struct up *up, struct error *err)
+{
+	enum status rc;
+
+	if (invocation_flag(up->invocation, "unencrypted") ||
+	    endpoint_address(up->endpoint)->kind != ENDPOINT_UNIX)
+		return STATUS_OK;
+	rc = kernel_esp_check(err);
+	return rc == STATUS_FAILED_PRECONDITION ? rc : STATUS_OK;
+}
+
+int swarm_up(struct invocation *invocation)
+{
+	struct up up AUTO_UP = { .invocation = invocation, .url = invocation->config.engine };
+	struct error err AUTO_ERROR = { 0 };
+	int64_t limit_us = 60 * SECOND_US;
+
+	if (invocation_duration(invocation, "timeout", &limit_us, &err))
+		return main_usage_error("swarm ", &err);
+	up.until_us = clock_mono_us(&system_clock) + limit_us;
+	if (docker_connect(up.url, &up.endpoint, &up.http, &err) || swarm_ask(up.http, &up.swarm, &err) ||
+	    encryption_check(&up, &err) || image_hand_on(&up, &err) || agents_make(&up, &err) ||
+	    agents_await(&up, &err))
+		return main_failure(&err);
+	return result_print(&up);
+}
+
+/* ---- down ---- */
+
+static enum status images_remove(const char *url, size_t *removed, struct error *err)
+{
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	AUTO(http) struct http *http = NULL;
+	enum status rc = docker_connect(url, &endpoint, &http, err);
+
+	return rc ? rc : swarm_images_remove(http, removed, err);
+}
+
+int swarm_down(struct invocation *invocation)
+{
+	const struct config_list *nodes = &invocation->config.nodes;
+	AUTO(endpoint) struct endpoint *endpoint = NULL;
+	AUTO(http) struct http *http = NULL;
+	struct swarm swarm AUTO_SWARM = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	size_t images = 0;
+	bool found = false;
+
+	if (docker_connect(invocation->config.engine, &endpoint, &http, &err) || swarm_ask(http, &swarm, &err) ||
+	    swarm_service_remove(http, &found, &err) || swarm_images_remove(http, &images, &err))
+		return main_failure(&err);
+	for (size_t i = 0; i < nodes->count; i++)
+		if (images_remove(node_rule_url(nodes->values[i]), &images, &err))
+			return main_failure(&err);
+	printf(found || images ? "The agents are gone.\n" : "The swarm has no agents.\n");
+	if (images && nodes->count + 1 < swarm.count)
+		printf("Nodes that no --node names may have their image still: `docker image prune --all` there removes it.\n");
+	return EXIT_GOOD;
+}

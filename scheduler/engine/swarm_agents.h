@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/swarm_agents.h: the agents of a swarm's nodes, as the tasks of their service show them.
+ *
+ * An agent (swarm_agent.h) is the one task of the global service trainyard-agent that a node has. Docker objects of that
+ * name belong to it: the service, an overlay network, a secret with the agents' keys, and a config with those of a daemon.
+ * Choice: a config, which a manager gives to its clients only. A client of a manager is root on all nodes anyway, and no
+ * file has to be copied.
+ *
+ * Thread: any.
+ * Source: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Task (read 2026-11-27), and answers of Docker 20.10 */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "scheduler/engine/swarm.h"
+
+struct http;
+struct wire_keys;
+
+#define SWARM_AGENT "trainyard-agent"
+/* The program that the service runs, which is this one. */
+#define SWARM_AGENT_PROGRAM "/usr/bin/trainyard"
+#define SWARM_AGENT_VERB    "swarm-agent"
+
+enum { SWARM_AGENT_PORT = 2376, SWARM_CONTAINER_SIZE = 65, SWARM_PROBLEM_SIZE = 256, SWARM_TIME_SIZE = 40 };
+
+enum agent_state { AGENT_NONE, AGENT_STARTS, AGENT_FAILS, AGENT_RUNS };
+
+struct swarm_agent {
+	char node[SWARM_ID_SIZE];
+	enum agent_state state;
+	/* RUNS: */
+	char container[SWARM_CONTAINER_SIZE];
+	uint32_t address; /* in the overlay, in the machine's own byte order */
+	/* FAILS: the engine's words about its last task, and when that was made, which tells it from others */
+	char problem[SWARM_PROBLEM_SIZE], failed[SWARM_TIME_SIZE];
+};
+
+struct swarm_agents {
+	struct swarm_agent *items; /* one for each node that has had a task */
+	size_t count;
+};
+
+void swarm_agents_deinit(struct swarm_agents *agents);
+#define AUTO_AGENTS __attribute__((cleanup(swarm_agents_deinit)))
+
+/* Reads the answer to GET /tasks, whatever it holds. Tasks that cannot be used are left out. Pure. */
+void swarm_agents_read(const json_t *tasks, struct swarm_agents *ret_agents);
+/* NULL: the node has none. */
+const struct swarm_agent *swarm_agent_of(const struct swarm_agents *agents, const char *node);
+
+/* Asks a manager. Without the service there are none. */
+enum status swarm_agents_ask(struct http *http, struct swarm_agents *ret_agents, struct error *err);
+/* A daemon's keys. FAILED_PRECONDITION: the swarm has none: `swarm up` was not called. */
+enum status swarm_keys_ask(struct http *http, struct wire_keys *ret_keys, struct error *err);

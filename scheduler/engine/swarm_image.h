@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/swarm_image.h: an image of the running program alone: the program and the libraries that it has loaded, at
+ * their own paths, and nothing else. Nothing is pulled: an engine loads it. The same program gives the same bytes, so an
+ * engine that has it under its name has it whole.
+ *
+ * Thread: any.
+ * Source: https://github.com/moby/docker-image-spec/blob/main/v1.2.md (read 2026-11-27), and archives of Docker 20.10 */
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+struct http;
+
+/* And the first letters of the digest of its files. */
+#define SWARM_IMAGE "trainyard-agent:"
+enum { SWARM_IMAGE_SIZE = 64, SWARM_IMAGE_ID_SIZE = 128 };
+
+struct swarm_image {
+	char name[SWARM_IMAGE_SIZE];
+	struct text archive; /* as `docker load` takes it */
+};
+
+void swarm_image_deinit(struct swarm_image *image);
+#define AUTO_IMAGE __attribute__((cleanup(swarm_image_deinit)))
+
+/* UNAVAILABLE: a file of the program cannot be read. */
+enum status swarm_image_make(struct swarm_image *ret_image, struct error *err);
+/* Gives it to the engine unless that has it. @ret_id is what engines call it by. */
+enum status swarm_image_give(struct http *http, const struct swarm_image *image,
+			     char ret_id[SWARM_IMAGE_ID_SIZE], struct error *err);
+/* Removes all images of that name from the engine, of whatever program, and counts them. Waits for containers that are
+ * about to go, for half a minute at most. */
+enum status swarm_images_remove(struct http *http, size_t *count, struct error *err);

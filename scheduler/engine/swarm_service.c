@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Service (read 2026-11-27), and answers of Docker
+ * 20.10 */
+#include "scheduler/engine/swarm_service.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/base64.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "scheduler/engine/docker_ask.h"
+#include "scheduler/engine/docker_json.h"
+#include "scheduler/engine/swarm_agents.h"
+
+enum {
+	MAKE_TIMEOUT_S = 30,
+	REMOVE_PATIENCE_S = 60,
+	REMOVE_PAUSE_MS = 250,
+	MEMORY_MIB = 1024,
+	PIDS_MAX = 2048,
+	REPLICAS_MAX = 1024,
+	ID_LETTERS = 64,
+};
+
+#define LABEL         "trainyard.swarm"
+#define LABEL_VALUE   "agent"
+#define ENGINE_SOCKET "/var/run/docker.sock" /* in the container */
+#define MIB           INT64_C(1048576)
+#define SECOND_NS     INT64_C(1000000000)
+
+/* What has the name, in the order in which it is removed. */
+enum kind { SERVICE, SECRET, CONFIG, NETWORK, KINDS };
+static const char *const kind_paths[] = {
+	[SERVICE] = "/services", [SECRET] = "/secrets", [CONFIG] = "/configs", [NETWORK] = "/networks"
+};
+static const char *const kind_names[] = {
+	[SERVICE] = "service", [SECRET] = "secret", [CONFIG] = "config", [NETWORK] = "network"
+};
+
+/* ---- one object ---- */
+
+/* Networks have their labels at the top, the others in their spec. */
+static bool is_ours(const json_t *object)
+{
+	const json_t *labels = json_object_get(object, "Labels");
+	const char *value = json_text_at(
+		labels ? labels : json_object_get(json_object_get(object, "Spec"), "Labels"), LABEL);
+
+	return value && strcmp(value, LABEL_VALUE) == 0;
+}
+
+/* *ret_object is NULL if there is none. FAILED_PRECONDITION: another owner's has the name. */
+static enum status object_ask(struct http *http, enum kind kind, json_t **ret_object, struct error *err)
+{
+	char path[DOCKER_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "%s/" SWARM_AGENT, kind_paths[kind]);
+	struct reply reply AUTO_REPLY = docker_ask(http, "GET", path, NULL);
+
+	*ret_object = NULL;
+	if (!reply.status && reply.code == 404)
+		return STATUS_OK;
+	if (reply.status || reply.code != 200 || !reply.value)
+		return reply_failure(&reply, err);
+	if (!is_ours(reply.value))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "the swarm has a %s with the name " SWARM_AGENT " that `trainyard swarm up` has not "
+				 "made: it lacks the label " LABEL,
+				 kind_names[kind]);
+	*ret_object = TAKE(reply.value);
+	return STATUS_OK;
+}
+
+static enum status object_post(struct http *http, const char *path, const json_t *body, struct error *err)
+{
+	AUTO(string) char *text = json_dump_compact(body);
+	struct reply reply AUTO_REPLY = docker_ask_for(
+		http, (struct http_request){
+			      .method = "POST", .path = path, .body = text, .timeout_s = MAKE_TIMEOUT_S });
+
+	sodium_memzero(text, strlen(text)); /* it may have keys */
+	return reply.status || reply.code >= 300 ? reply_failure(&reply, err) : STATUS_OK;
+}
+
+static json_t *labels_make(void)
+{
+	return json_pack("{ss}", LABEL, LABEL_VALUE);
+}
+
+/* ---- the network ---- */
+
+static enum status network_make(struct http *http, bool is_encrypted, struct error *err)
+{
+	AUTO(json) json_t *there = NULL;
+	AUTO(json) json_t *body = NULL;
+	enum status rc = object_ask(http, NETWORK, &there, err);
+
+	if (rc)
+		return rc;
+	if (there && (json_object_get(json_object_get(there, "Options"), "encrypted") != NULL) != is_encrypted)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "the agents' network is there and is%s encrypted: `trainyard swarm down` removes it",
+				 is_encrypted ? " not" : "");
+	if (there)
+		return STATUS_OK;
+	body = json_pack("{ss ss sb so so}", "Name", SWARM_AGENT, "Driver", "overlay", "Internal", 1, "Labels",
+			 labels_make(), "Options",
+			 is_encrypted ? json_pack("{ss}", "encrypted", "") : json_object());
+	return object_post(http, "/networks/create", body, err);
+}
+
+/* ---- the keys ---- */
+
+static enum status keys_post(struct http *http, const char *path, const char *keys, struct error *err)
+{
+	struct text data AUTO_TEXT = { 0 };
+	enum status rc;
+
+	base64_append(&data, keys, strlen(keys), sodium_base64_VARIANT_ORIGINAL);
+	AUTO(json)
+	json_t *body =
+		json_pack("{ss ss so}", "Name", SWARM_AGENT, "Data", data.data, "Labels", labels_make());
+
+	rc = object_post(http, path, body, err);
+	sodium_memzero(data.data, data.length);
+	return rc;
+}
+
+static enum status object_remove(struct http *http, enum kind kind, struct error *err)
+{
+	char path[DOCKER_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "%s/" SWARM_AGENT, kind_paths[kind]);
+	struct reply reply AUTO_REPLY = docker_ask(http, "DELETE", path, NULL);
+
+	return reply.status || (reply.code >= 300 && reply.code != 404) ? reply_failure(&reply, err) : STATUS_OK;
+}
+
+/* Both halves are of one making: a half is replaced, unless agents have it. */
+static enum status keys_make(struct http *http, const struct swarm_making *making, bool has_service,
+			     struct error *err)
+{
+	AUTO(json) json_t *secret = NULL;
+	AUTO(json) json_t *config = NULL;
+	enum status rc = object_ask(http, SECRET, &secret, err);
+
+	if (!rc)
+		rc = object_ask(http, CONFIG, &config, err);
+	if (rc || (secret && config))
+		return rc;
+	if (has_service)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "the agents run, but the swarm's %s " SWARM_AGENT " is gone: `trainyard swarm down` "
+				 "removes the rest, and `swarm up` makes all anew",
+				 secret ? "config" : "secret");
+	if (secret)
+		rc = object_remove(http, SECRET, err);
+	if (!rc && config)
+		rc = object_remove(http, CONFIG, err);
+	if (!rc)
+		rc = keys_post(http, "/secrets/create", making->agent_keys, err);
+	return rc ? rc : keys_post(http, "/configs/create", making->daemon_keys, err);
+}
+
+/* ---- the service ---- */
+
+/* Nodes of other architectures cannot run this program. */
+#if defined(__aarch64__)
+#define ARCHITECTURE "aarch64"
+#else
+#define ARCHITECTURE "x86_64"
+#endif
+
+static json_t *container_make(const struct swarm_making *making, const char *secret_id)
+{
+	/* clang-format off */
+	return json_pack("{ss s[s] s[s] ss sb so sI s[s] s[{ss ss ss}] s[{ss ss s{ss ss ss si}}]}",
+			 "Image", making->image,
+			 "Command", SWARM_AGENT_PROGRAM,
+			 "Args", SWARM_AGENT_VERB,
+			 "User", "0:0",
+			 "ReadOnly", 1,
+			 "Labels", labels_make(),
+			 "StopGracePeriod", (json_int_t)(2 * SECOND_NS),
+			 "CapabilityDrop", "ALL",
+			 "Mounts", "Type", "bind", "Source", making->socket, "Target", ENGINE_SOCKET,
+			 "Secrets", "SecretID", secret_id, "SecretName", SWARM_AGENT,
+				"File", "Name", SWARM_AGENT, "UID", "0", "GID", "0", "Mode", 0400);
+	/* clang-format on */
+}
+
+/* Without addresses of its own (dnsrr), which would need IPVS: agents are called at those of their tasks. */
+static json_t *spec_make(const struct swarm_making *making, const char *secret_id, const char *network_id)
+{
+	/* clang-format off */
+	return json_pack("{ss so s{s{}} s{ss} s{si ss} s{so s{s{sI sI}} s{ss sI} s{ss s{ss ss}} s{s[{ss ss}]} s[{ss}]}}",
+			 "Name", SWARM_AGENT,
+			 "Labels", labels_make(),
+			 "Mode", "Global",
+			 "EndpointSpec", "Mode", "dnsrr",
+			 "UpdateConfig", "Parallelism", 0, "FailureAction", "continue",
+			 "TaskTemplate",
+				"ContainerSpec", container_make(making, secret_id),
+				"Resources", "Limits",
+					"MemoryBytes", (json_int_t)(MEMORY_MIB * MIB),
+					"Pids", (json_int_t)PIDS_MAX,
+				"RestartPolicy", "Condition", "any", "Delay", (json_int_t)(2 * SECOND_NS),
+				"LogDriver", "Name", "json-file", "Options", "max-size", "1m", "max-file", "2",
+				"Placement", "Platforms", "Architecture", ARCHITECTURE, "OS", "linux",
+				"Networks", "Target", network_id);
+	/* clang-format on */
+}
+
+static const json_t *container_of(const json_t *service)
+{
+	return json_object_get(json_object_get(json_object_get(service, "Spec"), "TaskTemplate"), "ContainerSpec");
+}
+
+static bool is_as_made(const json_t *service, const struct swarm_making *making)
+{
+	const json_t *container = container_of(service);
+	const char *image = json_text_at(container, "Image");
+	const char *socket =
+		json_text_at(json_array_get(json_object_get(container, "Mounts"), 0), "Source");
+
+	return image && strcmp(image, making->image) == 0 && socket && strcmp(socket, making->socket) == 0;
+}
+
+static enum status service_keep(struct http *http, const struct swarm_making *making, const json_t *there,
+				struct error *err)
+{
+	AUTO(json) json_t *secret = NULL;
+	AUTO(json) json_t *network = NULL;
+	AUTO(json) json_t *spec = NULL;
+	char path[DOCKER_PATH_SIZE] = "/services/create";
+	enum status rc = object_ask(http, SECRET, &secret, err);
+
+	if (!rc)
+		rc = object_ask(http, NETWORK, &network, err);
+	if (rc)
+		return rc;
+	if (!json_text_at(secret, "ID") || !json_text_at(network, "Id"))
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "the secret or the network was removed at the same time");
+	spec = spec_make(making, json_text_at(secret, "ID"), json_text_at(network, "Id"));
+	if (there)
+		snprintf(path, sizeof(path), "/services/" SWARM_AGENT "/update?version=%" PRId64,
+			 json_int_at(json_object_get(there, "Version"), "Index", 0));
+	return object_post(http, path, spec, err);
+}
+
+enum status swarm_service_make(struct http *http, const struct swarm_making *making, struct error *err)
+{
+	AUTO(json) json_t *service = NULL;
+	enum status rc = object_ask(http, SERVICE, &service, err);
+
+	if (!rc)
+		rc = network_make(http, making->is_encrypted, err);
+	if (!rc)
+		rc = keys_make(http, making, service != NULL, err);
+	if (rc || (service && is_as_made(service, making)))
+		return rc;
+	return service_keep(http, making, service, err);
+}
+
+enum status swarm_service_image(struct http *http, char **ret_image, struct error *err)
+{
+	AUTO(json) json_t *service = NULL;
+	enum status rc = object_ask(http, SERVICE, &service, err);
+	const char *image = service ? json_text_at(container_of(service), "Image") : NULL;
+
+	if (rc)
+		return rc;
+	if (!service)
+		return error_set(err, STATUS_NOT_FOUND, NULL, "the swarm has no agents");
+	*ret_image = image ? memory_strdup(image) : NULL;
+	return STATUS_OK;
+}
+
+/* ---- removal ---- */
+
+/* While tasks use it, a manager refuses. */
+static enum status object_remove_patiently(struct http *http, enum kind kind, int64_t until_us, struct error *err)
+{
+	for (;;) {
+		struct error why AUTO_ERROR = { 0 };
+		enum status rc = object_remove(http, kind, &why);
+
+		if (!rc)
+			return STATUS_OK;
+		if (rc == STATUS_UNAVAILABLE || clock_mono_us(&system_clock) > until_us)
+			return error_set(err, rc, NULL, "the %s " SWARM_AGENT " stays: %s", kind_names[kind], why.text);
+		poll(NULL, 0, REMOVE_PAUSE_MS);
+	}
+}
+
+enum status swarm_service_remove(struct http *http, bool *ret_found, struct error *err)
+{
+	const int64_t until_us = clock_mono_us(&system_clock) + REMOVE_PATIENCE_S * (int64_t)1000000;
+	enum status rc = STATUS_OK;
+
+	*ret_found = false;
+	for (enum kind kind = SERVICE; !rc && kind < KINDS; kind++) {
+		AUTO(json) json_t *there = NULL;
+
+		rc = object_ask(http, kind, &there, err);
+		if (!rc && there)
+			rc = object_remove_patiently(http, kind, until_us, err);
+		*ret_found |= there != NULL;
+	}
+	return rc;
+}
+
+/* ---- leases ---- */
+
+static size_t devices_of(const json_t *container)
+{
+	const json_t *requests =
+		json_object_get(json_object_get(container, "HostConfig"), "DeviceRequests");
+	const json_t *request;
+	size_t index, count = 0;
+
+	json_array_foreach((json_t *)requests, index, request)
+		count += json_array_size(json_object_get(request, "DeviceIDs"));
+	return count;
+}
+
+enum status swarm_leases_ask(struct http *http, struct swarm_leases *ret_leases, struct error *err)
+{
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+	struct swarm_leases leases = { 0 };
+	const json_t *container;
+	size_t index;
+
+	docker_query_encode("{\"label\":[\"trainyard.instance\"],\"status\":[\"running\",\"paused\"]}", filter,
+			    sizeof(filter));
+	snprintf(path, sizeof(path), "/containers/json?filters=%s", filter);
+	struct reply reply AUTO_REPLY = docker_ask(http, "GET", path, NULL);
+
+	if (reply.status || reply.code != 200 || !json_is_array(reply.value))
+		return reply_failure(&reply, err);
+	json_array_foreach(reply.value, index, container) {
+		const char *id = json_text_at(container, "Id");
+		struct replica_status replica;
+		bool needs_inspection;
+
+		if (!docker_container_listed(container, &replica, &needs_inspection) || !id || strlen(id) > ID_LETTERS ||
+		    leases.replicas == REPLICAS_MAX)
+			continue;
+		snprintf(path, sizeof(path), "/containers/%s/json", id);
+		struct reply inspected AUTO_REPLY = docker_ask(http, "GET", path, NULL);
+
+		leases.replicas++;
+		leases.devices += inspected.status ? 0 : devices_of(inspected.value);
+	}
+	*ret_leases = leases;
+	return STATUS_OK;
+}
