@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -35,6 +36,25 @@ def test_the_rooms_name_their_files():
         for path in re.findall(r"`((?:[\w.*-]+/)*[\w.*-]+(?:/|\.(?:c|h|py|sh|md|mk|cfg|js)))`", page.read_text()):
             folders = [page.parent, ROOT, *ROOT.glob("*/"), *ROOT.glob("*/*/")]
             assert "NAME" in path or any(any(folder.glob(path)) for folder in folders), f"{name(page)}: {path}"
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_example_of_each_recipe_changes_the_recipes_files():
+    """Broken: an example whose commit is rebased away; the commit of another recipe as the example."""
+    if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository").strip() == "true":
+        pytest.skip("the history is not here")
+    recipes = re.split(r"^### ", (ROOT / "CONTRIBUTING.md").read_text().split("## Tests")[0], flags=re.MULTILINE)[1:]
+    assert len(recipes) > 4
+    for recipe in recipes:
+        examples = re.findall(r"`git show ([0-9a-f]{8,})`", recipe)
+        named = {path.rpartition("/")[2] for row in re.findall(r"^\|.*", recipe, re.MULTILINE) for path in re.findall(r"`([\w/.-]+\.\w+)`", row)}
+        assert examples, recipe.partition("\n")[0]
+        for example in examples:
+            changed = {path.rpartition("/")[2] for path in git("show", "--format=", "--name-only", example).split()}
+            assert len(named & changed) > 1, f"{example}: {changed}"
 
 
 # Broken: a page that is renamed, or a heading that is, while another page links to it.
