@@ -24,16 +24,13 @@ static const struct {
 	const struct migration *migrations; /* NULL: a reader */
 	int flags;
 	const char *settings;
-	const char *first; /* settings of a new file, before its first table; NULL: none */
 } roles[CONNECTION_ROLE_COUNT] = {
 	[STATE_WRITER] = { state_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 			   "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-			   "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -1024",
-			   "PRAGMA auto_vacuum = INCREMENTAL" },
+			   "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -1024" },
 	[LOGS_WRITER] = { logs_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 			  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"
-			  "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -4096",
-			  "PRAGMA auto_vacuum = INCREMENTAL" },
+			  "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -4096" },
 	[OBJECTS_WRITER] = { objects_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 			     "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"
 			     "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -2048" },
@@ -185,13 +182,11 @@ static enum status file_sync(sqlite3 *db, const char *path, struct error *err)
  * that commit is answered. After a power failure in between, the database is empty or has the whole schema. */
 static enum status schema_make(struct connection *connection, const char *path, struct error *err)
 {
-	const char *first = roles[connection->role].first;
-	enum status rc = connection_exec(connection, "PRAGMA synchronous = OFF", err);
+	/* auto_vacuum has no effect on a file that already has a page. */
+	enum status rc = connection_exec(
+		connection,
+		"PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL", err);
 
-	if (!rc && first)
-		rc = connection_exec(connection, first, err);
-	if (!rc)
-		rc = connection_exec(connection, "PRAGMA journal_mode = WAL", err);
 	if (!rc)
 		rc = migrations_run(connection->db, roles[connection->role].migrations, err);
 	return rc ? rc : file_sync(connection->db, path, err);

@@ -33,6 +33,7 @@ struct work {
 struct batch {
 	struct work works[BATCH_ROWS];
 	size_t count;
+	bool removes; /* something is gone from the index: its file may get smaller */
 };
 
 static void batch_deinit(struct batch *batch)
@@ -122,7 +123,7 @@ static bool tree_follow(struct objects *objects, const struct work *work, const 
 	return true;
 }
 
-static void work_do(struct objects *objects, struct work *work)
+static void work_do(struct objects *objects, struct batch *batch, struct work *work)
 {
 	struct index_state index = { 0 };
 	struct error err AUTO_ERROR = { 0 };
@@ -138,6 +139,7 @@ static void work_do(struct objects *objects, struct work *work)
 	work->is_done = !work->blob || index.is_used || blob_remove(&objects->files, work->blob);
 	if (!tree_follow(objects, work, &index))
 		work->is_done = false;
+	batch->removes |= !index.blob;
 }
 
 static enum status batch_forget_run(struct connection *connection, int64_t now_ns, void *arg,
@@ -164,12 +166,18 @@ static bool batch_do(struct objects *objects, struct batch *batch)
 	size_t done = 0;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		work_do(objects, &batch->works[i]);
+		work_do(objects, batch, &batch->works[i]);
 		done += batch->works[i].is_done;
 	}
 	if (done && group_writer_change(objects->writer, batch_forget_run, batch, NULL))
 		return false;
 	return done == batch->count;
+}
+
+static enum status shrink_run(struct connection *connection, int64_t now_ns, void *arg, struct error *err)
+{
+	(void)now_ns;
+	return connection_shrink(connection, arg, err);
 }
 
 /* One look at every row. False: something is left to be tried again. */
@@ -191,6 +199,8 @@ static bool rows_do(struct objects *objects)
 		batch_deinit(batch);
 	}
 	batch_deinit(batch);
+	for (bool more = batch->removes; more;)
+		more = group_writer_change(objects->writer, shrink_run, &more, NULL) == STATUS_OK && more;
 	free(batch);
 	return is_clean;
 }

@@ -456,6 +456,45 @@ static void another_process_may_read_what_is_stored_and_change_nothing(void **st
 	objects_free(other);
 }
 
+/* With the store reopened, which empties the write-ahead log into the file. */
+static int64_t index_bytes(struct yard *yard)
+{
+	char path[128];
+	struct stat about;
+
+	yard_reopen(yard);
+	snprintf(path, sizeof(path), "%s/storage.db", yard->dir);
+	assert_int_equal(stat(path, &about), 0);
+	return about.st_size;
+}
+
+/* Broken: auto_vacuum left out of schema_make(), or the loop with shrink_run(): 10 MiB. */
+static void removed_objects_give_the_room_of_their_index_back(void **state)
+{
+	YARD(state);
+	enum { OBJECTS = 160, METADATA_BYTES = 64 << 10 };
+	struct object_target target = target_of("");
+	char *value = malloc(METADATA_BYTES), name[16];
+
+	memset(value, 'x', METADATA_BYTES - 1);
+	value[METADATA_BYTES - 1] = '\0';
+	target.metadata = json_pack("{s:{s:s}}", "metadata", "key", value);
+	target.name = name;
+	for (int i = 0; i < OBJECTS; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		OK(target_put(yard, &target, "", 0, NULL));
+	}
+	assert_in_range(index_bytes(yard), OBJECTS * METADATA_BYTES, 2 * OBJECTS * METADATA_BYTES);
+	for (int i = 0; i < OBJECTS; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		OK(object_delete(yard->objects, "bucket", name, 0, &no_conditions, &yard->err));
+	}
+	yard_settle(yard);
+	assert_in_range(index_bytes(yard), 4 << 20, 6 << 20);
+	json_decref((json_t *)(uintptr_t)target.metadata);
+	free(value);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
 static int TEST_MAIN(void)
@@ -478,6 +517,7 @@ static int TEST_MAIN(void)
 		TEST(many_who_write_the_same_name_leave_one_whole_object),
 		TEST(nothing_is_opened_before_it_is_used),
 		TEST(another_process_may_read_what_is_stored_and_change_nothing),
+		TEST(removed_objects_give_the_room_of_their_index_back),
 		cmocka_unit_test(a_directory_that_cannot_be_used_is_told_each_time),
 	};
 
