@@ -137,6 +137,7 @@ libtrainyard_a_SOURCES += \
 	api/http/router.h \
 	api/http/stream.c \
 	api/http/stream.h \
+	api/logging/descriptor_list.c \
 	api/logging/entry_list.c \
 	api/logging/entry_list.h \
 	api/logging/entry_tail.c \

@@ -375,8 +375,6 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[SOURCE_ID] = { ON(LOGS_WRITER),
 			"SELECT id FROM source WHERE project = :project AND log_name = :log_name AND job = :job"
 			" AND resource_type = :type AND resource_labels = :resource_labels AND labels = :labels" },
-	[SOURCE_BY_ID] = { ON(LOGS_READER),
-			   "SELECT project, log_name, resource_type, resource_labels, labels FROM source WHERE id = :id" },
 	[SOURCE_NAMES] = { ON(LOGS_READER),
 			   "SELECT DISTINCT log_name FROM source WHERE project = :project AND log_name > :after"
 			   " ORDER BY log_name LIMIT :count" },

@@ -8,3 +8,4 @@ enum status entry_tail(struct call *call, struct error *err);
 enum status entry_write(struct call *call, struct error *err);
 enum status log_delete(struct call *call, struct error *err);
 enum status log_list(struct call *call, struct error *err);
+enum status descriptor_list(struct call *call, struct error *err);

@@ -244,3 +244,54 @@ static const struct field delete_log_fields[] = {
 const struct message logging_delete_log_request = { "google.logging.v2.DeleteLogRequest", delete_log_fields,
 						    "" };
 const struct message logging_empty = { "google.protobuf.Empty", no_fields, "Holds nothing." };
+
+static const struct field list_descriptors_fields[] = {
+	PLAIN(1, "pageSize", FIELD_INT32, "Most descriptors in an answer."),
+	PLAIN(2, "pageToken", FIELD_STRING, "nextPageToken of the answer before."),
+	END,
+};
+const struct message logging_list_descriptors_request = {
+	"google.logging.v2.ListMonitoredResourceDescriptorsRequest", list_descriptors_fields,
+	"Asks for a page of descriptors."
+};
+
+static const struct enum_value value_types[] = {
+	{ "STRING", 0, "A text." },
+	{ "BOOL", 1, "True or false." },
+	{ "INT64", 2, "A whole number." },
+	{ NULL, 0, NULL },
+};
+static const struct enum_type value_type = { "google.api.LabelDescriptor.ValueType", value_types };
+static const struct field label_descriptor_fields[] = {
+	PLAIN(1, "key", FIELD_STRING, "The label's name."),
+	{ .number = 2,
+	  .name = "valueType",
+	  .type = FIELD_ENUM,
+	  .enum_type = &value_type,
+	  .help = "What its values are." },
+	PLAIN(3, "description", FIELD_STRING, "What they mean."),
+	END,
+};
+static const struct message label_descriptor = { "google.api.LabelDescriptor", label_descriptor_fields,
+						 "A label of a resource." };
+static const struct field resource_descriptor_fields[] = {
+	PLAIN(1, "type", FIELD_STRING, "The type in an entry's resource."),
+	PLAIN(2, "displayName", FIELD_STRING, "Its name for people."),
+	PLAIN(3, "description", FIELD_STRING, "What resources of this type are."),
+	OBJECT(4, "labels", FIELD_REPEATED, &label_descriptor, "The labels of such a resource."),
+	END,
+};
+static const char *const resource_descriptor_unset[] = { "launchStage", "name", NULL };
+static const struct message resource_descriptor = { "google.api.MonitoredResourceDescriptor",
+						    resource_descriptor_fields,
+						    "A type of resources that entries are about.",
+						    resource_descriptor_unset };
+static const struct field list_descriptors_response_fields[] = {
+	OBJECT(1, "resourceDescriptors", FIELD_REPEATED, &resource_descriptor, "The descriptors, by type."),
+	PLAIN(2, "nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
+	END,
+};
+const struct message logging_list_descriptors_response = {
+	"google.logging.v2.ListMonitoredResourceDescriptorsResponse", list_descriptors_response_fields,
+	"A page of descriptors."
+};

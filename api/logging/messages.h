@@ -16,4 +16,6 @@ extern const struct message logging_list_logs_response;
 extern const struct message logging_list_logs_call; /* as gRPC asks for it */
 extern const struct message logging_delete_log_request; /* likewise */
 extern const struct message logging_empty;
+extern const struct message logging_list_descriptors_request;
+extern const struct message logging_list_descriptors_response;
 extern const struct enum_type logging_severity;

@@ -65,6 +65,13 @@ const struct route logging_routes[] = {
 	{ LOGS_OF("folders/{folder}") },
 	{ LOGS_OF("organizations/{organization}") },
 	{ LOGS_OF("billingAccounts/{account}") },
+	{ .method = "GET",
+	  .path = "/v2/monitoredResourceDescriptors",
+	  .handler = descriptor_list,
+	  .query = &logging_list_descriptors_request,
+	  .doc = METHOD_DOC(NULL, logging_list_descriptors_response,
+			    "Lists the types of resources that entries are about."),
+	  .rpc = CALL("ListMonitoredResourceDescriptors", logging_list_descriptors_request) },
 	{ 0 },
 };
 
@@ -75,7 +82,6 @@ const struct route logging_routes[] = {
 
 const struct route logging_absent[] = {
 	ABSENT("POST", "/v2/entries:copy"),
-	ABSENT("GET", "/v2/monitoredResourceDescriptors"),
 	ABSENT("GET", "/v2/projects/{project}/metrics"),
 	ABSENT("POST", "/v2/projects/{project}/metrics"),
 	ABSENT("GET", "/v2/projects/{project}/metrics/{metric}"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""google-cloud-logging's own client: lists, and live tailing."""
+"""google-cloud-logging's own client: lists, deletions, and live tailing."""
 import select
 import subprocess
 
@@ -57,6 +57,34 @@ logger.log_text("a line")
 print(*(entry.payload for entry in logger.list_entries()), sep="\\n")
 """
 
+DELETIONS = """
+import sys
+import grpc
+from google.api_core import exceptions
+from google.cloud.logging_v2.services.logging_service_v2 import LoggingServiceV2Client
+from google.cloud.logging_v2.services.logging_service_v2.transports import LoggingServiceV2GrpcTransport
+import google.auth.credentials
+import google.cloud.logging
+
+endpoint, rest, project = sys.argv[1:]
+client = LoggingServiceV2Client(transport=LoggingServiceV2GrpcTransport(channel=grpc.insecure_channel(endpoint)))
+other = google.cloud.logging.Client(project=project, _use_grpc=False, client_options={"api_endpoint": rest},
+                                    credentials=google.auth.credentials.AnonymousCredentials())
+names = [f"projects/{project}/logs/gone%2F{n}" for n in (1, 2)]
+for name in names:
+    client.write_log_entries(log_name=name, resource={"type": "global"}, entries=[{"text_payload": "x"}])
+print(sorted(n for n in client.list_logs(parent=f"projects/{project}") if "gone" in n) == names)
+client.delete_log(log_name=names[0])
+other.logger("gone%2F2").delete()
+print([n for n in client.list_logs(parent=f"projects/{project}") if "gone" in n])
+for again in (lambda: client.delete_log(log_name=names[0]), other.logger("gone%2F2").delete):
+    try:
+        again()
+    except exceptions.NotFound as error:
+        print(error.message)
+print([(d.type, [label.key for label in d.labels]) for d in client.list_monitored_resource_descriptors(request={"page_size": 1})])
+"""
+
 
 def test_google_cloud_logging_lists_without_a_filter(front):
     """It adds one of its own: timestamp>= a day ago, with the zone as +0000. Broken: zone_read() that wants the colon: 400."""
@@ -64,6 +92,19 @@ def test_google_cloud_logging_lists_without_a_filter(front):
         pytest.skip(f"{PYTHON} is not there: run tests/clients/install")
     done = subprocess.run([PYTHON / "bin/python", "-Bc", LISTS, front.base, front.project], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1:] == ["a line"], done  # behind what the library writes about itself
+
+
+def test_google_cloud_logging_deletes_logs_and_lists_types_of_resources(front):
+    if not (PYTHON / ".installed").exists():
+        pytest.skip(f"{PYTHON} is not there: run tests/clients/install")
+    done = subprocess.run([PYTHON / "bin/python", "-Bc", DELETIONS, f"localhost:{front.grpc_port}", front.base, front.project],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    listed, left, first, second, types = done.stdout.splitlines()[-5:]
+    assert (listed, left) == ("True", "[]"), done
+    assert first == "Requested entity was not found." and second.endswith(first), done
+    assert types == ("[('gce_instance', ['project_id', 'instance_id', 'zone']), ('global', ['project_id']),"
+                     " ('ml_job', ['project_id', 'job_id', 'task_name'])]"), done
 
 
 def test_google_cloud_logging_tails_new_entries(front):

@@ -68,6 +68,45 @@ static void names_come_in_pages(void **state)
 		STATUS_INVALID_ARGUMENT);
 }
 
+static enum status descriptors_list(struct bench *bench, int page_size, const char *token, char **ret_answer)
+{
+	struct logging_context context = { bench->store, &bench->clock, "demo", "123456789" };
+	struct call call = { .context = &context, .query = json_object() };
+	enum status rc;
+
+	json_object_set_new(call.query, "pageSize", json_integer(page_size));
+	if (token)
+		json_object_set_new(call.query, "pageToken", json_string(token));
+	rc = descriptor_list(&call, &bench->err);
+	json_decref(call.query);
+	*ret_answer = rc ? NULL : text_take(&call.answer);
+	text_deinit(&call.answer);
+	return rc;
+}
+
+static void the_types_of_resources_come_in_pages(void **state)
+{
+	BENCH(state);
+	AUTO(string) char *all = NULL;
+	AUTO(string) char *first = NULL;
+	AUTO(string) char *second = NULL;
+	AUTO(string) char *wrong = NULL;
+	AUTO(json) json_t *page = NULL;
+
+	assert_int_equal(descriptors_list(bench, 0, NULL, &all), STATUS_OK);
+	assert_non_null(strstr(all, "\"type\":\"ml_job\""));
+	assert_non_null(strstr(all, "{\"key\":\"task_name\","));
+	assert_null(strstr(all, "nextPageToken"));
+	assert_int_equal(descriptors_list(bench, 2, NULL, &first), STATUS_OK);
+	assert_null(strstr(first, "ml_job"));
+	page = json_loads(first, 0, NULL);
+	assert_int_equal(descriptors_list(bench, 2, json_text_at(page, "nextPageToken"), &second), STATUS_OK);
+	assert_non_null(strstr(second, "{\"resourceDescriptors\":[{\"type\":\"ml_job\","));
+	assert_null(strstr(second, "nextPageToken"));
+	assert_int_equal(descriptors_list(bench, -1, NULL, &wrong), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(descriptors_list(bench, 1, "wrong", &wrong), STATUS_INVALID_ARGUMENT);
+}
+
 static void each_row_is_complete(void **state)
 {
 	(void)state;
@@ -88,6 +127,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(names_are_listed),
 		WITH_BENCH(names_come_in_pages),
+		WITH_BENCH(the_types_of_resources_come_in_pages),
 		cmocka_unit_test(each_row_is_complete),
 	};
 
