@@ -90,6 +90,7 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 	const struct machinery *machinery = arg;
 
 	engines_report(machinery->scheduler, answer, ret_reason);
+	json_object_set_new(answer, "instance", json_string(store_instance(machinery->store)));
 	if (machinery->retention)
 		json_object_set_new(answer, "retention", retention_report(machinery->retention));
 	if (machinery->storage_endpoint)

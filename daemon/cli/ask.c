@@ -115,6 +115,21 @@ int64_t ask_now(struct client *client)
 		       : time_read(json_text_at(clock, "now"), now_us);
 }
 
+void clock_write(struct text *text, const json_t *clock)
+{
+	const char *now = json_text_at(clock, "now"), *offset = json_text_at(clock, "offset");
+	int64_t ahead_us = 0;
+
+	if (!now)
+		return;
+	moment_append(text, now);
+	if (!offset || !duration_parse(offset, &ahead_us) || ahead_us <= 0)
+		return;
+	text_puts(text, ", ");
+	duration_append(text, ahead_us);
+	text_puts(text, " ahead");
+}
+
 bool state_is_final(const char *state)
 {
 	return strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "FAILED") == 0 ||

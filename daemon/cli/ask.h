@@ -39,6 +39,8 @@ void job_title_write(struct text *text, const json_t *job);
 void console_address_write(struct text *text, const struct client *client, const json_t *job);
 /* The daemon's present time, or this machine's if it does not report it. */
 int64_t ask_now(struct client *client);
+/* Appends the answer of the daemon about its clock: "2026-11-26 08:00:01, 7d ahead"; nothing if it has no time. */
+void clock_write(struct text *text, const json_t *clock);
 
 /* How long a daemon that restarts may be away from commands that follow it. */
 #define ASK_AWAY_US INT64_C(60000000)

@@ -17,6 +17,7 @@
 #include "daemon/address_file.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/client.h"
@@ -296,29 +297,64 @@ static void nodes_print(const json_t *nodes)
 	}
 }
 
-static void status_print(const char *endpoint, const json_t *health, const json_t *clock)
+/* "1 of 20 jobs let in, 3 wait" */
+static void queue_print(const json_t *queue)
+{
+	const json_t *room = json_object_get(queue, "room");
+	const int64_t most = json_int_at(room, "maxJobs", 0);
+	struct text let_in AUTO_TEXT = { 0 };
+
+	if (!room)
+		return;
+	text_printf(&let_in, "%" PRId64, json_int_at(room, "jobs", 0));
+	if (most)
+		text_printf(&let_in, " of %" PRId64, most);
+	line_print("queue", "%s jobs let in, %" PRId64 " wait", let_in.data, json_int_at(queue, "waitingCount", 0));
+}
+
+/* "2, 1 held" */
+static void gpus_print(const json_t *gpus)
+{
+	const json_t *all = json_object_get(gpus, "gpus"), *gpu;
+	size_t index, held = 0;
+
+	json_array_foreach(all, index, gpu)
+		held += json_array_size(json_object_get(gpu, "holders")) > 0;
+	if (json_array_size(all))
+		line_print("GPUs", "%zu, %zu held", json_array_size(all), held);
+	else if (json_text_at(gpus, "policy"))
+		line_print("GPUs", "none");
+}
+
+static void status_print(const char *endpoint, const json_t *health)
 {
 	const json_t *engine = json_object_get(health, "engine"), *nodes = json_object_get(health, "nodes");
 	const char *detail = json_text_at(engine, "detail"), *reason = json_text_at(health, "reason");
-	const char *version = json_text_at(health, "version"), *now = json_text_at(clock, "now");
+	const char *version = json_text_at(health, "version"), *instance = json_text_at(health, "instance");
 	const int64_t grpc = json_int_at(json_object_get(health, "grpc"), "port", 0);
-	struct text keeps AUTO_TEXT = { 0 };
+	struct text keeps AUTO_TEXT = { 0 }, clock AUTO_TEXT = { 0 };
 
 	line_print("daemon", "%s (%s)", endpoint, json_text_at(health, "status"));
 	if (version)
 		line_print("version", "%s", version);
 	if (grpc)
 		line_print("gRPC", "port %" PRId64, grpc);
+	if (instance)
+		line_print("instance", "%s", instance);
 	if (nodes)
 		nodes_print(nodes);
 	else if (engine)
 		line_print("engine", "%s%s",
 			   json_true_at(engine, "reachable") ? "" : "not reached: ", detail ? detail : "");
+	gpus_print(json_object_get(health, "gpus"));
+	queue_print(json_object_get(health, "queue"));
 	retention_write(&keeps, json_object_get(health, "retention"));
 	if (keeps.length)
 		line_print("keeps", "%s", keeps.data);
-	if (now)
-		line_print("clock", "%s%s", now, json_true_at(clock, "steppable") ? " (steppable)" : "");
+	clock_write(&clock, json_object_get(health, "clock"));
+	if (clock.length)
+		line_print("clock", "%s%s", clock.data,
+			   json_true_at(json_object_get(health, "clock"), "steppable") ? " (steppable)" : "");
 	if (reason)
 		line_print("problem", "%s", reason);
 }
@@ -345,22 +381,38 @@ static enum status clock_ask(struct client *client, const json_t *health, json_t
 			 client_endpoint(client));
 }
 
+/* Adds further answers of the daemon to @health, those that it gives. */
+static void more_ask(struct client *client, json_t *health)
+{
+	static const char *const names[] = { "gpus", "queue" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		AUTO(string) char *path = memory_printf("/_trainyard/v1/%s", names[i]);
+		json_t *answer = NULL;
+
+		if (client_call(client, "GET", path, NULL, &answer, NULL) == STATUS_OK)
+			json_object_set_new(health, names[i], answer);
+	}
+}
+
 static int status_show(const struct invocation *invocation, struct client *client, json_t *health,
 		       json_t *clock)
 {
 	const char *form = invocation_value(invocation, "output");
 	struct text text AUTO_TEXT = { 0 };
 
+	if (clock)
+		json_object_set(health, "clock", clock);
+	if (clock && (!form || strcmp(form, "name") != 0))
+		more_ask(client, health);
 	if (!form || strcmp(form, "table") == 0) {
-		status_print(client_endpoint(client), health, clock);
+		status_print(client_endpoint(client), health);
 		if (!clock && !client_has_token(client))
 			line_print("token", "asked for: --token-file tells more");
 	} else if (strcmp(form, "name") == 0) {
 		puts(client_endpoint(client));
 	} else {
 		json_object_set_new(health, "endpoint", json_string(client_endpoint(client)));
-		if (clock)
-			json_object_set(health, "clock", clock);
 		json_write(&text, health);
 		text_putc(&text, '\n');
 		return main_output(&text);

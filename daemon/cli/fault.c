@@ -205,6 +205,7 @@ int clock_main(struct invocation *invocation)
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *step = NULL;
 	AUTO(json) json_t *clock = NULL;
+	struct text text AUTO_TEXT = { 0 };
 	int exit_code;
 
 	if (invocation->words[0] && advance_read(invocation, &step, &err))
@@ -216,7 +217,7 @@ int clock_main(struct invocation *invocation)
 		return ask_failure(client, &err);
 	if (wants_json(invocation))
 		return json_print(clock);
-	printf("%s, %s ahead%s\n", json_text_at(clock, "now"), json_text_at(clock, "offset"),
-	       json_true_at(clock, "steppable") ? "" : " (not steppable: serve --clock steppable)");
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	clock_write(&text, clock);
+	text_puts(&text, json_true_at(clock, "steppable") ? "\n" : " (not steppable: serve --clock steppable)\n");
+	return main_output(&text);
 }

@@ -2,7 +2,6 @@
 #include "daemon/cli/job_describe.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
@@ -11,7 +10,7 @@
 #include "daemon/cli/table.h"
 #include "daemon/main.h"
 
-enum { MEMBER_WIDTH = 10, LINES_SHOWN = 10, TIME_SHOWN = 32, INDENT = 4 };
+enum { MEMBER_WIDTH = 10, LINES_SHOWN = 10, INDENT = 4 };
 
 /* ---- texts ---- */
 
@@ -25,20 +24,15 @@ static void member_write(struct text *text, const char *name, const char *report
 	text_putc(text, '\n');
 }
 
-/* "2026-11-26 08:00:01 (3m12s ago)", in local time. */
+/* "2026-11-26 08:00:01 (3m12s ago)" */
 static void moment_write(struct text *text, const char *name, const char *time, int64_t now_us)
 {
-	const int64_t us = time_read(time, 0);
-	const time_t s = us / 1000000;
 	struct text reported AUTO_TEXT = { 0 };
-	struct tm local;
-	char moment[TIME_SHOWN];
 
 	if (!time)
 		return;
-	localtime_r(&s, &local);
-	strftime(moment, sizeof(moment), "%Y-%m-%d %H:%M:%S", &local);
-	text_printf(&reported, "%s (", moment);
+	moment_append(&reported, time);
+	text_puts(&reported, " (");
 	age_append(&reported, time, now_us);
 	text_puts(&reported, " ago)");
 	member_write(text, name, reported.data);
@@ -119,10 +113,10 @@ static void replicas_write(struct text *text, const json_t *report, const json_t
 		{ .title = "NODE", .optional = true },
 		{ .title = "END", .optional = true },
 		{ .title = "RESTARTS", .right = true, .optional = true },
-		{ .title = "IMAGE", .least = 16 },
+		{ .title = "IMAGE", .least = 16, .optional = true },
 		{ .title = "MACHINE", .optional = true },
-		{ .title = "VCPUS", .right = true },
-		{ .title = "MEMORY", .right = true },
+		{ .title = "VCPUS", .right = true, .optional = true },
+		{ .title = "MEMORY", .right = true, .optional = true },
 		{ .title = "GPUS", .right = true, .optional = true },
 		{ .title = NULL },
 	};

@@ -139,7 +139,7 @@ static int time_out(const struct wait *wait)
 {
 	progress_clear();
 	for (size_t i = 0; i < wait->invocation->word_count; i++)
-		if (!wait->jobs[i].over)
+		if (!wait->jobs[i].over && wait->jobs[i].stand)
 			fprintf(stderr, "trainyard: the time is up, and %s\n", wait->jobs[i].stand);
 	return EXIT_TIMED_OUT;
 }

@@ -271,7 +271,8 @@ int gpus_main(struct invocation *invocation)
 		table_write(&text, &table, stdout);
 	else
 		text_puts(&text, "There are no GPUs to give away.\n");
-	text_printf(&text, "%s%s%s\n", terminal_style(stdout, STYLE_DIM),
-		    policy_text(json_text_at(answer, "policy")), terminal_style(stdout, STYLE_NONE));
+	text_puts(&text, terminal_style(stdout, STYLE_DIM));
+	text_wrap(&text, policy_text(json_text_at(answer, "policy")), 0);
+	text_printf(&text, "%s\n", terminal_style(stdout, STYLE_NONE));
 	return main_output(&text);
 }

@@ -12,7 +12,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-enum { HTTP_REFUSED = 400, US_PER_MS = 1000, CLOCK_SHOWN = 16, AGENT_SHOWN = 40 };
+enum { HTTP_REFUSED = 400, US_PER_MS = 1000, CLOCK_SHOWN = 16, AGENT_SHOWN = 40, INDENT = 14, PATH_AT = 36, PATH_LEAST = 24 };
 
 enum form { FORM_TABLE, FORM_JSON, FORM_NAME };
 
@@ -50,27 +50,42 @@ static void status_write(struct text *text, int64_t status)
 	text_puts(text, terminal_style(stdout, STYLE_NONE));
 }
 
+/* Appends the path, and the client's name if both fit the terminal. On a narrow one the path has a line of its own, and is cut
+ * there if need be. */
+static void target_write(struct text *text, const char *path, const char *agent)
+{
+	const unsigned width = terminal_width(stdout);
+	const bool below = width && width < PATH_AT + PATH_LEAST;
+	const unsigned room = !width ? 0 : below ? width - INDENT : width - PATH_AT;
+	struct text client AUTO_TEXT = { 0 };
+
+	if (below)
+		text_printf(text, "\n%*s", INDENT, "");
+	text_one_line(text, path, room);
+	text_one_line(&client, agent, AGENT_SHOWN);
+	if (!client.length || (width && utf8_count(path) + 2 + utf8_count(client.data) > room))
+		return;
+	text_printf(text, "  %s%s%s", terminal_style(stdout, STYLE_DIM), client.data,
+		    terminal_style(stdout, STYLE_NONE));
+}
+
 /* "14:02:11.120  200      3 ms  GET     /v1/projects/p/jobs  curl/7.88"; below it why it was refused. */
 static void line_print(const json_t *line)
 {
 	const char *method = json_text_at(line, "method"), *path = json_text_at(line, "path");
 	const char *agent = json_text_at(line, "userAgent"), *reason = json_text_at(line, "reason");
-	struct text reported AUTO_TEXT = { 0 };
+	struct text reported AUTO_TEXT = { 0 }, one AUTO_TEXT = { 0 };
 
 	time_write(&reported, json_text_at(line, "time"));
 	text_puts(&reported, "  ");
 	status_write(&reported, json_int_at(line, "status", 0));
 	duration_write(&reported, json_text_at(line, "duration"));
 	text_printf(&reported, "  %-6s  ", method ? method : "");
-	text_one_line(&reported, path ? path : "", 0);
-	if (agent) {
-		text_printf(&reported, "  %s", terminal_style(stdout, STYLE_DIM));
-		text_one_line(&reported, agent, AGENT_SHOWN);
-		text_puts(&reported, terminal_style(stdout, STYLE_NONE));
-	}
+	target_write(&reported, path ? path : "", agent ? agent : "");
 	if (reason) {
-		text_puts(&reported, "\n              ");
-		text_one_line(&reported, reason, 0);
+		text_one_line(&one, reason, 0);
+		text_printf(&reported, "\n%*s", INDENT, "");
+		text_wrap(&reported, one.data, INDENT);
 	}
 	printf("%s\n", reported.data);
 }

@@ -72,7 +72,8 @@ static void widths_measure(const struct table *table, struct layout *layout)
 	}
 }
 
-/* Reduces the width to @width: first columns that may shrink, then optional ones, the last first. */
+/* Reduces the width to @width: first columns that may shrink, then optional ones are left out, then others but the first; always
+ * the last first. */
 static void widths_fit(const struct table *table, struct layout *layout, unsigned width)
 {
 	for (size_t i = layout->count; i-- > 0 && total_width(table, layout) > width;) {
@@ -83,9 +84,10 @@ static void widths_fit(const struct table *table, struct layout *layout, unsigne
 			layout->widths[i] =
 				layout->widths[i] > least + excess ? layout->widths[i] - excess : least;
 	}
-	for (size_t i = layout->count; i-- > 0 && total_width(table, layout) > width;)
-		if (table->columns[i].optional)
-			layout->widths[i] = 0;
+	for (int optional = 1; optional >= 0; optional--)
+		for (size_t i = layout->count; i-- > 1 && total_width(table, layout) > width;)
+			if (table->columns[i].optional == optional && !table->columns[i].notes)
+				layout->widths[i] = 0;
 	for (size_t i = 0; i < layout->count; i++)
 		if (table->columns[i].notes && layout->widths[i]) {
 			const unsigned used = total_width(table, layout) + GAP;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
@@ -103,6 +104,17 @@ void age_append(struct text *text, const char *time, int64_t now_us)
 		duration_append(text, now_us - time_read(time, now_us));
 	else
 		text_puts(text, "-");
+}
+
+void moment_append(struct text *text, const char *time)
+{
+	const time_t s = time_read(time, 0) / US_PER_S;
+	struct tm local;
+	char moment[sizeof("2026-11-26 08:00:01") + 8];
+
+	localtime_r(&s, &local);
+	strftime(moment, sizeof(moment), "%Y-%m-%d %H:%M:%S", &local);
+	text_puts(text, moment);
 }
 
 /* Where the first @count characters of valid UTF-8 end. */

@@ -27,6 +27,8 @@ void duration_append(struct text *text, int64_t us);
 void size_append(struct text *text, int64_t bytes);
 /* How long @time (RFC 3339, or NULL) is before @now_us; "-" for NULL. */
 void age_append(struct text *text, const char *time, int64_t now_us);
+/* "2026-11-26 08:00:01", in local time. */
+void moment_append(struct text *text, const char *time);
 /* The wall time in @time, or @otherwise if it is NULL or malformed. */
 int64_t time_read(const char *time, int64_t otherwise);
 

@@ -15,6 +15,7 @@
 #include "daemon/cli/reset.h"
 #include "daemon/cli/state.h"
 #include "daemon/cli/swarm.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/cli/ui.h"
 #include "daemon/cli/verb.h"
 #include "daemon/env.h"
@@ -41,10 +42,12 @@ static int swarm_agent_run(struct invocation *invocation)
 
 static int version_run(struct invocation *invocation)
 {
-	struct text text AUTO_TEXT = { 0 };
+	struct text lines AUTO_TEXT = { 0 }, text AUTO_TEXT = { 0 };
 
 	(void)invocation;
-	version_write(&text);
+	version_write(&lines);
+	text_wrap(&text, lines.data, 0);
+	text_putc(&text, '\n');
 	return main_output(&text);
 }
 

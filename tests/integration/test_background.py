@@ -48,7 +48,10 @@ def test_a_daemon_is_started_told_of_and_stopped(user):
     assert "already runs at http://127.0.0.1:" in user("start")
     told = json.loads(user("status", "--wait", "-o", "json"))
     assert told["status"] == "ok" and told["engine"]["reachable"] and told["endpoint"] in said
-    assert told["endpoint"] in user("status") and user("status", "-o", "name") == told["endpoint"] + "\n"
+    for word in (told["endpoint"], "version ", f"instance {told['instance']}\n", "engine ", "GPUs ", " jobs let in, 0 wait\n", "clock "):
+        assert word in user("status"), word
+    assert told["queue"]["waitingCount"] == 0 and "policy" in told["gpus"]
+    assert user("status", "-o", "name") == told["endpoint"] + "\n"
     assert "has ended" in user("stop")
     assert "no daemon runs" in user("stop")
     assert "stopping" in (user.state / "daemon.log").read_text()
