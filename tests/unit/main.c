@@ -2,6 +2,7 @@
 /* main() of the unit test programs. Linking takes longer than compiling under sanitizers, so all files of a room are one
  * program. Make gives it a symbolic link for each file: tests/unit/daemon/test_env runs tests/unit/daemon/test_env.c,
  * in a process of its own. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,17 @@ static bool is_file_of(const char *path, const char *program)
 	const size_t length = begin ? strlen(begin) : 0;
 
 	return at && length && !strncmp(at, begin, length) && !strcmp(at + length, ".c");
+}
+
+/* In the place of cmocka's own: 1.1.5 says "not ok 3 # SKIP" of a test that is skipped, which counts as a failure. */
+void print_message(const char *const format, ...)
+{
+	const bool is_skip = !strncmp(format, "not ok ", 7) && strstr(format, "# SKIP");
+	va_list values;
+
+	va_start(values, format);
+	vprintf(format + (is_skip ? strlen("not ") : 0), values);
+	va_end(values);
 }
 
 int main(int argc, char **argv)
