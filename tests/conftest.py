@@ -249,6 +249,9 @@ def nothing_is_left():
     Broken: state_dir_sweep(), upload_recover() or gcs_place_sweep() left out: tests/crash/test_temp_files.py ends with
     an error here as well."""
     yield
+    for daemon in Daemon.made:
+        if daemon.process is None and isinstance(daemon.engine, Engine) and daemon.engine.answers():
+            daemon.engine.unmark(daemon.read_instance())  # those that were killed have left it
     seen = {"processes": remains.gcs_processes(), "mounts": remains.mount_points()}
     left = [daemon for daemon in Daemon.made if _leftovers(daemon, **seen)]
     if _ended:  # in the middle of some test

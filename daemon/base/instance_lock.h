@@ -6,7 +6,7 @@
  * Choice: an abstract unix socket "trainyard/INSTANCE". The kernel removes it when its process ends; every user of the
  * machine can see it; no state directory or path is needed, only the engine's labels; and of a state directory that was
  * copied, a user can run one daemon at a time. Processes in other network namespaces and on other machines are not
- * detected here: the engine shows some of them (scheduler/engine/docker_elsewhere.h).
+ * detected here: the engine shows those (scheduler/engine/docker_elsewhere.h).
  *
  * Any user can bind such a name, so it does not protect anything: the lock of the state directory does
  * (store/state_dir.h). A process that continues although the name is taken binds another one, "trainyard/INSTANCE/…",

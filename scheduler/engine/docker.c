@@ -19,6 +19,7 @@
 #include "scheduler/engine/docker_attachment.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_create.h"
+#include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_image.h"
 #include "scheduler/engine/docker_inspection.h"
@@ -88,6 +89,8 @@ static int wait_ms(const struct docker *docker)
 /* Every task meets a failed exchange or an early timer, and ends itself. */
 static void tasks_end(struct docker *docker)
 {
+	const bool was_up = link_is_up(docker);
+
 	link_end(docker);
 	link_signals_forget(docker);
 	tunnels_close(docker);
@@ -96,6 +99,8 @@ static void tasks_end(struct docker *docker)
 	while (timers_fire(docker) || http_fail_all(docker->http))
 		;
 	commands_run(docker);
+	if (was_up)
+		elsewhere_leave(docker);
 }
 
 static void *thread_main(void *arg)

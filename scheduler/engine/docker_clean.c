@@ -15,7 +15,6 @@
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_orphans.h"
 #include "scheduler/engine/docker_route.h"
-#include "scheduler/engine/docker_self.h"
 #include "scheduler/engine/docker_tunnel.h"
 
 /* A busy object is busy for a moment only: rounds without any success end the sweep. */
@@ -166,93 +165,6 @@ enum status docker_list(const char *url, const char *instance, struct orphans *r
 	return rc ? rc : list_read(&cleaning, instance, ret_list, err);
 }
 
-/* ---- a daemon elsewhere ---- */
-
-/* By its tunnels. Those of a daemon that was killed end a moment later. */
-static enum status tunnels_check(struct cleaning *cleaning, const char *instance, struct error *err)
-{
-	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64], text[DOCKER_TEXT_SIZE];
-
-	docker_label_filter(instance, NULL, filter);
-	snprintf(path, sizeof(path), "/containers/json?filters=%s", filter);
-	for (unsigned looks = 1;; looks++) {
-		enum status rc = list_ask(cleaning, path, err);
-		AUTO(json) json_t *running = TAKE(cleaning->answer);
-		const char *tunnel = elsewhere_tunnel(running, instance);
-
-		if (rc || !tunnel)
-			return rc;
-		elsewhere_explain(tunnel, instance, text, sizeof(text));
-		if (looks == ELSEWHERE_LOOKS)
-			return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
-		poll(NULL, 0, ELSEWHERE_PAUSE_MS);
-	}
-}
-
-/* ---- a daemon in a container ---- */
-
-static void network_answered(void *arg, const struct http_answer *answer)
-{
-	struct cleaning *cleaning = arg;
-
-	cleaning->waiting--;
-	if (answer->status)
-		answer_fail(cleaning, STATUS_UNAVAILABLE, answer->problem);
-	else if (answer->code < 300) /* else it is gone since it was listed, or its removal will report it */
-		cleaning->answer = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-}
-
-/* A daemon that is in a container is in the networks of its jobs for as long as it runs, at an address of its own. */
-static enum status members_check(const struct orphan *item, const json_t *network, struct error *err)
-{
-	char self[DOCKER_SELF_SIZE] = "", reach[SUBNET_TEXT_SIZE] = "";
-	struct network_status status;
-	const char *id;
-	json_t *member;
-
-	self_container(self);
-	if (docker_network_read(network, &status))
-		subnet_print_address(status.reach.address, reach);
-	json_object_foreach(json_object_get(network, "Containers"), id, member) {
-		const char *name = json_text_at(member, "Name"),
-			   *address = json_text_at(member, "IPv4Address");
-
-		if (address && strncmp(address, reach, strlen(reach)) == 0 && address[strlen(reach)] == '/' &&
-		    strcmp(id, self) != 0)
-			return error_set(
-				err, STATUS_FAILED_PRECONDITION, NULL,
-				"the daemon of instance %s runs in the container %s: stop that first",
-				item->instance, name ? name : id);
-	}
-	return STATUS_OK;
-}
-
-static enum status daemon_look(struct cleaning *cleaning, const struct orphans *list, struct error *err)
-{
-	enum status rc = STATUS_OK;
-
-	for (size_t i = 0; !rc && i < list->count; i++) {
-		char path[DOCKER_PATH_SIZE];
-
-		if (!list->items[i].is_joined)
-			continue;
-		snprintf(path, sizeof(path), "/networks/%s", list->items[i].id);
-		cleaning->waiting++;
-		http_start(cleaning->http, &(struct http_request){ .method = "GET",
-								   .path = path,
-								   .without_version = true,
-								   .timeout_s = LIST_TIMEOUT_S,
-								   .done = network_answered,
-								   .arg = cleaning });
-		exchanges_await(cleaning);
-		AUTO(json) json_t *network = TAKE(cleaning->answer);
-
-		rc = cleaning->status ? error_set(err, cleaning->status, NULL, "%s", cleaning->text)
-				      : members_check(&list->items[i], network, err);
-	}
-	return rc;
-}
-
 /* ---- removing ---- */
 
 static void removed(void *arg, const struct http_answer *answer)
@@ -325,8 +237,6 @@ static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 	struct orphans list AUTO_ORPHANS = { 0 };
 	enum status rc = list_read(cleaning, instance, &list, err);
 
-	if (!rc)
-		rc = daemon_look(cleaning, &list, err);
 	*ret_more = !rc && list.count > 0;
 	if (!*ret_more)
 		return rc;
@@ -372,10 +282,12 @@ enum status docker_sweep(const char *url, const char *instance, const struct swe
 	bool more = !rc;
 
 	if (!rc)
-		rc = tunnels_check(&cleaning, instance, err);
+		rc = elsewhere_check(cleaning.http, instance, err);
 	while (!rc && more)
 		rc = rounds_step(&cleaning, instance, report, &idle, &more, err);
-	if (!rc)
+	if (!rc) {
 		tunnel_image_remove(&cleaning, instance);
+		elsewhere_clean(cleaning.http, instance);
+	}
 	return rc;
 }

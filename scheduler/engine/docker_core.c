@@ -138,6 +138,7 @@ void link_end(struct docker *docker)
 	exchange_drop(docker->link.look);
 	link_probe_end(docker);
 	exchange_drop(docker->link.events);
+	exchange_drop(docker->link.watch);
 	docker->link.state = LINK_DOWN;
 }
 

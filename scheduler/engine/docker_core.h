@@ -77,11 +77,12 @@ struct link {
 	bool is_far;
 	bool may_be_far;    /* it shows by the next network: docker_network.c */
 	void (*then)(struct docker *docker); /* once that is known */
-	unsigned looks; /* for a daemon elsewhere (docker_elsewhere.h), since OPENING */
-	struct http_exchange *ping, *info, *look, *events;
+	/* docker_elsewhere.h: this daemon has the marker; it has removed the marker of another, and waits; its own was removed */
+	bool is_marked, challenged, mark_again;
+	struct http_exchange *ping, *info, *look, *events, *watch;
 	struct text line; /* the line of the events stream that is being received */
 	bool skipping;
-	struct timer again;           /* DOWN: the next ping; OPENING: the next look */
+	struct timer again;           /* DOWN: the next ping; OPENING: the next marker */
 	struct timer events_patience; /* OPENING */
 	struct timer next_listing;    /* UP */
 };

@@ -1,77 +1,201 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_elsewhere.h"
 
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "scheduler/engine/docker_ask.h"
 #include "scheduler/engine/docker_core.h"
 
-const char *elsewhere_tunnel(const json_t *containers, const char *instance)
+#define LABEL_PLACE "trainyard.place"
+#define LABEL_HOST  "trainyard.host" /* for people */
+
+/* Long enough for a daemon on a busy machine to hear of the removal and to make the marker again. */
+enum { PATIENCE_MS = 3000 };
+enum { LEAVE_TIMEOUT_S = 3 };
+enum { BOOT_ID_SIZE = 37, PLACE_SIZE = BOOT_ID_SIZE + 24 + HOST_NAME_MAX };
+
+/* ---- the marker ---- */
+
+static void marker_path(const char *instance, char path[DOCKER_PATH_SIZE])
 {
-	const json_t *container;
-	size_t index;
-
-	json_array_foreach(containers, index, container) {
-		const json_t *labels = json_object_get(container, "Labels");
-		const char *owner = json_text_at(labels, "trainyard.instance");
-		const char *state = json_text_at(container, "State");
-		const char *name = json_string_value(json_array_get(json_object_get(container, "Names"), 0));
-
-		if (json_object_get(labels, LABEL_TUNNEL) && owner && strcmp(owner, instance) == 0 && state &&
-		    strcmp(state, "running") == 0)
-			return name ? name + (*name == '/') : "";
-	}
-	return NULL;
+	snprintf(path, DOCKER_PATH_SIZE, "/volumes/ty-%.32s-daemon", instance);
 }
 
-void elsewhere_explain(const char *tunnel, const char *instance, char *ret_text, size_t size)
+static void host_print(char host[HOST_NAME_MAX + 1])
 {
-	snprintf(ret_text, size,
-		 "another daemon of instance %.32s works on this engine, from another machine or network namespace "
-		 "(its container %.100s runs): stop that daemon first",
-		 instance, tunnel);
+	host[0] = '\0';
+	gethostname(host, HOST_NAME_MAX);
+	host[HOST_NAME_MAX] = '\0';
 }
 
-static void look(void *arg);
+/* With the host's name, for a process that may not read the others. */
+static void place_print(char place[PLACE_SIZE])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char boot[BOOT_ID_SIZE] = "", host[HOST_NAME_MAX + 1];
+	struct stat network = { 0 };
 
-static void looked(void *arg, const struct http_answer *answer)
+	if (file && !fgets(boot, sizeof(boot), file))
+		boot[0] = '\0';
+	if (file)
+		fclose(file);
+	stat("/proc/self/ns/net", &network);
+	host_print(host);
+	snprintf(place, PLACE_SIZE, "%s %ju %s", boot, (uintmax_t)network.st_ino, host);
+}
+
+static json_t *marker_body(const char *instance)
+{
+	char place[PLACE_SIZE], host[HOST_NAME_MAX + 1];
+
+	place_print(place);
+	host_print(host);
+	return json_pack("{so s{ss ss ss}}", "Name", json_sprintf("ty-%.32s-daemon", instance), "Labels",
+			 "trainyard.instance", instance, LABEL_PLACE, place, LABEL_HOST, host);
+}
+
+/* Whether the engine's account of the marker has another place than this process. */
+static bool is_elsewhere(const json_t *volume)
+{
+	const char *place = json_text_at(json_object_get(volume, "Labels"), LABEL_PLACE);
+	char own[PLACE_SIZE];
+
+	place_print(own);
+	return place && strcmp(place, own) != 0;
+}
+
+static void explain(const json_t *volume, const char *instance, char text[DOCKER_TEXT_SIZE])
+{
+	const char *host = json_text_at(json_object_get(volume, "Labels"), LABEL_HOST);
+
+	snprintf(text, DOCKER_TEXT_SIZE,
+		 "another daemon of instance %.32s works on this engine, from another machine, container or network "
+		 "namespace (its host name is %.100s): stop that daemon first",
+		 instance, host ? host : "unknown");
+}
+
+/* ---- a daemon ---- */
+
+static void mark(void *arg);
+
+static void marker_removed(void *arg, const struct http_answer *answer)
+{
+	struct docker *docker = arg;
+
+	if (answer->status)
+		link_lose(docker, answer->problem);
+	else
+		docker_after(docker, &docker->link.again, PATIENCE_MS * MILLISECOND_US, mark, docker);
+}
+
+static void challenge(struct docker *docker)
+{
+	char path[DOCKER_PATH_SIZE];
+
+	docker->link.challenged = true;
+	marker_path(docker->instance, path);
+	http_start(docker->http, &(struct http_request){ .method = "DELETE",
+							 .path = path,
+							 .timeout_s = CALL_TIMEOUT_S,
+							 .done = marker_removed,
+							 .arg = docker,
+							 .slot = &docker->link.look });
+}
+
+/* Each line is the removal of a volume. That of another one does no harm. */
+static enum http_outcome watch_data(void *arg, const char *data, size_t length)
+{
+	struct docker *docker = arg;
+
+	if (!memchr(data, '\n', length))
+		return HTTP_TAKEN;
+	docker->link.mark_again = true;
+	if (!docker->link.look)
+		mark(docker);
+	return HTTP_TAKEN;
+}
+
+/* An engine that has no such stream is no loss. */
+static void watch_done(void *arg, const struct http_answer *answer)
+{
+	struct outcome outcome;
+
+	outcome_read(answer, &outcome);
+	if (answer->status || !outcome.status)
+		link_lose(arg, outcome.text[0] ? outcome.text : "the engine ended its stream of events");
+}
+
+/* Docker's word for a removal is destroy, Podman's is remove. Podman 4.3 has no volume's name to filter by. */
+static void watch_open(struct docker *docker)
+{
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64], since[40] = "";
+	const int64_t engine_ns = docker->link.engine_ns;
+
+	docker_query_encode("{\"type\":[\"volume\"],\"event\":[\"destroy\",\"remove\"]}", filter, sizeof(filter));
+	if (engine_ns)
+		snprintf(since, sizeof(since), "since=%" PRId64 ".%09" PRId64 "&", engine_ns / 1000000000,
+			 engine_ns % 1000000000);
+	snprintf(path, sizeof(path), "/events?%sfilters=%s", since, filter);
+	http_start(docker->http, &(struct http_request){ .method = "GET",
+							 .path = path,
+							 .lane = LANE_EVENTS,
+							 .data = watch_data,
+							 .done = watch_done,
+							 .arg = docker,
+							 .slot = &docker->link.watch });
+}
+
+static void marked(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
 	struct link *link = &docker->link;
-	AUTO(json) json_t *running = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
-	const char *tunnel = elsewhere_tunnel(running, docker->instance);
+	AUTO(json) json_t *volume = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	const bool is_first = !link->is_marked;
 	struct outcome outcome;
 
 	outcome_read(answer, &outcome);
 	if (answer->status) {
 		link_lose(docker, outcome.text);
-	} else if (!tunnel) {
-		link->then(docker);
-	} else if (++link->looks < ELSEWHERE_LOOKS) {
-		docker_after(docker, &link->again, ELSEWHERE_PAUSE_MS * MILLISECOND_US, look, docker);
+	} else if (outcome.status && is_first) {
+		link->then(docker); /* no markers here */
+	} else if (!is_elsewhere(volume)) {
+		link->is_marked = true;
+		if (is_first) {
+			watch_open(docker);
+			link->then(docker);
+		} else if (link->mark_again) {
+			mark(docker);
+		}
+	} else if (is_first && !link->challenged) {
+		challenge(docker);
 	} else {
-		elsewhere_explain(tunnel, docker->instance, outcome.text, sizeof(outcome.text));
+		explain(volume, docker->instance, outcome.text);
 		link_lose(docker, outcome.text);
 	}
 }
 
-static void look(void *arg)
+static void mark(void *arg)
 {
 	struct docker *docker = arg;
-	char plain[DOCKER_NAME_SIZE * 2], filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+	AUTO(json) json_t *body = marker_body(docker->instance);
+	AUTO(string) char *text = json_dump_compact(body);
 
-	if (docker->closing || docker->link.state != LINK_OPENING)
+	if (docker->closing || docker->link.state == LINK_DOWN)
 		return;
-	snprintf(plain, sizeof(plain), "{\"label\":[\"trainyard.instance=%.32s\",\"" LABEL_TUNNEL "\"]}",
-		 docker->instance);
-	docker_query_encode(plain, filter, sizeof(filter));
-	snprintf(path, sizeof(path), "/containers/json?filters=%s", filter);
-	http_start(docker->http, &(struct http_request){ .method = "GET",
-							 .path = path,
+	docker->link.mark_again = false;
+	http_start(docker->http, &(struct http_request){ .method = "POST",
+							 .path = "/volumes/create",
+							 .body = text,
 							 .timeout_s = CALL_TIMEOUT_S,
-							 .body_max = DOCKER_LISTING_MAX,
-							 .done = looked,
+							 .done = marked,
 							 .arg = docker,
 							 .slot = &docker->link.look });
 }
@@ -79,9 +203,58 @@ static void look(void *arg)
 void elsewhere_look(struct docker *docker, void (*then)(struct docker *docker))
 {
 	docker->link.then = then;
-	docker->link.looks = 0;
-	if (docker->link.epoch) /* the tunnels that run are this process's */
-		then(docker);
-	else
-		look(docker);
+	docker->link.is_marked = docker->link.challenged = false;
+	mark(docker);
+}
+
+/* ---- on the caller's thread ---- */
+
+static struct reply marker_ask(struct http *http, const char *method, const char *instance,
+			       unsigned timeout_s)
+{
+	char path[DOCKER_PATH_SIZE];
+
+	marker_path(instance, path);
+	return docker_ask_for(http, (struct http_request){ .method = method,
+							   .path = path,
+							   .without_version = true,
+							   .timeout_s = timeout_s });
+}
+
+static void marker_remove(struct http *http, const char *instance, unsigned timeout_s)
+{
+	struct reply AUTO_REPLY reply = marker_ask(http, "DELETE", instance, timeout_s);
+
+	(void)reply; /* mostly, that there was none */
+}
+
+void elsewhere_leave(struct docker *docker)
+{
+	if (docker->link.is_marked)
+		marker_remove(docker->http, docker->instance, LEAVE_TIMEOUT_S);
+}
+
+void elsewhere_clean(struct http *http, const char *instance)
+{
+	marker_remove(http, instance, CALL_TIMEOUT_S);
+}
+
+enum status elsewhere_check(struct http *http, const char *instance, struct error *err)
+{
+	char text[DOCKER_TEXT_SIZE];
+
+	for (bool is_removed = false;; is_removed = true) {
+		struct reply AUTO_REPLY reply = marker_ask(http, "GET", instance, CALL_TIMEOUT_S);
+
+		if (reply.status)
+			return reply_failure(&reply, err);
+		if (reply.code >= 300 || !is_elsewhere(reply.value))
+			return STATUS_OK;
+		if (is_removed) {
+			explain(reply.value, instance, text);
+			return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
+		}
+		elsewhere_clean(http, instance);
+		poll(NULL, 0, PATIENCE_MS);
+	}
 }

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_elsewhere.h: a daemon of the same instance that is alive where this process cannot see it: in another
- * network namespace, or on another machine.
+/* scheduler/engine/docker_elsewhere.h: one daemon of an instance works on an engine at a time, wherever the others are: on another
+ * machine, in a container, or in another network namespace.
  *
- * The engine shows it by its tunnels, which end a moment after their daemon (docker_tunnel.h). A daemon that has none at the
- * time is not seen. Others: instance_lock.h sees those of this network namespace, docker_clean.h those that are in a container.
- * Thread: the engine's. */
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "scheduler/engine/docker_json.h"
+ * Each daemon has a volume in the engine, its marker, with a label that says where the daemon is. An engine has one volume
+ * of a name: a second create is answered with the labels that the volume has already. A daemon makes its marker again when
+ * an event of the engine reports its removal. So a process that finds the marker of another place removes it and waits: if
+ * the marker comes back, that daemon is alive.
+ * Choice: no heartbeat, because it would wake an idle daemon. A daemon that cannot make volumes (a proxy before the engine
+ * refuses them) sees no other one, and is not seen.
+ *
+ * A place is a network namespace of a running kernel: instance_lock.h lets one daemon run there. */
+#include "daemon/base/error.h"
 
 struct docker;
+struct http;
 
-/* The label of a tunnel's container; its value is the network's job. */
-#define LABEL_TUNNEL "trainyard.tunnel"
-
-/* How often it is looked, with pauses in between, before a tunnel counts as that of a daemon that lives. */
-enum { ELSEWHERE_LOOKS = 12, ELSEWHERE_PAUSE_MS = 250 };
-
-/* The name of a container of @containers (an answer of the engine) that is a tunnel of @instance and runs; NULL: there is none.
- * Borrowed of @containers. Thread: any. */
-const char *elsewhere_tunnel(const json_t *containers, const char *instance);
-/* What a user reads. Thread: any. */
-void elsewhere_explain(const char *tunnel, const char *instance, char *ret_text, size_t size);
-
-/* Calls @then once no tunnel of this instance runs that another process has. If one goes on running, the link is lost, and so
- * it is with each connection until that daemon has ended. */
+/* Makes the marker, and calls @then once no daemon elsewhere has it. While one is alive, the link is lost, and so it is with
+ * each new connection until that daemon has ended. From then on the marker is kept until the link ends.
+ * Thread: the engine's. */
 void elsewhere_look(struct docker *docker, void (*then)(struct docker *docker));
+/* Removes the marker, and waits for the engine. To be called after link_end(). Thread: the engine's. */
+void elsewhere_leave(struct docker *docker);
+
+/* FAILED_PRECONDITION: a daemon of @instance is alive elsewhere. Waits up to some seconds, in which the marker of a daemon that
+ * was killed is removed. Thread: that of @http. */
+enum status elsewhere_check(struct http *http, const char *instance, struct error *err);
+/* Removes the marker of @instance, if there is one. Thread: that of @http. */
+void elsewhere_clean(struct http *http, const char *instance);

@@ -83,11 +83,7 @@ void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answ
 	for (size_t i = 0; i < count; i++) {
 		struct orphan *item = &list->items[list->count];
 
-		if (!item_read(kind, json_array_get(answer, i), item))
-			continue;
-		item->is_joined = kind == ORPHAN_NETWORK &&
-				  docker_network_reach(json_array_get(answer, i)) == REACH_JOINED;
-		list->count++;
+		list->count += item_read(kind, json_array_get(answer, i), item);
 	}
 }
 

@@ -20,13 +20,13 @@
 #include "daemon/base/small_thread.h"
 #include "scheduler/engine/docker_archive.h"
 #include "scheduler/engine/docker_ask.h"
-#include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_hijack.h"
 #include "scheduler/engine/docker_network.h"
 #include "scheduler/engine/docker_tunnel_carry.h"
 
-#define PROGRAM "tunnel"
+#define PROGRAM      "tunnel"
+#define LABEL_TUNNEL "trainyard.tunnel" /* its value is the network's job */
 
 enum { REMOVE_TRIES = 30, REMOVE_PAUSE_MS = 300 };
 enum { CLOSE_WAIT_US = 10 * SECOND_US, CLOSE_LOOK_MS = 5 };

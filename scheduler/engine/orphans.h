@@ -16,7 +16,6 @@ enum { ORPHAN_NAME_SIZE = 128 };
 struct orphan {
 	enum orphan_kind kind;
 	bool runs;
-	bool is_joined;    /* for a network: the daemon's own container is connected to it while it runs */
 	int64_t created_s; /* wall clock; 0: unknown */
 	char instance[INSTANCE_MAX + 1];
 	char id[80];                   /* hexadecimal digits */

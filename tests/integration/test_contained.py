@@ -150,13 +150,13 @@ def test_a_container_that_is_made_anew_takes_its_jobs_over(contained):
 
 
 def test_clean_leaves_a_daemon_in_a_container_alone(contained, engine):
-    """Broken: docker_sweep() without daemon_look(): the running job was killed."""
+    """Broken: docker_sweep() without elsewhere_check(): the running job was killed."""
     job = contained.create(script(f"echo begun; {UNTIL_RELEASED}"))
     contained.wait_lines(job)
     instance = contained.containers(job)[0]["Labels"]["trainyard.instance"]
     clean = [contained.binary, "clean", "--instance", instance, "--engine", engine.host, "--state-dir", "/nonexistent"]
     done = subprocess.run(clean, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and f"runs in the container {engine.inspect(contained.id)['Name'][1:]}" in done.stderr, done
+    assert done.returncode == 1 and f"its host name is {contained.id[:12]}" in done.stderr, done
     contained.container(job)
     contained.kill9()
     wait_until(lambda: not engine.inspect(contained.id)["State"]["Running"], what="the daemon's end")

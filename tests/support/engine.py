@@ -101,7 +101,9 @@ class Engine:
         return self.call("GET", "/networks?" + query(filters={"label": [label]}))
 
     def volumes(self, **filters):
-        return self.call("GET", "/volumes?" + query(filters=filters))["Volumes"] or []
+        """But the markers of daemons: scheduler/engine/docker_elsewhere.h."""
+        return [volume for volume in self.call("GET", "/volumes?" + query(filters=filters))["Volumes"] or []
+                if "trainyard.place" not in (volume["Labels"] or {})]
 
     def inspect(self, container):
         return self.call("GET", f"/containers/{container}/json")
@@ -132,6 +134,13 @@ class Engine:
             tar.addfile(entry, io.BytesIO(data))
         self.call("PUT", f"/containers/{container}/archive?path={os.path.dirname(path)}", out.getvalue(),
                   "application/x-tar")
+
+    def marker(self, instance):
+        """Of a daemon that is alive, or was killed; None: there is none."""
+        return self.call("GET", f"/volumes/ty-{instance}-daemon", ok=(200, 404)).get("Labels")
+
+    def unmark(self, instance):
+        self.call("DELETE", f"/volumes/ty-{instance}-daemon", ok=(204, 404))
 
     def leftovers(self, instance):
         """Names of what one instance of trainyard still has here."""

@@ -52,3 +52,9 @@ def on_terminal(daemon, *words, columns=80, seconds=60, until=None, env=()):
     status = os.waitpid(pid, 0)[1]
     os.close(fd)
     return said.decode().replace("\r\n", "\n"), os.waitstatus_to_exitcode(status)
+
+
+def clean_apart(daemon, tmp_path):
+    """`clean` of the daemon's instance in another network namespace."""
+    return subprocess.run(["unshare", "--net", program(), "clean", "--instance", daemon.read_instance(), "--state-dir", tmp_path / "none",
+                           "--engine", daemon.engine.host], capture_output=True, text=True, timeout=60)

@@ -42,31 +42,31 @@ static void a_failed_pull_says_what_the_registry_said(void **state)
 		enum status status;
 		const char *text;
 	} failures[] = {
-		{ { "/create", 500, "{\"message\":\"manifest unknown\"}" },
+		{ { "/images/create", 500, "{\"message\":\"manifest unknown\"}" },
 		  STATUS_NOT_FOUND,
 		  "manifest unknown" },
-		{ { "/create", 404, "{\"message\":\"pull access denied for x\"}" },
+		{ { "/images/create", 404, "{\"message\":\"pull access denied for x\"}" },
 		  STATUS_NOT_FOUND,
 		  "access denied" },
-		{ { "/create", 500, "{\"message\":\"denied: no\"}" },
+		{ { "/images/create", 500, "{\"message\":\"denied: no\"}" },
 		  STATUS_PERMISSION_DENIED,
 		  "denied: no" },
-		{ { "/create", 500, "{\"message\":\"Head: no basic auth credentials\"}" },
+		{ { "/images/create", 500, "{\"message\":\"Head: no basic auth credentials\"}" },
 		  STATUS_UNAUTHENTICATED,
 		  "no basic auth" },
-		{ { "/create", 500, "{\"message\":\"dial tcp: lookup r.example\"}" },
+		{ { "/images/create", 500, "{\"message\":\"dial tcp: lookup r.example\"}" },
 		  STATUS_INTERNAL,
 		  "dial tcp" },
-		{ { "/create", 200,
+		{ { "/images/create", 200,
 		    "{\"status\":\"x\"}\n{\"errorDetail\":{\"message\":\"unauthorized: no\"}}\n" },
 		  STATUS_UNAUTHENTICATED,
 		  "unauthorized: no" },
-		{ { "/create", 200,
+		{ { "/images/create", 200,
 		    "{\"errorDetail\":{\"message\":\"filesystem layer verification failed\"}}" },
 		  STATUS_INTERNAL,
 		  "layer verification failed" },
-		{ { "/create", 0 }, STATUS_UNAVAILABLE, "" },
-		{ { "/create", 200, "{\"status\":\"Pulling", .cut = true }, STATUS_UNAVAILABLE, "" },
+		{ { "/images/create", 0 }, STATUS_UNAVAILABLE, "" },
+		{ { "/images/create", 200, "{\"status\":\"Pulling", .cut = true }, STATUS_UNAVAILABLE, "" },
 	};
 	struct lab *lab = *state;
 
@@ -83,7 +83,7 @@ static void a_failed_pull_says_what_the_registry_said(void **state)
 		assert_non_null(strstr(lab->events[failed].text, failures[i].text));
 	}
 	/* All went well, and there is no such image. */
-	rule_set(lab, 1, (struct rule){ "/create", 200, "" });
+	rule_set(lab, 1, (struct rule){ "/images/create", 200, "" });
 	assert_int_equal(lab->events[ensure(lab, "x", ENGINE_IMAGE_FAILED)].status, STATUS_NOT_FOUND);
 }
 
@@ -169,13 +169,13 @@ static void many_who_want_one_image_wait_for_one_pull(void **state)
 
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/x/json", NO_IMAGE, .times = 1 });
 	rule_set(lab, 1, (struct rule){ "GET /v1.41/images/x/json", 200, "{\"Id\":\"sha256:7\"}" });
-	rule_set(lab, 2, (struct rule){ "/create", HOLD });
+	rule_set(lab, 2, (struct rule){ "/images/create", HOLD });
 	up(lab);
 	lab->engine->ops->ensure_image(lab->engine, "x");
 	expect_asked(lab, 2, 1);
 	lab->engine->ops->ensure_image(lab->engine, "x");
 	settle(lab);
-	rule_set(lab, 2, (struct rule){ "/create", 200, "" });
+	rule_set(lab, 2, (struct rule){ "/images/create", 200, "" });
 	expect_event(lab, ENGINE_IMAGE_READY);
 	assert_int_equal(rule_asked(lab, 2), 1);
 	assert_int_equal(events_count(lab, ENGINE_IMAGE_READY), 1);
@@ -229,7 +229,7 @@ static void credentials_go_to_the_engine_with_the_pull(void **state)
 	lab->options.registry_config = dir.path;
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/r.example/x/json", NO_IMAGE, .times = 1 });
 	rule_set(lab, 1, (struct rule){ "GET /v1.41/images/r.example/x/json", 200, "{\"Id\":\"sha256:7\"}" });
-	rule_set(lab, 2, (struct rule){ "/create", 200, "" });
+	rule_set(lab, 2, (struct rule){ "/images/create", 200, "" });
 	up(lab);
 	ensure(lab, "r.example/x", ENGINE_IMAGE_READY);
 	assert_true(was_asked(lab, "X-Registry-Auth: eyJ")); /* {" */
@@ -245,7 +245,7 @@ static void unreadable_credentials_are_named_when_the_pull_fails(void **state)
 	config_write(&dir, "{\"auths\":");
 	lab->options.registry_config = dir.path;
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/", NO_IMAGE });
-	rule_set(lab, 1, (struct rule){ "/create", 500, "{\"message\":\"denied\"}" });
+	rule_set(lab, 1, (struct rule){ "/images/create", 500, "{\"message\":\"denied\"}" });
 	up(lab);
 	failed = ensure(lab, "r.example/x", ENGINE_IMAGE_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_PERMISSION_DENIED);

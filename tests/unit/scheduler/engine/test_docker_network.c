@@ -61,7 +61,7 @@ static void a_pool_without_a_free_block_is_named(void **state)
 	/* One that the whole pool cannot hold is not waited for. */
 	failed = create(lab, 1 << 30, ENGINE_NETWORK_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
-	assert_false(was_asked(lab, "POST"));
+	assert_false(was_asked(lab, "POST /v1.41/networks"));
 }
 
 /* Made before a crash: taken over when it fits.
@@ -83,7 +83,7 @@ static void the_jobs_own_network_is_taken_over_when_it_fits(void **state)
 	networks_are(lab, NETWORK_OF(OUR_LABELS, ""));
 	failed = create(lab, 1, ENGINE_NETWORK_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
-	assert_false(was_asked(lab, "POST"));
+	assert_false(was_asked(lab, "POST /v1.41/networks"));
 }
 
 static void a_refusal_is_told_with_the_engines_words(void **state)
@@ -93,21 +93,21 @@ static void a_refusal_is_told_with_the_engines_words(void **state)
 		enum status status;
 		const char *text;
 	} cases[] = {
-		{ { "POST", 404, "{\"message\":\"could not find an available pool\"}" },
+		{ { "POST /v1.41/networks", 404, "{\"message\":\"could not find an available pool\"}" },
 		  STATUS_NOT_FOUND,
 		  "could not find an available pool" },
-		{ { "POST", 500, "iptables failed\n" }, STATUS_INTERNAL, "iptables failed" },
-		{ { "POST", 403, "{\"message\":\"no\"}" }, STATUS_FAILED_PRECONDITION, "no" },
-		{ { "POST", 500, "" }, STATUS_INTERNAL, "the engine gave no reason" },
-		{ { "POST", 201, "{}" },
+		{ { "POST /v1.41/networks", 500, "iptables failed\n" }, STATUS_INTERNAL, "iptables failed" },
+		{ { "POST /v1.41/networks", 403, "{\"message\":\"no\"}" }, STATUS_FAILED_PRECONDITION, "no" },
+		{ { "POST /v1.41/networks", 500, "" }, STATUS_INTERNAL, "the engine gave no reason" },
+		{ { "POST /v1.41/networks", 201, "{}" },
 		  STATUS_INTERNAL,
 		  "the engine's answer to a new network cannot be understood" },
-		{ { "POST", 201,
+		{ { "POST /v1.41/networks", 201,
 		    "{\"Id\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234\"}" },
 		  STATUS_INTERNAL,
 		  "the engine's answer to a new network cannot be understood" },
 		{ { "GET /v1.41/networks ", 500, "{\"message\":\"broken\"}" }, STATUS_INTERNAL, "broken" },
-		{ { "POST", 201, "{\"Id\":", .cut = true }, STATUS_UNAVAILABLE, NULL },
+		{ { "POST /v1.41/networks", 201, "{\"Id\":", .cut = true }, STATUS_UNAVAILABLE, NULL },
 	};
 	struct lab *lab = *state;
 
@@ -129,7 +129,7 @@ static void an_engine_that_has_every_block_ends_the_search(void **state)
 	struct lab *lab = *state;
 	size_t failed;
 
-	rule_set(lab, 0, (struct rule){ "POST", 403, OVERLAPS });
+	rule_set(lab, 0, (struct rule){ "POST /v1.41/networks", 403, OVERLAPS });
 	up(lab);
 	failed = create(lab, 1, ENGINE_NETWORK_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
@@ -243,12 +243,12 @@ static void networks_that_are_made_at_once_have_blocks_of_their_own(void **state
 	struct lab *lab = *state;
 	size_t first, second;
 
-	rule_set(lab, 0, (struct rule){ "POST", HOLD });
+	rule_set(lab, 0, (struct rule){ "POST /v1.41/networks", HOLD });
 	up(lab);
 	lab->engine->ops->create_network(lab->engine, 1, 1);
 	lab->engine->ops->create_network(lab->engine, 2, 1);
 	expect_asked(lab, 0, 2);
-	rule_set(lab, 0, (struct rule){ "POST", 201, "{\"Id\":\"n\"}" });
+	rule_set(lab, 0, (struct rule){ "POST /v1.41/networks", 201, "{\"Id\":\"n\"}" });
 	first = expect_event(lab, ENGINE_NETWORK_READY);
 	second = expect_event(lab, ENGINE_NETWORK_READY);
 	assert_int_not_equal(lab->events[first].network.reach.address,
