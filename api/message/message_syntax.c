@@ -99,9 +99,10 @@ static bool scan_plain(struct scan *scan)
 
 	if (c == '\0')
 		return scan_fail(scan, "Invalid unicode code point.");
-	snprintf(escaped, sizeof(escaped), "\\u%04x", c);
-	if (c < 0x20 || c == '"')
+	if (c < 0x20 || c == '"') {
+		snprintf(escaped, sizeof(escaped), "\\u%04x", c);
 		scan_rewrite(scan, scan->at, scan->at + 1, escaped);
+	}
 	scan->at++;
 	return true;
 }
