@@ -92,11 +92,11 @@ static enum status source_row(struct log_batch *batch, struct log_source *source
 
 static enum status clock_save(struct log_batch *batch, struct job_clock *clock, struct error *err)
 {
-	AUTO(statement) sqlite3_stmt *put = connection_statement(batch->connection, DATED_JOB_PUT);
-
 	if (!clock->dated || !clock->changed)
 		return STATUS_OK;
 	clock->changed = false;
+	AUTO(statement) sqlite3_stmt *put = connection_statement(batch->connection, DATED_JOB_PUT);
+
 	bind_int(put, ":job", clock->job);
 	bind_int(put, ":last", clock->last_ns);
 	bind_int(put, ":named", clock->named);
