@@ -16,7 +16,9 @@
 #include "scheduler/observe_networks.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
+#include "store/job_progress.h"
 #include "store/logs/logs.h"
+#include "store/store.h"
 
 enum {
 	STEADY_US = 5000000,       /* an engine that fails again sooner is still in the same outage: not logged again */
@@ -155,6 +157,11 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 
 static void on_image(struct node *node, const struct engine_event *event)
 {
+	struct progress_board *board = store_progress(node->scheduler->reconciler.store);
+	const struct image_pull pull = { event->image, event->pulled_bytes, event->image_bytes };
+
+	if (event->kind != ENGINE_IMAGE_PROGRESS)
+		progress_pull_end(board, event->image);
 	for (struct job_run *run = node->scheduler->way_first; run; run = run->way_next) {
 		bool concerned = false;
 
@@ -165,8 +172,10 @@ static void on_image(struct node *node, const struct engine_event *event)
 			fold_image(node->scheduler, run, (enum role)role, event);
 			concerned = true;
 		}
-		if (concerned && event->kind == ENGINE_IMAGE_PROGRESS)
+		if (concerned && event->kind == ENGINE_IMAGE_PROGRESS) {
 			notes_say(&run->notes, SEVERITY_INFO, "%s", event->text);
+			progress_pull_set(board, job_run_owner(run), &pull);
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ libtrainyard_a_SOURCES += \
 	store/group_writer.h \
 	store/job_changes.c \
 	store/job_changes.h \
+	store/job_progress.c \
+	store/job_progress.h \
 	store/jobs/faults.c \
 	store/jobs/faults.h \
 	store/jobs/job.c \

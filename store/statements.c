@@ -405,9 +405,11 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[ENTRY_LAST] = { ON(LOGS_WRITER), "SELECT ts, typeof(insert_id) = 'text' FROM entry WHERE job = :job"
 					  " ORDER BY ts DESC, insert_id DESC LIMIT 1" },
 	/* Bounded: a replica that runs already may have written any number of lines since. */
-	[ENTRY_LAST_OF_SERVICE] = { ON(LOGS_READER),
-				    "SELECT payload FROM (SELECT stream, kind, payload FROM entry WHERE job = :job"
-				    " ORDER BY ts DESC, insert_id DESC LIMIT 100) WHERE stream = 0 AND kind = 0 LIMIT 1" },
+	[ENTRY_LAST_SAID] = { ON(LOGS_READER),
+			      "SELECT CASE kind WHEN 0 THEN payload ELSE json_extract(payload, '$.message') END"
+			      " FROM (SELECT stream, kind, payload FROM entry WHERE job = :job"
+			      " ORDER BY ts DESC, insert_id DESC LIMIT 100)"
+			      " WHERE (stream = 0) = :by_service LIMIT 1" },
 	[DATED_JOB_GET] = { ON_LOGS, "SELECT last_ns, named FROM dated_job WHERE job = :job" },
 	[DATED_JOB_PUT] = { ON(LOGS_WRITER),
 			    "INSERT INTO dated_job (job, last_ns, named) VALUES (:job, :last, :named)"

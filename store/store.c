@@ -12,6 +12,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "store/job_changes.h"
+#include "store/job_progress.h"
 #include "store/logs/logs_writer.h"
 #include "store/state_dir.h"
 #include "store/state_writer.h"
@@ -108,7 +109,8 @@ static enum status files_open(struct store *store, const char *state_path, const
 	rc = identity_load(store, state, err);
 	if (rc)
 		return connection_open_fail(state, rc, err);
-	rc = logs_writer_open(logs_path, store->instance, store->changes, store->clock, &store->logs, err);
+	rc = logs_writer_open(logs_path, store->instance, store->changes, store->progress, store->clock,
+			      &store->logs, err);
 	if (!rc)
 		rc = state_writer_open(state, store->logs, store->changes, store->clock, &store->state, err);
 	if (rc)
@@ -131,6 +133,7 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 	store->lock_fd = -1;
 	job_cache_init(&store->jobs);
 	store->changes = job_changes_new();
+	store->progress = progress_board_new();
 	if (sodium_init() < 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "the system's random number generator failed");
 	rc = state_dir_make(state_dir, err);
@@ -166,6 +169,7 @@ void store_close(struct store *store)
 	state_writer_close(store->state); /* its last lines still go to the logs */
 	logs_writer_close(store->logs);
 	job_changes_free(store->changes);
+	progress_board_free(store->progress);
 	if (store->lock_fd >= 0)
 		close(store->lock_fd);
 	free(store);
@@ -194,6 +198,11 @@ const struct page_key *store_page_key(const struct store *store)
 struct job_changes *store_job_changes(struct store *store)
 {
 	return store->changes;
+}
+
+struct progress_board *store_progress(struct store *store)
+{
+	return store->progress;
 }
 
 void store_on_intent(struct store *store, void (*wake)(void *arg, int64_t job), void *arg)

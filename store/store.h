@@ -19,6 +19,7 @@
 
 struct job_changes;
 struct page_key;
+struct progress_board;
 struct store;
 
 enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store,
@@ -45,6 +46,8 @@ const struct page_key *store_page_key(const struct store *store);
 
 /* The jobs that have changed since the store was opened. */
 struct job_changes *store_job_changes(struct store *store);
+/* What unfinished jobs do now: store/job_progress.h. */
+struct progress_board *store_progress(struct store *store);
 
 /* Sets the hook that is called, on the state writer's thread, after a commit that gives the scheduler a new step (a job
  * was created or cancelled), once for each such job. At most one hook; to be set before requests are served. */

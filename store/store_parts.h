@@ -8,6 +8,7 @@
 
 struct job_changes;
 struct logs_writer;
+struct progress_board;
 struct state_writer;
 
 struct store {
@@ -20,6 +21,7 @@ struct store {
 	struct reader_pool state_readers, logs_readers;
 	struct job_cache jobs;
 	struct job_changes *changes;
+	struct progress_board *progress;
 	struct logs_writer *logs;
 	struct state_writer *state;
 };

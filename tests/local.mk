@@ -362,6 +362,7 @@ unit_store = \
 	tests/unit/store/objects/test_outbox.c \
 	tests/unit/store/objects/test_sessions.c \
 	tests/unit/store/test_job_changes.c \
+	tests/unit/store/test_job_progress.c \
 	tests/unit/store/test_page_token.c \
 	tests/unit/store/test_reader_pool.c \
 	tests/unit/store/test_small_file.c \

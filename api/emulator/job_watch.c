@@ -10,12 +10,15 @@
 #include "api/emulator/jobs.h"
 #include "api/emulator/line_stream.h"
 #include "api/message/message_write.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
 #include "store/job_changes.h"
+#include "store/job_progress.h"
 #include "store/jobs/summaries.h"
+#include "store/row_page.h"
 #include "store/store.h"
 
-enum { LOOK_US = 500000, PAGE_SIZE = 250, INSTANCE_LENGTH = 8 };
+enum { LOOK_US = 500000, PROGRESS_US = 1000000, PAGE_SIZE = 250, INSTANCE_LENGTH = 8 };
 
 static const struct field query_fields[] = {
 	FIELD("project", STRING, 0, "Only jobs of the project with this id."),
@@ -34,6 +37,10 @@ static const struct field line_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &listed_job_message,
 	  .help = "The job as it is now; it may come again unchanged." },
+	{ .name = "progress",
+	  .type = FIELD_MESSAGE,
+	  .message = &job_progress_message,
+	  .help = "What the job does now, in place of what was told before; at most once a second for each." },
 	FIELD("removed", BOOL, 0,
 	      "There is no such job any more, or it is none of those asked for; it may never have been told."),
 	FIELD("position", STRING, 0, "All up to here was told: a later request may go on behind it."),
@@ -50,6 +57,11 @@ struct watch {
 	bool begins;            /* all jobs are to be sent */
 	char *token;            /* of their next page; NULL: the first, or none */
 	uint64_t reached;       /* all changes up to this one were sent, or will be by the remaining pages */
+	bool resumes;           /* the client knows jobs that are not among the started ones yet */
+	int64_t *started;       /* jobs that were sent as PREPARING or RUNNING: their progress is sent */
+	size_t started_count;
+	uint64_t progress_news; /* news of progress up to this number were sent */
+	int64_t progress_us;    /* when */
 };
 
 static void watch_close(void *arg)
@@ -59,6 +71,7 @@ static void watch_close(void *arg)
 	free(watch->project);
 	free(watch->filter);
 	free(watch->token);
+	free(watch->started);
 	free(watch);
 }
 
@@ -92,16 +105,32 @@ static enum status position_read(struct watch *watch, const char *position, stru
 	    start != store_start(watch->context->store))
 		return STATUS_OK;
 	watch->begins = false;
+	watch->resumes = true;
 	watch->reached = reached;
 	return STATUS_OK;
 }
 
 /* ---- lines ---- */
 
-static void job_line_render(const struct watch *watch, const struct job_summary *job, struct text *text)
+static void started_note(struct watch *watch, int64_t job, bool is_started)
+{
+	size_t i = 0;
+
+	while (i < watch->started_count && watch->started[i] != job)
+		i++;
+	if (i < watch->started_count && !is_started) {
+		watch->started[i] = watch->started[--watch->started_count];
+	} else if (i == watch->started_count && is_started) {
+		watch->started = memory_resize(watch->started, i + 1, sizeof(*watch->started));
+		watch->started[watch->started_count++] = job;
+	}
+}
+
+static void job_line_render(struct watch *watch, const struct job_summary *job, struct text *text)
 {
 	struct writer line = message_open(text, &job_watch_line), value;
 
+	started_note(watch, job->id, job->state == JOB_PREPARING || job->state == JOB_RUNNING);
 	member_printf(&line, "uid", "%" PRId64, job->id);
 	value = member_message(&line, "job");
 	listed_job_render(watch->context, job, &value);
@@ -110,11 +139,12 @@ static void job_line_render(const struct watch *watch, const struct job_summary 
 	text_putc(text, '\n');
 }
 
-static void removal_render(int64_t uid, struct text *text)
+static void removal_render(struct watch *watch, int64_t uid, struct text *text)
 {
 	struct writer line = message_open(text, &job_watch_line);
 
 	member_printf(&line, "uid", "%" PRId64, uid);
+	started_note(watch, uid, false);
 	member_bool(&line, "removed", true);
 	message_close(&line);
 	text_putc(text, '\n');
@@ -125,6 +155,7 @@ static enum status page_render(struct watch *watch, struct text *text, struct er
 {
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
 	const uint64_t last = job_changes_last(watch->changes);
+	const uint64_t news = progress_last(store_progress(watch->context->store));
 	enum status rc = summary_list_page(watch->context->store, watch->project, watch->filter, PAGE_SIZE,
 					   watch->token, &list, err);
 
@@ -137,6 +168,7 @@ static enum status page_render(struct watch *watch, struct text *text, struct er
 		message_close(&line);
 		text_putc(text, '\n');
 		watch->reached = last;
+		watch->progress_news = news;
 	}
 	for (size_t i = 0; i < list.count; i++)
 		job_line_render(watch, &list.jobs[i], text);
@@ -170,10 +202,58 @@ static enum status changes_render(struct watch *watch, int64_t *jobs, size_t cou
 		job_line_render(watch, &list.jobs[i], text);
 	for (size_t i = 0; i < count; i++)
 		if (!is_among(&list, jobs[i]))
-			removal_render(jobs[i], text);
+			removal_render(watch, jobs[i], text);
 	if (text->length)
 		position_render(watch, text);
 	return STATUS_OK;
+}
+
+/* From memory, without a query. */
+static void progress_lines_render(struct watch *watch, struct text *text)
+{
+	struct progress_board *board = store_progress(watch->context->store);
+	const uint64_t last = progress_last(board);
+	const int64_t now_us = clock_mono_us(&system_clock);
+
+	if (last == watch->progress_news || now_us - watch->progress_us < PROGRESS_US)
+		return;
+	for (size_t i = 0; i < watch->started_count; i++) {
+		struct job_progress progress;
+		struct writer line;
+
+		if (!progress_get(board, watch->started[i], &progress) ||
+		    progress.news <= watch->progress_news)
+			continue;
+		line = message_open(text, &job_watch_line);
+		member_printf(&line, "uid", "%" PRId64, watch->started[i]);
+		job_progress_render(&progress, &line);
+		message_close(&line);
+		text_putc(text, '\n');
+	}
+	watch->progress_news = last;
+	watch->progress_us = now_us;
+}
+
+/* The client has the jobs of an earlier answer: those that have started are sent again, with their progress. */
+static enum status started_render(struct watch *watch, struct text *text, struct error *err)
+{
+	static const char started[] = "(state=PREPARING OR state=RUNNING)";
+	const bool filtered = watch->filter && *watch->filter;
+	AUTO(string)
+	char *filter = filtered ? memory_printf("(%s) AND %s", watch->filter, started)
+				: memory_strdup(started);
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	const uint64_t news = progress_last(store_progress(watch->context->store));
+	enum status rc = summary_list_page(watch->context->store, watch->project, filter, ROW_PAGE_MAX, NULL,
+					   &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++)
+		job_line_render(watch, &list.jobs[i], text);
+	if (text->length)
+		position_render(watch, text);
+	watch->progress_news = news;
+	watch->resumes = false;
+	return rc;
 }
 
 static enum status watch_more(void *arg, struct text *text, ssize_t *ret_over, struct error *err)
@@ -189,6 +269,11 @@ static enum status watch_more(void *arg, struct text *text, ssize_t *ret_over, s
 	}
 	if (watch->begins)
 		return page_render(watch, text, err);
+	if (watch->resumes)
+		return started_render(watch, text, err);
+	progress_lines_render(watch, text);
+	if (text->length)
+		return STATUS_OK;
 	if (!job_changes_read(watch->changes, watch->reached, jobs, &count, &last)) {
 		watch->begins = true;
 		return STATUS_OK;

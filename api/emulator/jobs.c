@@ -18,6 +18,7 @@
 #include "api/message/message_write.h"
 #include "api/training/context.h"
 #include "api/training/job_name.h"
+#include "store/job_progress.h"
 #include "store/jobs/summaries.h"
 
 enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000 };
@@ -45,6 +46,27 @@ static const struct enum_value family_values[] = {
 };
 static const struct enum_type family_type = { "trainyard.Job.Family", family_values, .is_own = true };
 
+static const struct field pull_fields[] = {
+	FIELD("image", STRING, 0, "The image, as the job names it."),
+	FIELD("bytesDone", INT64, 0, "How many bytes of its layers are here."),
+	FIELD("bytesTotal", INT64, 0,
+	      "How many bytes the layers have that the registry has told of so far; absent: not known yet."),
+	{ .name = NULL },
+};
+static const struct message pull_message = { "trainyard.ImagePull", pull_fields,
+					     "An image on its way to this machine.", .is_own = true };
+
+static const struct field progress_fields[] = {
+	FIELD("lastLine", STRING, 0, "The last line that its replicas have printed, at most 200 bytes of it."),
+	{ .name = "imagePull",
+	  .type = FIELD_MESSAGE,
+	  .message = &pull_message,
+	  .help = "The image that is being pulled for it; of several, the one with most left to pull." },
+	{ .name = NULL },
+};
+const struct message job_progress_message = { "trainyard.JobProgress", progress_fields,
+					      "What a job does now.", .is_own = true };
+
 static const struct field job_fields[] = {
 	FIELD("name", STRING, 0, "The name by which its own API knows it."),
 	{ .name = "family", .type = FIELD_ENUM, .enum_type = &family_type, .help = "Which API it is of." },
@@ -63,6 +85,10 @@ static const struct field job_fields[] = {
 	FIELD("gpuCount", INT32, 0,
 	      "How many GPUs all of its replicas ask for; of a tuning job, each trial's."),
 	FIELD("labels", STRING, FIELD_MAP, "The client's own marks."),
+	{ .name = "progress",
+	  .type = FIELD_MESSAGE,
+	  .message = &job_progress_message,
+	  .help = "What it does now; of a job that is PREPARING or RUNNING." },
 	{ .name = NULL },
 };
 const struct message listed_job_message = { "trainyard.Job", job_fields, "A job of any family.",
@@ -101,6 +127,24 @@ static const struct message get_query = { "trainyard.GetJobRequest", get_fields,
 
 /* ---- answers ---- */
 
+void job_progress_render(const struct job_progress *progress, struct writer *outer)
+{
+	struct writer answer = member_message(outer, "progress");
+
+	if (progress->line[0])
+		member_text(&answer, "lastLine", progress->line);
+	if (progress->image[0]) {
+		struct writer pull = member_message(&answer, "imagePull");
+
+		member_text(&pull, "image", progress->image);
+		member_int(&pull, "bytesDone", progress->pulled_bytes);
+		if (progress->image_bytes)
+			member_int(&pull, "bytesTotal", progress->image_bytes);
+		message_close(&pull);
+	}
+	message_close(&answer);
+}
+
 void listed_job_render(const struct jobs_context *context, const struct job_summary *job,
 		       struct writer *answer)
 {
@@ -128,6 +172,8 @@ void listed_job_render(const struct jobs_context *context, const struct job_summ
 	if (job->gpu_count)
 		member_int(answer, "gpuCount", job->gpu_count);
 	member_json(answer, "labels", job->labels);
+	if (job->progress)
+		job_progress_render(job->progress, answer);
 }
 
 static enum status job_list(struct call *call, struct error *err)

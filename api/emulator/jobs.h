@@ -15,6 +15,7 @@
 
 struct discovery_api;
 struct job;
+struct job_progress;
 struct job_summary;
 struct faults_context;
 struct ledger;
@@ -39,7 +40,9 @@ struct jobs_context {
 /* Its context is a struct jobs_context. */
 extern const struct route jobs_routes[];
 /* A job in the list. */
-extern const struct message listed_job_message;
+extern const struct message listed_job_message, job_progress_message;
+/* As the outer message's member "progress". */
+void job_progress_render(const struct job_progress *progress, struct writer *outer);
 void listed_job_render(const struct jobs_context *context, const struct job_summary *job, struct writer *answer);
 /* The id of the project that the call is limited to; NULL: none. */
 const char *jobs_project(const struct call *call);

@@ -186,7 +186,8 @@ static void job_write(struct text *text, const json_t *job, const json_t *report
 {
 	const char *state = json_text_at(job, "state");
 	const char *start = json_text_at(job, "startTime"), *end = json_text_at(job, "endTime");
-	struct text ran AUTO_TEXT = { 0 };
+	const json_t *progress = json_object_get(job, "progress");
+	struct text ran AUTO_TEXT = { 0 }, pull AUTO_TEXT = { 0 };
 
 	member_write(text, "job", json_text_at(job, "displayName"));
 	member_write(text, "name", json_text_at(job, "name"));
@@ -195,6 +196,9 @@ static void job_write(struct text *text, const json_t *job, const json_t *report
 		    terminal_style(stdout, state_style(state ? state : "")), state,
 		    terminal_style(stdout, STYLE_NONE));
 	member_write(text, "reason", json_text_at(job, "reason"));
+	member_write(text, "last line", json_text_at(progress, "lastLine"));
+	pull_append(&pull, json_object_get(progress, "imagePull"));
+	member_write(text, "image pull", pull.data);
 	moment_write(text, "created", json_text_at(job, "createTime"), now_us);
 	moment_write(text, "started", start, now_us);
 	moment_write(text, "ended", end, now_us);

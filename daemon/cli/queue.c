@@ -148,6 +148,39 @@ static void room_write(struct text *text, const json_t *room)
 	text_printf(text, "%s\n", terminal_style(stdout, STYLE_NONE));
 }
 
+static const struct table_column prepared_columns[] = {
+	{ .title = "PREPARED", .least = 16 },
+	{ .title = "SINCE", .right = true },
+	{ .title = "IMAGE", .optional = true },
+	{ .title = "REASON", .notes = true },
+	{ .title = NULL },
+};
+
+/* Jobs that are prepared, and searches with a trial that waits for its image. */
+static void prepared_write(struct text *text, const json_t *listed, int64_t now_us)
+{
+	struct table table AUTO_TABLE = { .columns = prepared_columns };
+	const json_t *job;
+	size_t index;
+
+	json_array_foreach(json_object_get(listed, "jobs"), index, job) {
+		const json_t *pull = json_object_get(json_object_get(job, "progress"), "imagePull");
+		const char *name = json_text_at(job, "displayName"), *state = json_text_at(job, "state");
+		struct text since AUTO_TEXT = { 0 }, bar AUTO_TEXT = { 0 };
+
+		if (!pull && (!state || strcmp(state, "PREPARING") != 0))
+			continue;
+		age_append(&since, json_text_at(job, "startTime"), now_us);
+		pull_append(&bar, pull);
+		table_put(&table, name ? name : json_text_at(job, "id"), STYLE_NONE);
+		table_put(&table, since.data, STYLE_NONE);
+		table_put(&table, bar.data, STYLE_BUSY);
+		table_put(&table, json_text_at(job, "reason"), STYLE_DIM);
+	}
+	if (table.cell_count)
+		table_write(text, &table, stdout);
+}
+
 static void queue_write(struct text *text, const json_t *queue, int64_t now_us)
 {
 	struct table table AUTO_TABLE = { .columns = queue_columns };
@@ -173,6 +206,8 @@ int queue_main(struct invocation *invocation)
 {
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *queue = NULL;
+	AUTO(json) json_t *started = NULL;
+	struct error err AUTO_ERROR = { 0 };
 	struct text text AUTO_TEXT = { 0 };
 	const json_t *job;
 	size_t index;
@@ -182,11 +217,16 @@ int queue_main(struct invocation *invocation)
 		return exit_code;
 	if (wants(invocation, "json"))
 		return json_print(queue);
-	if (wants(invocation, "name"))
+	if (wants(invocation, "name")) {
 		json_array_foreach(json_object_get(queue, "jobs"), index, job)
 			text_printf(&text, "%s\n", json_text_at(job, "job"));
-	else
-		queue_write(&text, queue, ask_now(client));
+		return main_output(&text);
+	}
+	if (client_call(client, "GET",
+			"/_trainyard/v1/jobs?filter=state%3DPREPARING%20OR%20state%3DRUNNING", NULL, &started, &err))
+		return ask_failure(client, &err);
+	queue_write(&text, queue, ask_now(client));
+	prepared_write(&text, started, ask_now(client));
 	return main_output(&text);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
 enum { WIDTH_OTHERWISE = 80, WIDTH_LEAST = 40, US_PER_S = 1000000, ROWS_BESIDE = 2 };
@@ -96,6 +97,22 @@ int64_t time_read(const char *time, int64_t otherwise)
 	int64_t ns;
 
 	return time && time_parse(time, &ns) ? ns / 1000 : otherwise;
+}
+
+void pull_append(struct text *text, const json_t *pull)
+{
+	enum { CELLS = 20 };
+	const double all = (double)json_int_at(pull, "bytesTotal", 0);
+	const double fetched = (double)json_int_at(pull, "bytesDone", 0);
+	const double share = fetched < 0 ? 0 : fetched > all ? 1 : fetched / all;
+
+	if (all <= 0)
+		return;
+	text_putc(text, '[');
+	for (int i = 0; i < CELLS; i++)
+		text_putc(text, i < (int)(share * CELLS) ? '#' : '-');
+	text_printf(text, "] %d %% of ", (int)(share * 100));
+	size_append(text, (int64_t)all);
 }
 
 void age_append(struct text *text, const char *time, int64_t now_us)

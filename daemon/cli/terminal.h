@@ -3,6 +3,7 @@
 /* daemon/cli/terminal.h: output for users: width, colours, and formats of times.
  *
  * Thread: the first. */
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +26,9 @@ enum style state_style(const char *state);
 void duration_append(struct text *text, int64_t us);
 /* "512 B", "1.2 MiB". */
 void size_append(struct text *text, int64_t bytes);
+/* "[#####---------------] 25 % of 1.2 MiB" for the pull of an image, a member imagePull; nothing as long as its size is
+ * unknown. */
+void pull_append(struct text *text, const json_t *pull);
 /* How long @time (RFC 3339, or NULL) is before @now_us; "-" for NULL. */
 void age_append(struct text *text, const char *time, int64_t now_us);
 /* "2026-11-26 08:00:01", in local time. */

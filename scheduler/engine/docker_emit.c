@@ -60,6 +60,16 @@ void emit_image(struct docker *docker, enum engine_event_kind kind, const char *
 	emit(docker, &(struct engine_event){ .kind = kind, .image = image, .status = status, .text = text });
 }
 
+void emit_pull(struct docker *docker, const char *image, const char *text, int64_t pulled_bytes,
+	       int64_t image_bytes)
+{
+	emit(docker, &(struct engine_event){ .kind = ENGINE_IMAGE_PROGRESS,
+					     .image = image,
+					     .text = text,
+					     .pulled_bytes = pulled_bytes,
+					     .image_bytes = image_bytes });
+}
+
 void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t job, enum status status,
 		  const char *text, const struct network_status *network)
 {

@@ -185,7 +185,10 @@ static void pull_fail(struct image_task *task, enum status status, const char *t
 /* One event, however many ask: it is about the image. */
 static void pull_report(const struct image_task *task, const char *line)
 {
-	emit_image(task->docker, ENGINE_IMAGE_PROGRESS, task->image, STATUS_OK, line);
+	int64_t pulled, all;
+
+	progress_bytes(&task->progress, &pulled, &all);
+	emit_pull(task->docker, task->image, line, pulled, all);
 }
 
 static enum http_outcome pull_data(void *arg, const char *data, size_t length)

@@ -103,23 +103,40 @@ void progress_feed(struct progress *progress, const char *data, size_t length)
 	piece_append(progress, data, length);
 }
 
+/* The engine's numbers are whatever they are; a sum of these does not overflow. */
+static int64_t bounded(int64_t bytes)
+{
+	const int64_t most = INT64_MAX / PROGRESS_LAYERS_MAX;
+
+	return bytes < 0 ? 0 : bytes > most ? most : bytes;
+}
+
+void progress_bytes(const struct progress *progress, int64_t *ret_fetched, int64_t *ret_all)
+{
+	*ret_fetched = *ret_all = 0;
+	for (size_t i = 0; i < progress->layer_count; i++) {
+		const struct progress_layer *layer = &progress->layers[i];
+
+		*ret_all += bounded(layer->total);
+		*ret_fetched += bounded(layer->current < layer->total ? layer->current : layer->total);
+	}
+}
+
 bool progress_print(struct progress *progress, const char *image, struct text *text)
 {
-	double current = 0, total = 0; /* the engine's numbers are whatever they are */
+	int64_t current, total;
 	size_t done = 0;
 
 	if (!progress->changed || progress->layer_count == 0)
 		return false;
 	progress->changed = false;
-	for (size_t i = 0; i < progress->layer_count; i++) {
-		current += (double)progress->layers[i].current;
-		total += (double)progress->layers[i].total;
+	progress_bytes(progress, &current, &total);
+	for (size_t i = 0; i < progress->layer_count; i++)
 		done += progress->layers[i].done;
-	}
 	if (done == progress->layer_count)
 		return false; /* the layers known so far, or all: the end is reported anyway */
 	text_printf(text, "Pulling %s: %zu of %zu layers", image, done, progress->layer_count);
 	if (total > 0)
-		text_printf(text, ", %.1f MB of %.1f MB", current / 1e6, total / 1e6);
+		text_printf(text, ", %.1f MB of %.1f MB", (double)current / 1e6, (double)total / 1e6);
 	return true;
 }

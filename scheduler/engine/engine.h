@@ -109,7 +109,7 @@ enum engine_event_kind {
 	/* everything of this instance: replicas[], networks[]. Sent after UP and every 30 s. Never older than an event
 	 * sent before it; things that were only ordered may be missing */
 	ENGINE_LISTING,
-	ENGINE_IMAGE_PROGRESS,  /* image, text: a progress line (at most one in two seconds) */
+	ENGINE_IMAGE_PROGRESS,  /* image, text: a progress line (at most one in two seconds); pulled_bytes, image_bytes */
 	ENGINE_IMAGE_READY,     /* image (as ordered), text: the id to run */
 	ENGINE_IMAGE_FAILED,    /* image, status, text */
 	ENGINE_NETWORK_READY,   /* job, networks[0] */
@@ -137,6 +137,7 @@ struct engine_event {
 	const char *image;
 	enum status status;
 	const char *text; /* the engine's error text; never NULL */
+	int64_t pulled_bytes, image_bytes; /* IMAGE_PROGRESS: of all layers; image_bytes: 0: not known yet */
 	const struct replica_status *replicas;
 	size_t replica_count;
 	const struct network_status *networks;

@@ -8,6 +8,7 @@
 
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "store/job_progress.h"
 #include "store/jobs/resources.h"
 #include "store/row_page.h"
 #include "store/store_parts.h"
@@ -22,6 +23,7 @@ static void summary_deinit(struct job_summary *job)
 	free(job->labels);
 	free(job->reason);
 	free(job->waits_for);
+	free(job->progress);
 }
 
 void summary_list_deinit(struct summary_list *list)
@@ -160,32 +162,73 @@ static enum status summary_read(struct connection *connection, int64_t id, void 
 	return STATUS_OK;
 }
 
+/* The last line of a job's log, of the service or of its replicas. NULL: there is none among the latest. */
+static enum status last_said(struct connection *connection, int64_t job, bool by_service, char **ret_text,
+			     struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *row = connection_statement(connection, ENTRY_LAST_SAID);
+	bool found = false;
+	enum status rc;
+
+	bind_int(row, ":job", job);
+	bind_int(row, ":by_service", by_service);
+	rc = statement_step(row, &found, err);
+	*ret_text = !rc && found ? column_copy(row, 0) : NULL;
+	return rc;
+}
+
+/* After a start of the daemon the log has the line. */
+static enum status progress_read(struct store *store, struct connection *connection, struct job_summary *job,
+				 struct error *err)
+{
+	struct job_progress progress;
+	AUTO(string) char *line = NULL;
+	enum status rc = STATUS_OK;
+
+	if (!progress_get(store->progress, job->id, &progress)) {
+		rc = last_said(connection, job->id, false, &line, err);
+		progress_line_found(store->progress, job->id, line ? line : "", line ? strlen(line) : 0);
+		if (rc || !progress_get(store->progress, job->id, &progress))
+			return rc;
+	}
+	if (progress.line[0] || progress.image[0]) {
+		job->progress = memory_calloc(1, sizeof(progress));
+		*job->progress = progress;
+	}
+	return STATUS_OK;
+}
+
+static bool is_waiting(const struct job_summary *job)
+{
+	return job->state == JOB_QUEUED || job->state == JOB_PREPARING;
+}
+
+static bool is_started(const struct job_summary *job)
+{
+	return job->state == JOB_PREPARING || job->state == JOB_RUNNING;
+}
+
 /* The service says in a job's log what the job waits for when the wait begins, and when that changes. */
-static enum status waits_read(struct store *store, struct summary_list *list, struct error *err)
+static enum status last_lines_read(struct store *store, struct summary_list *list, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
 	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
 
 	for (size_t i = 0; !rc && i < list->count; i++) {
 		struct job_summary *job = &list->jobs[i];
-		AUTO(statement) sqlite3_stmt *row = NULL;
-		bool found = false;
 
-		if (job->state != JOB_QUEUED && job->state != JOB_PREPARING)
-			continue;
-		row = connection_statement(reader.connection, ENTRY_LAST_OF_SERVICE);
-		bind_int(row, ":job", job->id);
-		rc = statement_step(row, &found, err);
-		if (!rc && found)
-			job->waits_for = column_copy(row, 0);
+		if (is_waiting(job))
+			rc = last_said(reader.connection, job->id, true, &job->waits_for, err);
+		if (!rc && is_started(job))
+			rc = progress_read(store, reader.connection, job, err);
 	}
 	return rc;
 }
 
-static bool any_waits(const struct summary_list *list)
+static bool any_unfinished(const struct summary_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (list->jobs[i].state == JOB_QUEUED || list->jobs[i].state == JOB_PREPARING)
+		if (is_waiting(&list->jobs[i]) || is_started(&list->jobs[i]))
 			return true;
 	return false;
 }
@@ -205,8 +248,8 @@ static enum status list_read(struct store *store, struct row_page *page, const c
 		rc = row_page_walk(store, page, &items, &list.next_page_token, err);
 	list.jobs = items.made;
 	list.count = items.count;
-	if (!rc && any_waits(&list))
-		rc = waits_read(store, &list, err);
+	if (!rc && any_unfinished(&list))
+		rc = last_lines_read(store, &list, err);
 	if (rc)
 		return rc;
 	*ret_list = list;
@@ -363,7 +406,7 @@ enum status summary_find(struct store *store, const char *project, const char *r
 				 project ? " of project " : "", project ? project : "", reference);
 	if (finding.count > 1)
 		return several_refuse(reference, &finding, &list, err);
-	rc = any_waits(&list) ? waits_read(store, &list, err) : STATUS_OK;
+	rc = any_unfinished(&list) ? last_lines_read(store, &list, err) : STATUS_OK;
 	if (rc)
 		return rc;
 	*ret_one = list;

@@ -5,6 +5,8 @@
  * A pipeline and its job are one summary, under the pipeline's name. Jobs of trials are not included. Thread: any. */
 #include "store/jobs/jobs.h"
 
+struct job_progress;
+
 struct job_summary {
 	int64_t id; /* the store's number */
 	enum job_kind kind;
@@ -16,6 +18,7 @@ struct job_summary {
 	int64_t created_us, started_us, ended_us; /* 0: not yet */
 	char *reason; /* of its errorMessage, without the pointer to the logs; NULL: none */
 	char *waits_for; /* for a QUEUED or PREPARING job: the last service line in its log; or NULL */
+	struct job_progress *progress; /* of a PREPARING or RUNNING job; NULL: nothing is known */
 	unsigned replica_count, gpu_count; /* for a tuning job: of one trial */
 };
 

@@ -8,11 +8,13 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/tally.h"
 #include "daemon/base/text.h"
 #include "store/job_changes.h"
+#include "store/job_progress.h"
 #include "store/logs/log_batch.h"
 #include "store/logs/log_source.h"
 
@@ -23,11 +25,13 @@ enum {
 	COMPANY_COUNT = 1000,
 	RETRY_US = 200 * 1000,
 	LAST_TRIES = 3, /* while closing */
+	STRUCTURED_MAX = 64 * 1024, /* of a longer entry no line is told */
 };
 
 struct logs_writer {
 	const struct clock *clock;
 	struct job_changes *changes;
+	struct progress_board *progress;
 	struct log_batch batch; /* the thread's */
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -353,15 +357,54 @@ static void batch_finish(struct logs_writer *writer)
 		room(arg);
 }
 
+static void line_note(struct logs_writer *writer, const struct log_record *record)
+{
+	const int64_t job = record->source->job;
+
+	if (record->kind == LOG_TEXT) {
+		progress_line_set(writer->progress, job, record->payload, record->payload_length);
+	} else if (record->payload_length <= STRUCTURED_MAX) {
+		AUTO(json) json_t *fields = json_loadb(record->payload, record->payload_length, 0, NULL);
+		const json_t *message = json_object_get(fields, "message");
+
+		if (json_is_string(message))
+			progress_line_set(writer->progress, job, json_string_value(message),
+					  json_string_length(message));
+	}
+}
+
+/* The last records of the jobs of a batch; of more than PROGRESS_JOBS jobs, some. */
+struct last_lines {
+	const struct log_record *records[PROGRESS_JOBS];
+	size_t count;
+};
+
+static void last_lines_add(struct last_lines *lines, const struct log_record *record)
+{
+	size_t i = lines->count;
+
+	while (i && lines->records[i - 1]->source->job != record->source->job)
+		i--;
+	if (i)
+		lines->records[i - 1] = record;
+	else if (lines->count < PROGRESS_JOBS)
+		lines->records[lines->count++] = record;
+}
+
 /* Once they can be read. */
 static void lines_report(struct logs_writer *writer, const struct log_queue *queue)
 {
+	struct last_lines last = { .count = 0 };
 	struct log_cursor cursor = { 0 };
 	const struct log_item *item;
 
 	while ((item = log_queue_next(queue, &cursor)))
 		if (item->kind == ITEM_LINE)
 			job_changes_add(writer->changes, item->record.source->job);
+		else if (item->kind == ITEM_RECORD && item->record.source->job)
+			last_lines_add(&last, &item->record);
+	for (size_t i = 0; i < last.count; i++)
+		line_note(writer, last.records[i]);
 }
 
 static void *writer_main(void *arg)
@@ -451,7 +494,7 @@ static void conditions_init(struct logs_writer *writer)
 DEFINE_AUTO(writer_memory, struct logs_writer *, free)
 
 enum status logs_writer_open(const char *path, const char *instance, struct job_changes *changes,
-			     const struct clock *clock, struct logs_writer **ret_writer, struct error *err)
+			     struct progress_board *progress, const struct clock *clock, struct logs_writer **ret_writer, struct error *err)
 {
 	AUTO(writer_memory) struct logs_writer *memory = memory_calloc(1, sizeof(*memory));
 	struct logs_writer *writer = memory;
@@ -466,6 +509,7 @@ enum status logs_writer_open(const char *path, const char *instance, struct job_
 		return connection_open_fail(connection, rc, err);
 	writer->clock = clock;
 	writer->changes = changes;
+	writer->progress = progress;
 	writer->reached = writer->batch.reached;
 	writer->received = writer->batch.received;
 	conditions_init(writer);

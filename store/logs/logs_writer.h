@@ -14,12 +14,13 @@
 struct job_changes;
 struct log_selection;
 struct logs_writer;
+struct progress_board;
 
 /* Opens the file and starts the thread. A file that belongs to another state.db (@instance) is renamed and kept. When a
- * service line is stored, its job is added to @changes, because such a line may say what the job waits for. @changes
- * must outlive the writer. */
+ * service line is stored, its job is added to @changes, because such a line may say what the job waits for; the last
+ * line of a job's replicas in each batch goes to @progress. Both must outlive the writer. */
 enum status logs_writer_open(const char *path, const char *instance, struct job_changes *changes,
-			     const struct clock *clock, struct logs_writer **ret_writer, struct error *err);
+			     struct progress_board *progress, const struct clock *clock, struct logs_writer **ret_writer, struct error *err);
 void logs_writer_close(struct logs_writer *writer);
 
 /* False: full, or no memory for a record of more than 64 KiB; on_room() is called when to try again. */

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images that are missing, and images that are pulled."""
 import os
+import re
 
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, one_replica
-from support.registry import Registry
 from support.engine import IMAGE
+from support.registry import Registry, image_that_comes_slowly
+from support.verbs import verb
 from support.wait import wait_until
 
 
@@ -60,6 +62,26 @@ def test_a_missing_image_is_pulled_once_for_all_that_need_it(new_daemon, engine)
         assert registry.blobs_served == len(set(registry.blobs_asked)), registry.blobs_asked
     said = [text for _, text in daemon.service_lines(jobs[0])]
     assert f"Pulling {image}" in said and len(said) == len(set(said)), said
+
+
+# Broken: pull_report() that tells no bytes; on_image() that leaves the board as it is; pull_append() that draws nothing.
+def test_how_far_an_image_is_pulled_is_told(new_daemon, engine):
+    daemon = new_daemon().start()
+    with image_that_comes_slowly(engine) as (image, let_go):
+        job_id = daemon.create(one_replica("true", image=image))
+
+        def pulled():
+            pull = daemon.get(f"/_trainyard/v1/jobs/{job_id}").json.get("progress", {}).get("imagePull")
+            return pull if pull and 0 < int(pull["bytesDone"]) < int(pull.get("bytesTotal", 0)) else None
+        pull = wait_until(pulled, 60, "some of it is pulled")
+        assert pull["image"] == image and int(pull["bytesTotal"]) >= 16 << 20
+        queue, described = verb(daemon, "queue"), verb(daemon, "describe", job_id)
+        for said in (queue, described):
+            assert re.search(r"\[#*-+\] \d+ % of [\d.]+ MiB", said), said
+        assert job_id in queue
+        let_go()
+        daemon.until(job_id, "SUCCEEDED")
+    assert "progress" not in daemon.get(f"/_trainyard/v1/jobs/{job_id}").json
 
 
 # Broken: missing() that looks for no credentials.

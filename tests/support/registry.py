@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A container registry on 127.0.0.1 that serves what a test, or an engine, puts into it. Engines speak plain HTTP to it."""
 import base64
+import contextlib
 import gzip
 import hashlib
 import http.server
 import io
 import itertools
 import json
+import os
 import tarfile
 import threading
 import urllib.parse
+
+from .engine import IMAGE, build_image
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
@@ -120,7 +124,10 @@ class Registry:
             request.send_header(name, value)
         request.end_headers()
         if request.command == "GET":
-            request.wfile.write(data)
+            self.send(request, data)
+
+    def send(self, request, data):
+        request.wfile.write(data)
 
     def find(self, path, authorization):
         if self.wanted and authorization != self.wanted:
@@ -135,3 +142,32 @@ class Registry:
         if what == "blobs" and reference in self.blobs:
             return 200, "application/octet-stream", self.blobs[reference], {}
         return 404, "application/json", b'{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}', {}
+
+
+class SlowRegistry(Registry):
+    """Its answers come in pieces of 64 KiB with pauses between them, until it is let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.go = threading.Event()
+
+    def send(self, request, data):
+        for at in range(0, len(data), 1 << 16):
+            request.wfile.write(data[at:at + (1 << 16)])
+            self.go.wait(0.2)
+
+
+@contextlib.contextmanager
+def image_that_comes_slowly(engine, mebibytes=16):
+    """(its name, what lets it come at once): that of the tests, and a layer which no engine has."""
+    local = f"slow{os.urandom(6).hex()}:1"
+    build_image(engine, local, {"Dockerfile": f"FROM {IMAGE}\nCOPY big /big\n".encode(), "big": os.urandom(mebibytes << 20)})
+    with SlowRegistry() as registry:
+        registry.push(engine, local, "team/slow", "1")
+        engine.remove_image(local)
+        name = f"127.0.0.1:{registry.port}/team/slow:1"
+        try:
+            yield name, registry.go.set
+        finally:
+            registry.go.set()
+            engine.remove_image(name)

@@ -72,6 +72,14 @@ export function confirmed(question, action) {
 	});
 }
 
+// How far an image is pulled, of the API's imagePull.
+export function pullBar({image, bytesDone, bytesTotal}) {
+	const done = Number(bytesDone ?? 0), all = Number(bytesTotal ?? 0);
+
+	return el("span", {class: "pull", title: image}, el("progress", {"aria-label": `Pull of ${image}`, ...(all && {max: all, value: done})}),
+		!all ? " begins" : done < all ? ` ${Math.floor(100 * done / all)} % of ${bytes(all)}` : ` ${bytes(all)}, being unpacked`);
+}
+
 export function stateMark(state) {
 	return el("span", {class: `state ${state}`}, state[0] + state.slice(1).toLowerCase());
 }
@@ -87,8 +95,9 @@ export function duration(ms) {
 	return h < 24 ? `${h}h ${String(m % 60).padStart(2, "0")}m` : `${d}d ${h % 24}h`;
 }
 
+// "12s ago", "3m ago": what is older is seldom drawn anew.
 export function ago(time, now) {
-	return time ? `${duration(now - Date.parse(time))} ago` : "";
+	return time ? `${duration(now - Date.parse(time)).split(" ")[0]} ago` : "";
 }
 
 export function localTime(time) {

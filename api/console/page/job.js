@@ -2,7 +2,7 @@
 // The page of one job: why it is as it is, what happened when, what it runs, and its log.
 import {call, create, get} from "./api.js";
 import {clusterView} from "./cluster.js";
-import {ago, confirmed, copyButton, duration, el, localTime, note, refill, stateMark} from "./dom.js";
+import {ago, confirmed, copyButton, duration, el, localTime, note, pullBar, refill, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
 import {LogView} from "./log.js";
 import {nameField, namedAnew, resent, sentBody} from "./sent.js";
@@ -144,7 +144,8 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 			el("div", {class: "soft"}, [FAMILIES[job.family], job.location, job.project, job.id].filter(Boolean).join(" · ")));
 		why.hidden = !job.reason;
 		why.classList.toggle("waits", !ENDED.includes(job.state));
-		refill(why, el("h2", {}, job.state === "FAILED" ? "Why it failed" : ENDED.includes(job.state) ? "Why it ended" : "What it waits for"), job.reason ?? "");
+		refill(why, el("h2", {}, job.state === "FAILED" ? "Why it failed" : ENDED.includes(job.state) ? "Why it ended" : "What it waits for"), job.reason ?? "", job.progress?.imagePull ? el("div", {}, pullBar(job.progress.imagePull)) : null,
+			job.state === "QUEUED" ? el("div", {}, el("a", {href: "/_trainyard/console/queue"}, "The queue")) : null);
 		refill(about, el("h2", {}, "The job"), facts([["Created", `${localTime(job.createTime)} (${ago(job.createTime, Date.now())})`],
 			["Started", localTime(job.startTime)], ["Ended", localTime(job.endTime)], ["Ran for", begun ? duration(end - begun) : ""],
 			["Attempt", told?.attempt > 1 ? String(told.attempt) : ""], ["GPUs", job.gpuCount ? String(job.gpuCount) : ""],

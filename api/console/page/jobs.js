@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of all jobs.
+import {plain} from "./ansi.js";
 import {call} from "./api.js";
-import {ago, confirmed, copyButton, duration, el, note, refill, stateMark} from "./dom.js";
+import {ago, confirmed, copyButton, duration, el, note, pullBar, refill, stateMark} from "./dom.js";
 import {follow} from "./stream.js";
 import {submitDialog} from "./submit.js";
 import {Table} from "./table.js";
@@ -20,17 +21,20 @@ class Jobs {
 		this.whole = false;
 		this.stop = follow(() => `/_trainyard/v1/jobs:watch?${new URLSearchParams({position: this.position})}`, (batch) => {
 			batch.forEach((line) => this.#take(line));
-			changed();
+			if (batch.some((line) => !line.progress)) // what a job does is drawn with the clock
+				changed();
 		}, (problem) => note(problem.message, true));
 	}
 
-	#take({all, uid, job, removed, position}) {
+	#take({all, uid, job, progress, removed, position}) {
 		if (all)
 			this.stale = new Set(this.byUid.keys());
 		this.stale?.delete(uid);
 		if (job)
-			this.byUid.set(uid, Object.assign(job, {short: job.id, id: job.name, words:
+			this.byUid.set(uid, Object.assign(job, {short: job.id, id: job.name, created: Date.parse(job.createTime), words:
 				[job.displayName, job.id, job.project, job.location, job.reason, ...Object.entries(job.labels ?? {}).flat()].join(" ").toLowerCase()}));
+		if (progress && this.byUid.has(uid))
+			this.byUid.get(uid).progress = progress;
 		if (removed)
 			this.byUid.delete(uid);
 		if (position) {
@@ -49,20 +53,28 @@ class Jobs {
 const started = (job) => Date.parse(job.startTime ?? "") || 0;
 const lasted = (job) => (started(job) ? (Date.parse(job.endTime ?? "") || Date.now()) - started(job) : -1);
 
-// Of a reason the first line, and below it the last one: of a traceback the one that counts.
-function reason(job) {
-	const lines = (job.reason ?? "").split("\n").filter((line) => line.trim());
+const reasonLines = (job) => (job.reason ?? "").split("\n").filter((line) => line.trim());
 
-	return [el("span", {title: job.reason}, lines[0] ?? ""), lines.length > 1 ? el("span", {class: "under"}, lines.at(-1)) : null];
+// Of a reason the first line, and below it the last one: of a traceback the one that counts. Without one, what the job does.
+function reason(job) {
+	const lines = reasonLines(job), {lastLine, imagePull} = job.progress ?? {};
+	const under = imagePull ? pullBar(imagePull) : lines.length > 1 ? lines.at(-1) : null;
+
+	if (!lines.length && lastLine)
+		return el("span", {class: "two mono", title: "The last line of its log"}, plain(lastLine));
+	return [el("span", {class: under ? null : "two", title: job.reason}, lines[0] ?? ""), under && el("span", {class: "under"}, under)];
 }
+
+// The same in one line, where there is no room for its column.
+const briefly = (job) => reasonLines(job).at(-1) ?? plain(job.progress?.lastLine ?? "");
 
 const columns = (cancel) => [
 	{title: "State", key: "state", width: "108px", cell: (job) => stateMark(job.state), sort: (job) => STATES.indexOf(job.state)},
 	{title: "Job", key: "name", width: "minmax(80px, 2fr)", sort: (job) => (job.displayName ?? job.short).toLowerCase(), cell: (job) => [
 		el("a", {href: `/_trainyard/console/jobs/${job.project}/${job.short}`}, job.displayName ?? job.short),
-		el("span", {class: "under"}, [FAMILIES[job.family], job.location, job.project].filter(Boolean).join(" · "))]},
-	{title: "Reason", key: "reason", width: "minmax(120px, 3fr)", class: "wide soft", cell: reason, sort: (job) => job.reason ?? ""},
-	{title: "Created", key: "age", width: "104px", number: true, cell: (job) => ago(job.createTime, Date.now()), sort: (job) => Date.parse(job.createTime)},
+		el("span", {class: `under ${briefly(job) ? "roomy" : ""}`}, [FAMILIES[job.family], job.location, job.project].filter(Boolean).join(" · ")), el("span", {class: "under narrow"}, briefly(job))]},
+	{title: "Reason, or last line", key: "reason", width: "minmax(120px, 3fr)", class: "wide soft", cell: reason, sort: (job) => job.reason ?? ""},
+	{title: "Created", key: "age", width: "clamp(64px, 10vw, 104px)", number: true, cell: (job) => ago(job.createTime, Date.now()), sort: (job) => job.created},
 	{title: "Ran for", key: "duration", width: "80px", class: "middle", number: true, cell: (job) => (lasted(job) < 0 ? "" : duration(lasted(job))), sort: lasted},
 	{title: "Replicas", key: "replicas", width: "64px", class: "wide", number: true, cell: (job) => String(job.replicaCount ?? ""), sort: (job) => job.replicaCount ?? 0},
 	{title: "GPUs", key: "gpus", width: "48px", class: "wide", number: true, cell: (job) => String(job.gpuCount ?? ""), sort: (job) => job.gpuCount ?? 0},
@@ -98,7 +110,7 @@ export function jobsPage(main, {go, title}) {
 
 	// The project that was used last is the one that is meant.
 	function submit() {
-		const all = jobs.all().sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
+		const all = jobs.all().sort((a, b) => b.created - a.created);
 
 		dialog = submitDialog(go, {project: all[0]?.project, location: all.find((job) => job.location)?.location, projects: [...new Set(all.map((job) => job.project))]});
 	}
@@ -109,8 +121,11 @@ export function jobsPage(main, {go, title}) {
 		const seen = fit.filter((job) => !wanted.states.size || wanted.states.has(job.state));
 		const query = new URLSearchParams(Object.entries({q: wanted.text, family: wanted.family, state: [...wanted.states].join(",")}).filter(([, value]) => value));
 
-		history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : ""));
-		refill(chips, STATES.map((state) => [state, fit.filter((job) => job.state === state).length])
+		if (location.search !== (query.size ? `?${query}` : "")) // it takes long
+			history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : ""));
+		const counts = new Map(STATES.map((state) => [state, 0]));
+		fit.forEach((job) => counts.set(job.state, counts.get(job.state) + 1));
+		refill(chips, [...counts]
 			.filter(([state, number]) => number || wanted.states.has(state)).map(([state, number]) => el("button", {"data-key": state, "aria-pressed": String(wanted.states.has(state)), on: {click: () => {
 				wanted.states.has(state) ? wanted.states.delete(state) : wanted.states.add(state);
 				show();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of what waits for what, and of what this machine has.
 import {get} from "./api.js";
-import {ago, bytes, el, note, refill} from "./dom.js";
-import {jobPath} from "./job.js";
-import {every, lines} from "./stream.js";
+import {ago, bytes, el, note, pullBar, refill} from "./dom.js";
+import {every} from "./stream.js";
 
-const LOOK_MS = 2000, PREPARED_MOST = 20;
+const LOOK_MS = 2000, STARTED_MOST = 100;
 const POLICIES = {PRETEND: "a job that wants more GPUs than there are runs without", REQUIRE: "such a job is refused", WAIT: "such a job stays queued", SHARE: "jobs share GPUs"};
 
 // "3 of 64" and how full that is.
@@ -22,27 +21,19 @@ function link(job) {
 	return el("a", {href: `/_trainyard/console/jobs/-/${id}`}, `${job.displayName ?? id}${job.trial ? `, trial ${job.trial}` : ""}`);
 }
 
-// The last line of a job's log: while it is prepared, how far its image is pulled.
-async function lastLine(job) {
-	let last = "";
-
-	for await (const batch of lines(`${jobPath(job, ":log")}&tail=1`))
-		last = batch.findLast((entry) => entry.message)?.message ?? last;
-	return last;
-}
-
 export function queuePage(main, {title}) {
 	const room = el("div", {class: "card"}), gpus = el("div", {class: "card"}), waits = el("div", {class: "card"}), prepared = el("div", {class: "card", hidden: true});
 
+	// Jobs that are prepared, and searches with a trial that waits for its image.
 	async function preparing() {
-		const jobs = (await get(`/_trainyard/v1/jobs?${new URLSearchParams({filter: "state=PREPARING", pageSize: PREPARED_MOST})}`)).jobs ?? [];
-		const said = await Promise.all(jobs.map((job) => lastLine(job).catch(() => "")));
+		const query = new URLSearchParams({filter: "state=PREPARING OR state=RUNNING", pageSize: STARTED_MOST});
+		const jobs = ((await get(`/_trainyard/v1/jobs?${query}`)).jobs ?? []).filter((job) => job.state === "PREPARING" || job.progress?.imagePull);
 
 		prepared.hidden = !jobs.length;
 		refill(prepared, el("h2", {}, jobs.length === 1 ? "1 job is prepared" : `${jobs.length} jobs are prepared`), el("table", {class: "plain"},
 			el("tr", {}, ["Job", "Since", "What is done"].map((name) => el("th", {scope: "col"}, name))),
-			jobs.map((job, i) => el("tr", {}, el("td", {}, el("a", {href: `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`}, job.displayName ?? job.id)),
-				el("td", {}, ago(job.startTime, Date.now())), el("td", {}, said[i])))));
+			jobs.map((job) => el("tr", {}, el("td", {}, el("a", {href: `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`}, job.displayName ?? job.id)),
+				el("td", {}, ago(job.startTime, Date.now())), el("td", {}, job.progress?.imagePull ? [pullBar(job.progress.imagePull), " "] : null, job.reason ?? "")))));
 	}
 
 	async function look() {

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/job_progress.h: what unfinished jobs do now: the last line of their log, and how far their image is pulled.
+ *
+ * In memory only, of the PROGRESS_JOBS jobs with the latest news; a reader that finds no line reads the log. The log
+ * writer and the scheduler add to it. Each piece of news has a sequence number, from 1. Thread: any, for all functions. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/cleanup.h"
+
+enum { PROGRESS_JOBS = 256, PROGRESS_LINE_BYTES = 200, PROGRESS_IMAGE_BYTES = 255 };
+
+struct job_progress {
+	uint64_t news;                        /* the number of the last */
+	char line[PROGRESS_LINE_BYTES + 1];   /* "": none */
+	char image[PROGRESS_IMAGE_BYTES + 1]; /* that is being pulled; "": none */
+	int64_t pulled_bytes, image_bytes;    /* image_bytes: 0: not known yet */
+};
+
+struct progress_board;
+
+struct progress_board *progress_board_new(void);
+void progress_board_free(struct progress_board *board);
+DEFINE_AUTO(progress_board, struct progress_board *, progress_board_free)
+
+/* Of an entry's text the last line, of a progress bar that returns the carriage its last state, at most
+ * PROGRESS_LINE_BYTES of it. A text of white space changes nothing. */
+void progress_line_set(struct progress_board *board, int64_t job, const char *text, size_t length);
+/* The same with a line that is older than any that was set meanwhile; no news for readers. May be of white space: the
+ * job has no line yet. */
+void progress_line_found(struct progress_board *board, int64_t job, const char *text, size_t length);
+
+struct image_pull {
+	const char *image;
+	int64_t pulled_bytes, image_bytes;
+};
+/* Of several pulls for a job, the one that has most left is kept. */
+void progress_pull_set(struct progress_board *board, int64_t job, const struct image_pull *pull);
+/* The pull is over, for all jobs. */
+void progress_pull_end(struct progress_board *board, const char *image);
+
+/* False: nothing is known of the job. */
+bool progress_get(struct progress_board *board, int64_t job, struct job_progress *ret_progress);
+/* The number of the last news of all jobs; 0: there was none. */
+uint64_t progress_last(struct progress_board *board);
