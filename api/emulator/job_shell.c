@@ -11,7 +11,6 @@
 #include "api/emulator/shell_session.h"
 #include "api/emulator/web_shell.h"
 #include "daemon/base/json.h"
-#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/plan.h"
@@ -30,6 +29,8 @@ static const struct field shell_fields[] = {
 	FIELD("terminal", BOOL, 0, "On a terminal; else through pipes."),
 	FIELD("columns", INT32, 0, "How many characters a line of the terminal holds."),
 	FIELD("rows", INT32, 0, "How many lines it has."),
+	FIELD("keepSeconds", INT32, 0,
+	      "How long the program goes on when the connection is lost, 0 to 300; only on a terminal. 0: it ends."),
 	{ .name = NULL },
 };
 const struct message job_shell_message = { "trainyard.ShellRequest", shell_fields,
@@ -39,7 +40,16 @@ static const struct field output_fields[] = { { .name = NULL } };
 const struct message job_shell_output = { "trainyard.ShellFrames", output_fields,
 					  "The program's output, in frames of bytes.", .is_own = true };
 
+static const struct field output_query_fields[] = {
+	FIELD("offset", INT64, 0, "How many bytes of the output are known: it goes on behind them."),
+	{ .name = NULL },
+};
+const struct message shell_output_query = { "trainyard.ShellOutputRequest", output_query_fields,
+					    "Where the output of a session goes on.", .is_own = true };
+
 static const struct field input_fields[] = {
+	FIELD("offset", INT64, 0,
+	      "How many bytes of input came before these: those that are known already are not typed again."),
 	FIELD("end", BOOL, 0, "No input follows this request's."),
 	{ .name = NULL },
 };
@@ -123,7 +133,7 @@ struct output {
 	const struct call *call;
 	const struct jobs_context *context;
 	struct replica_key replica;
-	struct shell_session *session;
+	struct shell_reader reader; /* session: NULL: none yet */
 	enum shell_kind kind;
 	int64_t looked_us;
 	struct text pending; /* a frame of ours; goes out before the program's output */
@@ -133,11 +143,8 @@ struct output {
 
 static void output_free(struct output *output)
 {
-	if (output->session) {
-		log_event(LOG_INFO, "shell-ended", "job=%" PRId64 " replica=%s-%u", output->replica.job,
-			  role_name(output->replica.role), output->replica.index);
-		shell_session_end(output->session);
-	}
+	if (output->reader.session)
+		shell_reader_leave(&output->reader);
 	text_deinit(&output->pending);
 	free(output);
 }
@@ -194,7 +201,7 @@ static ssize_t pending_send(struct output *output, char *buffer, size_t size)
 
 static ssize_t output_end(struct output *output, char *buffer, size_t size)
 {
-	const int code = shell_session_exit_code(output->session);
+	const int code = shell_session_exit_code(output->reader.session);
 	char digits[16];
 
 	output->over = true;
@@ -214,9 +221,13 @@ static ssize_t output_read(void *arg, char *buffer, size_t size)
 
 	if (output->pending.length)
 		return pending_send(output, buffer, size);
-	if (output->over || size <= before || call_closing(output->call) || !job_runs(output))
+	if (output->over || size <= before || call_closing(output->call))
 		return STREAM_END;
-	got = shell_session_read(output->session, buffer + before, size - before, READ_WAIT_MS);
+	if (!job_runs(output)) {
+		shell_session_stop(output->reader.session);
+		return STREAM_END;
+	}
+	got = shell_reader_read(&output->reader, buffer + before, size - before, READ_WAIT_MS);
 	if (got < 0)
 		return output_end(output, buffer, size);
 	if (!got)
@@ -248,19 +259,34 @@ static enum status program_run(const struct call *call, struct output *output,
 		       : web_shell_open(shells, &output->replica, output->kind, ret_terminal, err);
 }
 
+static enum status keep_check(const struct call *call, const struct output *output, unsigned *ret_keep_s,
+			      struct error *err)
+{
+	const int64_t keep_s = json_int_at(call->body, "keepSeconds", 0);
+
+	if (keep_s < 0 || keep_s > SESSION_KEEP_MAX_S || (keep_s && output->kind != SHELL_TERMINAL))
+		return error_set(err, STATUS_INVALID_ARGUMENT, "keepSeconds",
+				 "A program on a terminal goes on for 0 to %d seconds without a connection.",
+				 SESSION_KEEP_MAX_S);
+	*ret_keep_s = (unsigned)keep_s;
+	return STATUS_OK;
+}
+
 static enum status output_open(const struct call *call, struct output *output, struct error *err)
 {
 	const char *id = json_text_at(call->body, "session");
 	AUTO(session_owner) struct shell_session *session = NULL;
 	struct shell_terminal *terminal = NULL;
-	unsigned columns = 0, rows = 0;
+	unsigned columns = 0, rows = 0, keep_s = 0;
 	enum status rc = side_check(call->body, "columns", &columns, err);
 
 	if (!rc)
 		rc = side_check(call->body, "rows", &rows, err);
 	if (!rc)
+		rc = keep_check(call, output, &keep_s, err);
+	if (!rc)
 		rc = shell_session_begin(output->context->shells->sessions, &output->replica, id ? id : "",
-					 &session, err);
+					 keep_s, &session, err);
 	if (!rc)
 		rc = program_run(call, output, &terminal, err);
 	if (rc)
@@ -268,32 +294,63 @@ static enum status output_open(const struct call *call, struct output *output, s
 	if (columns && rows && output->kind == SHELL_TERMINAL)
 		terminal->ops->resize(terminal, columns, rows);
 	shell_session_start(session, terminal);
-	output->session = TAKE(session);
+	output->reader.session = TAKE(session);
 	frame_put(output, SHELL_FRAME_OPEN, "");
-	log_event(LOG_INFO, "shell-opened", "job=%" PRId64 " replica=%s-%u", output->replica.job,
-		  role_name(output->replica.role), output->replica.index);
 	return STATUS_OK;
+}
+
+static struct output *output_new(const struct call *call, enum shell_kind kind)
+{
+	const struct jobs_context *context = call->context;
+	struct output *output = memory_calloc(1, sizeof(*output));
+
+	*output = (struct output){ .call = call,
+				   .context = context,
+				   .kind = kind,
+				   .looked_us = clock_mono_us(context->shells->clock) };
+	return output;
+}
+
+static void output_begin(struct call *call, struct output *output)
+{
+	call->content_type = "application/octet-stream";
+	call->stream = (struct answer_stream){ output_read, output_close, output, -1 };
 }
 
 enum status job_shell_open(struct call *call, struct error *err)
 {
-	const struct jobs_context *context = call->context;
-	AUTO(output) struct output *output = memory_calloc(1, sizeof(*output));
+	AUTO(output)
+	struct output *output =
+		output_new(call, json_true_at(call->body, "terminal") ? SHELL_TERMINAL : SHELL_PIPES);
 	enum status rc;
 
-	*output = (struct output){
-		.call = call,
-		.context = context,
-		.kind = json_true_at(call->body, "terminal") ? SHELL_TERMINAL : SHELL_PIPES,
-		.looked_us = clock_mono_us(context->shells->clock),
-	};
 	rc = place_find(call, &output->replica, err);
 	if (!rc)
 		rc = output_open(call, output, err);
 	if (rc)
 		return rc;
-	call->content_type = "application/octet-stream";
-	call->stream = (struct answer_stream){ output_read, output_close, TAKE(output), -1 };
+	output_begin(call, TAKE(output));
+	return STATUS_OK;
+}
+
+/* The data of the first frame is where the output goes on: behind the offset, if bytes in between are no longer kept. */
+enum status shell_output(struct call *call, struct error *err)
+{
+	const struct jobs_context *context = call->context;
+	const int64_t offset = json_int_at(call->query, "offset", 0);
+	AUTO(output) struct output *output = output_new(call, SHELL_TERMINAL);
+	char at[24];
+
+	if (offset < 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "offset", "An offset is a number of bytes.");
+	if (!shell_session_resume(context->shells->sessions, call_param(call, "session"), (uint64_t)offset,
+				  &output->reader))
+		return error_set(err, STATUS_NOT_FOUND, NULL,
+				 "No shell with this id is open that goes on without a connection.");
+	output->replica = *shell_session_replica(output->reader.session);
+	snprintf(at, sizeof(at), "%" PRIu64, output->reader.at);
+	frame_put(output, SHELL_FRAME_OPEN, at);
+	output_begin(call, TAKE(output));
 	return STATUS_OK;
 }
 
@@ -320,8 +377,10 @@ enum status shell_input(struct call *call, struct error *err)
 	rc = session_find(call, &session, err);
 	if (rc)
 		return rc;
-	if (!shell_session_type(session, call->raw, call->raw_bytes))
-		return error_set(err, STATUS_ABORTED, NULL, "The program has ended, or takes no input.");
+	if (!shell_session_type(session, json_int_at(call->query, "offset", INPUT_NEXT), call->raw,
+				call->raw_bytes))
+		return error_set(err, STATUS_ABORTED, NULL,
+				 "The program has ended or takes no input, or input before this is missing.");
 	if (json_true_at(call->query, "end"))
 		shell_session_end_input(session);
 	return STATUS_OK;
@@ -342,5 +401,15 @@ enum status shell_resize(struct call *call, struct error *err)
 		rc = session_find(call, &session, err);
 	if (!rc)
 		shell_session_resize(session, columns, rows);
+	return rc;
+}
+
+enum status shell_end(struct call *call, struct error *err)
+{
+	AUTO(session_hold) struct shell_session *session = NULL;
+	enum status rc = session_find(call, &session, err);
+
+	if (!rc)
+		shell_session_stop(session);
 	return rc;
 }

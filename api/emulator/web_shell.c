@@ -9,7 +9,6 @@
 
 #include "api/emulator/web_files.h"
 #include "daemon/base/json.h"
-#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/plan/plan.h"
 #include "store/jobs/jobs.h"
@@ -183,17 +182,14 @@ struct output {
 	const struct call *call;
 	const struct web_shell_context *context;
 	struct replica_key replica;
-	struct shell_session *session;
+	struct shell_reader reader; /* session: NULL: none yet */
 	int64_t looked_us;
 };
 
 static void output_free(struct output *output)
 {
-	if (output->session) {
-		log_event(LOG_INFO, "shell-ended", "job=%" PRId64 " replica=%s-%u", output->replica.job,
-			  role_name(output->replica.role), output->replica.index);
-		shell_session_end(output->session);
-	}
+	if (output->reader.session)
+		shell_reader_leave(&output->reader);
 	free(output);
 }
 
@@ -223,7 +219,7 @@ static ssize_t output_read(void *arg, char *buffer, size_t size)
 
 	if (call_closing(output->call) || !job_runs(output))
 		return STREAM_END;
-	got = shell_session_read(output->session, buffer, size, READ_WAIT_MS);
+	got = shell_reader_read(&output->reader, buffer, size, READ_WAIT_MS);
 	if (got < 0)
 		return STREAM_END;
 	return got ? got : STREAM_QUIET;
@@ -269,7 +265,7 @@ static enum status output_open(struct call *call, struct output *output, struct 
 		return rc;
 	AUTO(session_owner) struct shell_session *session = NULL;
 
-	rc = shell_session_begin(context->sessions, &output->replica, id ? id : "", &session, err);
+	rc = shell_session_begin(context->sessions, &output->replica, id ? id : "", 0, &session, err);
 	if (!rc)
 		rc = web_shell_open(context, &output->replica, SHELL_TERMINAL, &terminal, err);
 	if (rc)
@@ -277,9 +273,7 @@ static enum status output_open(struct call *call, struct output *output, struct 
 	if (columns)
 		terminal->ops->resize(terminal, columns, rows);
 	shell_session_start(session, terminal);
-	output->session = TAKE(session);
-	log_event(LOG_INFO, "shell-opened", "job=%" PRId64 " replica=%s-%u", output->replica.job,
-		  role_name(output->replica.role), output->replica.index);
+	output->reader.session = TAKE(session);
 	return STATUS_OK;
 }
 
@@ -332,7 +326,7 @@ static enum status input_post(struct call *call, struct error *err)
 	rc = session_find(call, &session, err);
 	if (rc)
 		return rc;
-	if (!shell_session_type(session, call->raw, call->raw_bytes))
+	if (!shell_session_type(session, INPUT_NEXT, call->raw, call->raw_bytes))
 		return error_set(err, STATUS_ABORTED, NULL,
 				 "The terminal session has ended, or its program takes no input.");
 	page_headers_add(call);

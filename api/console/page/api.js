@@ -38,7 +38,7 @@ async function repeated(ask, signal) {
 	}
 }
 
-const isRepeatable = (method, path) => method === "GET" || method === "DELETE" || /:(read|plan|cancel)\b/.test(path) || path.startsWith("/upload/");
+const isRepeatable = (method, path) => method === "GET" || method === "DELETE" || /:(read|plan|cancel|input)\b/.test(path) || path.startsWith("/upload/");
 
 // headers: the token as Authorization, or a ticket with its attempt.
 async function sessionBegin(headers) {
@@ -65,9 +65,9 @@ if (token || ticket) {
 }
 
 // Asks once. `body`: a Blob is sent as it is, any other value as JSON. `read`: reads the answer, which can break off as well.
-async function ask(method, path, {body, signal, headers = {}, read, lost = false}) {
+async function ask(method, path, {body, signal, headers = {}, read, lost = false, keepalive = false}) {
 	const proof = localStorage.getItem(PROOF), whole = body === undefined || body instanceof Blob;
-	const answer = await fetch((proof ? BEHIND : "") + path, {method, signal, body: whole ? body : JSON.stringify(body), headers: {
+	const answer = await fetch((proof ? BEHIND : "") + path, {method, signal, keepalive, body: whole ? body : JSON.stringify(body), headers: {
 		Accept: "application/json",
 		"X-Trainyard-Console": "1", // reads with it are not listed among the last requests
 		...(proof && {"X-Trainyard-Session": proof}),
@@ -98,6 +98,9 @@ const json = (answer) => answer.json();
 export function call(method, path, body, signal) {
 	return send(method, path, body, signal, {}, json);
 }
+
+// For the time when the page is left: it arrives also after that.
+export const lastWord = (path) => ask("POST", path, {keepalive: true, read: json}).catch(() => null);
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A terminal in a replica, as a panel of its job's page.
-import {call, send} from "./api.js";
+import {call, lastWord, Refused, send} from "./api.js";
 import {el} from "./dom.js";
 import "./grid.js";
 import "./screen.js";
 import "./terminal.js";
 
 const {Terminal, Typing, randomId} = globalThis.shellTerminal;
-const HEADER = 8, OUT = 1, EXIT = 3; // bytes before a frame's data; kinds of frames: see api/emulator/job_shell.h
+const KEEP_S = 60, HEADER = 8, OUT = 1, EXIT = 3; // bytes before a frame's data; kinds of frames: see api/emulator/job_shell.h
 
 // The frames of an answer as they come: {kind, data}.
 async function* frames(answer) {
@@ -33,6 +33,89 @@ async function* frames(answer) {
 	}
 }
 
+const shells = (id, verb, query = {}) => `/_trainyard/v1/shells/${id}:${verb}?${new URLSearchParams(query)}`;
+
+// A program in a replica, which goes on while its connection is lost, and ends after KEEP_S of that.
+class Session {
+	// open(session): the request that begins it. Told: out(bytes), opened(lost): it takes input; lost: how many bytes of its output are; broke(problem).
+	constructor({open, out, opened, broke}) {
+		Object.assign(this, {open, out, opened, broke, id: randomId(), ended: new AbortController(), over: false, code: null, read: 0, typed: 0});
+		this.typing = new Typing((piece) => this.#type(new Blob([piece])));
+	}
+
+	// Resolves at the end of the program, to what is to be told of it.
+	async run() {
+		let ask = () => this.open(this), lost = 0; // since when
+
+		for (;;) {
+			try {
+				await this.#take(await ask(), () => { lost = 0; });
+				break;
+			} catch (problem) {
+				lost ||= performance.now();
+				this.over = this.ended.signal.aborted || !this.typing.open || problem instanceof Refused || performance.now() - lost > KEEP_S * 1000;
+				if (this.over)
+					return this.#ends(this.ended.signal.aborted || (this.typing.open && problem instanceof Refused) ? "The shell has ended."
+						: this.typing.open ? "The connection broke off for too long, and the shell has ended." : problem.message);
+				this.broke(problem);
+				ask = () => send("GET", shells(this.id, "output", {offset: this.read}), undefined, this.ended.signal);
+			}
+		}
+		return this.#ends(this.code === null ? "The shell has ended." : `The shell has ended with exit code ${this.code}.`);
+	}
+
+	#ends(why) {
+		this.over = true;
+		this.typing.open = false;
+		return why;
+	}
+
+	async #take(answer, came) {
+		for await (const {kind, data} of frames(answer)) {
+			came();
+			if (kind === OUT) {
+				this.read += data.length;
+				this.out(data);
+			} else if (kind === EXIT) {
+				this.code = new TextDecoder().decode(data);
+			} else {
+				const at = Number(new TextDecoder().decode(data)), gone = at - this.read;
+
+				this.read = at;
+				this.typing.open = true;
+				this.opened(gone);
+				this.typing.type("");
+			}
+		}
+	}
+
+	// What is typed arrives once, also over connections that are lost.
+	async #type(piece) {
+		while (!this.over) {
+			try {
+				await call("POST", shells(this.id, "input", {offset: this.typed}), piece);
+				this.typed += piece.size;
+				return;
+			} catch (problem) {
+				this.broke(problem);
+				if (problem instanceof Refused)
+					return;
+			}
+		}
+	}
+
+	resize(size) {
+		if (this.typing.open)
+			call("POST", shells(this.id, "resize", size)).catch(this.broke);
+	}
+
+	end() {
+		if (!this.over)
+			lastWord(shells(this.id, "end"));
+		this.ended.abort();
+	}
+}
+
 // ask(verb): the address of the job's method. closed(): the panel is gone.
 export class ShellPanel {
 	constructor({replica, trial, ask, closed}) {
@@ -47,22 +130,26 @@ export class ShellPanel {
 				el("span", {class: "soft small"}, el("kbd", {}, "Ctrl"), " ", el("kbd", {}, "F6"), " leaves it"), again, this.closing), place);
 		this.session = null;
 		// A browser may keep a page that was left, with its requests.
-		this.leave = () => this.session?.ended.abort();
+		this.leave = () => this.session?.end();
 		addEventListener("pagehide", this.leave);
-		this.terminal = new Terminal(place, {type: (text) => this.session?.typing.type(text), left: () => this.closing.focus(),
-			resized: (size) => this.session?.typing.open && this.#post(this.session, "resize", size)});
-	}
-
-	async #post({id, typing}, verb, query, piece) {
-		await call("POST", `/_trainyard/v1/shells/${id}:${verb}?${new URLSearchParams(query)}`, piece === undefined ? undefined : new Blob([piece]))
-			.catch((problem) => { if (typing.open) this.said.textContent = problem.message; });
+		this.terminal = new Terminal(place, {type: (text) => this.session?.typing.type(text), left: () => this.closing.focus(), resized: (size) => this.session?.resize(size)});
 	}
 
 	// Runs a shell until it ends. What an earlier one has printed stays above.
 	async open() {
-		const {terminal} = this, {size, screen} = terminal, ended = new AbortController(), id = randomId();
-		const session = this.session = {id, ended, typing: new Typing((piece) => this.#post(session, "input", {}, piece))};
-		let why = "The shell has ended.", code = null;
+		const {terminal} = this, {size, screen} = terminal, print = (text) => terminal.write(new TextEncoder().encode(text));
+		const session = this.session = new Session({
+			open: ({id, ended}) => send("POST", this.ask(":shell"), {session: id, replica: this.replica, terminal: true, keepSeconds: KEEP_S, ...size, ...(this.trial && {trial: Number(this.trial)})}, ended.signal),
+			out: (bytes) => terminal.write(bytes),
+			opened: (lost) => {
+				this.said.textContent = "";
+				if (lost)
+					print(`\x1b[m\r\n(${lost} bytes were lost with the connection)\r\n`);
+				if (terminal.size !== size)
+					session.resize(terminal.size);
+			},
+			broke: (problem) => { this.said.textContent = problem instanceof Refused ? problem.message : "The connection is lost and is opened again…"; },
+		});
 
 		this.again.hidden = true;
 		this.said.textContent = "Opening a shell…";
@@ -72,35 +159,12 @@ export class ShellPanel {
 		if (!screen.inMain)
 			screen.setPrivateMode(1049, false);
 		if (screen.text())
-			terminal.write(new TextEncoder().encode("\x1b[m\r\n"));
+			print("\x1b[m\r\n");
 		terminal.focus();
-		try {
-			const body = {session: id, replica: this.replica, terminal: true, ...size, ...(this.trial && {trial: Number(this.trial)})};
-
-			for await (const {kind, data} of frames(await send("POST", this.ask(":shell"), body, ended.signal))) {
-				if (kind === OUT) {
-					terminal.write(data);
-				} else if (kind === EXIT) {
-					code = new TextDecoder().decode(data);
-				} else {
-					this.said.textContent = "";
-					session.typing.open = true;
-					if (terminal.size !== size)
-						this.#post(session, "resize", terminal.size);
-					session.typing.type("");
-				}
-			}
-			if (code !== null)
-				why = `The shell has ended with exit code ${code}.`;
-		} catch (problem) {
-			why = ended.signal.aborted ? why : problem instanceof TypeError || session.typing.open ? "The connection broke off, and the shell ended with it." : problem.message;
-		}
-		session.typing.open = false;
-		this.said.textContent = why;
+		this.said.textContent = await session.run();
 		this.again.hidden = false;
 	}
 
-	// Its program ends with the request that reads its output.
 	close() {
 		removeEventListener("pagehide", this.leave);
 		this.leave();

@@ -157,30 +157,147 @@ TEST(what_is_typed_arrives_and_what_is_printed_comes)
 	close(client);
 }
 
-/* Its client may ask for the next one before MHD frees this one's output. Broken: shell_session_read() that only reads. */
+/* Its client may ask for the next one before MHD frees this one's output. Broken: shell_reader_read() that only reads. */
 TEST(who_has_read_the_end_of_a_session_may_begin_it_again)
 {
 	static const struct replica_key replica = { .job = 1, .attempt = 1 };
 	AUTO(json) json_t *program = json_pack("[s]", "/bin/sh");
 	struct shell_sessions *sessions = shell_sessions_new();
 	struct shell_session *first, *second;
+	struct shell_reader reader = { 0 };
 	struct shell_terminal *terminal;
 	char printed[16];
 
 	(void)state_;
-	assert_int_equal(shell_session_begin(sessions, &replica, "a", &first, NULL), STATUS_OK);
+	assert_int_equal(shell_session_begin(sessions, &replica, "a", 0, &first, NULL), STATUS_OK);
 	assert_int_equal(echo_open(&script, &replica, program, SHELL_TERMINAL, &terminal, NULL), STATUS_OK);
 	shell_session_start(first, terminal);
+	reader.session = first;
 	terminal->ops->write(terminal, "exit", 4);
-	assert_int_equal(shell_session_read(first, printed, sizeof(printed), 1000), strlen("welcomeexit"));
-	assert_int_equal(shell_session_begin(sessions, &replica, "a", &second, NULL), STATUS_ALREADY_EXISTS);
-	assert_int_equal(shell_session_read(first, printed, sizeof(printed), 1000), -1);
+	assert_int_equal(shell_reader_read(&reader, printed, sizeof(printed), 1000), strlen("welcomeexit"));
+	assert_int_equal(shell_session_begin(sessions, &replica, "a", 0, &second, NULL), STATUS_ALREADY_EXISTS);
+	assert_int_equal(shell_reader_read(&reader, printed, sizeof(printed), 1000), -1);
 	assert_null(shell_session_hold(sessions, &replica, "a"));
-	assert_int_equal(shell_session_begin(sessions, &replica, "a", &second, NULL), STATUS_OK);
+	assert_int_equal(shell_session_begin(sessions, &replica, "a", 0, &second, NULL), STATUS_OK);
 	shell_session_end(first);
 	shell_session_end(second);
 	shell_sessions_free(sessions);
 	assert_int_equal(script.closed, 1);
+}
+
+static void assert_reads(struct shell_reader *reader, const char *expected)
+{
+	char printed[64] = "";
+	size_t length = 0;
+
+	while (length < strlen(expected)) {
+		const ssize_t got = shell_reader_read(reader, printed + length, sizeof(printed) - length, 1000);
+
+		assert_true(got >= 0);
+		length += (size_t)got;
+	}
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(printed, expected, length);
+}
+
+static struct shell_session *session_opened(struct shell_sessions *sessions, unsigned keep_s)
+{
+	static const struct replica_key replica = { .job = 1, .attempt = 1 };
+	AUTO(json) json_t *program = json_pack("[s]", "/bin/sh");
+	struct shell_session *session;
+	struct shell_terminal *terminal;
+
+	assert_int_equal(shell_session_begin(sessions, &replica, "a", keep_s, &session, NULL), STATUS_OK);
+	assert_int_equal(echo_open(&script, &replica, program, SHELL_TERMINAL, &terminal, NULL), STATUS_OK);
+	shell_session_start(session, terminal);
+	return session;
+}
+
+/* Broken: shell_reader_leave() that ends the session; is_present() that is always true; kept_read() from the first byte kept;
+ * shell_session_type() that knows no position; keeper_main() that ends none. */
+TEST(a_session_goes_on_without_a_reader_for_a_time)
+{
+	struct shell_sessions *sessions = shell_sessions_new();
+	struct shell_reader first = { .session = session_opened(sessions, 1) }, second, third;
+	char printed[16];
+
+	(void)state_;
+	assert_reads(&first, "welcome");
+	shell_reader_leave(&first);
+	assert_true(shell_session_resume(sessions, "a", 3, &second));
+	assert_int_equal(second.at, 3);
+	assert_true(shell_session_type(second.session, 0, "abc", 3));
+	assert_reads(&second, "comeabc");
+	assert_true(shell_session_type(second.session, 1, "bcd", 3));
+	assert_true(shell_session_type(second.session, 0, "ab", 2));
+	assert_false(shell_session_type(second.session, 5, "x", 1));
+	assert_reads(&second, "d");
+	/* The second reader's connection is lost, and nobody has noticed. */
+	assert_true(shell_session_resume(sessions, "a", 7, &third));
+	assert_int_equal(shell_reader_read(&second, printed, sizeof(printed), 0), -1);
+	shell_reader_leave(&second);
+	assert_reads(&third, "abcd");
+	assert_int_equal(script.closed, 0);
+	shell_reader_leave(&third);
+	await_count(&script.closed, 1);
+	assert_false(shell_session_resume(sessions, "a", 0, &third));
+	shell_sessions_free(sessions);
+}
+
+/* Broken: reader_place() without its limit; output_keep() that does not go around. */
+TEST(of_much_output_the_end_is_kept)
+{
+	struct shell_sessions *sessions = shell_sessions_new();
+	struct shell_reader first = { .session = session_opened(sessions, 60) }, second;
+	char piece[1000], last[1000];
+	size_t length = 0;
+
+	(void)state_;
+	assert_reads(&first, "welcome");
+	for (int i = 0; i < 300; i++) {
+		memset(piece, 'a' + i % 26, sizeof(piece));
+		assert_true(shell_session_type(first.session, INPUT_NEXT, piece, sizeof(piece)));
+		for (size_t got = 0; got < sizeof(piece);)
+			got += (size_t)shell_reader_read(&first, last, sizeof(last), 1000);
+	}
+	shell_reader_leave(&first);
+	assert_true(shell_session_resume(sessions, "a", 0, &second));
+	assert_int_equal(second.at, 7 + 300 * 1000 - 256 * 1024);
+	while (second.at < 7 + 300 * 1000) {
+		const uint64_t at = second.at;
+		const ssize_t got = shell_reader_read(&second, last, sizeof(last), 1000);
+
+		assert_true(got > 0);
+		assert_int_equal(last[0], 'a' + (int)((at - 7) / 1000 % 26));
+		length += (size_t)got;
+	}
+	assert_int_equal(length, 256 * 1024);
+	shell_session_stop(second.session);
+	assert_int_equal(shell_reader_read(&second, last, sizeof(last), 0), -1);
+	shell_reader_leave(&second);
+	assert_int_equal(script.closed, 1);
+	shell_sessions_free(sessions);
+}
+
+/* Broken: shell_session_stop() that only removes it; shell_sessions_free() that does not wait. */
+TEST(a_session_that_was_left_is_stopped_or_ends_with_all)
+{
+	struct shell_sessions *sessions = shell_sessions_new();
+	struct shell_reader reader = { .session = session_opened(sessions, 300) };
+	struct shell_session *held;
+
+	(void)state_;
+	shell_reader_leave(&reader);
+	held = shell_session_find(sessions, "a");
+	assert_non_null(held);
+	shell_session_stop(held);
+	shell_session_release(held);
+	assert_int_equal(script.closed, 1);
+	reader.session = session_opened(sessions, 300);
+	shell_reader_leave(&reader);
+	assert_int_equal(script.closed, 1);
+	shell_sessions_free(sessions);
+	assert_int_equal(script.closed, 2);
 }
 
 TEST(an_image_without_bash_gets_sh)
@@ -426,6 +543,9 @@ static int TEST_MAIN(void)
 		WITH_SHELL(an_address_without_its_slash_leads_to_the_page),
 		WITH_SHELL(what_is_typed_arrives_and_what_is_printed_comes),
 		WITH_SHELL(who_has_read_the_end_of_a_session_may_begin_it_again),
+		WITH_SHELL(a_session_goes_on_without_a_reader_for_a_time),
+		WITH_SHELL(of_much_output_the_end_is_kept),
+		WITH_SHELL(a_session_that_was_left_is_stopped_or_ends_with_all),
 		WITH_SHELL(an_image_without_bash_gets_sh),
 		WITH_SHELL(what_no_terminal_can_have_is_refused),
 		WITH_SHELL(head_opens_no_shell),
