@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of one job."""
+import base64
 import json
 import re
 import subprocess
@@ -132,5 +133,10 @@ def test_a_job_is_printed_on_white_without_what_only_a_screen_uses(browser, yard
     assert browser.value(seen % "header, button, .notes") == 0 and browser.value(seen % "h1, .why, svg, .replica") >= 4
     assert browser.value(FAINT) == [] and browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     browser.picture(PICTURES / "print-1280.png")
+    # Broken: a page of which only the first screen is printed.
+    told = browser.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
+    paper = base64.b64decode(told["data"])
+    (PICTURES / "print.pdf").write_bytes(paper)
+    assert paper.startswith(b"%PDF-") and 2 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 4
     browser.call("Emulation.setEmulatedMedia", media="", features=[])
     browser.look(1280, 800)

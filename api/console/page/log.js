@@ -361,8 +361,15 @@ export function logPage(main, {title, words: [project, id]}) {
 		name.textContent = job.displayName ?? id;
 		title(`Log of ${name.textContent}`);
 	}, (problem) => note(problem.message, true));
+	// On a narrow screen the choices are folded away, unless one is made.
+	const unfold = el("button", {class: "unfolds", "aria-expanded": "false", on: {click: () => unfold.setAttribute("aria-expanded", String(tools.classList.toggle("unfolded")))}}, "Choices");
+	const tools = el("div", {class: "row folds"}, search, regular, unfold, [trial, replica, severity, el("label", {class: "row soft small"}, "from", from), el("label", {class: "row soft small"}, "until", until),
+		el("button", {on: {click: download}}, "Download")].map((each) => { each.classList.add("fold"); return each; }),
+	el("button", {on: {click: () => view.firstError()}}, "First error"), follow, el("span", {class: "grow"}), count);
+
+	if (["trial", "replica", "severity", "from", "until"].some((each) => address.get(each)))
+		unfold.click();
 	main.replaceChildren(el("div", {class: "row"}, el("h1", {}, name), el("span", {class: "soft"}, "log")),
-		el("div", {class: "row"}, search, regular, trial, replica, severity, el("label", {class: "row soft small"}, "from", from), el("label", {class: "row soft small"}, "until", until), el("button", {on: {click: () => view.firstError()}}, "First error"), follow,
-			el("button", {on: {click: download}}, "Download"), el("span", {class: "grow"}), count), view.node);
+		tools, view.node);
 	return {close: () => view.close(), keys: {"/": () => search.focus(), f: () => view.follow(!view.following), e: () => view.firstError(), j: () => view.move(1), k: () => view.move(-1)}};
 }

@@ -37,7 +37,10 @@ function parameterScale(parameter, range) {
 	return Object.assign((value) => place(parameter.categories.indexOf(value)), {domain: [0, 1], words: parameter.categories});
 }
 
-const hint = (trial, study) => svg("title", {}, [`Trial ${trial.trialId}: ${trial.objectiveValue === undefined ? trial.state : short(trial.objectiveValue)}`,
+const stopped = (trial) => (trial.isTrialStoppedEarly ? "stopped" : "");
+const endOf = (trial) => (trial.isTrialStoppedEarly ? "stopped early" : (trial.outcome ?? trial.state).toLowerCase());
+
+const hint = (trial, study) => svg("title", {}, [`Trial ${trial.trialId}: ${trial.objectiveValue === undefined ? trial.state : short(trial.objectiveValue)}${stopped(trial) && ", stopped early"}`,
 	...study.parameters.map(({name}) => (name in trial.parameters ? `${name} ${short(trial.parameters[name])}` : ""))].filter(Boolean).join("\n"));
 
 export class StudyView {
@@ -124,8 +127,9 @@ export class StudyView {
 			svg("path", {class: "believed", d: path(believed.map(({trialId, belief: {mean}}) => [x(trialId), y(mean)]))})] : null,
 			believed.map(({trialId, belief: {mean, deviation}}) => svg("line", {class: "band", x1: x(trialId), x2: x(trialId), y1: y(mean - deviation), y2: y(mean + deviation)})),
 			svg("path", {class: "best", d: path(steps)}),
-			done.map((trial) => svg("circle", {class: this.#chosen(trial) ? "dot" : "dot faint", cx: x(trial.trialId), cy: y(trial.objectiveValue), r: 4}, hint(trial, study))),
-			trials.filter((trial) => trial.outcome === "INFEASIBLE").map((trial) => svg("text", {class: "cross", x: x(trial.trialId), y: bottom, "text-anchor": "middle"}, "×", hint(trial, study)))];
+			done.map((trial) => svg("circle", {class: `dot ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)}`, "data-trial": trial.trialId, cx: x(trial.trialId), cy: y(trial.objectiveValue), r: 4}, hint(trial, study))),
+			trials.filter((trial) => trial.outcome === "INFEASIBLE").map((trial) => svg("text", {class: "cross", "data-trial": trial.trialId, x: x(trial.trialId), y: bottom, "text-anchor": "middle"}, "×", hint(trial, study))),
+			svg("text", {x: right, y: top - 8, "text-anchor": "end"}, [trials.some(stopped) ? "○ stopped early" : "", trials.some((trial) => trial.outcome === "INFEASIBLE") ? "× failed" : ""].filter(Boolean).join("   "))];
 	}
 
 	// What of the metric came at which value of one parameter.
@@ -139,7 +143,7 @@ export class StudyView {
 		return [x.words ? [axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}).filter((node) => node.getAttribute("text-anchor") !== "middle"),
 			x.words.map((word) => svg("text", {x: x(word), y: bottom + 16, "text-anchor": "middle"}, short(word)))]
 			: axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}),
-		done.map((trial) => svg("circle", {class: `slice ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`, "data-trial": trial.trialId,
+		done.map((trial) => svg("circle", {class: `slice ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`, "data-trial": trial.trialId,
 			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: 4}, hint(trial, study)))];
 	}
 
@@ -152,7 +156,7 @@ export class StudyView {
 		const x = whole(scale(extent(points.flat().map((each) => each.trainingStep ?? 0)), [left + 8, right])), y = scale(extent(points.flat().map((each) => each.objectiveValue)), [bottom, top]);
 
 		return [axes(x, y, {left, top, right, bottom}, {x: "step", y: study.metrics[0].name}),
-			curved.map((trial, i) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,
+			curved.map((trial, i) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,
 				d: path(points[i].map((each) => [x(each.trainingStep ?? 0), y(each.objectiveValue)]))}, hint(trial, study)))];
 	}
 
@@ -227,7 +231,7 @@ export class StudyView {
 		refill(this.table, el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
 			el("div", {class: "scrolls"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
 				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.page}?trial=${trial.trialId}`, title: "Its page"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
-					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, (trial.outcome ?? trial.state).toLowerCase()),
+					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, endOf(trial)),
 					names.map((name) => el("td", {class: "mono"}, name in trial.parameters ? short(trial.parameters[name]) : "")))))));
 	}
 }
