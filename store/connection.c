@@ -313,6 +313,8 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 		rc = schema_read(connection, err);
 	if (rc)
 		return open_fail(connection->db, path, rc, err);
+	/* Pages that the schema was made and read in are not needed again soon, and would stay for ever in an idle daemon. */
+	sqlite3_db_release_memory(connection->db);
 	sqlite3_commit_hook(connection->db, commit_refuse, connection);
 	*ret_connection = TAKE(connection);
 	return STATUS_OK;

@@ -282,6 +282,27 @@ static void each_statement_uses_its_index(void **state)
 	}
 }
 
+/* Broken: connection_open() without sqlite3_db_release_memory(): 196 KiB of state.db. */
+static void a_new_database_leaves_no_pages_in_memory(void **state)
+{
+	BENCH(state);
+	static const enum connection_role writers[] = { STATE_WRITER, LOGS_WRITER, OBJECTS_WRITER };
+	enum { LEAST_BYTES = 20 << 10 }; /* SQLite's own for an empty cache, and the first page */
+
+	for (size_t i = 0; i < COUNT_OF(writers); i++) {
+		AUTO(connection) struct connection *connection = NULL;
+		int held = 0, most = 0;
+		char path[128];
+
+		snprintf(path, sizeof(path), "%s/new-%zu.db", bench->dir, i);
+		assert_int_equal(connection_open(path, writers[i], &connection, &bench->err), STATUS_OK);
+		assert_int_equal(
+			sqlite3_db_status(connection->db, SQLITE_DBSTATUS_CACHE_USED, &held, &most, 0),
+			SQLITE_OK);
+		assert_in_range(held, 0, LEAST_BYTES);
+	}
+}
+
 static void each_statement_belongs_to_a_file(void **state)
 {
 	(void)state;
@@ -375,6 +396,7 @@ static int TEST_MAIN(void)
 		WITH_BENCH(a_full_disk_refuses_changes_and_no_more),
 		WITH_BENCH(logs_of_another_state_are_set_aside),
 		WITH_BENCH(each_statement_uses_its_index),
+		WITH_BENCH(a_new_database_leaves_no_pages_in_memory),
 		cmocka_unit_test(each_statement_belongs_to_a_file),
 		WITH_BENCH(pages_use_the_indexes),
 	};
