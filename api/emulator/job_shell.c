@@ -95,7 +95,7 @@ static enum status replica_find(const struct plan *plan, const char *name, struc
 			replica_task_name(plan, (enum role)role, index, task);
 			text_printf(&names, "%s%s", names.length ? ", " : "", task);
 		}
-	return error_set(err, STATUS_NOT_FOUND, "replica", "the job has no replica %s; it has %s", name,
+	return error_set(err, STATUS_NOT_FOUND, NULL, "the job has no replica %s; it has %s", name,
 			 names.data ? names.data : "none");
 }
 

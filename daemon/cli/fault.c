@@ -113,6 +113,8 @@ static int faults_print(const struct invocation *invocation, struct client *clie
 	}
 	if (table.cell_count)
 		table_write(&text, &table, stdout);
+	else if (terminal_width(stdout))
+		text_puts(&text, "There are no rules.\n");
 	return main_output(&text);
 }
 

@@ -400,6 +400,9 @@ enum status summary_find(struct store *store, const char *project, const char *r
 
 	if (rc)
 		return rc;
+	if (!list.count && strcmp(reference, "@last") == 0)
+		return error_set(err, STATUS_NOT_FOUND, NULL, "There is no job%s%s yet.",
+				 project ? " of project " : "", project ? project : "");
 	if (!list.count)
 		return error_set(err, STATUS_NOT_FOUND, NULL,
 				 "No job%s%s has the id or display name \"%.100s\", or one that begins so.",

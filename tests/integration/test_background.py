@@ -50,6 +50,7 @@ def test_a_daemon_is_started_told_of_and_stopped(user):
     assert told["status"] == "ok" and told["engine"]["reachable"] and told["endpoint"] in said
     for word in (told["endpoint"], "version ", f"instance {told['instance']}\n", "engine ", "GPUs ", " jobs let in, 0 wait\n", "clock "):
         assert word in user("status"), word
+    assert user("why", "@last", code=1) == "trainyard: There is no job yet.\n"
     assert told["queue"]["waitingCount"] == 0 and "policy" in told["gpus"]
     assert user("status", "-o", "name") == told["endpoint"] + "\n"
     assert "has ended" in user("stop")

@@ -580,6 +580,7 @@ def test_faults_are_ordered_listed_and_taken_back(yard):
     assert "status of 77" in verb(yard, "why", "struck_1")
     assert json.loads(verb(yard, "fault", "-o", "json"))["faults"][0]["hits"] == "1"
     assert verb(yard, "fault", "rm", rule) == "" and verb(yard, "fault", "ls") == ""
+    assert on_terminal(yard, "fault", "ls") == ("There are no rules.\n", 0)
     assert "exits" in verb(yard, "fault", "add", "exits", code=1)
     assert "is not MEMBER=VALUE" in verb(yard, "fault", "add", "exit", "job", code=2)
     assert "is not one of add, ls, rm" in verb(yard, "fault", "remove", code=2)

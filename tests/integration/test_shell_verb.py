@@ -60,7 +60,8 @@ def test_many_bytes_go_through(yard, job):
 
 def test_what_cannot_run_is_told(yard, job):
     assert "no-such-program" in verb(yard, "shell", job, "--", "/no-such-program", code=125)
-    assert "has no replica worker-7; it has master-replica-0, worker-replica-0" in verb(yard, "shell", f"{job}/worker-7", code=125)
+    missing = "trainyard: the job has no replica worker-7; it has master-replica-0, worker-replica-0\n"
+    assert verb(yard, "shell", f"{job}/worker-7", code=125) == missing
     assert "No job has" in verb(yard, "shell", "nosuch", code=125)
     ended = yard.run(script("exit 0"))["jobId"]
     assert f"{ended} is SUCCEEDED" in verb(yard, "shell", ended, code=125)
