@@ -365,6 +365,14 @@ def test_no_permission_at_the_engines_socket_is_told_with_the_group(open_place, 
 KINDS = "preempt, oom, exit, crash, stop, stockout, imagePull, quota, httpStatus, timeout, slowNetwork, cutNetwork"
 
 
+# Broken: cutNetwork left out of the help of the command; a row of the page left out.
+def test_each_kind_is_in_the_help_and_on_the_page():
+    assert KINDS in " ".join(run("fault", "--help").stdout.split())
+    page = (pathlib.Path(__file__).parents[2] / "docs/fault-injection.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", page.split("## Which jobs")[0], re.MULTILINE)
+    assert sorted(rows) == sorted(["fault", *KINDS.split(", ")])  # the table's head, and its rows
+
+
 @pytest.mark.parametrize("rule,told", [
     ({"fault": "preemt"}, rf"Invalid value at 'fault' \(.*Fault.Kind\), \"preemt\": there are {KINDS}; did you mean preempt\?"),
     ({"fault": "explode"}, rf".*\"explode\": there are {KINDS}"),
