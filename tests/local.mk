@@ -438,11 +438,13 @@ fuzz_targets = \
 	tests/fuzz/fuzz_query \
 	tests/fuzz/fuzz_request \
 	tests/fuzz/fuzz_resource \
-	tests/fuzz/fuzz_session \
 	tests/fuzz/fuzz_storage_body \
 	tests/fuzz/fuzz_token \
 	tests/fuzz/fuzz_upload_headers \
 	tests/fuzz/fuzz_yaml
+if HAVE_GRPC
+fuzz_targets += tests/fuzz/fuzz_session
+endif
 check_PROGRAMS += $(fuzz_targets)
 
 # Where threads meet: `deploy/check threads` runs these under ThreadSanitizer.

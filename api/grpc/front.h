@@ -34,6 +34,9 @@ struct front_options {
 	struct listener *rest;
 };
 
+/* Whether this build has gRPC; without it front_open() fails with FAILED_PRECONDITION. */
+bool front_is_built(void);
+
 /* Serves as soon as it returns. Families, types and clock must live until it is closed. INVALID_ARGUMENT: bad address
  * or network; UNAVAILABLE: it cannot be bound; INTERNAL. */
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err);

@@ -2,6 +2,11 @@
 /* api/grpc/front_absent.c: the front of a build without gRPC. */
 #include "api/grpc/front.h"
 
+bool front_is_built(void)
+{
+	return false;
+}
+
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err)
 {
 	(void)options, (void)ret_front;

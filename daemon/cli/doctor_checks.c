@@ -20,6 +20,7 @@
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
 #include "daemon/env.h"
+#include "daemon/gcs/gcs_file_system.h"
 #include "daemon/main.h"
 #include "daemon/nodes.h"
 #include "scheduler/engine/engine.h"
@@ -251,6 +252,12 @@ static bool fuse_allows_others(void)
 static void fuse_check(const struct doctor *doctor, struct finding *finding)
 {
 	(void)doctor;
+	if (!gcs_file_system_is_possible()) {
+		find(finding, OUTCOME_BAD,
+		     "this program was built without libfuse3: jobs of Vertex AI have no /gcs");
+		advise(finding, "Install libfuse3-dev, and build trainyard again.");
+		return;
+	}
 	if (access("/dev/fuse", R_OK | W_OK) != 0) {
 		find(finding, OUTCOME_BAD, "/dev/fuse: %s: jobs of Vertex AI have no /gcs", strerror(errno));
 		advise(finding,

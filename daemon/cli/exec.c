@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/grpc/front.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
@@ -54,8 +55,9 @@ struct exec {
 	int exit_code;               /* -1: not decided */
 };
 
+#define EXEC_GRPC "127.0.0.1:0"
 const char *const exec_config[] = {
-	"--listen=127.0.0.1:0", "--grpc=127.0.0.1:0", "--state-dir=" EXEC_STATE_DIR, "--stop-jobs", NULL,
+	"--listen=127.0.0.1:0", "--grpc=" EXEC_GRPC, "--state-dir=" EXEC_STATE_DIR, "--stop-jobs", NULL,
 };
 
 /* ---- the daemon ---- */
@@ -492,6 +494,9 @@ int exec_main(struct invocation *invocation)
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "--export: %s is there already", exec.export);
 		return main_usage_error("exec ", &err);
 	}
+	/* exec_config's own; a build without gRPC goes without. */
+	if (!front_is_built() && exec.config->grpc && strcmp(exec.config->grpc, EXEC_GRPC) == 0)
+		free(TAKE(exec.config->grpc));
 	signals_block(&exec);
 	if (state_dir_name(&exec, &err) || daemon_start(&exec, &err)) {
 		main_failure(&err);
