@@ -21,7 +21,7 @@ struct training_context {
 	const struct quota_limits *quota; /* NULL: no limits */
 	struct quota_counter *counter;    /* counts calls; NULL: they are not counted */
 	const char *project_id,
-		*project_number; /* of the one project with a known number; paths may have either */
+		*project_number; /* the number of project_id; paths may have either */
 	/* The machines' resources and their use, as @project sees them; rooms_deinit(). NULL: unknown. */
 	enum status (*rooms)(void *arg, const char *project, struct rooms *ret_rooms, struct error *err);
 	void *rooms_arg;
@@ -47,7 +47,7 @@ struct training_context {
 	/* The directory of this machine in which each running trial has one for its reports, named by its run's number.
 	 * NULL: unknown. */
 	const char *trials_dir;
-	struct objects *objects; /* has the jobs' directories; NULL: this daemon has no storage */
+	struct objects *objects; /* where the jobs' directories are; NULL: this daemon has no storage */
 };
 
 enum { PROJECT_NUMBER_SIZE = 24 };

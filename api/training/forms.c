@@ -10,7 +10,7 @@
 #include "daemon/base/memory.h"
 #include "store/objects/objects.h"
 
-/* Choice: longer texts match nothing that a rule asks for, and need not be searched. */
+/* Choice: no pattern can match a longer text, so longer ones are refused unseen. */
 enum { MATCHED_BYTES_MAX = 4096 };
 
 DEFINE_AUTO(regex, pcre2_code *, pcre2_code_free)
@@ -75,7 +75,7 @@ const char *storage_path_fault(const char *text, enum storage_path kind, char re
 	return ret_fault;
 }
 
-/* Choice: what no region and no machine was ever called like is a mistake, whatever came later. */
+/* Choice: lenient validation, too, refuses what does not look like any name that a region or a machine type ever had. */
 bool is_cloud_name(const char *text)
 {
 	return text_matches(text, "[a-z][a-z0-9_-]{0,62}");
@@ -87,7 +87,7 @@ bool is_network(const char *text)
 	return text_matches(text, "projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
 }
 
-/* No address is longer. Source: https://www.rfc-editor.org/rfc/rfc5321 (4.5.3.1.3: a path with its brackets has 256) */
+/* The longest possible address. Source: https://www.rfc-editor.org/rfc/rfc5321 (4.5.3.1.3: a path with its brackets has 256) */
 enum { EMAIL_BYTES_MAX = 254 };
 
 bool is_account_email(const char *text)

@@ -22,7 +22,8 @@ static char *target_write(const char *to, const char *rest)
 	return text_take(&text);
 }
 
-/* The rest is represented by one letter, the least that a name can continue with. */
+/* Whether @to is an image reference, with its star (if it has one) replaced by one letter, the shortest text that FROM's
+ * star can match. */
 static bool target_valid(const char *to, bool has_rest)
 {
 	const char *star = strchr(to, '*');

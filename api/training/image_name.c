@@ -17,7 +17,7 @@ static bool is_one_of(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-/* The first part is a registry if it cannot be part of a path. */
+/* The length of the registry at the beginning; 0: the first part is a part of the path, by the rule of normalize.go. */
 static size_t registry_length(const char *text)
 {
 	size_t length = strcspn(text, "/");
@@ -46,7 +46,7 @@ static bool is_host(const char *host, size_t length)
 	return true;
 }
 
-/* The bytes of "[::1]", or of what precedes a port. */
+/* The length of the host without its port; "[::1]" is one with its brackets. */
 static size_t host_length(const char *registry, size_t length)
 {
 	const char *end = *registry == '[' ? memchr(registry, ']', length) : memchr(registry, ':', length);
@@ -104,7 +104,7 @@ static bool is_component(const char *text, size_t length)
 	return false;
 }
 
-/* Ids of images are no names. */
+/* Whether it is a valid path: an image's id (64 hexadecimal digits) is not. */
 static bool is_path(const char *path, size_t length)
 {
 	if (length > PATH_BYTES_MAX || (length == ID_HEX_DIGITS && strspn(path, HEX) == length))

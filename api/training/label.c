@@ -14,7 +14,8 @@ static bool is_foreign_capital(const unsigned char *c)
 	       (code >= 0x400 && code <= 0x42f);
 }
 
-/* Punctuation and blanks of Latin-1 and of the general block U+2000 are no letters. */
+/* Whether a character beyond ASCII counts as a letter: all do, except the punctuation and the blanks of Latin-1 and of the
+ * block that begins at U+2000. */
 static bool is_foreign_letter(const unsigned char *c)
 {
 	if (c[0] == 0xc2)

@@ -53,13 +53,14 @@ enum status location_get_handle(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* What a token is bound to. */
+/* Appends what a page token is valid for: this list of this project. */
 static void binding_write(struct text *text, const struct call *call)
 {
 	text_printf(text, "locations %s", training_project(call));
 }
 
-/* The region after the one where the last page ended, by name, so that a changed table does no harm. */
+/* The first region of the page. A page token names the last region of the page before it, so it stays valid when the
+ * table changes. */
 static enum status first_find(const struct call *call, const struct text *bound_to,
 			      const struct region **ret_first, struct error *err)
 {

@@ -4,7 +4,7 @@
 #include "api/training/image_name.h"
 #include "scheduler/plan/deviation.h"
 
-/* Choice: how much of a client's own word is repeated. */
+/* Choice: at most this much of a client's text is repeated in a warning. */
 enum { SHOWN_BYTES = 200 };
 
 void registry_report(json_t *list, const char *image, const char *field)

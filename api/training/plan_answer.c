@@ -16,11 +16,12 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/ml_units.h"
 
-/* Choice: replicas are shown completely, but no more of them once the answer is that long: each has the addresses of
- * all, so the answer grows with the square of their number. The first of each pool is always there. */
+/* Choice: once the answer has this many bytes, further replicas are left out, except the first one of each pool. Each
+ * replica lists the addresses of all, so the answer grows with the square of their number. */
 enum { REPLICAS_BYTES_MAX = 16 << 20 };
 
-/* Whether the replica is known to get no GPU: then its environment says so, in the engine's words (engine.h). */
+/* Whether it is certain that the replica gets no GPU. Its environment then hides all GPUs, as the engine does it
+ * (engine.h). */
 static bool gets_no_device(const struct plan *plan, const struct start_estimate *start_estimate,
 			   enum role role, unsigned index)
 {
@@ -57,7 +58,7 @@ static enum status replica_write(struct writer *list, const struct plan *plan,
 	return STATUS_OK;
 }
 
-/* One replica after the other, so that no more than one is held twice. */
+/* Writes one replica after the other, so that at most one is in memory as JSON and as text. */
 static enum status replicas_write(struct writer *answer, const struct plan *plan,
 				  const struct start_estimate *start_estimate, struct error *err)
 {

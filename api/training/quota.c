@@ -36,7 +36,7 @@ static const struct {
 
 enum { COUNT_MAX = 1000000000 };
 
-/* Adds the name to those that were looked at, unless it is the one that is wanted. */
+/* Compares a name with the wanted one; a name that differs is appended to @names, for the error that lists all. */
 static bool name_is(const char *wanted, size_t length, const char *name, struct text *names)
 {
 	if (strlen(name) == length && strncmp(name, wanted, length) == 0)
@@ -45,7 +45,7 @@ static bool name_is(const char *wanted, size_t length, const char *name, struct 
 	return false;
 }
 
-/* NULL: there is none of that name, and *ret_names has them all. */
+/* The limit with this name. NULL: there is none, and *ret_names lists all names. */
 static unsigned *limit_find(struct quota_limits *limits, const char *name, size_t length,
 			    struct text *ret_names)
 {
@@ -174,7 +174,7 @@ static bool window_is_older(const struct window *window, const struct window *ot
 	return !window->project || (other->project && window->start_us < other->start_us);
 }
 
-/* The project's window, opened anew when it is over or there was none. */
+/* The window in which calls of the project are counted now; a new one if its last one is over or it had none. */
 static struct window *window_open(struct quota_counter *counter, const char *project, int64_t now_us)
 {
 	struct window *oldest = &counter->windows[0];

@@ -99,7 +99,7 @@ json_t *replicas_json(const struct plan *plan, const struct assignment *assignme
 	return TAKE(list);
 }
 
-/* Two pools of one tier may say the same of the same field. */
+/* Whether the list has an equal deviation: the pools of one scale tier can have the same one, about the same field. */
 static bool is_listed(const json_t *list, const json_t *deviation)
 {
 	const json_t *listed;

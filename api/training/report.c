@@ -29,7 +29,7 @@ static char *job_name(const struct training_context *context, const struct job *
 	return text_take(&name);
 }
 
-/* For one trial: its replicas, and its state. */
+/* The report of one trial: its state and its replicas. */
 static enum status trial_json(const struct training_context *context, const struct stored_trial *trial,
 			      json_t **ret_object, struct error *err)
 {

@@ -46,11 +46,11 @@ const char *runtime_python(const char *version, const char *python)
 	return "2.7";
 }
 
-/* A rule's parts, as they stand in its text. A length of 0: left out. */
+/* The parts of a rule, pointing into its text. A length of 0: the rule does not have that part. */
 struct rule {
 	const char *version, *python;
 	size_t version_length, python_length;
-	bool cpu, gpu; /* which of both it is about */
+	bool cpu, gpu; /* whether the rule holds for jobs without and with GPUs */
 	const char *image;
 };
 

@@ -12,5 +12,5 @@ unsigned failed_trials_within(int64_t given, unsigned trial_count);
 
 /* The study's word (study.h) for a parameter's scaleType, an enum that both families share: "linear" if unset. */
 const char *search_scale(const json_t *spec);
-/* Either way up: all its values must be greater than 0. */
+/* Whether the scale is logarithmic or reverse logarithmic: all values of the parameter must then be greater than 0. */
 bool search_scale_is_logarithmic(const json_t *spec);

@@ -9,7 +9,8 @@
 #include "daemon/base/memory.h"
 #include "store/jobs/jobs.h"
 
-/* Choice: behind so many jobs nothing starts at once, and each of them would have to be looked at. */
+/* Choice: with more jobs than this before it, a job is taken to wait, because looking at each of them would take too
+ * long. */
 enum { WAITING_MAX = 100 };
 
 void start_estimate_deinit(struct start_estimate *start_estimate)
@@ -53,17 +54,17 @@ static void room_take(struct room *room, const struct plan *plan, const struct a
 	plan_usage_add(plan, assignment, usage);
 }
 
-/* One look at a job that waits before ours. */
+/* Our job, and the machines as the jobs that wait before it leave them. */
 struct estimation {
 	const struct training_context *context;
 	const struct plan *plan;           /* ours */
-	const struct job *job;             /* likewise; NULL: it is not there yet */
+	const struct job *job;             /* ours; NULL: it is not stored yet */
 	const struct job_list *unfinished; /* NULL: to be read */
 	struct rooms *rooms;
 	struct start_estimate *start_estimate;
 };
 
-/* Whether ours has to wait when the other one lacks that. */
+/* Whether our job has to wait behind @other, which waits because of @shortage. */
 static bool holds_up(const struct estimation *estimation, const struct plan *other, enum shortage shortage)
 {
 	const struct plan *ours = estimation->plan;
@@ -85,7 +86,8 @@ static bool holds_up(const struct estimation *estimation, const struct plan *oth
 	return false;
 }
 
-/* Finds room for a job of another project. The usage of that project is unknown: the known one is that of ours. */
+/* Finds room for a job of another project. No vCPU quota is applied, because the rooms know the usage of our project
+ * only. */
 static enum status other_find(const struct rooms *rooms, const struct plan *other, size_t *ret_node,
 			      struct assignment **ret_assignment, enum shortage *ret_shortage,
 			      struct error *err)
@@ -102,7 +104,8 @@ static enum status other_find(const struct rooms *rooms, const struct plan *othe
 	return rc;
 }
 
-/* The other job takes its room, or is what ours waits behind, or does not matter. */
+/* Plays the start of @job, which has its turn before ours: it takes its room, or ours has to wait behind it, or it makes
+ * no difference. */
 static void look_at(const struct estimation *estimation, const struct job *job)
 {
 	struct rooms *rooms = estimation->rooms;
@@ -150,7 +153,7 @@ static bool goes_before(const struct job *other, const struct estimation *estima
 			       : other->priority >= estimation->plan->priority;
 }
 
-/* The waiting jobs that have their turn before this one, in their order. */
+/* The queued jobs that have their turn before ours, in the order of their turns. */
 static void queue_before(const struct estimation *estimation, const struct job_list *list,
 			 const struct job ***ret_jobs, size_t *ret_count)
 {

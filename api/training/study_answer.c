@@ -112,7 +112,8 @@ static json_t *point_json(const struct measurement *measurement)
 			 measurement->elapsed_s, "objectiveValue", number_or_null(measurement->values[0]));
 }
 
-/* With how many there were, where these are not all. */
+/* The measurements, thinned out if there are too many for one answer; "reportedMeasurementCount" is then how many there are in
+ * all. */
 static json_t *curve_json(const struct view *view, const struct measurements *reported)
 {
 	const size_t most = SHOWN_MAX / (view->list.count + 1) + 1;
@@ -188,7 +189,7 @@ static enum status curve_take(void *arg, const struct trial_curve *curve, struct
 	return STATUS_OK;
 }
 
-/* A curve that cannot be read is left out. */
+/* Fills view->curves. A trial whose curve cannot be read gets none. */
 static enum status curves_take(struct view *view, struct error *err)
 {
 	enum status rc;
@@ -234,7 +235,7 @@ static const char *outcome_name(const struct trial *trial)
 	return names[trial->state];
 }
 
-/* By name, where there are several. */
+/* Adds "metrics", the final value of each metric by its name, to a trial of a search with several metrics. */
 static void metrics_add(const struct view *view, const struct trial *trial, json_t *object)
 {
 	json_t *metrics;
@@ -287,7 +288,7 @@ static json_t *trials_json(const struct view *view)
 	return list;
 }
 
-/* Of the job's own trials. With several metrics there is no best one. */
+/* Adds "best", the best of the job's own trials (not of resumed jobs). With several metrics there is none. */
 static void best_add(const struct view *view, json_t *answer)
 {
 	const struct trial *best =
@@ -300,7 +301,8 @@ static void best_add(const struct view *view, json_t *answer)
 					      number_or_null(best->final[0])));
 }
 
-/* Names of members as answers spell them: "stopsByElapsed" of "stops_by_elapsed". No key of a search is a client's text. */
+/* A copy whose keys are in camel case: "stopsByElapsed" for "stops_by_elapsed". All keys are our own names; none comes
+ * from a client. */
 static json_t *camel_json(const json_t *value)
 {
 	json_t *copy = json_is_object(value) ? json_object() : json_is_array(value) ? json_array() : NULL;
@@ -412,7 +414,7 @@ static void csv_answer(struct call *call, const struct view *view)
 		row_write(text, view, i);
 }
 
-/* The parameter before the header, JSON before both. */
+/* The parameter `format` decides; without it the header Accept does; without both the answer is JSON. */
 static enum status format_read(const struct call *call, bool *ret_csv, struct error *err)
 {
 	const char *format = call_query(call, "format");
