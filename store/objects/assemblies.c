@@ -11,7 +11,7 @@
 #include "store/objects/sessions.h"
 #include "store/objects/uploads.h"
 
-/* Identifiers are hexadecimal: greater than all of them. */
+/* Greater than every identifier, because those are hexadecimal. */
 static const char beyond_ids[] = "g";
 
 void assembly_page_deinit(struct assembly_page *page)
@@ -113,7 +113,7 @@ struct listing {
 	const struct assembly_query *query;
 	struct assembly_page page;
 	size_t room; /* of both arrays of the page */
-	char *below; /* names with this beginning belong to a prefix that is listed already; NULL: none */
+	char *below; /* the prefix that was listed last, which covers all names that begin with it; NULL: none */
 };
 
 static void listing_deinit(struct listing *listing)

@@ -156,7 +156,7 @@ static enum status parts_append(struct joining *joining, struct error *err)
 	return rc;
 }
 
-/* The only part's file becomes the object's; it is in use then, so the post_commit leaves it. */
+/* The only part's file becomes the object's; as it is in use then, post_commit.h does not remove it. */
 static enum status bytes_join(struct joining *joining, struct error *err)
 {
 	const struct part_row *only = &joining->parts[0];
@@ -171,7 +171,7 @@ static enum status bytes_join(struct joining *joining, struct error *err)
 
 /* ---- the change ---- */
 
-/* The only part is still the one that was found: its file becomes the object's. */
+/* Makes the file of the only part the file of the object, if that part was not replaced meanwhile. */
 static enum status part_confirm(struct connection *connection, const struct joining *joining,
 				struct error *err)
 {

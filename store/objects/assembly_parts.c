@@ -40,7 +40,7 @@ struct part_change {
 	struct part part;
 };
 
-/* The part that has the number so far goes. */
+/* Removes the part that has had the number until now. */
 static enum status number_free(struct connection *connection, const struct upload *upload, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *delete = connection_statement(connection, PART_DELETE);
@@ -101,7 +101,7 @@ enum status part_finish(struct upload *upload, struct part *ret_part, struct err
 	return STATUS_OK;
 }
 
-/* ---- those that are there ---- */
+/* ---- listing ---- */
 
 void part_page_deinit(struct part_page *page)
 {

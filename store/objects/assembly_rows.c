@@ -8,7 +8,7 @@
 #include "store/objects/bucket_rows.h"
 #include "store/objects/object_rows.h"
 
-/* As ASSEMBLY_GET and ASSEMBLIES_FROM have them. */
+/* The columns of ASSEMBLY_GET and ASSEMBLIES_FROM. */
 enum {
 	COLUMN_ID,
 	COLUMN_NAME,
@@ -106,7 +106,7 @@ enum status assembly_drop(struct connection *connection, const char *id, const c
 	return rc ? rc : statement_run(drop, err);
 }
 
-/* Those that @choose gives one at a time, with the bucket's name. */
+/* Removes assemblies one at a time, as long as @choose finds one; it gives the bucket's name too. */
 static enum status chosen_drop(struct connection *connection, sqlite3_stmt *choose, struct error *err)
 {
 	bool found;
@@ -143,7 +143,7 @@ enum status assemblies_of_bucket_drop(struct connection *connection, int64_t buc
 	return chosen_drop(connection, choose, err);
 }
 
-/* As PART_GET and PARTS_AFTER have them. */
+/* The columns of PART_GET and PARTS_AFTER. */
 enum {
 	PART_COLUMN_NUMBER,
 	PART_COLUMN_SIZE,

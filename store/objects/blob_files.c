@@ -171,7 +171,7 @@ int blob_open(const struct blob_files *files, int64_t blob)
 	fd = openat(files->blobs_fd, stored_path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		fd = openat(files->uploads_fd, arriving, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) /* it was moved between the two looks */
+	if (fd < 0 && errno == ENOENT) /* it was moved after uploads was searched */
 		fd = openat(files->blobs_fd, stored_path, O_RDONLY | O_CLOEXEC);
 	return fd;
 }
@@ -187,7 +187,7 @@ bool blob_remove(const struct blob_files *files, int64_t blob)
 
 	blob_path(blob, stored_path);
 	upload_path(blob, arriving);
-	/* In the direction in which it moves. */
+	/* In the order in which a blob moves: one that is moved meanwhile is found at its second place. */
 	return is_gone(files->uploads_fd, arriving) && is_gone(files->blobs_fd, stored_path);
 }
 
@@ -221,10 +221,10 @@ enum status blob_uploads_each(const struct blob_files *files,
 	return rc;
 }
 
-/* COPY_BYTES: at once, so that work that is not waited for any more is given up soon. */
+/* COPY_BYTES: how much is copied between two checks whether anybody still waits for it. */
 enum { COPY_BYTES = 64 << 20, BUFFER_BYTES = 64 * 1024 };
 
-/* For file systems that cannot copy by themselves. */
+/* Copies through a buffer, for file systems without copy_file_range(). */
 static ssize_t copy_by_hand(int from_fd, off_t *offset, int to_fd, off_t *to_offset, size_t size)
 {
 	char buffer[BUFFER_BYTES];

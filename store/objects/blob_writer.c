@@ -8,7 +8,8 @@
 
 #include "daemon/base/tally.h"
 
-/* So much is hashed where it is: a thread costs more than that. */
+/* INLINE_BYTES: up to this much is hashed by the writing thread, because starting another one would take longer.
+ * HOLE_BYTES: from this many zeros on, a hole is left in the file. */
 enum { INLINE_BYTES = 1024 * 1024, HOLE_BYTES = 32 * 1024 };
 
 void blob_writer_init(struct blob_writer *writer, const struct blob_files *files, int64_t blob)
@@ -24,7 +25,7 @@ static void file_close(struct blob_writer *writer)
 	writer->fd = -1;
 }
 
-/* The file says how many bytes there are, whatever was believed before. */
+/* Takes the size of the file as the number of bytes written. Checksums that cover more bytes than that start again. */
 static enum status file_measure(struct blob_writer *writer, struct error *err)
 {
 	struct stat info;
@@ -65,7 +66,7 @@ static bool is_zero(const char *data, size_t length)
 	return data[0] == 0 && memcmp(data, data + 1, length - 1) == 0;
 }
 
-/* So many zeros that they are worth a hole: the file ends behind them, and the disk has nothing of them. */
+/* Appends zeros as a hole, which takes no space on the disk. False: they are too few for one, or not all are zeros. */
 static bool hole_append(struct blob_writer *writer, const char *data, size_t length)
 {
 	if (length < HOLE_BYTES || !is_zero(data, length) ||
@@ -93,7 +94,7 @@ static enum status file_append(struct blob_writer *writer, const char *data, siz
 	return STATUS_OK;
 }
 
-/* Writes the block and hands to the sums what of it came into the file. */
+/* Writes the block, and hashes as much of it as was written. */
 static enum status block_flush(struct blob_writer *writer, struct error *err)
 {
 	size_t done;
@@ -135,7 +136,7 @@ enum status blob_writer_write(struct blob_writer *writer, const char *data, size
 
 	writer->run_bytes += length;
 	tally_add(TALLY_STORAGE_RECEIVED_BYTES, length);
-	/* Without a thread it is slower, and no worse. */
+	/* If the thread cannot be started, hashing is only slower. */
 	if (!writer->hasher.ring && writer->run_bytes > INLINE_BYTES)
 		hasher_ring_start(&writer->hasher, writer->fd, writer->written, NULL);
 	if (writer->hasher.ring)

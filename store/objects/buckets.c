@@ -234,7 +234,7 @@ static enum status page_fill(sqlite3_stmt *rows, const char *prefix, unsigned mo
 	}
 }
 
-/* The least name that a page may begin with. */
+/* The first name that the page may have, in the order of bytes. */
 static char *list_start(const char *prefix, const char *after)
 {
 	struct text from AUTO_TEXT = { 0 };

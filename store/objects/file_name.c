@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The bytes of one character as it is written: an escape and a character of several bytes stay together. */
+/* Writes one character, as itself or as an escape. A part is never cut within the result. */
 static size_t character_write(const char *at, char ret_written[8])
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -23,7 +23,7 @@ static size_t character_write(const char *at, char ret_written[8])
 	return length;
 }
 
-/* Whether @length bytes are a name that means a directory, and not its own; written so that it does not. */
+/* Writes "." and ".." as escapes, because as file names they mean directories. False: it is another name. */
 static bool dots_write(struct text *path, const char *at, size_t length)
 {
 	if (length > 2 || strncmp(at, "..", length) != 0)

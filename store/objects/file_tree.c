@@ -14,7 +14,8 @@
 #include "store/objects/blob_files.h"
 #include "store/objects/file_name.h"
 
-/* No object's file is named so: after '%' come two digits, '2F', '~' or 'file' only. */
+/* Names of files that cannot be the name of an object's file, as file_name.h writes only two hexadecimal digits, '~' or
+ * "file" after '%'. */
 #define BESIDE   "%file"
 #define ARRIVING "%new"
 
@@ -92,7 +93,7 @@ static bool place_find(struct tree_path *place, const struct blob_files *files, 
 	return place->directory_fd >= 0;
 }
 
-/* A link that says the way to the blob, for file systems without hard links. */
+/* Makes a symbolic link with a relative path to the blob, for file systems without hard links. */
 static bool symbolic_link(int64_t blob, const struct tree_path *place, const char *name)
 {
 	struct text target AUTO_TEXT = { 0 };
@@ -142,13 +143,13 @@ bool file_tree_show(const struct blob_files *files, const char *bucket, const ch
 	struct tree_path place AUTO_PLACE = { .directory_fd = -1 };
 	char beside[NAME_SIZE];
 
-	blob_move_to_place(files, blob); /* its finisher may not have come to it */
+	blob_move_to_place(files, blob); /* post_commit.h may not have moved it yet */
 	if (!place_find(&place, files, bucket, name, directory_make))
 		return false;
 	if (link_make(files, blob, &place, place.part))
 		return true;
 	if (errno != EEXIST)
-		return errno == ENOENT; /* the blob is gone, its successor comes next */
+		return errno == ENOENT; /* the object was replaced, and a later row of work shows the new blob */
 	if (file_replace(files, blob, &place, place.part))
 		return true;
 	if (errno != EISDIR)
@@ -170,12 +171,12 @@ static void directories_prune(struct tree_path *place)
 		close(place->directory_fd);
 		place->directory_fd = parent_fd;
 		place->depth--;
-		place->part--; /* onto the NUL that ends the part before */
+		place->part--; /* to the NUL at the end of the part before it */
 		while (place->part > place->path && place->part[-1])
 			place->part--;
 		if (unlinkat(parent_fd, place->part, AT_REMOVEDIR) != 0)
 			return;
-		/* The file that had to make way gets its name back. */
+		/* "a%file" becomes "a" again, as there is no directory "a" any more. */
 		beside_name(place->part, beside);
 		renameat(parent_fd, beside, parent_fd, place->part);
 	}

@@ -18,7 +18,7 @@ struct hash_ring {
 	bool ending;
 	int fd; /* of the bytes before */
 	int64_t before;
-	int failure; /* errno of reading them; the thread's, until it ends */
+	int failure; /* the errno of a failed read; only the thread uses it until the thread ends */
 	size_t lengths[HASH_BLOCK_COUNT];
 	char blocks[HASH_BLOCK_COUNT][HASH_BLOCK_BYTES];
 };
@@ -44,7 +44,7 @@ void hasher_sums(const struct hasher *hasher, struct checksums *ret_sums)
 	MD5_Final(ret_sums->md5, &md5);
 }
 
-/* Hashes what the file has already. 0 or errno. */
+/* Hashes the bytes that were in the file before the ring began. Returns 0 or an errno. */
 static int before_hash(struct hash_ring *ring)
 {
 	struct hasher *hasher = ring->hasher;
@@ -71,7 +71,7 @@ static int before_hash(struct hash_ring *ring)
 	return failure;
 }
 
-/* The next block that is filled, or NULL when there will be none. */
+/* Waits for the next filled block. NULL: the writer has passed on its last one. */
 static const char *block_wait(struct hash_ring *ring, size_t *ret_length)
 {
 	const char *block = NULL;

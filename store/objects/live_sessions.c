@@ -9,7 +9,7 @@
 
 static void live_session_free(struct live_session *session)
 {
-	/* A request may have opened the file anew while another cancelled the session. */
+	/* The session was cancelled, but a request that ran at that moment may have made its file again. */
 	if (session->is_known && session->ended && !session->has_object)
 		blob_writer_discard(&session->writer);
 	else if (session->is_known)

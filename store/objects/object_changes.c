@@ -162,7 +162,7 @@ static enum status object_copy_run(struct connection *connection, int64_t now_ns
 	return object_put(connection, now_ns, &draft, &change->made, err);
 }
 
-/* Before a bucket is made for the copy. */
+/* Checks that the source exists, before a bucket is made for the copy. */
 static enum status source_look(struct objects *objects, const struct object_change *change, struct error *err)
 {
 	struct object_row source AUTO_OBJECT_ROW = { 0 };

@@ -99,7 +99,7 @@ enum status object_compose(struct objects *objects, const struct compose_source 
 	if (!rc)
 		rc = object_name_check(target->name, err);
 	if (!rc)
-		rc = target_look(objects, target, err); /* sources are in the same bucket, which is made for none */
+		rc = target_look(objects, target, err); /* a missing bucket is not made, because the sources must be in it */
 	if (!rc)
 		upload_target_copy(target, &wanted);
 	if (rc)

@@ -49,7 +49,7 @@ static void listing_deinit(struct listing *listing)
 	free(listing->from);
 }
 
-/* One more in each array has room afterwards. */
+/* Makes room for one more element in each array. */
 static void room_make(struct listing *listing)
 {
 	struct object_page *page = &listing->page;
@@ -61,7 +61,8 @@ static void room_make(struct listing *listing)
 	page->prefixes = memory_resize(page->prefixes, listing->room, sizeof(*page->prefixes));
 }
 
-/* Replaces @prefix by the smallest string after all that begin with it. Empty: there is none. */
+/* Replaces @prefix by the first string, in the order of bytes, after all strings that begin with it; by "" if there is
+ * none. */
 static void step_past(char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -72,7 +73,8 @@ static void step_past(char *prefix)
 		prefix[length - 1]++;
 }
 
-/* How long the "directory" is that a name belongs to: up to and with the first delimiter after the prefix; 0: none. */
+/* The length of the part of a name that is listed as a prefix: through the first delimiter after the query's prefix.
+ * 0: the name is an item. */
 static size_t directory_length(const struct listing *listing, const char *name)
 {
 	const char *found = *listing->delimiter && strlen(name) > listing->prefix_length
@@ -82,7 +84,7 @@ static size_t directory_length(const struct listing *listing, const char *name)
 	return found ? (size_t)(found - name) + listing->delimiter_length : 0;
 }
 
-/* Where the page begins: at the greatest lower bound of the query. */
+/* Sets listing->from, the first name that the page may have: the greatest of the query's lower bounds. */
 static void from_find(struct listing *listing)
 {
 	const struct object_query *query = listing->query;
@@ -91,7 +93,7 @@ static void from_find(struct listing *listing)
 	AUTO(string) char *next = NULL;
 
 	if (query->after) {
-		/* Nothing is between a name and the same with the least byte behind it. */
+		/* The next possible name: no name has a byte less than 1. */
 		next = memory_printf("%s\x01", query->after);
 		if (strncmp(query->after, listing->prefix, listing->prefix_length) == 0 &&
 		    directory_length(listing, query->after) == strlen(query->after)) {
@@ -150,7 +152,7 @@ static enum status prefix_add(struct listing *listing, sqlite3_stmt *row, size_t
 	return STATUS_OK;
 }
 
-/* Continues after everything that begins with this prefix. */
+/* Sets listing->from behind all names that begin with this prefix. */
 static void prefix_leave(struct listing *listing, const char *name, size_t length)
 {
 	free(listing->from);

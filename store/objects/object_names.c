@@ -11,7 +11,7 @@ static bool is_letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* 1 to 63 bytes between dots. */
+/* What is wrong with a part between dots, which must have 1 to 63 bytes; NULL: nothing. */
 static const char *parts_fault(const char *name)
 {
 	for (;;) {

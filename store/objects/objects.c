@@ -17,7 +17,7 @@
 #include "store/objects/post_commit.h"
 #include "store/objects/sessions.h"
 
-/* With less free space no commit is possible. */
+/* Commits are not tried with less free space than this. */
 enum { ROOM_BYTES = 256 * 1024 };
 #define DAY_US (INT64_C(86400) * 1000 * 1000)
 
@@ -124,7 +124,7 @@ static enum status parts_open(struct objects *objects, struct error *err)
 	return rc;
 }
 
-/* A database that cannot be written because the disk is full is a separate case here. */
+/* Turns UNAVAILABLE into RESOURCE_EXHAUSTED if the reason is that the disk is full. */
 static enum status room_check(const struct objects *objects, enum status rc, struct error *err)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -180,7 +180,7 @@ enum status objects_change(struct objects *objects, group_run run, void *arg, st
 	return STATUS_OK;
 }
 
-/* Takes one, so that there is something to sync: the clock has no say in it. */
+/* Stores a generation, so that the commit waits for the disk. It is drawn without the clock, which may be set back. */
 static enum status promise_run(struct connection *connection, int64_t now_ns, void *arg, struct error *err)
 {
 	(void)now_ns;

@@ -56,7 +56,7 @@ enum status objects_clear(struct objects *objects, unsigned most, uint64_t *remo
 	rc = bucket_empty(objects, bucket, most, removed, &emptied, err);
 	if (!rc && emptied)
 		rc = gone_is_good(bucket_delete(objects, bucket, &none, err));
-	/* An object came meanwhile: the next call removes it. */
+	/* ABORTED: an object was stored meanwhile. The next call removes it. */
 	return rc == STATUS_ABORTED ? STATUS_OK : rc;
 }
 

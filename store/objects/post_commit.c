@@ -19,7 +19,7 @@ struct post_commit {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	uint64_t wanted, done; /* how often something was to do; under the lock */
+	uint64_t wanted, done; /* how often there was new work, and how much of it is done; under the lock */
 	bool stopping;
 };
 
@@ -135,7 +135,7 @@ static void work_do(struct objects *objects, struct batch *batch, struct work *w
 	if (rc)
 		return;
 	reader_return(&reader);
-	/* Room is made before it is needed. */
+	/* Removing blobs comes first, as it frees disk space. */
 	work->is_done = !work->blob || index.is_used || blob_remove(&objects->files, work->blob);
 	if (!tree_follow(objects, work, &index))
 		work->is_done = false;
@@ -160,7 +160,7 @@ static enum status batch_forget_run(struct connection *connection, int64_t now_n
 	return rc;
 }
 
-/* False: some of it is left. */
+/* Does the work of a batch. False: some of it has to be tried again. */
 static bool batch_do(struct objects *objects, struct batch *batch)
 {
 	size_t done = 0;
@@ -180,7 +180,7 @@ static enum status shrink_run(struct connection *connection, int64_t now_ns, voi
 	return connection_shrink(connection, arg, err);
 }
 
-/* One look at every row. False: something is left to be tried again. */
+/* Does the work of all rows once. False: some of it has to be tried again. */
 static bool rows_do(struct objects *objects)
 {
 	struct batch *batch = memory_calloc(1, sizeof(*batch));
@@ -205,7 +205,7 @@ static bool rows_do(struct objects *objects)
 	return is_clean;
 }
 
-/* Under the lock. A test's clock does not make time pass. */
+/* Waits before the next try, under the lock. It waits in real time, whatever the emulator's clock says. */
 static void retry_wait(struct post_commit *post_commit)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + RETRY_US;

@@ -95,7 +95,7 @@ static enum status row_get(struct connection *connection, const char *id, struct
 	return STATUS_OK;
 }
 
-/* One that is not too old. */
+/* Reads the row of a session. NOT_FOUND, too, for one that has expired. */
 static enum status row_read(struct objects *objects, const char *id, struct session_row *row,
 			    struct error *err)
 {
@@ -196,7 +196,7 @@ enum status session_row_answer(struct connection *connection, const char *id, co
 	return statement_run(update, err);
 }
 
-/* The object as it was when the session ended. */
+/* Reads the stored answer of a finished session: the object as it was then. */
 static enum status answer_read(struct session_row *row, struct object *ret_object, struct error *err)
 {
 	AUTO(json) json_t *answer = NULL;

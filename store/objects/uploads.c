@@ -60,7 +60,7 @@ enum status upload_target_check(struct objects *objects, const struct object_tar
 	rc = target_look(objects, target, &cause);
 	if (rc != STATUS_NOT_FOUND)
 		return rc ? error_move(err, &cause) : rc;
-	/* A bucket that is going to be made has no objects. */
+	/* The bucket will be made on the first write; until then no object exists, and the conditions are checked against that. */
 	rc = objects->auto_project ? conditions_demand(&target->conditions, 0, 0, err) : STATUS_OK;
 	return rc ? rc : bucket_ensure(objects, target->bucket, err);
 }
@@ -130,7 +130,7 @@ static enum status upload_fail(struct upload *upload, struct error *failure, str
 	return upload_check(upload, err);
 }
 
-/* Bytes that are there already are passed over. */
+/* Writes @data, without those of its bytes that the session has already. */
 static enum status bytes_write(struct upload *upload, struct blob_writer *writer, const char *data,
 			       size_t length, struct error *err)
 {
@@ -257,7 +257,8 @@ static enum status upload_commit(struct upload *upload, struct blob_writer *writ
 	return STATUS_OK;
 }
 
-/* A session with wrong bytes, with conditions that fail, or with a bucket that is gone cannot become an object. */
+/* Whether a session that failed so can never become an object: its bytes are wrong, its conditions do not hold, or its
+ * bucket is gone. */
 static bool is_final(enum status status)
 {
 	return status == STATUS_INVALID_ARGUMENT || status == STATUS_FAILED_PRECONDITION ||
