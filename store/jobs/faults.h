@@ -38,7 +38,7 @@ enum status fault_insert(struct store *store, const char *rule, bool from_file, 
 /* NOT_FOUND: there is no such rule. */
 enum status fault_delete(struct store *store, int64_t id, struct error *err);
 enum status fault_delete_all(struct store *store, struct error *err);
-/* Counts a use that is not on a job. Ignored if the rule is gone. */
+/* Counts an application of a rule that concerns no job. Ignored if the rule was removed. */
 enum status fault_count(struct store *store, int64_t id, int64_t draws, struct error *err);
 
 /* A container of an unfinished job, and a rule with a log pattern that one of its lines has matched. */
@@ -75,10 +75,10 @@ struct fault_injection_list {
 void fault_injection_list_deinit(struct fault_injection_list *list);
 #define AUTO_FAULT_INJECTION_LIST __attribute__((cleanup(fault_injection_list_deinit)))
 
-/* Those of @job, and of the jobs that run its trials. */
+/* The faults injected into @job and into the jobs that run its trials. */
 enum status fault_injections_of_job(struct store *store, int64_t job, struct fault_injection_list *ret_list,
 				    struct error *err);
-/* Those of unfinished jobs, by job. */
+/* The faults injected into all unfinished jobs, in the order of the jobs. */
 enum status fault_injections_open(struct store *store, struct fault_injection_list *ret_list,
 				  struct error *err);
 

@@ -54,7 +54,7 @@ enum status job_filter_make(const char *filter, struct filter_sql *ret_sql,
 
 	if (rc)
 		return rc;
-	/* Whatever is in the same second counts as that time. */
+	/* All times within one second count as equal. */
 	if (ret_created->to_ns < INT64_MAX - 1000000000)
 		ret_created->to_ns += 999999999;
 	return STATUS_OK;

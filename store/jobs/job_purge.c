@@ -29,7 +29,7 @@ enum status job_purge_next(struct store *store, int64_t before_us, int64_t *ret_
 	return rc;
 }
 
-/* The job and its trials' own jobs, the former first. */
+/* A job and the jobs that run its trials; the job itself comes first. */
 struct family {
 	int64_t *ids;
 	size_t count, size;
@@ -81,7 +81,7 @@ static enum status ended_check(struct connection *connection, int64_t job, struc
 
 static enum status rows_delete(struct connection *connection, const struct family *family, struct error *err)
 {
-	/* Rows that refer to others go before them. */
+	/* A row is deleted before the rows that it refers to. */
 	static const enum statement_id deletions[] = {
 		LEASE_PURGE, POLICY_PURGE, JOURNAL_PURGE, FAULT_INJECTION_PURGE, FAULT_MARK_PURGE,
 		CURVE_PURGE, TRIAL_PURGE,  MODEL_PURGE,   PIPELINE_PURGE,        JOB_PURGE,
@@ -115,7 +115,7 @@ static enum status purge_run(struct change_scope *scope, void *arg, struct error
 
 static enum status logs_purge(struct store *store, const struct family *family, struct error *err)
 {
-	enum status rc = log_flush(store, err); /* its last lines may be on their way */
+	enum status rc = log_flush(store, err); /* stores last lines that still wait in the queue */
 
 	for (size_t i = 0; !rc && i < family->count; i++)
 		for (bool more = true; !rc && more;)

@@ -164,7 +164,7 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 				 "A job with this id already exists.");
 	if (rc)
 		return rc;
-	/* RETURNING would gather it in a table of its own. */
+	/* RETURNING would be slower: SQLite would collect its result in a temporary table. */
 	*ret_id = sqlite3_last_insert_rowid(scope->connection->db);
 	return journal_add_state(scope, *ret_id, JOB_STATE_UNSPECIFIED, JOB_QUEUED, err);
 }
@@ -186,7 +186,7 @@ enum status job_row_add(struct change_scope *scope, const struct job *job, const
 	return rc;
 }
 
-/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
+/* The outcome PREPARING (retry) is not final: such a job can still be cancelled. */
 enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
 			   struct error *err)
 {

@@ -30,5 +30,6 @@ enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct 
 enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
 			   struct error *err);
 
-/* Sets the positions of queued jobs in @list that show them (AI Platform's), in one walk along the queue. */
+/* Sets the queue positions of the AI Platform jobs in @list (clients see those of no others), in one pass over the
+ * queue. */
 enum status job_positions_fill(struct connection *connection, struct job_list *list, struct error *err);

@@ -54,7 +54,7 @@ enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job,
 	return rc ? rc : job_row_get(reader.connection, id, ret_job, err);
 }
 
-/* 0 stands for nothing: null, which statements leave as it is. */
+/* Binds 0 as null, by which the statements mean "unchanged". */
 static void bind_unless_zero(sqlite3_stmt *statement, const char *name, int64_t value)
 {
 	if (value)
@@ -76,7 +76,7 @@ static enum status insertion_run(struct change_scope *scope, void *arg, struct e
 			   err);
 }
 
-/* A change may fail after it read its job: at the commit. */
+/* Runs a change that sets *made. The job is freed if the change fails, which can happen as late as at the commit. */
 static enum status change_with_job(struct store *store, change_run run, void *arg, struct job **made,
 				   struct job **ret_job, struct error *err)
 {

@@ -69,7 +69,7 @@ struct waiting_job {
 /* Calls @each for the jobs that merely wait, in the order of their turn. @each must not use the store. */
 enum status job_each_waiting(struct store *store, void (*each)(void *arg, const struct waiting_job *job),
 			     void *arg, struct error *err);
-/* All unfinished jobs but those, oldest first, without positions in the queue. */
+/* All unfinished jobs except those that job_each_waiting() gives, oldest first, without positions in the queue. */
 enum status job_list_attended(struct store *store, struct job_list *ret_list, struct error *err);
 /* Without its position in the queue, which would require counting all jobs before it. */
 enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err);

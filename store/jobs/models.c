@@ -73,7 +73,8 @@ static enum status missing(const struct model_name *name, struct error *err)
 		name->version ? name->version : "");
 }
 
-/* An alias begins with a letter, so whatever is all digits is a number; one that is too large is that of no version. */
+/* Text of digits only is a version number, because aliases begin with a letter. A number that is too large matches no
+ * version. */
 static void version_bind(sqlite3_stmt *statement, const char *version)
 {
 	if (version && *version && !version[strspn(version, "0123456789")])
@@ -258,7 +259,7 @@ enum status model_list_page(struct store *store, const struct model_name *name, 
 {
 	struct trained_model_list list AUTO_TRAINED_MODEL_LIST = { 0 };
 	struct row_page page AUTO_ROW_PAGE = {
-		/* In the words of the indexes: what is not there yet was never created. */
+		/* The same conditions as in the indexes, so that SQLite uses them. A model that is not uploaded yet has created_us 0. */
 		.from = name->id ? "model WHERE deleted = 0 AND created_us > 0 AND project = :project"
 				   " AND location = :location AND model_id = :model_id"
 				 : "model WHERE deleted = 0 AND created_us > 0 AND project = :project"

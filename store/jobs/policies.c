@@ -16,7 +16,7 @@ static const char etag_of_none[] = "ACAB";
 
 enum { ETAG_SIZE = 16, JOB_COLUMN = 0, VERSION_COLUMN, POLICY_COLUMN };
 
-/* A policy's row; version 0: the job has none. */
+/* A row of table policy; version 0: the job has no policy. */
 struct policy_row {
 	int64_t job, version;
 	char *policy;

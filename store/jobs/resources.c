@@ -15,7 +15,7 @@
 
 static const struct {
 	const char *collection, *type;
-	const char *from; /* in the words of the kind's index */
+	const char *from; /* the same condition as in the index of the kind, so that SQLite uses it */
 } kinds[] = {
 	[KIND_CUSTOM] = { "customJobs", "CustomJob",
 			  "job WHERE kind = 1 AND deleted = 0 AND project = :project"

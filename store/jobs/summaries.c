@@ -35,7 +35,7 @@ void summary_list_deinit(struct summary_list *list)
 	*list = (struct summary_list){ 0 };
 }
 
-/* JOB_STATES numbers a pipeline's job so; the other numbers are enum job_kind's. */
+/* The family that JOB_STATES gives for the job of a pipeline; its other numbers are those of enum job_kind. */
 enum { FAMILY_PIPELINES = SUMMARY_FAMILIES - 1 };
 
 const char *summary_family_name(unsigned family)
@@ -233,7 +233,7 @@ static bool any_unfinished(const struct summary_list *list)
 	return false;
 }
 
-/* The plus keeps the walk on the index that has the order. */
+/* The unary plus keeps SQLite from using another index than the one that has the order of the list. */
 #define LISTED "job WHERE parent IS NULL AND (deleted = 0 OR " OF_PIPELINE("1") ")"
 
 /* @page has the rows of the filter, and is of one token. */
@@ -290,7 +290,7 @@ static enum status trials_drop(struct store *store, const char *numbers, int64_t
 	return rc;
 }
 
-/* The pluses keep the search on the numbers. */
+/* The unary pluses make SQLite search by the numbers of the jobs. */
 #define CHOSEN                                                                                               \
 	"job WHERE id IN (SELECT value FROM json_each(:jobs)) AND +parent IS NULL"                           \
 	" AND (+deleted = 0 OR " OF_PIPELINE("1") ")"
@@ -318,12 +318,12 @@ enum status summary_list_some(struct store *store, const char *project, const ch
 
 /* ---- one job ---- */
 
-/* How a reference met a job, in JOB_REFERRED's words. */
+/* By which rule a reference matched a job; the numbers are those in JOB_REFERRED. */
 enum meeting { MEETING_ID, MEETING_NAME, MEETING_BEGINNING };
 
 struct finding {
 	int64_t ids[SUMMARIES_FOUND];
-	size_t count; /* of all jobs met in the best way, of which ids has the first */
+	size_t count; /* how many jobs matched by the best rule; ids has the first of them */
 };
 
 static enum status referred_read(struct connection *connection, const char *project, const char *reference,

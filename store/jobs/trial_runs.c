@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The jobs that run trials, as clients are told of them. */
+/* store/jobs/trial_runs.c: reads what clients see of the jobs that run trials. */
 #include "store/jobs/trials.h"
 #include "store/store_parts.h"
 

@@ -36,7 +36,7 @@ struct stored_trial {
 	/* Of the job that runs it. */
 	enum job_state state;
 	int64_t started_us, running_us, ended_us;
-	bool decided; /* filled by looks of the scheduler: its end is decided, and nothing can stop it any more */
+	bool decided; /* set by the scheduler, not stored: its end is decided, so it cannot be stopped any more */
 };
 
 struct trial_list {
@@ -104,10 +104,11 @@ struct trial_curve {
 	int64_t running_us;
 	const char *points; /* JSON text of the scheduler; borrowed */
 };
-/* Replaces those of so many trials, all or none; only run and points are looked at. */
+/* Replaces the reports of @count trials, all or none. Of each, only run and points are used. */
 enum status trial_curves_put(struct store *store, const struct trial_curve *curves, size_t count,
 			     struct error *err);
-/* Calls @visit for each trial of a job that has one, in the order of their numbers, until it gives an error. Thread: any. */
+/* Calls @visit for each trial with stored reports, in the order of their numbers, until it returns an error. Thread:
+ * any. */
 enum status trial_curves_visit(struct store *store, int64_t job,
 			       enum status (*visit)(void *arg, const struct trial_curve *curve,
 						    struct error *err),

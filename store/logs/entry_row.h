@@ -5,7 +5,7 @@
 #include "store/logs/logs.h"
 #include "store/page_token.h"
 
-/* For entry AS e and source AS s. */
+/* The columns, of the tables "entry AS e" and "source AS s". */
 #define ENTRY_ROW_COLUMNS                                                                                    \
 	"e.ts AS ts, e.insert_id AS insert_id, e.job AS job, e.source AS source, e.severity, e.kind,"        \
 	" e.received_ns, e.extra, e.payload, s.project, s.log_name, s.resource_type, s.resource_labels, s.labels"

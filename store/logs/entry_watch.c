@@ -13,10 +13,10 @@
 
 enum { PAGE_BYTES = 1 << 20 };
 
-#define BACK_NS  INT64_C(1000000000) /* of a clock that was set back */
+#define BACK_NS  INT64_C(1000000000) /* by how much a clock must go back to count as set back */
 #define ALL_RIPE INT64_MAX
 
-/* The entries that one look is about: stored by upto, due at ripe, and not given by the look before. */
+/* Which entries one look returns: those stored until upto and due at ripe, without those that the look before returned. */
 struct look {
 	bool goes_on; /* not all of its pages were read; the last ended at mark */
 	int64_t upto, ripe, oldest;
@@ -34,8 +34,8 @@ struct entry_watch {
 	struct log_listener listener;
 	int64_t begin;  /* received_ns of the last entry at the beginning */
 	int64_t floor;  /* entries received up to it were examined */
-	int64_t ripe;   /* and given, if it was due by then */
-	int64_t oldest; /* the earliest time of entries that were received since */
+	int64_t ripe;   /* and those of them that were due at this time were returned */
+	int64_t oldest; /* the earliest time of the entries that were received after floor */
 	struct look look;
 	uint64_t stored;
 };
@@ -77,7 +77,7 @@ enum status entry_watch_open(struct store *store, const struct entry_watch_spec 
 	return rc;
 }
 
-/* Finds new entries, and those held back before. False: none can be due. */
+/* Prepares a look for new entries, and for those held back before. False: no entry can be due. */
 static bool look_begin(struct entry_watch *watch)
 {
 	struct look *look = &watch->look;
@@ -94,7 +94,7 @@ static bool look_begin(struct entry_watch *watch)
 	else if (look->ripe < watch->ripe)
 		look->ripe = watch->ripe;
 	look->oldest = watch->oldest;
-	/* Entries that were held back are due later than those that were given. */
+	/* What the last look held back is due later than what it returned. */
 	if (watch->floor > watch->begin && watch->ripe != ALL_RIPE && watch->ripe < look->oldest)
 		look->oldest = watch->ripe;
 	return look->upto > watch->begin;

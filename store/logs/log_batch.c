@@ -35,7 +35,7 @@ static enum status meta_put(struct connection *connection, const char *name, int
 	return statement_run(put, err);
 }
 
-/* Forgets what was learnt from the file, and reads where it stands. */
+/* Reads the present state of the file again, and drops what was cached of it. */
 static enum status standing_read(struct log_batch *batch, struct error *err)
 {
 	enum status rc = meta_get(batch->connection, "sequence", &batch->sequence, err);
@@ -54,7 +54,7 @@ static enum status standing_read(struct log_batch *batch, struct error *err)
 enum status log_batch_init(struct log_batch *batch, struct connection *connection, struct error *err)
 {
 	batch->connection = connection;
-	/* Sources outlive a store: another one must not take its numbers for its own. */
+	/* A log_source can be used with one store after another. This number tells whether its row is one of this store. */
 	randombytes_buf(&batch->numbering, sizeof(batch->numbering));
 	return standing_read(batch, err);
 }
@@ -282,7 +282,7 @@ static void entry_make(struct log_batch *batch, const struct log_record *record,
 	}
 }
 
-/* @row: of the statement's rows, from 0. */
+/* @row is the index of the row within the statement, from 0. */
 static void entry_bind(sqlite3_stmt *insert, unsigned row, const struct entry *entry)
 {
 	const struct log_record *record = entry->record;
@@ -304,7 +304,7 @@ static void entry_bind(sqlite3_stmt *insert, unsigned row, const struct entry *e
 			    record->payload_length, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-/* OK if the record alone was at fault, which is left out then: the others are not to suffer for it. */
+/* After a failed insert: OK if the record itself cannot be stored. It is then left out, so that the others are stored. */
 static enum status loss_note(struct log_batch *batch, struct entries *entries, enum status rc, struct error *own,
 			     struct error *err)
 {
@@ -347,7 +347,7 @@ static enum status rows_store(struct log_batch *batch, struct entries *entries, 
 	enum status rc = entries->count < ENTRIES_AT_ONCE ? STATUS_INTERNAL
 							  : rows_store_together(batch, entries, &own);
 
-	/* Not a record's fault: all of them are written again. */
+	/* The failure is not about one record: the whole batch is written again. */
 	if (rc && rc != STATUS_INTERNAL)
 		return error_move(err, &own);
 	if (rc && sqlite3_get_autocommit(batch->connection->db))
@@ -365,7 +365,7 @@ static enum status item_add(struct log_batch *batch, struct entries *entries, co
 	int64_t time_ns;
 	enum status rc = STATUS_OK;
 
-	batch->received++; /* so that it gives the order of arrival */
+	batch->received++; /* so that received_ns has the order in which entries came */
 	if (item->kind == ITEM_BARRIER)
 		return STATUS_OK;
 	if (item->kind == ITEM_LINE) {

@@ -96,11 +96,12 @@ static const char *const row_texts[] = { "e.payload", "e.extra", NULL };
 static const char *const shared_texts[] = { "s.log_name", "s.resource_type", "s.resource_labels", "s.labels",
 					    NULL };
 
-/* Whether it is JSON, and the text. */
+/* Pairs of columns: whether it is JSON, and the text. */
 static const char search_texts[] = "e.kind <> 0, e.payload, 1, e.extra, 0, " LOG_NAME ", 0, s.resource_type,"
 				   " 1, s.resource_labels, 1, s.labels, 0, " INSERT_ID;
 
-/* Along all entries the source is at hand; for a few jobs the sources that match are found first. */
+/* When all entries are read in the order of time, the source of each is read with it. When only those of a few jobs are read,
+ * the sources that match are found first. */
 static const struct filter_schema along_time = {
 	.fields = fields,
 	.shared_open = "(",
@@ -162,7 +163,7 @@ static bool is_margin(const struct filter_node *node, int64_t now_ns, int64_t ah
 		return false;
 	if (is_behind(*ret_time_ns, now_ns))
 		return true;
-	*ret_time_ns += ahead_ns; /* a client's present is its own */
+	*ret_time_ns += ahead_ns; /* the client's clock is that much ahead */
 	return is_behind(*ret_time_ns, now_ns);
 }
 
@@ -204,7 +205,7 @@ enum status log_filter_init(struct log_filter *filter, const char *text, int64_t
 	return STATUS_OK;
 }
 
-/* JOB becomes (JOB OR (OWNER AND TRIAL)). */
+/* Replaces the comparison JOB in the filter by (JOB OR (OWNER AND TRIAL)). */
 void log_filter_add_trial(struct log_filter *filter, const char *owner, const char *trial)
 {
 	static const char *path[] = { "labels", "ml.googleapis.com/trial_id" };

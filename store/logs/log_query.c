@@ -24,7 +24,7 @@ struct query {
 	/* When it asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does not. */
 	char *owner;
 	char trial[12];
-	bool unfinished; /* the job that it streams is not at its end */
+	bool unfinished; /* the job whose log is streamed has not ended */
 	bool continues;
 	struct page_mark mark; /* entry_mark_read()'s */
 	int64_t jobs[LEGS_MAX];
@@ -119,7 +119,7 @@ static enum status margin_keep(struct connection *connection, struct query *quer
 	return rc;
 }
 
-/* Where the reading starts and ends. */
+/* Appends the conditions for the first and the last entry of the page. */
 static void range_put(struct text *sql, const struct query *query)
 {
 	bool descending = query->asked->descending;
@@ -219,7 +219,7 @@ static enum status query_run(struct connection *connection, struct query *query,
 
 	if (!rc && query->filter.margin_ns != INT64_MAX)
 		rc = margin_keep(connection, query, err);
-	if (!rc) /* even if nothing can match: the filter may be wrong */
+	if (!rc) /* also if nothing can match, because an invalid filter must be refused */
 		rc = log_filter_sql(&query->filter, query->job_count > 0, &query->sql, err);
 	if (rc || none)
 		return rc;

@@ -20,7 +20,7 @@ struct log_order_position {
 	int64_t id_number;
 };
 
-/* How far a reading has come. */
+/* How far the log was read. */
 struct progress {
 	bool begun, caught_up; /* caught_up: all that was received by floor was given */
 	bool placed;           /* entries up to place, in the order of time, were given */
@@ -38,7 +38,7 @@ struct log_tail {
 	struct progress now;
 	struct progress before; /* when the last read began */
 	int64_t search_at_us;   /* no search for received entries before */
-	uint64_t stored;        /* of the writer's commits, before the last read */
+	uint64_t stored;        /* the number of commits of the writer before the last read */
 };
 
 void log_tail_close(struct log_tail *tail)
@@ -122,7 +122,7 @@ enum status log_tail_open(struct store *store, const struct log_tail_spec *spec,
 /* ---- one look ---- */
 
 enum look {
-	LOOK_LAST,     /* the place before the last entries: nothing is given */
+	LOOK_LAST,     /* finds the position before the last entries, and returns no entry */
 	LOOK_STORED,   /* entries behind the place that were received by floor, in the order of time */
 	LOOK_NEW,      /* entries behind the place, likewise */
 	LOOK_RECEIVED, /* entries received since floor, in that order */

@@ -97,7 +97,7 @@ enum status log_position_get(struct store *store, const struct replica_key *key,
 	if (rc)
 		return rc;
 	*ret_position = (struct log_position){ 0 };
-	/* The position of an earlier container counts for nothing in this one. */
+	/* A position in the output of an earlier container of the replica is ignored. */
 	if (row && sqlite3_column_int64(get, COLUMN_RESTART) == key->restart)
 		*ret_position = (struct log_position){ { column_reach(get, COLUMN_STDOUT),
 							 column_reach(get, COLUMN_STDERR) } };
@@ -106,7 +106,7 @@ enum status log_position_get(struct store *store, const struct replica_key *key,
 
 enum { TAIL_LINES_MAX = 1000, TAIL_BYTES_ENOUGH = 64 * 1024 };
 
-/* Lines come newest first; they are joined the other way round. */
+/* Joins the lines, which the rows give newest first, in the order of time. */
 static enum status tail_read(sqlite3_stmt *rows, char **lines, size_t *count, struct error *err)
 {
 	bool row = true;
@@ -168,7 +168,7 @@ enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, co
 	rc = statement_step(get, &dated, err);
 	if (rc)
 		return rc;
-	/* By the times that a program gives its lines another line may be the last. */
+	/* If a program dates its lines, the last one stored need not be the last one in time: another statement sorts them. */
 	AUTO(statement)
 	sqlite3_stmt *rows =
 		connection_statement(reader.connection, dated ? ENTRY_STDERR_TAIL_DATED : ENTRY_STDERR_TAIL);
@@ -212,7 +212,7 @@ static enum status names_read(sqlite3_stmt *rows, const char *project, unsigned 
 	}
 }
 
-/* What the page says besides its names: the next page's token. */
+/* Reads where the page begins from its token; at the beginning without one. */
 static enum status names_mark(struct store *store, const struct text *bound_to, const char *page_token,
 			      struct page_mark *ret_mark, struct error *err)
 {
