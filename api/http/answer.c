@@ -69,7 +69,7 @@ enum status answer_success(struct exchange *exchange, struct error *err)
 	return STATUS_OK;
 }
 
-/* The family's own form of the error. Errors that are not for clients stay neutral there, too. */
+/* Renders the error in the family's own form. Internal errors show no details in that form either. */
 static void error_render(struct exchange *exchange)
 {
 	struct error shown AUTO_ERROR = { 0 };

@@ -55,7 +55,7 @@ DEFINE_AUTO(inflate, z_stream *, inflate_close)
 
 enum unpacked { UNPACKED_ALL, UNPACKED_TOO_MUCH, UNPACKED_CROWD, UNPACKED_NO_MEMORY, UNPACKED_BROKEN };
 
-/* One member after the other, until the input ends where a member does. */
+/* Unpacks all members of the gzip data (RFC 1952 allows several) and appends their content to @out. */
 static enum unpacked unpack(struct body *body, z_stream *stream, size_t limit_bytes, struct text *out)
 {
 	unsigned char piece[16384];

@@ -55,7 +55,7 @@ bool call_client_gone(const struct call *call)
 	return client_gone(call->exchange->client_fd);
 }
 
-/* Headers that determine where an answer ends. */
+/* Whether the header determines where an answer ends. */
 static bool is_framing(const char *name)
 {
 	static const char *const framing[] = { "Connection", "Content-Length", "Transfer-Encoding" };

@@ -17,7 +17,7 @@
 #include "daemon/base/memory.h"
 
 enum { US_PER_S = 1000000, US_PER_MS = 1000, ROOM_PART = 8, STACK_BYTES = 64 << 10 };
-enum { ARRIVAL_US = US_PER_S }; /* more than can pass between the two times of one arrival */
+enum { ARRIVAL_US = US_PER_S }; /* the two callbacks about one new connection are less than this apart */
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER, PHASE_IDLE };
 
@@ -30,22 +30,22 @@ struct connection {
 	atomic_int phase;
 	atomic_bool unknown;         /* its client must authenticate, and has not done so */
 	_Atomic int64_t since_us;    /* when it came into the phase; monotonic */
-	_Atomic int64_t deadline_us; /* likewise; 0: none */
-	int64_t patience_us;         /* left for the body; its thread's */
-	struct exchange *exchange;   /* likewise */
+	_Atomic int64_t deadline_us; /* when it is cut; monotonic; 0: never */
+	int64_t patience_us;         /* time left for the body; only its own thread uses it */
+	struct exchange *exchange;   /* only its own thread uses it */
 };
 
 struct connections {
 	struct connection_limits limits;
 	pthread_t reaper;
-	bool hurries; /* the thread is there */
+	bool hurries; /* the reaper runs */
 	pthread_mutex_t lock;
 	pthread_cond_t changed, left; /* left: while draining */
 	bool closing, draining;
 	struct connection *first;
-	unsigned count; /* but those that were cut */
+	unsigned count; /* without those that were cut */
 	unsigned
-		arriving; /* admitted, and not begun: the next moment, or never where libmicrohttpd has no memory */
+		arriving; /* admitted but not begun: libmicrohttpd begins them at once, or never if it is out of memory */
 };
 
 static int64_t now_us(void)
@@ -55,7 +55,7 @@ static int64_t now_us(void)
 
 /* ---- cutting: all with the lock held ---- */
 
-/* No other thread writes: the connection's thread waits for the rest of a head. */
+/* Writes a 408 to the socket. The connection's own thread does not write now, because it waits for the rest of a head. */
 static void timeout_say(const struct connection *connection)
 {
 	static const char answer[] =
@@ -79,7 +79,7 @@ static void connection_cut(struct connections *connections, struct connection *c
 	log_event(LOG_DEBUG, "connection-cut", "reason=%s", why);
 }
 
-/* Cuts connections that are late. Returns when the next one will be; INT64_MAX: never. */
+/* Cuts connections whose deadline has passed. Returns the next deadline; INT64_MAX: there is none. */
 static int64_t late_cut(struct connections *connections)
 {
 	const int64_t now = now_us();
@@ -111,8 +111,8 @@ static bool is_awaited(const struct connection *connection)
 	return !connection->cut && (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
 }
 
-/* Cuts the connection that has been awaited longest: its client can send the head again. The newest connection had no time to
- * send anything yet. */
+/* Makes room for a new connection: cuts the one for whose client the daemon has waited longest. Such a client can send its
+ * request again. The newest connection is spared, as it has had no time to send anything. */
 static void room_make(struct connections *connections)
 {
 	struct connection *oldest = NULL;
@@ -132,7 +132,8 @@ static struct timespec timespec_of(int64_t us)
 	return (struct timespec){ .tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000 };
 }
 
-/* No deadline is set that is nearer than head_ms, so a look after that time misses none. */
+/* Looks at least every head_ms. New deadlines are at least that far ahead, so none is missed although setting one does not
+ * wake this thread. */
 static void *reaper_main(void *arg)
 {
 	struct connections *connections = arg;

@@ -50,7 +50,7 @@ static void intake_close(struct exchange *exchange)
 		intake.close(intake.arg);
 }
 
-/* A stream may last for days: the request's data are freed before. */
+/* Frees the data of the request, before its answer is streamed: a stream may last for days. */
 static void call_release(struct exchange *exchange)
 {
 	struct call *call = &exchange->call;
@@ -152,7 +152,7 @@ static void call_init(struct exchange *exchange)
 static const struct field no_fields[] = { { .name = NULL } };
 static const struct message no_parameters = { .full_name = "google.protobuf.Empty", .fields = no_fields };
 
-/* The query of a call: the row's own parameters out of @pairs. */
+/* Reads the row's own parameters from @pairs. */
 static enum status query_read(const struct route *route, const json_t *pairs, json_t **ret_query,
 			      struct error *err)
 {
@@ -163,7 +163,7 @@ static enum status query_read(const struct route *route, const json_t *pairs, js
 	return STATUS_OK;
 }
 
-/* A mask is judged before the handler runs: afterwards the job would be there, and the answer a 400. */
+/* Checks the mask of fields before the handler runs. Checked later, a create could store its job and yet answer 400. */
 static enum status fields_check(const struct exchange *exchange, struct error *err)
 {
 	const struct route *route = exchange->match.route;
@@ -205,7 +205,8 @@ static enum status refuse_inner(struct error *err)
 			 "A request with streamed content cannot be a part of a batch.");
 }
 
-/* Everything but the body is there, so that a handler reads its call alike before and after it. */
+/* Calls the row's begin(). Query, parameters and checks are complete by then, as they are for its handler; only the body is
+ * missing. */
 static enum status row_begin(struct exchange *exchange, struct error *err)
 {
 	AUTO(json) json_t *pairs = NULL;
@@ -243,7 +244,7 @@ static enum status row_find(struct exchange *exchange, struct error *err)
 	return rc ? rc : request_guard_type(exchange, err);
 }
 
-/* The target without the way in that browsers take. */
+/* The target without the prefix under which browsers with a session reach the API (session.under). */
 static const char *target_own(struct exchange *exchange)
 {
 	const char *under = exchange->rules->session.under;
@@ -254,7 +255,7 @@ static const char *target_own(struct exchange *exchange)
 	return exchange->raw + (exchange->by_browser ? length : 0);
 }
 
-/* All that can be said before the body came. */
+/* All checks that need no body. */
 static enum status begin_checked(struct exchange *exchange, const char *method, struct error *err)
 {
 	enum status rc;
@@ -362,7 +363,7 @@ static enum status body_read(struct exchange *exchange, json_t **ret_body, struc
 	return rc;
 }
 
-/* What a row without begin() gets at once. */
+/* Sets the parameters, the query and the body of the call, for a row without begin(). */
 static enum status call_read(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
 	const struct route *route = exchange->match.route;
@@ -381,7 +382,8 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 	return rc;
 }
 
-/* A client that shut down its side may still read. If it is silent for long while work is done, it counts as gone. */
+/* Whether nobody waits for the answer. A client that has only shut down its sending side may still read, so it counts as
+ * gone only after HALF_CLOSED_US. */
 static bool is_abandoned(void *arg)
 {
 	const struct exchange *exchange = arg;
@@ -407,7 +409,7 @@ static enum status handler_run(struct exchange *exchange, struct error *err)
 	return rc;
 }
 
-/* Its turn did not come: no answer would be read, or the listener closes. */
+/* The request did not get its turn, because its client is gone or the listener closes. */
 static void turn_give_up(struct exchange *exchange)
 {
 	exchange->cut = exchange->cut || work_is_abandoned();
@@ -462,7 +464,7 @@ static enum status call_run_alone(struct exchange *exchange, const json_t *pairs
 	return rc;
 }
 
-/* The query may continue in the body. */
+/* Completes the body. If the body is a form that continues the query, it is parsed as such. */
 static enum status body_take(struct exchange *exchange, struct error *err)
 {
 	enum status rc = body_finish(&exchange->body, head_says_gzip(&exchange->head), body_limit(exchange),
@@ -474,7 +476,7 @@ static enum status body_take(struct exchange *exchange, struct error *err)
 	return rc;
 }
 
-/* Later errors do not replace the first. */
+/* Where an error is stored; NULL, if there is one already: the first error is the one that is answered. */
 static struct error *error_of(struct exchange *exchange)
 {
 	return exchange->failed ? NULL : &exchange->error;

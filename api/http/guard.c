@@ -61,7 +61,7 @@ static bool address_is_wildcard(const struct in6_addr *address)
 	       (IN6_IS_ADDR_V4MAPPED(address) && memcmp(address->s6_addr + 12, zeros, sizeof(zeros)) == 0);
 }
 
-/* An address literal cannot be rebound by a name server. */
+/* Whether an address may stand in Host. DNS rebinding needs a name, so addresses of this machine are safe. */
 static bool literal_allowed(const struct guard *guard, const struct in6_addr *address)
 {
 	struct in6_addr own;
@@ -100,7 +100,7 @@ bool guard_host_allowed(const struct guard *guard, const char *host)
 	       (address_read(name, &address) && literal_allowed(guard, &address));
 }
 
-/* Without a port, either means the one of the page's scheme. */
+/* Whether they name the same place. A missing port is the default port of the origin's scheme, for both. */
 static bool origin_is_host(const char *origin, const char *host)
 {
 	static const struct {

@@ -31,7 +31,7 @@ static bool name_is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-/* Where a part ends is said by what it is a part of. */
+/* Whether the header is about the connection or the length of a request: parts have none of their own. */
 static bool is_framing(const char *name)
 {
 	static const char *const framing[] = { "Connection", "Content-Length", "Expect", "Transfer-Encoding",
@@ -163,14 +163,14 @@ static enum status answer_take(struct exchange *exchange, struct inner_answer *a
 	return STATUS_OK;
 }
 
-/* The connection is the outer request's. */
+/* A cut of a part cuts the outer request, whose connection it uses. */
 static enum status cut_outer(struct exchange *outer, struct error *err)
 {
 	outer->cut = true;
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "The answer to a part of this request was cut off.");
 }
 
-/* From a head's text to the answer. */
+/* Handles the whole request, from the text of its head to the answer. */
 static enum status exchange_run(struct exchange *exchange, const struct exchange_rules *rules,
 				struct inner_head *headers, const char *method, const char *head_text,
 				const char *body, size_t body_bytes, struct inner_answer *answer,

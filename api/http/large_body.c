@@ -8,7 +8,8 @@
 
 enum { LOOK_NS = 50 * 1000000, NS_PER_S = 1000000000 };
 
-/* A raw body stays text. The parts of a batch are requests of their own, which each have their turn. */
+/* Whether the body is parsed into a large JSON tree. A raw body is not parsed; the parts of a batch take turns of their
+ * own. */
 static bool is_tree(const struct exchange *exchange)
 {
 	const struct route *route = exchange->match.route;

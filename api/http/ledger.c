@@ -16,7 +16,8 @@
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 enum { METHOD_COUNT = sizeof(methods) / sizeof(methods[0]) };
 
-/* Injected faults may answer with any status: the table limits the number of counters. */
+/* The statuses with a counter of their own. The table bounds the number of counters, because injected faults can answer with
+ * any status. */
 static const unsigned codes[] = { 200, 201, 204, 206, 207, 304, 308, 400, 401, 403, 404,
 				  405, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417,
 				  428, 429, 431, 499, 500, 501, 502, 503, 504, 505, 507 };
@@ -75,7 +76,7 @@ static const char *method_of(const struct exchange *exchange)
 	return exchange->method ? exchange->method : "GET";
 }
 
-/* Copies as much as there is room for, as one line that drives no terminal. */
+/* Copies as much as fits, with control characters replaced, so that it is one line and harmless in a terminal. */
 static void text_keep(char *to, size_t size, const char *from)
 {
 	const size_t length = from ? strnlen(from, size - 1) : 0;
@@ -85,7 +86,7 @@ static void text_keep(char *to, size_t size, const char *from)
 	text_make_harmless(to);
 }
 
-/* Shells are reached by paths that are their keys, also by a method that no row has. */
+/* Keeps the path, but not that of a shell, which contains its secret key (also if no row has the method). */
 static void path_keep(struct ledger_entry *entry, const struct exchange *exchange)
 {
 	static const char shells[] = "_trainyard/shell/";

@@ -39,7 +39,7 @@ static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char 
 	return MHD_YES;
 }
 
-/* What begins the next line of a head that lies in one piece; NULL: there is more in it than is seen. */
+/* Where the line after the request line begins. NULL: the request line has bytes that the parsed parts do not show. */
 static const char *request_line_end(const struct request_line *line)
 {
 	const char *at = line->method + strlen(line->method) + 1;
@@ -56,8 +56,9 @@ bool library_is_strict(void)
 	return strncmp(MHD_get_version(), "0.", 2) != 0;
 }
 
-/* A line that begins with a NUL or a colon is taken for the end of the head, a NUL for the end of a value, and a bare LF for
- * that of a line, where others read on: what follows would be a request of its own. */
+/* Sets head->torn if the headers do not fill the head without gaps. libmicrohttpd 0.9 ends the head at a line that begins with
+ * NUL or a colon, a value at a NUL, and a line at a bare LF. Where a proxy reads on, the rest could be smuggled in as a
+ * request of its own. */
 void library_head_read(struct MHD_Connection *connection, const struct request_line *line, struct head *head)
 {
 	const union MHD_ConnectionInfo *info =

@@ -55,7 +55,7 @@ struct listener {
 	unsigned complaints;
 };
 
-/* Targets are decoded by us, after they were split. */
+/* Keeps libmicrohttpd from decoding targets: request.c decodes them after splitting them. */
 static size_t unescape_nothing(void *arg, struct MHD_Connection *connection, char *text)
 {
 	(void)arg, (void)connection;
@@ -70,7 +70,7 @@ static struct connection *place_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-/* The exchange that the connection has had since its first request. */
+/* The exchange of the connection: one object for all its requests, made by the first. */
 static struct exchange *exchange_of(struct connection *place, const char *target)
 {
 	struct exchange *exchange = connection_exchange(place);
@@ -84,7 +84,7 @@ static struct exchange *exchange_of(struct connection *place, const char *target
 	return exchange;
 }
 
-/* Its result is the request's *con_cls from the start. */
+/* libmicrohttpd's first callback about a request; the result becomes the request's *con_cls. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
 	struct connection *place = place_of(connection);
@@ -123,7 +123,7 @@ static void headers_walk(void *connection, head_seen seen, void *arg)
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_walk, &walk);
 }
 
-/* False when the listener is about to close. Counts the request either way. */
+/* Counts the request as under way. False: the listener is closing; the request is counted nevertheless. */
 static bool request_enter(struct listener *listener)
 {
 	atomic_fetch_add(&listener->under_way, 1);
@@ -147,7 +147,7 @@ static const struct sockaddr *address_of(struct MHD_Connection *connection)
 	return info ? info->client_addr : NULL;
 }
 
-/* 0: none. From release 1.0 on, the information about a connection is overwritten by the next call, so it is read at
+/* The descriptor of the connection; 0: none. From release 1.0 on, the information about a connection is overwritten by the next call, so it is read at
  * once. */
 static int client_of(struct MHD_Connection *connection)
 {
@@ -250,7 +250,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **he
 		request_leave(arg);
 }
 
-/* Out of descriptors, libmicrohttpd complains a million times a second. */
+/* Limits how many of libmicrohttpd's complaints are logged each second: without descriptors it has a million of them. */
 static bool complaint_allowed(struct listener *listener)
 {
 	int64_t second = clock_mono_us(listener->clock) / 1000000;
@@ -267,7 +267,7 @@ static bool complaint_allowed(struct listener *listener)
 	return allowed;
 }
 
-/* Paths may hold what only their users are to know; libmicrohttpd quotes them `so'. */
+/* Removes the path from a complaint, as paths can contain secrets. libmicrohttpd quotes paths `like this'. */
 static void path_hide(char *complaint)
 {
 	char *path = strstr(complaint, "`/");
@@ -277,8 +277,8 @@ static void path_hide(char *complaint)
 		memmove(path + 1, end ? end : "", strlen(end ? end : "") + 1);
 }
 
-/* Streams that are cut tell why themselves. The others are of connections that are no TCP (listener_adopt()), which
- * have no such options and no such delays.
+/* Whether the complaint is not worth logging: about streams that were cut, which log that themselves, or about TCP options
+ * of connections that are not TCP (listener_adopt()).
  * Source: https://github.com/Karlson2k/libmicrohttpd/blob/v0.9.75/src/microhttpd/mhd_send.c */
 static bool is_noise(const char *complaint)
 {
@@ -447,12 +447,12 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
 		{ MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, listener },
-		/* Those that were cut are there until their threads have ended: it counts them, and closes new ones. */
+		/* libmicrohttpd counts connections that were cut until their threads end, so its own limit is higher than ours. */
 		{ MHD_OPTION_CONNECTION_LIMIT, (intptr_t)2 * connections_of(options), NULL },
 		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
-		/* Before, it would say in its own words what is refused in ours. */
+		/* Only from release 1.0 on: before, strictness would answer in the words of libmicrohttpd what we refuse in ours. */
 		{ MHD_OPTION_STRICT_FOR_CLIENT, library_is_strict(), NULL },
 		{ options->tls_key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->tls_key },
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->tls_certificate },

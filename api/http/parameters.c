@@ -65,7 +65,7 @@ static enum status take_form(const struct query_pair *pair, struct parameters *p
 	return STATUS_OK;
 }
 
-/* Each also with a dollar sign in front. */
+/* The parameters that all methods have. Each may have a dollar sign in front of its name. */
 static const struct {
 	const char *name;
 	take_parameter take;

@@ -12,7 +12,7 @@
 
 #include "daemon/base/memory.h"
 
-/* Linux makes the file with the mode that the socket has, so it never has another one.
+/* Binds with mode 0600. Linux gives the file the mode of the socket, so there is no moment with another mode.
  * Source: unix_bind() in net/unix/af_unix.c of Linux 6.1 */
 static bool fd_bind(int fd, const struct sockaddr_un *address)
 {
@@ -20,7 +20,7 @@ static bool fd_bind(int fd, const struct sockaddr_un *address)
 	       bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 }
 
-/* A killed daemon leaves its socket behind. */
+/* Whether nothing listens at the socket: a killed daemon has left it. */
 static bool is_abandoned(const struct sockaddr_un *address)
 {
 	struct stat about;

@@ -7,9 +7,9 @@
 
 enum { DEPTH_SHOWN_MAX = 128, PIECE_BYTES = 2048 };
 
-/* Tokens are short: they are gathered in a piece, and appended piece by piece. What is left of it is told by two pointers
- * and not by a count: of a length that is known to be small compilers make a string instruction, which takes longer to
- * begin than most tokens to be copied. */
+/* Collects tokens, which are short, in a piece that is appended when it is full. The free room is the difference of two
+ * pointers and not a count, because for a length that is known to be small compilers use a string instruction, which takes
+ * longer to begin than most tokens take to be copied. */
 struct printer {
 	struct text *text;
 	size_t depth;
@@ -83,7 +83,7 @@ static size_t blank_length(const char *json, size_t left)
 	return length;
 }
 
-/* After an opening brace: closes it at once when nothing is in it. Returns the bytes consumed. */
+/* Writes an opening bracket; if nothing is in it, the closing one too. Returns the bytes consumed. */
 static size_t open_write(struct printer *printer, const char *json, size_t left)
 {
 	const char close = json[0] == '{' ? '}' : ']';

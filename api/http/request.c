@@ -72,7 +72,7 @@ static void authority_take(const char **raw, struct target *target, char **at)
 	}
 }
 
-/* The last raw colon of a segment parts it from a verb. */
+/* Splits the last segment into stem and verb at its last colon that is not percent-encoded. False: it has none. */
 static bool verb_take(const char *raw, size_t length, struct target *target, char **at)
 {
 	const char *colon = memrchr(raw, ':', length);
@@ -116,8 +116,8 @@ static bool path_split(const char *path, size_t length, struct target *target, c
 
 enum status target_parse(const char *raw, struct target *ret_target, struct error *err)
 {
-	/* The path, its segments, the last one again as stem and verb, the authority, the query; and NULs: that
-	 * of a segment stands where its slash was. */
+	/* Room for the path, its segments, the stem and the verb of the last one, the authority and the query. The NUL of a
+	 * segment takes the place of its slash. */
 	const size_t raw_length = strlen(raw);
 	struct target target = { .memory = memory_alloc(3 * raw_length + 8) };
 	char *at = target.memory;
@@ -230,7 +230,7 @@ void query_deinit(struct query *query)
 static const struct {
 	const char *name;
 	size_t length;
-	bool single; /* two of them make the request doubtful */
+	bool single; /* a request that has it twice is refused */
 } header_fields[HEADER_COUNT] = {
 	[HEADER_AUTHORIZATION] = HEADER("Authorization", true),
 	[HEADER_CONTENT_ENCODING] = HEADER("Content-Encoding", true),

@@ -25,13 +25,13 @@ static bool verbs_equal(const char *path, const char *verb)
 	return own && verb ? strcmp(own, verb) == 0 : own == verb;
 }
 
-/* @verb is NULL where the target's last segment is to be taken whole. */
+/* Segment @i of the target. With a @verb the last one is without it; NULL: the colon is part of the segment. */
 static const char *segment_of(const struct target *target, size_t i, const char *verb)
 {
 	return verb && i + 1 == target->segment_count ? target->stem : target->segments[i];
 }
 
-/* Where segment @i begins, and all that follows it. */
+/* The path from segment @i to its end. */
 static const char *rest_of(const struct target *target, size_t i)
 {
 	const char *rest = target->path;
@@ -48,7 +48,8 @@ static bool name_fits(const char *segment)
 
 enum stem { STEM_FULL, STEM_MAY_BE_EMPTY };
 
-/* STEM_MAY_BE_EMPTY: what has nothing before a verb is no name with a colon. */
+/* Whether the row has this path. STEM_MAY_BE_EMPTY: a target like "x/:verb" fits a row with a name before the verb, so that
+ * the colon is not taken for a part of a name. */
 static bool path_fits(const char *path, const struct target *target, const char *verb, enum stem stem)
 {
 	struct path_part part;
@@ -70,7 +71,7 @@ static bool path_fits(const char *path, const struct target *target, const char 
 	return i == target->segment_count && !target->too_deep && verbs_equal(path, verb);
 }
 
-/* A row's path as the family's clients write it; NULL: its row is not theirs. */
+/* The path of a row as the clients of the family write it, without what they omit. NULL: they cannot reach the row. */
 static const char *path_of(const struct family *family, const struct route *route)
 {
 	const size_t length = family->omitted ? strlen(family->omitted) : 0;
@@ -78,8 +79,8 @@ static const char *path_of(const struct family *family, const struct route *rout
 	return length && strncmp(route->path, family->omitted, length) != 0 ? NULL : route->path + length;
 }
 
-/* False only where path_fits() is: a look at first letters, which passes over most of the hundreds of rows at little cost.
- * The last segment is left out, since what stands before its verb may be empty. */
+/* A fast check before path_fits(), false only if that is false: it compares the first letter of each segment, which rules
+ * out most of the hundreds of rows. The last segment is not compared, as it may be empty before its verb. */
 static bool path_may_fit(const char *path, const struct target *target)
 {
 	for (size_t i = 0; i + 1 < target->segment_count && *path == '/'; i++) {
@@ -134,7 +135,7 @@ static bool table_has_verb(const struct family *family, const struct route *rout
 	return false;
 }
 
-/* The target's verb, or NULL where it has none or no row for it. */
+/* The verb of the target; NULL: it has none, or no row has this verb. */
 static const char *verb_choose(const struct family *families, const struct target *target)
 {
 	if (!target->verb)
@@ -158,7 +159,7 @@ static void allow_add(struct match *match, const char *method)
 
 enum turn { TURN_FIRST, TURN_LAST_RESORT };
 
-/* Does the family take part at this turn, with such a path? */
+/* Whether the rows of the family are searched for this path at this turn. */
 static bool family_has_turn(const struct family *family, enum turn turn, const struct target *target)
 {
 	if (family->last_resort != (turn == TURN_LAST_RESORT) || !family_may_fit(family, target))
@@ -188,7 +189,7 @@ static bool family_match(const struct family *family, const char *method, const 
 	return false;
 }
 
-/* True when the path is there, be it with other methods only. */
+/* Looks among the rows that are not emulated. True: one of them has the path, maybe with another method. */
 static bool absent_match(const struct family *family, const char *method, const struct target *target,
 			 const char *verb, struct match *match)
 {

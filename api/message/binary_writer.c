@@ -19,7 +19,7 @@ void wire_key_write(struct text *bytes, unsigned number, enum wire_type type)
 	varint_write(bytes, (uint64_t)number << 3 | type);
 }
 
-/* Most lengths are one byte: wire_part_end() makes room for more. */
+/* Leaves one byte for the length, as most parts are short. wire_part_end() moves the part if it needs more. */
 size_t wire_part_begin(struct text *bytes, unsigned number)
 {
 	wire_key_write(bytes, number, WIRE_BYTES);
@@ -67,7 +67,7 @@ void wire_double_field_write(struct text *bytes, unsigned number, double value)
 		text_putc(bytes, (char)(bits >> 8 * i));
 }
 
-/* seconds = 1, nanos = 2; zeros are left out. */
+/* Writes a Duration or a Timestamp: field 1 has the seconds, field 2 the nanoseconds; zeros are left out. */
 static void instant_write(struct text *bytes, int64_t seconds, int64_t nanos)
 {
 	if (seconds)
@@ -105,7 +105,7 @@ bool wire_timestamp_write(const char *text, struct text *bytes)
 	return true;
 }
 
-/* Paths travel in snake_case, each for itself. */
+/* Writes each path of the mask as a string of its own, in snake_case. */
 bool wire_mask_write(const char *text, struct text *bytes)
 {
 	size_t begin;

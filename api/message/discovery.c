@@ -66,7 +66,7 @@ static json_t *auth(void)
 			 "See and change everything.", scope_read, "description", "See everything.");
 }
 
-/* Without a batchPath: batches are not taken. */
+/* The document has no batchPath, because the API takes no batches. */
 json_t *discovery_begin(const struct discovery_api *api, const char *root_url)
 {
 	return json_pack("{s:s, s:s, s:s++, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s,"
@@ -81,7 +81,7 @@ json_t *discovery_begin(const struct discovery_api *api, const char *root_url)
 			 "resources", "schemas");
 }
 
-/* The member @name, made when it is not there yet. */
+/* The object at @name; makes it if it does not exist. */
 static json_t *object_in(json_t *object, const char *name)
 {
 	json_t *member = json_object_get(object, name);
@@ -93,7 +93,7 @@ static json_t *object_in(json_t *object, const char *name)
 	return member;
 }
 
-/* Puts the method where "projects.jobs.create" has its place. */
+/* Adds the method below its resources: "projects.jobs.create" below projects and jobs. */
 static void method_put(json_t *document, const char *id, json_t *method)
 {
 	AUTO(string) char *copy = memory_strdup(id);
@@ -122,7 +122,7 @@ static void path_texts_deinit(struct path_texts *texts)
 	text_deinit(&texts->path);
 }
 
-/* How many parts there are up to the last {name}, the version among them. */
+/* The number of parts of the path up to its last {name}, including the version. */
 static size_t bound_parts(const char *path)
 {
 	struct path_part part;
@@ -136,7 +136,7 @@ static size_t bound_parts(const char *path)
 	return bound;
 }
 
-/* A part that belongs to the resource. */
+/* Writes a part of the path that belongs to the name of the resource. */
 static void bound_part_write(struct path_texts *texts, const struct path_part *part, bool first)
 {
 	text_puts(&texts->pattern, first ? "^" : "/");
@@ -159,7 +159,7 @@ static void flat_part_write(struct text *flat, const struct path_part *part, con
 		text_append(flat, part->text, part->length);
 }
 
-/* A part that stands for itself. */
+/* Writes a part of the path that belongs to no resource. */
 static void own_part_write(struct text *path, const struct path_part *part)
 {
 	text_puts(path, part->is_name ? (part->is_rest ? "{+" : "{") : "");

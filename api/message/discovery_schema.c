@@ -138,7 +138,7 @@ void schema_add(json_t *schemas, const struct discovery_api *api, const struct m
 	if (json_object_get(schemas, name.data))
 		return;
 	properties = json_object();
-	/* It stands there before the messages inside it are added: one of them may be itself. */
+	/* Added before the messages inside it, because a message can contain itself. */
 	json_object_set_new(schemas, name.data,
 			    json_pack("{s:s, s:s, s:s, s:o}", "id", name.data, "description", message->help,
 				      "type", "object", "properties", properties));

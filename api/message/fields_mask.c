@@ -26,7 +26,7 @@ enum {
 	MASK_NAMES_MAX = 4096,
 	MASK_SHOWN_BYTES = 4096,
 	REACHED_MAX = 64,
-	VALUE_DEPTH_MAX = 128, /* arrays in arrays are the only way to be deeper than the mask */
+	VALUE_DEPTH_MAX = 128, /* only arrays within arrays can be deeper than the mask */
 };
 
 /* The messages that a path has led to: more than one below a star. */
@@ -244,7 +244,7 @@ enum status fields_mask_check(const struct message *message, const char *mask, m
 	return mask_parse(message, mask, refuse ? refuse : mask_refuse, &tree, err);
 }
 
-/* ---- the text that goes by ---- */
+/* ---- filtering the text ---- */
 
 /* The trees that apply to the current value: every tree that a path of the mask has led to. Those of outer levels are
  * below them on the stack. */

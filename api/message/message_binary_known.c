@@ -18,7 +18,7 @@ static double double_of(uint64_t bits)
 	return value;
 }
 
-/* JSON has no numbers for these. */
+/* Infinities and NaN become strings, because JSON has no numbers for them. */
 json_t *binary_double(uint64_t bits)
 {
 	const double value = double_of(bits);
@@ -34,7 +34,7 @@ json_t *binary_string(struct binary *binary, const struct wire *bytes)
 {
 	json_t *string = NULL;
 
-	/* JSON's own texts are without NUL here, too. */
+	/* A text with NUL is refused, as in JSON. */
 	if (!memchr(bytes->at, '\0', wire_left(bytes)))
 		string = json_stringn((const char *)bytes->at, wire_left(bytes));
 	return string ? string : binary_refuse(binary, "A text that is no UTF-8, or has a NUL");
@@ -64,7 +64,7 @@ static json_t *no_time_made(const struct instant *instant)
 	return json_sprintf(NO_TIME, instant->seconds, instant->nanos);
 }
 
-/* Reads on top of what @instant holds. */
+/* Reads the fields that are present; the others keep what @instant has. */
 static bool instant_read(struct binary *binary, struct wire wire, struct instant *instant)
 {
 	struct wire_field part;

@@ -57,7 +57,7 @@ static enum wire_type type_on_wire(const struct field *field)
 	}
 }
 
-/* Enums stay numbers, which message_read() knows. */
+/* The numbers of enums are kept; message_read() turns them into names. */
 static json_t *number_decode(const struct field *field, uint64_t bits)
 {
 	switch (field->type) {

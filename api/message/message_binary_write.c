@@ -59,7 +59,7 @@ static bool name_is(const struct name *name, const char *other)
 	return strncmp(name->at, other, name->length) == 0 && other[name->length] == '\0';
 }
 
-/* Nothing can be read any more. */
+/* Whether the text was found to be broken, after which nothing is read. */
 static bool is_broken(struct binary *binary)
 {
 	binary->at = "";
@@ -94,7 +94,7 @@ static bool element_next(struct binary *binary, bool *is_first)
 	return part_next(binary, '[', ']', is_first);
 }
 
-/* ---- what any value may hold ---- */
+/* ---- values of any type ---- */
 
 static void name_write(struct binary *binary, const struct name *name)
 {
