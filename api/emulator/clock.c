@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choice: all of it is ours, the service has nothing like it. */
+/* Choice: the service has nothing like this, so names and forms are our own. */
 #include "api/emulator/clock.h"
 
 #include <inttypes.h>

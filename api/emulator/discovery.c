@@ -142,7 +142,7 @@ static enum status directory_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- what masks of fields may name ---- */
+/* ---- tables for masks of fields ---- */
 
 #define TEXT_FIELD(NAME)                                                                                     \
 	{                                                                                                    \
@@ -206,7 +206,7 @@ static const struct field document_fields[] = {
 static const struct message document_answer = { .full_name = "discovery#restDescription",
 						.fields = document_fields };
 
-/* Open: as the cloud's documents, which clients read before they authenticate. */
+/* No token is needed, as for the documents of the cloud: clients read them before they authenticate. */
 const struct route discovery_routes[] = {
 	{ .method = "GET",
 	  .path = "/$discovery/rest",

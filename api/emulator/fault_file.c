@@ -62,7 +62,7 @@ static enum status rules_read(const struct faults_context *context, const char *
 	return STATUS_OK;
 }
 
-/* Takes the first of @rules that reads as @text out of them. */
+/* Removes the first rule that equals @text from @rules. False: none does. */
 static bool rule_take(json_t *rules, const char *text)
 {
 	json_t *rule;

@@ -40,7 +40,7 @@ static const struct {
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* Of the two names of the known project, rules have the id, as their jobs do. */
+/* The project of the call by its id, as in rules and jobs, even if the path has its number. */
 static const char *project_of(const struct faults_context *context, const struct call *call)
 {
 	const char *named = call_param(call, "project");

@@ -44,7 +44,7 @@ static const struct {
 	{ "/batch", "", "batch" },
 };
 
-/* Choice: CPUs are what every job wants. */
+/* Choice: the error is about the quota of CPUs, because every job needs CPUs. */
 static const char too_many_cpus[] = QUOTA_METRICS_SENTENCE QUOTA_TRAINING_METRIC "cpus";
 
 static const struct creation creating[] = {
@@ -110,7 +110,7 @@ struct wanted {
 	bool creates, names_project;
 };
 
-/* Calls of storage and logging are of no project and no job. */
+/* Whether the calls have a project. Those of storage and logging have neither a project nor a job. */
 static bool is_of_project(const char *name)
 {
 	return strncmp(name, "ml.", strlen("ml.")) == 0 ||

@@ -12,7 +12,7 @@
 #include "store/jobs/summaries.h"
 #include "store/logs/log_tail.h"
 
-enum { LOOK_US = 500000 /* at the job, while its log is quiet */ };
+enum { LOOK_US = 500000 /* how often the state of the job is looked at while its log is quiet */ };
 
 static const struct field query_fields[] = {
 	FIELD("project", STRING, 0, "Only a job of the project with this id."),
@@ -131,7 +131,7 @@ static void line_render(void *arg, const struct tail_line *line)
 	text_putc(text, '\n');
 }
 
-/* Once the job has ended, what was written before its end is waited for. */
+/* Looks whether the job has ended; if so, waits until the lines written before its end are stored. */
 static enum status end_look(struct log_stream *stream, struct error *err)
 {
 	AUTO(job) struct job *job = NULL;

@@ -107,7 +107,7 @@ static enum status pieces_read(struct reading *reading, struct object_reader *ob
 	return rc;
 }
 
-/* A file that is broken, or goes meanwhile, does not keep the others from being read. */
+/* Reads one file. If it is broken, or is deleted meanwhile, the others are read nevertheless. */
 static void object_take(struct reading *reading, const char *name)
 {
 	AUTO(object_reader) struct object_reader *object = NULL;
@@ -126,7 +126,7 @@ static void object_take(struct reading *reading, const char *name)
 	reading->scalars.run = "";
 }
 
-/* By name: names in one directory begin with the time at which the file was made. */
+/* Reads the files in the order of their names, which is that of their times within one directory. */
 static enum status files_read(struct reading *reading, struct error *err)
 {
 	AUTO(string) char *after = NULL;
@@ -164,7 +164,7 @@ static enum status files_read(struct reading *reading, struct error *err)
 
 /* ---- the answer ---- */
 
-/* In as few digits as read back as the same: nine are enough for what was a float. */
+/* Writes the number with the fewest digits from which the same number is read. Nine are enough for a float. */
 static void number_write(struct text *text, double number)
 {
 	char digits[40];

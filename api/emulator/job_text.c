@@ -33,7 +33,7 @@ const struct message job_read_message = { "trainyard.ReadJob", read_fields, "Wha
 
 /* ---- the text ---- */
 
-/* JSON begins with a brace, and is read as such: YAML's own reading of it refuses tabs. */
+/* Text that begins with a brace is read as JSON and not as YAML, because YAML refuses tabs in it. */
 static enum status document_read(const char *text, size_t length, json_t **ret_value, struct error *err)
 {
 	json_error_t problem;
@@ -49,7 +49,7 @@ static enum status document_read(const char *text, size_t length, json_t **ret_v
 				      problem.text);
 }
 
-/* ---- which job it is ---- */
+/* ---- the kind of the job ---- */
 
 static const struct job_form {
 	const char *member, *snake; /* what tells it */

@@ -164,7 +164,7 @@ static void event_report(const struct journal_row *row, const char *replica, str
 	case JOURNAL_MADE:
 		text_printf(text, "%s has its new container", replica);
 		break;
-	case JOURNAL_BLAME: /* has no row of its own */
+	case JOURNAL_BLAME: /* marks another row */
 		break;
 	}
 }
@@ -183,7 +183,7 @@ static const char *kind_name(enum journal_kind kind)
 	return names[kind];
 }
 
-/* The members of an end, of an event or a replica. */
+/* Writes the members about the end of a replica, into an event or a replica. */
 static void end_write(const struct journal_row *row, struct writer *answer)
 {
 	member_text(answer, "end", end_name(row->cause));

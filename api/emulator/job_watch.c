@@ -88,7 +88,7 @@ static void position_render(const struct watch *watch, struct text *text)
 	text_putc(text, '\n');
 }
 
-/* A position of another start of the daemon leaves the watch at its beginning. */
+/* Reads a position. One from an earlier start of the daemon is ignored: the watch then begins with all jobs. */
 static enum status position_read(struct watch *watch, const char *position, struct error *err)
 {
 	char instance[INSTANCE_LENGTH + 1], rest;
@@ -188,7 +188,7 @@ static bool is_among(const struct summary_list *list, int64_t id)
 	return false;
 }
 
-/* The jobs that changed as they are now. */
+/* Writes the jobs that have changed, in their present state. */
 static enum status changes_render(struct watch *watch, int64_t *jobs, size_t count, struct text *text,
 				  struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/emulator/jobs_find.c: which job a call is about. */
+/* api/emulator/jobs_find.c: finds the job that a call names. */
 #include <inttypes.h>
 #include <string.h>
 

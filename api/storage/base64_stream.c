@@ -21,7 +21,7 @@ static bool is_space(char c)
 	return c == '\r' || c == '\n' || c == ' ' || c == '\t';
 }
 
-/* Nothing but padding follows padding, and two characters at least go before it. */
+/* Takes one character. False: it is invalid here. Padding needs two characters before it, and only padding may follow. */
 static bool digit_take(struct base64_stream *stream, char c)
 {
 	const int value = c == '=' ? 0 : digit_value(c);

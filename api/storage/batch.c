@@ -14,7 +14,7 @@ enum { BATCH_MAX_CALLS = 100, ANSWER_MAX_BYTES = 16 << 20 };
 
 struct batch {
 	struct call *call;
-	bool only_reads; /* nothing is carried out yet: a batch that cannot be read has no effect */
+	bool only_reads; /* first pass: nothing is carried out, so that a batch that is malformed somewhere has no effect */
 	unsigned count;
 	char *content_id;
 	struct text part;
@@ -26,7 +26,7 @@ static void batch_deinit(struct batch *batch)
 	text_deinit(&batch->part);
 }
 
-/* No line of an answer begins with it: answers are JSON, and JSON strings hold no line ends. */
+/* Cannot occur at the beginning of a line of an answer: answers are JSON, whose strings have no line ends. */
 #define BOUNDARY "batch_trainyard_9dPzVTSeYWkXqN2s"
 
 static const char *reason_phrase(unsigned http_status)
@@ -136,7 +136,7 @@ static enum status request_parse(struct text *part, struct inner_request *ret_re
 	return STATUS_OK;
 }
 
-/* The answer is as long as it may get: what is left is not carried out. */
+/* Answers 503 for a part, which is not carried out, because the answer has reached its maximal length. */
 static void part_put_off(struct batch *batch, struct inner_answer *inner)
 {
 	struct error refusal AUTO_ERROR = { 0 };
@@ -149,7 +149,7 @@ static void part_put_off(struct batch *batch, struct inner_answer *inner)
 	answer_write(batch, inner);
 }
 
-/* An error of a call is in its own answer, not in the batch's. */
+/* Runs one part. Its error goes into its own answer; *err is about the batch itself. */
 static enum status part_run(struct batch *batch, struct error *err)
 {
 	struct inner_request request = { .method = NULL };

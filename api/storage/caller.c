@@ -28,7 +28,7 @@ static enum status refuse(struct error *err)
 	return STATUS_UNAUTHENTICATED;
 }
 
-/* The address of many APIs, none of which is the XML API. */
+/* A host of many JSON APIs, which does not serve the XML API. */
 static const char json_api_only[] = "www.googleapis.com";
 
 bool plain_is_elsewhere(const struct call *call)

@@ -4,7 +4,7 @@
 #include "api/storage/resource.h"
 #include "daemon/base/json.h"
 
-/* How often a change is made anew because another one came between reading and writing. */
+/* How often a change is tried again because another request changed the resource between its reading and its writing. */
 enum { TRIES_MAX = 32 };
 
 enum status resource_change(struct call *call, change_try try_once, enum change change, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/checksum.c: checksums as they travel.
+/* api/storage/checksum.c: checksums in the form of headers and resources.
  * Source: https://cloud.google.com/storage/docs/json_api/v1/objects#resource (read 2026-11-22) */
 #include <endian.h>
 #include <sodium.h>

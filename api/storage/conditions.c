@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/conditions.c: what a request wants to hold.
+/* api/storage/conditions.c: preconditions of requests.
  * Source: https://cloud.google.com/storage/docs/request-preconditions (read 2026-11-22) */
 #include "api/storage/bucket_parts.h"
 #include "daemon/base/json.h"
 
-/* -1 stands for "not given": as a number that was given it matches nothing, like all numbers below 0. */
+/* -1 means "not given". A given negative number, -1 too, becomes INT64_MIN, which matches no generation. */
 int64_t condition_of(const json_t *given, const char *name)
 {
 	const int64_t number = json_int_at(given, name, -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/download.c: an object's bytes, as the JSON API gives them. */
+/* api/storage/download.c: downloads of an object's bytes by the JSON API. */
 #include "api/storage/media_answer.h"
 #include "api/storage/storage.h"
 

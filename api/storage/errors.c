@@ -25,7 +25,7 @@ enum status error_parameter(struct error *err, const char *reason, const char *p
 	return STATUS_INVALID_ARGUMENT;
 }
 
-/* Choice: a malformed mask is shown whole.
+/* Choice: for a malformed mask the error quotes all of it, as no field can be named.
  * Source: https://developers.google.com/workspace/drive/api/guides/fields-parameter and public reports of that service,
  * which answers by the same front end: "Invalid field selection NAME", location fields (read 2026-11-25) */
 enum status storage_fields_refuse(const char *mask, const char *path, const char *name, struct error *err)

@@ -39,7 +39,7 @@ void gunzip_free(struct gunzip *gunzip)
 	free(gunzip);
 }
 
-/* 1: there is more to unpack; 0: the end; -1. */
+/* Reads more of the packed data. 1: there are bytes to unpack; 0: the end; -1: an error. */
 static int packed_fill(struct gunzip *gunzip)
 {
 	ssize_t got;
@@ -55,7 +55,7 @@ static int packed_fill(struct gunzip *gunzip)
 	return 1;
 }
 
-/* False when what is there cannot be unpacked. */
+/* Unpacks a piece. False: the data are not valid gzip. */
 static bool member_step(struct gunzip *gunzip)
 {
 	int rc;

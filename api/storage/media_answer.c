@@ -64,7 +64,7 @@ static ssize_t media_read(void *arg, char *buffer, size_t size)
 		size = (size_t)(media->end - media->at);
 	got = stored_read(media, media->at, buffer, size);
 	if (got <= 0)
-		return STREAM_CUT; /* bytes are missing, so this is not the end */
+		return STREAM_CUT; /* the file is too short: the stream is cut, as an end would look like success */
 	media->at += got;
 	return got;
 }
@@ -77,7 +77,7 @@ static ssize_t unpacked_read(void *arg, char *buffer, size_t size)
 	return got < 0 ? STREAM_CUT : got;
 }
 
-/* ---- what the headers say ---- */
+/* ---- headers of the answer ---- */
 
 static const char *metadata_text(const struct object *object, const char *name)
 {
@@ -101,7 +101,7 @@ static bool unpacks(const struct call *call, const struct object *object)
 	       !(cache && strcasestr(cache, "no-transform"));
 }
 
-/* A header that cannot be said (a name with a line end in it …) is left out. */
+/* Adds a header. One that HTTP cannot carry (a line end in the name …) is left out. */
 static void say(struct call *call, const char *name, const char *value)
 {
 	if (value && *value)

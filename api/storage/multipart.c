@@ -29,8 +29,8 @@ struct multipart {
 	 * at the current byte. */
 	char delimiter[BOUNDARY_MAX_BYTES + 5];
 	size_t delimiter_length;
-	size_t matched;                /* so much of it stood last in what came */
-	size_t unreal;                 /* the part of it that is not the body's: the end of the line before */
+	size_t matched;                /* how many of its bytes the input ended with */
+	size_t unreal;                 /* how many of these are the line end before the boundary, which is not a part of the body */
 	char head[HEAD_MAX_BYTES + 1]; /* complete lines, each as a string; then the current one */
 	size_t head_length;
 	size_t line; /* where the current line begins */
@@ -43,7 +43,7 @@ static enum status malformed(struct error *err)
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Malformed multipart body.");
 }
 
-/* Copies what is quoted (or, unquoted, up to the next separator). */
+/* Copies the value of a parameter: a quoted string, or the text up to the next separator. */
 static char *value_copy(const char *value)
 {
 	struct text copy AUTO_TEXT = { 0 };
@@ -145,7 +145,7 @@ static enum status line_take(struct multipart *multipart, const char **data, con
 	return STATUS_OK;
 }
 
-/* The line at `line` is kept; another begins. */
+/* Keeps the line at `line`, and begins the next one. */
 static enum status line_end(struct multipart *multipart, struct error *err)
 {
 	if (multipart->head_length == HEAD_MAX_BYTES)
@@ -181,7 +181,7 @@ static bool quotes_left_out(struct multipart *multipart, const char *line)
 	return true;
 }
 
-/* The first boundary is at the start of a line, after others that mean nothing. */
+/* Skips lines until the first boundary, which begins a line. */
 static enum status preamble_receive(struct multipart *multipart, const char **data, const char *end,
 				    struct error *err)
 {
@@ -211,7 +211,7 @@ static enum status body_begin(struct multipart *multipart, struct error *err)
 	multipart->is_base64 =
 		strcasecmp(multipart_header(multipart, "Content-Transfer-Encoding"), "base64") == 0;
 	multipart->base64 = (struct base64_stream){ .count = 0 };
-	/* A part without a body may have its boundary right here: the line's end is already behind. */
+	/* A part without a body may have its boundary next. The line end that belongs to it was read with the empty line. */
 	multipart->matched = multipart->unreal = multipart->delimiter[0] == '\r' ? 2 : 1;
 	return multipart->sink.begin(multipart->sink.arg, multipart, err);
 }
@@ -263,7 +263,7 @@ static enum status part_end(struct multipart *multipart, struct error *err)
 	return multipart->sink.end(multipart->sink.arg, err);
 }
 
-/* How much of a delimiter that began before stands at @data. */
+/* How many bytes at the beginning of @data continue a delimiter that began before. */
 static size_t delimiter_go_on(const struct multipart *multipart, const char *data, size_t length)
 {
 	const size_t missing = multipart->delimiter_length - multipart->matched;
@@ -275,7 +275,7 @@ static size_t delimiter_go_on(const struct multipart *multipart, const char *dat
 	return same;
 }
 
-/* The text that had looked like a delimiter belongs to the body. */
+/* Passes the bytes that looked like the beginning of a delimiter on as bytes of the body. */
 static enum status delimiter_give_up(struct multipart *multipart, struct error *err)
 {
 	const size_t matched = multipart->matched, unreal = multipart->unreal;
@@ -285,7 +285,7 @@ static enum status delimiter_give_up(struct multipart *multipart, struct error *
 				: STATUS_OK;
 }
 
-/* Where @data ends with the beginning of a delimiter: how many bytes of it. */
+/* How many bytes at the end of @data are the beginning of a delimiter. */
 static size_t delimiter_begun(const struct multipart *multipart, const char *data, size_t length)
 {
 	const size_t window = length < multipart->delimiter_length ? length : multipart->delimiter_length - 1;
@@ -325,7 +325,7 @@ static enum status body_receive(struct multipart *multipart, const char **data, 
 	return rc ? rc : part_end(multipart, err);
 }
 
-/* Behind a boundary: the end of its line, or two hyphens. */
+/* Reads what follows a boundary: a line end before the next part, or two hyphens after the last one. */
 static enum status after_receive(struct multipart *multipart, const char **data, const char *end,
 				 struct error *err)
 {

@@ -12,7 +12,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-/* A storage class and nothing else: the rest is the source's. */
+/* Whether the form has only a storage class: all other metadata then come from the source. */
 static bool is_class_only(const struct object_form *form)
 {
 	return json_object_get(form->metadata, "storageClass") && json_object_size(form->metadata) == 1 &&
@@ -55,7 +55,7 @@ static enum status copy_run(const struct call *call, struct object *ret_copy, st
 		.name = call_param(call, "destinationObject"),
 		.conditions = conditions_read(call),
 	};
-	/* A source that is being replaced is copied in its new version, because it existed all the time. */
+	/* If the source is replaced while it is copied, the new content is copied, as a source existed at all times. */
 	int64_t generation = generation_read(call, "sourceGeneration");
 	enum status rc = caller_admit(call, err);
 
@@ -101,7 +101,7 @@ enum status objects_rewrite(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Deletes the source after the copy was made; if it was replaced or deleted meanwhile, that stands. */
+/* Deletes the source after the copy was made. A source that was replaced or deleted meanwhile is left alone. */
 static enum status source_delete(const struct call *call, const struct object *source, struct error *err)
 {
 	const struct storage_context *context = call->context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/object_form.c: what a client says of an object. */
+/* api/storage/object_form.c: the Object resource in a request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 /* Source: https://cloud.google.com/storage/quotas#objects (read 2026-11-22) */
 enum {
 	METADATA_MAX_BYTES = 8192,
-	/* Choice: of all that the bytes are served with, so that a head has room for it. */
+	/* Choice: the limit for metadata that become headers of downloads, so that they fit into the head of an answer. */
 	HEADERS_MAX_BYTES = 4096,
 };
 
@@ -58,7 +58,7 @@ enum status metadata_size_check(const json_t *resource, struct error *err)
 		bytes, METADATA_MAX_BYTES);
 }
 
-/* Takes a checksum out of the resource. */
+/* Moves a checksum from the resource to the form. */
 static enum status checksum_take(json_t *resource, struct object_form *form, struct error *err)
 {
 	AUTO(string) char *crc32c = resource_take(resource, "crc32c");

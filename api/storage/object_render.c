@@ -63,7 +63,7 @@ static void links_write(struct writer *answer, const struct call *call, const st
 	char query[64];
 
 	if (!*call->host || call->host[strspn(call->host, characters)])
-		return; /* HTTP/1.0, or a name that is none */
+		return; /* HTTP/1.0, or an invalid host name */
 	snprintf(query, sizeof(query), "?generation=%" PRId64 "&alt=media", object->generation);
 	link_write(answer, "selfLink", call, "", object, "");
 	link_write(answer, "mediaLink", call, "download/", object, query);

@@ -8,7 +8,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 
-/* The resource that a change starts from; what it does not hold is as if it were not there. */
+/* The resource that a patch is applied to. Members that it lacks cannot be removed by the patch. */
 static json_t *base_make(const struct object *object)
 {
 	AUTO(json) json_t *base = json_copy(object->metadata);
@@ -18,7 +18,7 @@ static json_t *base_make(const struct object *object)
 	return TAKE(base);
 }
 
-/* A change of class takes a rewrite, and names and checksums are not for changing. */
+/* Ignores changes of what a patch cannot change: the storage class (which needs a rewrite), names and checksums. */
 static enum status constants_keep(const struct object *object, json_t *metadata, struct error *err)
 {
 	json_t *storage_class = json_object_get(object->metadata, "storageClass");

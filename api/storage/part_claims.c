@@ -8,7 +8,7 @@
 
 #include "daemon/base/memory.h"
 
-/* A document is as deep as DEPTH_PART_MEMBER; what is passed over may be deeper. */
+/* The depths of elements. Unknown elements, which are ignored, may be deeper than DEPTH_PART_MEMBER. */
 enum { DEPTH_DOCUMENT = 1, DEPTH_PART, DEPTH_PART_MEMBER, DEPTH_MOST = 16 };
 enum { VALUE_SIZE = 64 };
 
@@ -19,13 +19,13 @@ struct part_claims {
 	size_t came_bytes;
 	unsigned depth;
 	bool in_part, has_number, has_etag;
-	enum member member; /* the value that comes is this member's */
+	enum member member; /* the member whose value is being read */
 	char value[VALUE_SIZE];
 	size_t value_length; /* VALUE_SIZE: it is too long */
 	struct part_claim *list;
 	size_t count, room;
 	bool no_memory;
-	const char *fault; /* of the document, beside what the parser itself sees */
+	const char *fault; /* a fault of the document that the XML parser does not find itself */
 };
 
 /* "namespace SEPARATOR name"; the parser refuses namespaces that have it. */

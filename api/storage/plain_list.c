@@ -74,7 +74,7 @@ static void page_write(struct text *text, const struct call *call, const struct 
 	text_puts(text, "</ListBucketResult>");
 }
 
-/* Configurations that the XML API reads below the same path. */
+/* Refuses requests for configurations of the bucket, which the XML API has at the same path. */
 static enum status configuration_refuse(const struct call *call, struct error *err)
 {
 	static const char *const parameters[] = { "acl",     "cors",       "lifecycle", "location",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/plain_object.c: one object read, or deleted. */
+/* api/storage/plain_object.c: reads and deletes one object. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static enum status acl_refuse(const struct call *call, struct error *err)
 	return error_set(err, STATUS_UNIMPLEMENTED, NULL, "trainyard does not have access control lists.");
 }
 
-/* NOT_FOUND is not the last word on a bucket that may be the cloud's. */
+/* For a bucket that may exist in the cloud, a client is sent there instead of getting NOT_FOUND. */
 static enum status send_elsewhere(struct call *call)
 {
 	const struct storage_context *context = call->context;

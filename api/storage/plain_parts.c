@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/plain_parts.c: uploads in parts, begun, brought and ended.
+/* api/storage/plain_parts.c: uploads in parts: begin, upload of a part, end.
  * Source: https://cloud.google.com/storage/docs/xml-api/post-object-multipart, …/put-object-multipart,
  *         …/post-object-complete, …/delete-multipart (read 2026-11-22) */
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/plain_parts_list.c: which uploads in parts there are, and which parts they have.
+/* api/storage/plain_parts_list.c: lists of uploads in parts, and of the parts of one.
  * Source: https://cloud.google.com/storage/docs/xml-api/get-object-multipart, …/get-bucket-uploads (read 2026-11-22) */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/plain_routes.c: the rows of the plain paths, and how their errors look. */
+/* api/storage/plain_routes.c: the rows of the plain paths, and the form of their errors. */
 #include <string.h>
 
 #include "api/http/error_body.h"
@@ -153,7 +153,7 @@ static const char *code_of(const struct error *err, unsigned http_status)
 		{ 409, "Conflict" },
 		{ 411, "MissingContentLength" },
 		{ 412, "PreconditionFailed" },
-		{ 415, "InvalidArgument" }, /* Choice: the page has no code for it */
+		{ 415, "InvalidArgument" }, /* Choice: the documented list has no code for it */
 		{ 416, "InvalidRange" },
 		{ 429, "SlowDown" }, /* Source: https://github.com/nextcloud/server/issues/12537 */
 		{ 501, "NotImplemented" },

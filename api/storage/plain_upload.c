@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/plain_upload.c: an object written: all at once, or in a session. What is said of it comes in headers.
+/* api/storage/plain_upload.c: uploads of an object in one request or in a session. Its metadata come in headers.
  * Source: https://cloud.google.com/storage/docs/xml-api/put-object-upload,
  *         https://cloud.google.com/storage/docs/xml-api/post-object-resumable (read 2026-11-20) */
 #include <ctype.h>
@@ -13,7 +13,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-/* ---- what the headers say ---- */
+/* ---- headers of the request ---- */
 
 struct resource {
 	json_t *object, *custom;
@@ -92,7 +92,7 @@ enum status plain_target_read(const struct call *call, struct upload_form *form,
 
 /* ---- PUT ---- */
 
-/* It would make an empty object instead of a copy. */
+/* Refuses what trainyard does not have here. Ignored, a copy by header, for example, would make an empty object. */
 static enum status unsupported_refuse(const struct call *call, struct error *err)
 {
 	static const char *const headers[] = { "x-goog-copy-source", "x-amz-copy-source" };
@@ -178,7 +178,7 @@ enum status plain_object_put(struct call *call, struct error *err)
 	return rc ? rc : written_answer(call, &object, err);
 }
 
-/* ---- POST: a session begins, or an upload in parts, or that ends ---- */
+/* ---- POST: begins a session or an upload in parts, or ends the latter ---- */
 
 enum status plain_object_post_begin(struct call *call, struct error *err)
 {

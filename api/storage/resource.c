@@ -24,7 +24,7 @@ static const struct field *writable_field(const struct message *table, const cha
 
 static json_t *value_filter(const struct field *field, const json_t *value);
 
-/* New reference. Its depth is that of @table. */
+/* The members of @given that @table has. A new reference, no deeper than the table. */
 static json_t *object_filter(const struct message *table, const json_t *given)
 {
 	AUTO(json) json_t *kept = json_object();

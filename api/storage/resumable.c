@@ -10,7 +10,7 @@
 #include "api/storage/storage.h"
 #include "daemon/base/memory.h"
 
-/* What comes before the last bytes of an object is kept in whole pieces of this size, and none is too small.
+/* All but the last request of a session must bring whole pieces of this size; excess bytes are not kept.
  * Source: https://cloud.google.com/storage/docs/performing-resumable-uploads#chunked-upload */
 enum { PIECE_BYTES = 256 << 10 };
 
@@ -95,7 +95,7 @@ enum status upload_session_start(struct call *call, struct error *err)
 	return session_started_answer(call, &form.target, path.data, 200, err);
 }
 
-/* ---- what one request brings ---- */
+/* ---- the request ---- */
 
 static void refuse(struct resumption *resumption, unsigned http_status)
 {
@@ -107,7 +107,7 @@ static bool is_last(const struct content_range *range)
 	return range->total >= 0 && range->last == range->total - 1;
 }
 
-/* The session's total and the request's are the same, as far as they are known. */
+/* Whether the totals of the session and of the request are equal, or one of them is unknown. */
 static bool total_agrees(struct resumption *resumption)
 {
 	const int64_t own = resumption->session.total_bytes;
@@ -124,7 +124,7 @@ static bool total_agrees(struct resumption *resumption)
 	return false;
 }
 
-/* No more has come, nor is to come, than there is in all. */
+/* Whether the received and the announced bytes do not exceed the total. */
 static bool total_suffices(struct resumption *resumption)
 {
 	const int64_t total = resumption->range.total;
@@ -184,7 +184,7 @@ static bool writes(struct resumption *resumption)
 	if (resumption->session.finished || !total_agrees(resumption))
 		return false;
 	if (!range->brings_bytes)
-		return range->total == received; /* all has come, but its end was not heard */
+		return range->total == received; /* all bytes have come, but the client did not get the answer */
 	if (!total_suffices(resumption) || !offset_fits(resumption) || !size_fits(resumption))
 		return false;
 	resumption->known_bytes = received - range->first;
@@ -239,7 +239,7 @@ static enum status write_piece(struct resumption *resumption, const char *data, 
 		       : STATUS_OK;
 }
 
-/* More bytes than the header announced are not written, and refused at the end. */
+/* Takes a piece of the body. Bytes beyond the announced range are not written, and the request is refused at its end. */
 static enum status resumption_take(void *arg, const char *data, size_t length, struct error *err)
 {
 	struct resumption *resumption = arg;
@@ -281,7 +281,7 @@ enum status session_request_begin(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- and how it is answered ---- */
+/* ---- the answer ---- */
 
 static void text_answer(struct call *call, unsigned http_status, const struct text *words)
 {
@@ -307,7 +307,7 @@ static void progress_answer(struct call *call, int64_t received_bytes)
 	call->content_type = "text/plain; charset=utf-8";
 }
 
-/* The header and the body differ in length: the bytes that came are kept. */
+/* Whether the body has another length than its header says. The bytes that came are kept nevertheless. */
 static bool count_differs(struct resumption *resumption)
 {
 	const struct content_range *range = &resumption->range;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/upload.c: which way a POST to /upload/… goes. */
+/* api/storage/upload.c: chooses the handler for a POST to /upload/… by its uploadType. */
 #include "api/storage/upload.h"
 
 #include <string.h>

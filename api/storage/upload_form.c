@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/upload_form.c: what the request says of the object that is to be. */
+/* api/storage/upload_form.c: name, metadata and checksums of the object to be made, from an upload request. */
 #include <string.h>
 
 #include "api/storage/upload.h"
@@ -25,7 +25,7 @@ static enum status name_choose(const struct call *call, const struct object_form
 	return *ret_name ? STATUS_OK : error_parameter(err, "required", "name", "Required");
 }
 
-/* The parameter goes before the resource. */
+/* Sets contentEncoding. The parameter has precedence over the resource. */
 static void encoding_set(const struct call *call, json_t *metadata)
 {
 	const char *encoding = call_query(call, "contentEncoding");
@@ -69,7 +69,7 @@ static enum status checksum_refuse(struct error *err, const char *header, const 
 			       value);
 }
 
-/* One of several, "md5=…" or "crc32c=…"; others are passed over. */
+/* Takes one hash of the header, "md5=…" or "crc32c=…"; other kinds are ignored. False: it is invalid. */
 static bool hash_take(char *hash, struct checksums *checksums)
 {
 	hash += strspn(hash, " \t");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/upload_media.c: the whole body is the object; and intakes that others use, too. */
+/* api/storage/upload_media.c: uploads whose whole body is the object, and the intake functions that the other kinds of uploads use too. */
 #include "api/storage/storage.h"
 #include "api/storage/upload.h"
 #include "daemon/base/memory.h"

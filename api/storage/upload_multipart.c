@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/upload_multipart.c: the first part is the resource, the second the bytes. */
+/* api/storage/upload_multipart.c: uploads with two parts: the resource, and the bytes. */
 #include "api/storage/multipart.h"
 #include "api/storage/storage.h"
 #include "api/storage/upload.h"

@@ -5,7 +5,7 @@
 
 const char xml_media_type[] = "application/xml; charset=UTF-8";
 
-/* U+FFFE and U+FFFF, which XML has no form for. Source: https://www.w3.org/TR/xml/#charsets */
+/* Whether it is U+FFFE or U+FFFF, which XML cannot express. Source: https://www.w3.org/TR/xml/#charsets */
 static bool is_no_character(const unsigned char *at)
 {
 	return at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf);
