@@ -79,7 +79,7 @@ static void connection_cut(struct connections *connections, struct connection *c
 	log_event(LOG_DEBUG, "connection-cut", "reason=%s", why);
 }
 
-/* Cuts connections whose deadline has passed. Returns the next deadline; INT64_MAX: there is none. */
+/* Cuts the connections that are past their deadlines. Returns the next deadline; INT64_MAX: there is none. */
 static int64_t late_cut(struct connections *connections)
 {
 	const int64_t now = now_us();
@@ -111,8 +111,8 @@ static bool is_awaited(const struct connection *connection)
 	return !connection->cut && (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
 }
 
-/* Makes room for a new connection: cuts the one for whose client the daemon has waited longest. Such a client can send its
- * request again. The newest connection is spared, as it has had no time to send anything. */
+/* Makes room for a new connection: cuts the connection that was silent longest while the daemon waits for its client, which can send
+ * its request again. The newest connection is spared, as it has had no time to send anything. */
 static void room_make(struct connections *connections)
 {
 	struct connection *oldest = NULL;

@@ -163,7 +163,7 @@ static enum status answer_take(struct exchange *exchange, struct inner_answer *a
 	return STATUS_OK;
 }
 
-/* A cut of a part cuts the outer request, whose connection it uses. */
+/* A cut of a part cuts the outer request, as both use one connection. */
 static enum status cut_outer(struct exchange *outer, struct error *err)
 {
 	outer->cut = true;

@@ -26,7 +26,7 @@ static void batch_deinit(struct batch *batch)
 	text_deinit(&batch->part);
 }
 
-/* Cannot occur at the beginning of a line of an answer: answers are JSON, whose strings have no line ends. */
+/* Cannot occur at the beginning of a line of an answer: answers are JSON, and strings in JSON have no line ends. */
 #define BOUNDARY "batch_trainyard_9dPzVTSeYWkXqN2s"
 
 static const char *reason_phrase(unsigned http_status)

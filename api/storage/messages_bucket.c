@@ -183,24 +183,23 @@ static const struct enum_value projections[] = {
 };
 const struct enum_type storage_projection = { "google.storage.v1.Projection", projections, .any_case = true };
 
-#define OWNERS_AND(who)  "Owners own it; " who
 static const struct enum_value bucket_acls[] = {
-	{ "authenticatedRead", 1, OWNERS_AND("whoever has an account reads it.") },
-	{ "private", 2, OWNERS_AND("nobody else reads it.") },
-	{ "projectPrivate", 3, OWNERS_AND("the project's members have what their roles say.") },
-	{ "publicRead", 4, OWNERS_AND("everybody reads it.") },
-	{ "publicReadWrite", 5, OWNERS_AND("everybody reads and writes it.") },
+	{ "authenticatedRead", 1, "Owners own it; every Google account reads it." },
+	{ "private", 2, "Owners own it; it is private to them." },
+	{ "projectPrivate", 3, "Owners own it; the project's members have what their roles say." },
+	{ "publicRead", 4, "Owners own it; everybody reads it." },
+	{ "publicReadWrite", 5, "Owners own it; everybody reads and writes it." },
 	{ .name = NULL },
 };
 const struct enum_type storage_bucket_acl = { "google.storage.v1.PredefinedBucketAcl", bucket_acls, .any_case = true };
 
 static const struct enum_value object_acls[] = {
-	{ "authenticatedRead", 1, OWNERS_AND("whoever has an account reads it.") },
-	{ "bucketOwnerFullControl", 2, OWNERS_AND("so do the bucket's owners.") },
-	{ "bucketOwnerRead", 3, OWNERS_AND("the bucket's owners read it.") },
-	{ "private", 4, OWNERS_AND("nobody else reads it.") },
-	{ "projectPrivate", 5, OWNERS_AND("the project's members have what their roles say.") },
-	{ "publicRead", 6, OWNERS_AND("everybody reads it.") },
+	{ "authenticatedRead", 1, "Owners own it; every Google account reads it." },
+	{ "bucketOwnerFullControl", 2, "Owners own it; so do the bucket's owners." },
+	{ "bucketOwnerRead", 3, "Owners own it; the bucket's owners read it." },
+	{ "private", 4, "Owners own it; it is private to them." },
+	{ "projectPrivate", 5, "Owners own it; the project's members have what their roles say." },
+	{ "publicRead", 6, "Owners own it; everybody reads it." },
 	{ .name = NULL },
 };
 const struct enum_type storage_object_acl = { "google.storage.v1.PredefinedObjectAcl", object_acls, .any_case = true };

@@ -19,7 +19,7 @@ struct part_claims {
 	size_t came_bytes;
 	unsigned depth;
 	bool in_part, has_number, has_etag;
-	enum member member; /* the member whose value is being read */
+	enum member member; /* the member that is being read */
 	char value[VALUE_SIZE];
 	size_t value_length; /* VALUE_SIZE: it is too long */
 	struct part_claim *list;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/upload_media.c: uploads whose whole body is the object, and the intake functions that the other kinds of uploads use too. */
+/* api/storage/upload_media.c: uploads of an object as the whole body, and the intake functions that the other kinds of
+ * uploads use too. */
 #include "api/storage/storage.h"
 #include "api/storage/upload.h"
 #include "daemon/base/memory.h"

@@ -189,7 +189,7 @@ static enum status curve_take(void *arg, const struct trial_curve *curve, struct
 	return STATUS_OK;
 }
 
-/* Fills view->curves. A trial whose curve cannot be read gets none. */
+/* Fills view->curves. A curve that cannot be read is left out. */
 static enum status curves_take(struct view *view, struct error *err)
 {
 	enum status rc;
@@ -301,7 +301,7 @@ static void best_add(const struct view *view, json_t *answer)
 					      number_or_null(best->final[0])));
 }
 
-/* A copy whose keys are in camel case: "stopsByElapsed" for "stops_by_elapsed". All keys are our own names; none comes
+/* A copy with keys in camel case: "stopsByElapsed" for "stops_by_elapsed". All keys are our own names; none comes
  * from a client. */
 static json_t *camel_json(const json_t *value)
 {

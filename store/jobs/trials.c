@@ -23,7 +23,7 @@ void trial_list_deinit(struct trial_list *list)
 	*list = (struct trial_list){ 0 };
 }
 
-/* Reads a row of TRIALS, whose columns are in this order. The texts belong to the row. */
+/* Reads a row of TRIALS, column by column. The texts belong to the row. */
 static struct stored_trial trial_read(sqlite3_stmt *row)
 {
 	return (struct stored_trial){

@@ -24,7 +24,7 @@ struct query {
 	/* When it asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does not. */
 	char *owner;
 	char trial[12];
-	bool unfinished; /* the job whose log is streamed has not ended */
+	bool unfinished; /* the job of the streamed log has not ended */
 	bool continues;
 	struct page_mark mark; /* entry_mark_read()'s */
 	int64_t jobs[LEGS_MAX];

@@ -221,7 +221,7 @@ enum status blob_uploads_each(const struct blob_files *files,
 	return rc;
 }
 
-/* COPY_BYTES: how much is copied between two checks whether anybody still waits for it. */
+/* COPY_BYTES: how much is copied between two checks that the copy is still wanted. */
 enum { COPY_BYTES = 64 << 20, BUFFER_BYTES = 64 * 1024 };
 
 /* Copies through a buffer, for file systems without copy_file_range(). */
