@@ -125,15 +125,34 @@ class Engine:
     def remove(self, container):
         self.call("DELETE", f"/containers/{container}?force=1&v=1", ok=(204,))
 
-    def put_file(self, container, path, data=b""):
-        """Makes or replaces a file in a container. Its directory is there."""
+    def put_file(self, container, path):
+        """Makes an empty file in a container. Its directory is there."""
+        if self._touch(container, path):
+            return
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode="w") as tar:
-            entry = tarfile.TarInfo(os.path.basename(path))
-            entry.size = len(data)
-            tar.addfile(entry, io.BytesIO(data))
+            tar.addfile(tarfile.TarInfo(os.path.basename(path)))
         self.call("PUT", f"/containers/{container}/archive?path={os.path.dirname(path)}", out.getvalue(),
                   "application/x-tar")
+
+    def _touch(self, container, path):
+        """The same by the root of its process, for root and a container of this machine: the engine starts a program for each file
+        that it is given, which costs thirty times as much. Whether it was done."""
+        try:
+            pid = self.inspect(container)["State"]["Pid"]
+            root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
+        except OSError:
+            return False
+        try:
+            # If it has ended meanwhile, that may be the root of another process.
+            if os.path.samestat(os.stat(root), os.stat("/")) or self.inspect(container)["State"]["Pid"] != pid:
+                return False
+            os.close(os.open(path.lstrip("/"), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644, dir_fd=root))
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(root)
 
     def marker(self, instance):
         """Of a daemon that is alive, or was killed; None: there is none."""
