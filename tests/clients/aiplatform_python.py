@@ -15,6 +15,7 @@ from google.cloud.aiplatform_v1beta1 import JobServiceClient as BetaClient
 from google.longrunning import operations_pb2
 from google.protobuf import duration_pb2, field_mask_pb2
 
+import aiplatform_training_python
 from one_by_one import run_tests
 
 ENDPOINT, PROJECT = os.environ["TRAINYARD_ENDPOINT"], os.environ["GOOGLE_CLOUD_PROJECT"]
@@ -218,4 +219,5 @@ TESTS = [runs_a_job_of_two_pools_to_its_end, runs_beside_the_program, a_failed_j
          the_service_itself_is_called, fields_of_a_job_come_back, errors_have_their_kind_and_details,
          the_beta_is_called_likewise, a_later_init_changes_to_rest_at_the_same_host]
 
-run_tests(TESTS)
+# In one process: the library takes seconds of the processor to be imported.
+run_tests(aiplatform_training_python.TESTS + TESTS)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Google's Python library of Vertex AI with hyperparameter tuning and training pipelines, as aiplatform_python.py."""
+"""Google's Python library of Vertex AI with hyperparameter tuning and training pipelines: TESTS, which aiplatform_python.py runs before
+its own."""
 import os
 import pathlib
 import tempfile
@@ -11,8 +12,6 @@ from google.cloud.aiplatform import hyperparameter_tuning as tuning
 from google.cloud.aiplatform import jobs as sdk_jobs
 from google.cloud.aiplatform import training_jobs as sdk_pipelines
 from google.cloud.aiplatform.compat.types import job_state, pipeline_state
-
-from one_by_one import run_tests
 
 ENDPOINT, PROJECT = os.environ["TRAINYARD_ENDPOINT"], os.environ["GOOGLE_CLOUD_PROJECT"]
 BY_REST = ENDPOINT.startswith("http:")
@@ -154,5 +153,3 @@ def trains_by_a_package():
 
 TESTS = [tunes_to_the_end, a_failed_search_raises, cancels_a_search, trains_in_a_container, trains_and_uploads_a_model,
          a_failed_pipeline_raises, cancels_a_pipeline, trains_by_a_script_of_this_machine, trains_by_a_package]
-
-run_tests(TESTS)

@@ -13,15 +13,15 @@ from support.packages import trainer
 from support.scripts import run_in_environment, run_script
 
 HERE = pathlib.Path(__file__).parent
-SCRIPTS = {"aiplatform_node.js": "aiplatform-node", "aiplatform_python.py": "aiplatform-python",
-           "aiplatform_training_python.py": "aiplatform-python", "aiplatform_http.py": "http"}
+SCRIPTS = {"aiplatform_node.js": "aiplatform-node", "aiplatform_python.py": "aiplatform-python", "aiplatform_http.py": "http"}
+IMPORTED = {"aiplatform_python.py": ["aiplatform_training_python.py"]}  # whose tests a script runs as well
 
 
 def names(script):
-    text = (HERE / script).read_text()
+    text = "\n".join((HERE / each).read_text() for each in [*IMPORTED.get(script, ()), script])
     if script.endswith(".js"):
         return re.findall(r"^  async '([^']+)'\(\)", text, re.MULTILINE)
-    return [name.replace("_", " ") for name in re.findall(r"\w+", re.findall(r"(?s)^TESTS = \[(.*?)\]", text, re.M)[0])]
+    return [name.replace("_", " ") for tests in re.findall(r"(?s)^TESTS = \[(.*?)\]", text, re.M) for name in re.findall(r"\w+", tests)]
 
 
 @pytest.fixture(scope="module")

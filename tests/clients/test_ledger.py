@@ -6,8 +6,7 @@ from support import ledger
 
 # Those that go through the recorder.
 SCRIPTS = {ledger.NODE: ["googleapis_node.js", "fields_node.js"], ledger.PYTHON: ["googleapis_python.py", "fields_python.py"],
-           ledger.VERTEX_NODE: ["aiplatform_node.js"],
-           ledger.VERTEX_PYTHON: ["aiplatform_python.py", "aiplatform_training_python.py"], ledger.HTTP: ["fields_http.py", "aiplatform_http.py"]}
+           ledger.VERTEX_NODE: ["aiplatform_node.js"], ledger.VERTEX_PYTHON: ["aiplatform_python.py"], ledger.HTTP: ["fields_http.py", "aiplatform_http.py"]}
 
 
 @pytest.mark.parametrize("client", ledger.CI_CLIENTS)
