@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from support.console import Relay, TOP, lines_said, networks_that_come_and_go, opened
+from support.console import Relay, TOP, daemon_with_token, lines_said, networks_that_come_and_go, opened
 from support.daemon import script
 from support.verbs import verb
 from support.vertex import Vertex, custom_job
@@ -34,12 +34,7 @@ def test_what_changes_nothing_is_asked_again(breaking, yard, new_daemon, tmp_pat
     opened(breaking, yard, "faults")
     breaking.until_says("No fault is ordered")
     breaking.mend()
-    token = tmp_path / "token"
-    token.write_text("a-token-of-some-length-1234567890\n")
-    token.chmod(0o600)
-    daemon = new_daemon("--offline", "--token-file", str(token))
-    daemon.token = "a-token-of-some-length-1234567890"
-    daemon.start()
+    daemon = daemon_with_token(new_daemon, tmp_path)
     breaking.break_off("POST ", times=2)
     breaking.open(f"{daemon.base}{TOP}#token={daemon.token}")
     breaking.until_says("No jobs yet")

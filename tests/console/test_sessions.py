@@ -2,17 +2,12 @@
 """A daemon with a token: the page has a session in its place."""
 import json
 
-from support.console import FAINT, NAMELESS, TOP, opened, pictures
+from support.console import FAINT, NAMELESS, TOP, daemon_with_token, opened, pictures
 from support.daemon import UNTIL_RELEASED, script
 
 
 def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, tmp_path):
-    token = tmp_path / "token"
-    token.write_text("a-token-of-some-length-1234567890\n")
-    token.chmod(0o600)
-    daemon = new_daemon("--offline", "--token-file", str(token))
-    daemon.token = "a-token-of-some-length-1234567890"
-    daemon.start()
+    daemon = daemon_with_token(new_daemon, tmp_path)
     browser.open(f"{daemon.base}{TOP}#token={daemon.token}")
     browser.until_says("No jobs yet")
     assert "token" not in browser.value("location.href")
@@ -44,12 +39,7 @@ def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, t
 
 def test_a_shell_needs_no_more_than_the_session(browser, new_daemon, tmp_path):
     """Broken: what is typed goes without the session's proof; a key that is listed among the requests."""
-    token = tmp_path / "token"
-    token.write_text("a-token-of-some-length-1234567890\n")
-    token.chmod(0o600)
-    daemon = new_daemon("--offline", "--stop-grace", "1", "--token-file", str(token))
-    daemon.token = "a-token-of-some-length-1234567890"
-    daemon.start()
+    daemon = daemon_with_token(new_daemon, tmp_path, "--stop-grace", "1")
     job = daemon.create(script(UNTIL_RELEASED))
     daemon.until(job, "RUNNING")
     browser.open(f"{daemon.base}{TOP}jobs/{daemon.project}/{job}#token={daemon.token}")

@@ -20,6 +20,16 @@ SIZES = [(360, 740, False), (1280, 800, False), (2560, 1300, True)]
 HOSTILE = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
 
 
+def daemon_with_token(new_daemon, tmp_path, *options):
+    """A started daemon that asks for a token."""
+    token = tmp_path / "token"
+    token.write_text("a-token-of-some-length-1234567890\n")
+    token.chmod(0o600)
+    daemon = new_daemon("--offline", "--token-file", str(token), *options)
+    daemon.token = token.read_text().strip()
+    return daemon.start()
+
+
 def opened(browser, yard, path=""):
     browser.open(yard.base + TOP + path)
     browser.until("document.readyState === 'complete' && document.querySelector('main > :not(noscript)') !== null")
