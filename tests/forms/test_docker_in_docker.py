@@ -8,6 +8,7 @@ import yaml
 from support.daemon import ROOT, Daemon
 from support.engine import ensure_test_images
 from support.forms import FarGpuEngine
+from support.marks import long
 from support.pages import Reader
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")
@@ -15,7 +16,7 @@ FORM_TLS = "TCP with TLS, port 2376"
 FORM_PLAIN = "TCP, port 2375"
 
 
-@pytest.fixture(scope="module", params=[FORM_TLS, FORM_PLAIN])
+@pytest.fixture(scope="module", params=[FORM_TLS, long(FORM_PLAIN)])
 def daemon(request, tmp_path_factory):
     engine = FarGpuEngine(tls=request.param == FORM_TLS)
     try:
