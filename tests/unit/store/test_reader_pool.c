@@ -10,7 +10,8 @@
 #include "daemon/base/work.h"
 #include "tests/unit/testing.h"
 
-enum { CROWD = 5, RESTED = 3, TABLE_BYTES = 200000, READ_BYTES = TABLE_BYTES / 2 };
+/* Rows that fit into a page: SQLite 3.45 and later read the rest of a longer one past their cache. */
+enum { CROWD = 5, RESTED = 3, ROWS = 200, ROW_BYTES = 1000, READ_BYTES = ROWS * ROW_BYTES / 2 };
 
 static char path[64];
 
@@ -19,7 +20,7 @@ static int pool_open(void **state)
 	struct reader_pool *pool = calloc(1, sizeof(*pool));
 	struct error err AUTO_ERROR = { 0 };
 	sqlite3 *db = NULL;
-	char sql[128];
+	char sql[200];
 	int made;
 
 	*state = pool;
@@ -28,8 +29,11 @@ static int pool_open(void **state)
 	if (made < 0)
 		return -1;
 	close(made);
-	snprintf(sql, sizeof(sql), "CREATE TABLE t (x BLOB); INSERT INTO t VALUES (zeroblob(%d))",
-		 TABLE_BYTES);
+	snprintf(sql, sizeof(sql),
+		 "CREATE TABLE t (x BLOB);"
+		 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d)"
+		 " INSERT INTO t SELECT zeroblob(%d) FROM n",
+		 ROWS, ROW_BYTES);
 	made = sqlite3_open(path, &db) == SQLITE_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 	sqlite3_close(db);
 	reader_pool_init(pool, path, STATE_READER);
@@ -48,10 +52,10 @@ static void table_read(const struct reader *reader)
 	sqlite3_stmt *rows = NULL;
 
 	assert_int_equal(
-		sqlite3_prepare_v2(reader->connection->db, "SELECT length(hex(x)) FROM t", -1, &rows, NULL),
+		sqlite3_prepare_v2(reader->connection->db, "SELECT sum(length(hex(x))) FROM t", -1, &rows, NULL),
 		SQLITE_OK);
 	assert_int_equal(sqlite3_step(rows), SQLITE_ROW);
-	assert_int_equal(sqlite3_column_int(rows, 0), 2 * TABLE_BYTES);
+	assert_int_equal(sqlite3_column_int(rows, 0), 2 * ROWS * ROW_BYTES);
 	sqlite3_finalize(rows);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "api/http/library_head.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "tests/unit/api/http/http_testing.h"
@@ -49,8 +50,12 @@ TEST(a_body_is_read_as_the_rows_message)
 	answers("POST /v1/things HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n", OK_, "\r\n\r\n{}\n");
 	answers("POST /v1/things HTTP/1.1\r\n" HOST "\r\n", OK_, "\r\n\r\n{}\n");
 	answers("POST /v1/things HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
-		"7\r\n{\"text\"\r\n7;x=y\r\n:\"abc\"}\r\n0\r\nTrailer: x\r\n\r\n",
+		"7\r\n{\"text\"\r\n7\r\n:\"abc\"}\r\n0\r\nTrailer: x\r\n\r\n",
 		OK_, "\"abc\"");
+	/* libmicrohttpd 1.0 refuses extensions of chunks in its own words. */
+	answers("POST /v1/things HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
+		"e;x=y\r\n{\"text\":\"abc\"}\r\n0\r\n\r\n",
+		library_is_strict() ? "HTTP/1.1 400 " : OK_, library_is_strict() ? "chunked" : "\"abc\"");
 	answers("POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 9\r\n\r\n{\"what\":1",
 		"HTTP/1.1 400 ", "Invalid JSON payload received");
 	answers("POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 10\r\n\r\n{\"what\":1}",
@@ -66,7 +71,7 @@ TEST(a_body_is_read_as_the_rows_message)
 TEST(smuggled_requests_are_not_answered)
 {
 	static const struct {
-		const char *request, *status;
+		const char *request, *status; /* 501: libmicrohttpd 1.0 says 400 */
 	} cases[] = {
 		{ "POST /v1/things HTTP/1.1\r\n" HOST "Content-Length: 0\r\nContent-Length: 50\r\n\r\n",
 		  "HTTP/1.1 400 " },
@@ -104,12 +109,13 @@ TEST(smuggled_requests_are_not_answered)
 	(void)state_;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct text request AUTO_TEXT = { 0 };
+		const char *status = library_is_strict() ? "HTTP/1.1 400 " : cases[i].status;
 
 		text_printf(&request, "%sGET /v1/hello/smuggled HTTP/1.1\r\n" HOST "\r\n", cases[i].request);
 		AUTO(string) char *seen = exchange_raw(request.data);
 
-		if (strncmp(seen, cases[i].status, strlen(cases[i].status)) != 0 ||
-		    count_of(seen, "HTTP/1.") != 1 || strstr(seen, "smuggled"))
+		if (strncmp(seen, status, strlen(status)) != 0 || count_of(seen, "\nDate: ") != 1 ||
+		    strstr(seen, "smuggled"))
 			fail_msg("%s\nwas answered\n%s", request.data, seen);
 		assert_non_null(strstr(seen, "Connection: close\r\n"));
 	}

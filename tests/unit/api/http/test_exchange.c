@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/http/exchange.h"
+#include "api/http/library_head.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "tests/unit/api/http/http_testing.h"
@@ -171,7 +172,9 @@ TEST(what_is_not_there_is_refused_in_the_services_shape)
 	answers("FO@O /v1/things HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 501 ", "UNIMPLEMENTED");
 	answers("OPTIONS * HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "INVALID_ARGUMENT");
 	answers("GET /v1/hello/a%00b HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "INVALID_ARGUMENT");
-	answers("GET /v1/hello/a b HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "INVALID_ARGUMENT");
+	/* libmicrohttpd 1.0 refuses it in its own words. */
+	answers("GET /v1/hello/a b HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ",
+		library_is_strict() ? "whitespaces" : "INVALID_ARGUMENT");
 	answers("GET /v1/hello%2Fx HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 404 ", "NOT_FOUND");
 }
 
