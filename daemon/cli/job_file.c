@@ -16,7 +16,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-enum { FILE_BYTES_MAX = 10 << 20, PIECE = 65536 };
+enum { FILE_BYTES_MAX = 10 << 20, PIECE = 65536, INDENT = 4 };
 
 /* ---- the file ---- */
 
@@ -113,7 +113,7 @@ static void replica_print(const json_t *replica)
 		text_printf(&reported, ": %g vCPUs, %.1f GiB",
 			    json_number_value(json_object_get(limits, "vcpus")),
 			    (double)json_int_at(limits, "memoryBytes", 0) / (1 << 30));
-	text_one_line(&head, reported.data, 0);
+	text_wrap(&head, reported.data, INDENT);
 	text_clear(&reported);
 	text_puts(&reported, json_object_get(replica, "command") ? "" : " (its entry point)");
 	words_write(&reported, json_object_get(replica, "command"));
@@ -135,8 +135,8 @@ static void plan_print(const json_t *plan)
 		const char *text = json_text_at(deviation, "text");
 		struct text reported AUTO_TEXT = { 0 };
 
-		text_one_line(&reported, text ? text : "", 0);
-		printf("  * %s\n", reported.data);
+		text_wrap(&reported, text ? text : "", INDENT);
+		printf("  * %s\n", reported.length ? reported.data : "");
 	}
 }
 

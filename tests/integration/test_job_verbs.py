@@ -371,6 +371,25 @@ def test_ctrl_c_leaves_the_job(yard):
     verb(yard, "wait", job, code=4)
 
 
+def test_ctrl_c_leaves_a_job_that_run_and_rerun_have_submitted(yard):
+    for words in (["run", IMAGE, "--name", "left_alone", "--api", "ml", "--project", yard.project, "--", "sh", "-c",
+                   "echo it is up; " + RUNS_ON], ["rerun", "left_alone"]):
+        said, code = on_terminal(yard, *words, until="is up")
+        assert code == 130 and "The job goes on." in said, said
+        job = re.search(r"trainyard cancel (\S+)", said).group(1)
+        assert yard.job(job)["state"] == "RUNNING"
+        assert verb(yard, "cancel", job) and verb(yard, "wait", job, code=4)
+
+
+def test_a_plan_fits_the_terminal(yard, tmp_path):
+    """Broken: plan_print() without text_wrap(): a deviation was a row of 110 characters."""
+    (tmp_path / "job.yaml").write_text("workerPoolSpecs:\n- machineSpec: {machineType: n1-standard-4}\n  replicaCount: 1\n"
+                                       f"  containerSpec: {{imageUri: '{IMAGE}'}}\n")
+    for columns in (40, 80):
+        said, code = on_terminal(yard, "submit", "--plan", "-f", str(tmp_path / "job.yaml"), columns=columns, env={"NO_COLOR": "1"})
+        assert code == 0 and all(len(row) <= columns for row in said.splitlines()), said
+
+
 def test_a_line_appears_soon(yard):
     """Broken: logs_writer_await() that is never woken: a line came half a second late."""
     job = yard.create(script("until [ -e /released ]; do echo line; sleep 0.1; done"))
