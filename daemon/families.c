@@ -134,8 +134,7 @@ static enum status shell_open(void *arg, const struct replica_key *replica, cons
 {
 	const struct machinery *machinery = arg;
 	struct engine *engine;
-	const enum status rc =
-		daemon_nodes_engine(machinery->nodes, machinery->store, replica->job, &engine, err);
+	const enum status rc = daemon_nodes_engine(machinery->nodes, machinery->store, replica, &engine, err);
 
 	return rc ? rc : engine_shell_open(engine, replica, command, kind, ret_terminal, err);
 }

@@ -231,25 +231,29 @@ void daemon_nodes_close(struct daemon_nodes *nodes)
 
 /* ---- of jobs ---- */
 
-enum status daemon_nodes_engine(const struct daemon_nodes *nodes, struct store *store, int64_t job,
-				struct engine **ret_engine, struct error *err)
+enum status daemon_nodes_engine(const struct daemon_nodes *nodes, struct store *store,
+				const struct replica_key *replica, struct engine **ret_engine,
+				struct error *err)
 {
 	AUTO(job) struct job *row = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
+	const char *name = NULL;
 	size_t node = 0;
 	enum status rc = STATUS_OK;
 
 	if (nodes->count > 1)
-		rc = job_get_by_id(store, job, &row, err);
+		rc = job_get_by_id(store, replica->job, &row, err);
 	if (!rc && row && row->assignment)
 		rc = assignment_from_text(row->assignment, &assignment, err);
 	if (rc)
 		return rc;
-	if (assignment && assignment->node)
-		node = node_find(nodes, assignment->node, strlen(assignment->node));
+	if (assignment)
+		name = assignment_node(assignment, replica->role, replica->index);
+	if (name)
+		node = node_find(nodes, name, strlen(name));
 	if (node == nodes->count)
 		return error_set(err, STATUS_NOT_FOUND, NULL,
-				 "the job was on the node %s, which no --node names", assignment->node);
+				 "the job was on the node %s, which no --node names", name);
 	*ret_engine = nodes->engines[node];
 	return STATUS_OK;
 }

@@ -13,6 +13,7 @@ struct place_rules;
 struct engine;
 struct engine_options;
 struct image_facts;
+struct replica_key;
 struct scheduler;
 struct scheduler_node;
 struct store;
@@ -49,9 +50,10 @@ enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *sche
 enum status engine_has_path(const char *url, const char *path, struct error *err);
 void daemon_nodes_close(struct daemon_nodes *nodes);
 
-/* The engine of the node that the job is on; of a job that was not placed yet, the first node's. Thread: any. */
-enum status daemon_nodes_engine(const struct daemon_nodes *nodes, struct store *store, int64_t job,
-				struct engine **ret_engine, struct error *err);
+/* The engine of the node that the replica is on; of a job that was not placed yet, the first node's. Thread: any. */
+enum status daemon_nodes_engine(const struct daemon_nodes *nodes, struct store *store,
+				const struct replica_key *replica, struct engine **ret_engine,
+				struct error *err);
 /* As engine_ops.inspect_image, of the first node that has the image. Thread: any. */
 enum status daemon_nodes_inspect_image(const struct daemon_nodes *nodes, const char *image,
 				       const json_t *command, const json_t *args, bool with_program,

@@ -15,7 +15,7 @@
 #include "scheduler/observe_networks.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/rooms.h"
+#include "scheduler/plan/fleet.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/reported_deviations.h"
 #include "store/logs/logs.h"
@@ -28,21 +28,21 @@ enum {
 
 /* A walk's own copies of what one node has. */
 struct walk_node {
-	struct lease *leases; /* of its room; texts of added ones belong to their decisions, or to the host */
 	struct network_pool pool;
 	unsigned free_blocks;
-	size_t held; /* how many leases of the room belong to other processes */
 };
 
 /* One walk along the queue. What its jobs take is taken of its own copies. */
 struct walk {
 	const struct queue_view *view;
 	struct admission *admission;
-	struct rooms rooms; /* and the nodes below, both by node */
+	struct rooms rooms; /* borrowed, but for the lacks */
+	struct fleet fleet; /* of them; what was placed is taken of it */
 	struct walk_node *nodes;
+	bool devices_held;   /* another process holds some */
 	json_t *taken_vcpus; /* by project: the view's, plus those of admitted jobs */
-	bool closed; /* no further job is admitted */
-	bool looks;  /* the walk continues in a moment, when the engine has answered about free networks */
+	bool closed;         /* no further job is admitted */
+	bool looks; /* the walk continues in a moment, when the engine has answered about free networks */
 	bool devices_short; /* no job that wants GPUs is admitted */
 	json_t *projects;   /* projects without further admissions: an object with their names */
 	unsigned logged;    /* why they wait */
@@ -142,7 +142,8 @@ static bool is_passed_over(struct walk *walk, struct job_entry *entry)
 {
 	if (lacks_host(walk, entry) || (entry->run && faults_hold(entry->run, walk->view->mono_us)))
 		return true;
-	if (walk->devices_short && rooms_want_devices(entry->accelerators, &walk->rooms)) {
+	if (walk->devices_short &&
+	    placement_wants_devices(entry->accelerators, &walk->fleet.total.capacity)) {
 		wait_report(walk, entry, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
 		return true;
 	}
@@ -157,15 +158,17 @@ static void note_shortage(struct walk *walk, const struct job_run *run, enum sho
 {
 	switch (shortage) {
 	case SHORTAGE_NONE:
+		walk->closed = true;
+		break;
 	case SHORTAGE_ROOM:
 	case SHORTAGE_NETWORK:
-		walk->closed = true;
+		walk->closed = fleet_keep(&walk->fleet, run->plan, shortage);
 		break;
 	case SHORTAGE_ENGINE:
 		walk->closed = engine_closes(walk);
 		break;
 	case SHORTAGE_DEVICES:
-		walk->devices_short = true;
+		walk->devices_short = fleet_keep(&walk->fleet, run->plan, shortage);
 		break;
 	case SHORTAGE_PROJECT:
 		json_object_set_new_nocheck(walk->projects, run->row->project, json_true());
@@ -270,39 +273,31 @@ static int64_t taken_vcpus(const struct walk *walk, const char *project)
 	       json_integer_value(json_object_get(walk->view->project_vcpus, project));
 }
 
-/* Adds to the walk's own copy of the node's room; the devices' names are borrowed. */
-static void leases_add(struct walk *walk, size_t node, const struct lease *added, size_t count)
-{
-	struct usage *usage = &walk->rooms.nodes[node].room.usage;
-	struct lease *leases;
-
-	if (!count)
-		return;
-	leases = memory_calloc(usage->lease_count + count, sizeof(*leases));
-	if (usage->lease_count)
-		memcpy(leases, usage->leases, usage->lease_count * sizeof(*leases));
-	memcpy(leases + usage->lease_count, added, count * sizeof(*leases));
-	free(walk->nodes[node].leases);
-	walk->nodes[node].leases = leases;
-	usage->leases = leases;
-	usage->lease_count += count;
-}
-
-/* Takes from the walk's own copy of the node's room, for later jobs. */
-static void room_use(struct walk *walk, size_t node, const struct decision *decision)
+/* Takes from the walk's own copies, for later jobs. */
+static void room_use(struct walk *walk, const struct decision *decision, const unsigned *nodes)
 {
 	const struct job_run *run = decision->run;
-	struct usage *usage = &walk->rooms.nodes[node].room.usage;
 	json_t *before = json_object_get(walk->taken_vcpus, run->row->project);
 
-	plan_usage_add(run->plan, decision->assignment, usage);
+	fleet_use(&walk->fleet, run->plan, decision->assignment, nodes);
 	json_object_set_new_nocheck(walk->taken_vcpus, run->row->project,
 				    json_integer(json_integer_value(before) + plan_vcpus(run->plan)));
-	leases_add(walk, node, decision->leases, decision->lease_count);
+}
+
+/* Of several nodes: which the job is on, and why not on others. */
+static void placed_report(const struct walk *walk, struct decision *decision, const unsigned *nodes)
+{
+	struct assignment *assignment = decision->assignment;
+
+	if (walk->fleet.count == 1)
+		return;
+	assignment->placed = fleet_text(&walk->fleet, decision->run->plan, nodes);
+	notes_say(&decision->says, SEVERITY_INFO, "The job is placed. %s", assignment->placed);
 }
 
 /* With what was assigned to it: from here on the engine may hold something of it. */
-static void let_in(struct walk *walk, size_t node, struct job_run *run, struct assignment *assignment)
+static void let_in(struct walk *walk, const unsigned *nodes, struct job_run *run,
+		   struct assignment *assignment)
 {
 	struct decision *decision = decision_of(walk, run, JOB_PREPARING);
 
@@ -312,9 +307,10 @@ static void let_in(struct walk *walk, size_t node, struct job_run *run, struct a
 	decision->leases = assignment_leases(assignment, run->row->id, &decision->lease_count);
 	deviations_report(walk, decision);
 	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
-	room_use(walk, node, decision);
+	placed_report(walk, decision, nodes);
+	room_use(walk, decision, nodes);
 	/* If address blocks were short, the next job is admitted only when this one has its network. */
-	walk->closed = walk->closed || walk->view->nodes[node].networks_short;
+	walk->closed = walk->closed || walk->view->nodes[fleet_home(&walk->fleet, nodes)].networks_short;
 }
 
 /* No host can ever run it. */
@@ -331,19 +327,17 @@ static void turn_away(struct walk *walk, struct job_run *run, const struct error
 
 /* ---- the walk ---- */
 
-/* The name of a device in the node's room, which the walk may borrow. */
-static const char *device_name(const struct walk *walk, size_t node, const char *device)
+static size_t node_index(const struct walk *walk, const char *name)
 {
-	const struct host *host = &walk->rooms.nodes[node].room.capacity.host;
+	size_t i = walk->rooms.count;
 
-	for (size_t i = 0; i < host->device_count; i++)
-		if (strcmp(host->devices[i], device) == 0)
-			return host->devices[i];
-	return NULL;
+	while (name && i > 1 && strcmp(walk->rooms.nodes[--i].name, name) != 0)
+		continue;
+	return name ? i : 0;
 }
 
-/* Claims what was assigned. The walk's room has a lease of each device that another process has. False: there was one. */
-static bool devices_claim(struct walk *walk, size_t node, const struct assignment *assignment)
+/* Claims what was assigned. The fleet then has a holder of each device that another process has. False: there was one. */
+static bool devices_claim(struct walk *walk, const struct assignment *assignment)
 {
 	const struct queue_view *view = walk->view;
 	size_t count = 0, held = 0;
@@ -351,45 +345,38 @@ static bool devices_claim(struct walk *walk, size_t node, const struct assignmen
 		view->claim && !assignment->shared ? assignment_leases(assignment, 0, &count) : NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		struct lease foreign = { .device = (char *)device_name(walk, node, wanted[i].device) };
+		const size_t node = node_index(walk, wanted[i].node);
 
-		if (!foreign.device || view->claim(view->arg, node, wanted[i].device))
+		if (view->claim(view->arg, node, wanted[i].device))
 			continue;
-		leases_add(walk, node, &foreign, 1);
+		fleet_hold(&walk->fleet, node, wanted[i].device);
 		held++;
 	}
 	leases_free(wanted, count);
-	walk->nodes[node].held += held;
+	walk->devices_held = walk->devices_held || held;
 	return held == 0;
 }
 
-static bool are_devices_held(const struct walk *walk)
-{
-	for (size_t i = 0; i < walk->rooms.count; i++)
-		if (walk->nodes[i].held)
-			return true;
-	return false;
-}
-
-/* Finds room on a node, with devices that no other process has. */
-static enum status place(struct walk *walk, const struct job_run *run, size_t *ret_node,
+/* Finds room, with devices that no other process has. */
+static enum status place(struct walk *walk, const struct job_run *run, unsigned **ret_nodes,
 			 struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
 {
 	for (;;) {
 		AUTO(assignment) struct assignment *assignment = NULL;
 		const enum status rc =
-			rooms_find(run->plan, &walk->rooms, ret_node, &assignment, ret_shortage, err);
+			fleet_place(&walk->fleet, run->plan, &assignment, ret_nodes, ret_shortage, err);
 
-		if (rc && *ret_shortage == SHORTAGE_DEVICES && are_devices_held(walk)) {
+		if (rc && *ret_shortage == SHORTAGE_DEVICES && walk->devices_held) {
 			walk->admission->claims_short = true;
 			error_text_join(err, " ", "GPUs are held by another trainyard of this machine.");
 		}
 		if (rc)
 			return rc;
-		if (devices_claim(walk, *ret_node, assignment)) {
+		if (devices_claim(walk, assignment)) {
 			*ret_assignment = TAKE(assignment);
 			return STATUS_OK;
 		}
+		free(TAKE(*ret_nodes));
 	}
 }
 
@@ -398,15 +385,13 @@ static void visit(struct walk *walk, struct job_run *run)
 	AUTO(assignment) struct assignment *assignment = NULL;
 	enum shortage shortage = SHORTAGE_NONE;
 	struct error err AUTO_ERROR = { 0 };
-	size_t node;
+	AUTO(nodes) unsigned *nodes = NULL;
 
-	for (size_t i = 0; i < walk->rooms.count; i++)
-		walk->rooms.nodes[i].room.usage.project_vcpus =
-			(unsigned)taken_vcpus(walk, run->row->project);
-	switch (place(walk, run, &node, &assignment, &shortage, &err)) {
+	walk->fleet.total.usage.project_vcpus = (unsigned)taken_vcpus(walk, run->row->project);
+	switch (place(walk, run, &nodes, &assignment, &shortage, &err)) {
 	case STATUS_OK:
-		if (network_find(walk, node, run, assignment))
-			let_in(walk, node, run, TAKE(assignment));
+		if (network_find(walk, fleet_home(&walk->fleet, nodes), run, assignment))
+			let_in(walk, nodes, run, TAKE(assignment));
 		else
 			walk->closed = walk->looks = true;
 		break;
@@ -457,13 +442,14 @@ static void walk_begin(struct walk *walk, const struct queue_view *view)
 		if (node->engine_lack)
 			engine_lack_set(room, node->engine_lack);
 	}
+	walk->rooms.span = view->span;
+	walk->fleet = fleet_of(&walk->rooms, false);
 }
 
-/* Texts of rooms and leases are others'. */
+/* What the rooms have is others'. */
 static void walk_end(struct walk *walk)
 {
-	for (size_t i = 0; i < walk->rooms.count; i++)
-		free(walk->nodes[i].leases);
+	fleet_deinit(&walk->fleet);
 	free(walk->nodes);
 	free(walk->rooms.nodes);
 	json_decref(walk->taken_vcpus);
@@ -474,10 +460,9 @@ struct admission admission_decide(const struct queue_view *view)
 {
 	struct admission admission = { .logged = view->logged,
 				       .look_for = memory_calloc(view->node_count, sizeof(unsigned)) };
-	struct walk walk = { .view = view,
-			     .admission = &admission,
-			     .taken_vcpus = json_object(),
-			     .projects = json_object() };
+	struct walk walk = {
+		.view = view, .admission = &admission, .taken_vcpus = json_object(), .projects = json_object()
+	};
 	size_t i = 0;
 
 	walk_begin(&walk, view);

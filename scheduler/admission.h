@@ -42,6 +42,7 @@ struct queue_view {
 	size_t logged; /* at least so many jobs at the front of the queue have logged why they wait */
 	const struct node_view *nodes;
 	size_t node_count;
+	bool span;                   /* as rooms.span */
 	const json_t *project_vcpus; /* per project: the vCPUs that its running jobs take */
 	int64_t host_us;             /* monotonic: since when the hosts have had their present resources */
 	int64_t wall_us, mono_us;

@@ -179,15 +179,16 @@ static enum status program_describe(const struct reconciler *reconciler, const s
 }
 
 bool replica_describe(const struct reconciler *reconciler, const struct job_run *run,
-		      struct replica_run *replica, const char *gcs, struct description *description)
+		      struct replica_run *replica, struct description *description)
 {
 	static const struct limits none = { 0 };
 	const struct replica_key *key = &replica->key;
+	const struct job_node *on = &run->nodes[replica->at];
 	const struct assignment *assignment = run->assignment;
 	const struct limits *limits = assignment ? &assignment->limits[key->role] : &none;
 	struct error err AUTO_ERROR = { 0 };
 
-	if (program_describe(reconciler, run, key, gcs, description, &err)) {
+	if (program_describe(reconciler, run, key, on->gcs, description, &err)) {
 		refuse(replica, &err);
 		return false;
 	}
@@ -198,7 +199,7 @@ bool replica_describe(const struct reconciler *reconciler, const struct job_run 
 		.key = *key,
 		.project = run->row->project,
 		.job_id = run->row->job_id,
-		.image = run->image_ids[key->role],
+		.image = on->image_ids[key->role],
 		.hostname = description->hostname,
 		.alias = description->alias,
 		.command = description->command,
@@ -207,7 +208,7 @@ bool replica_describe(const struct reconciler *reconciler, const struct job_run 
 		.hosts = description->hosts,
 		.mounts = json_array_size(description->mounts) ? description->mounts : NULL,
 		.scratch = scratch_of(run->plan, key->role),
-		.empty = empty_of(run->plan, gcs),
+		.empty = empty_of(run->plan, on->gcs),
 		.gateway_port = run->gateway.observed == GATEWAY_OPEN ? run->gateway.place.port : 0,
 		.made_us = clock_wall_us(reconciler->clock),
 		.network = run->network_status.id,

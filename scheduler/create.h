@@ -21,10 +21,10 @@ struct description {
 void description_deinit(struct description *description);
 #define AUTO_DESCRIPTION __attribute__((cleanup(description_deinit)))
 
-/* @gcs: the directory that has Cloud Storage as files; NULL: there is none. Fills @description, which must be zeroed.
+/* Fills @description, which must be zeroed.
  * False: the container cannot be described, and the replica is refused. */
 bool replica_describe(const struct reconciler *reconciler, const struct job_run *run,
-		      struct replica_run *replica, const char *gcs, struct description *description);
+		      struct replica_run *replica, struct description *description);
 /* The command line that the replica was started with, command_line_text(). NULL: it was started by the launcher, which
  * prints its commands itself, or its container cannot be described. The caller frees. */
 char *replica_command_line(const struct reconciler *reconciler, const struct job_run *run,

@@ -100,20 +100,34 @@ int64_t decide_wake_us(const struct job_run *run, const struct decision_context 
 
 /* ---- until it runs ---- */
 
+static bool has_replicas(const struct job_run *run, unsigned at, enum role role)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (run->replicas[i].at == at && run->replicas[i].key.role == role)
+			return true;
+	return false;
+}
+
 static void decide_fetch(struct decision *decision, const struct job_run *run)
 {
 	if (run->network == NETWORK_NONE)
 		decision_order(decision, ORDER_NETWORK, 0);
 	for (unsigned role = 0; role < ROLE_COUNT; role++)
-		if (run->plan->pools[role].count && !run->image_ids[role] &&
-		    !order_is_pending(&run->images, role))
-			decision_order(decision, ORDER_IMAGE, role);
+		for (unsigned at = 0; at < run->node_count; at++) {
+			const struct job_node *on = &run->nodes[at];
+
+			if (has_replicas(run, at, (enum role)role) && !on->image_ids[role] &&
+			    !order_is_pending(&on->images, role)) {
+				decision_order(decision, ORDER_IMAGE, role);
+				decision->orders[decision->order_count - 1].how = at;
+			}
+		}
 }
 
 static bool has_images(const struct job_run *run)
 {
-	for (int role = 0; role < ROLE_COUNT; role++)
-		if (run->plan->pools[role].count && !run->image_ids[role])
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (!run->nodes[run->replicas[i].at].image_ids[run->replicas[i].key.role])
 			return false;
 	return true;
 }
@@ -531,10 +545,11 @@ static void report_engine_loss(struct decision *decision, const struct job_run *
 /* The output of every replica that has some and is not being read. */
 static void decide_following(struct decision *decision, const struct job_run *run)
 {
-	for (unsigned i = 0; job_run_is_observed(run) && i < run->replica_count; i++) {
+	for (unsigned i = 0; i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
-		if (replica->output == OUTPUT_OPEN && !order_is_pending(&replica->orders, ORDER_FOLLOW) &&
+		if (job_node_is_observed(&run->nodes[replica->at]) && replica->output == OUTPUT_OPEN &&
+		    !order_is_pending(&replica->orders, ORDER_FOLLOW) &&
 		    (replica->observed == OBSERVED_RUNNING || replica->observed == OBSERVED_EXITED ||
 		     order_was_given(&replica->orders, ORDER_FOLLOW)))
 			decision_order(decision, ORDER_FOLLOW, i);

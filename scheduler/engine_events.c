@@ -21,7 +21,8 @@
 #include "store/store.h"
 
 enum {
-	STEADY_US = 5000000,       /* an engine that fails again sooner is still in the same outage: not logged again */
+	STEADY_US =
+		5000000, /* an engine that fails again sooner is still in the same outage: not logged again */
 	ENGINE_STOP_US = 20000000, /* a stopping dockerd gives its containers 15 s before it kills them */
 };
 
@@ -84,8 +85,8 @@ static void on_up(struct node *node, const struct engine_event *event)
 	engine_state_set(node, ENGINE_ANSWERS, event->text);
 	networks_forget(node);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
-		if (run->node == node)
-			job_run_invalidate(run);
+		if (job_run_on(run, node))
+			job_run_invalidate(run, job_run_on(run, node));
 }
 
 static void on_down(struct node *node, const struct engine_event *event)
@@ -105,21 +106,22 @@ static void on_down(struct node *node, const struct engine_event *event)
 	scheduler->queue_stirred = true; /* queued jobs report that they wait for the engine */
 	for (size_t i = 0; i < scheduler->entry_count; i++) {
 		struct job_entry *entry = scheduler->entries[i];
-		const bool is_there = entry->run && entry->run->node == node;
+		struct job_node *on = entry->run ? job_run_on(entry->run, node) : NULL;
 
-		if (is_there)
-			job_run_invalidate(entry->run);
+		if (on)
+			job_run_invalidate(entry->run, on);
 		/* While another node answers, queued jobs can still start there. */
-		if (nodes_are_away(scheduler) || (is_there && entry->run->counted))
+		if (nodes_are_away(scheduler) || (on && entry->run->counted))
 			job_entry_touch(entry);
 	}
 }
 
 /* The default image of a runtime version is large and must be downloaded, so its failure is reported with the advice to
  * build one locally. */
-static void fold_image_failure(struct job_run *run, enum role role, const char *text)
+static void fold_image_failure(struct job_run *run, const struct job_node *on, enum role role,
+			       const char *text)
 {
-	const char *version = run->plan->runtime_version, *node = node_shown(run->node);
+	const char *version = run->plan->runtime_version, *node = node_shown(on->node);
 	AUTO(string) char *there = node ? memory_printf("on the node %s: %s", node, text) : NULL;
 	AUTO(string) char *advice = NULL;
 
@@ -134,20 +136,20 @@ static void fold_image_failure(struct job_run *run, enum role role, const char *
 	replica_refuse(job_run_replica(run, role, 0), END_REFUSED, advice ? advice : text);
 }
 
-static void fold_image(struct scheduler *scheduler, struct job_run *run, enum role role,
+static void fold_image(struct job_run *run, struct job_node *on, enum role role,
 		       const struct engine_event *event)
 {
 	switch (event->kind) {
 	case ENGINE_IMAGE_READY:
-		free(run->image_ids[role]);
-		run->image_ids[role] = memory_strdup(event->text);
+		free(on->image_ids[role]);
+		on->image_ids[role] = memory_strdup(event->text);
 		break;
 	case ENGINE_IMAGE_FAILED:
-		run->images.epoch++;
+		on->images.epoch++;
 		if (event->status == STATUS_UNAVAILABLE)
-			observe_hold(scheduler, run);
+			observe_hold(on->node->scheduler, run);
 		else
-			fold_image_failure(run, role, event->text);
+			fold_image_failure(run, on, role, event->text);
 		break;
 	default:
 		break;
@@ -163,13 +165,14 @@ static void on_image(struct node *node, const struct engine_event *event)
 	if (event->kind != ENGINE_IMAGE_PROGRESS)
 		progress_pull_end(board, event->image);
 	for (struct job_run *run = node->scheduler->way_first; run; run = run->way_next) {
+		struct job_node *on = job_run_on(run, node);
 		bool concerned = false;
 
-		for (int role = 0; role < ROLE_COUNT && run->node == node; role++) {
-			if (!order_was_given(&run->images, (unsigned)role) || run->image_ids[role] ||
+		for (int role = 0; on && role < ROLE_COUNT; role++) {
+			if (!order_was_given(&on->images, (unsigned)role) || on->image_ids[role] ||
 			    strcmp(run->plan->pools[role].image, event->image) != 0)
 				continue;
-			fold_image(node->scheduler, run, (enum role)role, event);
+			fold_image(run, on, (enum role)role, event);
 			concerned = true;
 		}
 		if (concerned && event->kind == ENGINE_IMAGE_PROGRESS) {
@@ -179,14 +182,14 @@ static void on_image(struct node *node, const struct engine_event *event)
 	}
 }
 
-static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+static void on_replica_failed(struct job_run *run, struct replica_run *replica,
 			      const struct engine_event *event)
 {
 	if (event->status == STATUS_UNAVAILABLE) {
 		if (replica->observed == OBSERVED_CREATING)
 			replica->observed = OBSERVED_NOTHING; /* unless it is listed */
-		replica->orders.epoch++;              /* a stop sent during the start must be sent again */
-		observe_lost_answer(scheduler, run);
+		replica->orders.epoch++; /* a stop sent during the start must be sent again */
+		observe_lost_answer(run, &run->nodes[replica->at]);
 		return;
 	}
 	/* If the start of an existing container answers NOT_FOUND, its network was removed: the next attempt creates
@@ -223,7 +226,7 @@ static struct replica_run *node_replica(struct node *node, const struct replica_
 {
 	struct replica_run *replica = observed_replica(node->scheduler, key, ret_run);
 
-	return replica && (*ret_run)->node == node ? replica : NULL;
+	return replica && job_run_node_of(*ret_run, replica) == node ? replica : NULL;
 }
 
 static void on_replica(struct node *node, const struct engine_event *event)
@@ -255,7 +258,7 @@ static void on_replica(struct node *node, const struct engine_event *event)
 		observe_pause(run, replica, status->paused);
 		break;
 	case ENGINE_REPLICA_FAILED:
-		on_replica_failed(scheduler, run, replica, event);
+		on_replica_failed(run, replica, event);
 		break;
 	case ENGINE_LOGS_ENDED:
 		on_logs_ended(scheduler, replica);
@@ -292,7 +295,7 @@ static void on_failed(struct node *node, const struct engine_event *event)
 		pooled_network_stays(&node->pool, clock_mono_us(node->scheduler->reconciler.clock));
 		return;
 	}
-	if (!run || run->node != node)
+	if (!run || !job_run_on(run, node))
 		return;
 	if (replica)
 		replica->orders.epoch++;

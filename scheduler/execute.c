@@ -77,9 +77,8 @@ static void explanation_complete(const struct reconciler *reconciler, struct dec
 	AUTO(string) char *tail = stderr_tail(reconciler, decision);
 	struct notes ending = decision->says;
 
-	decision->error_message =
-		error_message_text(reason, tail, reconciler->project_number, run->plan->job_id,
-				   &decision->change.reason_bytes);
+	decision->error_message = error_message_text(reason, tail, reconciler->project_number,
+						     run->plan->job_id, &decision->change.reason_bytes);
 	decision->says = (struct notes){ 0 };
 	notes_say(&decision->says, SEVERITY_ERROR, "%s", decision->error_message);
 	for (size_t i = 0; i < ending.count; i++)
@@ -234,13 +233,27 @@ static void changes_store(struct scheduler *scheduler)
 		log_event(LOG_ERROR, "leases-unread", "error=\"%s\"", all.text ? all.text : "");
 }
 
-/* Where replicas that are about to be made or started find Cloud Storage as files; NULL: nowhere. */
-static const char *files_of(struct scheduler *scheduler, const struct decision *decision)
+static bool starts_some(const struct decision *decision, unsigned at)
 {
-	for (size_t i = 0; i < decision->order_count; i++)
-		if (decision->orders[i].verb == ORDER_CREATE || decision->orders[i].verb == ORDER_START)
-			return gcs_keep(&scheduler->reconciler, decision->run);
-	return NULL;
+	for (size_t i = 0; i < decision->order_count; i++) {
+		const struct order *order = &decision->orders[i];
+
+		if ((order->verb == ORDER_CREATE || order->verb == ORDER_START) &&
+		    decision->run->replicas[order->of].at == at)
+			return true;
+	}
+	return false;
+}
+
+/* Cloud Storage as files, on the nodes where replicas are about to be made or started. */
+static void files_find(struct scheduler *scheduler, const struct decision *decision)
+{
+	struct job_run *run = decision->run;
+
+	for (unsigned at = 0; at < run->node_count; at++)
+		run->nodes[at].gcs = starts_some(decision, at)
+					     ? gcs_keep(&scheduler->reconciler, run, run->nodes[at].node)
+					     : NULL;
 }
 
 void decisions_execute(struct scheduler *scheduler)
@@ -251,10 +264,11 @@ void decisions_execute(struct scheduler *scheduler)
 	for (size_t i = 0; i < decisions->count; i++) {
 		struct decision *decision = &decisions->items[i];
 		const bool stands = !decision->stores || decision->change.applied;
-		const char *gcs = stands ? files_of(scheduler, decision) : NULL;
 
+		if (stands)
+			files_find(scheduler, decision);
 		for (size_t at = 0; stands && at < decision->order_count; at++)
-			order_give_out(scheduler, decision->run, &decision->orders[at], gcs);
+			order_give_out(scheduler, decision->run, &decision->orders[at]);
 		if (decision->run->work != WORK_TRIALS || !stands || search_execute(scheduler, decision))
 			job_run_touch(decision->run);
 	}

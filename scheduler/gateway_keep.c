@@ -68,7 +68,7 @@ static void opening_failed(struct job_run *run, int64_t now_us, const char *reas
 static enum status connections_bring(const struct reconciler *reconciler, const struct job_run *run,
 				     struct error *err)
 {
-	struct engine *engine = run->node->engine;
+	struct engine *engine = run->nodes->node->engine;
 	enum status rc;
 
 	if (!run->network_status.reach.is_carried)

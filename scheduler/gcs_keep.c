@@ -25,7 +25,7 @@ static void missing_report(struct job_run *run, const char *reason)
 			       reason);
 }
 
-const char *gcs_keep(struct reconciler *reconciler, struct job_run *run)
+const char *gcs_keep(struct reconciler *reconciler, struct job_run *run, const struct node *node)
 {
 	struct error err AUTO_ERROR = { 0 };
 	const char *directory;
@@ -36,7 +36,7 @@ const char *gcs_keep(struct reconciler *reconciler, struct job_run *run)
 		missing_report(run, "this daemon does not offer them");
 		return NULL;
 	}
-	if (reconciler->gcs.place(reconciler->gcs.arg, run->node->index, &directory, &err) == STATUS_OK)
+	if (reconciler->gcs.place(reconciler->gcs.arg, node->index, &directory, &err) == STATUS_OK)
 		return directory;
 	missing_report(run, err.text ? err.text : status_name(err.status));
 	return NULL;

@@ -20,7 +20,9 @@ struct job_run *job_run_new(struct job *row)
 	struct job_run *run = memory_calloc(1, sizeof(*run));
 
 	run->row = row;
-	run->observation = 1;
+	run->nodes = memory_calloc(1, sizeof(*run->nodes));
+	run->nodes->observation = 1;
+	run->node_count = 1;
 	return run;
 }
 
@@ -39,8 +41,10 @@ void job_run_free(struct job_run *run)
 		return;
 	replicas_free(run);
 	notes_clear(&run->notes);
-	for (int role = 0; role < ROLE_COUNT; role++)
-		free(run->image_ids[role]);
+	for (size_t i = 0; i < run->node_count; i++)
+		for (int role = 0; role < ROLE_COUNT; role++)
+			free(run->nodes[i].image_ids[role]);
+	free(run->nodes);
 	free(run->fault);
 	json_decref(run->reported);
 	for (size_t i = 0; i < run->injection_count; i++)
@@ -52,25 +56,29 @@ void job_run_free(struct job_run *run)
 	free(run);
 }
 
-static struct replica_run replica_new(const struct replica_key *key)
+static struct replica_run replica_new(const struct replica_key *key, unsigned at)
 {
 	return (struct replica_run){ .key = *key,
+				     .at = at,
 				     .journaled = key->restart ? JOURNALED_NOTHING : JOURNALED_MADE };
 }
 
 static void replicas_make(struct job_run *run)
 {
 	const size_t count = run->work == WORK_TRIALS ? 0 : plan_replica_count(run->plan);
+	struct replica_run *replicas = memory_calloc(count + 1, sizeof(*replicas));
+	size_t at = 0;
 
-	replicas_free(run);
-	run->replicas = memory_calloc(count + 1, sizeof(*run->replicas));
 	for (int role = 0; count && role < ROLE_COUNT; role++)
-		for (unsigned i = 0; i < run->plan->pools[role].count; i++)
-			run->replicas[run->replica_count++] =
-				replica_new(&(struct replica_key){ .job = run->row->id,
-								   .attempt = run->row->attempt,
-								   .role = (enum role)role,
-								   .index = i });
+		for (unsigned i = 0; i < run->plan->pools[role].count; i++, at++)
+			replicas[at] = replica_new(&(struct replica_key){ .job = run->row->id,
+									  .attempt = run->row->attempt,
+									  .role = (enum role)role,
+									  .index = i },
+						   at < run->replica_count ? run->replicas[at].at : 0);
+	replicas_free(run);
+	run->replicas = replicas;
+	run->replica_count = count;
 }
 
 void job_run_assign(struct job_run *run)
@@ -96,7 +104,7 @@ static void fact_read(struct job_run *run, const struct journal_row *row)
 		return;
 	if (row->kind == JOURNAL_RESTARTED) {
 		replica->key.restart = row->restart;
-		*replica = replica_new(&replica->key);
+		*replica = replica_new(&replica->key, replica->at);
 	} else if (row->kind == JOURNAL_MADE) {
 		replica->journaled = JOURNALED_MADE;
 	} else if (row->kind == JOURNAL_ENDED) {
@@ -143,28 +151,76 @@ void replica_renew(struct job_run *run, struct replica_run *replica)
 	log_event(LOG_INFO, "replica-restarted", "project=%s job=%s replica=%s-%u restart=%u",
 		  run->row->project, run->row->job_id, role_name(key.role), key.index, key.restart);
 	free(replica->refusal);
-	*replica = replica_new(&key);
+	*replica = replica_new(&key, replica->at);
 }
 
-void job_run_invalidate(struct job_run *run)
+struct job_node *job_run_on(const struct job_run *run, const struct node *node)
 {
-	run->observation++;
-	run->images.epoch++;
+	for (size_t i = 0; i < run->node_count; i++)
+		if (run->nodes[i].node == node)
+			return &run->nodes[i];
+	return NULL;
+}
+
+unsigned job_run_join(struct job_run *run, struct node *node)
+{
+	const struct job_node *on = job_run_on(run, node);
+
+	if (on)
+		return (unsigned)(on - run->nodes);
+	run->nodes = memory_resize(run->nodes, run->node_count + 1, sizeof(*run->nodes));
+	run->nodes[run->node_count] = (struct job_node){ .node = node, .observation = 1 };
+	return (unsigned)run->node_count++;
+}
+
+struct node *job_run_node_of(const struct job_run *run, const struct replica_run *replica)
+{
+	return run->nodes[replica->at].node;
+}
+
+/* The network is the first node's. */
+static void network_invalidate(struct job_run *run)
+{
 	run->network = NETWORK_NONE;
 	if (run->gateway.observed == GATEWAY_OPEN)
 		run->gateway = (struct gateway_run){ .port = run->gateway.place.port };
+}
+
+void job_run_invalidate(struct job_run *run, struct job_node *on)
+{
+	bool doubted = false;
+
+	on->observation++;
+	on->images.epoch++;
+	if (on == run->nodes)
+		network_invalidate(run);
 	for (size_t i = 0; i < run->replica_count; i++) {
-		if (run->replicas[i].in_doubt)
-			run->replicas[i].end = END_LOST;
-		run->replicas[i].in_doubt = false;
-		run->replicas[i].orders.epoch++;
+		struct replica_run *replica = &run->replicas[i];
+
+		if (&run->nodes[replica->at] != on) {
+			doubted = doubted || replica->in_doubt;
+			continue;
+		}
+		if (replica->in_doubt)
+			replica->end = END_LOST;
+		replica->in_doubt = false;
+		replica->orders.epoch++;
 	}
-	run->doubt_until_us = 0;
+	if (!doubted)
+		run->doubt_until_us = 0;
+}
+
+bool job_node_is_observed(const struct job_node *on)
+{
+	return on->listed_in == on->observation;
 }
 
 bool job_run_is_observed(const struct job_run *run)
 {
-	return run->listed_in == run->observation;
+	for (size_t i = 0; i < run->node_count; i++)
+		if (!job_node_is_observed(&run->nodes[i]))
+			return false;
+	return true;
 }
 
 void job_run_hold(struct job_run *run, int64_t until_us)

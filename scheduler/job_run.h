@@ -69,6 +69,7 @@ struct replica_run {
 	char *refusal;        /* the engine's error text, for END_REFUSED and END_BROKEN */
 	int64_t ended_us;     /* wall: when its program ended; 0: the engine did not say */
 	struct orders orders; /* by enum order_verb */
+	unsigned at; /* which of the job's nodes its container is on, or is to be on: struct job_node */
 	enum output output;
 	enum link_request link;
 	unsigned throttle_failures; /* in a row */
@@ -92,8 +93,19 @@ struct gateway_run {
 	enum gateway_observed observed;
 	struct gateway_address place; /* OPEN */
 	uint16_t port;                /* the port that containers were given; 0: none was */
-	unsigned tries;             /* that failed in a row */
-	int64_t retry_at_us;        /* monotonic: when to try again; 0: no retry is due */
+	unsigned tries;               /* that failed in a row */
+	int64_t retry_at_us;          /* monotonic: when to try again; 0: no retry is due */
+};
+
+/* A node that has replicas or the network of a job. */
+struct job_node {
+	struct node *node; /* NULL in tests of pure functions */
+	/* For one observation of the node's engine, as the job's network and its replicas there. A new observation
+	 * begins when the engine's connection goes or comes, and when an answer is lost. */
+	unsigned observation, listed_in; /* from 1; 0: never */
+	char *image_ids[ROLE_COUNT];
+	struct orders images; /* orders to fetch them, by role */
+	const char *gcs;      /* for the orders being given: where Cloud Storage is as files; NULL: nowhere */
 };
 
 /* What carries out a job; passes.c has a row for each. */
@@ -102,12 +114,13 @@ enum work { WORK_REPLICAS, WORK_TRIALS };
 struct job_run {
 	enum work work;
 	struct job *row;
-	struct node *node;       /* that its containers are on, or are to be on; NULL in tests of pure functions */
+	struct job_node *nodes; /* the first has its network; at least one */
+	size_t node_count;
 	struct job_entry *entry; /* NULL: the job is in no table, and job_entry_touch() has no effect */
 	struct job_run *way_before,
 		*way_next;      /* list of the jobs that have left the queue: struct scheduler */
 	bool under_way, starts; /* whether it is in that list; whether it counts in scheduler.starting */
-	struct plan *plan;             /* never NULL after job_run_unfold() */
+	struct plan *plan;      /* never NULL after job_run_unfold() */
 	/* the resources that it was given; NULL: none yet, or the job was admitted by an earlier release */
 	struct assignment *assignment;
 	char *fault; /* why the job cannot run: its stored data cannot be read or do not fit this host; NULL: it can */
@@ -115,9 +128,6 @@ struct job_run {
 	struct replica_run *replicas;
 	size_t replica_count;
 
-	/* The members below hold for one observation of the engine. A new observation begins when the engine's
-	 * connection goes or comes, and when an answer is lost. */
-	unsigned observation, listed_in; /* from 1; 0: never */
 	enum network_observed network;
 	struct network_status network_status;
 	unsigned networks_had; /* how many networks were made for it */
@@ -128,9 +138,6 @@ struct job_run {
 	 * used by another job, or being removed. 0: the job did not leave it. */
 	unsigned left_network_in;
 	struct gateway_run gateway;
-	char *image_ids[ROLE_COUNT];
-	struct orders images; /* orders to fetch them, by role */
-
 	struct notes notes; /* log lines that the next change stores */
 	bool differs;       /* the assignment has deviations that are not stored yet */
 	unsigned
@@ -170,9 +177,17 @@ void job_run_assign(struct job_run *run);
 void job_run_begin_attempt(struct job_run *run);
 /* The restart of the replica is stored: it begins again with nothing observed, under the same names. */
 void replica_renew(struct job_run *run, struct replica_run *replica);
-/* The engine's connection is lost: observed states are uncertain, and answers may be lost. */
-void job_run_invalidate(struct job_run *run);
-/* Whether a listing of the engine has arrived since the last job_run_invalidate(). */
+/* What the job has on the node; NULL: nothing. Valid until the next job_run_join(). */
+struct job_node *job_run_on(const struct job_run *run, const struct node *node);
+/* The index of the node among the job's, which it becomes one of. */
+unsigned job_run_join(struct job_run *run, struct node *node);
+/* The node that the replica's container is on. */
+struct node *job_run_node_of(const struct job_run *run, const struct replica_run *replica);
+/* The connection of the node's engine is lost: observed states are uncertain, and answers may be lost. */
+void job_run_invalidate(struct job_run *run, struct job_node *on);
+/* Whether a listing of the node's engine has arrived since. */
+bool job_node_is_observed(const struct job_node *on);
+/* Likewise of all its nodes. */
 bool job_run_is_observed(const struct job_run *run);
 /* No decision before @until_us (monotonic); a later end of the pause that was set already stays. */
 void job_run_hold(struct job_run *run, int64_t until_us);

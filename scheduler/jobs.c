@@ -42,7 +42,7 @@ static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, 
 	struct journal journal AUTO_JOURNAL = { 0 };
 	enum status rc = STATUS_OK;
 
-	run->node = scheduler->nodes;
+	run->nodes->node = scheduler->nodes;
 	if (run->row->started_us)
 		rc = journal_read(scheduler->reconciler.store, run->row->id, &journal, err);
 	if (!rc)
@@ -54,8 +54,15 @@ static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, 
 static enum status node_check(struct scheduler *scheduler, const struct job_run *run, struct error *err)
 {
 	const char *name = run->assignment ? run->assignment->node : NULL;
+	bool known = node_named(scheduler, name);
 
-	if (node_named(scheduler, name))
+	for (size_t i = 0; known && run->assignment && i < run->replica_count; i++) {
+		const struct replica_key *key = &run->replicas[i].key;
+
+		name = assignment_node(run->assignment, key->role, key->index);
+		known = node_named(scheduler, name);
+	}
+	if (known)
 		return STATUS_OK;
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 			 "job %s is on the node %s, which no --node names: name it until the job has ended",
@@ -222,8 +229,7 @@ static void waiting_add(void *arg, const struct waiting_job *job)
 	wakes_set(&scheduler->wakes, entry, entry->deadline_us);
 	queue_insert(scheduler, entry);
 	scheduler->queue_stirred = true;
-	if (nodes_are_away(scheduler) ||
-	    (reconciler->faults && !fault_registry_is_empty(reconciler->faults)))
+	if (nodes_are_away(scheduler) || (reconciler->faults && !fault_registry_is_empty(reconciler->faults)))
 		job_entry_touch(entry);
 }
 

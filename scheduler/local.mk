@@ -98,8 +98,6 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/placement.h \
 	scheduler/plan/plan.c \
 	scheduler/plan/plan.h \
-	scheduler/plan/rooms.c \
-	scheduler/plan/rooms.h \
 	scheduler/plan/trial_plan.c \
 	scheduler/plan/trial_plan.h \
 	scheduler/plan/outcome.c \

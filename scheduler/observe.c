@@ -31,12 +31,15 @@ void observe_hold(struct scheduler *scheduler, struct job_run *run)
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US);
 }
 
-void observe_lost_answer(struct scheduler *scheduler, struct job_run *run)
+void observe_lost_answer(struct job_run *run, struct job_node *on)
 {
-	run->observation++;
-	run->network = NETWORK_NONE;
+	struct scheduler *scheduler = on->node->scheduler;
+
+	on->observation++;
+	if (on == run->nodes)
+		run->network = NETWORK_NONE;
 	observe_hold(scheduler, run);
-	listing_want(run->node, clock_mono_us(scheduler->reconciler.clock));
+	listing_want(on->node, clock_mono_us(scheduler->reconciler.clock));
 }
 
 struct replica_run *observed_replica(struct scheduler *scheduler, const struct replica_key *key,
@@ -77,13 +80,15 @@ static bool kill_is_loss(const struct node *node, const struct replica_status *s
 
 /* If an engine dies, programs write into pipes that are not read, and what is in them when they end is lost. An engine
  * that was only unreachable has read on. */
-static void report_missing_lines(struct job_run *run, const struct replica_run *replica, const struct replica_status *status)
+static void report_missing_lines(struct job_run *run, const struct replica_run *replica,
+				 const struct replica_status *status)
 {
+	const struct job_node *on = &run->nodes[replica->at];
 	char name[REPLICA_NAME_MAX];
 
-	if (job_run_is_observed(run) || status->witnessed || !run->node->lost_ns ||
+	if (job_node_is_observed(on) || status->witnessed || !on->node->lost_ns ||
 	    (replica->observed != OBSERVED_STARTING && replica->observed != OBSERVED_RUNNING) ||
-	    !is_of_loss(run->node, status, LOSS_NOTICED_NS))
+	    !is_of_loss(on->node, status, LOSS_NOTICED_NS))
 		return;
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
 	notes_say(
@@ -94,14 +99,15 @@ static void report_missing_lines(struct job_run *run, const struct replica_run *
 }
 
 /* Whether it ended unobserved, and after its job should have been cancelled: then the cancellation counts first. */
-static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
+static bool exit_is_late(struct job_run *run, const struct replica_run *replica,
 			 const struct replica_status *status)
 {
-	const struct clock *clock = scheduler->reconciler.clock;
+	const struct job_node *on = &run->nodes[replica->at];
+	const struct clock *clock = on->node->scheduler->reconciler.clock;
 	const int64_t now_us = clock_mono_us(clock);
 	const int64_t ago_us = (clock_outside_ns(clock) - status->finished_ns) / 1000;
 
-	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && !run->node->clock_set_in_loss &&
+	return !job_node_is_observed(on) && run->row->state == JOB_RUNNING && !on->node->clock_set_in_loss &&
 	       now_us - ago_us > job_run_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
@@ -115,8 +121,8 @@ static enum replica_end exit_classify(const struct job_run *run, const struct re
 	/* It was not sent from here: the engine stops, perhaps long before its connections end. */
 	if (status->exit_code == SIGNAL_EXIT_TERM && status->signalled)
 		return END_LOST;
-	if (!job_run_is_observed(run))
-		return kill_is_loss(run->node, status) ? END_LOST : END_EXIT;
+	if (!job_node_is_observed(&run->nodes[replica->at]))
+		return kill_is_loss(job_run_node_of(run, replica), status) ? END_LOST : END_EXIT;
 	return status->exit_code == ENGINE_LOST_EXIT ? END_EXIT : END_NONE;
 }
 
@@ -135,7 +141,7 @@ void observe_exit(struct scheduler *scheduler, struct job_run *run, struct repli
 		replica->out_of_memory = status->out_of_memory;
 		replica->of_itself = status->witnessed;
 	}
-	if (replica->end != END_NONE || faults_end(run, replica) || exit_is_late(scheduler, run, status) ||
+	if (replica->end != END_NONE || faults_end(run, replica) || exit_is_late(run, replica, status) ||
 	    (doubted && !status->witnessed && !status->signalled))
 		return;
 	replica->end = exit_classify(run, replica, status);

@@ -22,8 +22,8 @@ void observe_pause(struct job_run *run, struct replica_run *replica, bool paused
 void observe_end_of_doubt(struct job_run *run, int64_t now_us);
 /* Postpones decisions about the job for a moment. */
 void observe_hold(struct scheduler *scheduler, struct job_run *run);
-/* An answer of the engine is lost, and so is the result of the order: the job's state is observed anew. */
-void observe_lost_answer(struct scheduler *scheduler, struct job_run *run);
+/* An answer of the node's engine is lost, and so is the result of the order: what the job has there is observed anew. */
+void observe_lost_answer(struct job_run *run, struct job_node *on);
 /* The engine refused the container; only the first reason is kept. */
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text);
 enum replica_end refusal_kind(enum status status);

@@ -17,20 +17,20 @@ static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, 
 {
 	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
 
-	if (!job_run_is_observed(run) || replica->paused == paused ||
+	if (!job_node_is_observed(&run->nodes[replica->at]) || replica->paused == paused ||
 	    (replica->pause_doubted_us && now_us - replica->pause_doubted_us >= PAUSE_DOUBT_US)) {
 		observe_pause(run, replica, paused);
 		return;
 	}
 	if (!replica->pause_doubted_us)
 		replica->pause_doubted_us = now_us;
-	listing_want(run->node, replica->pause_doubted_us + PAUSE_DOUBT_US);
+	listing_want(job_run_node_of(run, replica), replica->pause_doubted_us + PAUSE_DOUBT_US);
 }
 
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			const struct replica_status *status)
 {
-	const bool first = !job_run_is_observed(run);
+	const bool first = !job_node_is_observed(&run->nodes[replica->at]);
 
 	if (status->gateway_port)
 		run->gateway.port = status->gateway_port;
@@ -57,9 +57,11 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
  * one may have been taken before the container was made, so that only the second in a row counts. */
 static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
+	struct node *node = job_run_node_of(run, replica);
+
 	if (replica->observed == OBSERVED_CREATING)
 		return;
-	if (!job_run_is_observed(run)) {
+	if (!job_node_is_observed(&run->nodes[replica->at])) {
 		if (run->row->state == JOB_RUNNING && replica->observed == OBSERVED_NOTHING &&
 		    replica->end == END_NONE && replica->journaled >= JOURNALED_MADE)
 			replica->end = END_LOST;
@@ -68,12 +70,12 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 	}
 	if (replica->observed == OBSERVED_NOTHING)
 		return;
-	if (replica->missing_in && replica->missing_in == run->node->listings - 1) {
+	if (replica->missing_in && replica->missing_in == node->listings - 1) {
 		observe_removal(replica);
 		return;
 	}
-	replica->missing_in = run->node->listings;
-	listing_want(run->node, clock_mono_us(scheduler->reconciler.clock));
+	replica->missing_in = node->listings;
+	listing_want(node, clock_mono_us(scheduler->reconciler.clock));
 }
 
 static const struct replica_status *listed(const struct engine_event *event, const struct replica_key *key)
@@ -84,29 +86,34 @@ static const struct replica_status *listed(const struct engine_event *event, con
 	return NULL;
 }
 
-static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run,
+static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run, struct job_node *on,
 				const struct engine_event *event)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
-		const struct replica_status *status = listed(event, &run->replicas[i].key);
+		const bool is_there = &run->nodes[run->replicas[i].at] == on;
+		const struct replica_status *status = is_there ? listed(event, &run->replicas[i].key) : NULL;
 
+		if (!is_there)
+			continue;
 		if (status)
 			fold_listed(scheduler, run, &run->replicas[i], status);
 		else
 			fold_unlisted(scheduler, run, &run->replicas[i]);
 	}
-	run->listed_in = run->observation;
+	on->listed_in = on->observation;
 	job_run_touch(run);
 }
 
-/* Removes containers of jobs that have ended or are on another node, of earlier attempts, and of no known job. */
+/* Removes containers of jobs that have ended, of replicas that are on another node, of earlier attempts, and of no known
+ * job. */
 static void remove_orphans(struct node *node, const struct engine_event *event)
 {
 	for (size_t i = 0; i < event->replica_count; i++) {
 		const struct replica_key *key = &event->replicas[i].key;
 		struct job_run *run;
+		const struct replica_run *replica = observed_replica(node->scheduler, key, &run);
 
-		if (observed_replica(node->scheduler, key, &run) && run->node == node)
+		if (replica && job_run_node_of(run, replica) == node)
 			continue;
 		log_event(LOG_INFO, "orphan-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
 			  role_name(key->role), key->index, key->attempt);
@@ -121,8 +128,8 @@ void observe_listing(struct node *node, const struct engine_event *event)
 	node->listings++;
 	networks_find(node, event);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
-		if (run->node == node)
-			fold_listing_of_job(scheduler, run, event);
+		if (job_run_on(run, node))
+			fold_listing_of_job(scheduler, run, job_run_on(run, node), event);
 	scheduler->queue_stirred = true;
 	node->clock_set_in_loss = false; /* the events since then are known */
 	remove_orphans(node, event);

@@ -23,9 +23,8 @@ static struct job_run *network_holder(const struct node *node, int64_t network)
 	struct job_run *holder = NULL;
 
 	for (struct job_run *run = node->scheduler->way_first; run; run = run->way_next) {
-		if (run->node == node && !pooled_network_was_left(&node->pool, run) &&
-		    job_run_network(run) == network &&
-		    (!holder || network_turn(run) > network_turn(holder)))
+		if (run->nodes->node == node && !pooled_network_was_left(&node->pool, run) &&
+		    job_run_network(run) == network && (!holder || network_turn(run) > network_turn(holder)))
 			holder = run;
 	}
 	return holder;
@@ -36,7 +35,7 @@ void networks_find(struct node *node, const struct engine_event *listing)
 	for (size_t i = 0; i < listing->network_count; i++) {
 		struct job_run *run = network_holder(node, listing->networks[i].job);
 
-		if (!run || job_run_is_observed(run))
+		if (!run || job_node_is_observed(run->nodes))
 			continue;
 		run->network = NETWORK_READY;
 		run->network_status = listing->networks[i];
@@ -74,8 +73,7 @@ static void network_lack(struct node *node, struct job_run *run, const char *tex
 		observe_hold(node->scheduler, run);
 		return;
 	}
-	snprintf(node->network_lack, sizeof(node->network_lack), "No network can be made now: %s",
-		 text);
+	snprintf(node->network_lack, sizeof(node->network_lack), "No network can be made now: %s", text);
 	job_run_hold(run, clock_mono_us(node->scheduler->reconciler.clock) + ASK_AGAIN_US);
 	if (lack_was_logged(run))
 		return;
@@ -83,12 +81,11 @@ static void network_lack(struct node *node, struct job_run *run, const char *tex
 	notes_say(&run->notes, SEVERITY_WARNING, "The job waits for a network: %s", text);
 }
 
-static void network_fail(struct node *node, struct job_run *run, enum status status,
-			 const char *text)
+static void network_fail(struct node *node, struct job_run *run, enum status status, const char *text)
 {
 	run->network = NETWORK_NONE;
 	if (status == STATUS_UNAVAILABLE)
-		observe_lost_answer(node->scheduler, run);
+		observe_lost_answer(run, run->nodes);
 	else if (status == STATUS_RESOURCE_EXHAUSTED)
 		network_lack(node, run, text);
 	else if (run->replica_count)
@@ -113,7 +110,7 @@ void network_look(struct node *node, unsigned replicas)
 
 void network_enter(struct job_run *run)
 {
-	struct node *node = run->node;
+	struct node *node = run->nodes->node;
 	struct network_look *look = &node->look;
 	const int64_t network = run->assignment ? run->assignment->network : 0;
 	struct pooled_network taken;
@@ -133,7 +130,7 @@ static unsigned awaiting_count(const struct node *node)
 	unsigned count = 0;
 
 	for (const struct job_run *run = node->scheduler->way_first; run; run = run->way_next)
-		count += run->node == node && awaits_network(run);
+		count += run->nodes->node == node && awaits_network(run);
 	return count;
 }
 
@@ -149,8 +146,7 @@ static void look_lacks(struct node *node, const char *text, int64_t now_us)
 	if (!look->lacks)
 		log_event(LOG_WARNING, "networks-short", "error=\"%s\"", text);
 	look->lacks = true;
-	snprintf(node->network_lack, sizeof(node->network_lack), "No network can be made now: %s",
-		 text);
+	snprintf(node->network_lack, sizeof(node->network_lack), "No network can be made now: %s", text);
 }
 
 void networks_reported(struct node *node, const struct engine_event *event)
@@ -190,7 +186,7 @@ void networks_resolve(struct node *node)
 
 	for (const struct job_run *run = node->network_lack[0] ? node->scheduler->way_first : NULL;
 	     run && !awaited; run = run->way_next)
-		awaited = run->node == node && awaits_network(run);
+		awaited = run->nodes->node == node && awaits_network(run);
 	room_network_lack(node, awaited ? node->network_lack : "");
 }
 

@@ -29,8 +29,8 @@ enum order_verb {
 
 struct order {
 	enum order_verb verb;
-	unsigned of;         /* index of the replica, or the role */
-	unsigned how;        /* STOP: grace in seconds; LINK: enum link_request */
+	unsigned of;  /* index of the replica, or the role */
+	unsigned how; /* STOP: grace in seconds; LINK: enum link_request; IMAGE: which of the job's nodes */
 	int64_t bytes_per_s; /* LINK: of a slow one */
 };
 

@@ -20,7 +20,7 @@
 /* Reads its output. */
 static void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
-	struct engine *engine = run->node->engine;
+	struct engine *engine = job_run_node_of(run, replica)->engine;
 	const struct replica_key *key = &replica->key;
 	struct log_position from;
 	struct error err AUTO_ERROR = { 0 };
@@ -38,14 +38,15 @@ static void replica_follow(struct scheduler *scheduler, struct job_run *run, str
 }
 
 static void replica_create(const struct reconciler *reconciler, struct job_run *run,
-			   struct replica_run *replica, const char *gcs)
+			   struct replica_run *replica)
 {
+	struct engine *engine = job_run_node_of(run, replica)->engine;
 	struct description description AUTO_DESCRIPTION = { 0 };
 
-	if (!replica_describe(reconciler, run, replica, gcs, &description))
+	if (!replica_describe(reconciler, run, replica, &description))
 		return;
 	replica->observed = OBSERVED_CREATING;
-	run->node->engine->ops->create_replica(run->node->engine, &description.spec);
+	engine->ops->create_replica(engine, &description.spec);
 }
 
 static void replica_cut(struct engine *engine, const struct job_run *run, const struct replica_key *key)
@@ -91,11 +92,10 @@ static void replica_link(struct engine *engine, const struct job_run *run, struc
 	}
 }
 
-static void replica_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order,
-			    const char *gcs)
+static void replica_execute(struct scheduler *scheduler, struct job_run *run, const struct order *order)
 {
-	struct engine *engine = run->node->engine;
 	struct replica_run *replica = &run->replicas[order->of];
+	struct engine *engine = job_run_node_of(run, replica)->engine;
 
 	if (order->verb < ORDERS_KEPT && order->verb != ORDER_FOLLOW)
 		order_give(&replica->orders, order->verb);
@@ -113,7 +113,7 @@ static void replica_execute(struct scheduler *scheduler, struct job_run *run, co
 		replica_link(engine, run, replica, order);
 		break;
 	case ORDER_CREATE:
-		replica_create(&scheduler->reconciler, run, replica, gcs);
+		replica_create(&scheduler->reconciler, run, replica);
 		break;
 	default:
 		replica->observed = OBSERVED_STARTING;
@@ -134,11 +134,16 @@ static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
 	run->last_words = OUTPUT_ENDED;
 }
 
-void order_give_out(struct scheduler *scheduler, struct job_run *run, const struct order *order,
-		    const char *gcs)
+static void image_want(struct job_run *run, enum role role, struct job_node *on)
+{
+	order_give(&on->images, role);
+	on->node->engine->ops->ensure_image(on->node->engine, run->plan->pools[role].image);
+}
+
+void order_give_out(struct scheduler *scheduler, struct job_run *run, const struct order *order)
 {
 	struct reconciler *reconciler = &scheduler->reconciler;
-	struct engine *engine = run->node->engine;
+	struct engine *engine = run->nodes->node->engine;
 
 	switch (order->verb) {
 	case ORDER_STOP:
@@ -147,11 +152,10 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 	case ORDER_LINK:
 	case ORDER_CREATE:
 	case ORDER_START:
-		replica_execute(scheduler, run, order, gcs);
+		replica_execute(scheduler, run, order);
 		break;
 	case ORDER_IMAGE:
-		order_give(&run->images, order->of);
-		engine->ops->ensure_image(engine, run->plan->pools[order->of].image);
+		image_want(run, (enum role)order->of, &run->nodes[order->how]);
 		break;
 	case ORDER_NETWORK:
 		run->network = NETWORK_CREATING;
@@ -159,7 +163,7 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 		break;
 	case ORDER_LEAVE:
 		gateway_leave(reconciler, run);
-		pooled_network_leave(&run->node->pool, run, clock_mono_us(reconciler->clock));
+		pooled_network_leave(&run->nodes->node->pool, run, clock_mono_us(reconciler->clock));
 		break;
 	case ORDER_GATEWAY_OPEN:
 		gateway_open(reconciler, run);

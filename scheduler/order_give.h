@@ -23,9 +23,7 @@ struct common_orders {
 	size_t orphan_count;
 };
 
-/* @gcs: the directory that has Cloud Storage as files, for replicas that are made; NULL: none. */
-void order_give_out(struct scheduler *scheduler, struct job_run *run, const struct order *order,
-		    const char *gcs);
+void order_give_out(struct scheduler *scheduler, struct job_run *run, const struct order *order);
 /* Asks for a listing at @at_us (monotonic) or earlier. */
 void listing_want(struct node *node, int64_t at_us);
 void orphan_remove(struct node *node, const struct replica_key *key);

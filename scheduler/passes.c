@@ -51,12 +51,25 @@ static struct decision (*const job_serve[])(struct scheduler *scheduler, struct 
 
 /* ---- passes ---- */
 
-/* The lost node that the job waits for: its own or, as long as it may be placed on any, the first if all are
+/* Of all its nodes together: each loss is another number. */
+static unsigned losses_of(const struct job_run *run)
+{
+	unsigned losses = 0;
+
+	for (size_t i = 0; i < run->node_count; i++)
+		losses += run->nodes[i].node->loss;
+	return losses;
+}
+
+/* The lost node that the job waits for: one of its own or, as long as it may be placed on any, the first if all are
  * away. NULL: none. */
 static const struct node *lost_node(const struct scheduler *scheduler, const struct job_run *run)
 {
+	for (size_t i = 0; run->counted && i < run->node_count; i++)
+		if (run->nodes[i].node->state == ENGINE_AWAY)
+			return run->nodes[i].node;
 	if (run->counted)
-		return run->node->state == ENGINE_AWAY ? run->node : NULL;
+		return NULL;
 	return nodes_are_away(scheduler) ? scheduler->nodes : NULL;
 }
 
@@ -70,7 +83,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 		.wall_us = clock_wall_us(clock),
 		.engine_away = lost ? lost->text : NULL,
 		.lost_node = lost && run->counted ? node_shown(lost) : NULL,
-		.engine_loss = run->node->loss,
+		.engine_loss = losses_of(run),
 	};
 	struct decision decision;
 
@@ -111,8 +124,9 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	queue_update(scheduler, run);
 	if (!run->counted && run->row->started_us && run->work == WORK_REPLICAS)
 		run_take_up(scheduler, run);
-	if (left_queue && run->node->state == ENGINE_LISTED)
-		run->listed_in = run->observation; /* the engine has nothing of it */
+	for (struct job_node *on = run->nodes; left_queue && on < run->nodes + run->node_count; on++)
+		if (on->node->state == ENGINE_LISTED)
+			on->listed_in = on->observation; /* the engine has nothing of it */
 	if (run->replica_count && run->replicas[0].key.attempt != run->row->attempt)
 		job_run_begin_attempt(run);
 	return true;

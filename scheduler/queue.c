@@ -195,6 +195,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 				    .logged = scheduler->queue_logged,
 				    .nodes = nodes,
 				    .node_count = scheduler->node_count,
+				    .span = scheduler->nodes_span,
 				    .project_vcpus = scheduler->project_vcpus,
 				    .host_us = scheduler->host_us,
 				    .wall_us = clock_wall_us(scheduler->reconciler.clock),

@@ -43,10 +43,9 @@ void room_host_take(struct node *node, struct host *reported)
 	pthread_mutex_unlock(&node->scheduler->mutex);
 	device_claims_set_engine(node->claims, host->engine);
 	device_claims_adopt(node->claims, usage->leases, usage->lease_count);
-	log_event(LOG_INFO, "host", "%s%s%scpus=%u memory_mib=%lld gpus=%zu",
-		  node_shown(node) ? "node=" : "", node_shown(node) ? node->name : "",
-		  node_shown(node) ? " " : "", host->cpus, (long long)(host->memory_bytes >> 20),
-		  host->device_count);
+	log_event(LOG_INFO, "host", "%s%s%scpus=%u memory_mib=%lld gpus=%zu", node_shown(node) ? "node=" : "",
+		  node_shown(node) ? node->name : "", node_shown(node) ? " " : "", host->cpus,
+		  (long long)(host->memory_bytes >> 20), host->device_count);
 }
 
 void room_claims_keep(struct scheduler *scheduler)
@@ -134,38 +133,62 @@ static void project_vcpus_add(struct scheduler *scheduler, const char *project, 
 		json_object_del(scheduler->project_vcpus, project);
 }
 
-/* @sign: 1 or -1. */
-static void sums_add(struct usage *usage, const struct job_run *run, int sign)
+/* What its replicas take on the node at @at. @sign: 1 or -1. */
+static void sums_add(const struct job_run *run, unsigned at, int sign)
 {
-	struct usage share = { 0 };
+	struct usage *usage = &run->nodes[at].node->room.usage;
+	unsigned count = 0;
 
-	plan_usage_add(run->plan, run->assignment, &share);
-	usage->jobs += (unsigned)sign * share.jobs;
-	usage->containers += (unsigned)sign * share.containers;
-	usage->nano_cpus += sign * share.nano_cpus;
-	usage->memory_bytes += sign * share.memory_bytes;
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		if (replica->at != at)
+			continue;
+		count++;
+		if (!run->assignment)
+			continue;
+		usage->nano_cpus += sign * run->assignment->limits[replica->key.role].nano_cpus;
+		usage->memory_bytes += sign * run->assignment->limits[replica->key.role].memory_bytes;
+	}
+	usage->jobs += (unsigned)(count ? sign : 0);
+	usage->containers += (unsigned)sign * count;
+}
+
+/* Its nodes, by its assignment. Unknown ones are found earlier: jobs_add(). */
+static void nodes_take(struct scheduler *scheduler, struct job_run *run)
+{
+	struct node *node = node_named(scheduler, run->assignment ? run->assignment->node : NULL);
+
+	run->nodes->node = node ? node : scheduler->nodes;
+	for (size_t i = 0; run->assignment && i < run->replica_count; i++) {
+		struct replica_run *replica = &run->replicas[i];
+
+		node = node_named(scheduler,
+				  assignment_node(run->assignment, replica->key.role, replica->key.index));
+		replica->at = node ? job_run_join(run, node) : 0;
+	}
 }
 
 void room_take(struct scheduler *scheduler, struct job_run *run)
 {
-	struct node *node = node_named(scheduler, run->assignment ? run->assignment->node : NULL);
-
-	run->node = node ? node : scheduler->nodes;
+	nodes_take(scheduler, run);
 	pthread_mutex_lock(&scheduler->mutex);
 	project_vcpus_add(scheduler, run->row->project, plan_vcpus(run->plan));
-	sums_add(&run->node->room.usage, run, 1);
+	for (unsigned at = 0; at < run->node_count; at++)
+		sums_add(run, at, 1);
 	pthread_mutex_unlock(&scheduler->mutex);
 	run->counted = true;
 }
 
 void room_lease(const struct job_run *run)
 {
-	struct scheduler *scheduler = run->node->scheduler;
+	struct scheduler *scheduler = run->nodes->node->scheduler;
 	size_t count;
 	struct lease *leases = assignment_leases(run->assignment, run->row->id, &count);
 
 	pthread_mutex_lock(&scheduler->mutex);
-	usage_lease_add(&run->node->room.usage, leases, count);
+	for (size_t i = 0; i < count; i++)
+		usage_lease_add(&lease_node(scheduler, &leases[i])->room.usage, &leases[i], 1);
 	pthread_mutex_unlock(&scheduler->mutex);
 	free(leases); /* their texts are the room's now */
 }
@@ -188,8 +211,10 @@ void room_return(struct scheduler *scheduler, struct job_run *run)
 		return;
 	pthread_mutex_lock(&scheduler->mutex);
 	project_vcpus_add(scheduler, run->row->project, -(int64_t)plan_vcpus(run->plan));
-	sums_add(&run->node->room.usage, run, -1);
-	leases_drop(&run->node->room.usage, run->row->id);
+	for (unsigned at = 0; at < run->node_count; at++) {
+		sums_add(run, at, -1);
+		leases_drop(&run->nodes[at].node->room.usage, run->row->id);
+	}
 	pthread_mutex_unlock(&scheduler->mutex);
 	room_claims_keep(scheduler);
 	run->counted = false;
@@ -234,7 +259,7 @@ static struct room room_copy(const struct node *node)
 struct rooms scheduler_rooms(struct scheduler *scheduler, const char *project)
 {
 	struct rooms rooms = { memory_calloc(scheduler->node_count, sizeof(*rooms.nodes)),
-			       scheduler->node_count };
+			       scheduler->node_count, scheduler->nodes_span };
 
 	pthread_mutex_lock(&scheduler->mutex);
 	for (size_t i = 0; i < rooms.count; i++) {

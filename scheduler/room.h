@@ -20,7 +20,7 @@ bool nodes_are_away(const struct scheduler *scheduler);
 void room_host_take(struct node *node, struct host *reported);
 /* Reads the leases from the store, which replace the nodes' own lists. All unfinished jobs are loaded. */
 enum status room_leases_load(struct scheduler *scheduler, struct error *err);
-/* Counts a job, unless it is counted already, on the node of its assignment, which becomes its own; its leases are
+/* Counts a job, unless it is counted already, on the nodes of its assignment, which become its own; its leases are
  * counted separately. */
 void room_take(struct scheduler *scheduler, struct job_run *run);
 void room_lease(const struct job_run *run);

@@ -401,6 +401,7 @@ struct scheduler *scheduler_new(const struct scheduler_options *options)
 		      &scheduler->suggester);
 	scheduler->project_vcpus = json_object();
 	scheduler->node_count = 1 + options->other_count;
+	scheduler->nodes_span = options->nodes_span;
 	scheduler->nodes = memory_calloc(scheduler->node_count, sizeof(*scheduler->nodes));
 	node_init(scheduler->nodes, MAIN_NODE, &options->inventory, scheduler, options);
 	for (size_t i = 0; i < options->other_count; i++)

@@ -13,7 +13,7 @@
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
 #include "scheduler/gcs.h"
-#include "scheduler/plan/rooms.h"
+#include "scheduler/plan/fleet.h"
 #include "scheduler/search/suggester.h"
 
 struct fault_registry;
@@ -42,9 +42,10 @@ struct scheduler_options {
 	struct objects
 		/* outlives the thread; storage that has the jobs' directories; NULL: this daemon has no storage */
 		*objects;
-	struct inventory inventory; /* borrowed for the call, as the following ones */
+	struct inventory inventory;          /* borrowed for the call, as the following ones */
 	const struct scheduler_node *others; /* jobs are placed on these machines too */
 	size_t other_count;
+	bool nodes_span; /* the first node's engine makes networks over all nodes: a job may be on several */
 	struct gateway_ops gateway; /* open NULL: replicas cannot reach the emulator */
 	struct gcs_ops gcs;
 	/* The developer's credentials that every replica gets, and the directory of wheels from which Python packages

@@ -17,7 +17,7 @@ struct suggester;
 
 struct scheduler {
 	struct reconciler reconciler;
-	struct decisions decisions; /* of the present pass */
+	struct decisions decisions;  /* of the present pass */
 	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
@@ -42,6 +42,7 @@ struct scheduler {
 	bool queue_stirred; /* a job may be admitted now: room, a job or the engine came, or a job went */
 	struct node *nodes;
 	size_t node_count;
+	bool nodes_span; /* as rooms.span */
 	int64_t hear_until_us; /* monotonic: until when the queue waits for nodes that were not heard of; 0: it does not */
 	struct clock_watch clock_watch;
 	int64_t load_at_us; /* monotonic: when to read the jobs again, because one could not be read; 0: all were read */

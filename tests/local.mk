@@ -252,6 +252,7 @@ unit_scheduler_plan = \
 	tests/unit/scheduler/plan/test_expansion.c \
 	tests/unit/scheduler/plan/test_fleet.c \
 	tests/unit/scheduler/plan/test_fleet_random.c \
+	tests/unit/scheduler/plan/test_fleet_whole.c \
 	tests/unit/scheduler/plan/test_host.c \
 	tests/unit/scheduler/plan/test_limits.c \
 	tests/unit/scheduler/plan/test_machine.c \
@@ -260,7 +261,6 @@ unit_scheduler_plan = \
 	tests/unit/scheduler/plan/test_placement.c \
 	tests/unit/scheduler/plan/test_placement_random.c \
 	tests/unit/scheduler/plan/test_plan.c \
-	tests/unit/scheduler/plan/test_rooms.c \
 	tests/unit/scheduler/plan/test_trial_plan.c \
 	tests/unit/scheduler/plan/test_outcome.c
 tests_unit_scheduler_plan_run_SOURCES = tests/unit/main.c $(unit_scheduler_plan)

@@ -8,9 +8,9 @@
 #include "api/training/quota.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
+#include "scheduler/plan/fleet.h"
 #include "scheduler/plan/image_facts.h"
 #include "scheduler/plan/plan.h"
-#include "scheduler/plan/rooms.h"
 
 struct objects;
 struct store;
@@ -37,7 +37,8 @@ struct training_context {
 	 * offered. */
 	char *(*shell_uri)(void *arg, const char *host, int64_t job, enum role role, unsigned index);
 	void *shell_arg;
-	const char *console_path; /* where the console's pages begin, with a slash at the end; NULL: there is none */
+	const char *
+		console_path; /* where the console's pages begin, with a slash at the end; NULL: there is none */
 	/* Makes the bucket of a job's directory, if buckets are made on first use. NOT_FOUND: they are not, or the name
 	 * is invalid. NULL: this daemon has no storage. */
 	enum status (*bucket_use)(void *arg, const char *bucket, struct error *err);

@@ -10,7 +10,7 @@
 #include "daemon/base/seeded_random.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/dialect.h"
-#include "scheduler/plan/rooms.h"
+#include "scheduler/plan/fleet.h"
 #include "store/objects/objects.h"
 
 void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
@@ -67,16 +67,15 @@ enum status training_host_check(const struct training_context *context, const st
 	AUTO(assignment) struct assignment *assignment = NULL;
 	struct error cause AUTO_ERROR = { 0 };
 	enum status rc = STATUS_UNAVAILABLE;
-	size_t node;
+	AUTO(nodes) unsigned *nodes = NULL;
 
 	*ret_shortage = SHORTAGE_NONE;
 	if (context->rooms)
 		rc = context->rooms(context->rooms_arg, plan->project, &rooms, &cause);
 	if (!rc) {
-		const struct rooms empty = rooms_emptied(&rooms);
+		struct fleet fleet AUTO_FLEET = fleet_of(&rooms, true);
 
-		rc = rooms_find(plan, &empty, &node, &assignment, ret_shortage, &cause);
-		free(empty.nodes);
+		rc = fleet_place(&fleet, plan, &assignment, &nodes, ret_shortage, &cause);
 	}
 	if (rc == STATUS_FAILED_PRECONDITION)
 		return refuse_for_good(plan->project, *ret_shortage, &cause, err);

@@ -84,13 +84,16 @@ static json_t *deviation_json(const json_t *deviation, const json_t *input, pool
 
 json_t *replicas_json(const struct plan *plan, const struct assignment *assignment, const char *main_node)
 {
-	const char *node = assignment && assignment->node ? assignment->node : assignment ? main_node : NULL;
 	AUTO(json) json_t *list = json_array();
 
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		for (unsigned i = 0; i < plan->pools[role].count; i++) {
 			json_t *replica = replica_json(plan, assignment, (enum role)role, i);
+			const char *node =
+				assignment ? assignment_node(assignment, (enum role)role, i) : NULL;
 
+			if (!node && assignment)
+				node = main_node;
 			if (node)
 				json_object_set_new(replica, "node", json_string(node));
 			json_array_append_new(list, replica);

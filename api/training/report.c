@@ -90,6 +90,8 @@ static enum status replicas_add(const struct training_context *context, const st
 	json_object_set(report, "commandLines", programs.command_lines);
 	json_object_set(report, "environments", programs.environments);
 	json_object_set_new(report, "replicas", replicas_json(plan, assignment, context->main_node));
+	if (assignment && assignment->placed)
+		json_object_set_new(report, "placement", json_string(assignment->placed));
 	return STATUS_OK;
 }
 

@@ -37,30 +37,13 @@ static void waits_behind(const struct training_context *context, struct start_es
 	waits(start_estimate, shortage, text);
 }
 
-/* Takes the job's resources out of the machine's room. */
-static void room_take(struct room *room, const struct plan *plan, const struct assignment *assignment)
-{
-	struct usage *usage = &room->usage;
-	struct lease *all;
-	size_t count;
-	struct lease *leases = assignment_leases(assignment, 0, &count);
-
-	all = count ? memory_resize(usage->leases, usage->lease_count + count, sizeof(*all)) : usage->leases;
-	usage->leases = all;
-	for (size_t i = 0; i < count; i++)
-		all[usage->lease_count + i] = leases[i];
-	usage->lease_count += count;
-	free(leases);
-	plan_usage_add(plan, assignment, usage);
-}
-
 /* Our job, and the machines as the jobs that wait before it leave them. */
 struct estimation {
 	const struct training_context *context;
 	const struct plan *plan;           /* ours */
 	const struct job *job;             /* ours; NULL: it is not stored yet */
 	const struct job_list *unfinished; /* NULL: to be read */
-	struct rooms *rooms;
+	struct fleet *fleet;
 	struct start_estimate *start_estimate;
 };
 
@@ -68,16 +51,19 @@ struct estimation {
 static bool holds_up(const struct estimation *estimation, const struct plan *other, enum shortage shortage)
 {
 	const struct plan *ours = estimation->plan;
+	struct fleet *fleet = estimation->fleet;
 
 	switch (shortage) {
 	case SHORTAGE_NONE:
+		return true;
 	case SHORTAGE_ROOM:
 	case SHORTAGE_NETWORK:
-		return true;
+		return fleet_keep(fleet, other, shortage);
 	case SHORTAGE_ENGINE:
-		return estimation->rooms->count == 1; /* rooms_find() */
+		return fleet->count == 1; /* fleet_place() */
 	case SHORTAGE_DEVICES:
-		return rooms_want_devices(plan_accelerator_count(ours), estimation->rooms);
+		return fleet_keep(fleet, other, shortage) &&
+		       placement_wants_devices(plan_accelerator_count(ours), &fleet->total.capacity);
 	case SHORTAGE_PROJECT:
 		return strcmp(ours->project, other->project) == 0;
 	case SHORTAGE_HOST:
@@ -86,21 +72,18 @@ static bool holds_up(const struct estimation *estimation, const struct plan *oth
 	return false;
 }
 
-/* Finds room for a job of another project. No vCPU quota is applied, because the rooms know the usage of our project
+/* Finds room for a job of another project. No vCPU quota is applied, because the fleet knows the usage of our project
  * only. */
-static enum status other_find(const struct rooms *rooms, const struct plan *other, size_t *ret_node,
-			      struct assignment **ret_assignment, enum shortage *ret_shortage,
-			      struct error *err)
+static enum status other_place(struct fleet *fleet, const struct plan *other, unsigned **ret_nodes,
+			       struct assignment **ret_assignment, enum shortage *ret_shortage,
+			       struct error *err)
 {
-	struct rooms seen = { memory_calloc(rooms->count, sizeof(*seen.nodes)), rooms->count };
+	const unsigned limit = fleet->total.capacity.project_vcpus;
 	enum status rc;
 
-	for (size_t i = 0; i < rooms->count; i++) {
-		seen.nodes[i] = rooms->nodes[i];
-		seen.nodes[i].room.capacity.project_vcpus = 0;
-	}
-	rc = rooms_find(other, &seen, ret_node, ret_assignment, ret_shortage, err);
-	free(seen.nodes);
+	fleet->total.capacity.project_vcpus = 0;
+	rc = fleet_place(fleet, other, ret_assignment, ret_nodes, ret_shortage, err);
+	fleet->total.capacity.project_vcpus = limit;
 	return rc;
 }
 
@@ -108,12 +91,12 @@ static enum status other_find(const struct rooms *rooms, const struct plan *othe
  * no difference. */
 static void look_at(const struct estimation *estimation, const struct job *job)
 {
-	struct rooms *rooms = estimation->rooms;
+	struct fleet *fleet = estimation->fleet;
+	AUTO(nodes) unsigned *nodes = NULL;
 	AUTO(plan) struct plan *other = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
 	struct error cause AUTO_ERROR = { 0 };
 	enum shortage shortage = SHORTAGE_NONE;
-	size_t node;
 	bool is_ours;
 
 	if (plan_from_text(job->plan, &other, NULL))
@@ -121,12 +104,12 @@ static void look_at(const struct estimation *estimation, const struct job *job)
 	if (plan_tunes(other))
 		return; /* its trials wait, and not the tuning job */
 	is_ours = strcmp(other->project, estimation->plan->project) == 0;
-	switch (is_ours ? rooms_find(other, rooms, &node, &assignment, &shortage, &cause)
-			: other_find(rooms, other, &node, &assignment, &shortage, &cause)) {
+	switch (is_ours ? fleet_place(fleet, other, &assignment, &nodes, &shortage, &cause)
+			: other_place(fleet, other, &nodes, &assignment, &shortage, &cause)) {
 	case STATUS_OK:
-		for (size_t i = 0; is_ours && i < rooms->count; i++)
-			rooms->nodes[i].room.usage.project_vcpus += plan_vcpus(other);
-		room_take(&rooms->nodes[node].room, other, assignment);
+		if (is_ours)
+			fleet->total.usage.project_vcpus += plan_vcpus(other);
+		fleet_use(fleet, other, assignment, nodes);
 		break;
 	case STATUS_RESOURCE_EXHAUSTED:
 		if (holds_up(estimation, other, shortage))
@@ -193,12 +176,11 @@ static enum status queue_look(const struct estimation *estimation, struct error 
 static enum status place_alone(const struct plan *plan, const struct rooms *rooms,
 			       struct start_estimate *start_estimate, struct error *err)
 {
-	const struct rooms empty = rooms_emptied(rooms);
+	struct fleet empty AUTO_FLEET = fleet_of(rooms, true);
 	enum shortage shortage = SHORTAGE_NONE;
-	size_t node;
-	enum status rc = rooms_find(plan, &empty, &node, &start_estimate->assignment, &shortage, err);
+	AUTO(nodes) unsigned *nodes = NULL;
+	enum status rc = fleet_place(&empty, plan, &start_estimate->assignment, &nodes, &shortage, err);
 
-	free(empty.nodes);
 	if (rc == STATUS_RESOURCE_EXHAUSTED) {
 		error_deinit(err);
 		return STATUS_OK;
@@ -210,13 +192,13 @@ static enum status place_alone(const struct plan *plan, const struct rooms *room
 	return rc;
 }
 
-static enum status place(const struct plan *plan, const struct rooms *rooms,
+static enum status place(const struct plan *plan, const struct fleet *fleet,
 			 struct start_estimate *start_estimate, struct error *err)
 {
 	struct error cause AUTO_ERROR = { 0 };
 	enum shortage shortage = SHORTAGE_NONE;
-	size_t node;
-	enum status rc = rooms_find(plan, rooms, &node, &start_estimate->assignment, &shortage, &cause);
+	AUTO(nodes) unsigned *nodes = NULL;
+	enum status rc = fleet_place(fleet, plan, &start_estimate->assignment, &nodes, &shortage, &cause);
 
 	if (rc == STATUS_RESOURCE_EXHAUSTED) {
 		waits(start_estimate, shortage, cause.text);
@@ -230,14 +212,15 @@ static enum status place(const struct plan *plan, const struct rooms *rooms,
 
 static enum status start_estimate_in(const struct training_context *context, const struct plan *plan,
 				     const struct job *job, const struct job_list *unfinished,
-				     struct rooms *rooms, struct start_estimate *start_estimate,
+				     const struct rooms *rooms, struct start_estimate *start_estimate,
 				     struct error *err)
 {
-	struct estimation estimation = { context, plan, job, unfinished, rooms, start_estimate };
+	struct fleet fleet AUTO_FLEET = fleet_of(rooms, false);
+	struct estimation estimation = { context, plan, job, unfinished, &fleet, start_estimate };
 	enum status rc = queue_look(&estimation, err);
 
 	if (!rc && !start_estimate->text)
-		rc = place(plan, rooms, start_estimate, err);
+		rc = place(plan, &fleet, start_estimate, err);
 	if (!rc && !start_estimate->starts_now)
 		rc = place_alone(plan, rooms, start_estimate, err);
 	start_estimate->known = !rc;

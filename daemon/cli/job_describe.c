@@ -121,6 +121,7 @@ static void replicas_write(struct text *text, const json_t *report, const json_t
 		{ .title = NULL },
 	};
 	struct table table AUTO_TABLE = { .columns = columns };
+	const char *placement = json_text_at(report, "placement");
 	const json_t *replica;
 	size_t index;
 
@@ -154,6 +155,11 @@ static void replicas_write(struct text *text, const json_t *report, const json_t
 		return;
 	text_putc(text, '\n');
 	table_write(text, &table, stdout);
+	if (!placement)
+		return;
+	text_putc(text, '\n');
+	text_wrap(text, placement, 0);
+	text_putc(text, '\n');
 }
 
 static void deviations_write(struct text *text, const json_t *report)

@@ -64,8 +64,9 @@ bool faults_end(const struct job_run *run, struct replica_run *replica)
 
 bool faults_await_end(const struct job_run *run)
 {
-	for (size_t i = 0; job_run_is_observed(run) && run->injections_stored && i < run->replica_count;
-	     i++) {
+	if (!run->injections_stored || !job_run_is_observed(run))
+		return false;
+	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
 		if (replica->observed == OBSERVED_RUNNING && replica->end == END_NONE &&

@@ -21,10 +21,13 @@ void assignment_free(struct assignment *assignment)
 {
 	if (!assignment)
 		return;
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; role < ROLE_COUNT; role++) {
 		json_decref(assignment->devices[role]);
+		json_decref(assignment->nodes[role]);
+	}
 	json_decref(assignment->deviations);
 	free(assignment->node);
+	free(assignment->placed);
 	free(assignment);
 }
 
@@ -37,6 +40,7 @@ static json_t *limits_write(const struct limits *limits)
 char *assignment_to_text(const struct assignment *assignment)
 {
 	json_t *limits = json_object(), *devices = json_object();
+	AUTO(json) json_t *nodes = json_object();
 	AUTO(json)
 	json_t *object = json_pack("{s:o, s:o, s:b, s:O}", "limits", limits, "devices", devices, "shared",
 				   assignment->shared, "differences", assignment->deviations);
@@ -48,9 +52,15 @@ char *assignment_to_text(const struct assignment *assignment)
 		json_object_set_new(limits, name, limits_write(&assignment->limits[role]));
 		if (lists)
 			json_object_set(devices, name, lists);
+		if (assignment->nodes[role])
+			json_object_set(nodes, name, assignment->nodes[role]);
 	}
+	if (json_object_size(nodes))
+		json_object_set(object, "nodes", nodes);
 	if (assignment->node)
 		json_object_set_new(object, "node", json_string(assignment->node));
+	if (assignment->placed)
+		json_object_set_new(object, "placed", json_string(assignment->placed));
 	if (assignment->network) {
 		json_object_set_new(object, "network", json_integer(assignment->network));
 		json_object_set_new(object, "network_turn", json_integer(assignment->network_turn));
@@ -71,6 +81,18 @@ static enum status limits_read(const json_t *object, struct limits *limits, stru
 	if (limits->nano_cpus < 0 || limits->memory_bytes < 0 || limits->shm_bytes < 0)
 		return text_fault("limits", err);
 	return STATUS_OK;
+}
+
+static bool are_names(const json_t *names)
+{
+	size_t index;
+	const json_t *name;
+
+	json_array_foreach((json_t *)names, index, name) {
+		if (!json_is_string(name))
+			return false;
+	}
+	return !names || json_is_array(names);
 }
 
 static bool are_device_ids(const json_t *ids)
@@ -107,7 +129,7 @@ static enum status devices_read(json_t *lists, json_t **ret_lists, struct error 
 static enum status pools_read(const json_t *object, struct assignment *assignment, struct error *err)
 {
 	const json_t *limits = json_object_get(object, "limits");
-	const json_t *devices = json_object_get(object, "devices");
+	const json_t *devices = json_object_get(object, "devices"), *nodes = json_object_get(object, "nodes");
 	enum status rc = STATUS_OK;
 
 	for (int role = 0; !rc && role < ROLE_COUNT; role++) {
@@ -116,6 +138,10 @@ static enum status pools_read(const json_t *object, struct assignment *assignmen
 		rc = limits_read(json_object_get(limits, name), &assignment->limits[role], err);
 		if (!rc)
 			rc = devices_read(json_object_get(devices, name), &assignment->devices[role], err);
+		if (!rc && !are_names(json_object_get(nodes, name)))
+			rc = text_fault("nodes", err);
+		if (!rc)
+			assignment->nodes[role] = json_incref(json_object_get(nodes, name));
 	}
 	return rc;
 }
@@ -148,6 +174,7 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 	if (rc)
 		return rc;
 	assignment->node = memory_strdup(json_text_at(object, "node"));
+	assignment->placed = memory_strdup(json_text_at(object, "placed"));
 	deviations = json_object_get(object, "differences");
 	if (!deviations_valid(deviations))
 		return text_fault("differences", err);
@@ -161,6 +188,15 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 const json_t *assignment_devices(const struct assignment *assignment, enum role role, unsigned index)
 {
 	return json_array_get(assignment->devices[role], index);
+}
+
+const char *assignment_node(const struct assignment *assignment, enum role role, unsigned index)
+{
+	const char *name = json_string_value(json_array_get(assignment->nodes[role], index));
+
+	if (!name)
+		return assignment->node;
+	return *name ? name : NULL;
 }
 
 static size_t lease_count(const struct assignment *assignment)
@@ -201,7 +237,7 @@ struct lease *assignment_leases(const struct assignment *assignment, int64_t job
 				.role = role,
 				.replica = i,
 				.shared = assignment->shared,
-				.node = assignment->node,
+				.node = (char *)assignment_node(assignment, (enum role)role, i),
 			};
 
 			leases_append(assignment_devices(assignment, (enum role)role, i), &like, leases,

@@ -61,8 +61,8 @@ enum status devices_possible(const struct plan *plan, const struct capacity *cap
 	if (wanted <= there || capacity->accelerators == ACCELERATORS_PRETEND)
 		return STATUS_OK;
 	if (capacity->accelerators == ACCELERATORS_WAIT)
-		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
-				 "The job waits for %u GPUs; this host has %u.", wanted, there);
+		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "The job waits for %u GPUs; %s %u.",
+				 wanted, capacity->said ? capacity->said : "this host has", there);
 	if (capacity->accelerators == ACCELERATORS_SHARE && there)
 		return STATUS_OK;
 	return quota_check(plan, there, err);
@@ -231,14 +231,14 @@ static unsigned open_wanted(const struct plan *plan, const struct device_choice 
 	return most < choice->host->device_count ? most : (unsigned)choice->host->device_count;
 }
 
-enum status devices_place(const struct plan *plan, const struct room *room, struct assignment *assignment,
-			  struct error *err)
+enum status devices_place(const struct plan *plan, const struct capacity *capacity,
+			  const struct device_use *uses, struct assignment *assignment, struct error *err)
 {
-	const struct host *host = &room->capacity.host;
+	const struct host *host = &capacity->host;
 	const unsigned wanted = plan_accelerator_count(plan);
-	AUTO(uses) struct device_use *uses = NULL;
+	AUTO(uses) struct device_use *own = NULL;
 	struct device_choice choice = { .host = host,
-					.sharing = room->capacity.accelerators == ACCELERATORS_SHARE };
+					.sharing = capacity->accelerators == ACCELERATORS_SHARE };
 
 	if (!wanted)
 		return STATUS_OK;
@@ -248,8 +248,10 @@ enum status devices_place(const struct plan *plan, const struct room *room, stru
 			      wanted, wanted == 1 ? "" : "s", host->device_count);
 		return STATUS_OK;
 	}
-	uses = device_uses(room);
-	choice.uses = uses;
+	own = memory_calloc(host->device_count, sizeof(*own));
+	if (host->device_count)
+		memcpy(own, uses, host->device_count * sizeof(*own));
+	choice.uses = own;
 	if (devices_open(&choice) < open_wanted(plan, &choice))
 		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
 				 "The job needs %u GPUs; %u of this host's %zu are free now.", wanted,

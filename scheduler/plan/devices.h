@@ -19,11 +19,6 @@ struct room;
  *           RESOURCE_EXHAUSTED: the job waits for a host that has them (ACCELERATORS_WAIT). */
 enum status devices_possible(const struct plan *plan, const struct capacity *capacity, struct error *err);
 
-/* Sets the devices of @assignment, and adds deviations from the cloud. To be called only if devices_possible().
- * RESOURCE_EXHAUSTED: too few are free now. */
-enum status devices_place(const struct plan *plan, const struct room *room, struct assignment *assignment,
-			  struct error *err);
-
 /* The use of one of a host's devices while jobs are placed. */
 struct device_use {
 	unsigned holders;
@@ -34,6 +29,12 @@ DEFINE_AUTO(uses, struct device_use *, free)
 
 /* The use of each device of the host, in the order of the host's list. The caller frees. */
 struct device_use *device_uses(const struct room *room);
+
+/* Sets the devices of @assignment, and adds deviations from the cloud. To be called only if devices_possible().
+ * @uses  of the host's devices; not changed
+ * RESOURCE_EXHAUSTED: too few are free now. */
+enum status devices_place(const struct plan *plan, const struct capacity *capacity,
+			  const struct device_use *uses, struct assignment *assignment, struct error *err);
 
 /* One job's devices on one host while they are chosen. */
 struct device_choice {

@@ -11,15 +11,48 @@
 #include "scheduler/plan/fleet_parts.h"
 #include "scheduler/plan/limits.h"
 
+/* Of a node that has not reported its size: it may become large enough for every job. */
+#define UNKNOWN_ROOM (INT64_C(1) << 40)
+
+DEFINE_AUTO(used, bool *, free)
+
 /* ---- nodes ---- */
 
 void fleet_init(struct fleet *fleet, const struct room *common, const struct place_rule *rules,
 		size_t rule_count)
 {
-	*fleet = (struct fleet){ .rules = rules, .rule_count = rule_count, .total = *common };
-	fleet->total.capacity.host = (struct host){ .known = false };
-	fleet->total.usage.leases = NULL;
-	fleet->total.usage.lease_count = 0;
+	struct capacity *total = &fleet->total.capacity;
+
+	*fleet = (struct fleet){ .rules = rules, .rule_count = rule_count, .limits = common->capacity };
+	fleet->limits.host = (struct host){ .known = false };
+	*total = fleet->limits;
+	fleet->total.usage.project_vcpus = common->usage.project_vcpus;
+	/* Each node has limits of its own: fleet_bin(), fleet_node_closed(). */
+	total->max_jobs = total->max_containers = total->max_vcpus = 0;
+	total->max_memory_bytes = 0;
+	total->placing = NULL;
+}
+
+void rooms_deinit(struct rooms *rooms)
+{
+	for (size_t i = 0; i < rooms->count; i++)
+		room_deinit(&rooms->nodes[i].room);
+	free(rooms->nodes);
+	*rooms = (struct rooms){ 0 };
+}
+
+static unsigned plus(unsigned sum, unsigned value)
+{
+	return sum < UINT_MAX - value ? sum + value : UINT_MAX;
+}
+
+/* Of all but the project. */
+static void usage_add(struct usage *sum, const struct usage *usage)
+{
+	sum->jobs += usage->jobs;
+	sum->containers += usage->containers;
+	sum->nano_cpus += usage->nano_cpus;
+	sum->memory_bytes += usage->memory_bytes;
 }
 
 void fleet_deinit(struct fleet *fleet)
@@ -47,17 +80,59 @@ void fleet_add(struct fleet *fleet, const char *name, enum host_state state, con
 				     .model = json_text_at(labels, "gpu"),
 				     .host = host,
 				     .usage = room->usage,
-				     .uses = device_uses(room) };
+				     .uses = device_uses(room),
+				     .engine_lack = room->engine_lack,
+				     .network_lack = room->network_lack };
 	for (size_t i = 0; i < host->device_count; i++)
 		node->free_devices += !node->uses[i].holders;
 	node->usage.leases = NULL;
 	node->usage.lease_count = 0;
+	usage_add(&fleet->total.usage, &room->usage);
+	fleet->total.capacity.max_jobs = plus(fleet->total.capacity.max_jobs, fleet->limits.max_jobs);
+	fleet->total.capacity.max_containers =
+		plus(fleet->total.capacity.max_containers, fleet->limits.max_containers);
+	fleet->has_unknown = fleet->has_unknown || !host->known;
 	if (!host->known)
 		return;
 	total->known = true;
-	total->cpus = total->cpus < UINT_MAX - host->cpus ? total->cpus + host->cpus : UINT_MAX;
+	total->cpus = plus(total->cpus, host->cpus);
 	total->memory_bytes += host->memory_bytes;
-	total->device_count += host->device_count;
+	/* A job that is on one node as a whole has no use for the others' GPUs. */
+	if (fleet->spans)
+		total->device_count += host->device_count;
+	else if (host->device_count > total->device_count)
+		total->device_count = host->device_count;
+	fleet->total.capacity.said = fleet->spans ? "all nodes together have" : "the largest node has";
+}
+
+static void node_empty(struct fleet_node *node)
+{
+	node->usage = (struct usage){ 0 };
+	node->free_devices = (unsigned)node->host->device_count;
+	memset(node->uses, 0, node->host->device_count * sizeof(*node->uses));
+	node->engine_lack = node->network_lack = "";
+	node->state = HOST_UP;
+}
+
+struct fleet fleet_of(const struct rooms *rooms, bool emptied)
+{
+	const struct room *first = &rooms->nodes->room;
+	const struct place_rules *placing = first->capacity.placing;
+	struct fleet fleet;
+
+	fleet_init(&fleet, first, placing ? placing->rules : NULL, placing ? placing->rule_count : 0);
+	fleet.spans = rooms->span;
+	for (size_t i = 0; i < rooms->count; i++) {
+		const struct node_room *node = &rooms->nodes[i];
+
+		fleet_add(&fleet, node->name, node->room.engine_lack[0] ? HOST_DOWN : HOST_UP,
+			  placing ? json_object_get(placing->labels, node->name) : NULL, &node->room);
+		if (emptied)
+			node_empty(&fleet.nodes[i]);
+	}
+	if (emptied)
+		fleet.total.usage = (struct usage){ 0 };
+	return fleet;
 }
 
 /* ---- what jobs take ---- */
@@ -101,9 +176,16 @@ static void replica_use(struct fleet_node *node, const struct assignment *assign
 static void replicas_use(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
 			 const unsigned *nodes, bool returns)
 {
+	AUTO(used) bool *used = memory_calloc(fleet->count, sizeof(*used));
+
 	for (int role = 0; role < ROLE_COUNT; role++)
-		for (unsigned i = 0; i < plan->pools[role].count; i++)
-			replica_use(&fleet->nodes[*nodes++], assignment, (enum role)role, i, returns);
+		for (unsigned i = 0; i < plan->pools[role].count; i++, nodes++) {
+			struct fleet_node *node = &fleet->nodes[*nodes];
+
+			replica_use(node, assignment, (enum role)role, i, returns);
+			node->usage.jobs += used[*nodes] ? 0 : returns ? -1U : 1;
+			used[*nodes] = true;
+		}
 }
 
 void fleet_use(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
@@ -167,8 +249,10 @@ bool fleet_attaches(const struct fleet *fleet, const struct plan *plan)
 {
 	const struct capacity *capacity = &fleet->total.capacity;
 
-	return placement_wants_devices(plan_accelerator_count(plan), capacity) &&
-	       capacity->host.device_count > 0;
+	const unsigned wanted = plan_accelerator_count(plan);
+
+	return wanted && (fleet->has_unknown ||
+			  (placement_wants_devices(wanted, capacity) && capacity->host.device_count > 0));
 }
 
 struct demand fleet_demand(const struct fleet *fleet, const struct plan *plan,
@@ -185,6 +269,7 @@ struct demand fleet_demand(const struct fleet *fleet, const struct plan *plan,
 		shape->size[PACK_CPU] = limits->nano_cpus / NANO_PER_MILLI;
 		shape->size[PACK_MEMORY] = (limits->memory_bytes + MIB - 1) / MIB;
 		shape->size[PACK_DEVICES] = attaches ? pool_gpu_count(pool) : 0;
+		shape->size[PACK_CONTAINERS] = 1;
 		if (pool->count && shape->size[PACK_DEVICES] &&
 		    some_has_model(fleet, model_of(pool->accelerator_type)))
 			demand.models[role] = model_of(pool->accelerator_type);
@@ -205,50 +290,72 @@ struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *de
 		reason.lack = NODE_LACKS_LABEL;
 	else if (demand->models[role] && !has_model(node, demand->models[role]))
 		reason.lack = NODE_LACKS_MODEL;
-	else if (reason.wanted && !node->host->device_count)
+	else if (reason.wanted && node->host->known && !node->host->device_count)
 		reason.lack = NODE_LACKS_DEVICES;
 	return reason;
 }
 
-enum node_lack fleet_node_closed(const struct fleet_node *node)
+static const struct fleet_node *network_node(const struct fleet *fleet, const struct fleet_node *node)
 {
-	switch (node->state) {
-	case HOST_DOWN:
+	return fleet->spans ? fleet->nodes : node;
+}
+
+size_t fleet_home(const struct fleet *fleet, const unsigned *nodes)
+{
+	return (size_t)(network_node(fleet, &fleet->nodes[nodes[0]]) - fleet->nodes);
+}
+
+enum node_lack fleet_node_closed(const struct fleet *fleet, const struct fleet_node *node)
+{
+	if (node->state == HOST_DOWN)
 		return NODE_IS_DOWN;
-	case HOST_DRAINED:
+	if (network_node(fleet, node)->state == HOST_DOWN)
+		return NODE_LACKS_MANAGER;
+	if (node->state == HOST_DRAINED)
 		return NODE_IS_DRAINED;
-	case HOST_UP:
-		break;
-	}
-	return node->host->known ? NODE_LACKS_NOTHING : NODE_IS_UNKNOWN;
+	if (!node->host->known)
+		return NODE_IS_UNKNOWN;
+	if (node->usage.jobs >= fleet->limits.max_jobs)
+		return NODE_IS_FULL;
+	if (network_node(fleet, node)->network_lack[0])
+		return NODE_LACKS_NETWORK;
+	return node->is_kept ? NODE_IS_KEPT : NODE_LACKS_NOTHING;
+}
+
+unsigned fleet_clamped(const struct fleet *fleet)
+{
+	const struct capacity *limits = &fleet->limits;
+
+	return (limits->fit == FIT_HOST ? 1U << PACK_CPU | 1U << PACK_MEMORY : 0) |
+	       (limits->accelerators == ACCELERATORS_SHARE ? 1U << PACK_DEVICES : 0);
 }
 
 unsigned fleet_soft(const struct fleet *fleet)
 {
-	const struct capacity *capacity = &fleet->total.capacity;
-
-	return (capacity->fit == FIT_HOST ? 1U << PACK_CPU | 1U << PACK_MEMORY : 0) |
-	       (capacity->accelerators == ACCELERATORS_SHARE ? 1U << PACK_DEVICES : 0);
+	return fleet_clamped(fleet) & ~(fleet->limits.max_vcpus ? 1U << PACK_CPU : 0) &
+	       ~(fleet->limits.max_memory_bytes ? 1U << PACK_MEMORY : 0);
 }
 
 struct pack_bin fleet_bin(const struct fleet *fleet, size_t index, bool empty)
 {
 	const struct fleet_node *node = &fleet->nodes[index];
 	const struct host *host = node->host;
-	const bool counts = fleet->total.capacity.fit != FIT_NONE;
-	const int64_t memory_bytes =
-		fleet->total.capacity.fit == FIT_HOST ? host->memory_bytes / 10 * 9 : host->memory_bytes;
+	const struct capacity *limits = &fleet->limits;
+	const bool counts = limits->fit != FIT_NONE;
+	const int64_t fitted = limits->fit == FIT_HOST ? host->memory_bytes / 10 * 9 : host->memory_bytes;
+	const int64_t memory_bytes = limits->max_memory_bytes ? limits->max_memory_bytes : fitted;
+	const unsigned cpus = limits->max_vcpus ? limits->max_vcpus : host->cpus;
 	struct pack_bin bin = { .load = node->usage.containers };
 
-	if (!host->known)
-		return bin;
-	bin.room[PACK_CPU] = counts ? host->cpus * INT64_C(1000) : 0;
-	bin.room[PACK_MEMORY] = counts ? memory_bytes / MIB : 0;
-	bin.room[PACK_DEVICES] = (int64_t)host->device_count;
+	bin.room[PACK_CPU] = !counts ? 0 : host->known ? cpus * INT64_C(1000) : UNKNOWN_ROOM;
+	bin.room[PACK_MEMORY] = !counts ? 0 : host->known ? memory_bytes / MIB : UNKNOWN_ROOM;
+	bin.room[PACK_DEVICES] = host->known ? (int64_t)host->device_count : UNKNOWN_ROOM;
+	bin.room[PACK_CONTAINERS] = limits->max_containers;
 	memcpy(bin.free, bin.room, sizeof(bin.free));
 	if (empty)
 		return bin;
 	bin.free[PACK_DEVICES] = node->free_devices;
+	bin.free[PACK_CONTAINERS] -= node->usage.containers;
 	if (!counts)
 		return bin;
 	bin.free[PACK_CPU] -= node->usage.nano_cpus / NANO_PER_MILLI;
@@ -284,9 +391,10 @@ static void room_compare(const struct fleet *fleet, const struct demand *demand,
 		{ PACK_DEVICES, NODE_LACKS_DEVICES },
 		{ PACK_CPU, NODE_LACKS_CPUS },
 		{ PACK_MEMORY, NODE_LACKS_MEMORY },
+		{ PACK_CONTAINERS, NODE_LACKS_CONTAINERS },
 	};
 	const struct pack_bin bin = fleet_bin(fleet, index, false);
-	struct packing packing = { .soft = fleet_soft(fleet) };
+	struct packing packing = { .clamped = fleet_clamped(fleet), .soft = fleet_soft(fleet) };
 
 	memcpy(packing.shapes, demand->shapes, sizeof(packing.shapes));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !reason->lack; i++) {
@@ -301,14 +409,50 @@ static void room_compare(const struct fleet *fleet, const struct demand *demand,
 
 struct node_reason fleet_reason(const struct fleet *fleet, const struct demand *demand, size_t index)
 {
-	struct node_reason reason = { .lack = fleet_node_closed(&fleet->nodes[index]) };
+	struct node_reason reason = { .lack = fleet_node_closed(fleet, &fleet->nodes[index]) };
 
 	for (int role = 0; !reason.lack && role < ROLE_COUNT; role++) {
 		if (!demand->shapes[role].count)
 			continue;
 		reason = fleet_bars(fleet, demand, index, (enum role)role);
+		if (!reason.lack && fleet->nodes[index].keeps_devices &&
+		    demand->shapes[role].size[PACK_DEVICES])
+			reason.lack = NODE_IS_KEPT;
 		if (!reason.lack)
 			room_compare(fleet, demand, index, &reason);
 	}
 	return reason;
+}
+
+/* Whether a replica of some pool may go there; @of_devices: of a pool with GPUs. */
+static bool may_use(const struct fleet *fleet, const struct demand *demand, size_t index, bool of_devices)
+{
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		const struct pack_shape *shape = &demand->shapes[role];
+
+		if (shape->count && (!of_devices || shape->size[PACK_DEVICES]) &&
+		    !fleet_bars(fleet, demand, index, (enum role)role).lack)
+			return true;
+	}
+	return false;
+}
+
+bool fleet_keep(struct fleet *fleet, const struct plan *plan, enum shortage shortage)
+{
+	AUTO(assignment) struct assignment *assignment = assignment_new();
+	const struct demand demand = fleet_demand(fleet, plan, assignment, fleet_attaches(fleet, plan));
+	const bool of_devices = shortage == SHORTAGE_DEVICES;
+	bool left = false;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct fleet_node *node = &fleet->nodes[i];
+
+		if (may_use(fleet, &demand, i, of_devices)) {
+			node->keeps_devices = node->keeps_devices || of_devices;
+			node->is_kept = node->is_kept || !of_devices;
+		}
+		left = left || (of_devices ? node->host->device_count && !node->keeps_devices
+					   : !fleet_node_closed(fleet, node));
+	}
+	return !left;
 }

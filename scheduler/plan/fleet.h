@@ -7,11 +7,29 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "scheduler/plan/place_rule.h"
 #include "scheduler/plan/placement.h"
 
 struct device_use;
+
+/* One machine that jobs may run on. */
+struct node_room {
+	const char *name; /* borrowed; the first machine's is what clients read, and is in no assignment */
+	struct room room;
+};
+
+struct rooms {
+	struct node_room *nodes; /* in the order of the configuration */
+	size_t count;            /* at least 1 */
+	/* One network can be on all of them, which the first one makes: a job may be on several. Otherwise each job is
+	 * on one as a whole. */
+	bool span;
+};
+
+void rooms_deinit(struct rooms *rooms);
+#define AUTO_ROOMS __attribute__((cleanup(rooms_deinit)))
 
 struct fleet_node {
 	const char *name;
@@ -22,44 +40,61 @@ struct fleet_node {
 	struct usage usage;      /* without leases */
 	struct device_use *uses; /* of the host's devices */
 	unsigned free_devices;   /* without any holder */
+	/* Why no job can start there now: as in the room; "": jobs can */
+	const char *engine_lack, *network_lack;
+	bool is_kept, keeps_devices; /* for a job that waits: fleet_keep() */
 };
 
 struct fleet {
 	struct fleet_node *nodes;
 	size_t count;
+	bool spans;       /* as rooms.span */
+	bool has_unknown; /* some node has not reported its size: it may have whatever a job wants */
 	const struct place_rule *rules;
 	size_t rule_count;
-	/* What applies to all nodes together: the settings, the sum of the nodes' sizes, and what all jobs use, without
-	 * leases. */
+	struct capacity limits; /* the settings, which apply to each node by itself; without a host */
+	/* What applies to all nodes together: the project's limit, the sum of the nodes' sizes (of GPUs: the most that one
+	 * job can have), and what all jobs use, without leases. */
 	struct room total;
 };
 
-/* @common  the settings, and what all jobs use; its host and leases are not read
+/* @rooms is borrowed until fleet_deinit(). @emptied: the same nodes without any job, and without any lack. */
+struct fleet fleet_of(const struct rooms *rooms, bool emptied);
+/* @common  the settings, and what the project in question uses; its host and leases are not read
  * @rules   borrowed until fleet_deinit() */
 void fleet_init(struct fleet *fleet, const struct room *common, const struct place_rule *rules,
 		size_t rule_count);
 void fleet_deinit(struct fleet *fleet);
 #define AUTO_FLEET __attribute__((cleanup(fleet_deinit)))
-/* Adds a node. Its name, labels and the room's host are borrowed; the node's names are unique. */
+/* Adds a node. Its name, labels and the room are borrowed; the nodes' names are unique. */
 void fleet_add(struct fleet *fleet, const char *name, enum host_state state, const json_t *labels,
 	       const struct room *room);
 
-/* Adds what a placed job takes; @nodes as fleet_place() returned it. The other takes it back. */
+/* Adds what a placed job takes, but for the project's vCPUs; @nodes as fleet_place() returned it. The other takes it back. */
 void fleet_use(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
 	       const unsigned *nodes);
 void fleet_return(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
 		  const unsigned *nodes);
 /* Another process holds this device of the node. */
 void fleet_hold(struct fleet *fleet, size_t node, const char *device);
+/* The index of the node with the network of a job that is placed so. */
+size_t fleet_home(const struct fleet *fleet, const unsigned *nodes);
+/* The job waits for that: it keeps what it may be given for itself, so that no later job overtakes it: the nodes it may
+ * run on or, with SHORTAGE_DEVICES, their GPUs. True: no later job can start, or none with GPUs. */
+bool fleet_keep(struct fleet *fleet, const struct plan *plan, enum shortage shortage);
+
+DEFINE_AUTO(nodes, unsigned *, free)
 
 /* Finds room for every replica of @plan at once, or for none, on the fewest nodes (packing.h). Outcomes are those of
- * placement_find(), and:
+ * placement_find(), of a single node exactly so. Of several:
+ *   - a job is on one node as a whole if it fits there or the fleet does not span its nodes;
  *   - limits are those of the smallest node that the job gets, so that replicas of a pool are alike;
  *   - with FIT_HOST a job takes free room if it can, and otherwise the nodes that are used least; with FIT_CLOUD no node
  *     is given more than it has;
  *   - a GPU's model counts as soon as one node has it as the label "gpu" ("a100" for NVIDIA_TESLA_A100): then the
  *     replica goes only to nodes of that model. Otherwise it is only a name, as on one machine;
- *   - a job that no node's labels allow waits, with SHORTAGE_HOST.
+ *   - a job that no node's labels allow is refused, with SHORTAGE_HOST;
+ *   - with SHORTAGE_ENGINE others may start: only nodes that do not answer could run the job.
  * @ret_nodes  the node of each replica, by ordinal (plan_replica_ordinal()): an index of fleet->nodes; the caller frees */
 enum status fleet_place(const struct fleet *fleet, const struct plan *plan,
 			struct assignment **ret_assignment, unsigned **ret_nodes, enum shortage *ret_shortage,

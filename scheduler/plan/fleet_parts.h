@@ -21,18 +21,24 @@ enum node_lack {
 	NODE_LACKS_NOTHING,
 	NODE_IS_UNKNOWN, /* its engine has not reported its size */
 	NODE_IS_DOWN,
+	NODE_LACKS_MANAGER, /* the first node makes the networks, and is down */
 	NODE_IS_DRAINED,
-	NODE_LACKS_LABEL, /* that a rule wants */
-	NODE_LACKS_MODEL, /* of GPU */
+	NODE_LACKS_NETWORK, /* no address block is free */
+	NODE_IS_FULL,       /* of jobs */
+	NODE_IS_KEPT,       /* for a job that waits */
+	NODE_LACKS_LABEL,   /* that a rule wants */
+	NODE_LACKS_MODEL,   /* of GPU */
 	NODE_LACKS_DEVICES,
 	NODE_LACKS_CPUS,
 	NODE_LACKS_MEMORY,
+	NODE_LACKS_CONTAINERS,
 	NODE_LACKS,
 };
 
 struct node_reason {
 	enum node_lack lack;
-	enum role role; /* a pool of the job that the node cannot take; for the lacks after NODE_IS_DRAINED */
+	enum role
+		role; /* a pool of the job that the node cannot take; for the lacks from NODE_LACKS_LABEL on */
 	/* NODE_LACKS_LABEL: the rule */
 	const struct place_rule *rule;
 	/* The other lacks: what one replica takes and what is free: devices, thousandths of a CPU, or MiB. */
@@ -49,8 +55,9 @@ struct demand fleet_demand(const struct fleet *fleet, const struct plan *plan,
 struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *demand, size_t index,
 			      enum role role);
 /* Why the node is given nothing new. */
-enum node_lack fleet_node_closed(const struct fleet_node *node);
-/* The dimensions in which nodes may be overcommitted. */
+enum node_lack fleet_node_closed(const struct fleet *fleet, const struct fleet_node *node);
+/* The dimensions in which a replica takes a whole node at most, and those in which nodes may be overcommitted. */
+unsigned fleet_clamped(const struct fleet *fleet);
 unsigned fleet_soft(const struct fleet *fleet);
 /* Without its shapes. @empty: as if no job ran. */
 struct pack_bin fleet_bin(const struct fleet *fleet, size_t index, bool empty);

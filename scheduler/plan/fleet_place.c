@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,6 @@
 #include "scheduler/plan/limits.h"
 
 DEFINE_AUTO(bins, struct pack_bin *, free)
-DEFINE_AUTO(nodes, unsigned *, free)
 
 /* One job to be placed. */
 struct request {
@@ -23,7 +23,15 @@ struct request {
 
 /* ---- trials ---- */
 
-enum { NOW, EVER }; /* what is free now on nodes that are up; the whole of all nodes that are known */
+/* What is looked at: a bit for each enum node_lack of nodes that are taken to be open, and one for nodes without any job. */
+enum {
+	NOW = 0, /* what is free now on nodes that are open */
+	EMPTY = 1 << NODE_LACKS,
+	EVER = EMPTY | (EMPTY - 1),
+	/* The whole of nodes that answer. */
+	ANSWERING = EVER & ~(1 << NODE_IS_DOWN | 1 << NODE_IS_UNKNOWN | 1 << NODE_LACKS_MANAGER),
+	WITH_NETWORKS = 1 << NODE_LACKS_NETWORK,
+};
 
 /* Whether replicas of the pool may share devices of the node: an unshared one is nothing to them. */
 static bool has_open_devices(const struct fleet *fleet, const struct fleet_node *node, int64_t wanted)
@@ -31,35 +39,41 @@ static bool has_open_devices(const struct fleet *fleet, const struct fleet_node 
 	const struct device_choice choice = { .host = node->host, .uses = node->uses, .sharing = true };
 	const int64_t there = (int64_t)node->host->device_count;
 
-	return fleet->total.capacity.accelerators != ACCELERATORS_SHARE ||
+	return fleet->limits.accelerators != ACCELERATORS_SHARE ||
 	       devices_open(&choice) >= (wanted < there ? wanted : there);
 }
 
-static unsigned shapes_of(const struct request *request, const struct demand *demand, size_t index, int when)
+static unsigned shapes_of(const struct request *request, const struct demand *demand, size_t index,
+			  unsigned when)
 {
 	const struct fleet *fleet = request->fleet;
 	const struct fleet_node *node = &fleet->nodes[index];
+	const enum node_lack closed = fleet_node_closed(fleet, node);
 	unsigned shapes = 0;
 
-	if (!node->host->known || (when == NOW && fleet_node_closed(node)))
+	if (closed && !(when >> closed & 1))
 		return 0;
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		const int64_t wanted = demand->shapes[role].size[PACK_DEVICES];
 
 		if (demand->shapes[role].count && !fleet_bars(fleet, demand, index, (enum role)role).lack &&
-		    (when == EVER || !wanted || has_open_devices(fleet, node, wanted)))
+		    (when & EMPTY || !wanted ||
+		     (!node->keeps_devices && has_open_devices(fleet, node, wanted))))
 			shapes |= 1U << role;
 	}
 	return shapes;
 }
 
 /* @counted  a bit for each dimension; the others are taken to be free */
-static enum pack_outcome trial(struct request *request, const struct demand *demand, int when,
+static enum pack_outcome trial(struct request *request, const struct demand *demand, unsigned when,
 			       unsigned counted)
 {
 	const struct fleet *fleet = request->fleet;
 	AUTO(bins) struct pack_bin *bins = memory_calloc(fleet->count + 1, sizeof(*bins));
-	struct packing packing = { .bins = bins, .soft = fleet_soft(fleet) };
+	struct packing packing = { .bins = bins,
+				   .clamped = fleet_clamped(fleet),
+				   .soft = fleet_soft(fleet),
+				   .whole = !fleet->spans };
 
 	memcpy(packing.shapes, demand->shapes, sizeof(packing.shapes));
 	for (int role = 0; role < ROLE_COUNT; role++)
@@ -67,7 +81,7 @@ static enum pack_outcome trial(struct request *request, const struct demand *dem
 			if (!(counted >> k & 1))
 				packing.shapes[role].size[k] = 0;
 	for (size_t i = 0; i < fleet->count; i++) {
-		bins[i] = fleet_bin(fleet, i, when == EVER);
+		bins[i] = fleet_bin(fleet, i, when & EMPTY);
 		bins[i].shapes = shapes_of(request, demand, i, when);
 	}
 	packing.bin_count = fleet->count;
@@ -133,7 +147,7 @@ static void devices_give(const struct request *request, const struct demand *dem
 	unsigned replica = 0, fewest = UINT_MAX;
 	bool doubled = false;
 
-	assignment->shared = fleet->total.capacity.accelerators == ACCELERATORS_SHARE;
+	assignment->shared = fleet->limits.accelerators == ACCELERATORS_SHARE;
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		const unsigned wanted = (unsigned)demand->shapes[role].size[PACK_DEVICES];
 
@@ -192,53 +206,49 @@ static enum status refuse(const struct request *request, enum status status, enu
 	return error_set(err, status, NULL, "%s %s", what, text);
 }
 
-/* The pools' replicas may go to no node, now or later. */
-static bool is_barred(const struct request *request, const struct demand *demand)
+/* The labels let the job's replicas go nowhere, now or later. */
+static bool is_barred(struct request *request, const struct demand *demand)
 {
-	unsigned shapes = 0;
+	struct demand plain = *demand;
 
-	for (size_t i = 0; i < request->fleet->count; i++)
-		shapes |= shapes_of(request, demand, i, EVER);
-	for (int role = 0; role < ROLE_COUNT; role++)
-		if (demand->shapes[role].count && !(shapes >> role & 1))
-			return true;
-	return false;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		plain.shapes[role].size[PACK_DEVICES] = 0;
+		plain.models[role] = NULL;
+	}
+	return trial(request, &plain, EVER, 0) == PACK_NONE;
 }
 
 /* Not even on empty nodes. */
 static enum status refuse_ever(struct request *request, const struct demand *demand,
 			       enum shortage *ret_shortage, struct error *err)
 {
-	const enum accelerator_policy policy = request->fleet->total.capacity.accelerators;
-	const bool devices = request->attaches && trial(request, demand, EVER, COUNT_DEVICES) == PACK_NONE;
+	const enum accelerator_policy policy = request->fleet->limits.accelerators;
 
-	if (!devices && !is_barred(request, demand))
+	if (is_barred(request, demand))
+		return refuse(request, STATUS_FAILED_PRECONDITION, SHORTAGE_HOST, "No node may run the job.",
+			      ret_shortage, err);
+	if (!request->attaches || trial(request, demand, EVER, COUNT_DEVICES) != PACK_NONE)
 		return refuse(request, STATUS_FAILED_PRECONDITION, SHORTAGE_ROOM,
 			      "The nodes are too small for the job.", ret_shortage, err);
-	if (devices && policy == ACCELERATORS_REQUIRE)
-		return refuse(request, STATUS_FAILED_PRECONDITION, SHORTAGE_HOST,
-			      "The nodes do not have the GPUs that the job asks for.", ret_shortage, err);
-	return refuse(request, STATUS_RESOURCE_EXHAUSTED, SHORTAGE_HOST,
-		      "The job waits for nodes that it may run on.", ret_shortage, err);
-}
-
-static bool some_is_open(const struct fleet *fleet)
-{
-	for (size_t i = 0; i < fleet->count; i++)
-		if (!fleet_node_closed(&fleet->nodes[i]))
-			return true;
-	return false;
+	if (policy == ACCELERATORS_WAIT)
+		return refuse(request, STATUS_RESOURCE_EXHAUSTED, SHORTAGE_HOST,
+			      "The job waits for nodes with the GPUs that it asks for.", ret_shortage, err);
+	return refuse(request, STATUS_FAILED_PRECONDITION, SHORTAGE_HOST,
+		      "The nodes do not have the GPUs that the job asks for.", ret_shortage, err);
 }
 
 static enum status refuse_now(struct request *request, const struct demand *demand,
 			      enum shortage *ret_shortage, struct error *err)
 {
-	if (!some_is_open(request->fleet))
-		return refuse(request, STATUS_RESOURCE_EXHAUSTED, SHORTAGE_ENGINE, "No node takes jobs now.",
-			      ret_shortage, err);
-	if (request->attaches && !is_placed(trial(request, demand, NOW, COUNT_DEVICES)))
+	if (trial(request, demand, ANSWERING, COUNT_ALL) == PACK_NONE)
+		return refuse(request, STATUS_RESOURCE_EXHAUSTED, SHORTAGE_ENGINE,
+			      "The job needs nodes that do not answer.", ret_shortage, err);
+	if (request->attaches && !is_placed(trial(request, demand, EVER & ~EMPTY, COUNT_DEVICES)))
 		return refuse(request, STATUS_RESOURCE_EXHAUSTED, SHORTAGE_DEVICES,
 			      "Too few GPUs are free now.", ret_shortage, err);
+	if (is_placed(trial(request, demand, WITH_NETWORKS, COUNT_ALL)))
+		return refuse(request, STATUS_RESOURCE_EXHAUSTED, SHORTAGE_NETWORK,
+			      "The job needs a network.", ret_shortage, err);
 	return refuse(request, STATUS_RESOURCE_EXHAUSTED, SHORTAGE_ROOM,
 		      "The nodes have too little room now.", ret_shortage, err);
 }
@@ -264,7 +274,7 @@ static enum status seek(void *arg, const struct plan *plan, struct assignment *a
 	}
 	if (trial(request, &demand, EVER, COUNT_ALL) != PACK_NONE)
 		return refuse_now(request, &demand, ret_shortage, err);
-	if (request->attaches && request->fleet->total.capacity.accelerators == ACCELERATORS_PRETEND &&
+	if (request->attaches && request->fleet->limits.accelerators == ACCELERATORS_PRETEND &&
 	    trial(request, &demand, EVER, COUNT_DEVICES) == PACK_NONE) {
 		request->attaches = false;
 		return seek(request, plan, assignment, ret_shortage, err);
@@ -272,19 +282,79 @@ static enum status seek(void *arg, const struct plan *plan, struct assignment *a
 	return refuse_ever(request, &demand, ret_shortage, err);
 }
 
+/* Exactly as on a machine that is no part of a fleet. */
+static enum status place_on_one(const struct fleet *fleet, const struct plan *plan,
+				struct assignment **ret_assignment, enum shortage *ret_shortage,
+				struct error *err)
+{
+	const struct fleet_node *node = fleet->nodes;
+	struct room room = { .capacity = fleet->limits, .usage = node->usage };
+
+	room.capacity.host = *node->host;
+	room.capacity.project_vcpus = fleet->total.capacity.project_vcpus;
+	room.usage.project_vcpus = fleet->total.usage.project_vcpus;
+	snprintf(room.engine_lack, sizeof(room.engine_lack), "%s", node->engine_lack);
+	snprintf(room.network_lack, sizeof(room.network_lack), "%s", node->network_lack);
+	return placement_find(plan, &room, node->uses, ret_assignment, ret_shortage, err);
+}
+
+static enum status place_on_some(const struct fleet *fleet, const struct plan *plan, unsigned *nodes,
+				 struct assignment **ret_assignment, enum shortage *ret_shortage,
+				 struct error *err)
+{
+	struct request request = {
+		.fleet = fleet, .plan = plan, .nodes = nodes, .attaches = fleet_attaches(fleet, plan)
+	};
+	const struct placer placer = { .fit = fleet_fit, .place = seek, .arg = &request };
+	struct room total = fleet->total;
+
+	if (fleet->has_unknown) { /* without limits that come from the nodes' sizes */
+		total.capacity.host.device_count = UINT_MAX;
+		total.capacity.host.cpus = 0;
+		total.capacity.host.memory_bytes = 0;
+	}
+	return placement_find_by(&placer, plan, &total, ret_assignment, ret_shortage, err);
+}
+
+static const char *stored_name(const struct fleet *fleet, size_t node)
+{
+	return node ? fleet->nodes[node].name : NULL;
+}
+
+/* The node of the network, and those of replicas that are on others. */
+static void nodes_write(const struct fleet *fleet, const struct plan *plan, const unsigned *nodes,
+			struct assignment *assignment)
+{
+	const unsigned count = plan_replica_count(plan);
+	const size_t home = count ? fleet_home(fleet, nodes) : 0;
+	bool away = false;
+
+	assignment->node = memory_strdup(stored_name(fleet, home));
+	for (unsigned i = 0; i < count; i++)
+		away = away || nodes[i] != home;
+	for (int role = 0; away && role < ROLE_COUNT; role++) {
+		if (plan->pools[role].count)
+			assignment->nodes[role] = json_array();
+		for (unsigned i = 0; i < plan->pools[role].count; i++) {
+			const char *name = stored_name(fleet, *nodes++);
+
+			json_array_append_new(assignment->nodes[role], json_string(name ? name : ""));
+		}
+	}
+}
+
 enum status fleet_place(const struct fleet *fleet, const struct plan *plan,
 			struct assignment **ret_assignment, unsigned **ret_nodes, enum shortage *ret_shortage,
 			struct error *err)
 {
 	AUTO(nodes) unsigned *nodes = memory_calloc(plan_replica_count(plan) + 1, sizeof(*nodes));
-	struct request request = {
-		.fleet = fleet, .plan = plan, .nodes = nodes, .attaches = fleet_attaches(fleet, plan)
-	};
-	const struct placer placer = { .fit = fleet_fit, .place = seek, .arg = &request };
-	const enum status rc =
-		placement_find_by(&placer, plan, &fleet->total, ret_assignment, ret_shortage, err);
+	const enum status rc = fleet->count == 1
+				       ? place_on_one(fleet, plan, ret_assignment, ret_shortage, err)
+				       : place_on_some(fleet, plan, nodes, ret_assignment, ret_shortage, err);
 
-	if (!rc)
-		*ret_nodes = TAKE(nodes);
-	return rc;
+	if (rc)
+		return rc;
+	nodes_write(fleet, plan, nodes, *ret_assignment);
+	*ret_nodes = TAKE(nodes);
+	return STATUS_OK;
 }

@@ -66,28 +66,48 @@ static bool reasons_alike(const struct node_reason *one, const struct node_reaso
 static const struct {
 	const char *one, *several;
 } words[NODE_LACKS] = {
-	[NODE_LACKS_NOTHING] = { "has room for some replicas", "have room for some replicas" },
+	[NODE_LACKS_NOTHING] = { "has room for some replicas, but not for all",
+				 "have room for some replicas, but not for all" },
 	[NODE_IS_UNKNOWN] = { "has not reported its size", "have not reported their sizes" },
 	[NODE_IS_DOWN] = { "is down", "are down" },
+	[NODE_LACKS_MANAGER] = { "waits for the first node, which makes the networks",
+				 "wait for the first node, which makes the networks" },
 	[NODE_IS_DRAINED] = { "is drained", "are drained" },
+	[NODE_LACKS_NETWORK] = { "has no network for it", "have no networks for it" },
+	[NODE_IS_FULL] = { "runs as many jobs as it may", "run as many jobs as they may" },
+	[NODE_IS_KEPT] = { "is kept for a job before it", "are kept for jobs before it" },
 	[NODE_LACKS_LABEL] = { "lacks the label", "lack the label" },
 	[NODE_LACKS_MODEL] = { "has other GPUs than", "have other GPUs than" },
 	[NODE_LACKS_DEVICES] = { "has too few free GPUs", "have too few free GPUs" },
 	[NODE_LACKS_CPUS] = { "has too few free CPUs", "have too few free CPUs" },
 	[NODE_LACKS_MEMORY] = { "has too little free memory", "have too little free memory" },
+	[NODE_LACKS_CONTAINERS] = { "runs as many containers as it may",
+				    "run as many containers as they may" },
 };
 
 /* The rest of the sentence. */
-static void detail_print(const struct plan *plan, const struct node_reason *reason, size_t count,
-			 struct text *text)
+static void detail_print(const struct fleet *fleet, const struct plan *plan, size_t index,
+			 const struct node_reason *reason, size_t count, struct text *text)
 {
+	const struct fleet_node *node = &fleet->nodes[index];
 	const char *role = role_name(reason->role);
 	const char *most = count > 1 ? " at most" : "";
 
 	switch (reason->lack) {
+	case NODE_IS_DOWN:
+		if (count == 1 && node->engine_lack[0])
+			text_printf(text, " (%s)", node->engine_lack);
+		break;
+	case NODE_LACKS_NETWORK:
+		if (count == 1 && node->network_lack[0])
+			text_printf(text, " (%s)", node->network_lack);
+		break;
+	case NODE_IS_FULL:
+		text_printf(text, " (%u)", fleet->limits.max_jobs);
+		break;
 	case NODE_LACKS_LABEL:
-		text_printf(text, " %s=%s, which the placement of %s wants", reason->rule->label,
-			    reason->rule->value, reason->rule->subject);
+		text_printf(text, " %s:%s (--place %s=%s:%s)", reason->rule->label, reason->rule->value,
+			    reason->rule->subject, reason->rule->label, reason->rule->value);
 		break;
 	case NODE_LACKS_MODEL:
 		text_printf(text, " %s, which a %s takes", plan->pools[reason->role].accelerator_type, role);
@@ -132,7 +152,7 @@ static void group_print(const struct fleet *fleet, const struct plan *plan, stru
 		text_printf(&names, " and %zu more", count - NAMED);
 	text_printf(text, "%s%s %s", text->length ? " " : "", names.data,
 		    count == 1 ? words[reason.lack].one : words[reason.lack].several);
-	detail_print(plan, &reason, count, text);
+	detail_print(fleet, plan, first, &reason, count, text);
 	text_putc(text, '.');
 }
 

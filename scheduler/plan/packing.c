@@ -37,7 +37,8 @@ int64_t pack_size(const struct packing *packing, const struct pack_bin *bin, uns
 {
 	const int64_t size = packing->shapes[shape].size[dimension];
 
-	return (packing->soft >> dimension & 1) && size > bin->room[dimension] ? bin->room[dimension] : size;
+	return (packing->clamped >> dimension & 1) && size > bin->room[dimension] ? bin->room[dimension]
+										  : size;
 }
 
 static const struct pack_bin *bin_of(const struct work *work, const struct slot *slot)
@@ -151,7 +152,7 @@ static void shapes_order(struct work *work)
 	}
 	for (unsigned i = 0; i < PACK_SHAPES; i++) {
 		work->weight[i] = 1; /* without sizes each replica counts the same */
-		for (int k = 0; k < PACK_DIMENSIONS; k++) {
+		for (int k = 0; k < PACK_CONTAINERS; k++) {
 			const double part = all[k] > 0 ? (double)shapes[i].size[k] / all[k] * WHOLE : 0;
 
 			if (part > (double)work->weight[i])
@@ -197,7 +198,7 @@ static bool slots_find(struct work *work)
 			wanted[k] += (double)packing->shapes[shape].size[k] * packing->shapes[shape].count;
 	}
 	for (int k = 0; k < PACK_DIMENSIONS; k++)
-		if (!(packing->soft >> k & 1) && wanted[k] > there[k])
+		if (!(packing->clamped >> k & 1) && wanted[k] > there[k])
 			return false;
 	return true;
 }
@@ -230,7 +231,7 @@ static unsigned bins_least(const struct work *work)
 		double wanted = 0;
 		unsigned count = 0;
 
-		if (packing->soft >> k & 1)
+		if (packing->clamped >> k & 1)
 			continue; /* how much the replicas take depends on the bins */
 		for (unsigned shape = 0; shape < PACK_SHAPES; shape++)
 			wanted += (double)packing->shapes[shape].size[k] * packing->shapes[shape].count;
@@ -461,6 +462,39 @@ static double load_with(const struct work *work, const struct slot *slot, unsign
 	return load;
 }
 
+/* Puts all replicas there, as load_with() for each. Less than 0: some cannot go there. */
+static double load_with_all(struct work *work, struct slot *slot)
+{
+	double load = 0;
+
+	for (unsigned shape = 0; load >= 0 && shape < PACK_SHAPES; shape++)
+		for (unsigned i = 0; load >= 0 && i < work->packing->shapes[shape].count; i++) {
+			const double with = load_with(work, slot, shape);
+
+			load = with < 0 || with > load ? with : load;
+			take(work, slot, shape, 1);
+		}
+	return load;
+}
+
+static bool pack_whole(struct work *work)
+{
+	const struct slot *best = NULL;
+	double best_load = 0;
+
+	for (size_t k = 0; k < work->slot_count; k++) {
+		const double load = load_with_all(work, &work->slots[k]);
+
+		if (load >= 0 && (!best || load < best_load)) {
+			best = &work->slots[k];
+			best_load = load;
+		}
+	}
+	for (unsigned i = 0; best && i < work->total; i++)
+		work->result[i] = best->bin;
+	return best;
+}
+
 static bool pack_spreading(struct work *work)
 {
 	slots_empty(work);
@@ -511,6 +545,8 @@ static enum pack_outcome pack_within(struct work *work)
 		return PACK_NONE;
 	slots_sort(work);
 	outcome = pack_greedily(work) ? PACK_FITS : PACK_UNDECIDED;
+	if (work->packing->whole) /* a node that takes the whole job is the first that is chosen */
+		return outcome == PACK_FITS && work->opened == 1 ? PACK_FITS : PACK_NONE;
 	if (work->total > PACK_SEARCHED || (outcome == PACK_FITS && work->opened == 1))
 		return outcome;
 	most = outcome == PACK_FITS ? work->opened : work->total + 1;
@@ -539,5 +575,5 @@ enum pack_outcome pack(const struct packing *packing, unsigned *ret_bins)
 	if (outcome == PACK_FITS || !packing->soft)
 		return outcome;
 	slots_find_all(&work);
-	return pack_spreading(&work) ? PACK_OVERCOMMITS : outcome;
+	return (packing->whole ? pack_whole(&work) : pack_spreading(&work)) ? PACK_OVERCOMMITS : outcome;
 }

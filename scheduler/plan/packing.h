@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted, in whole units: thousandths of a CPU, MiB, devices. */
-enum { PACK_CPU, PACK_MEMORY, PACK_DEVICES, PACK_DIMENSIONS };
+/* What is counted, in whole units: thousandths of a CPU, MiB, devices, containers. */
+enum { PACK_CPU, PACK_MEMORY, PACK_DEVICES, PACK_CONTAINERS, PACK_DIMENSIONS };
 /* Shapes: the pools of a job, at most. */
 enum { PACK_SHAPES = 4 };
 
@@ -32,9 +32,10 @@ struct packing {
 	const struct pack_bin *bins;
 	size_t bin_count;
 	struct pack_shape shapes[PACK_SHAPES];
-	/* A bit for each dimension in which a replica takes a whole node at most, and in which the nodes are given more
-	 * than they have if the job fits no other way. */
-	unsigned soft;
+	unsigned clamped; /* a bit for each dimension in which a replica takes a whole node at most */
+	unsigned
+		soft; /* those of them in which nodes are given more than they have if the job fits no other way */
+	bool whole; /* all replicas go to one node */
 };
 
 enum pack_outcome {
@@ -50,7 +51,7 @@ int64_t pack_size(const struct packing *packing, const struct pack_bin *bin, uns
 /* Puts each replica of each shape on one node, or none at all. The job gets the fewest nodes: proven for up to
  * PACK_SEARCHED replicas within PACK_STEPS steps of a search, and otherwise those of a greedy choice. Nodes that the job
  * fills up go before others, so that large room stays in one piece. An overcommitted job is spread instead: each replica
- * goes where the largest share in use is then the lowest.
+ * goes where the largest share in use is then the lowest, or all of them with @packing->whole.
  * @ret_bins  an index for each replica: those of shape 0, of shape 1 …; as many as all counts; set for the first two
  *            outcomes */
 enum pack_outcome pack(const struct packing *packing, unsigned *ret_bins);

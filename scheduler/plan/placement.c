@@ -313,24 +313,32 @@ enum status placement_find_by(const struct placer *placer, const struct plan *pl
 	return STATUS_OK;
 }
 
+struct host_placer {
+	const struct capacity *capacity;
+	const struct device_use *uses;
+};
+
 static void host_fit(void *arg, const struct plan *plan, struct assignment *assignment)
 {
-	const struct room *room = arg;
+	const struct host_placer *host = arg;
 
-	limits_fit(plan, &room->capacity, assignment);
+	limits_fit(plan, host->capacity, assignment);
 }
 
 static enum status host_place(void *arg, const struct plan *plan, struct assignment *assignment,
 			      enum shortage *ret_shortage, struct error *err)
 {
+	const struct host_placer *host = arg;
+
 	(void)ret_shortage; /* it is devices */
-	return devices_place(plan, arg, assignment, err);
+	return devices_place(plan, host->capacity, host->uses, assignment, err);
 }
 
-enum status placement_find(const struct plan *plan, const struct room *room,
+enum status placement_find(const struct plan *plan, const struct room *room, const struct device_use *uses,
 			   struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
 {
-	const struct placer placer = { .fit = host_fit, .place = host_place, .arg = (void *)room };
+	struct host_placer host = { &room->capacity, uses };
+	const struct placer placer = { .fit = host_fit, .place = host_place, .arg = &host };
 
 	return placement_find_by(&placer, plan, room, ret_assignment, ret_shortage, err);
 }

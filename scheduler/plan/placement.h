@@ -36,6 +36,7 @@ enum accelerator_policy {
 	ACCELERATORS_SHARE,   /* each device serves several replicas; if the host has none, as REQUIRE */
 };
 
+struct device_use;
 struct place_rules;
 
 /* What jobs may use. */
@@ -51,6 +52,7 @@ struct capacity {
 	int64_t max_memory_bytes;          /* likewise */
 	unsigned project_vcpus;            /* of all jobs of a project, in the cloud's sizes; 0: no limit */
 	const char *node;                  /* the host's name, borrowed; not read without @placing */
+	const char *said;                  /* for texts: what the host is; NULL: "this host has" */
 	const struct place_rules *placing; /* which jobs may run there, borrowed; NULL: all */
 };
 
@@ -97,9 +99,10 @@ enum { SHORTAGE_KINDS = SHORTAGE_NETWORK + 1 };
  * Outcomes: RESOURCE_EXHAUSTED: too little is free now, or the job waits for another host (no failure);
  *           FAILED_PRECONDITION: this host can never run it; the text is for the client;
  *           UNAVAILABLE: the host is not known yet, and nothing else forbids the job.
+ * @uses  of the host's devices (device_uses())
  * @ret_shortage  always set. For the first two outcomes: what is short (of several shortages the one that makes
  *                the fewest other jobs wait); SHORTAGE_HOST: GPUs. Otherwise SHORTAGE_NONE. */
-enum status placement_find(const struct plan *plan, const struct room *room,
+enum status placement_find(const struct plan *plan, const struct room *room, const struct device_use *uses,
 			   struct assignment **ret_assignment, enum shortage *ret_shortage,
 			   struct error *err);
 

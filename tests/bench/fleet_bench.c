@@ -111,6 +111,7 @@ static void simulation_init(struct simulation *sim, size_t node_count, size_t jo
 	sim->rooms = memory_calloc(node_count, sizeof(*sim->rooms));
 	sim->names = memory_calloc(node_count, sizeof(*sim->names));
 	fleet_init(&sim->fleet, &common, NULL, 0);
+	sim->fleet.spans = true;
 	for (int i = 0; i < MODELS; i++)
 		sim->labels[i] = json_pack("{s:s}", "gpu", model_labels[i]);
 	for (size_t i = 0; i < node_count; i++) {

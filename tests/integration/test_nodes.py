@@ -113,7 +113,7 @@ def test_each_job_is_on_one_node_and_reaches_the_daemon_from_there(nodes_daemon,
     assert [node["node"] for node in shown["nodes"]] == ["main", "b"] and shown["room"]["jobs"] == 2
     assert [(node["jobs"], node["maxJobs"]) for node in shown["nodes"]] == [(1, 1), (1, 1)]
     reason = shown["jobs"][0]["reason"]
-    assert reason == "main: 1 of 1 jobs run now. b: 1 of 1 jobs run now." and shown["jobs"][0]["job"].endswith(waits)
+    assert reason == "The nodes have too little room now. main, b run as many jobs as they may (1)." and shown["jobs"][0]["job"].endswith(waits)
     assert "b: 1 of 1 jobs" in " ".join(verb(daemon, "queue").split())
     assert reachable(daemon) == {"main": 1, "b": 1}
     assert "b: " in verb(daemon, "status") and "NODE" in verb(daemon, "describe", there)
@@ -142,7 +142,7 @@ def test_gpus_are_those_of_the_node(nodes_daemon, b, tmp_path):
     plain = daemon.run(script("true"))  # is not held up
     assert node_of(daemon, plain["jobId"]) == "main"
     said = wait_until(lambda: [text for _, text in daemon.service_lines(second) if "waits for GPUs" in text], 30, "it says why")
-    assert "b: The job needs 1 GPUs; 0 of this host's 2 are free now." in said[0] and "main" not in said[0]
+    assert "Too few GPUs are free now. main has too few free GPUs (0; each master takes 1). b runs as many jobs" in said[0]
     assert verb(daemon, "gpus").count(" b ") == 2
     release(daemon, b, gpu)
     for job in (gpu, second):
@@ -159,7 +159,7 @@ def test_jobs_go_to_the_nodes_with_the_label(nodes_daemon, engine, b):
     assert daemon.until(here, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
     assert (node_of(daemon, there), node_of(daemon, here)) == ("b", "main")
     nowhere = daemon.post(daemon.jobs_path, {"jobId": "nowhere", "trainingInput": distributed("true", "true", workers=1)})
-    assert nowhere.status == 429 and b"lacks the label node:c (--place worker=node:c)" in nowhere.data, nowhere
+    assert nowhere.status == 429 and b"lack the label node:c (--place worker=node:c)" in nowhere.data, nowhere
     nothing_left(daemon, engine, b)
 
 

@@ -326,7 +326,7 @@ static bool network_is_there(const struct fake_engine *fake, const char *id)
 	for (unsigned i = 0; i < fake->network_count; i++)
 		if (strcmp(fake->networks[i].id, id) == 0)
 			return true;
-	return false;
+	return fake->is_guest;
 }
 
 static bool meets_another_job(const struct fake_engine *fake, const struct container *container)
@@ -548,6 +548,13 @@ void fake_engine_host(struct fake_engine *fake, const struct host *host)
 {
 	pthread_mutex_lock(&fake->mutex);
 	fake->host = *host;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_be_guest(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->is_guest = true;
 	pthread_mutex_unlock(&fake->mutex);
 }
 

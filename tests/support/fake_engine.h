@@ -27,6 +27,8 @@ struct fake_engine;
 struct fake_engine *fake_engine_new(void);
 /* What its machine has; told when it comes up next. The strings are borrowed. At first: 8 CPUs, 64 GiB, no GPUs. */
 void fake_engine_host(struct fake_engine *fake, const struct host *host);
+/* The networks of its replicas are another engine's. */
+void fake_engine_be_guest(struct fake_engine *fake);
 /* After the sink is known. */
 struct engine *fake_engine_open(struct fake_engine *fake, const struct engine_sink *sink);
 void fake_engine_free(struct fake_engine *fake);

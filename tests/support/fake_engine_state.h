@@ -30,6 +30,7 @@ struct fake_engine {
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
 	unsigned doubled, shared, bytes_per_s, paused_listings, looks;
+	bool is_guest; /* its replicas are in networks of another one */
 	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks, boasts;
 	int exit_at_once;
 	int64_t lines;

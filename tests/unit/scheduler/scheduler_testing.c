@@ -61,6 +61,7 @@ void daemon_start(struct bench *bench)
 		.inventory = inventory,
 		.others = others,
 		.other_count = bench->other != NULL,
+		.nodes_span = bench->span,
 		.trials_dir = bench->trials_dir,
 		.gateway = bench->gateway,
 		.gcs = bench->gcs,

@@ -45,7 +45,8 @@ struct bench {
 	struct scheduler *scheduler;
 	struct fake_engine *fake;
 	struct fake_engine *other; /* of the node "b" of the next daemon_start(); NULL: there is none */
-	struct capacity capacity; /* of the next daemon_start() */
+	bool span;                 /* networks are over both nodes */
+	struct capacity capacity;  /* of the next daemon_start() */
 	const char *gpus;
 	struct gateway_ops gateway;
 	struct gcs_ops gcs;

@@ -40,7 +40,7 @@ struct row {
 	int64_t wake_s; /* 0: never */
 };
 
-#define S INT64_C(1000000)
+#define S            INT64_C(1000000)
 #define UP           { OBSERVED_RUNNING, OBSERVED_RUNNING }
 #define ENDED        { OBSERVED_EXITED, OBSERVED_EXITED }
 #define GIVEN(ORDER) (1u << (ORDER))
@@ -449,12 +449,13 @@ static bool row_holds(const struct row *row)
 			      .torn_down = facts->torn_down,
 			      .error_message = facts->explained ? (char *)"Why." : NULL };
 	struct replica_run replicas[2] = { 0 };
+	struct job_node on = { .observation = 1, .listed_in = !facts->away };
 	struct job_run run = { .row = &stored,
 			       .plan = plan,
 			       .replicas = replicas,
 			       .replica_count = 2,
-			       .observation = 1,
-			       .listed_in = !facts->away,
+			       .nodes = &on,
+			       .node_count = 1,
 			       .network = facts->fetched ? NETWORK_READY : facts->network,
 			       .gateway.observed = facts->open ? GATEWAY_OPEN : GATEWAY_CLOSED,
 			       .fault = facts->faulty ? (char *)"It cannot run." : NULL,
@@ -490,9 +491,9 @@ static bool row_holds(const struct row *row)
 						    .exit_code = facts->exit_code[i],
 						    .output = facts->read ? OUTPUT_STORED : OUTPUT_OPEN };
 		orders_give(&replicas[i].orders, facts->given);
-		run.image_ids[i] = facts->fetched ? (char *)"id" : NULL;
+		on.image_ids[i] = facts->fetched ? (char *)"id" : NULL;
 		if (facts->asked)
-			order_give(&run.images, i);
+			order_give(&on.images, i);
 	}
 	decision = job_decide(&run, &context);
 	decided = decision_text(&decision);

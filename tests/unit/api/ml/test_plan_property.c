@@ -197,7 +197,7 @@ static void the_smallest_host_lets_it_in(const struct plan *plan)
 	enum shortage shortage;
 	struct error err AUTO_ERROR = { 0 };
 
-	if (placement_find(plan, &room, &assignment, &shortage, &err))
+	if (placement_find(plan, &room, NULL, &assignment, &shortage, &err))
 		fail_msg("%s", err.text);
 	assert_true(deviations_valid(assignment->deviations));
 }

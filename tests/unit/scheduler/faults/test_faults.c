@@ -231,12 +231,13 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 	struct job row = { .state = JOB_RUNNING, .running_us = 1 };
 	struct replica_run replica = { .observed = OBSERVED_RUNNING };
 	struct fault_injection injection = { .stage = STAGE_RUNNING, .kind = FAULT_EXIT };
+	struct job_node on = { .observation = 1, .listed_in = 1 };
 	struct job_run run = { .row = &row,
 			       .plan = plan,
 			       .replicas = &replica,
 			       .replica_count = 1,
-			       .observation = 1,
-			       .listed_in = 1,
+			       .nodes = &on,
+			       .node_count = 1,
 			       .deadline_us = 2,
 			       .injections = &injection,
 			       .injection_count = 1,

@@ -39,6 +39,7 @@ static inline void test_fleet_init(struct test_fleet *test, const struct test_no
 	test->common.capacity.fit = fit;
 	test->common.capacity.accelerators = accelerators;
 	fleet_init(&test->fleet, &test->common, rules, rule_count);
+	test->fleet.spans = true;
 	for (size_t i = 0; i < count && nodes[i].name; i++) {
 		test->rooms[i] = test_room(nodes[i].cpus, nodes[i].gib * GIB, nodes[i].devices);
 		test->rooms[i].capacity.host.known = nodes[i].cpus > 0;

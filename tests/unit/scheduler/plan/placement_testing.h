@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/plan/devices.h"
 #include "scheduler/plan/placement.h"
 #include "tests/unit/scheduler/plan/plan_testing.h"
 
@@ -48,6 +49,15 @@ static inline struct room test_room(unsigned cpus, int64_t memory_bytes, unsigne
 		if (asprintf(&host->devices[i], "%u", i) < 0)
 			abort();
 	return room;
+}
+
+static inline enum status test_place(const struct plan *plan, const struct room *room,
+				     struct assignment **ret_assignment, enum shortage *ret_shortage,
+				     struct error *err)
+{
+	AUTO(uses) struct device_use *uses = device_uses(room);
+
+	return placement_find(plan, room, uses, ret_assignment, ret_shortage, err);
 }
 
 static inline void test_lease_add(struct room *room, int64_t job, const char *device, bool shared)

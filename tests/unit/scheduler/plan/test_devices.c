@@ -4,6 +4,14 @@
 #include "tests/unit/scheduler/plan/placement_testing.h"
 #include "tests/unit/testing.h"
 
+static enum status test_devices_place(const struct plan *plan, const struct room *room,
+				      struct assignment *assignment, struct error *err)
+{
+	AUTO(uses) struct device_use *uses = device_uses(room);
+
+	return devices_place(plan, &room->capacity, uses, assignment, err);
+}
+
 /* The leases that are held already: one letter each, on device 0, 1 …: "x" exclusive, "s" shared, "2" two sharers. */
 static void leases_set(struct room *room, const char *held)
 {
@@ -117,7 +125,7 @@ static void check_row(const struct row *row)
 	room.capacity.accelerators = row->policy;
 	leases_set(&room, row->held);
 	assert_int_equal(devices_possible(plan, &room.capacity, NULL), STATUS_OK);
-	rc = devices_place(plan, &room, assignment, NULL);
+	rc = test_devices_place(plan, &room, assignment, NULL);
 	assert_int_equal(rc, row->placed ? STATUS_OK : STATUS_RESOURCE_EXHAUSTED);
 	placed = devices_text(assignment);
 	codes = codes_text(assignment->deviations);
@@ -195,7 +203,7 @@ static void tpus_are_never_attached(void **state)
 		test_pool_set(plan, ROLE_WORKER, 2, NULL, TPU_V2, 8);
 		room.capacity.accelerators = policies[i];
 		assert_int_equal(devices_possible(plan, &room.capacity, NULL), STATUS_OK);
-		assert_int_equal(devices_place(plan, &room, assignment, NULL), STATUS_OK);
+		assert_int_equal(test_devices_place(plan, &room, assignment, NULL), STATUS_OK);
 		assert_null(assignment->devices[ROLE_WORKER]);
 		assert_int_equal(json_array_size(assignment->deviations), 0);
 	}
@@ -211,7 +219,7 @@ static void leases_of_devices_that_are_gone_count_for_nothing(void **state)
 	(void)state;
 	test_lease_add(&room, 1, "7", false);
 	test_pool_set(plan, ROLE_MASTER, 1, NULL, K80, 2);
-	assert_int_equal(devices_place(plan, &room, assignment, NULL), STATUS_OK);
+	assert_int_equal(test_devices_place(plan, &room, assignment, NULL), STATUS_OK);
 	assert_int_equal(json_array_size(assignment_devices(assignment, ROLE_MASTER, 0)), 2);
 }
 
@@ -225,11 +233,11 @@ static void numbers_are_told(void **state)
 
 	(void)state;
 	test_pool_set(plan, ROLE_WORKER, 3, NULL, K80, 2);
-	assert_int_equal(devices_place(plan, &room, pretended, NULL), STATUS_OK);
+	assert_int_equal(test_devices_place(plan, &room, pretended, NULL), STATUS_OK);
 	assert_string_equal(json_text_at(test_deviation(pretended->deviations, "gpu-pretended"), "text"),
 			    "The job asked for 6 GPUs and this host has 1: it runs without any.");
 	room.capacity.accelerators = ACCELERATORS_SHARE;
-	assert_int_equal(devices_place(plan, &room, assignment, NULL), STATUS_OK);
+	assert_int_equal(test_devices_place(plan, &room, assignment, NULL), STATUS_OK);
 	fewer = test_deviation(assignment->deviations, "gpu-fewer");
 	assert_string_equal(json_text_at(fewer, "text"), "Each worker has 1 GPU here; 2 were asked for.");
 	assert_string_equal(json_text_at(fewer, "field"), "pools.worker.accelerator_count");
@@ -271,7 +279,7 @@ static void a_device_that_changed_its_name_is_not_given_twice(void **state)
 		}
 		test_lease_add(&room, 1, names[i].held, false);
 		test_pool_set(plan, ROLE_MASTER, 1, NULL, K80, 1);
-		rc = devices_place(plan, &room, assignment, NULL);
+		rc = test_devices_place(plan, &room, assignment, NULL);
 		assert_int_equal(rc, names[i].placed ? STATUS_OK : STATUS_RESOURCE_EXHAUSTED);
 		placed = devices_text(assignment);
 		if (names[i].placed)

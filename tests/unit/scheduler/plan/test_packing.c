@@ -102,6 +102,7 @@ struct row {
 	unsigned soft;
 	enum pack_outcome outcome;
 	unsigned bins[6];
+	bool whole;
 };
 
 static const struct row rows[] = {
@@ -177,6 +178,43 @@ static const struct row rows[] = {
 	  SOFT_CPU,
 	  PACK_NONE,
 	  { 0 } },
+	{ "a whole job is on one node",
+	  { 2, 0 },
+	  { { 2, 1, 0 } },
+	  3,
+	  { { 3, 9, 0 }, { 9, 9, 0 }, { 4, 9, 0 } },
+	  0,
+	  PACK_FITS,
+	  { 2, 2 },
+	  .whole = true },
+	/* Broken: pack_within() that ignores whole: on 0 and 1. */
+	{ "a whole job that two nodes would take is on none",
+	  { 2, 0 },
+	  { { 2, 1, 0 } },
+	  2,
+	  { { 3, 9, 0 }, { 3, 9, 0 } },
+	  0,
+	  PACK_NONE,
+	  { 0 },
+	  .whole = true },
+	/* Broken: pack() with pack_spreading() alone: on 1, 1, 0, 1. */
+	{ "what must share as a whole is where the load is the lowest then",
+	  { 4, 0 },
+	  { { 4, 1, 0 } },
+	  2,
+	  { { 4, 9, 0 }, { 8, 9, 0 } },
+	  SOFT_CPU,
+	  PACK_OVERCOMMITS,
+	  { 1, 1, 1, 1 },
+	  .whole = true },
+	{ "containers are counted too",
+	  { 3, 0 },
+	  { { 0, 0, 0, 1 } },
+	  2,
+	  { { 0, 0, 0, 2 }, { 0, 0, 0, 1 } },
+	  0,
+	  PACK_FITS,
+	  { 0, 0, 1 } },
 };
 
 static void a_job_is_packed_as_the_table_says(void **state)
@@ -185,7 +223,7 @@ static void a_job_is_packed_as_the_table_says(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const struct row *row = &rows[i];
 		struct pack_bin bins[4] = { 0 };
-		struct packing packing = { .bins = bins, .bin_count = row->bin_count, .soft = row->soft };
+		struct packing packing = { .bins = bins, .bin_count = row->bin_count, .clamped = row->soft, .soft = row->soft, .whole = row->whole };
 		unsigned result[6] = { 0 };
 
 		for (unsigned k = 0; k < row->bin_count; k++) {
@@ -208,7 +246,7 @@ static void a_job_is_packed_as_the_table_says(void **state)
 
 static void random_fill(struct packing *packing, struct pack_bin *bins)
 {
-	const unsigned most[PACK_DIMENSIONS] = { 13, 13, 7 };
+	const unsigned most[PACK_DIMENSIONS] = { 13, 13, 7, 9 };
 
 	for (unsigned i = 0; i < packing->bin_count; i++) {
 		bins[i] = (struct pack_bin){ .shapes = random_below(4) ? 15 : random_below(16) };
@@ -224,7 +262,7 @@ static void random_fill(struct packing *packing, struct pack_bin *bins)
 
 		packing->shapes[shape].count = left ? random_below(left < 3 ? left + 1 : 4) : 0;
 		for (int k = 0; k < PACK_DIMENSIONS; k++)
-			packing->shapes[shape].size[k] = random_below(k == PACK_DEVICES ? 3 : 5);
+			packing->shapes[shape].size[k] = random_below(k == PACK_DEVICES ? 3 : k == PACK_CONTAINERS ? 2 : 5);
 	}
 }
 
@@ -269,7 +307,7 @@ static void soft_sizes_are_exceeded_only_if_they_must_be(void **state)
 	seed = 42;
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		struct pack_bin bins[BINS];
-		struct packing packing = { .bins = bins, .bin_count = BINS, .soft = SOFT_CPU };
+		struct packing packing = { .bins = bins, .bin_count = BINS, .clamped = SOFT_CPU, .soft = SOFT_CPU };
 		unsigned result[REPLICAS_MAX] = { 0 };
 
 		random_fill(&packing, bins);

@@ -70,7 +70,7 @@ static void check_row(const struct row *row)
 	room.usage.jobs = row->jobs;
 	room.usage.nano_cpus = row->used_vcpus * CPU;
 	room.usage.memory_bytes = row->used_gib * GIB;
-	assert_int_equal(placement_find(plan, &room, &assignment, &shortage, &err), row->status);
+	assert_int_equal(test_place(plan, &room, &assignment, &shortage, &err), row->status);
 	assert_int_equal(shortage, row->status ? SHORTAGE_ROOM : SHORTAGE_NONE);
 	assert_int_equal(assignment != NULL, row->status == STATUS_OK);
 	if (row->text)
@@ -97,7 +97,7 @@ static void what_takes_nothing_waits_for_nothing(void **state)
 	room.capacity.max_vcpus = 1;
 	room.usage.jobs = 1;
 	room.usage.nano_cpus = 100 * CPU;
-	assert_int_equal(placement_find(plan, &room, &assignment, &shortage, NULL), STATUS_OK);
+	assert_int_equal(test_place(plan, &room, &assignment, &shortage, NULL), STATUS_OK);
 }
 
 /* A job of three replicas, 12 vCPUs in the cloud's sizes, and two GPUs on a host that has two. */
@@ -171,7 +171,7 @@ static void what_is_short_is_told(void **state)
 		room.usage = shortages[i].usage;
 		if (shortages[i].held)
 			test_lease_add(&room, 1, "0", false);
-		assert_int_equal(placement_find(plan, &room, &assignment, &shortage, &err),
+		assert_int_equal(test_place(plan, &room, &assignment, &shortage, &err),
 				 shortages[i].status);
 		assert_int_equal(shortage, shortages[i].shortage);
 		if (shortages[i].text)
@@ -206,7 +206,7 @@ static void what_starts_nothing_is_told_in_its_words(void **state)
 		snprintf(room.network_lack, sizeof(room.network_lack), "%s", lacks[i].network);
 		room.capacity.max_jobs = 2;
 		room.usage.jobs = lacks[i].jobs;
-		assert_int_equal(placement_find(plan, &room, &assignment, &shortage, &err),
+		assert_int_equal(test_place(plan, &room, &assignment, &shortage, &err),
 				 lacks[i].text ? STATUS_RESOURCE_EXHAUSTED : STATUS_OK);
 		assert_int_equal(shortage, lacks[i].shortage);
 		if (lacks[i].text)
@@ -224,16 +224,16 @@ static void a_host_that_is_not_known_takes_nobody(void **state)
 	(void)state;
 	test_pool_set(plan, ROLE_MASTER, 1, "n1-standard-4", NULL, 0);
 	room.capacity.host.known = false;
-	assert_int_equal(placement_find(plan, &room, &assignment, &shortage, NULL), STATUS_UNAVAILABLE);
+	assert_int_equal(test_place(plan, &room, &assignment, &shortage, NULL), STATUS_UNAVAILABLE);
 	assert_int_equal(shortage, SHORTAGE_NONE);
 	assert_null(assignment);
 	room.capacity.project_vcpus = 3;
-	assert_int_equal(placement_find(plan, &room, &assignment, &shortage, NULL),
+	assert_int_equal(test_place(plan, &room, &assignment, &shortage, NULL),
 			 STATUS_FAILED_PRECONDITION);
 	assert_int_equal(shortage, SHORTAGE_PROJECT);
 	room.capacity.project_vcpus = 0;
 	room.capacity.max_containers = 0;
-	assert_int_equal(placement_find(plan, &room, &assignment, &shortage, NULL),
+	assert_int_equal(test_place(plan, &room, &assignment, &shortage, NULL),
 			 STATUS_FAILED_PRECONDITION);
 	assert_int_equal(shortage, SHORTAGE_ROOM);
 }
@@ -248,7 +248,7 @@ static void a_whole_assignment_is_told(void **state)
 
 	(void)state;
 	test_pool_set(plan, ROLE_MASTER, 1, "n1-standard-8", K80, 1);
-	assert_int_equal(placement_find(plan, &room, &assignment, &shortage, NULL), STATUS_OK);
+	assert_int_equal(test_place(plan, &room, &assignment, &shortage, NULL), STATUS_OK);
 	text = assignment_to_text(assignment);
 	assert_string_equal(
 		text,

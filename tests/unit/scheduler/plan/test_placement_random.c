@@ -220,7 +220,7 @@ static enum status place(const struct running *running, struct room *room, const
 	enum status rc;
 
 	room->usage = usage_of(running, random_below(2));
-	rc = placement_find(plan, room, &assignment, &shortage, &err);
+	rc = test_place(plan, room, &assignment, &shortage, &err);
 	if (rc) {
 		assert_non_null(err.text);
 		check_shortage(plan, room, rc, shortage);

@@ -227,10 +227,12 @@ static bool row_holds(const struct row *row)
 	const struct decision_context context = { .reconciler = &reconciler,
 						  .wall_us = 100 * S,
 						  .mono_us = 100 * S };
+	struct job_node on = { .observation = 1 };
 	struct job_run run = { .work = WORK_TRIALS,
 			       .row = &stored,
 			       .plan = plan,
-			       .observation = 1,
+			       .nodes = &on,
+			       .node_count = 1,
 			       .deadline_us = row->deadline_s ? row->deadline_s * S : INT64_MAX };
 	struct look look = {
 		.reconciler = &reconciler, .run = &run, .context = &context, .failure = &failure
