@@ -120,13 +120,15 @@ static void thing_removed_report(void *arg, const char *kind, const char *name, 
 typedef enum status engine_visit(struct clean *clean, const struct engine_kind *engine, const char *url,
 				 struct error *err);
 
-/* Visits the engine of each node, and goes on after an engine that does not answer. The first failure is the result. */
+/* Visits the engine of each node, the first one last, because a network of a swarm cannot be removed while containers of
+ * other nodes are in it. Goes on after an engine that does not answer. The first failure is the result. */
 static enum status engines_visit(struct clean *clean, engine_visit *visit, struct error *err)
 {
 	const struct config *config = clean->config;
 	enum status first = STATUS_OK;
 
-	for (size_t i = 0; i <= config->nodes.count; i++) {
+	for (size_t left = config->nodes.count + 1; left > 0; left--) {
+		const size_t i = left - 1;
 		const char *url = i ? node_rule_url(config->nodes.values[i - 1]) : config->engine;
 		const struct engine_kind *engine = engine_kind_of(url);
 		struct error cause AUTO_ERROR = { 0 };
@@ -335,9 +337,7 @@ static enum status instance_clean(struct clean *clean, struct error *err)
 
 static struct clean clean_of(const struct config *config)
 {
-	return (struct clean){
-		.config = config, .lock = -1, .presence = -1
-	};
+	return (struct clean){ .config = config, .lock = -1, .presence = -1 };
 }
 
 int clean_main(struct invocation *invocation)

@@ -39,6 +39,7 @@ struct config {
 	struct config_list node_gpus; /* likewise: their GPUs */
 	struct config_list node_labels; /* likewise: labels of any node */
 	struct config_list place;       /* scheduler/plan/place_rule.h */
+	unsigned job_networks;          /* enum engine_networks of scheduler/engine/engine.h */
 	char *project;
 	int64_t project_number;
 	char *tenant_project; /* project id that Vertex AI jobs find at the metadata server; NULL: the same */

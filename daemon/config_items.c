@@ -179,6 +179,7 @@ static const char *const validations[] = { "strict", "lenient", NULL };
 static const char *const single_replica_names[] = { "chief", "workerpool0", NULL };
 static const char *const buckets[] = { "auto", "strict", NULL };
 static const char *const egresses[] = { "all", "none", NULL };
+static const char *const job_networks[] = { "bridges", "overlays", "plain-overlays", NULL };
 static const char *const machine_fits[] = { "host", "cloud", "none", NULL };
 static const char *const accelerator_policies[] = { "pretend", "require", "wait", "share", NULL };
 static const char *const log_levels[] = { "error", "warning", "info", "debug", NULL };
@@ -266,8 +267,8 @@ const struct config_item config_items[] = {
 	     .expected =
 		     "NAME=URL, such as gpu1=ssh://me@gpu1.example: a name of lowercase letters, digits and hyphens "
 		     "(but main, which --engine is), and a URL as --engine takes it",
-	     .detail = "Each job is placed on one node as a whole: on `main`, the engine of `--engine`, or on one of "
-		       "these. `--max-active-jobs`, `--max-containers`, `--max-vcpus`, `--max-memory` and "
+	     .detail = "`main` is the engine of `--engine`. A job is placed on one node as a whole if it fits there, and "
+		       "else on several if `--job-networks` lets it. `--max-active-jobs`, `--max-containers`, `--max-vcpus`, `--max-memory` and "
 		       "`--machine-fit` hold for each node by itself.",
 	     .default_words = "jobs run on the engine of `--engine` alone", .page = "many-machines.md"),
 	LIST("node-gpus", "TRAINYARD_NODE_GPUS", node_gpus, "NAME=WHICH", node_gpus_rule_valid,
@@ -285,6 +286,13 @@ const struct config_item config_items[] = {
 	     .detail = "Roles are master, worker, ps and evaluator. The label `node` is the node's name. A job that no "
 		       "node may run is refused.",
 	     .default_words = "any job on any node", .page = "many-machines.md"),
+	CHOICE("job-networks", "TRAINYARD_JOB_NETWORKS", job_networks, "HOW", "bridges", job_networks,
+	       "where a job's replicas meet: bridges of one node, or overlays of a Docker Swarm over all nodes",
+	       .detail = "With `overlays` the engine of `--engine` is a manager of the swarm, and those of `--node` are "
+			 "its other nodes. It makes the network of each job, and a job that is larger than a node "
+			 "is spread over several. What goes to other nodes is encrypted by their kernels (ESP); with "
+			 "`plain-overlays` it is not. Without `--node` it has no effect.",
+	       .page = "many-machines.md"),
 	PATH("docker-config", "TRAINYARD_DOCKER_CONFIG", docker_config, CONFIG_SERVE, "DIR", "a directory",
 	     "where the registries' credentials are (config.json)", .compute = compute_docker_config,
 	     .default_words = "`DOCKER_CONFIG`, else `~/.docker`"),

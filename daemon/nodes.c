@@ -6,7 +6,7 @@
 
 #include "daemon/base/memory.h"
 #include "daemon/config.h"
-#include "scheduler/engine/engine.h"
+#include "scheduler/engine/kernel_esp.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/place_rule.h"
 #include "scheduler/scheduler.h"
@@ -163,6 +163,18 @@ static enum status place_rules_make(struct daemon_nodes *nodes, const struct con
 	return rc;
 }
 
+/* One node needs no network over several. */
+static enum status networks_choose(struct daemon_nodes *nodes, const struct config *config, struct error *err)
+{
+	nodes->makes = nodes->count > 1 ? (enum engine_networks)config->job_networks : ENGINE_BRIDGES;
+	if (nodes->makes != ENGINE_OVERLAYS || kernel_esp_check(NULL) != STATUS_FAILED_PRECONDITION)
+		return STATUS_OK;
+	return error_set(
+		err, STATUS_INVALID_ARGUMENT, NULL,
+		"--job-networks overlays: this machine's kernel cannot encrypt networks (ESP). Load its "
+		"modules (modprobe esp4), or give plain-overlays");
+}
+
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err)
 {
 	struct inventory inventory = { 0 };
@@ -176,6 +188,8 @@ enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *
 		rc = gpus_take(&nodes, config->node_gpus.values[i], err);
 	if (!rc)
 		rc = place_rules_make(&nodes, config, err);
+	if (!rc)
+		rc = networks_choose(&nodes, config, err);
 	if (rc)
 		daemon_nodes_deinit(&nodes);
 	else
@@ -210,6 +224,7 @@ enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *sche
 		struct engine_options own = *options;
 
 		own.url = nodes->urls[i];
+		own.makes = nodes->makes == ENGINE_BRIDGES || i == 0 ? nodes->makes : ENGINE_GUEST;
 		rc = engine_kind_of(own.url)->open(&own, &sink, &nodes->engines[i], err);
 	}
 	return rc ? rc : scheduler_start(scheduler, nodes->engines, err);

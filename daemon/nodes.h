@@ -7,11 +7,10 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
+#include "scheduler/engine/engine.h"
 
 struct config;
 struct place_rules;
-struct engine;
-struct engine_options;
 struct image_facts;
 struct replica_key;
 struct scheduler;
@@ -25,6 +24,7 @@ struct daemon_nodes {
 	const char **urls;           /* the configuration's */
 	struct engine **engines;     /* NULL: not open */
 	struct place_rules *placing; /* NULL: all jobs may run on all nodes */
+	enum engine_networks makes;  /* of the first one; with overlays the others make none */
 };
 
 /* "NAME=URL": a name of lowercase letters, digits and hyphens, but not the first node's, and the URL of an engine. */
@@ -37,8 +37,9 @@ bool node_label_rule_valid(const char *value);
 /* As place_rule_parse() takes it. */
 bool place_rule_valid(const char *value);
 
-/* By the options --engine, --gpus, --node, --node-gpus, --node-label and --place of @config, which must outlive the nodes.
- * INVALID_ARGUMENT: a name or an engine is named twice, or GPUs or a label are given to a node that there is not. */
+/* By the options --engine, --gpus, --node, --node-gpus, --node-label, --place and --job-networks of @config, which must outlive the nodes.
+ * INVALID_ARGUMENT: a name or an engine is named twice, GPUs or a label are given to a node that there is not, or the
+ * kernel cannot encrypt overlays. */
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err);
 void daemon_nodes_deinit(struct daemon_nodes *nodes);
 

@@ -222,19 +222,19 @@ static void gcs_make(struct wiring *wiring)
 
 static void scheduler_make(struct wiring *wiring)
 {
-	const struct config *config = wiring->config;
 	const struct daemon_nodes *nodes = &wiring->nodes;
 
 	wiring->machinery.scheduler = scheduler_new(&(struct scheduler_options){
 		.store = wiring->store,
 		.clock = wiring->clock,
 		.project_number = wiring->project_number,
-		.stop_grace_s = (unsigned)config->stop_grace_s,
+		.stop_grace_s = (unsigned)wiring->config->stop_grace_s,
 		.retry_pause_ms = RETRY_PAUSE_MS,
 		.capacity = capacity_of(wiring),
 		.inventory = nodes->named->inventory,
 		.others = nodes->named + 1,
 		.other_count = nodes->count - 1,
+		.nodes_span = nodes->makes != ENGINE_BRIDGES,
 		.gateway = gateways_ops(wiring->gateways),
 		.gcs = gcs_host_ops(wiring->gcs),
 		.trials_dir = wiring->trials_dir,
@@ -242,7 +242,7 @@ static void scheduler_make(struct wiring *wiring)
 		.adc = wiring->adc,
 		.wheels = wiring->wheels,
 		.faults = wiring->fault_registry,
-		.cut_off = config->egress == EGRESS_NONE,
+		.cut_off = wiring->config->egress == EGRESS_NONE,
 		.pooled_network_ms = POOLED_NETWORK_MS,
 	});
 }
