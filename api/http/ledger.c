@@ -28,7 +28,7 @@ struct ledger {
 	pthread_mutex_t lock;
 	pthread_cond_t added;                        /* on the monotonic clock */
 	uint64_t last;                               /* the newest entry's number; 0: none */
-	struct ledger_entry entries[LEDGER_ENTRIES]; /* number N is at N % LEDGER_ENTRIES */
+	struct ledger_entry *entries; /* LEDGER_ENTRIES, number N at N % LEDGER_ENTRIES; NULL: there was no request yet */
 };
 
 struct ledger *ledger_new(void)
@@ -50,6 +50,7 @@ void ledger_free(struct ledger *ledger)
 		return;
 	pthread_cond_destroy(&ledger->added);
 	pthread_mutex_destroy(&ledger->lock);
+	free(ledger->entries);
 	free(ledger);
 }
 
@@ -125,6 +126,8 @@ static void entry_add(struct ledger *ledger, const struct exchange *exchange)
 
 	entry_fill(&entry, exchange);
 	pthread_mutex_lock(&ledger->lock);
+	if (!ledger->entries)
+		ledger->entries = memory_calloc(LEDGER_ENTRIES, sizeof(*ledger->entries));
 	entry.number = ++ledger->last;
 	ledger->entries[entry.number % LEDGER_ENTRIES] = entry;
 	pthread_cond_broadcast(&ledger->added);
