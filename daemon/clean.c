@@ -22,6 +22,7 @@
 #include "daemon/gcs/gcs_orphans.h"
 #include "daemon/main.h"
 #include "daemon/nodes.h"
+#include "daemon/swarm_nodes.h"
 #include "scheduler/engine/engine.h"
 #include "store/state_dir.h"
 
@@ -348,6 +349,8 @@ int clean_main(struct invocation *invocation)
 
 	if (options_read(invocation, &clean, &err))
 		return main_usage_error("clean ", &err);
+	if (swarm_nodes_add(&invocation->config, &err))
+		return main_failure(&err);
 	if (clean.lists)
 		return list_main(&clean);
 	if (instance_find(&clean, &any, &err))

@@ -13,6 +13,7 @@
 #include "daemon/base/nearest.h"
 #include "daemon/config_items.h"
 #include "daemon/help_text.h"
+#include "scheduler/engine/engine.h"
 
 /* Where a value was found, for the message about it. */
 struct origin {
@@ -120,7 +121,7 @@ static enum status set_text(struct config *config, const struct config_item *ite
 	return STATUS_OK;
 }
 
-static void list_add(struct config_list *list, const char *value)
+void config_list_add(struct config_list *list, const char *value)
 {
 	char **grown = memory_realloc(list->values, (list->count + 1) * sizeof(*grown));
 
@@ -146,7 +147,7 @@ static enum status set_list(struct config *config, const struct config_item *ite
 
 		rc = text_check(item, origin, term, err);
 		if (!rc)
-			list_add(list, term);
+			config_list_add(list, term);
 	}
 	return rc;
 }
@@ -477,6 +478,11 @@ enum status config_read_beside(struct config *ret_config, enum config_command co
 	enum status rc =
 		read_all(&config, &(struct command_line){ command, beside, arguments, defaults }, err);
 
+	if (!rc && config.engine && strcmp(config.engine, ENGINE_SWARM) == 0) {
+		free(config.engine);
+		config.engine = engine_url_default();
+		config.swarm = true;
+	}
 	if (!rc)
 		rc = check_complete(&config, command, err);
 	if (rc)

@@ -35,6 +35,7 @@ struct config {
 	char *token_file; /* file with the token for callers; NULL: no token is required */
 	char *state_dir;
 	char *engine; /* "unix:///var/run/docker.sock" */
+	bool swarm;   /* "--engine swarm" was given: the nodes of that engine's swarm run jobs, too */
 	struct config_list nodes;     /* rules of daemon/nodes.h: more engines */
 	struct config_list node_gpus; /* likewise: their GPUs */
 	struct config_list node_labels; /* likewise: labels of any node */
@@ -79,6 +80,12 @@ struct config {
 
 	enum config_source listen_source, docker_config_source;
 };
+
+/* In the place of the engine's URL: that of the default, and its swarm. */
+#define ENGINE_SWARM "swarm"
+
+/* Appends a copy. */
+void config_list_add(struct config_list *list, const char *value);
 
 #define AUTO_CONFIG __attribute__((cleanup(config_deinit)))
 

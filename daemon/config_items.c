@@ -68,7 +68,7 @@ static bool path_valid(const char *value)
 
 static bool engine_valid(const char *value)
 {
-	return engine_kind_of(value) != NULL;
+	return strcmp(value, ENGINE_SWARM) == 0 || engine_kind_of(value) != NULL;
 }
 
 /* Choice: wider than the service's own rule, which wants 6 to 30 characters, because made-up projects
@@ -251,13 +251,15 @@ const struct config_item config_items[] = {
 	     .default_words =
 		     "`/var/lib/trainyard` for root, else `trainyard` below `XDG_STATE_HOME` (`~/.local/state`)"),
 	TEXT("engine", "TRAINYARD_ENGINE", engine, CONFIG_SERVE | CONFIG_CLEAN, "URL", engine_valid,
-	     "unix:///PATH of at most 107 bytes, tcp://HOST:PORT, ssh://USER@HOST or context://NAME",
-	     "where the container engine is: unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST, or context://NAME of "
-	     "Docker's contexts",
+	     "unix:///PATH of at most 107 bytes, tcp://HOST:PORT, ssh://USER@HOST, context://NAME or swarm",
+	     "where the container engine is: unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST, context://NAME of "
+	     "Docker's contexts, or swarm: that of the default, and all nodes of its swarm",
 	     .compute = engine_url_default, .compute_from = "DOCKER_HOST or DOCKER_CONTEXT",
 	     .advice = "give --engine, such as unix:///var/run/docker.sock",
 	     .detail = "TLS is used for `tcp://` as Docker's clients use it: with `DOCKER_TLS_VERIFY`, "
-		       "`DOCKER_TLS` or `DOCKER_CERT_PATH`. `ssh://` runs `docker system dial-stdio` there.",
+		       "`DOCKER_TLS` or `DOCKER_CERT_PATH`. `ssh://` runs `docker system dial-stdio` there. "
+		       "With `swarm`, the default engine is a manager of a swarm that `trainyard swarm up` has given "
+		       "agents; each other node counts as if `--node` named it.",
 	     .default_words =
 		     "`DOCKER_HOST`, else the context that `DOCKER_CONTEXT` or `~/.docker/config.json` names, else `unix:///var/run/docker.sock`",
 	     .page = "engines.md"),

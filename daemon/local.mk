@@ -242,6 +242,8 @@ libtrainyard_a_SOURCES += \
 	daemon/retention.h \
 	daemon/serve.c \
 	daemon/serve.h \
+	daemon/swarm_nodes.c \
+	daemon/swarm_nodes.h \
 	daemon/token.c \
 	daemon/token.h \
 	daemon/version.c \

@@ -178,7 +178,7 @@ static enum status networks_choose(struct daemon_nodes *nodes, const struct conf
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err)
 {
 	struct inventory inventory = { 0 };
-	struct daemon_nodes nodes = { 0 };
+	struct daemon_nodes nodes = { .swarm = config->swarm };
 	enum status rc = inventory_parse(config->gpus, &inventory, err);
 
 	node_add(&nodes, MAIN_NODE, strlen(MAIN_NODE), config->engine, &inventory);
@@ -225,6 +225,7 @@ enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *sche
 
 		own.url = nodes->urls[i];
 		own.makes = nodes->makes == ENGINE_BRIDGES || i == 0 ? nodes->makes : ENGINE_GUEST;
+		own.swarm = nodes->swarm;
 		rc = engine_kind_of(own.url)->open(&own, &sink, &nodes->engines[i], err);
 	}
 	return rc ? rc : scheduler_start(scheduler, nodes->engines, err);

@@ -20,6 +20,7 @@ struct store;
 /* Arrays of as many elements as there are nodes. */
 struct daemon_nodes {
 	size_t count;
+	bool swarm; /* they are a swarm's */
 	struct scheduler_node *named;
 	const char **urls;           /* the configuration's */
 	struct engine **engines;     /* NULL: not open */

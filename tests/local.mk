@@ -194,6 +194,7 @@ unit_daemon = \
 	tests/unit/daemon/test_log.c \
 	tests/unit/daemon/test_retention.c \
 	tests/unit/daemon/test_shell_terminals.c \
+	tests/unit/daemon/test_swarm_nodes.c \
 	tests/unit/daemon/test_text.c \
 	tests/unit/daemon/test_token.c \
 	tests/unit/daemon/test_tree.c \

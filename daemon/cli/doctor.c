@@ -10,6 +10,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
+#include "daemon/swarm_nodes.h"
 #include "scheduler/engine/engine.h"
 
 enum { NAME_WIDTH = 11, MARK_WIDTH = 6 };
@@ -80,11 +81,13 @@ int doctor_main(struct invocation *invocation)
 	AUTO(json) json_t *findings = json_array();
 	struct text text AUTO_TEXT = { 0 };
 	unsigned counts[OUTCOME_BAD + 1] = { 0 };
+	struct error err AUTO_ERROR = { 0 };
 	int written;
 
 	address_file_read(doctor.config->state_dir, &doctor.address);
 	doctor.daemon_runs = address_is_live(&doctor.address, doctor.config->state_dir);
 	engine_ask(&doctor);
+	doctor.nodes_fault = swarm_nodes_add(&invocation->config, &err) ? err.text : NULL;
 	for (const struct check *check = doctor_checks; check->name; check++) {
 		struct finding finding = { OUTCOME_GOOD, { 0 }, { 0 } };
 

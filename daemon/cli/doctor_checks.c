@@ -60,8 +60,12 @@ static void advise(struct finding *finding, const char *format, ...)
 /* ---- the engine ---- */
 
 /* Each engine of --node answers. */
-static void nodes_check(const struct config *config, struct finding *finding)
+static void nodes_check(const struct doctor *doctor, struct finding *finding)
 {
+	const struct config *config = doctor->config;
+
+	if (doctor->nodes_fault)
+		find(finding, OUTCOME_BAD, "%s", doctor->nodes_fault);
 	for (size_t i = 0; i < config->nodes.count; i++) {
 		const char *rule = config->nodes.values[i], *url = node_rule_url(rule);
 		const int length = (int)(url - rule) - 1;
@@ -93,7 +97,7 @@ static void engine_check(const struct doctor *doctor, struct finding *finding)
 		       "Install Docker Engine and start it (systemctl start docker), or name another engine with "
 		       "--engine, DOCKER_HOST or a context of Docker's (docker context use).");
 	}
-	nodes_check(doctor->config, finding);
+	nodes_check(doctor, finding);
 }
 
 static void limits_check(const struct doctor *doctor, struct finding *finding)

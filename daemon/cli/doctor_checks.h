@@ -17,6 +17,7 @@ struct doctor {
 	bool daemon_runs;
 	json_t *engine;     /* the engine's own description of itself; NULL: it does not answer */
 	char *engine_fault; /* why not */
+	const char *nodes_fault; /* why the nodes of --engine swarm are not known; NULL: they are */
 };
 
 /* The result of a check: a sentence, and advice unless all is good. */

@@ -22,12 +22,18 @@
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/main.h"
 #include "daemon/serve.h"
+#include "daemon/swarm_nodes.h"
 #include "daemon/version.h"
 #include "scheduler/engine/swarm_agent.h"
 
 static int serve_run(struct invocation *invocation)
 {
-	return serve_main(&invocation->config);
+	struct error err AUTO_ERROR = { 0 };
+
+	if (swarm_nodes_add(&invocation->config, &err) == STATUS_OK)
+		return serve_main(&invocation->config);
+	main_failure(&err);
+	return EXIT_NOT_STARTED;
 }
 
 static int gcs_mount_run(struct invocation *invocation)

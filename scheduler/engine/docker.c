@@ -399,6 +399,7 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->sink = *sink;
 	docker->pool = pool;
 	docker->offline = options->offline;
+	docker->uses_swarm = options->swarm;
 	docker->internal = options->internal;
 	docker->makes = options->makes;
 	memcpy(docker->carried_ports, options->carried_ports, sizeof(docker->carried_ports));

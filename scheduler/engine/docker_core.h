@@ -119,7 +119,7 @@ struct docker {
 	struct endpoint *endpoint;
 	char *state_dir, *reports_dir; /* as in engine_options */
 	struct subnet pool;
-	bool offline, internal;
+	bool offline, internal, uses_swarm;
 	enum engine_networks makes;
 	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	struct http *http;

@@ -267,6 +267,17 @@ static void files_look_for(struct docker *docker)
 							 .slot = &link->look });
 }
 
+/* Logged once: an engine alone is used, although it manages more. */
+static void swarm_hint(const struct docker *docker, const json_t *info)
+{
+	const json_t *swarm = json_object_get(info, "Swarm");
+	const int64_t nodes = json_int_at(swarm, "Nodes", 0);
+
+	if (!docker->link.epoch && !docker->uses_swarm && nodes > 1 && json_true_at(swarm, "ControlAvailable"))
+		log_event(LOG_INFO, "engine-is-swarm-manager", "nodes=%" PRId64 " hint=\"%s\"", nodes,
+			  "`trainyard swarm up` and `trainyard serve --engine swarm` run jobs on all of them");
+}
+
 static void info_done(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
@@ -295,6 +306,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 		link_lose(docker, "the engine's answer to /info names no CPUs or no memory");
 		return;
 	}
+	swarm_hint(docker, info);
 	docker->link.state = LINK_OPENING;
 	files_look_for(docker);
 }

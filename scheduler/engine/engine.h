@@ -327,6 +327,7 @@ struct engine_options {
 		/* parent of the directories that containers write to, each named by its job; NULL: there are none */
 		reports_dir;
 	bool offline; /* never pull */
+	bool swarm;   /* the nodes of the engine's swarm are used */
 	/* At which a carried network's address can be called; 0 ends them. Of containers, not of this machine. */
 	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	/* job networks have no route to the outside; replicas reach each other and the network's gateway */

@@ -249,13 +249,17 @@ enum status swarm_ask(struct http *http, struct swarm *ret_swarm, struct error *
 {
 	AUTO(json) json_t *info = NULL;
 	AUTO(json) json_t *nodes = NULL;
+	const char *own;
 	enum status rc = ask(http, "/info", &info, err);
 
 	if (!rc)
 		rc = swarm_manager_check(info, err);
 	if (!rc)
 		rc = ask(http, "/nodes", &nodes, err);
-	if (!rc)
-		swarm_nodes_read(nodes, ret_swarm);
-	return rc;
+	if (rc)
+		return rc;
+	swarm_nodes_read(nodes, ret_swarm);
+	own = json_text_at(json_object_get(info, "Swarm"), "NodeID");
+	snprintf(ret_swarm->own, sizeof(ret_swarm->own), "%s", own ? own : "");
+	return STATUS_OK;
 }

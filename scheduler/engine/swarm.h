@@ -31,6 +31,7 @@ struct swarm_node {
 struct swarm {
 	struct swarm_node *nodes; /* in the order of their names, which are unique */
 	size_t count;
+	char own[SWARM_ID_SIZE]; /* the id of the engine's own node; "": not known. By swarm_ask() */
 };
 
 void swarm_deinit(struct swarm *swarm);

@@ -56,7 +56,7 @@ struct visit {
 	int fd;
 };
 
-/* ---- who may come in ---- */
+/* ---- places ---- */
 
 /* NULL: there is no room for a stranger of this address. */
 static struct place *place_take(struct agent *agent, uint32_t address)

@@ -10,9 +10,10 @@ import sys
 
 import pytest
 
-from support.daemon import UNTIL_RELEASED, program, script
+from support.daemon import UNTIL_RELEASED, distributed, program, script
 from support.engine import ensure_test_images
 from support.swarm import Swarm
+from support.tunnels import CALL_WORKER, SAYS, TAKE_CALL, said_it_all
 from support.wait import wait_until
 
 pytestmark = pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")
@@ -134,6 +135,67 @@ def test_agents_show_what_nodes_run(agents_up, sockets, new_daemon):
     refused = run(manager, "down")
     assert refused.returncode == 1 and "has not made" in refused.stderr, refused
     manager.call("DELETE", f"/services/{AGENT}")
+
+
+def availability_set(swarm, name, availability, **labels):
+    for node in swarm.manager.call("GET", "/nodes"):
+        if node["Description"]["Hostname"] == name:
+            swarm.manager.call("POST", f"/nodes/{node['ID']}/update?version={node['Version']['Index']}",
+                               {**node["Spec"], "Availability": availability, "Labels": labels})
+
+
+def reachable(daemon, **wanted):
+    """Waits until the nodes' engines answer, or do not."""
+    def there():
+        states = {node["name"].replace("-", "_"): node["reachable"] for node in daemon.get("/healthz").json["nodes"]}
+        return all(states[name] == state for name, state in wanted.items()) and states
+    return wait_until(there, 90, f"nodes are as {wanted}")
+
+
+def node_of(daemon, job):
+    report = daemon.get(f"/_trainyard/v1/projects/{daemon.project}/jobs/{job}/report").json
+    return {replica.get("node") for replica in report["replicas"]}
+
+
+def test_a_daemon_runs_jobs_on_all_nodes_of_the_swarm(agents_up, new_daemon, monkeypatch):
+    swarm = agents_up
+    for node in swarm.nodes:
+        ensure_test_images(node)
+    availability_set(swarm, "node-3", "active", gpu="a100")
+    monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--max-active-jobs", "1", "--engine", "swarm",
+                        "--place", "n1-highmem-2=gpu:a100", engine=swarm.manager).start()
+    assert set(reachable(daemon, main=True, node_2=True, node_3=True)) == {"main", "node_2", "node_3"}
+    labelled = daemon.create(script(f"{SAYS}; {UNTIL_RELEASED}") | {"masterType": "n1-highmem-2", "scaleTier": "CUSTOM"})
+    daemon.until(labelled, "RUNNING")
+    here = daemon.create(script(UNTIL_RELEASED))
+    daemon.until(here, "RUNNING")
+    there = daemon.create(distributed(f"{CALL_WORKER}{SAYS}; {UNTIL_RELEASED}", TAKE_CALL + UNTIL_RELEASED, workers=1))
+    daemon.until(there, "RUNNING")
+    assert (node_of(daemon, labelled), node_of(daemon, here), node_of(daemon, there)) == ({"node-3"}, {"main"}, {"node-2"})
+    for job, count in ((labelled, 3), (there, 4)):
+        assert said_it_all(daemon.wait_lines(job, count=count)), (daemon.lines(job), daemon.log())
+    assert [agents(swarm)[node.name]["replicas"] for node in swarm.nodes] == [1, 2, 1]
+    # An agent that is drained away, and one that dies.
+    availability_set(swarm, "node-2", "drain")
+    reachable(daemon, main=True, node_2=False, node_3=True)
+    availability_set(swarm, "node-2", "active")
+    swarm.nodes[2].kill(swarm.nodes[2].containers("trainyard.swarm=agent")[0]["Id"])
+    reachable(daemon, main=True, node_2=True, node_3=True)
+    for job, node in ((labelled, swarm.nodes[2]), (here, swarm.manager), (there, swarm.nodes[1])):
+        for container in node.containers(f"trainyard.job_id={job}"):
+            node.put_file(container["Id"], "/released")
+    for job in (labelled, here, there):
+        assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED", daemon.log()
+    for node in swarm.nodes:
+        wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
+    availability_set(swarm, "node-3", "active")
+
+
+def test_a_daemon_needs_the_agents(swarm, tmp_path):
+    refused = subprocess.run([program(), "serve", "--state-dir", str(tmp_path / "state"), "--listen", "127.0.0.1:0", "--engine", "swarm"],
+                             capture_output=True, text=True, timeout=60, env={"DOCKER_HOST": swarm.manager.host, "PATH": "/usr/bin"})
+    assert refused.returncode and "trainyard swarm up" in refused.stderr, refused
 
 
 # In the network namespace of one agent: what can be said to another agent. Prints one line for each question.
