@@ -157,6 +157,7 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 {
 	struct job_entry *entry;
 	struct job_run *run;
+	bool was_listed;
 
 	switch (inbox_event->kind) {
 	case INBOX_LOG_ROOM:
@@ -167,7 +168,11 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 		jobs_wake(scheduler, inbox_event->job);
 		break;
 	case INBOX_ENGINE:
+		was_listed = inbox_event->node->state == ENGINE_LISTED;
 		engine_event_apply(inbox_event->node, &inbox_event->event);
+		/* Jobs were told to wait for it since it was up. */
+		if (!was_listed && inbox_event->node->state == ENGINE_LISTED)
+			queue_reconsider(scheduler);
 		if (!inbox_event->event.host || inbox_event->node->is_twin)
 			break;
 		room_host_take(inbox_event->node, &inbox_event->host);

@@ -266,6 +266,30 @@ static void what_waits_for_an_absent_machine_keeps_nobody_waiting(void **state)
 	placed_check(bench, gpu, "b");
 }
 
+/* Broken: scheduler.c without queue_reconsider() after a listing: the job waited until another host's resources changed. */
+static void what_waits_for_a_listing_starts_after_it(void **state)
+{
+	struct bench *bench = *state;
+	const struct engine_sink sink = scheduler_sink(bench->scheduler, 1);
+	const struct host host = { .known = true,
+				   .cpus = 8,
+				   .memory_bytes = (int64_t)64 << 30,
+				   .devices = gpus,
+				   .device_count = 1 };
+	int64_t gpu;
+
+	host_give(bench->other, 1, "");
+	fake_engine_up(bench->fake);
+	fake_engine_up(bench->other);
+	ready_await(bench, 0, true);
+	ready_await(bench, 1, true);
+	sink.event(sink.arg, &(struct engine_event){ .kind = ENGINE_UP, .text = "", .host = &host });
+	gpu = gpu_submit(bench, "gpu");
+	line_await(bench, "gpu", "it waits for a node's container engine");
+	fake_engine_list(bench->other, 0);
+	placed_check(bench, gpu, "b");
+}
+
 /* Broken: twin_of() that finds none: each node removed what the other one had made. */
 static void an_engine_is_the_node_of_one_name_only(void **state)
 {
@@ -484,6 +508,7 @@ static int TEST_MAIN(void)
 		NODES_TEST(the_loss_of_a_machine_is_that_of_its_own_jobs),
 		NODES_TEST(machines_may_have_gpus_of_the_same_name),
 		NODES_TEST(what_waits_for_an_absent_machine_keeps_nobody_waiting),
+		NODES_TEST(what_waits_for_a_listing_starts_after_it),
 		NODES_TEST(an_engine_is_the_node_of_one_name_only),
 		NODES_TEST(a_daemon_without_the_machine_of_a_job_does_not_start),
 		NODES_TEST(what_waits_for_its_own_machine_keeps_that_one_alone),
