@@ -2,12 +2,13 @@
 #pragma once
 /* tests/unit/full_disk_testing.h: a disk that is full, for this program. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "tests/unit/testing.h"
 
 /* How often something could not be written. */
-static __attribute__((unused)) volatile sig_atomic_t disk_refusals;
+static __attribute__((unused)) atomic_uint disk_refusals;
 
 static __attribute__((unused)) void disk_refuses(int signal)
 {
