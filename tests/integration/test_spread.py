@@ -66,8 +66,6 @@ def nothing_left(daemon, swarm):
 
 
 def test_a_job_larger_than_a_node_is_on_two(daemon, swarm):
-    """Broken: order_give_out() with the first node's engine for all replicas: both were on main. Broken: daemon_nodes_engine() by the
-    job alone: no shell in the worker."""
     job = daemon.create(large(f"{CALL_WORKER}{SAYS}; {UNTIL_RELEASED}", f"{TAKE_CALL}{SAYS}; {UNTIL_RELEASED}"))
     daemon.until(job, "RUNNING", "FAILED")
     nodes, placement = nodes_of(daemon, job)
@@ -90,7 +88,6 @@ def test_a_job_larger_than_a_node_is_on_two(daemon, swarm):
 
 
 def test_a_daemon_that_died_finds_a_job_on_both_nodes(daemon, swarm):
-    """Broken: room_take() that puts all replicas on the network's node: the worker was taken for lost, and made again."""
     job = daemon.create(large(f"echo began; {UNTIL_RELEASED}; {SAYS}", f"echo began; {UNTIL_RELEASED}"))
     for task in ("master-replica-0", "worker-replica-0"):
         daemon.wait_lines(job, task, count=1)
@@ -108,7 +105,6 @@ def test_a_daemon_that_died_finds_a_job_on_both_nodes(daemon, swarm):
 
 
 def test_clean_removes_what_is_on_both_nodes(daemon, swarm):
-    """Broken: clean that begins with the manager: its network had a container of the other node, and stayed."""
     job = daemon.create(large(UNTIL_RELEASED, UNTIL_RELEASED))
     daemon.until(job, "RUNNING")
     daemon.kill9()

@@ -384,8 +384,7 @@ static void spread_check(struct bench *bench)
 	assert_int_equal(fake_engine_network_count(bench->other), 0);
 }
 
-/* Broken: replica_execute() with the engine of the network's node: main had all three. Broken: sums_add() that counts all
- * replicas on the first node: the next job was not placed. */
+/* Broken: replica_execute() with the engine of the network's node: main had all three. */
 static void a_job_larger_than_a_machine_is_on_two(void **state)
 {
 	struct bench *bench = *state;
@@ -408,7 +407,6 @@ static void a_job_larger_than_a_machine_is_on_two(void **state)
 	assert_int_equal(fake_engine_network_count(bench->fake), 0);
 }
 
-/* Broken: nodes_take() that puts all replicas on the network's node: those of b were lost, and made on main. */
 static void after_a_restart_its_replicas_are_where_they_were(void **state)
 {
 	struct bench *bench = *state;
@@ -435,7 +433,6 @@ static void after_a_restart_its_replicas_are_where_they_were(void **state)
 	assert_int_equal(fake_engine_container_count(bench->other), 0);
 }
 
-/* Broken: on_down() that looks at the network's node alone: the job ended while b was away. */
 static void it_waits_for_each_of_its_machines(void **state)
 {
 	struct bench *bench = *state;
@@ -456,8 +453,7 @@ static void it_waits_for_each_of_its_machines(void **state)
 	idle_await(bench);
 }
 
-/* Broken: note_shortage() that closes the walk for every lack of room: the third job waited as well. Broken: fleet_keep() that
- * keeps nothing: the fifth job was on b before the fourth. */
+/* Broken: note_shortage() that closes the walk for every lack of room: the third job waited as well. */
 static void what_waits_for_its_own_machine_keeps_that_one_alone(void **state)
 {
 	struct bench *bench = *state;

@@ -23,7 +23,6 @@ struct row {
 
 static const struct row rows[] = {
 	{ "equally empty: the first", { { 0 }, { 0 }, { 0 } }, .placed = "main" },
-	/* Broken: is_better() without the load. */
 	{ "the least loaded",
 	  { { .containers = 3 }, { .containers = 1 }, { .containers = 2 } },
 	  .placed = "b" },
@@ -44,7 +43,6 @@ static const struct row rows[] = {
 	  .placed =
 		  "RESOURCE_EXHAUSTED 1 The nodes have too little room now. main runs as many jobs as it may (2). "
 		  "b, c are down." },
-	/* Broken: fleet_attaches() that is always false: it ran without GPUs on main. */
 	{ "GPUs are where they are, though the machine is loaded",
 	  { { 0 }, { .devices = 2, .containers = 50 }, { 0 } },
 	  .gpus = 1,
@@ -61,7 +59,6 @@ static const struct row rows[] = {
 	  .placed =
 		  "RESOURCE_EXHAUSTED 5 The job needs nodes that do not answer. main, c have too few free GPUs (0 at most; "
 		  "each master takes 1). b is down (The container engine does not answer: gone)." },
-	/* Broken: is_better() without the rest: main, which then had no two left. */
 	{ "the fewest free ones that are enough",
 	  { { .devices = 4 }, { .devices = 4, .leased = 3 }, { .devices = 8, .leased = 6 } },
 	  .gpus = 2,
@@ -75,7 +72,6 @@ static const struct row rows[] = {
 	  { { .devices = 1, .leased = 1 }, { .devices = 1 }, { 0 } },
 	  .gpus = 2,
 	  .placed = "main" },
-	/* Broken: fleet_bin() without UNKNOWN_ROOM: it ran without GPUs while b had not answered yet. */
 	{ "a machine that was never heard of may have them",
 	  { { 0 }, { .unknown = true }, { 0 } },
 	  .gpus = 1,
@@ -176,7 +172,6 @@ static void a_job_gets_one_machine_as_a_whole(void **state)
 	assert_true(hold);
 }
 
-/* Broken: fleet_bars() without rules: on main. */
 static void a_rule_keeps_a_job_on_the_nodes_with_its_label(void **state)
 {
 	static const char *const names[] = { "main", "b", "c" };
@@ -215,7 +210,6 @@ static void a_rule_keeps_a_job_on_the_nodes_with_its_label(void **state)
 	}
 }
 
-/* Broken: node_empty() without the uses: it waited for the GPUs. */
 static void an_emptied_machine_keeps_its_capacity_alone(void **state)
 {
 	const struct machine_row machine = { .away = true, .devices = 2, .leased = 2, .full = true };

@@ -187,7 +187,6 @@ static const struct row rows[] = {
 	  PACK_FITS,
 	  { 2, 2 },
 	  .whole = true },
-	/* Broken: pack_within() that ignores whole: on 0 and 1. */
 	{ "a whole job that two nodes would take is on none",
 	  { 2, 0 },
 	  { { 2, 1, 0 } },
@@ -197,7 +196,6 @@ static const struct row rows[] = {
 	  PACK_NONE,
 	  { 0 },
 	  .whole = true },
-	/* Broken: pack() with pack_spreading() alone: on 1, 1, 0, 1. */
 	{ "what must share as a whole is where the load is the lowest then",
 	  { 4, 0 },
 	  { { 4, 1, 0 } },
