@@ -5,7 +5,8 @@
     DOCKER_HOST=unix:///var/run/docker.sock TRAINYARD=./trainyard python3 tests/support/kept_state.py tests/states/0.2.0
 
 makes the one of this version with a real engine, or makes it again. While a version is not released, its schema is changed in
-its own file (store/migrations/*/0020_release_0_2.sql) and its kept state is made again by this command, in the same commit.
+its own file (store/migrations/*/*_release_0_2.sql), which gets the next number, so that directories of builds before the change
+are refused; and its kept state is made again by this command, in the same commit.
 Once the version is released neither is ever changed: a later schema is a new file with the next number, and the kept state of
 the next release a new directory."""
 import contextlib

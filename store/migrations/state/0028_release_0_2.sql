@@ -40,6 +40,11 @@ CREATE TABLE job (
 	ml_units_per_hour REAL NOT NULL DEFAULT 0,
 	web_access INTEGER NOT NULL DEFAULT 0, -- shells are offered: of a tuning job, in its trials' replicas
 	deleted INTEGER NOT NULL DEFAULT 0,
+	traits INTEGER NOT NULL DEFAULT 0, -- what code must know without reading the documents, as bits: enum job_trait
+	reason_bytes INTEGER NOT NULL DEFAULT 0, -- the length of the reason in error_message; after it comes the pointer to the logs
+	replica_count INTEGER NOT NULL DEFAULT 0, -- the size of the job, or of one of its trials
+	gpu_count INTEGER NOT NULL DEFAULT 0,
+	max_wait_us INTEGER NOT NULL DEFAULT 0, -- how long it may wait in the queue; 0: no limit
 	UNIQUE (project, job_id)
 ) STRICT;
 
@@ -53,11 +58,31 @@ CREATE INDEX job_tuning ON job (project, location, created_us DESC, id DESC) WHE
 -- of many thousand jobs reads no row, which holds a whole plan.
 CREATE INDEX job_any ON job (created_us DESC, id DESC, project, state, deleted, kind, location, job_id, display_name, parent)
 	WHERE parent IS NULL;
--- The scheduler's jobs, and the order in which jobs wait.
-CREATE INDEX job_unfinished ON job (id) WHERE state IN (1, 2, 3, 6);
+-- The scheduler's jobs, and the order in which jobs wait. States are compared and not looked up by IN: for an IN of more than
+-- two values SQLite makes a temporary table at each change of a job, once for each index and trigger that has one.
+CREATE INDEX job_unfinished ON job (id) WHERE state < 4 OR state = 6;
 CREATE INDEX job_queue ON job (priority DESC, id) WHERE state = 1 AND parent IS NULL;
+-- Clients' jobs that have ended, the oldest end first, which is the order in which they are removed.
+CREATE INDEX job_ended ON job (ended_us, id) WHERE parent IS NULL AND state > 3 AND state <> 6 AND torn_down = 1;
 -- All that a list of trials shows of their jobs, without the rows, which hold whole plans. For the foreign key too.
 CREATE INDEX job_of_trial ON job (parent, trial, state, started_us, running_us, ended_us) WHERE parent IS NOT NULL;
+
+-- What changed of a job, why and when, without texts: one row for each change, and one for the end of each replica that caused a
+-- change. The numbers of attempts and restarts are limited, and so is the number of rows.
+CREATE TABLE journal (
+	job INTEGER NOT NULL REFERENCES job (id),
+	seq INTEGER NOT NULL,
+	time_us INTEGER NOT NULL,
+	kind INTEGER NOT NULL,
+	attempt INTEGER NOT NULL,
+	role INTEGER,
+	idx INTEGER,
+	restart INTEGER,
+	cause INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	flags INTEGER NOT NULL,
+	PRIMARY KEY (job, seq)
+) STRICT, WITHOUT ROWID;
 
 -- AUTOINCREMENT: logs.db remembers the greatest id it holds, so none may come twice.
 CREATE TABLE outbox (
@@ -75,11 +100,12 @@ CREATE TABLE lease (
 	replica INTEGER NOT NULL,
 	device TEXT NOT NULL,
 	shared INTEGER NOT NULL,
+	node TEXT NOT NULL DEFAULT '', -- the machine that has the GPU; '': the engine of --engine
 	PRIMARY KEY (job, role, replica, device)
 ) STRICT, WITHOUT ROWID;
--- No device is given to two replicas, whatever the program believes.
-CREATE UNIQUE INDEX lease_exclusive ON lease (device) WHERE NOT shared;
-CREATE TRIGGER lease_returned AFTER UPDATE OF state ON job WHEN new.state IN (4, 5, 7)
+-- No device of a machine is given to two replicas, whatever the program believes. Machines may have GPUs with equal ids.
+CREATE UNIQUE INDEX lease_exclusive ON lease (node, device) WHERE NOT shared;
+CREATE TRIGGER lease_returned AFTER UPDATE OF state ON job WHEN new.state > 3 AND new.state <> 6
 BEGIN
 	DELETE FROM lease WHERE job = new.id;
 END;
@@ -101,7 +127,8 @@ CREATE TABLE trial (
 	ended_as INTEGER NOT NULL DEFAULT 0,
 	stopped_early INTEGER NOT NULL DEFAULT 0,
 	parameters TEXT NOT NULL,
-	final TEXT,
+	final TEXT, -- the values of the last measurement, a JSON array
+	final_step INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (job, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -208,7 +235,7 @@ CREATE TABLE fault_mark (
 	PRIMARY KEY (job, attempt, role, idx, restart, fault)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER fault_mark_ended AFTER UPDATE OF state ON job WHEN new.state IN (4, 5, 7)
+CREATE TRIGGER fault_mark_ended AFTER UPDATE OF state ON job WHEN new.state > 3 AND new.state <> 6
 BEGIN
 	DELETE FROM fault_mark WHERE job = new.id;
 END;

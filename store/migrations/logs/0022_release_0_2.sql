@@ -4,6 +4,8 @@ CREATE TABLE meta (
 	name TEXT NOT NULL PRIMARY KEY,
 	value ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- How far entries are numbered in the order in which they came, by which readers that follow a log know what is new.
+INSERT INTO meta (name, value) VALUES ('received', 0);
 
 CREATE TABLE source (
 	id INTEGER PRIMARY KEY,
