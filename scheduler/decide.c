@@ -16,11 +16,11 @@
 
 /* ---- what is seen ---- */
 
-/* Its replicas at a glance. */
+/* A summary of the job's replicas. */
 struct glance {
 	unsigned observed[OBSERVED_COUNT];
-	bool missing; /* some is not there, and did not end either */
-	bool unread;  /* output of some is not stored yet */
+	bool missing; /* a replica has neither a container nor an end */
+	bool unread;  /* a replica has output that is not stored yet */
 };
 
 static struct glance glance_at(const struct job_run *run)
@@ -38,7 +38,7 @@ static struct glance glance_at(const struct job_run *run)
 	return glance;
 }
 
-/* It has left the queue: the engine may have something of it. */
+/* Whether the job has left the queue, so that the engine may have containers or networks of it. */
 static bool is_touched(const struct job_run *run)
 {
 	return run->row->started_us && run->work == WORK_REPLICAS;
@@ -49,20 +49,22 @@ bool job_run_rests(const struct job_run *run, int64_t mono_us)
 	return mono_us < run->hold_until_us || job_run_doubts(run);
 }
 
-/* The job may have ended in time already, while the daemon or the engine was away. */
+/* Whether the job may have ended before its limit, while the daemon or the engine was away. */
 static bool end_is_open(const struct job_run *run)
 {
 	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && run->work == WORK_REPLICAS;
 }
 
-/* When the next limit passes. An end that was ordered by a fault and logged counts first, however late it is observed. */
+/* When the job's time limit passes. INT64_MAX: no limit applies now, because an end is still to be observed: one that
+ * an injected fault ordered and that is in the log already, or one that may have come while the engine was away. Such
+ * an end decides the outcome even if the limit has passed meanwhile. */
 static int64_t limit_us(const struct job_run *run)
 {
 	return faults_await_end(run) || end_is_open(run) ? INT64_MAX : run->deadline_us;
 }
 
-/* A lost replica waits a moment: if the engine is about to stop, the others are lost as well, and with them the attempt.
- * INT64_MAX: none is lost. */
+/* When lost replicas are restarted: after a pause, because an engine that is stopping loses the other replicas as well,
+ * and then the whole attempt is retried. INT64_MAX: no replica is lost. */
 static int64_t restart_us(const struct job_run *run, const struct decision_context *context)
 {
 	if (!run->lost_at_us)
@@ -88,7 +90,7 @@ int64_t decide_wake_us(const struct job_run *run, const struct decision_context 
 		return run->doubt_until_us;
 	if (run->row->outcome == JOB_STATE_UNSPECIFIED)
 		at_us = limit_us(run);
-	/* Later it waits for containers that are still to go. */
+	/* After this time the restart waits for the removal of containers, which is reported by events. */
 	if (restart_at_us > context->mono_us)
 		earlier(&at_us, restart_at_us);
 	if (job_run_is_observed(run) && run->gateway.retry_at_us > context->mono_us)
@@ -132,8 +134,8 @@ static bool has_images(const struct job_run *run)
 	return true;
 }
 
-/* All before any is started: most bad requests fail here, before user code runs, and every name resolves from the first
- * instruction on. */
+/* Orders all containers before any is started: most bad requests fail here, before user code runs, and every replica's
+ * name resolves when the first program starts. */
 static void decide_create(struct decision *decision, const struct job_run *run)
 {
 	for (unsigned i = 0; i < run->replica_count; i++)
@@ -153,7 +155,7 @@ static void decide_announcement(struct decision *decision, const struct job_run 
 	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->starting);
 }
 
-/* Side by side; the engine starts a few at a time. */
+/* Orders the start of all created replicas at once; the engine starts a few at a time. */
 static void decide_start(struct decision *decision, const struct job_run *run)
 {
 	for (int i = 0; i < ROLE_COUNT; i++)
@@ -175,7 +177,7 @@ static void decide_running(struct decision *decision, const struct job_run *run,
 	notes_say(&decision->says, SEVERITY_INFO, "Job is running.");
 }
 
-/* Until all replicas are started: at first, and when one of them was lost. */
+/* Creates and starts replicas until all are started: at the beginning of an attempt, and after a replica was lost. */
 static void decide_starting(struct decision *decision, const struct job_run *run,
 			    const struct decision_context *context)
 {
@@ -195,7 +197,7 @@ static void decide_starting(struct decision *decision, const struct job_run *run
 
 /* ---- replicas that were lost ---- */
 
-/* Nothing of it is still to be read, and its removal was not asked for. */
+/* Whether the replica's container can be removed: all its output is stored, and no removal is pending. */
 static bool is_removable(const struct replica_run *replica)
 {
 	return !order_is_pending(&replica->orders, ORDER_REMOVE) &&
@@ -225,7 +227,8 @@ static void note_end(struct decision *decision, const struct replica_run *replic
 	decision_note(decision, &row);
 }
 
-/* An end with an error text of the engine is stored with the outcome, which repeats the text. */
+/* Whether the end can be stored by itself. An end with an error text of the engine is stored together with the outcome,
+ * because the outcome's message repeats the text. */
 static bool end_is_plain(const struct replica_run *replica)
 {
 	return replica->end == END_EXIT || replica->end == END_LOST;
@@ -246,9 +249,9 @@ static void decide_renewal(struct decision *decision, const struct job_run *run,
 		  REPLICA_RESTARTS_MAX);
 }
 
-/* Replicas that were lost are started anew, under the same names, while the others go on: what the service does when it moves
- * a machine. Their containers and all they wrote must be gone first; nothing is made before the restart is stored and told.
- * False: nothing can be done for them now. */
+/* Restarts lost replicas under the same names while the other replicas run on, as the service does when it moves a
+ * machine. The old container and its output must be gone first, and no container is made before the restart is stored
+ * and logged. False: nothing can be done for the lost replicas now. */
 static bool decide_restart(struct decision *decision, const struct job_run *run)
 {
 	for (unsigned i = 0; i < run->replica_count; i++) {
@@ -266,8 +269,9 @@ static bool decide_restart(struct decision *decision, const struct job_run *run)
 
 /* ---- what decides it ---- */
 
-/* Its program ran, though it ended before all of its replicas were seen to: while no daemon looked, say. Clients see no
- * job succeed that never ran, and none fail by its own program before it did. */
+/* Whether the job's program ran although the job never became RUNNING, for example because the daemon was down. Such a
+ * job becomes RUNNING before its outcome, so that clients never see a job succeed, or fail by its own program, directly
+ * from PREPARING. */
 static bool ran_unseen(const struct job_run *run, enum job_state outcome)
 {
 	return run->row->state == JOB_PREPARING && (outcome == JOB_SUCCEEDED || job_run_began(run));
@@ -275,8 +279,8 @@ static bool ran_unseen(const struct job_run *run, enum job_state outcome)
 
 enum { EXIT_NO_PROGRAM = 127 };
 
-/* Helps users: mostly an image's python is missing, or its own entry point took the arguments.
- * Choice: the service logs nothing like it. */
+/* Logs an explanation for replicas that ended with EXIT_NO_PROGRAM: usually the image has no python, or its entry point
+ * took the arguments. Choice: the service logs no such line. */
 static void report_missing_programs(struct decision *decision, const struct job_run *run,
 				    const struct decision_context *context)
 {
@@ -368,7 +372,7 @@ static void decide_wanted(struct decision *decision, const struct job_run *run,
 {
 	const bool queued = run->row->state == JOB_QUEUED, observed = job_run_is_observed(run);
 
-	/* An exit that happened, by itself or by an injected fault, counts before a limit that passed meanwhile. */
+	/* An exit that was observed decides the outcome before a time limit that passed meanwhile. */
 	if ((queued || observed) && decide_outcome(decision, run, context))
 		return;
 	if (limit_us(run) <= context->mono_us)
@@ -417,7 +421,7 @@ static const struct replica_run *culprit(const struct job_run *run)
 	return NULL;
 }
 
-/* Why a job failed or was cancelled is stored once all it wrote can be read. */
+/* Stores the message of a failed or cancelled job once all its output can be read. */
 static void decide_explanation(struct decision *decision, const struct job_run *run)
 {
 	decision_change(decision, run, run->row->state);
@@ -430,8 +434,8 @@ static void decide_explanation(struct decision *decision, const struct job_run *
 		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->ending);
 }
 
-/* Whether the engine is to blame. One that stops still takes requests for a while: what is started in it then is
- * killed as well. */
+/* Whether the attempt was lost because of the engine. A stopping engine still accepts requests for a while, and kills
+ * the containers that it starts then. */
 static bool was_lost(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
@@ -441,7 +445,7 @@ static bool was_lost(const struct job_run *run)
 	return false;
 }
 
-/* Nothing is left of the last attempt: the whole job starts again, under the same names. */
+/* Begins the next attempt, under the same names. To be called once nothing is left of the last one. */
 static void decide_retry(struct decision *decision, const struct job_run *run,
 			 const struct decision_context *context)
 {
@@ -542,7 +546,7 @@ static void report_engine_loss(struct decision *decision, const struct job_run *
 		  context->engine_away);
 }
 
-/* The output of every replica that has some and is not being read. */
+/* Orders the reading of each replica's output that is not being read yet. */
 static void decide_following(struct decision *decision, const struct job_run *run)
 {
 	for (unsigned i = 0; i < run->replica_count; i++) {
@@ -556,7 +560,8 @@ static void decide_following(struct decision *decision, const struct job_run *ru
 	}
 }
 
-/* From now on the ends of its replicas are facts. */
+/* Adds to the journal the replicas with a new container after a restart, and the ends of replicas. Once stored, an end
+ * is a fact. */
 static void note_replicas(struct decision *decision, const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {

@@ -21,10 +21,10 @@ struct gateway_request {
 	int64_t job,
 		log_owner; /* entries of the job go to the log of this one: itself or, for a trial, its tuning job */
 	const struct plan *plan; /* borrowed for the call */
-	uint32_t address;        /* address to bind, host byte order */
+	uint32_t address;        /* the address to bind, in host byte order */
 	/* serves only clients that connect through this network device; "": all clients. See network_reach */
 	const char *device;
-	bool is_carried; /* not an address of this machine: connections come through gateway_address.sink */
+	bool is_carried; /* @address is not on this machine: connections come through gateway_address.sink */
 	uint32_t first_replica; /* host byte order; replica N has first_replica + N, N being its ordinal */
 	/* The port that the containers were given; 0: none was given yet, and any free port will do. */
 	uint16_t port;
@@ -48,7 +48,7 @@ struct gateway_address {
 	bool cut_off;
 	/* the hosts of gateway_watches() resolve to the gateway, which reports calls to them and forwards them */
 	bool watched;
-	/* Where connections to the address are to be brought, with is_carried. */
+	/* With is_carried: the sink that connections to the address are passed to. */
 	struct connection_sink sink;
 };
 
@@ -72,7 +72,7 @@ bool gateway_watches(const char *host, const char *region, const char *const *re
  * Pure. */
 bool gateway_knows(const char *host, const char *region, const char *const *regions);
 
-/* Ports of a gateway with is_carried: plain, TLS, and storage that is elsewhere. No others are called there. */
+/* The only ports of a gateway with is_carried: HTTP, TLS, and storage if it has a port of its own. */
 enum { GATEWAY_PORT = 80, GATEWAY_TLS_PORT = 443, GATEWAY_STORAGE_PORT = 81 };
 
 /* Adds what tells every replica where storage and metadata are: "NAME=value" to @environment, "name:address" to @hosts.

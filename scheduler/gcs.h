@@ -6,14 +6,15 @@
 
 #include "daemon/base/error.h"
 
-/* The path in a replica.
+/* The path of the mounted buckets in a replica.
  * Source: https://cloud.google.com/vertex-ai/docs/training/cloud-storage-file-system (read 2026-11-22) */
 #define GCS_PLACE "/gcs"
 
 struct gcs_ops {
-	/* Mounts it if needed, and returns the directory: of this machine, visible to the engine of the node too, valid until the
-	 * next call. Does not block for long. UNAVAILABLE: it cannot be mounted here, *err says why; jobs then find an
-	 * empty, read-only directory. NULL: it is never mounted. */
+	/* Mounts Cloud Storage if needed, and returns the directory of this machine at which it is mounted; the engine
+	 * of the node sees the directory too. The text is valid until the next call. Does not block for long.
+	 * UNAVAILABLE: it cannot be mounted here, *err says why; jobs then find an empty, read-only directory. @place
+	 * itself is NULL if it is never mounted. */
 	enum status (*place)(void *arg, size_t node, const char **ret_directory, struct error *err);
 	void *arg;
 };

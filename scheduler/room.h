@@ -28,5 +28,5 @@ void room_lease(const struct job_run *run);
 void room_claims_keep(struct scheduler *scheduler);
 /* Frees the job's room and leases; harmless if it is not counted. */
 void room_return(struct scheduler *scheduler, struct job_run *run);
-/* Sets why no network can be made now; "": one can. */
+/* Sets the reason why the node can make no network now; "": it can. */
 void room_network_lack(struct node *node, const char *text);

@@ -56,9 +56,9 @@ struct scheduler {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* signals a message in the inbox, or that the scheduler is idle */
 	struct inbox_event *first, **last;
-	unsigned tried_waiting; /* how many of the messages are CLOUD_TRIED or CALL_FAILED */
+	unsigned tried_waiting; /* how many messages in the inbox are CLOUD_TRIED or CALL_FAILED */
 	bool stopping, idle;
-	bool clearing, cleared; /* no network is to be pooled; the pools are empty */
+	bool clearing, cleared; /* @clearing: no network is to be pooled; @cleared: the pools are empty */
 	bool clearing_seen;     /* as the scheduler's thread last saw @clearing */
 };
 

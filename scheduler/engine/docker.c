@@ -36,7 +36,7 @@
 
 enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
 
-/* Requests since the last time. */
+/* The commands of other threads since the last asked_take(). */
 struct asked {
 	struct command *commands;
 	bool resume;
@@ -361,7 +361,8 @@ static enum status options_check(const struct engine_options *options, struct su
 	return STATUS_OK;
 }
 
-/* One per container, but at most half of the descriptors, because calls and clients need some, too. */
+/* How many log streams may be open: one for each container, but at most half of the descriptors, because calls and
+ * clients need some, too. */
 static unsigned followers_most(void)
 {
 	struct rlimit descriptors;
@@ -371,7 +372,7 @@ static unsigned followers_most(void)
 	return (unsigned)(descriptors.rlim_cur / 2);
 }
 
-/* Signals are for the daemon's own threads. */
+/* Starts the engine's thread with all signals blocked: other threads of the daemon handle them. */
 static int thread_start(struct docker *docker)
 {
 	sigset_t all, before;

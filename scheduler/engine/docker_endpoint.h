@@ -25,9 +25,9 @@
 
 enum endpoint_kind { ENDPOINT_UNIX, ENDPOINT_TCP, ENDPOINT_TLS, ENDPOINT_SSH, ENDPOINT_AGENT };
 
-/* What both ends of an agent's connection have: PEM. */
+/* The keys of one end of an agent's connection, as PEM. */
 struct wire_keys {
-	char *trusted; /* the peer's certificate: no other one is */
+	char *trusted; /* the peer's certificate, the only one that is accepted */
 	char *certificate, *key;
 };
 
@@ -35,7 +35,7 @@ struct wire_keys {
 struct endpoint_dialer {
 	/* A new connection, which does not wait. -1: @problem has the reason. The caller frees the keys. */
 	int (*dial)(void *arg, struct wire_keys *ret_keys, char *problem, size_t problem_size);
-	/* The last one could not be used. */
+	/* Reports that the last connection could not be used. */
 	void (*failed)(void *arg);
 	void (*free)(void *arg);
 	void *arg;
@@ -59,7 +59,8 @@ bool endpoint_url_valid(const char *url);
 /* Reads Docker's variables and contexts; does not connect. INVALID_ARGUMENT: the URL has none of the forms above.
  * FAILED_PRECONDITION: the context cannot be read, or names no engine. */
 enum status endpoint_open(const char *url, struct endpoint **ret_endpoint, struct error *err);
-/* For ENDPOINT_AGENT, before its first connection: @dialer is freed with it. */
+/* Sets how an ENDPOINT_AGENT makes its connections. To be called before its first connection. Copies @dialer, and calls
+ * its free() when the endpoint is freed. */
 void endpoint_set_dialer(struct endpoint *endpoint, const struct endpoint_dialer *dialer);
 struct endpoint *endpoint_hold(struct endpoint *endpoint);
 void endpoint_close(struct endpoint *endpoint);
@@ -77,7 +78,7 @@ int endpoint_connect(struct endpoint *endpoint, unsigned patience_ms);
 /* Why the last connection could not be made, and what helps; "" if it was made, and for unix sockets. */
 enum { ENDPOINT_PROBLEM_SIZE = 768 };
 void endpoint_problem(struct endpoint *endpoint, char problem[ENDPOINT_PROBLEM_SIZE]);
-/* For the carrier. "": the connection was made. */
+/* Sets the text of endpoint_problem(). "": the connection was made. Called by the carrier only. */
 void endpoint_problem_set(struct endpoint *endpoint, const char *problem);
 
 /* The first part of the URLs that are passed to curl: a name, or an address where curl would resolve the name itself.

@@ -338,7 +338,8 @@ static void networks_listed(void *arg, const struct http_answer *answer)
 
 		if (!networks)
 			listing_fail(listing, STATUS_INTERNAL,
-				     "the engine's list of networks cannot be understood");
+				     "the engine's list of networks is not a JSON list: check that its address "
+				     "leads to Docker or Podman");
 		for (size_t i = 0; i < json_array_size(networks); i++)
 			network_take(listing, json_array_get(networks, i));
 	}
@@ -464,7 +465,8 @@ static void containers_listed(void *arg, const struct http_answer *answer)
 
 		if (!containers)
 			listing_fail(listing, STATUS_INTERNAL,
-				     "the engine's list of containers cannot be understood");
+				     "the engine's list of containers is not a JSON list: check that its address "
+				     "leads to Docker or Podman");
 		for (size_t i = 0; i < json_array_size(containers); i++)
 			container_take(listing, json_array_get(containers, i));
 		ask_networks(listing);

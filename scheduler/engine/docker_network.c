@@ -30,16 +30,16 @@ struct network_task {
 	unsigned address_count;
 	unsigned tries;
 	struct timer again;
-	bool waits; /* of a removal: waits for the end of a creation of the same network */
+	bool waits; /* for a removal: waits until the creation of the same network ends */
 	bool chosen;
 	bool second_device;
-	enum docker_reach_kind reach; /* that the engine is asked for */
-	struct subnet choice;         /* reserved while the engine makes it */
-	struct subnet_list refused;   /* blocks that the engine would not have */
+	enum docker_reach_kind reach; /* the kind that the engine is asked for */
+	struct subnet choice;         /* the block of the network; reserved while the engine makes the network */
+	struct subnet_list refused;   /* blocks that the engine refused */
 	struct network_status made;   /* while the daemon's own container joins it, or its tunnel is made */
 	bool awaits_tunnel;
 	char id[sizeof(
-		((struct network_status *)0)->id)]; /* of a removal: the network that the container leaves */
+		((struct network_status *)0)->id)]; /* for a removal: the network that the daemon's container leaves */
 };
 
 static struct network_task *task_begin(struct docker *docker, enum engine_event_kind failed,
@@ -122,7 +122,9 @@ static json_t *networks_of(struct network_task *task, const struct http_answer *
 	if (outcome.status)
 		task_fail(task, outcome.status, outcome.text);
 	else
-		task_fail(task, STATUS_INTERNAL, "the engine's list of networks cannot be understood");
+		task_fail(task, STATUS_INTERNAL,
+			  "the engine's list of networks is not a JSON list: check that its address "
+			  "leads to Docker or Podman");
 	return NULL;
 }
 
@@ -283,8 +285,8 @@ static bool block_is_taken(const struct http_answer *answer, const struct outcom
 	       (answer->code == 500 && strstr(outcome->text, "is already used on the host"));
 }
 
-/* A daemon that was killed had asked for the same network, and the engine was not done with it when we looked: the network
- * exists (409), or only its bridge as yet, which has a name that no other job's network can have. */
+/* Whether the engine is making the same network for an earlier request of a daemon that was killed. Either the network
+ * exists by now (409), or only its bridge exists, with a name that no other job's network can have. */
 static bool made_by_another(const struct http_answer *answer, const struct outcome *outcome)
 {
 	return answer->code == 409 ||
@@ -327,8 +329,8 @@ static void create_done(void *arg, const struct http_answer *answer)
 	}
 	task->chosen = false;
 	if (made_by_another(answer, &outcome) && ++task->tries < CREATE_TRIES) {
-		/* It is never done: it was killed in the middle itself, and keeps the bridge, not the network.
-		 * Choice: after eight seconds. */
+		/* The bridge never gets its network if the engine itself was killed while it made the network: it keeps
+		 * the bridge only. The network then gets a second name for its device. Choice: after eight seconds. */
 		if (bridge_is_taken(answer, &outcome) && task->tries >= BRIDGE_TRIES)
 			task->second_device = true;
 		docker_after(task->docker, &task->again, RETRY_US, create_look, task);
@@ -379,7 +381,8 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 		  text);
 }
 
-/* Of the block. The daemon's own container, or the tunnel's, is one replica more. Of an overlay, half is the swarm's own. */
+/* The prefix length of the block that the network needs. The daemon's own container, or the tunnel's, counts as one
+ * more replica. In an overlay, half of the block is the swarm's own. */
 static unsigned bits_wanted(const struct network_task *task)
 {
 	const unsigned more = reach_wanted(task->docker) == REACH_BRIDGE ? 0 : 1;
@@ -488,7 +491,7 @@ static void remove_done(void *arg, const struct http_answer *answer)
 
 	docker_outcome(task->docker, answer, &outcome);
 	if ((!outcome.status || answer->code == 404) && ++task->tries < REMOVE_TRIES)
-		remove_look(task); /* there may be another one */
+		remove_look(task); /* the job may have another network */
 	else if ((answer->code == 403 || answer->code == 500) && ++task->tries < REMOVE_TRIES)
 		docker_after(task->docker, &task->again, RETRY_US, remove_look, task);
 	else
@@ -579,7 +582,7 @@ void network_remove_run(struct docker *docker, struct command *command)
 
 	if (!task)
 		return;
-	/* A look now would find nothing, and the network would be made after it. */
+	/* A creation is under way: a look now would find no network, and the network would be made afterwards. */
 	task->waits = creation_find(docker, command->job) != NULL;
 	if (!task->waits)
 		remove_look(task);

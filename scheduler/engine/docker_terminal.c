@@ -23,7 +23,7 @@ enum {
 	MARK_LETTERS = 2 * MARK_BYTES,
 	RESOLVE_STEP_MS = 20,
 	WORDS_PATIENCE_MS = 1000,
-	TYPING_PATIENCE_MS = 10 * 1000, /* a program that takes nothing for so long is given up */
+	TYPING_PATIENCE_MS = 10 * 1000, /* after this time without reading input, a program is given up */
 	PIPE_PATIENCE_MS = 60 *
 		1000, /* the same for a program that reads a pipe, and may work between two reads */
 	FRAME_HEADER_BYTES = 8,
@@ -32,16 +32,16 @@ enum {
 #define MARK_NAME "TRAINYARD_TERMINAL="
 
 struct docker_terminal {
-	struct terminal terminal; /* first */
+	struct terminal terminal; /* must be the first member */
 	struct endpoint *endpoint;
 	char *container;
 	char api_version[16];
 	enum terminal_kind kind;
 	unsigned patience_ms;
-	char id[ID_SIZE]; /* of the exec */
+	char id[ID_SIZE]; /* the exec's id */
 	char mark[sizeof(MARK_NAME) + MARK_LETTERS];
 	struct hijack *hijack;
-	bool over; /* known to the reader, and to close() after it */
+	bool over; /* the stream has ended; set by the reader, and read by close() after the reader's end */
 };
 
 static void terminal_free(struct docker_terminal *terminal)
@@ -108,7 +108,7 @@ static enum status exec_create(const struct docker_terminal *terminal, const jso
 	json_t *made = docker_parse(answer.data ? answer.data : "", answer.length, JSON_OBJECT);
 	const char *made_id = json_text_at(made, "Id");
 
-	/* It becomes part of paths. */
+	/* The id becomes part of request paths, so only hexadecimal digits are accepted. */
 	if (!made_id || !made_id[0] || strlen(made_id) >= ID_SIZE ||
 	    made_id[strspn(made_id, "0123456789abcdef")])
 		return error_set(err, STATUS_INTERNAL, NULL,
@@ -149,7 +149,7 @@ static enum progress exec_inspect(const struct docker_terminal *terminal)
 	exec_path(terminal, terminal->id, "/json", path);
 	struct hijack_request request = request_of(terminal, "GET", path, NULL);
 	if (hijack_ask(&request, &code, &answer, NULL) || code != 200)
-		return PROGRESS_STARTED; /* then the stream tells */
+		return PROGRESS_STARTED; /* the stream then reports the result */
 	AUTO(json)
 	json_t *exec = docker_parse(answer.data ? answer.data : "", answer.length, JSON_OBJECT);
 
@@ -172,7 +172,7 @@ static enum status words_read(struct docker_terminal *terminal, struct error *er
 		length += got > 0 ? (size_t)got : 0;
 	}
 	words[length] = '\0';
-	/* Through pipes they may come in a frame. */
+	/* Without a terminal the error text may have a frame's header in front. */
 	if (length > FRAME_HEADER_BYTES && words[0] > 0 && words[0] < ' ' && !words[1]) {
 		length -= FRAME_HEADER_BYTES;
 		memmove(words, words + FRAME_HEADER_BYTES, length + 1);
@@ -181,8 +181,9 @@ static enum status words_read(struct docker_terminal *terminal, struct error *er
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
 }
 
-/* The stream opens before the program is started. Engines answer a resize once they have tried that, so that the
- * first look settles it; for others it is looked again until there is some output. */
+/* Waits until the program has started or was refused: the stream opens before that. With a screen, one look is enough,
+ * because engines answer a resize only after they have tried the start; otherwise the look is repeated until there is
+ * some output. */
 static enum status start_resolve(struct docker_terminal *terminal, struct error *err)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + terminal->patience_ms * INT64_C(1000);
@@ -344,7 +345,7 @@ static void op_close(struct terminal *terminal)
 	struct error err AUTO_ERROR = { 0 };
 	enum status rc = closed->over ? STATUS_OK : terminal_hang_up(closed, &err);
 
-	/* A container that is gone or stopped took it along. */
+	/* If the container is gone or stopped, so is the program. */
 	if (!rc || rc == STATUS_NOT_FOUND || rc == STATUS_FAILED_PRECONDITION)
 		return;
 	hijack_write(closed->hijack, "\x03\x04", 2, 0);
@@ -388,7 +389,7 @@ enum status docker_terminal_open(const struct terminal_target *place, const json
 	if (!rc)
 		rc = exec_start(terminal, err);
 	if (rc == STATUS_UNAVAILABLE && terminal->hijack)
-		terminal_hang_up(terminal, NULL); /* it may have been started all the same */
+		terminal_hang_up(terminal, NULL); /* the program may have been started nevertheless */
 	if (rc)
 		return rc;
 	*ret_terminal = &TAKE(terminal)->terminal;

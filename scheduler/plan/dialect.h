@@ -79,7 +79,7 @@ void replica_task_name(const struct plan *plan, enum role role, unsigned index,
 /* The replica's name in sentences, after "The replica": "worker 0", "workerpool1-0". */
 void replica_sentence_name(const struct plan *plan, enum role role, unsigned index,
 			   char ret_name[REPLICA_NAME_MAX]);
-/* Whether its replicas are addressed by their names. */
+/* Whether the job's replicas are addressed by their names. */
 bool replicas_have_names(const struct plan *plan);
 
 /* The variables that the service sets, as an array of "NAME=value". INVALID_ARGUMENT: a value is too long for a

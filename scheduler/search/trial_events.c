@@ -12,15 +12,16 @@
 
 enum {
 	PIECE_BYTES = 256 * 1024,
-	TAIL_BYTES = 64, /* a record's end: its data has the time, and a checksum is behind it */
+	/* how many bytes before the offset must be unchanged; they include the last record's checksum */
+	TAIL_BYTES = 64,
 };
 
 static const char scheme[] = "gs://";
 
-/* An object that is followed. */
+/* An object (an event file) that is read repeatedly. */
 struct followed {
 	char *name;
-	int64_t generation; /* that was read last; 0: none */
+	int64_t generation; /* the generation that was read last; 0: none */
 	struct event_file reader;
 	char tail[TAIL_BYTES]; /* the bytes before reader.offset */
 	size_t tail_bytes;
@@ -31,13 +32,13 @@ struct trial_events {
 	struct objects *objects;
 	char *directory, *bucket, *prefix;
 	int64_t since, left_bytes;
-	bool was_read, is_new; /* something was read that is not in @all yet */
-	uint64_t change_count; /* of the objects, at the last reading */
+	bool was_read, is_new; /* @is_new: something was read that is not in @all yet */
+	uint64_t change_count; /* objects_change_count() at the last reading */
 	struct followed *files[EVENT_FILES_MAX];
 	size_t file_count;
 	bool has_more_files;
 	struct measurement_list all;
-	struct error cause; /* why something could not be had, at the last reading */
+	struct error cause; /* why the last reading failed; OK: it did not */
 };
 
 static void followed_free(struct followed *file)
@@ -111,7 +112,7 @@ static bool is_continued(const struct followed *file, struct object_reader *obje
 	return memcmp(tail, file->tail, got) == 0;
 }
 
-/* Keeps the end of what was read up to now: @piece are the last @length bytes of it. */
+/* Keeps the last bytes that were read. @piece: the newest @length bytes. */
 static void tail_keep(struct followed *file, const char *piece, size_t length)
 {
 	const size_t whole = file->tail_bytes + length;
@@ -135,7 +136,8 @@ static void found_take(struct followed *file, struct metric_report *report)
 	metric_report_clear(report);
 }
 
-/* A file that breaks off is as good as ended: the reader remembers it. */
+/* Feeds a piece to the file's reader. Damaged data is no error here: the reader remembers it and reads no further in
+ * this file. */
 static enum status piece_take(struct followed *file, struct metric_report *report, const char *piece,
 			      size_t length, struct error *err)
 {
@@ -176,7 +178,7 @@ static enum status followed_read(struct trial_events *events, struct followed *f
 	AUTO(object_reader) struct object_reader *object = NULL;
 	enum status rc = object_open(events->objects, events->bucket, file->name, 0, &object, err);
 
-	if (rc == STATUS_NOT_FOUND) { /* removed meanwhile: what it said stays */
+	if (rc == STATUS_NOT_FOUND) { /* removed meanwhile: the measurements read from it stay */
 		error_deinit(err);
 		return STATUS_OK;
 	}
@@ -210,7 +212,8 @@ static struct followed *followed_find(struct trial_events *events, const char *n
 	return events->files[events->file_count++] = file;
 }
 
-/* A failing object does not keep the others from being read: the first failure is reported. */
+/* Reads one object if it is new or has changed. A failure does not stop the reading of the other objects; *err keeps
+ * the first one. */
 static void object_look(struct trial_events *events, const struct object *object,
 			struct metric_report *report, struct error *err)
 {
@@ -274,7 +277,8 @@ bool trial_events_read(struct trial_events *events, struct metric_report *report
 	if (is_new)
 		all_merge(events, report->metric_count);
 	events->is_new = false;
-	report->is_broken = was_broken; /* it is about another file */
+	/* event files do not change it: is_broken is about the file of cloudml-hypertune */
+	report->is_broken = was_broken;
 	events->was_read = !err.status;
 	events->change_count = change_count;
 	error_deinit(&events->cause);

@@ -25,9 +25,9 @@ struct trial_events;
 
 enum {
 	EVENT_FILES_MAX = 64, /* per trial; further files, by name, are not read */
-	EVENT_PAGES_MAX = 8,  /* how many pages of so many names are listed */
+	EVENT_PAGES_MAX = 8,  /* listing stops after this many pages of EVENT_FILES_MAX names each */
 };
-/* For all files of one trial, including repeated reads. */
+/* The limit of bytes read for one trial, over all files and including repeated reads. */
 #define EVENT_READ_BYTES_MAX (INT64_C(1) << 30)
 
 /* @objects is borrowed. @directory: gs://BUCKET/…, the trial's own; copied. Objects of a generation before @since do
@@ -44,5 +44,5 @@ bool trial_events_read(struct trial_events *events, struct metric_report *report
 const struct measurement_list *trial_events_all(const struct trial_events *events);
 /* Whether some events were left out because of the limits. */
 bool trial_events_is_partial(const struct trial_events *events);
-/* One sentence, after a blank, about the files that were found, for a report that has no value. */
+/* Appends a blank and one sentence about the files that were found, for a trial without a value. */
 void trial_events_remark(const struct trial_events *events, struct text *text);

@@ -22,12 +22,13 @@ struct trial_source {
 	int64_t since;           /* plan.objects_since */
 };
 
-/* @started_s: since 1970. */
+/* @started_s: when the trial started, in seconds since 1970. */
 struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_source *place,
 					double started_s);
 void trial_metrics_free(struct trial_metrics *metrics);
 
-/* For new ones: continues from a text of trial_metrics_text(). INVALID_ARGUMENT, INTERNAL: not such a text. */
+/* Restores the measurements from a text of trial_metrics_text(). To be called before the first reading.
+ * INVALID_ARGUMENT, INTERNAL: @text was not written by trial_metrics_text(). */
 enum status trial_metrics_resume(struct trial_metrics *metrics, const char *text, struct error *err);
 
 /* The trial has ended: frees what only readings need. Later readings change nothing. */
@@ -37,15 +38,15 @@ void trial_metrics_finish(struct trial_metrics *metrics);
 void trial_metrics_read(struct trial_metrics *metrics);
 /* Borrowed until the next reading. */
 const struct measurements *trial_metrics_all(const struct trial_metrics *metrics);
-/* Whether these come from event files. */
+/* Whether the measurements come from event files. */
 bool trial_metrics_from_events(const struct trial_metrics *metrics);
-/* All of them for the store. The caller frees. */
+/* The measurements as a text for the store. The caller frees it. */
 char *trial_metrics_text(const struct trial_metrics *metrics);
-/* That text is stored. */
+/* Notes that the last text of trial_metrics_text() is stored. */
 void trial_metrics_stored(struct trial_metrics *metrics);
-/* Whether they have changed since. */
+/* Whether anything has changed since trial_metrics_stored(). */
 bool trial_metrics_changed(const struct trial_metrics *metrics);
-/* Appends why the first metric never came. To be called before trial_metrics_finish(). */
+/* Appends why the trial never reported the study's first metric. To be called before trial_metrics_finish(). */
 void trial_metrics_absence(const struct trial_metrics *metrics, struct text *text);
 /* Appends remarks on the values that came; nothing if all is in order. To be called before trial_metrics_finish(). */
 void trial_metrics_caveat(const struct trial_metrics *metrics, struct text *text);

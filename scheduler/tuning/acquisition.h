@@ -21,9 +21,10 @@ struct acquisition {
 	double threshold[METRICS_MAX]; /* of exploration */
 	double radius;                 /* INFINITY: everywhere */
 	double *room;                  /* of the model */
-	/* For several metrics: the weightings, and the worst and best value of each. */
+	/* For several metrics: the random weightings (a weight for each metric), and for each weighting the best value
+	 * of the completed trials. */
 	double *mixtures, *mixture_best;
-	double reference[METRICS_MAX];
+	double reference[METRICS_MAX]; /* a value a little worse than the worst one of each metric */
 };
 
 /* @bandit must live as long. After an error, acquisition_deinit() is still called. Errors: those of model_init(). */

@@ -2,8 +2,9 @@
 #pragma once
 /* scheduler/tuning/measurement_list.h: the measurements of one trial, of which a limited number is kept.
  *
- * Choice: beyond MEASUREMENTS_KEPT_MAX every second one is dropped, also of later ones, and so on: a curve keeps its
- * shape, and the last measurement is always kept. Pure. Thread: any, one at a time. */
+ * Choice: at MEASUREMENTS_KEPT_MAX every second measurement is dropped, and from then on only every second new one is
+ * kept. Each time the limit is reached again, this step doubles. So a curve keeps its shape; the last measurement is
+ * always kept. Pure. Thread: any, one at a time. */
 #include <stdbool.h>
 #include <stddef.h>
 

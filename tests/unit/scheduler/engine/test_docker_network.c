@@ -287,7 +287,8 @@ static void a_removal_that_is_refused_is_told(void **state)
 		{ { "GET /v1.41/networks?", 500, "{\"message\":\"broken\"}" }, STATUS_INTERNAL, "broken" },
 		{ { "GET /v1.41/networks?", 200, "{}" },
 		  STATUS_INTERNAL,
-		  "the engine's list of networks cannot be understood" },
+		  "the engine's list of networks is not a JSON list: check that its address leads to Docker or "
+		  "Podman" },
 	};
 	struct lab *lab = *state;
 
