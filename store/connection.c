@@ -82,7 +82,7 @@ static enum status file_refuse(const char *path, int code, const char *words, st
 
 enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 {
-	int code = sqlite3_extended_errcode(db); /* of NULL: SQLITE_NOMEM */
+	int code = sqlite3_extended_errcode(db); /* SQLITE_NOMEM if @db is NULL */
 	const char *path = db ? sqlite3_db_filename(db, "main") : NULL;
 
 	if (code == SQLITE_INTERRUPT && work_is_abandoned())
@@ -416,7 +416,7 @@ enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error 
 
 	if (!statement)
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "a statement of the database cannot be prepared");
+				 "the database cannot be used now: the daemon's log says why; try again later");
 	code = sqlite3_step(statement);
 	if (code != SQLITE_ROW && code != SQLITE_DONE)
 		return database_error(sqlite3_db_handle(statement), err, "use the store");

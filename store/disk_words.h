@@ -4,9 +4,10 @@
  * Thread: any. */
 #include "daemon/base/text.h"
 
-/* About @path, a file that exists or was to be made: "the file system at /var is full: 12 KiB are left for
- * /var/x/state.db; free 16 MiB at least". */
+/* Appends a message about the full file system of @path, a file that exists or was to be made: "the file system at /var
+ * is full: 12 KiB are left for /var/x/state.db; free 16 MiB at least". */
 void disk_full_write(struct text *text, const char *path);
 
-/* About the database @path, with SQLite's message @words: its contents, and how to continue without it. */
+/* Appends that the database @path is damaged, with SQLite's message @words, which contents are lost with it, and how to
+ * continue without it. */
 void database_damaged_write(struct text *text, const char *path, const char *words);

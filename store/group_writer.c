@@ -16,18 +16,18 @@ struct group_writer {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wanted;
-	struct group_change *first, **last; /* waiting, under the lock */
+	struct group_change *first, **last; /* the waiting changes; protected by @lock */
 	unsigned waiting;
 	bool stopping;
-	/* commits are synced, until it is reset, for a database that normally does not. Its thread only */
+	/* commits are synced (the database's default is not to). Used by the writer's thread only */
 	bool syncs;
-	bool is_spoiled; /* the transaction contains half of a change, and must not be committed. Its thread only */
+	bool is_spoiled; /* the transaction contains half of a change, and must not be committed; likewise */
 };
 
 static void change_perform(struct group_writer *writer, struct group_change *change)
 {
 	if (sqlite3_get_autocommit(writer->connection->db))
-		return; /* the transaction is gone: a savepoint would be one of its own */
+		return; /* the transaction was rolled back: a savepoint would now begin a new one */
 	change->status = statement_run(connection_statement(writer->connection, CHANGE_BEGIN), &change->err);
 	if (change->status)
 		return;
@@ -41,18 +41,19 @@ static void change_perform(struct group_writer *writer, struct group_change *cha
 		writer->is_spoiled = true;
 }
 
-/* All of @first fails for one reason. */
+/* Fails all changes from @first on with the error @cause, except those that have an error already. */
 static void changes_fail(struct group_change *first, const struct error *cause)
 {
 	for (struct group_change *change = first; change; change = change->next) {
 		if (change->status)
-			continue; /* has a reason of its own */
+			continue; /* the change has an error already */
 		change->status =
 			error_set(&change->err, cause->status, NULL, "%s", cause->text ? cause->text : "");
 	}
 }
 
-/* A full disk takes the whole transaction back by itself; the change that met it knows why. */
+/* Sets *err to the reason why SQLite rolled the whole transaction back, for example a full disk: the error of the
+ * change that was performed at that moment. */
 static enum status transaction_lost(const struct group_change *first, struct error *err)
 {
 	for (; first; first = first->next)
@@ -62,7 +63,8 @@ static enum status transaction_lost(const struct group_change *first, struct err
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was rolled back");
 }
 
-/* Not while a transaction is under way: SQLite refuses it. */
+/* Chooses whether the next commit is synced. To be called before the transaction begins: SQLite refuses the setting
+ * within one. */
 static enum status sync_choose(struct group_writer *writer, const struct group_change *first,
 			       struct error *err)
 {
@@ -124,7 +126,7 @@ static void changes_answer(struct group_writer *writer, struct group_change *fir
 	pthread_mutex_unlock(&writer->lock);
 }
 
-/* NULL when it is time to end. */
+/* Waits for changes and takes all of them. NULL: the writer is to end. */
 static struct group_change *changes_take(struct group_writer *writer)
 {
 	struct group_change *first;

@@ -20,7 +20,7 @@ struct state_import;
 
 struct import_facts {
 	int64_t jobs, unfinished_jobs, objects;
-	int64_t ahead_ns; /* of the clock */
+	int64_t ahead_ns; /* how far the clock of the imported state is ahead of the machine's */
 };
 
 /* ALREADY_EXISTS: another import waits for the next opening. */
@@ -31,9 +31,9 @@ enum status state_import_take(struct state_import *import, const char *data, siz
 /* To be called after the last bytes: checks everything. INVALID_ARGUMENT: it is damaged, or not a state of trainyard. */
 enum status state_import_check(struct state_import *import, struct import_facts *ret_facts,
 			       struct error *err);
-/* From now on it replaces the state when the directory is next opened. */
+/* Confirms the import: it replaces the state when the directory is next opened. */
 enum status state_import_commit(struct state_import *import, struct error *err);
-/* Removes it, unless it was committed. */
+/* Frees the import, and removes its files unless it was committed. */
 void state_import_close(struct state_import *import);
 DEFINE_AUTO(state_import, struct state_import *, state_import_close)
 

@@ -9,7 +9,7 @@
 #define ON_LOGS    (ON(LOGS_WRITER) | ON(LOGS_READER))
 #define ON_OBJECTS (ON(OBJECTS_WRITER) | ON(OBJECTS_READER))
 
-/* In the order in which job_rows.c reads them, before the place in the queue. */
+/* The columns of a job, in the order in which job_rows.c reads them; the position in the queue comes after them. */
 #define JOB_COLUMNS                                                                                                   \
 	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message," \
 	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced,"                      \
@@ -17,10 +17,10 @@
 	" kind, location, display_name, updated_us, error_code, verdict_code, web_access, traits,"                         \
 	" reason_bytes"
 
-/* Of error_message: without the pointer to the logs. */
+/* The reason in error_message: its text without the pointer to the logs. */
 #define REASON "CAST(substr(CAST(error_message AS BLOB), 1, reason_bytes) AS TEXT)"
 
-/* As the conditions of the indexes job_unfinished and job_ended are written, which serve no others. */
+/* SQLite uses the indexes job_unfinished and job_ended only for conditions that are written exactly like theirs. */
 #define JOB_IS_UNFINISHED "(state < 4 OR state = 6)"
 #define JOB_IS_FINAL      "state > 3 AND state <> 6"
 
@@ -39,7 +39,7 @@
 	"    AND ahead.priority = job.priority"                                                              \
 	"    AND ahead.id < job.id) ELSE 0 END"
 
-/* All jobs but trials' with what people call them, from the index job_any. */
+/* The names of all jobs except those of trials, read from the index job_any. */
 #define JOB_NAMES                                                                                            \
 	"SELECT job.id, job.project, job.job_id, pipeline_id AS of_pipeline,"                                \
 	" coalesce(pipeline.display_name, job.display_name) AS name, job.created_us FROM job"                \
@@ -47,15 +47,15 @@
 	" WHERE job.parent IS NULL AND (job.deleted = 0 OR pipeline_id IS NOT NULL)"
 #define BEGINS(COLUMN) "substr(" COLUMN ", 1, length(:reference)) = :reference"
 
-/* In the order in which faults.c reads them. */
+/* The columns of a fault's injection, in the order in which faults.c reads them. */
 #define FAULT_INJECTION_COLUMNS                                                                              \
 	"job, attempt, stage, role, idx, restart, fault, kind, exit_code, until_us, line,"                   \
 	" bytes_per_s"
 
-/* In the order in which operations.c reads them. */
+/* The columns of an operation, in the order in which operations.c reads them. */
 #define OPERATION_COLUMNS "id, project, location, operation_id, target, created_us"
 
-/* In the order in which pipelines.c and models.c read them. */
+/* The columns of pipelines and models, in the order in which pipelines.c and models.c read them. */
 #define PIPELINE_COLUMNS                                                                                            \
 	"pipeline.id, pipeline.project, pipeline.location, pipeline_id, display_name, labels, pipeline.input, job," \
 	" pipeline.created_us, model_id, model.input, version"
@@ -84,12 +84,12 @@ static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 	REACH_PUT_COLUMN(STREAM, "_ns")                                                                      \
 	"," REACH_PUT_COLUMN(STREAM, "_behind") "," REACH_PUT_COLUMN(STREAM, "_parts") "," REACH_PUT_COLUMN( \
 		STREAM, "_parts_ns")
-/* In the order in which logs.c reads them. */
+/* The columns of a reading position, in the order in which logs.c reads them. */
 #define REACH_COLUMNS                                                                                        \
 	" stdout_ns, stdout_behind, stdout_parts, stdout_parts_ns,"                                          \
 	" stderr_ns, stderr_behind, stderr_parts, stderr_parts_ns"
 
-/* Bounded, however much a job wrote that was no stderr of this replica. */
+/* The last lines of a replica's stderr. The search is bounded, however many other entries the job has. */
 #define STDERR_TAIL(LOOKED_AT, ORDER)                                                                        \
 	"SELECT CASE kind WHEN 1 THEN coalesce(json_extract(payload, '$.message'), payload) ELSE payload END" \
 	" FROM (SELECT source, stream, kind, received_ns, payload FROM entry WHERE job = :job"               \
@@ -98,13 +98,13 @@ static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 	"       AND json_extract(resource_labels, '$.task_name') = :task"                                    \
 	"       AND json_extract(labels, '$.\"ml.googleapis.com/trial_id\"') IS :trial)" ORDER " LIMIT :count"
 
-/* In the order in which buckets.c and object_rows.c read them. */
+/* The columns of buckets and objects, in the order in which buckets.c and object_rows.c read them. */
 #define BUCKET_COLUMNS "id, name, project, created_us, updated_us, metageneration, metadata"
 #define OBJECT_COLUMNS                                                                                          \
 	"name, generation, metageneration, size_bytes, created_us, updated_us, content_type, metadata, crc32c," \
 	" md5, component_count, blob"
 
-/* In the order in which assemblies.c and assembly_parts.c read them. */
+/* The columns of assemblies and their parts, in the order in which assemblies.c and assembly_parts.c read them. */
 #define ASSEMBLY_COLUMNS "id, name, created_us, json_extract(metadata, '$.storageClass')"
 #define PART_COLUMNS     "number, size_bytes, created_us, crc32c, md5, blob"
 

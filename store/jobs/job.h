@@ -9,14 +9,14 @@
 #include "daemon/base/error.h"
 #include "store/jobs/job_state.h"
 
-/* The kinds of jobs for clients. The numbers are stored in the database. */
+/* The kinds of jobs that clients distinguish. The numbers are stored in the database. */
 enum job_kind {
 	KIND_TRAINING = 0, /* AI Platform Training's Job; its id begins with a letter */
 	KIND_CUSTOM = 1,   /* Vertex AI's CustomJob; its id is a number, as are those below */
 	KIND_TUNING = 2,   /* Vertex AI's HyperparameterTuningJob */
 };
 
-/* What code must know of a job without reading its documents. Bits; numbers are the database's. */
+/* Properties of a job that are needed without reading its documents. Bits; the numbers are stored in the database. */
 enum job_trait {
 	JOB_TRAIT_SEARCH = 1,     /* a tuning job of either family: trials run for it */
 	JOB_TRAIT_FLEX_START = 2, /* it asked to wait for capacity */
@@ -49,8 +49,8 @@ struct job {
 	double ml_units_per_hour; /* while it runs */
 	bool web_access;          /* its replicas have interactive shells while they run */
 	unsigned traits;          /* enum job_trait */
-	unsigned replica_count, gpu_count; /* of the plan's pools; only inserts look at them */
-	int64_t max_wait_us;               /* of the plan; likewise */
+	unsigned replica_count, gpu_count; /* of the plan's pools; used by inserts only */
+	int64_t max_wait_us;               /* of the plan; likewise used by inserts only */
 
 	/* For the scheduler: the state to go to once all containers of this attempt are stopped and removed (PREPARING:
 	 * retry), UNSPECIFIED until it is decided; the reason, for errorMessage; the attempt of the whole job, from 1;
@@ -65,7 +65,7 @@ struct job {
 	/* For a job that runs a trial: the tuning job; 0: a client's job. Clients see jobs of trials if they are
 	 * KIND_CUSTOM. */
 	int64_t parent;
-	unsigned trial; /* which one, from 1 */
+	unsigned trial; /* its number in the study, from 1 */
 
 	int64_t position; /* while QUEUED: position in the queue, from 1; else 0. Set by reads only */
 

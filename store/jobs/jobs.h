@@ -51,7 +51,7 @@ enum status job_set_labels(struct store *store, const char *project, const char 
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
 		       struct error *err);
 
-/* Likewise for a job that may be a trial's. */
+/* Like job_cancel(), for a job of any kind, a trial's too. */
 enum status job_cancel_by_id(struct store *store, int64_t id, const char *message, struct error *err);
 
 /* All jobs that are not in a final state, oldest first. */
@@ -71,7 +71,8 @@ enum status job_each_waiting(struct store *store, void (*each)(void *arg, const 
 			     void *arg, struct error *err);
 /* All unfinished jobs except those that job_each_waiting() gives, oldest first, without positions in the queue. */
 enum status job_list_attended(struct store *store, struct job_list *ret_list, struct error *err);
-/* Without its position in the queue, which would require counting all jobs before it. */
+/* Reads a job of any kind, a trial's too. Its position in the queue is not set, because that would require counting all
+ * jobs before it. */
 enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err);
 
 /* One step of one job, as decided by the scheduler. */

@@ -23,17 +23,17 @@ enum journal_kind {
 	JOURNAL_RESTARTED = 5, /* of a replica: it is restarted, as @restart */
 	JOURNAL_MADE = 6,      /* of a replica that was restarted: its container exists */
 	JOURNAL_BLAME =
-		/* of a replica: its end, stored before, is a reason for the decision stored with this. Sets
-		 * JOURNAL_BLAMED in that row instead of adding one */
+		/* of a replica: its end is a reason for the decision in the same transaction. Adds no row: sets
+		 * JOURNAL_BLAMED in the JOURNAL_ENDED row that was stored before */
 	7,
 };
 
-/* Of JOURNAL_ENDED. */
+/* Flags of a JOURNAL_ENDED row. */
 enum journal_flag {
 	JOURNAL_OUT_OF_MEMORY = 1,
-	JOURNAL_OF_ITSELF = 2, /* no signal was sent to it */
-	JOURNAL_ORDERED = 4,   /* by an injected fault */
-	JOURNAL_BLAMED = 8,    /* its end is a reason for the job's outcome: JOURNAL_BLAME */
+	JOURNAL_OF_ITSELF = 2, /* the replica ended by itself: no signal was sent to it */
+	JOURNAL_ORDERED = 4,   /* an injected fault caused the end */
+	JOURNAL_BLAMED = 8,    /* the replica's end is a reason for the job's outcome; set by JOURNAL_BLAME */
 };
 
 struct journal_row {
@@ -58,10 +58,10 @@ void journal_deinit(struct journal *journal);
 /* All rows of a job, oldest first. */
 enum status journal_read(struct store *store, int64_t job, struct journal *ret_journal, struct error *err);
 
-/* Within the transaction of a job's change. */
+/* Adds rows within the transaction of a job's change. */
 enum status journal_add(struct change_scope *scope, int64_t job, const struct journal_row *rows, size_t count,
 			struct error *err);
-/* Adds that the job is in state @to, unless it was before. */
+/* Adds a JOURNAL_STATE row for the step from @from to @to; adds nothing if they are equal. */
 enum status journal_add_state(struct change_scope *scope, int64_t job, enum job_state from, enum job_state to,
 			      struct error *err);
 enum status journal_add_decision(struct change_scope *scope, int64_t job, enum job_state outcome, int code,

@@ -28,7 +28,7 @@ static bool state_parse(const char *name, int64_t *ret_number)
 #define OF_JOB(COLUMN) "(SELECT " COLUMN " FROM job WHERE job.id = pipeline.job)"
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.trainingPipelines/list for the
- * fields (read 2026-11-22). Choice: the other three times, which cost nothing. */
+ * fields (read 2026-11-22). Choice: updateTime, startTime and endTime are fields too. */
 static const struct filter_field pipeline_fields[] = {
 	{ .path = "displayName", .kind = MATCH_EXACT, .traits = TRAIT_PATTERN, .sql = "display_name" },
 	{ .path = "state",
@@ -50,7 +50,7 @@ static const struct filter_field pipeline_fields[] = {
 static const struct filter_schema pipeline_schema = { .fields = pipeline_fields, .error_field = "filter" };
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.models/list (read 2026-11-22).
- * Choice: createTime; no baseModelName, as no model here has a base. */
+ * Choice: createTime is a field too; baseModelName is not, because no model here has a base. */
 static const struct filter_field model_fields[] = {
 	{ .path = "model", .kind = MATCH_EXACT, .traits = TRAIT_PATTERN, .sql = "model_id" },
 	{ .path = "displayName",

@@ -16,9 +16,10 @@ struct job_summary {
 	char *display_name, *labels; /* of the pipeline, if there is one; NULL: none */
 	enum job_state state;
 	int64_t created_us, started_us, ended_us; /* 0: not yet */
-	char *reason; /* of its errorMessage, without the pointer to the logs; NULL: none */
+	char *reason; /* the errorMessage without the pointer to the logs; NULL: none */
 	char *waits_for; /* for a QUEUED or PREPARING job: the last service line in its log; or NULL */
-	struct job_progress *progress; /* of a PREPARING or RUNNING job; NULL: nothing is known */
+	/* the last reported progress of a PREPARING or RUNNING job; NULL: none is known */
+	struct job_progress *progress;
 	unsigned replica_count, gpu_count; /* for a tuning job: of one trial */
 };
 
@@ -39,7 +40,7 @@ const char *summary_family_name(unsigned family);
 
 struct job_counts {
 	uint64_t jobs[SUMMARY_FAMILIES][JOB_STATE_COUNT]; /* as in the list: without trials */
-	uint64_t queued;                                  /* those in state QUEUED */
+	uint64_t queued;                                  /* how many jobs are QUEUED */
 	int64_t oldest_queued_us; /* when the oldest of these was created; 0: there is none */
 };
 enum status summary_count(struct store *store, struct job_counts *ret_counts, struct error *err);

@@ -8,10 +8,10 @@
 struct log_filter {
 	const char *text;
 	struct filter tree;
-	struct filter_interval timestamp; /* which times can match */
+	struct filter_interval timestamp; /* the times that can match */
 	int64_t margin_ns; /* the upper bound in the filter that was lifted (reader's margin); INT64_MAX: none */
 	const char *job_label;          /* the job in resource.labels.job_id of the filter, or NULL */
-	struct filter_node *job_node;   /* where it does */
+	struct filter_node *job_node;   /* the condition in @tree that names the job */
 	struct filter_node of_trial[4]; /* see log_filter_add_trial() */
 };
 

@@ -14,8 +14,9 @@
 #include "store/objects/blob_files.h"
 #include "store/objects/file_name.h"
 
-/* Names of files that cannot be the name of an object's file, as file_name.h writes only two hexadecimal digits, '~' or
- * "file" after '%'. */
+/* BESIDE: the suffix of a file beside a directory of the same name. ARRIVING: the name of a new link until it is
+ * renamed. No other file of the tree has such a name, because file_name.h writes only two hexadecimal digits or '~'
+ * after '%'. */
 #define BESIDE   "%file"
 #define ARRIVING "%new"
 
@@ -26,7 +27,7 @@ struct tree_path {
 	int directory_fd;
 	unsigned depth; /* of the directory below gs/; a bucket's is 1 */
 	char *path;     /* the parts, each ended by NUL, below gs/ */
-	char *part;     /* the last one */
+	char *part;     /* the last part */
 };
 
 static void place_deinit(struct tree_path *place)
@@ -50,7 +51,8 @@ static int directory_enter(int parent_fd, const char *part)
 	return openat(parent_fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* The directory, made when it is missing; a file in its place, or the link that stands for one, moves aside. */
+/* Opens the directory @part, and makes it if it is missing. A file or link with that name is renamed to its name beside
+ * a directory. Returns the descriptor, or -1 with errno. */
 static int directory_make(int parent_fd, const char *part)
 {
 	char beside[NAME_SIZE];
@@ -66,7 +68,7 @@ static int directory_make(int parent_fd, const char *part)
 	return directory_enter(parent_fd, part);
 }
 
-/* Goes to the directory of an object's file. False with errno. */
+/* Sets *place to an object's file and opens its directory. False with errno. */
 static bool place_find(struct tree_path *place, const struct blob_files *files, const char *bucket,
 		       const char *name, int (*enter)(int parent_fd, const char *part))
 {
@@ -132,7 +134,7 @@ static bool file_replace(const struct blob_files *files, int64_t blob, const str
 	is_well = renameat(place->directory_fd, ARRIVING, place->directory_fd, name) == 0;
 	int kept = errno;
 
-	/* Two links to one file: renaming does nothing then. */
+	/* If both names are links to the same file, renameat() does nothing and ARRIVING remains. */
 	unlinkat(place->directory_fd, ARRIVING, 0);
 	errno = kept;
 	return is_well;
@@ -158,8 +160,8 @@ bool file_tree_show(const struct blob_files *files, const char *bucket, const ch
 	return file_replace(files, blob, &place, beside);
 }
 
-/* Removes the directories from the place upwards that hold nothing, but for the bucket's. Each is left through "..",
- * so that their number does not matter. */
+/* Removes empty directories, from the place upwards, except the bucket's. Opens each parent as "..", so the depth is
+ * not limited by open descriptors. */
 static void directories_prune(struct tree_path *place)
 {
 	while (place->depth > 1) {
@@ -176,7 +178,7 @@ static void directories_prune(struct tree_path *place)
 			place->part--;
 		if (unlinkat(parent_fd, place->part, AT_REMOVEDIR) != 0)
 			return;
-		/* "a%file" becomes "a" again, as there is no directory "a" any more. */
+		/* The directory "a" is gone, so the file "a%file" gets the name "a" again. */
 		beside_name(place->part, beside);
 		renameat(parent_fd, beside, parent_fd, place->part);
 	}

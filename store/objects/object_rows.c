@@ -7,7 +7,7 @@
 #include "daemon/base/memory.h"
 #include "store/objects/bucket_rows.h"
 
-/* As OBJECT_COLUMNS has them. */
+/* The columns in the order of OBJECT_COLUMNS. */
 enum {
 	COLUMN_NAME,
 	COLUMN_GENERATION,
@@ -116,7 +116,8 @@ enum status conditions_demand(const struct conditions *conditions, int64_t gener
 			 "At least one of the pre-conditions you specified did not hold.");
 }
 
-/* As in the cloud. The last one is the database's alone: what is in memory is not taken back with a change. */
+/* Generations are times in microseconds, increasing, as in the cloud. The last one is stored in the database only,
+ * because a number in memory would not be rolled back with a change. */
 enum status generation_next(struct connection *connection, int64_t now_ns, int64_t *ret_generation,
 			    struct error *err)
 {
@@ -127,7 +128,9 @@ enum status generation_next(struct connection *connection, int64_t now_ns, int64
 	bind_int(next, ":now", now_ns / 1000);
 	rc = statement_step(next, &row, err);
 	if (!rc && !row)
-		rc = error_set(err, STATUS_INTERNAL, NULL, "storage.db has lost its counter of generations");
+		rc = error_set(err, STATUS_INTERNAL, NULL,
+			       "storage.db is damaged: its counter of generations is missing. Stop the daemon and "
+			       "put a copy of the file back.");
 	if (!rc)
 		*ret_generation = sqlite3_column_int64(next, 0);
 	return rc;
