@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Injects faults into calls, before anything is done. */
+/* Injects faults into calls before their handlers run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { NAP_US = 20000 };
 
-/* The names of path segments with the id of a job, and its kind: for jobs that have display names as well. */
+/* The path parameters that are the id of a job, and the kind of that job. */
 static const struct {
 	const char *param;
 	enum job_kind kind;
@@ -27,7 +27,7 @@ static const struct {
 	{ "hyperparameterTuningJob", KIND_TUNING },
 };
 
-/* The statuses of errors, by what they are in HTTP. */
+/* The canonical status of an injected error, for each HTTP status. */
 static const struct {
 	int http;
 	enum status status;

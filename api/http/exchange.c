@@ -299,7 +299,7 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 		    const char *version, const struct head *head)
 {
 	unsigned long long declared;
-	bool of_use; /* the body will be */
+	bool of_use; /* the body will be used */
 
 	exchange->begun = true;
 	exchange->head_only = strcmp(method, "HEAD") == 0;
@@ -401,7 +401,7 @@ static enum status handler_run(struct exchange *exchange, struct error *err)
 
 	exchange->waited_since_us = clock_mono_us(&system_clock);
 	rc = match->route->handler(&exchange->call, err);
-	/* No answer would be read. */
+	/* The client would not read an answer. */
 	exchange->cut = exchange->cut || (rc && work_is_abandoned());
 	exchange->stopped = exchange->stopped || exchange->cut;
 	if (rc && match->family->error_word)

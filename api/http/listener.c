@@ -27,7 +27,7 @@ enum {
 	IDLE_TIMEOUT_S = 75,
 	STACK_BYTES = 512 << 10,
 	HEAD_LIMIT_BYTES = 32 << 10, /* target and headers of one request */
-	COMPLAINTS_MAX = 5,          /* of libmicrohttpd, in one second */
+	COMPLAINTS_MAX = 5,          /* how many complaints of libmicrohttpd are logged in one second */
 };
 
 struct listener {
@@ -41,15 +41,15 @@ struct listener {
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
 	uint32_t first_peer, peer_count;
-	struct path_socket path_socket; /* of a listener at a path */
+	struct path_socket path_socket; /* for a listener at a path */
 
-	/* A request counts itself, then checks whether the listener stops; a stop sets its flag, then checks the count: so one
-	 * of the two sees the other, and requests share no lock. */
+	/* A request increments the count and then reads @stopping; a stop sets @stopping and then reads the count. So
+	 * at least one of the two sees the other, without a lock that all requests would share. */
 	atomic_uint under_way; /* requests that are being handled, until their answer is sent */
 	atomic_bool stopping;
 	atomic_bool cutting; /* the time for closing is over; running streams are cut */
 
-	pthread_mutex_t lock; /* for waiting, and for what follows */
+	pthread_mutex_t lock; /* protects the members below; @idle waits with it */
 	pthread_cond_t idle;
 	int64_t complaint_second;
 	unsigned complaints;
@@ -358,7 +358,7 @@ static struct listener *listener_new(const struct listener_options *options)
 	pthread_mutex_init(&listener->large_bodies, NULL);
 	listener->path_socket.fd = -1;
 	condition_init(&listener->idle);
-	/* It fits: it was read. */
+	/* The address fits, because it was parsed already. */
 	strncpy(listener->address, options->address ? options->address : "", sizeof(listener->address) - 1);
 	listener->first_peer = options->first_peer;
 	listener->peer_count = options->peer_count;
@@ -407,8 +407,8 @@ static bool socket_bind(int own, const struct listener_options *options, const u
 	       bind(own, &address->any, address_bytes(address)) == 0 && listen(own, SOMAXCONN) == 0;
 }
 
-/* A listening socket that only the device's packets reach, where one is told; -1 with errno, which libmicrohttpd 1.0 would not keep.
- * No privilege is needed since Linux 5.7. */
+/* Opens the listening socket; with a device in the options, only packets of that device reach it (no privilege is
+ * needed since Linux 5.7). Returns -1 with errno, which libmicrohttpd 1.0 would lose if it opened the socket. */
 static int socket_open(const struct listener_options *options, const union address *address)
 {
 	int own = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -6,7 +6,7 @@
 #include "daemon/base/error.h"
 
 struct path_socket {
-	int fd;     /* -1: none, or passed on; closed by path_socket_close() only while it is here */
+	int fd;     /* -1: none, or another owner has taken it; path_socket_close() closes it otherwise */
 	char *path; /* NULL: there is nothing to remove */
 	dev_t device;
 	ino_t inode;

@@ -257,7 +257,8 @@ static size_t token_length(const char *name)
 	return length;
 }
 
-/* A bare CR is a line's end to some. Source: RFC 9110 section 5.5, RFC 9112 section 2.2 */
+/* Whether the value has a control character. Some programs take a bare CR as the end of a line.
+ * Source: RFC 9110 section 5.5, RFC 9112 section 2.2 */
 static bool holds_control(const char *value)
 {
 	for (; *value; value++)
@@ -407,7 +408,7 @@ static bool charset_ok(const char *parameters)
 	       (length == 4 && strncasecmp(charset, "utf8", 4) == 0);
 }
 
-/* What follows the type, or NULL when it is another. */
+/* The rest of @value after the media type @type; NULL: @value has another type. */
 static const char *media_type_skip(const char *value, const char *type)
 {
 	const size_t length = strlen(type);

@@ -26,8 +26,8 @@ struct target {
 	const char *path;      /* everything after the first slash, decoded */
 	const char *segments[SEGMENT_LIMIT]; /* decoded; of a path that is too deep only the first ones */
 	size_t segment_count;
-	bool too_deep;     /* for all rows except those that take the rest of a path */
-	bool has_dots;     /* a segment is "." or "..": likewise */
+	bool too_deep;     /* has more than SEGMENT_LIMIT segments: matches only rows that take the rest of a path */
+	bool has_dots;     /* a segment is "." or "..": matches only such rows */
 	const char *stem;  /* the last segment up to its last raw colon, decoded; NULL: it has no colon */
 	const char *verb;  /* the text after that colon, decoded */
 	const char *query; /* the text after the question mark, raw; "": none */
@@ -80,9 +80,10 @@ struct head {
 	bool controlled; /* a header's value has a control character */
 	bool folded;     /* a header has several lines; RFC 9112 section 5.2 */
 	bool torn;       /* its lines are not adjacent: other programs would see other line ends */
-	/* Finds the first of any other header, or NULL. NULL: there are no others. */
+	/* Returns the value of the first header @name, for headers without an entry in @values; NULL: it is absent.
+	 * @find itself is NULL if the head has only the headers in @values. */
 	const char *(*find)(void *arg, const char *name);
-	/* Calls @seen for all headers, one after the other; NULL: there are no others. */
+	/* Calls @seen for each header. @each itself is NULL if the headers cannot be listed. */
 	void (*each)(void *arg, head_seen seen, void *seen_arg);
 	void *find_arg;
 };

@@ -31,5 +31,6 @@ struct match router_match(const struct family *families, const char *method, con
 enum status match_refuse(const struct match *match, const char *method, const struct target *target,
 			 enum refusal *ret_refusal, struct error *err);
 
-/* Appends the method's name in the discovery document, "projects.models.list", as the path spells it. */
+/* Appends the method's name as in the discovery document, "projects.models.list". It is made from the fixed segments of
+ * the row's path and its verb, or the HTTP method if there is no verb. */
 void route_name_write(struct text *text, const struct route *route);

@@ -18,12 +18,12 @@
 /* Source: https://cloud.google.com/logging/quotas (entry size; from memory) */
 enum { ENTRY_BYTES_MAX = 256 * 1024, INSERT_ID_MAX = 512 };
 
-/* An entry that is ready to be stored; texts that were made for it are its own. */
+/* An entry that is ready to be stored. It owns @payload and @extra. */
 struct draft {
 	struct log_source *source;
 	struct log_record record;
 	char *payload, *extra;
-	size_t bytes; /* of all that is kept */
+	size_t bytes; /* of all parts that are stored */
 };
 
 struct writing {
@@ -208,7 +208,7 @@ static enum status draft_make(const struct writing *writing, const json_t *entry
 	return STATUS_OK;
 }
 
-/* Reads all entries. Refused ones are left out, and listed in *err. */
+/* Reads all entries. Invalid entries are left out, and listed in *err. */
 static enum status drafts_make(const struct writing *writing, struct drafts *drafts, struct error *err)
 {
 	const json_t *entries = json_object_get(writing->request, "entries");

@@ -92,7 +92,8 @@ static bool reached_below(const struct reached *from, const char *name, struct r
 	return any;
 }
 
-/* Adds @name to the path: it is a field of one of the messages at @from, or the path is lost. */
+/* Adds @name to the path, and sets *to to the messages below it. If no message at @from has a field @name, notes its
+ * position in lost_at, unless an earlier name is noted there. */
 static void path_enter(struct mask_scan *scan, const char *name, const struct reached *from,
 		       struct reached *to)
 {

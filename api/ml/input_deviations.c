@@ -15,7 +15,7 @@
 #include "scheduler/plan/machine.h"
 #include "scheduler/plan/plan.h"
 
-/* One look at the job; @list is the plan's. */
+/* A job's input and plan, for the functions that report deviations. @list: the plan's list, to which they add. */
 struct view {
 	const json_t *input;
 	const struct ml_settings *settings;
@@ -129,7 +129,8 @@ static void report_images(const struct view *view)
 	}
 }
 
-/* Once for all roles; not if Google's own framework image runs. */
+/* Reports once, for the first role that has one, that an image replaces the runtime version. Google's own framework
+ * images are no deviation. */
 static void report_runtime(const struct view *view)
 {
 	const struct pool *pools = view->plan->pools;
@@ -163,7 +164,8 @@ static void report_packages(const struct view *view)
 			      "finds their names in CLOUD_ML_JOB.");
 }
 
-/* The field that requests the role's accelerators: their own, the machine type or the tier. */
+/* The path of the field that requests the role's accelerators: acceleratorConfig, else the machine type, else
+ * scaleTier. */
 static const char *accelerator_field(const struct view *view, enum role role, char field[FIELD_NAME_SIZE])
 {
 	if (json_object_get(role_config(view, role), "acceleratorConfig"))

@@ -78,7 +78,7 @@ void md5_encode(const unsigned char md5[16], char ret_text[MD5_TEXT_SIZE]);
 
 /* Appends the Object resource. Its links have the host of the request. */
 void object_write(struct text *text, const struct call *call, const struct object *object);
-/* Likewise as the whole answer. */
+/* Sets the Object resource as the whole answer. */
 enum status object_answer(struct call *call, const struct object *object, struct error *err);
 void bucket_write(struct text *text, const struct call *call, const struct bucket *bucket);
 /* "CJDk…=": encodes generation and metageneration. In JSON and in the ETag header. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/program.h: the command and the environment of a replica's program, for clients. Pure; thread: any. */
+/* api/training/program.h: the command and the environment of a replica's program, as clients see them. Pure. Thread:
+ * any. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"
@@ -19,7 +20,7 @@ enum status program_make(const struct plan *plan, enum role role, unsigned index
 void program_deinit(struct program *program);
 #define AUTO_PROGRAM __attribute__((cleanup(program_deinit)))
 
-/* {"NAME": "value"}: its environment. The caller's. */
+/* The program's environment as {"NAME": "value"}: a new reference. */
 json_t *program_environment(const struct program *program);
 
 /* For each pool of a plan the program of its first replica. */
