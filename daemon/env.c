@@ -22,7 +22,7 @@
 
 enum { CONNECT_MS = 1000 };
 
-/* What a variable's value is made of. */
+/* The first part of a variable's value. */
 enum part {
 	PART_TEXT,
 	PART_PROJECT,
@@ -43,7 +43,7 @@ enum part {
 static const struct {
 	const char *name;
 	enum part part;
-	const char *tail; /* PART_TEXT: the value; else what follows the part */
+	const char *tail; /* PART_TEXT: the value; else the text after the part */
 } variables[] = {
 	{ "CLOUDSDK_CORE_PROJECT", PART_PROJECT, "" },
 	{ "CLOUDSDK_AUTH_DISABLE_CREDENTIALS", PART_ANONYMOUS, "" },
@@ -156,12 +156,12 @@ static void unset_write(struct text *text, enum shell shell, const char *name)
 		text_printf(text, "set -e %s\n", name);
 		break;
 	case SHELL_GITHUB:
-		text_printf(text, "%s=\n", name); /* a variable once set cannot be taken away there */
+		text_printf(text, "%s=\n", name); /* a workflow's variable cannot be unset, only emptied */
 		break;
 	}
 }
 
-/* A file of variables has no room for it. */
+/* Writes the reason as a comment line, except for GitHub, where the file of variables has no comments. */
 static void reason_write(struct text *text, const struct env_settings *settings)
 {
 	if (settings->shell == SHELL_GITHUB)
@@ -180,7 +180,7 @@ void env_each(const struct env_settings *settings,
 		struct text value AUTO_TEXT = { 0 };
 
 		if (!part && variables[i].part == PART_NO_PROXY)
-			continue; /* the user's own is good */
+			continue; /* the user's own value stays as it is */
 		text_printf(&value, "%s%s", part ? part : "", variables[i].tail);
 		take(arg, variables[i].name, part ? value.data : NULL);
 	}
@@ -202,7 +202,7 @@ static void line_add(void *arg, const char *name, const char *value)
 void env_write(struct text *text, const struct env_settings *settings)
 {
 	for (size_t i = 0; settings->unset && i < sizeof(variables) / sizeof(variables[0]); i++)
-		/* The exception from the proxy was partly the user's own, and does no harm. */
+		/* NO_PROXY stays set: it may contain the user's own hosts, and the added ones do no harm. */
 		if (variables[i].part != PART_NO_PROXY)
 			unset_write(text, settings->shell, variables[i].name);
 	if (settings->unset)
@@ -253,7 +253,8 @@ static bool proxy_is_set(void)
 	return false;
 }
 
-/* The caller frees; NULL where no proxy is set. A list that no line can hold is left alone. */
+/* The value of NO_PROXY with the daemon's host; the caller frees it. NULL: no proxy is set, or the user's list has a
+ * line end, which no line of output can hold. */
 static char *no_proxy_value(void)
 {
 	const char *own = getenv("NO_PROXY") ? getenv("NO_PROXY") : getenv("no_proxy");
@@ -318,7 +319,8 @@ static bool connects(const char *address, uint16_t port)
 	return good;
 }
 
-/* The lines are valid for a daemon that is started later, so this is no failure. */
+/* Warns on stderr that no daemon answers at @url. This is no failure: the lines are also valid for a daemon that is
+ * started later. */
 static void silence_warn(const char *url)
 {
 	static const char scheme[] = "http://";
@@ -334,7 +336,8 @@ static void silence_warn(const char *url)
 		url);
 }
 
-/* A value with a line end would break the lines after it. */
+/* Finds the path of the credentials file. A path with a line end is refused, because it would break the lines that
+ * follow. */
 static enum status credentials_find(const struct config *config, const char *url, char **ret_path,
 				    struct error *err)
 {
@@ -362,7 +365,8 @@ static char *grpc_endpoint_find(const struct config *config, const struct addres
 	return port ? memory_printf("localhost:%u", port) : NULL;
 }
 
-/* What clients of gRPC are to trust: `serve` makes it when it starts. A path that no line can hold is left out. */
+/* Finds the file of certificates for gRPC's clients; `serve` makes it when it starts. A path with a line end is left
+ * out. */
 static void grpc_roots_find(const struct config *config, char **ret_path)
 {
 	AUTO(string) char *directory = realpath(config->state_dir, NULL);
@@ -373,7 +377,7 @@ static void grpc_roots_find(const struct config *config, char **ret_path)
 		*ret_path = text_take(&path);
 }
 
-/* gcloud may run elsewhere: the whole path. */
+/* Finds the absolute path of the token file, because gcloud may run in another directory. */
 static enum status token_file_find(const struct config *config, struct address *running, char **ret_path,
 				   struct error *err)
 {

@@ -20,7 +20,7 @@
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
 
-/* A page of 1,000 jobs has some megabytes; answers that are read whole end here. */
+/* ANSWER_BYTES_MAX: the limit of an answer that is kept in memory; a page of 1,000 jobs has some megabytes. */
 enum {
 	ANSWER_BYTES_MAX = 256 << 20,
 	CONNECT_MS = 5000,
@@ -37,20 +37,20 @@ struct client {
 	CURL *curl;
 	struct curl_slist *headers; /* Content-Type and, if there is a token, Authorization */
 	char *authorization;        /* NULL: there is no token */
-	char *endpoint;             /* as the user knows it */
-	bool is_variable;           /* TRAINYARD_ENDPOINT names it */
-	char *socket;               /* of "unix:/PATH"; NULL: by TCP */
+	char *endpoint;             /* as shown to the user */
+	bool is_variable;           /* the endpoint comes from TRAINYARD_ENDPOINT */
+	char *socket;               /* the PATH of "unix:/PATH"; NULL: TCP is used */
 	bool has_token, unreached, late;
-	long limit_ms; /* of a call */
+	long limit_ms; /* the time limit of a call */
 	bool has_answered;
-	bool away_reported;  /* a line has said that it does not answer */
+	bool away_reported;  /* a line has reported that the daemon does not answer */
 	int64_t away_us; /* how long a call waits for a daemon that has answered before */
 };
 
-/* One request on its way. */
+/* The state of one request. */
 struct exchange_state {
 	struct client *client;
-	struct text answer; /* of a failure, or of every answer if there is no @take */
+	struct text answer; /* the body of a failure, or of every answer if @take is NULL */
 	bool overflow;
 	bool (*take)(void *arg, const char *data, size_t length);
 	bool (*tick)(void *arg); /* NULL: none */
@@ -92,7 +92,7 @@ static bool endpoints_are_same(const char *one, const char *other)
 	return strncmp(one, other, length) == 0 && strcmp(one + length + (one[length] == '/'), "") == 0;
 }
 
-/* NULL: none. */
+/* Adds the Authorization header. @token: NULL: there is none. */
 static void token_add(struct client *client, const char *token)
 {
 	if (!token)
@@ -206,7 +206,7 @@ const char *client_token(const struct client *client)
 	return client->authorization ? client->authorization + strlen(AUTHORIZATION) : NULL;
 }
 
-/* As libcurl takes it, for which 0 is no limit. */
+/* Converts a limit for libcurl, which takes 0 as no limit. */
 static long limit_ms_of(int64_t limit_us)
 {
 	return limit_us <= 0 ? 1 : limit_us / 1000 < INT_MAX ? (long)((limit_us + 999) / 1000) : INT_MAX;
@@ -282,7 +282,7 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &http_status);
 	if (code == CURLE_ABORTED_BY_CALLBACK && !state->ended)
-		return error_set(err, STATUS_CANCELLED, NULL, "the data to send ended early");
+		return error_set(err, STATUS_CANCELLED, NULL, "the data to send cannot be read to its end");
 	client->unreached = code != CURLE_OK && http_status == 0 && !state->ended;
 	client->late = code == CURLE_OPERATION_TIMEDOUT;
 	if (client->unreached && client->late)
@@ -317,7 +317,7 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 	return STATUS_OK;
 }
 
-/* The headers that a response has room for. */
+/* Keeps the headers for which struct client_response has a member. */
 static size_t header_take(char *data, size_t size, size_t count, void *arg)
 {
 	struct client_response *response = arg;
@@ -381,7 +381,8 @@ static enum status call_once(struct client *client, const char *method, const ch
 	return exchange(&state, method, path, ret_answer, err);
 }
 
-/* While it goes down a daemon answers with 503, or cuts the connection. */
+/* Whether the daemon is away and the call may be repeated: a daemon that is stopping answers 503 or cuts the
+ * connection. */
 static bool is_away(const struct client *client, const char *method, enum status rc)
 {
 	return rc == STATUS_UNAVAILABLE && client->has_answered && client->away_us > 0 &&
@@ -487,7 +488,7 @@ enum status client_send(struct client *client, const struct client_request *requ
 	for (const char *const *header = request->headers; header && *header; header++)
 		headers = curl_slist_append(headers, *header);
 	headers = curl_slist_append(headers,
-				    "Expect:"); /* asks the daemon for no permission to send the body */
+				    "Expect:"); /* the body is sent without asking for permission first */
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, request->quiet ? 0L : 1L);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, (long)STILL_S);

@@ -40,7 +40,7 @@ static void moment_write(struct text *text, const char *name, const char *time, 
 
 /* ---- what the daemon knows ---- */
 
-/* The report of the job, or of the one behind a pipeline; NULL: there is none. The caller's. */
+/* The report of the job, or of a pipeline's job, as a new reference. NULL: there is none. */
 static json_t *report_ask(struct client *client, const json_t *job)
 {
 	const char *families[] = { json_text_at(job, "family"), NULL };
@@ -257,7 +257,7 @@ int describe_main(struct invocation *invocation)
 
 /* ---- why ---- */
 
-/* Advice for the user, by the state. */
+/* The advice for a user with a job in this state; NULL: none. */
 static const char *advice_of(const char *state)
 {
 	static const char *const advice[][2] = {
@@ -275,7 +275,7 @@ static const char *advice_of(const char *state)
 	return NULL;
 }
 
-/* The advice with the job's id in the place of each %s. */
+/* Appends the advice, with the job's id in the place of each %s. */
 static void advice_write(struct text *text, const char *advice, const char *id)
 {
 	struct text reported AUTO_TEXT = { 0 };
@@ -291,7 +291,7 @@ static void advice_write(struct text *text, const char *advice, const char *id)
 	text_putc(text, '\n');
 }
 
-/* Which replica a failed job ended by, and what that has printed last. */
+/* Appends which replica made the job fail, and the last lines that it printed. */
 static void blame_write(struct client *client, const json_t *job, struct text *text)
 {
 	AUTO(json) json_t *timeline = timeline_ask(client, job);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/plot.h: draws a search with characters: each trial's measured value, the model's belief about it, and the
- * best so far. Pure, except for the styles of the terminal on stdout. */
+/* daemon/cli/plot.h: draws a search with characters: each trial's measured value, the model's prediction of it, and the
+ * best value so far. Pure, except that the styles depend on the terminal on stdout. */
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/base/text.h"
 
-/* Of one trial; NAN: unknown. */
+/* The values of one trial; NAN: unknown. */
 struct plot_point {
 	double value;           /* measured */
-	double mean, deviation; /* the model's belief */
+	double mean, deviation; /* the model's prediction of the value, and its standard deviation */
 };
 
 /* Appends @height rows with an axis, at most @width columns wide. Trials go from left to right; if there are more

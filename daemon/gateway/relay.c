@@ -26,29 +26,30 @@ enum {
 	POLLED,
 };
 
-/* Bytes of one side that the other has not taken yet. */
+/* A buffer with the bytes that came from one side and that the other side has not accepted yet. */
 struct flow {
 	char *data;
 	size_t from, to;
-	bool ended;  /* no more is to come */
-	bool closed; /* and the other side was told */
+	bool ended;  /* the sending side has ended its stream */
+	bool closed; /* the end was passed on to the other side */
 };
 
 /* Side 0 is the client. flows[i] comes from side i and goes to the other one. */
 struct pair {
-	int fds[SIDES]; /* fds[0] is -1: none */
+	int fds[SIDES]; /* fds[0] is -1: the pair is free */
 	struct flow flows[SIDES];
-	uint64_t left; /* how many clients had sent everything before this one had; 0: not yet */
+	/* this client's number in the order in which clients ended their streams, from 1; 0: not ended */
+	uint64_t left;
 };
 
 struct relay {
 	struct relay_options options;
 	int endpoint, wake;
-	int hand; /* with is_carried: where connections are put in; else -1 */
+	int hand; /* with is_carried: the socket that hands over connections; else -1 */
 	uint16_t port;
 	pthread_t thread;
 	struct pair pairs[PAIRS_MAX];
-	uint64_t left; /* clients that said all */
+	uint64_t left; /* how many clients have sent everything */
 };
 
 static void pair_end(struct pair *pair)
@@ -66,7 +67,7 @@ static bool would_wait(void)
 	return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS;
 }
 
-/* False: the pair is broken. */
+/* Reads bytes from the side @from into the buffer. False: the connection failed, and the pair must end. */
 static bool flow_fill(struct flow *flow, int from)
 {
 	ssize_t got;
@@ -138,8 +139,9 @@ static int target_call(const struct relay *relay)
 	return fd;
 }
 
-/* A free one; else that of the client that said all before the others did: most likely it gave up and is gone, for a
- * connection that is closed looks like one that only ends, and the target may never answer. NULL: none. */
+/* Finds a free pair; else the pair of the client that ended its stream first. That client has most likely given up: a
+ * closed connection looks like one that has only ended its stream, and the target may never answer. NULL: there is
+ * none. */
 static struct pair *pair_find_room(struct relay *relay)
 {
 	struct pair *found = NULL;
@@ -263,7 +265,7 @@ enum status relay_open(const struct relay_options *options, struct relay **ret_r
 	enum status rc;
 
 	relay->options = *options;
-	relay->options.device = NULL; /* the caller's */
+	relay->options.device = NULL; /* the name belongs to the caller */
 	for (size_t i = 0; i < PAIRS_MAX; i++)
 		relay->pairs[i] = (struct pair){ .fds = { -1, -1 } };
 	relay->endpoint = relay->hand = -1;

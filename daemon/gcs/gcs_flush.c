@@ -126,8 +126,9 @@ static int flush_try(struct gcs_files *files, struct gcs_file *file, const struc
 	return problem;
 }
 
-/* One that ends, and cannot be killed any more, is not kept for longer than an engine lets a container end; one that was
- * killed, hardly. The last close stores what is left. */
+/* A copy of @call with a deadline if its process is ending. A process that is exiting can no longer be killed, so it
+ * waits at most as long as an engine waits for a container's end; a killed process waits hardly at all. The last close
+ * stores the remaining bytes. */
 static struct gcs_call call_ending(const struct gcs_files *files, const struct gcs_file *file,
 				   const struct gcs_call *call)
 {
@@ -171,7 +172,7 @@ static int time_report(struct gcs_handle *handle, const struct gcs_call *call, i
 	int problem;
 
 	if (!gcs_file_place(handle->files, file, &place) && !is_stored)
-		return 0; /* it was removed */
+		return 0; /* the file was removed */
 	gcs_time_write(modified_ns, time);
 	problem = gcs_note(handle->files->client, call, place.bucket, place.object, GCS_NOTE_TIME, time,
 			   is_stored ? object_reader_object(handle->reader)->generation : file->generation);
@@ -210,7 +211,7 @@ void gcs_close(struct gcs_handle *handle)
 			  ? -EIO
 			  : gcs_flush(handle, &last_close);
 	if (problem && gcs_log_allows()) {
-		gcs_file_place(handle->files, file, &place); /* it may be being renamed */
+		gcs_file_place(handle->files, file, &place); /* the current name: a rename may be under way */
 		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", place.bucket,
 			  place.object, strerrordesc_np(-problem));
 	}

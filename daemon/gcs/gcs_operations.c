@@ -22,7 +22,7 @@
 
 enum {
 	NS_PER_S = 1000000000,
-	DOTS = 2, /* "." and "..", before all others of a directory */
+	DOTS = 2, /* the number of entries before a directory's own ones: "." and ".." */
 };
 
 _Static_assert((int)GCS_TURNS + (int)GCS_PLACES_ALONE + 16 <= (int)GCS_THREADS, "others go on");
@@ -98,7 +98,7 @@ static int fs_getattr(const char *text, struct stat *ret_stat, struct fuse_file_
 
 static int fs_statfs(const char *text, struct statvfs *ret_facts)
 {
-	/* Source: gcsfuse (internal/fs/fs.go, StatFS): as much as one can say. */
+	/* Buckets have no size: the numbers are large constants. Source: gcsfuse (internal/fs/fs.go, StatFS) */
 	enum { BLOCK_BYTES = 1 << 17 };
 	const uint64_t blocks = (uint64_t)1 << 33, files = (uint64_t)1 << 50;
 
@@ -115,7 +115,7 @@ static int fs_statfs(const char *text, struct statvfs *ret_facts)
 	return 0;
 }
 
-/* Taken and forgotten. */
+/* Accepts a mode or an owner and ignores it: objects have none. */
 static int fs_chmod(const char *text, mode_t mode, struct fuse_file_info *info)
 {
 	(void)text, (void)mode, (void)info;
@@ -136,7 +136,7 @@ static int fs_link(const char *from, const char *to)
 
 /* ---- files ---- */
 
-/* For an entry only: files cannot be anywhere else. */
+/* Parses a path at which a file may be: below a bucket. -EPERM for all other paths. */
 static int entry_parse(const char *text, struct gcs_path *ret_path)
 {
 	int problem = gcs_path_parse(text, ret_path);
@@ -185,7 +185,7 @@ static int fs_create(const char *text, mode_t mode, struct fuse_file_info *info)
 	return problem == -ENOENT ? file_open(text, GCS_ANEW, &call, info) : problem;
 }
 
-/* Regular ones libfuse makes by fs_create(). */
+/* Refuses special files; libfuse makes regular files by fs_create(). */
 static int fs_mknod(const char *text, mode_t mode, dev_t device)
 {
 	(void)text, (void)mode, (void)device;
@@ -206,7 +206,7 @@ static int fs_read_buf(const char *text, struct fuse_bufvec **ret_buffer, size_t
 	return 0;
 }
 
-/* Where the file ends is known here better than in the kernel. */
+/* Finds the end of a file from its descriptor: the size that the kernel has cached may be out of date. */
 static int end_find(int fd, off_t *ret_end)
 {
 	struct stat info;
@@ -269,7 +269,8 @@ static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info
 
 	if (info)
 		return gcs_resize(handle_of(info), &call, size);
-	call.hurries = call.opens = true; /* libfuse has locked the path, and the kernel the file */
+	/* the call must not wait: libfuse has locked the path, and the kernel the file */
+	call.hurries = call.opens = true;
 	problem = file_open(text, GCS_CHANGE, &call, &own);
 	if (problem)
 		return problem;
@@ -283,7 +284,8 @@ static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info
 	return problem;
 }
 
-/* Of an entry that is to be another: the kernel has locked the directory, also for other containers. */
+/* Parses the path of an entry that is to be made, renamed or removed. -EIO at once for a container without a network:
+ * the kernel has locked the directory, for other containers too, so the call must not wait. */
 static int changed_entry_parse(const char *text, struct gcs_path *ret_path)
 {
 	return gcs_caller_is_cut(caller_now()) ? -EIO : entry_parse(text, ret_path);
@@ -406,7 +408,8 @@ static int fs_readdir(const char *text, void *buffer, fuse_fill_dir_t fill, off_
 	case GCS_TOP:
 		return fill(buffer, "gcs", NULL, 0, 0) ? -ENOMEM : 0;
 	case GCS_BUCKETS:
-		/* Source: gcsfuse, of a mount of all buckets (internal/fs/inode/base_dir.go) */
+		/* The directory of all buckets cannot be listed. Source: gcsfuse with a mount of all buckets
+		 * (internal/fs/inode/base_dir.go) */
 		return -ENOTSUP;
 	case GCS_BUCKET:
 	case GCS_ENTRY:
@@ -441,7 +444,7 @@ static int fs_rmdir(const char *text)
 	return is_empty ? gcs_directory_remove(system->files, caller_now(), &path) : -ENOTEMPTY;
 }
 
-/* Whether @to can be replaced, or made. */
+/* Checks that @to can be replaced or made. 0 or a negative errno. */
 static int target_check(const struct gcs_path *to, bool is_directory, const struct gcs_facts *there)
 {
 	bool is_empty;
@@ -488,18 +491,19 @@ static int fs_rename(const char *from_text, const char *to_text, unsigned flags)
 
 static void *fs_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {
-	/* What is read goes from file to file without being looked at; what is written may have to wait (gcs_turns.h), and
-	 * a pipe cannot. */
+	/* Read data is spliced from file to file without a copy. Written data is not: a write may have to wait
+	 * (gcs_turns.h), and its data must not stay in a pipe meanwhile. */
 	connection->want |= connection->capable & (FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 	connection->want &= ~(unsigned)FUSE_CAP_SPLICE_READ;
 	connection->max_background = GCS_THREADS;
-	/* Programs of other containers, which have the same kernel, are told otherwise of a file that is being
-	 * changed: facts are asked for each time, but not at each read(). */
+	/* Containers share one kernel, but while a file is being changed, programs of other containers get other
+	 * attributes than its writer. So the kernel caches no attributes (attr_timeout), and does not compare them at
+	 * each read(). */
 	connection->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA;
 	config->entry_timeout = 1;
 	config->attr_timeout = 0;
 	config->negative_timeout = 0;
-	config->auto_cache = 1; /* what was read stays known until it is another */
+	config->auto_cache = 1; /* the kernel keeps the data of a file until the file changes */
 	config->hard_remove = 1;
 	config->nullpath_ok = 1;
 	return fuse_get_context()->private_data;
@@ -535,7 +539,7 @@ const struct fuse_operations gcs_operations = {
 
 #else
 
-/* A file of C has something in it. */
+/* ISO C forbids an empty translation unit. */
 typedef int gcs_operations_are_not_built;
 
 #endif
