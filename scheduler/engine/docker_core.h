@@ -75,7 +75,6 @@ struct link {
 	const struct docker_make *make; /* of the engine: docker_make.h */
 	/* Job networks are no networks of this machine, and it cannot join them: their reach is carried (docker_tunnel.h). */
 	bool is_far;
-	bool has_local_logs; /* docker_host.h */
 	bool may_be_far;    /* it shows by the next network: docker_network.c */
 	void (*then)(struct docker *docker); /* once that is known */
 	/* docker_elsewhere.h: this daemon has the marker; it has removed the marker of another, and waits; its own was removed */

@@ -195,8 +195,6 @@ void replica_create_run(struct docker *docker, struct command *command)
 	creation->key = command->key;
 	creation->body = TAKE(command->body);
 	docker_container_clamp(creation->body, docker->link.host.cpus);
-	if (docker->link.has_local_logs)
-		docker_container_log_locally(creation->body);
 	if (!docker->link.is_apart || !given_is_wanted(creation->body) || create_copies(creation))
 		create_send(creation);
 }

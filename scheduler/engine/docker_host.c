@@ -179,14 +179,3 @@ bool docker_is_rootless(const json_t *info)
 	}
 	return false;
 }
-
-bool docker_has_local_logs(const json_t *info)
-{
-	const json_t *drivers = json_object_get(json_object_get(info, "Plugins"), "Log"), *driver;
-	size_t index;
-
-	json_array_foreach(drivers, index, driver)
-		if (json_is_string(driver) && strcmp(json_string_value(driver), "local") == 0)
-			return true;
-	return false;
-}

@@ -22,5 +22,3 @@ void docker_engine_id(const json_t *info, char *ret_id, size_t size);
 /* Whether the engine runs as a user in namespaces of its own, where its networks are.
  * Source: https://docs.docker.com/engine/security/rootless/ and answers of Podman 4.3 to /info (read 2026-11-26) */
 bool docker_is_rootless(const json_t *info);
-/* Whether the engine has Docker's log driver `local`, which writes frames instead of JSON. */
-bool docker_has_local_logs(const json_t *info);

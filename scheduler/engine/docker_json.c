@@ -232,14 +232,6 @@ void docker_container_clamp(json_t *body, unsigned cpu_count)
 		json_object_set_new(host, "NanoCpus", json_integer(most));
 }
 
-void docker_container_log_locally(json_t *body)
-{
-	json_t *log = json_object_get(json_object_get(body, "HostConfig"), "LogConfig");
-
-	json_object_set_new(log, "Type", json_string("local"));
-	json_object_set_new(json_object_get(log, "Config"), "compress", json_string("false"));
-}
-
 /* "ty-" and twelve hexadecimal digits: interface names end at fifteen characters. */
 static void bridge_name(const char *network, char name[DOCKER_DEVICE_SIZE])
 {

@@ -39,9 +39,6 @@ void docker_query_encode(const char *value, char *encoded, size_t size);
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec);
 /* Limits the body's NanoCpus to the CPUs of the engine's host. */
 void docker_container_clamp(json_t *body, unsigned cpu_count);
-/* Has the engine keep the container's output by its driver `local`, uncompressed: writing and following it takes dockerd less
- * time than JSON. */
-void docker_container_log_locally(json_t *body);
 /* Where replicas find the daemon. A network's label says it, for as long as there is the network. */
 enum docker_reach_kind {
 	REACH_BRIDGE, /* at the bridge's address: the first of the block */

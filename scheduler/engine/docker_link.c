@@ -293,7 +293,6 @@ static void info_done(void *arg, const struct http_answer *answer)
 	}
 	docker->link.make = docker_make_of(info);
 	docker->link.is_far = docker->link.make->has_late_bridges || docker_is_rootless(info);
-	docker->link.has_local_logs = docker_has_local_logs(info);
 	snprintf(docker->link.name, sizeof(docker->link.name), "%s %.60s (API %s)",
 		 docker->link.make->name, version ? version : "of unknown version",
 		 docker->link.version);

@@ -385,31 +385,9 @@ static void what_is_no_plain_file_is_not_read(void **state)
 
 #define YARD_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-static void local_logs_are_those_of_the_driver_of_that_name(void **state)
-{
-	static const struct {
-		const char *info;
-		bool has;
-	} rows[] = {
-		{ "{\"Plugins\":{\"Log\":[\"json-file\",\"local\"]}}", true },
-		{ "{\"Plugins\":{\"Log\":[\"k8s-file\",\"none\",7,\"localhost\"]}}", false },
-		{ "{\"Plugins\":{\"Log\":\"local\"}}", false },
-		{ "{}", false },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		AUTO(json) json_t *info = json_loads(rows[i].info, 0, NULL);
-
-		assert_non_null(info);
-		assert_int_equal(docker_has_local_logs(info), rows[i].has);
-	}
-}
-
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(local_logs_are_those_of_the_driver_of_that_name),
 		cmocka_unit_test(a_host_is_what_the_engine_tells),
 		cmocka_unit_test(each_gpu_is_taken_once),
 		cmocka_unit_test(of_endlessly_many_devices_some_are_taken),

@@ -210,18 +210,6 @@ static void cpus_are_clamped_to_what_there_is(void **state)
 	expect_at(body, "HostConfig/NanoCpus", "2000000000");
 }
 
-static void output_is_kept_as_json_or_locally(void **state)
-{
-	struct replica_spec spec = spec_of();
-	AUTO(json) json_t *body = docker_container_body("i1", &spec);
-
-	(void)state;
-	expect_at(body, "HostConfig/LogConfig/Type", "\"json-file\"");
-	docker_container_log_locally(body);
-	expect_at(body, "HostConfig/LogConfig",
-		  "{\"Type\":\"local\",\"Config\":{\"max-size\":\"256m\",\"max-file\":\"2\",\"compress\":\"false\"}}");
-}
-
 /* Its replicas have the lower half of the block. */
 static void an_overlay_leaves_half_of_its_block_to_the_swarm(void **state)
 {
@@ -310,7 +298,6 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(a_memory_limit_is_one_that_engines_take),
 		cmocka_unit_test(texts_that_are_no_utf8_make_no_container),
 		cmocka_unit_test(cpus_are_clamped_to_what_there_is),
-		cmocka_unit_test(output_is_kept_as_json_or_locally),
 		cmocka_unit_test(an_overlay_leaves_half_of_its_block_to_the_swarm),
 		cmocka_unit_test(a_network_names_its_gateway_and_bridge),
 		cmocka_unit_test(filters_are_encoded_for_a_query),
