@@ -410,15 +410,17 @@ static bool flow_is_empty(const struct flow *flow)
 	return flow->from == flow->to;
 }
 
-/* Moves what can be moved at once. False: either end broke. */
-static bool flow_move(struct flow *flow, bool *moved, char *why, size_t why_size)
+enum movement { MOVED, SOURCE_BROKE, SINK_BROKE };
+
+/* Moves what can be moved at once. */
+static enum movement flow_move(struct flow *flow, bool *moved, char *why, size_t why_size)
 {
 	ssize_t count;
 
 	if (flow_is_empty(flow) && !flow->ended) {
 		count = wire_receive(flow->from_wire, flow->data, sizeof(flow->data), why, why_size);
 		if (count == WIRE_BROKEN)
-			return false;
+			return SOURCE_BROKE;
 		flow->from = 0;
 		flow->to = count > 0 ? (size_t)count : 0;
 		flow->heard |= count > 0;
@@ -430,14 +432,29 @@ static bool flow_move(struct flow *flow, bool *moved, char *why, size_t why_size
 	while (!flow_is_empty(flow)) {
 		count = wire_send(flow->to_wire, flow->data + flow->from, flow->to - flow->from);
 		if (count < 0)
-			return count == WIRE_AGAIN;
+			return count == WIRE_AGAIN ? MOVED : SINK_BROKE;
 		flow->from += (size_t)count;
 		*moved = true;
 	}
-	return true;
+	return MOVED;
 }
 
-/* False: the client has closed its end, and waits for nothing more. */
+/* An engine may answer an upload and close before it has taken all of it: what is left of that goes nowhere.
+ * False: the client broke. */
+static bool out_move(struct flow *out, bool *moved)
+{
+	char ignored[ENDPOINT_PROBLEM_SIZE];
+	const enum movement movement = flow_move(out, moved, ignored, sizeof(ignored));
+
+	if (movement == SINK_BROKE) {
+		out->from = out->to;
+		out->ended = true;
+	}
+	return movement != SOURCE_BROKE;
+}
+
+/* poll() tells of the end of a socket even when nothing is asked of it; the engine's is left out then, as its end is heard
+ * once the bytes before it were sent. False: the client has closed its end, and waits for nothing more. */
 static bool carry_wait(const struct flow *out, const struct flow *in)
 {
 	struct pollfd polled[] = { { out->from_wire->fd, 0, 0 }, { in->from_wire->fd, 0, 0 } };
@@ -457,6 +474,8 @@ static bool carry_wait(const struct flow *out, const struct flow *in)
 		polled[1].events |= POLLIN;
 	if (is_ready)
 		return true;
+	if (!polled[1].events)
+		polled[1].fd = -1;
 	if (poll(polled, 2, -1) < 0)
 		return errno == EINTR;
 	return !(polled[0].revents & (POLLHUP | POLLERR)) || (polled[0].revents & POLLIN);
@@ -475,9 +494,9 @@ void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_
 	do {
 		do {
 			moved = false;
-			goes_on = flow_move(out, &moved, ignored, sizeof(ignored)) &&
+			goes_on = out_move(out, &moved) &&
 				  flow_move(in, &moved, in->heard ? ignored : why,
-					    in->heard ? sizeof(ignored) : why_size);
+					    in->heard ? sizeof(ignored) : why_size) == MOVED;
 		} while (goes_on && moved && !(in->ended && flow_is_empty(in)));
 		goes_on = goes_on && !(in->ended && flow_is_empty(in));
 	} while (goes_on && carry_wait(out, in));

@@ -35,7 +35,8 @@ ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, 
 ssize_t wire_send(struct wire *wire, const char *data, size_t length);
 /* Ends the sending direction; the engine may still send. */
 void wire_end_sending(struct wire *wire);
-/* Moves bytes both ways until the engine has ended and all of it was sent, or either end broke. The client may end before.
+/* Moves bytes both ways until the engine has ended and all of it was sent, or either end broke. The client may end before, and
+ * the engine may take no more before.
  * @why has the reason ("" if there is none) if the engine's end broke before any byte came from it. */
 void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_size);
 
