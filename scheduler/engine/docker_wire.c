@@ -19,7 +19,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-enum { CONNECT_US = 10 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
+enum { CONNECT_US = 10 * 1000 * 1000, SERVE_US = 5 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
 
 /* A connection that is being made. */
 struct opening {
@@ -307,7 +307,7 @@ bool wire_serve(int fd, const struct wire_keys *keys, struct wire *ret_wire, cha
 {
 	const struct opening opening = { .wire = ret_wire,
 					 .near = -1,
-					 .until_us = clock_mono_us(&system_clock) + CONNECT_US,
+					 .until_us = clock_mono_us(&system_clock) + SERVE_US,
 					 .problem = problem,
 					 .problem_size = problem_size };
 

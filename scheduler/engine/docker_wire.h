@@ -24,7 +24,7 @@ enum { WIRE_AGAIN = -1, WIRE_BROKEN = -2 };
  * reason, in @problem_size bytes with its NUL. Call wire_close() in either case. */
 bool wire_open(const struct endpoint_address *place, int near, struct wire *ret_wire, char *problem,
 	       size_t problem_size);
-/* Begins TLS within ten seconds as the server of @fd, which does not wait and is the wire's then. The client has to show the
+/* Begins TLS within five seconds as the server of @fd, which does not wait and is the wire's then. The client has to show the
  * certificate that @keys trust. False, and wire_close(): as above. */
 bool wire_serve(int fd, const struct wire_keys *keys, struct wire *ret_wire, char *problem,
 		size_t problem_size);

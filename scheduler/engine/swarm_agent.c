@@ -28,8 +28,11 @@
 
 enum {
 	CONNECTIONS_MAX = 1024, /* of clients that have shown their certificate; and so many places in all: */
-	PLACES = CONNECTIONS_MAX + 256,
-	STRANGERS_MAX = 32, /* of one address, that have not yet */
+	PLACES = 2 * CONNECTIONS_MAX,
+	/* Of one address, that have not yet: all that a daemon opens comes from that of the manager's agent. So many of them
+	 * begin TLS at a time, on a thread each; the others wait for their turn. */
+	STRANGERS_MAX = 512,
+	BEGINNERS_MAX = 32,
 	BACKLOG = 128,
 	IDLE_S = 60,
 	KEYS_BYTES_MAX = 64 * 1024,
@@ -39,27 +42,34 @@ enum {
 #define SECRET_PATH "/run/secrets/" SWARM_AGENT
 #define ENGINE_PATH "/var/run/docker.sock"
 
+/* FREE -> WAITS -> BEGINS -> KNOWN, which has shown its certificate; and FREE again. */
+enum place_state { PLACE_FREE, PLACE_WAITS, PLACE_BEGINS, PLACE_KNOWN };
+
 struct place {
-	bool is_used, is_known; /* known: it has shown its certificate */
+	enum place_state state;
 	uint32_t address;
+	int fd;
+	uint64_t turn; /* WAITS: the lowest is the next */
 };
 
 struct agent {
 	struct wire_keys keys;
 	pthread_mutex_t lock;
+	uint64_t turns;
 	struct place places[PLACES];
 };
 
 struct visit {
 	struct agent *agent;
 	struct place *place;
+	uint32_t address;
 	int fd;
 };
 
 /* ---- places ---- */
 
-/* NULL: there is no room for a stranger of this address. */
-static struct place *place_take(struct agent *agent, uint32_t address)
+/* False: there is no room for one more stranger of this address. */
+static bool place_take(struct agent *agent, uint32_t address, int fd)
 {
 	struct place *found = NULL;
 	size_t strangers = 0;
@@ -68,34 +78,61 @@ static struct place *place_take(struct agent *agent, uint32_t address)
 	for (size_t i = 0; i < PLACES; i++) {
 		struct place *place = &agent->places[i];
 
-		strangers += place->is_used && !place->is_known && place->address == address;
-		found = place->is_used ? found : place;
+		if (place->state == PLACE_FREE)
+			found = place;
+		else
+			strangers += place->state != PLACE_KNOWN && place->address == address;
 	}
 	if (strangers >= STRANGERS_MAX)
 		found = NULL;
 	if (found)
-		*found = (struct place){ .is_used = true, .address = address };
+		*found = (struct place){ PLACE_WAITS, address, fd, agent->turns++ };
 	pthread_mutex_unlock(&agent->lock);
 	return found;
 }
 
+/* The next of an address whose turn it is, which begins then. NULL: none waits, or enough have begun. */
+static struct place *place_call(struct agent *agent, uint32_t address)
+{
+	struct place *next = NULL;
+	size_t beginners = 0;
+
+	pthread_mutex_lock(&agent->lock);
+	for (size_t i = 0; i < PLACES; i++) {
+		struct place *place = &agent->places[i];
+
+		if (place->address != address)
+			continue;
+		beginners += place->state == PLACE_BEGINS;
+		if (place->state == PLACE_WAITS && (!next || place->turn < next->turn))
+			next = place;
+	}
+	if (beginners >= BEGINNERS_MAX)
+		next = NULL;
+	if (next)
+		next->state = PLACE_BEGINS;
+	pthread_mutex_unlock(&agent->lock);
+	return next;
+}
+
+static void place_leave(struct agent *agent, struct place *place)
+{
+	pthread_mutex_lock(&agent->lock);
+	place->state = PLACE_FREE;
+	pthread_mutex_unlock(&agent->lock);
+}
+
+/* False: the place is left, as too many are known. */
 static bool place_know(struct agent *agent, struct place *place)
 {
 	size_t known = 0;
 
 	pthread_mutex_lock(&agent->lock);
 	for (size_t i = 0; i < PLACES; i++)
-		known += agent->places[i].is_used && agent->places[i].is_known;
-	place->is_known = known < CONNECTIONS_MAX;
+		known += agent->places[i].state == PLACE_KNOWN;
+	place->state = known < CONNECTIONS_MAX ? PLACE_KNOWN : PLACE_FREE;
 	pthread_mutex_unlock(&agent->lock);
 	return known < CONNECTIONS_MAX;
-}
-
-static void place_leave(struct agent *agent, struct place *place)
-{
-	pthread_mutex_lock(&agent->lock);
-	place->is_used = false;
-	pthread_mutex_unlock(&agent->lock);
 }
 
 /* ---- one connection ---- */
@@ -111,24 +148,55 @@ static int engine_connect(void)
 	return fd_drop(fd);
 }
 
+static bool client_know(struct visit *visit, struct wire *client)
+{
+	const uint32_t address = visit->address;
+	char why[ENDPOINT_PROBLEM_SIZE];
+
+	if (wire_serve(visit->fd, &visit->agent->keys, client, why, sizeof(why)))
+		return place_know(visit->agent, visit->place);
+	log_event(LOG_WARNING, "agent-refused", "address=%u.%u.%u.%u error=\"%s\"", address >> 24, address >> 16 & 255,
+		  address >> 8 & 255, address & 255, why);
+	place_leave(visit->agent, visit->place);
+	return false;
+}
+
+static void visits_start(struct agent *agent, uint32_t address);
+
 static void *visit_main(void *arg)
 {
 	struct visit *visit = arg;
 	struct wire client, engine = { .fd = -1 };
+	const bool is_known = client_know(visit, &client);
 	char why[ENDPOINT_PROBLEM_SIZE];
 
 	pthread_detach(pthread_self());
-	if (!wire_serve(visit->fd, &visit->agent->keys, &client, why, sizeof(why)))
-		log_event(LOG_WARNING, "agent-refused", "address=%u.%u.%u.%u error=\"%s\"",
-			  visit->place->address >> 24, visit->place->address >> 16 & 255,
-			  visit->place->address >> 8 & 255, visit->place->address & 255, why);
-	else if (place_know(visit->agent, visit->place) && (engine.fd = engine_connect()) >= 0)
+	visits_start(visit->agent, visit->address);
+	if (is_known && (engine.fd = engine_connect()) >= 0)
 		wire_carry(&client, &engine, why, sizeof(why));
 	wire_close(&engine);
 	wire_close(&client);
-	place_leave(visit->agent, visit->place);
+	if (is_known)
+		place_leave(visit->agent, visit->place);
 	free(visit);
 	return NULL;
+}
+
+static void visits_start(struct agent *agent, uint32_t address)
+{
+	struct place *place;
+
+	while ((place = place_call(agent, address)) != NULL) {
+		struct visit *visit = memory_calloc(1, sizeof(*visit));
+		pthread_t thread;
+
+		*visit = (struct visit){ agent, place, address, place->fd };
+		if (small_thread_start(&thread, visit_main, visit, NULL) == STATUS_OK)
+			continue;
+		close(visit->fd);
+		place_leave(agent, place);
+		free(visit);
+	}
 }
 
 /* A machine that is gone says nothing more. */
@@ -143,22 +211,13 @@ static void client_prepare(int fd)
 
 static void client_take(struct agent *agent, int fd, const struct sockaddr_in *peer)
 {
-	struct place *place = place_take(agent, ntohl(peer->sin_addr.s_addr));
-	struct visit *visit;
-	pthread_t thread;
+	const uint32_t address = ntohl(peer->sin_addr.s_addr);
 
-	if (!place) {
-		close(fd);
-		return;
-	}
-	visit = memory_calloc(1, sizeof(*visit));
-	*visit = (struct visit){ agent, place, fd };
 	client_prepare(fd);
-	if (small_thread_start(&thread, visit_main, visit, NULL) == STATUS_OK)
-		return;
-	place_leave(agent, place);
-	close(fd);
-	free(visit);
+	if (place_take(agent, address, fd))
+		visits_start(agent, address);
+	else
+		close(fd);
 }
 
 /* ---- the agent ---- */
