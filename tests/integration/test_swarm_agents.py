@@ -192,6 +192,29 @@ def test_a_daemon_runs_jobs_on_all_nodes_of_the_swarm(agents_up, new_daemon, mon
     availability_set(swarm, "node-3", "active")
 
 
+@pytest.mark.long
+def test_a_job_larger_than_a_node_is_on_several_nodes_of_the_swarm(agents_up, new_daemon, monkeypatch):
+    swarm = agents_up
+    for node in swarm.nodes:
+        ensure_test_images(node)
+    monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--engine", "swarm", "--job-networks", "plain-overlays",
+                        engine=swarm.manager).start()
+    reachable(daemon, main=True, node_2=True, node_3=True)
+    body = distributed(f"{CALL_WORKER}{SAYS}; {UNTIL_RELEASED}", f"{TAKE_CALL}{SAYS}; {UNTIL_RELEASED}", workers=2)
+    job = daemon.create(body | {"masterType": "n1-standard-64", "workerType": "n1-standard-64"})  # each takes a whole node
+    daemon.until(job, "RUNNING", "FAILED")
+    assert node_of(daemon, job) == {"main", "node-2", "node-3"}, daemon.log()
+    assert said_it_all(daemon.wait_lines(job, count=4)), (daemon.lines(job), daemon.log())
+    masters = [(node, found["Id"]) for node in swarm.nodes for found in node.containers(f"trainyard.job_id={job}")
+               if found["Labels"]["trainyard.replica"] == "master-0"]
+    assert len(masters) == 1
+    masters[0][0].put_file(masters[0][1], "/released")
+    assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED", daemon.log()
+    for node in swarm.nodes:
+        wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
+
+
 def test_a_daemon_needs_the_agents(swarm, tmp_path):
     refused = subprocess.run([program(), "serve", "--state-dir", str(tmp_path / "state"), "--listen", "127.0.0.1:0", "--engine", "swarm"],
                              capture_output=True, text=True, timeout=60, env={"DOCKER_HOST": swarm.manager.host, "PATH": "/usr/bin"})
