@@ -398,7 +398,7 @@ tests_unit_scheduler_test_histories_SOURCES = tests/unit/scheduler/test_historie
 tests_unit_scheduler_test_histories_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=job_apply,--wrap=job_get_by_id,--wrap=job_list_attended,--wrap=job_each_waiting,--wrap=lease_list,--wrap=fault_injections_open,--wrap=journal_read \
 	-Wl,--wrap=log_barrier,--wrap=log_position_get,--wrap=log_stderr_tail,--wrap=log_pump_open,--wrap=log_pump_offered \
-	-Wl,--wrap=fault_registry_is_empty,--wrap=fault_registry_has,--wrap=fault_registry_take,--wrap=fault_registry_return,--wrap=log_event \
+	-Wl,--wrap=fault_registry_is_empty,--wrap=fault_registry_has,--wrap=fault_registry_take,--wrap=fault_registry_return,--wrap=log_event,--wrap=store_progress \
 	-Wl,--wrap=trial_list_read,--wrap=trials_start,--wrap=trial_end,--wrap=trial_stop,--wrap=trial_curves_put,--wrap=trial_curves_visit \
 	-Wl,--wrap=job_cancel_by_id,--wrap=suggester_new,--wrap=suggester_free,--wrap=suggester_ask,--wrap=suggester_take,--wrap=suggester_forget \
 	-Wl,--wrap=trial_directory_path,--wrap=trial_directory_make,--wrap=trial_directory_remove,--wrap=trial_metrics_new,--wrap=trial_metrics_free \

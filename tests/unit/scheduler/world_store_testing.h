@@ -2,6 +2,8 @@
 #pragma once
 /* tests/unit/scheduler/world_store_testing.h: the store of world_testing.h and its clients. Each change of a row is compared
  * with the truth before it is kept. */
+#include "store/job_progress.h"
+#include "store/store.h"
 #include "tests/unit/scheduler/world_testing.h"
 
 /* ---- the store ---- */
@@ -24,6 +26,17 @@ typeof(log_pump_open) __wrap_log_pump_open;
 typeof(log_pump_offered) __wrap_log_pump_offered;
 typeof(job_apply) __wrap_job_apply;
 typeof(log_event) __wrap_log_event;
+typeof(store_progress) __wrap_store_progress;
+
+struct progress_board *__wrap_store_progress(struct store *store)
+{
+	static struct progress_board *board; /* one for all histories */
+
+	(void)store;
+	if (!board)
+		board = progress_board_new();
+	return board;
+}
 
 void __wrap_log_event(enum log_level level, const char *event, const char *format, ...)
 {
