@@ -181,7 +181,7 @@ static int status_show(struct invocation *invocation)
 	struct agent_view *views;
 
 	if (docker_connect(url, &endpoint, &http, &err) || swarm_ask(http, &swarm, &err) ||
-	    swarm_agents_ask(http, &agents, &err))
+	    swarm_agents_ask(http, NULL, &agents, &err))
 		return main_failure(&err);
 	views = memory_calloc(swarm.count + 1, sizeof(*views));
 	for (size_t i = 0; i < swarm.count; i++) {

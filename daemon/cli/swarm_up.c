@@ -31,7 +31,7 @@ struct up {
 	struct endpoint *endpoint;
 	struct http *http;
 	struct swarm swarm;
-	struct swarm_agents before, now; /* the agents, when the waiting began, and last */
+	struct swarm_agents before, now; /* the agents of this image, when the waiting began, and last */
 	struct swarm_image made;
 	char image[SWARM_IMAGE_ID_SIZE];
 	int64_t until_us;
@@ -70,7 +70,7 @@ static enum status image_give_to_agents(struct up *up, struct error *err)
 
 	if (rc || (runs && strcmp(runs, up->image) == 0))
 		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
-	rc = swarm_agents_ask(up->http, &agents, err);
+	rc = swarm_agents_ask(up->http, NULL, &agents, err);
 	for (size_t i = 0; !rc && i < up->swarm.count; i++) {
 		const struct swarm_node *node = &up->swarm.nodes[i];
 		const struct swarm_agent *agent = swarm_agent_of(&agents, node->id);
@@ -162,13 +162,13 @@ static bool is_settled(const struct up *up, const struct swarm_node *node)
 
 static enum status agents_await(struct up *up, struct error *err)
 {
-	enum status rc = swarm_agents_ask(up->http, &up->before, err);
+	enum status rc = swarm_agents_ask(up->http, up->image, &up->before, err);
 
 	while (!rc) {
 		size_t settled = 0;
 
 		swarm_agents_deinit(&up->now);
-		rc = swarm_agents_ask(up->http, &up->now, err);
+		rc = swarm_agents_ask(up->http, up->image, &up->now, err);
 		for (size_t i = 0; !rc && i < up->swarm.count; i++)
 			settled += is_settled(up, &up->swarm.nodes[i]);
 		if (rc || settled == up->swarm.count || clock_mono_us(&system_clock) > up->until_us)

@@ -93,7 +93,7 @@ static enum status agents_find(const struct route *route, struct http *http, str
 
 	if (info.status || info.code != 200)
 		return reply_failure(&info, err);
-	rc = swarm_agents_ask(http, &agents, err);
+	rc = swarm_agents_ask(http, NULL, &agents, err);
 	if (rc)
 		return rc;
 	own = manager ? swarm_agent_of(&agents, manager) : NULL;

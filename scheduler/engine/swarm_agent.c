@@ -29,8 +29,8 @@
 enum {
 	CONNECTIONS_MAX = 1024, /* of clients that have shown their certificate; and so many places in all: */
 	PLACES = 2 * CONNECTIONS_MAX,
-	/* Of one address, that have not yet: all that a daemon opens comes from that of the manager's agent. So many of them
-	 * begin TLS at a time, on a thread each; the others wait for their turn. */
+	/* Of one address, that have not yet: all that a daemon opens comes from that of the manager's agent. BEGINNERS_MAX of
+	 * them begin TLS at a time, on a thread each; the others wait for their turn. */
 	STRANGERS_MAX = 512,
 	BEGINNERS_MAX = 32,
 	BACKLOG = 128,

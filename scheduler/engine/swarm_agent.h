@@ -4,7 +4,7 @@
  *
  * It serves at one port of the agents' overlay, its container's only network, by TLS: a client has to show the one
  * certificate that the agents' secret names, and gets a connection to the socket of the node's engine. All is bounded:
- * connections, those of one address that have not shown a certificate yet, their ten seconds for that, and what is held of
+ * connections, those of one address that have not shown a certificate yet, their five seconds for that, and what is held of
  * each. Keys of an agent open no other agent: those of a daemon are different ones. */
 
 /* @words: "swarm-agent" was the word before them; none: the agent; "dial": the other end of a route (docker_route.h), on standard input and

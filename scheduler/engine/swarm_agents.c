@@ -93,8 +93,16 @@ static int by_creation(const void *one, const void *other)
 	return strcmp(created ? created : "", after ? after : "");
 }
 
+static bool is_of_image(const json_t *task, const char *image)
+{
+	const json_t *container = json_object_get(json_object_get(task, "Spec"), "ContainerSpec");
+	const char *its = json_text_at(container, "Image");
+
+	return !image || (its && strcmp(its, image) == 0);
+}
+
 /* Each failure of a node replaces that of an older task, which was made before. */
-void swarm_agents_read(const json_t *tasks, struct swarm_agents *ret_agents)
+void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agents *ret_agents)
 {
 	const size_t count = json_array_size(tasks);
 	const json_t **sorted = memory_calloc(count + 1, sizeof(*sorted));
@@ -109,7 +117,8 @@ void swarm_agents_read(const json_t *tasks, struct swarm_agents *ret_agents)
 		const char *node = json_text_at(sorted[i], "NodeID");
 		struct swarm_agent *agent;
 
-		if (!is_of(node, "0123456789abcdefghijklmnopqrstuvwxyz", SWARM_ID_SIZE))
+		if (!is_of(node, "0123456789abcdefghijklmnopqrstuvwxyz", SWARM_ID_SIZE) ||
+		    !is_of_image(sorted[i], image))
 			continue;
 		agent = agent_find(&agents, node);
 		if (!agent && agents.count == SWARM_NODES_MAX)
@@ -126,7 +135,8 @@ void swarm_agents_read(const json_t *tasks, struct swarm_agents *ret_agents)
 
 /* ---- asking ---- */
 
-enum status swarm_agents_ask(struct http *http, struct swarm_agents *ret_agents, struct error *err)
+enum status swarm_agents_ask(struct http *http, const char *image, struct swarm_agents *ret_agents,
+			     struct error *err)
 {
 	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
 
@@ -136,7 +146,7 @@ enum status swarm_agents_ask(struct http *http, struct swarm_agents *ret_agents,
 
 	if (reply.status || (reply.code != 200 && reply.code != 404))
 		return reply_failure(&reply, err);
-	swarm_agents_read(reply.code == 200 ? reply.value : NULL, ret_agents);
+	swarm_agents_read(reply.code == 200 ? reply.value : NULL, image, ret_agents);
 	return STATUS_OK;
 }
 

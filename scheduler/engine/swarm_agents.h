@@ -46,12 +46,14 @@ struct swarm_agents {
 void swarm_agents_deinit(struct swarm_agents *agents);
 #define AUTO_AGENTS __attribute__((cleanup(swarm_agents_deinit)))
 
-/* Reads the answer to GET /tasks, whatever it holds. Tasks that cannot be used are left out. Pure. */
-void swarm_agents_read(const json_t *tasks, struct swarm_agents *ret_agents);
+/* Reads the answer to GET /tasks, whatever it holds. Tasks that cannot be used are left out, and those of other images than
+ * @image, unless it is NULL: before an update replaces them, they run as if they were to stay. Pure. */
+void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agents *ret_agents);
 /* NULL: the node has none. */
 const struct swarm_agent *swarm_agent_of(const struct swarm_agents *agents, const char *node);
 
-/* Asks a manager. Without the service there are none. */
-enum status swarm_agents_ask(struct http *http, struct swarm_agents *ret_agents, struct error *err);
+/* Asks a manager. Without the service there are none. @image: as above. */
+enum status swarm_agents_ask(struct http *http, const char *image, struct swarm_agents *ret_agents,
+			     struct error *err);
 /* A daemon's keys. FAILED_PRECONDITION: the swarm has none: `swarm up` was not called. */
 enum status swarm_keys_ask(struct http *http, struct wire_keys *ret_keys, struct error *err);

@@ -117,7 +117,7 @@ static void agents_try(const json_t *list)
 {
 	struct swarm_agents agents AUTO_AGENTS = { 0 };
 
-	swarm_agents_read(list, &agents);
+	swarm_agents_read(list, NULL, &agents);
 	expect(agents.count <= SWARM_NODES_MAX);
 	for (size_t i = 0; i < agents.count; i++) {
 		const struct swarm_agent *agent = &agents.items[i];
