@@ -342,7 +342,7 @@ static const struct verb machine_verbs[] = {
 	  .summary = "remove what an instance has left in the engine",
 	  .detail =
 		  "Removes what an instance has left, once its daemon does not come back: its containers, killed\n"
-		  "when they run, and its networks in the engine, its /gcs, and what trials' programs wrote for it.\n"
+		  "when they run, its networks and its marker in the engine, its /gcs, and what trials' programs wrote for it.\n"
 		  "Says one line for each. Others' are not touched. The state directory itself stays, with jobs, logs and\n"
 		  "objects: the next serve on it tries jobs that ran again. Refused while a daemon of the instance runs, or\n"
 		  "a process of any user holds its name.\n"

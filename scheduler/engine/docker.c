@@ -303,6 +303,7 @@ static void docker_free(struct docker *docker)
 	free(docker->notes);
 	host_deinit(&docker->link.host);
 	free(docker->instance);
+	free(docker->place);
 	free(docker->docker_config);
 	endpoint_close(docker->endpoint);
 	free(docker->state_dir);
@@ -406,6 +407,7 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	memcpy(docker->carried_ports, options->carried_ports, sizeof(docker->carried_ports));
 	docker->commands_end = &docker->commands;
 	docker->instance = memory_strdup(options->instance);
+	docker->place = elsewhere_place();
 	docker->docker_config = memory_strdup(options->registry_config);
 	docker->state_dir = memory_strdup(options->state_dir);
 	docker->reports_dir = memory_strdup(options->reports_dir);

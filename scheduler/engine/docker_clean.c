@@ -146,6 +146,8 @@ static enum status list_read(struct cleaning *cleaning, const char *instance, st
 
 	if (!rc)
 		rc = list_add(cleaning, ORPHAN_NETWORK, instance, &list, err);
+	if (!rc && instance)
+		rc = elsewhere_list(cleaning->http, instance, &list, err);
 	if (rc)
 		return rc;
 	if (instance)
@@ -184,7 +186,7 @@ static void removed(void *arg, const struct http_answer *answer)
 
 static void removal_send(struct removal *removal)
 {
-	static const char *const forms[] = { "/containers/%s?force=1&v=1", "/networks/%s" };
+	static const char *const forms[] = { "/containers/%s?force=1&v=1", "/networks/%s", "/volumes/%s" };
 	char path[DOCKER_PATH_SIZE];
 
 	snprintf(path, sizeof(path), forms[removal->item->kind], removal->item->id);
@@ -282,12 +284,10 @@ enum status docker_sweep(const char *url, const char *instance, const struct swe
 	bool more = !rc;
 
 	if (!rc)
-		rc = elsewhere_check(cleaning.http, instance, err);
+		rc = elsewhere_check(cleaning.http, instance, report, err);
 	while (!rc && more)
 		rc = rounds_step(&cleaning, instance, report, &idle, &more, err);
-	if (!rc) {
+	if (!rc)
 		tunnel_image_remove(&cleaning, instance);
-		elsewhere_clean(cleaning.http, instance);
-	}
 	return rc;
 }

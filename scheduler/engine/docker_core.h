@@ -115,6 +115,7 @@ struct docker {
 	struct engine engine; /* first */
 	struct engine_sink sink;
 	char *instance, *docker_config;
+	char *place; /* docker_elsewhere.h */
 	struct endpoint *endpoint;
 	char *state_dir, *reports_dir; /* as in engine_options */
 	struct subnet pool;

@@ -13,6 +13,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_ask.h"
 #include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_orphans.h"
 
 #define LABEL_PLACE "trainyard.place"
 #define LABEL_HOST  "trainyard.host" /* for people */
@@ -20,7 +21,7 @@
 /* Long enough for a daemon on a busy machine to hear of the removal and to make the marker again. */
 enum { PATIENCE_MS = 3000 };
 enum { LEAVE_TIMEOUT_S = 3 };
-enum { BOOT_ID_SIZE = 37, PLACE_SIZE = BOOT_ID_SIZE + 24 + HOST_NAME_MAX };
+enum { BOOT_ID_SIZE = 37 };
 
 /* ---- the marker ---- */
 
@@ -36,39 +37,35 @@ static void host_print(char host[HOST_NAME_MAX + 1])
 	host[HOST_NAME_MAX] = '\0';
 }
 
-/* With the host's name, for a process that may not read the others. */
-static void place_print(char place[PLACE_SIZE])
+char *elsewhere_place(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-	char boot[BOOT_ID_SIZE] = "", host[HOST_NAME_MAX + 1];
+	char boot[BOOT_ID_SIZE] = "", host[HOST_NAME_MAX + 1] = "";
 	struct stat network = { 0 };
 
 	if (file && !fgets(boot, sizeof(boot), file))
 		boot[0] = '\0';
 	if (file)
 		fclose(file);
-	stat("/proc/self/ns/net", &network);
-	host_print(host);
-	snprintf(place, PLACE_SIZE, "%s %ju %s", boot, (uintmax_t)network.st_ino, host);
+	if (stat("/proc/self/ns/net", &network) != 0 || !boot[0])
+		host_print(host);
+	return memory_printf("%s %ju %s", boot, (uintmax_t)network.st_ino, host);
 }
 
-static json_t *marker_body(const char *instance)
+static json_t *marker_body(const char *instance, const char *place)
 {
-	char place[PLACE_SIZE], host[HOST_NAME_MAX + 1];
+	char host[HOST_NAME_MAX + 1];
 
-	place_print(place);
 	host_print(host);
 	return json_pack("{so s{ss ss ss}}", "Name", json_sprintf("ty-%.32s-daemon", instance), "Labels",
 			 "trainyard.instance", instance, LABEL_PLACE, place, LABEL_HOST, host);
 }
 
-/* Whether the engine's account of the marker has another place than this process. */
-static bool is_elsewhere(const json_t *volume)
+/* Whether the engine's account of the marker has another place than @own. */
+static bool is_elsewhere(const json_t *volume, const char *own)
 {
 	const char *place = json_text_at(json_object_get(volume, "Labels"), LABEL_PLACE);
-	char own[PLACE_SIZE];
 
-	place_print(own);
 	return place && strcmp(place, own) != 0;
 }
 
@@ -153,6 +150,12 @@ static void watch_open(struct docker *docker)
 							 .slot = &docker->link.watch });
 }
 
+/* Other refusals pass: while they last, the link is lost, as a daemon elsewhere would not see this one. */
+static bool has_no_volumes(unsigned code)
+{
+	return code == 403 || code == 404 || code == 405 || code == 501;
+}
+
 static void marked(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
@@ -162,11 +165,11 @@ static void marked(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	outcome_read(answer, &outcome);
-	if (answer->status) {
-		link_lose(docker, outcome.text);
-	} else if (outcome.status && is_first) {
+	if (!answer->status && is_first && has_no_volumes(answer->code)) {
 		link->then(docker); /* no markers here */
-	} else if (!is_elsewhere(volume)) {
+	} else if (outcome.status) {
+		link_lose(docker, outcome.text);
+	} else if (!is_elsewhere(volume, docker->place)) {
 		link->is_marked = true;
 		if (is_first) {
 			watch_open(docker);
@@ -185,7 +188,7 @@ static void marked(void *arg, const struct http_answer *answer)
 static void mark(void *arg)
 {
 	struct docker *docker = arg;
-	AUTO(json) json_t *body = marker_body(docker->instance);
+	AUTO(json) json_t *body = marker_body(docker->instance, docker->place);
 	AUTO(string) char *text = json_dump_compact(body);
 
 	if (docker->closing || docker->link.state == LINK_DOWN)
@@ -234,13 +237,29 @@ void elsewhere_leave(struct docker *docker)
 		marker_remove(docker->http, docker->instance, LEAVE_TIMEOUT_S);
 }
 
-void elsewhere_clean(struct http *http, const char *instance)
+static void marker_add(struct orphans *list, json_t *volume)
 {
-	marker_remove(http, instance, CALL_TIMEOUT_S);
+	AUTO(json) json_t *volumes = json_pack("[O]", volume);
+
+	orphans_add(list, ORPHAN_VOLUME, volumes);
 }
 
-enum status elsewhere_check(struct http *http, const char *instance, struct error *err)
+enum status elsewhere_list(struct http *http, const char *instance, struct orphans *list, struct error *err)
 {
+	struct reply AUTO_REPLY reply = marker_ask(http, "GET", instance, CALL_TIMEOUT_S);
+
+	if (reply.status)
+		return reply_failure(&reply, err);
+	if (reply.code < 300 && reply.value)
+		marker_add(list, reply.value);
+	return STATUS_OK;
+}
+
+enum status elsewhere_check(struct http *http, const char *instance, const struct sweep_report *report,
+			    struct error *err)
+{
+	AUTO(string) char *place = elsewhere_place();
+	struct orphans gone AUTO_ORPHANS = { 0 };
 	char text[DOCKER_TEXT_SIZE];
 
 	for (bool is_removed = false;; is_removed = true) {
@@ -248,13 +267,17 @@ enum status elsewhere_check(struct http *http, const char *instance, struct erro
 
 		if (reply.status)
 			return reply_failure(&reply, err);
-		if (reply.code >= 300 || !is_elsewhere(reply.value))
-			return STATUS_OK;
+		if (reply.code >= 300 || !is_elsewhere(reply.value, place))
+			break;
 		if (is_removed) {
 			explain(reply.value, instance, text);
 			return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
 		}
-		elsewhere_clean(http, instance);
+		marker_add(&gone, reply.value);
+		marker_remove(http, instance, CALL_TIMEOUT_S);
 		poll(NULL, 0, PATIENCE_MS);
 	}
+	for (size_t i = 0; i < gone.count; i++)
+		report->reported(report->arg, &gone.items[i], NULL);
+	return STATUS_OK;
 }

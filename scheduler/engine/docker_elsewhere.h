@@ -8,14 +8,19 @@
  * an event of the engine reports its removal. So a process that finds the marker of another place removes it and waits: if
  * the marker comes back, that daemon is alive.
  * Choice: no heartbeat, because it would wake an idle daemon. A daemon that cannot make volumes (a proxy before the engine
- * refuses them) sees no other one, and is not seen.
+ * refuses them: 403, 404, 405, 501) sees no other one, and is not seen. Any other failure to make the marker ends the link.
  *
  * A place is a network namespace of a running kernel: instance_lock.h lets one daemon run there. */
 #include "daemon/base/error.h"
 
 struct docker;
 struct http;
+struct orphans;
+struct sweep_report;
 
+/* The place of this process, for docker.place. With the host's name where the kernel or the namespace cannot be read: that
+ * name may change while a daemon runs, so a daemon asks once. The caller frees it. */
+char *elsewhere_place(void);
 /* Makes the marker, and calls @then once no daemon elsewhere has it. While one is alive, the link is lost, and so it is with
  * each new connection until that daemon has ended. From then on the marker is kept until the link ends.
  * Thread: the engine's. */
@@ -24,7 +29,8 @@ void elsewhere_look(struct docker *docker, void (*then)(struct docker *docker));
 void elsewhere_leave(struct docker *docker);
 
 /* FAILED_PRECONDITION: a daemon of @instance is alive elsewhere. Waits up to some seconds, in which the marker of a daemon that
- * was killed is removed. Thread: that of @http. */
-enum status elsewhere_check(struct http *http, const char *instance, struct error *err);
-/* Removes the marker of @instance, if there is one. Thread: that of @http. */
-void elsewhere_clean(struct http *http, const char *instance);
+ * was killed is removed and reported. Thread: that of @http. */
+enum status elsewhere_check(struct http *http, const char *instance, const struct sweep_report *report,
+			    struct error *err);
+/* Adds the marker of @instance, if there is one. Thread: that of @http. */
+enum status elsewhere_list(struct http *http, const char *instance, struct orphans *list, struct error *err);

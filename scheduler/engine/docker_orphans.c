@@ -22,10 +22,10 @@ static bool text_copy(char *to, size_t size, const char *from)
 	return from && (size_t)snprintf(to, size, "%s", from) < size;
 }
 
-/* It becomes part of paths. Networks of a swarm have letters beyond f. */
+/* It becomes part of paths. Networks of a swarm have letters beyond f, and a volume's id is its name. */
 static bool id_valid(const char *id)
 {
-	return *id && !id[strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz")];
+	return *id && !id[strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz-")];
 }
 
 static bool name_is_ours(const struct orphan *item)
@@ -49,6 +49,7 @@ static bool container_read(const json_t *from, struct orphan *item)
 	return name && text_copy(item->name, sizeof(item->name), name + (*name == '/'));
 }
 
+/* A volume too. */
 static bool network_read(const json_t *from, struct orphan *item)
 {
 	const char *created = json_text_at(from, "Created");
@@ -66,7 +67,9 @@ static bool item_read(enum orphan_kind kind, const json_t *from, struct orphan *
 	*item = (struct orphan){ .kind = kind };
 	return text_copy(item->instance, sizeof(item->instance), instance) &&
 	       instance_valid(item->instance) &&
-	       text_copy(item->id, sizeof(item->id), json_text_at(from, "Id")) && id_valid(item->id) &&
+	       text_copy(item->id, sizeof(item->id),
+			 json_text_at(from, kind == ORPHAN_VOLUME ? "Name" : "Id")) &&
+	       id_valid(item->id) &&
 	       (kind == ORPHAN_CONTAINER ? container_read(from, item) : network_read(from, item)) &&
 	       name_is_ours(item);
 }

@@ -358,11 +358,11 @@ struct engine_kind {
 	/* Facts about the engine: "ServerVersion", "MemTotal" and others from Docker's /info and /version, and "Place":
 	 * its address for messages. The caller frees them. UNAVAILABLE: as reach, or no answer. */
 	enum status (*describe)(const char *url, json_t **ret_facts, struct error *err);
-	/* Lists the containers and networks of @instance in the engine, or of any instance if NULL. The list is sorted.
-	 * UNAVAILABLE: no answer. */
+	/* Lists the containers, the networks and the marker (docker_elsewhere.h) of @instance in the engine; if NULL, the
+	 * containers and networks of any instance. The list is sorted. UNAVAILABLE: no answer. */
 	enum status (*list)(const char *url, const char *instance, struct orphans *ret_list,
 			    struct error *err);
-	/* Removes the containers (and kills running ones), their anonymous volumes, and the networks of @instance,
+	/* Removes the containers (and kills running ones), their anonymous volumes, the networks and the marker of @instance,
 	 * until the engine has none. A network stays if a container of another owner is connected to it.
 	 * FAILED_PRECONDITION: some could not be removed, and each was reported; or the engine shows that the daemon of
 	 * @instance runs, in a container or elsewhere, and nothing was removed. */

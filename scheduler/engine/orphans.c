@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const orphan_kind_names[] = { "container", "network" };
+const char *const orphan_kind_names[] = { "container", "network", "volume" };
 
 void orphans_deinit(struct orphans *list)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/orphans.h: a list of the containers and networks of any instance in an engine. Pure, except for
- * memory. Thread: any. */
+/* scheduler/engine/orphans.h: a list of the containers, networks and markers (docker_elsewhere.h) of any instance in an
+ * engine. Pure, except for memory. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/base/instance_lock.h"
 
-enum orphan_kind { ORPHAN_CONTAINER, ORPHAN_NETWORK, ORPHAN_KIND_COUNT };
+enum orphan_kind { ORPHAN_CONTAINER, ORPHAN_NETWORK, ORPHAN_VOLUME, ORPHAN_KIND_COUNT };
 extern const char *const orphan_kind_names[ORPHAN_KIND_COUNT]; /* "container" */
 
 enum { ORPHAN_NAME_SIZE = 128 };
@@ -18,9 +18,9 @@ struct orphan {
 	bool runs;
 	int64_t created_s; /* wall clock; 0: unknown */
 	char instance[INSTANCE_MAX + 1];
-	char id[80];                   /* hexadecimal digits */
+	char id[80];                   /* hexadecimal digits; of a volume its name */
 	char name[ORPHAN_NAME_SIZE];   /* "ty-INSTANCE-…" */
-	char job_id[ORPHAN_NAME_SIZE]; /* the user's name for the job; "" for networks. Untrusted bytes */
+	char job_id[ORPHAN_NAME_SIZE]; /* the user's name for the job; "" for others. Untrusted bytes */
 };
 
 struct orphans {
@@ -38,7 +38,7 @@ struct orphan_count {
 	int64_t oldest_s; /* when the oldest was made; 0: unknown */
 };
 
-/* By instance, containers before networks, by name. */
+/* By instance, containers before networks before volumes, by name. */
 void orphans_sort(struct orphans *list);
 /* For a sorted list: counts the orphans of the instance that begin at @at; returns where those of the next instance
  * begin. */

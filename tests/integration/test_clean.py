@@ -124,12 +124,13 @@ def test_one_instance_goes_and_the_other_stays(running, new_daemon):
     assert things(daemon) == mine and would.splitlines()[0] == f"would remove container {mine[1]} of job {job}"
     assert [line.split()[:4] for line in would.splitlines()] == [
         ["would", "remove", "container", mine[1]], ["would", "remove", "network", mine[0]],
+        ["would", "remove", "volume", f"ty-{daemon.read_instance()}-daemon"],
         ["would", "remove", "file", str(daemon.state_dir / "address")],
         ["would", "remove", "file", str(daemon.state_dir / "gcs.socket")]]
     assert clean(*of(daemon)) == would.replace("would remove", "removed")
     assert things(daemon) == [] and things(other) == its
     assert clean(*of(daemon)) == f"nothing is left of instance {daemon.read_instance()}\n"
-    assert clean(*named(other)).count("removed") == 2
+    assert clean(*named(other)).count("removed") == 3
     assert things(other) == []
 
 

@@ -11,6 +11,9 @@
 	"{\"Id\":\"" id "\",\"Name\":\"ty-" instance "-1\",\"Created\":\"1970-01-01T00:00:07Z\","            \
 	"\"Labels\":{\"trainyard.instance\":\"" instance "\"}}"
 
+#define MARKER(more)                                                                                         \
+	"{\"Name\":\"ty-t-daemon\",\"Labels\":{\"trainyard.instance\":\"t\"" more "}}"
+
 struct report {
 	struct lab *lab;
 	struct text text; /* "+id" for each that went, "-id why" for each that did not */
@@ -111,9 +114,33 @@ static void nothing_of_a_daemon_elsewhere_is_removed(void **state)
 	assert_int_equal(report.text.length, 0);
 	rule_set(lab, 0,
 		 (struct rule){ "GET /volumes/ty-t-daemon", 200,
-				"{\"Labels\":{\"trainyard.place\":\"there\"}}", .times = 1 });
+				MARKER(",\"trainyard.place\":\"there\""), .times = 1 });
 	assert_int_equal(clean(lab, &report, NULL), STATUS_OK);
-	assert_string_equal(report.text.data, "+a1\n");
+	assert_string_equal(report.text.data, "+ty-t-daemon\n+a1\n");
+}
+
+/* Of a daemon that was killed here. Broken: list_read() without elsewhere_list(): "the engine has nothing of it"; a volume
+ * of that name without our label went. */
+static void a_marker_without_a_daemon_is_listed_and_removed(void **state)
+{
+	struct lab *lab = *state;
+	struct report AUTO_REPORT report = { 0 };
+	struct orphans AUTO_ORPHANS found = { 0 };
+
+	rule_set(lab, 0, (struct rule){ "DELETE /volumes/ty-t-daemon ", 204 });
+	rule_set(lab, 1,
+		 (struct rule){ "GET /volumes/ty-t-daemon ", 200,
+				"{\"Name\":\"ty-t-daemon\",\"Labels\":{}}" });
+	assert_int_equal(clean(lab, &report, NULL), STATUS_OK);
+	assert_int_equal(rule_asked(lab, 0), 0);
+	rule_set(lab, 1, (struct rule){ "GET /volumes/ty-t-daemon ", 200, MARKER("") });
+	assert_int_equal(list(lab, "t", &found, NULL), STATUS_OK);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(orphan_kind_names[found.items[0].kind], "volume");
+	assert_string_equal(found.items[0].name, "ty-t-daemon");
+	rule_set(lab, 1, (struct rule){ "GET /volumes/ty-t-daemon ", 200, MARKER(""), .times = 2 });
+	assert_int_equal(clean(lab, &report, NULL), STATUS_OK);
+	assert_string_equal(report.text.data, "+ty-t-daemon\n");
 }
 
 static void what_is_busy_goes_a_moment_later(void **state)
@@ -201,6 +228,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(a_list_has_what_is_the_instances_alone),
 		LAB_TEST(containers_go_before_their_networks),
 		LAB_TEST(nothing_of_a_daemon_elsewhere_is_removed),
+		LAB_TEST(a_marker_without_a_daemon_is_listed_and_removed),
 		LAB_TEST(what_is_busy_goes_a_moment_later),
 		LAB_TEST(what_never_goes_is_told_with_the_reason),
 		LAB_TEST(an_engine_that_goes_away_ends_it),
