@@ -91,6 +91,8 @@ libtrainyard_a_SOURCES += \
 	store/logs/log_batch.h \
 	store/logs/log_filter.c \
 	store/logs/log_filter.h \
+	store/logs/log_purge.c \
+	store/logs/log_purge.h \
 	store/logs/log_query.c \
 	store/logs/log_queue.c \
 	store/logs/log_queue.h \

@@ -89,6 +89,8 @@ static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 	" stdout_ns, stdout_behind, stdout_parts, stdout_parts_ns,"                                          \
 	" stderr_ns, stderr_behind, stderr_parts, stderr_parts_ns"
 
+#define LOG_SOURCE_IDS "SELECT id FROM source WHERE project = :project AND log_name = :log_name AND job = :job"
+
 /* The last lines of a replica's stderr. The search is bounded, however many other entries the job has. */
 #define STDERR_TAIL(LOOKED_AT, ORDER)                                                                        \
 	"SELECT CASE kind WHEN 1 THEN coalesce(json_extract(payload, '$.message'), payload) ELSE payload END" \
@@ -383,13 +385,18 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[ENTRY_PURGE] = { ON(LOGS_WRITER),
 			  "DELETE FROM entry WHERE (job, ts, insert_id, source) IN (SELECT job, ts, insert_id, source"
 			  " FROM entry WHERE job = :job ORDER BY ts, insert_id LIMIT :count)" },
+	/* Reads a bounded number of rows, whichever log they are of. */
+	[LOG_ENTRY_SLICE] = { ON(LOGS_WRITER),
+			      "SELECT ts, insert_id, source, received_ns <= :until AND source IN (" LOG_SOURCE_IDS ")"
+			      " FROM entry WHERE job = :job AND (ts, insert_id, source) > (:from, :from_id, :from_source)"
+			      " AND ts <= :end ORDER BY ts, insert_id, source LIMIT :count" },
 	[LOG_ENTRY_PURGE] = { ON(LOGS_WRITER),
-			      "DELETE FROM entry WHERE (job, ts, insert_id, source) IN (SELECT job, ts, insert_id, source"
-			      " FROM entry WHERE job = :job AND ts >= :from AND source IN (SELECT id FROM source"
-			      " WHERE project = :project AND log_name = :log_name AND job = :job)"
-			      " ORDER BY ts, insert_id LIMIT :count) RETURNING ts" },
-	[LOG_SOURCE_PURGE] = { ON(LOGS_WRITER), "DELETE FROM source WHERE project = :project"
-						" AND log_name = :log_name AND job = :job" },
+			      "DELETE FROM entry WHERE job = :job"
+			      " AND (ts, insert_id, source) > (:from, :from_id, :from_source)"
+			      " AND (ts, insert_id, source) <= (:to, :to_id, :to_source)"
+			      " AND received_ns <= :until AND source IN (" LOG_SOURCE_IDS ")" },
+	[LOG_SOURCES] = { ON(LOGS_WRITER), LOG_SOURCE_IDS },
+	[LOG_SOURCE_PURGE] = { ON(LOGS_WRITER), "DELETE FROM source WHERE id = :source" },
 	[LOG_NEXT_JOB] = { ON(LOGS_READER), "SELECT min(job) FROM source WHERE project = :project"
 					    " AND log_name = :log_name AND job > :after" },
 	[REPLICA_POSITION_PURGE] = { ON(LOGS_WRITER), "DELETE FROM replica_position WHERE job = :job" },

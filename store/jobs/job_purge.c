@@ -5,7 +5,7 @@
 
 #include "daemon/base/memory.h"
 #include "store/jobs/summaries.h"
-#include "store/logs/log_batch.h"
+#include "store/logs/log_purge.h"
 #include "store/logs/logs.h"
 #include "store/logs/logs_writer.h"
 #include "store/state_writer.h"

@@ -9,9 +9,6 @@
 #include "daemon/base/memory.h"
 #include "store/logs/log_source.h"
 
-/* Choice: about a tenth of a second of the writer's time on a slow disk. */
-enum { PURGE_COUNT = 5000 };
-
 static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value,
 			    struct error *err)
 {
@@ -87,6 +84,7 @@ static enum status source_row(struct log_batch *batch, struct log_source *source
 		return rc;
 	source->row = sqlite3_column_int64(find, 0);
 	source->known_by = batch->numbering;
+	batch->used[(uint64_t)source->row % SOURCE_SLOTS] = batch->received;
 	return STATUS_OK;
 }
 
@@ -471,105 +469,5 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 	batch->sequence = sequence;
 	batch->reached = reached;
 	standing_read(batch, NULL);
-	return rc;
-}
-
-/* Removes what the file has about the job beside its entries. The numbers of its sources are not used again, nor is its
- * last time. */
-static enum status job_forget(struct log_batch *batch, int64_t job, struct error *err)
-{
-	static const enum statement_id deletions[] = { REPLICA_POSITION_PURGE, DATED_JOB_PURGE,
-						       SOURCE_PURGE };
-	enum status rc = STATUS_OK;
-
-	for (size_t i = 0; !rc && i < sizeof(deletions) / sizeof(deletions[0]); i++) {
-		AUTO(statement)
-		sqlite3_stmt *statement = connection_statement(batch->connection, deletions[i]);
-
-		bind_int(statement, ":job", job);
-		rc = statement_run(statement, err);
-	}
-	batch->numbering++;
-	for (size_t i = 0; i < JOB_CLOCKS; i++)
-		if (batch->clocks[i].job == job)
-			batch->clocks[i] = (struct job_clock){ 0 };
-	return rc;
-}
-
-/* Removes a slice of a job's entries. */
-static enum status job_purge_slice(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *statement = connection_statement(batch->connection, ENTRY_PURGE);
-	enum status rc;
-
-	bind_int(statement, ":job", job);
-	bind_int(statement, ":count", PURGE_COUNT);
-	rc = statement_run(statement, err);
-	*ret_more = !rc && sqlite3_changes(batch->connection->db) == PURGE_COUNT;
-	return rc || *ret_more ? rc : job_forget(batch, job, err);
-}
-
-static void log_bind(sqlite3_stmt *statement, const struct log_selection *selection)
-{
-	bind_int(statement, ":job", selection->job);
-	bind_text(statement, ":project", selection->project);
-	bind_text(statement, ":log_name", selection->log_name);
-}
-
-/* The sources of the log, of which no entry is left. Later entries get new ones. */
-static enum status log_forget(struct log_batch *batch, const struct log_selection *selection, struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *statement = connection_statement(batch->connection, LOG_SOURCE_PURGE);
-
-	log_bind(statement, selection);
-	batch->numbering++;
-	return statement_run(statement, err);
-}
-
-/* Removes a slice of a log's entries. Each slice begins where the one before ended, so that a job's other entries are
- * read once; a last one, from the beginning, proves that none came late. */
-static enum status log_purge_slice(struct log_batch *batch, struct log_selection *selection, bool *ret_more,
-				   struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *statement = connection_statement(batch->connection, LOG_ENTRY_PURGE);
-	const bool is_whole = selection->from_ns == INT64_MIN;
-	int64_t last_ns = selection->from_ns;
-	unsigned count = 0;
-	bool row = true;
-
-	log_bind(statement, selection);
-	bind_int(statement, ":from", selection->from_ns);
-	bind_int(statement, ":count", PURGE_COUNT);
-	for (;; count++) {
-		enum status rc = statement_step(statement, &row, err);
-
-		if (rc)
-			return rc;
-		if (!row)
-			break;
-		if (sqlite3_column_int64(statement, 0) > last_ns)
-			last_ns = sqlite3_column_int64(statement, 0);
-	}
-	selection->from_ns = count == PURGE_COUNT ? last_ns : INT64_MIN;
-	*ret_more = count == PURGE_COUNT || !is_whole;
-	return *ret_more ? STATUS_OK : log_forget(batch, selection, err);
-}
-
-enum status log_batch_purge(struct log_batch *batch, struct log_selection *selection, bool *ret_more,
-			    struct error *err)
-{
-	bool shrinks = false;
-	enum status rc = transaction_begin(batch->connection, err);
-
-	if (!rc)
-		rc = selection->log_name ? log_purge_slice(batch, selection, ret_more, err)
-					 : job_purge_slice(batch, selection->job, ret_more, err);
-	if (!rc)
-		rc = connection_shrink(batch->connection, &shrinks, err);
-	if (!rc)
-		rc = transaction_commit(batch->connection, err);
-	*ret_more |= shrinks;
-	if (rc)
-		transaction_rollback(batch->connection, NULL);
 	return rc;
 }

@@ -12,7 +12,7 @@
 #include "store/logs/log_queue.h"
 #include "store/logs/logs.h"
 
-enum { JOB_CLOCKS = 256, POSITION_SLOTS = 256 };
+enum { JOB_CLOCKS = 256, POSITION_SLOTS = 256, SOURCE_SLOTS = 1024 };
 
 /* The last entry of a job that was not dated by a program; a cache of the tables. */
 struct job_clock {
@@ -37,6 +37,8 @@ struct log_batch {
 	int64_t reached;    /* the last outbox row stored */
 	int64_t received;   /* received_ns of the last entry; always grows, whatever the clock does */
 	int64_t oldest_ns;  /* the earliest time of the last batch's entries; INT64_MAX: it was empty */
+	/* received_ns of the first entry of a source since numbering changed; 0: none. Sources may share a slot. */
+	int64_t used[SOURCE_SLOTS];
 	struct job_clock clocks[JOB_CLOCKS];
 	struct replica_reach reaches[POSITION_SLOTS];
 	unsigned reach_count;
@@ -47,14 +49,4 @@ enum status log_batch_init(struct log_batch *batch, struct connection *connectio
 /* Writes all of @queue or nothing. @received_ns: the present time, used for the first entry, or the last entry's if
  * that is later. */
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
-			    struct error *err);
-/* Entries of a job to remove: all, with everything about the job; or those of one of its logs. */
-struct log_selection {
-	int64_t job;
-	const char *project, *log_name; /* NULL: of all logs */
-	int64_t from_ns;                /* of one log: where the next slice begins; at first INT64_MIN */
-};
-/* Removes some of the entries, and with the last of them what the file has beside them. *ret_more: some are left. Not
- * within a batch. */
-enum status log_batch_purge(struct log_batch *batch, struct log_selection *selection, bool *ret_more,
 			    struct error *err);

@@ -9,7 +9,8 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "store/logs/log_batch.h"
+#include "daemon/base/work.h"
+#include "store/logs/log_purge.h"
 #include "store/logs/logs_writer.h"
 #include "store/store_parts.h"
 
@@ -287,11 +288,15 @@ enum status log_purge(struct store *store, const char *project, const char *log_
 		bool more = true;
 
 		rc = job_next(store, &selection, &found, err);
-		selection.from_ns = INT64_MIN;
-		while (!rc && found && more)
-			rc = logs_writer_purge(store->logs, &selection, &more, err);
+		selection.begun = false;
+		while (!rc && found && more) {
+			rc = work_check(err);
+			if (!rc)
+				rc = logs_writer_purge(store->logs, &selection, &more, err);
+		}
 		any = any || found;
 	}
+	sqlite3_value_free(selection.from_id);
 	if (rc || any)
 		return rc;
 	return error_set(err, STATUS_NOT_FOUND, NULL, "no entry is in the log %s of the project %s", log_name,

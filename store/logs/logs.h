@@ -113,6 +113,7 @@ enum status log_names_page(struct store *store, const char *project, unsigned pa
 			   const char *page_token, char **ret_names_json, char **ret_next_page_token,
 			   struct error *err);
 
-/* Removes the entries of a log that came before this call, slice by slice, and with them its name. A crash in between
- * leaves the rest. NOT_FOUND: there are none. */
+/* Removes the entries of a log that came before this call, slice by slice, and with them its name, unless later entries
+ * came meanwhile. A crash in between leaves the rest. NOT_FOUND: there are none. CANCELLED: the call was abandoned; the
+ * rest is left, and another call removes it. */
 enum status log_purge(struct store *store, const char *project, const char *log_name, struct error *err);

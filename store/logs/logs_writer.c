@@ -16,6 +16,7 @@
 #include "store/job_changes.h"
 #include "store/job_progress.h"
 #include "store/logs/log_batch.h"
+#include "store/logs/log_purge.h"
 #include "store/logs/log_source.h"
 
 enum {
