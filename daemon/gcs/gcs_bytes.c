@@ -8,10 +8,10 @@
 
 #include "daemon/gcs/gcs_wait.h"
 
-/* How many bytes are copied between two checks whether the caller still waits. */
+/* A copy checks after this many bytes that its calling process still waits. */
 enum { STEP_BYTES = 16 << 20, BUFFER_BYTES = 64 << 10 };
 
-/* For file systems that cannot copy by themselves. */
+/* Copies through a buffer, on file systems that do not support copy_file_range(). Returns the bytes copied, or -1. */
 static ssize_t copy_by_hand(int from_fd, off_t *from, int to_fd, off_t *to, size_t size)
 {
 	char buffer[BUFFER_BYTES];

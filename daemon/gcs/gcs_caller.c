@@ -23,7 +23,7 @@ static FILE *facts_open(pid_t caller, const char *name)
 	return fopen(path, "re");
 }
 
-/* Reads a line of /proc/PID/status: "SigPnd:\t0000000000000100". */
+/* Returns true if the line of /proc/PID/status ("SigPnd:\t0000000000000100") shows a pending SIGKILL. */
 static bool line_tells_of_kill(const char *line)
 {
 	enum { KILL_BIT = 1 << (SIGKILL - 1) };
@@ -34,9 +34,9 @@ static bool line_tells_of_kill(const char *line)
 	       pending & KILL_BIT;
 }
 
-/* What /proc/PID/stat says behind the name, which ends with the last ')'.
- * Source: proc_pid_stat(5): field 9 are the kernel's flags (include/linux/sched.h, PF_EXITING), 52 is the status of its
- * end as waitpid() gives it; 3 is the first behind the name */
+/* Returns true if /proc/PID/stat shows that the process is exiting; *ret_status is then its status as of waitpid().
+ * Source: proc_pid_stat(5): field 9 holds the kernel's flags (include/linux/sched.h, PF_EXITING), field 52 the
+ * status; field 3 is the first after the name, which ends with the last ')' */
 static bool ends_read(pid_t caller, unsigned *ret_status)
 {
 	enum { FLAGS = 9, STATUS = 52, FIRST = 3, EXITING = 0x4 };
@@ -87,9 +87,9 @@ bool gcs_caller_is_killed(pid_t caller)
 	return has || is_ended_by_signal(caller);
 }
 
-/* Routes rather than devices: a device is there before it has a name and an address.
- * Source: proc_pid_net(5), /proc/net/route: a line of headings, if anything, then one for each route; the
- * loopback has none */
+/* Checks routes, not devices: a new network device exists before it has a name and an address.
+ * Source: proc_pid_net(5), /proc/net/route: at most one line of headings, then a line for each route; the loopback
+ * device has none */
 static bool has_no_route(pid_t caller)
 {
 	FILE *file = facts_open(caller, "net/route");
@@ -104,8 +104,8 @@ static bool has_no_route(pid_t caller)
 	return lines < 2;
 }
 
-/* For a process with an empty route table. Only root or the same user may look at its network namespace; for others, its
- * network is taken to be another one if this process has a route. */
+/* Returns true if a process without routes has a network namespace of its own. Only root or the same user may read
+ * the namespace; if this process may not, it assumes another namespace if it has a route itself. */
 static bool has_own_network(pid_t caller)
 {
 	struct stat own, its;

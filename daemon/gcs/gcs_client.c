@@ -26,18 +26,18 @@ enum {
 	IDLE_MAX = 16,
 	ANSWER_MAX = 64 << 10,
 	UPLOAD_BUFFER_BYTES = 512 << 10,
-	SILENCE_S = 60, /* a daemon that neither takes nor says anything for so long is asked anew */
+	SILENCE_S = 60, /* a request without progress for this long is made again */
 	US_PER_S = 1000000,
 	PAUSE_US = 50 * 1000, /* until there is a daemon */
 	QUIET_US = US_PER_S,
-	LOOK_US = US_PER_S / 4, /* how often it is checked whether the caller still waits */
-	/* Choice: the means of what is drawn in the cloud, from 0 to 1 s, which doubles up to 30 s.
+	LOOK_US = US_PER_S / 4, /* between two checks that the caller still waits */
+	/* Choice: fixed pauses, the means of gcsfuse's random ones: from 0 to 1 s at first, doubled up to 30 s.
 	 * Source: gcsfuse (docs, "Network Clients and Retry Strategies"; read 2026-11-23) */
 	FIRST_PAUSE_US = US_PER_S / 2,
 	LAST_PAUSE_US = 15 * US_PER_S,
 };
 
-/* Results of a try without an HTTP status. */
+/* Results of try() other than an HTTP status. */
 enum { IMPOSSIBLE = -2, UNREACHED = -1 /* no daemon is there */, NO_ANSWER = 0 };
 
 struct gcs_client {
@@ -48,17 +48,17 @@ struct gcs_client {
 	unsigned idle_count;
 };
 
-/* One request, for as often as it is made. */
+/* One request, which may be tried several times. */
 struct request {
 	const char *method;
 	struct text target;
 	const char *content_type;
-	struct text head; /* of the body: before the file's bytes; empty if the file is alone */
+	struct text head; /* the part of the body before the file's bytes; empty if the body is the file alone */
 	const char *tail; /* behind that; NULL: nothing */
 	int fd;
 	int64_t size_bytes, sent_bytes; /* of the file; of all */
 	const struct gcs_call *call;
-	bool asks_only; /* for an error that was ordered: what is stored is known */
+	bool asks_only; /* ignore the answer's contents: only an injected fault matters */
 	unsigned tries;
 	struct text answer;
 	/* While it is made. */
@@ -78,7 +78,7 @@ struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
 	}
 	pthread_mutex_init(&client->lock, NULL);
 	client->waits = (struct gcs_waits){ .state_fd = state_fd, .patience_s = patience_s };
-	/* A socket's path has 107 bytes at most; the state directory's may be longer. */
+	/* A socket address has room for a path of 107 bytes; the path of the state directory may be longer. */
 	snprintf(client->endpoint, sizeof(client->endpoint), "/proc/self/fd/%d/" GCS_SOCKET, state_fd);
 	return client;
 }
@@ -99,7 +99,7 @@ struct gcs_waits *gcs_client_waits(struct gcs_client *client)
 	return &client->waits;
 }
 
-/* With the connection that it has. */
+/* Returns an idle curl handle, with its open connection, or a new one. */
 static CURL *handle_take(struct gcs_client *client)
 {
 	CURL *handle = NULL;
@@ -140,7 +140,7 @@ static int64_t least(int64_t one, int64_t other)
 	return one < other ? one : other;
 }
 
-/* One of the body's three parts, or what of it is still to be sent. */
+/* Copies the next bytes of the body, from one of its three parts (head, file, tail), to curl's @buffer. */
 static size_t body_give(char *buffer, size_t size, size_t count, void *arg)
 {
 	struct request *request = arg;
@@ -163,7 +163,7 @@ static size_t body_give(char *buffer, size_t size, size_t count, void *arg)
 	return (size_t)length;
 }
 
-/* A connection that the daemon had closed meanwhile is noticed when something was sent. */
+/* curl rewinds the body if it finds, after it sent some bytes, that the daemon has closed an idle connection. */
 static int body_seek(void *arg, curl_off_t offset, int origin)
 {
 	struct request *request = arg;
@@ -184,7 +184,7 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
-/* curl calls this at least once a second. While bytes move, the caller gives its place to others, and the transfer
+/* curl calls this function at least once a second. While bytes move, the request occupies no place (gcs_wait.h), and
  * continues unless the calling process was killed. */
 static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
 {
@@ -211,9 +211,9 @@ static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_o
 	return request->problem != 0;
 }
 
-/* A request without one of its options would be another request: DELETE would be GET, and curl would look for the daemon
- * in the network, by its name. The path is an option of its own, because curl (7.88, lib/url.c) leaves out a URL's query if
- * it has no memory for it. */
+/* If one option is missing, the request would be a different one: DELETE would become GET, and curl would search for
+ * the daemon in the network by name. The path is a separate option, because curl (7.88, lib/url.c) leaves out a
+ * URL's query if it has no memory for it. */
 #define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
 
 static bool options_set(const struct gcs_client *client, CURL *handle, struct request *request,
@@ -247,7 +247,7 @@ static struct curl_slist *headers_make(const struct request *request)
 	return more;
 }
 
-/* The HTTP status, or one of those above. */
+/* Makes the request once. Returns the HTTP status, or IMPOSSIBLE, UNREACHED or NO_ANSWER. */
 static long try(struct gcs_client *client, struct request *request)
 {
 	CURL *handle = handle_take(client);
@@ -276,7 +276,7 @@ static long try(struct gcs_client *client, struct request *request)
 
 /* ---- until it is answered ---- */
 
-/* Choice: of the errors 5xx, those that pass; a full disk, 507, is none.
+/* Choice: repeats the temporary ones of the 5xx errors; a full disk (507) is not temporary.
  * Source: gcsfuse (internal/storage/storageutil/custom_retry.go), which repeats 408, 429 and 5xx (read 2026-11-23) */
 static bool is_worth_repeating(long http_status)
 {
@@ -339,7 +339,8 @@ static int request_make(struct gcs_client *client, struct request *request)
 	return problem;
 }
 
-/* A call that was not tried, because too many were waiting, is not logged. */
+/* Frees the request. Logs @problem, except ENOENT, and except for a request that was never sent because too many
+ * calls were waiting. */
 static void request_end(struct request *request, int problem)
 {
 	if (problem && problem != -ENOENT && request->tries > 0 && gcs_log_allows())
@@ -480,7 +481,7 @@ int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char 
 	return problem;
 }
 
-/* ---- what is read without the daemon, unless there are rules ---- */
+/* ---- reads, which ask the daemon only while it has fault rules ---- */
 
 static int ask(struct gcs_client *client, struct request *request)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_client.h: the changes that the file system requests from the daemon: Cloud Storage's JSON API over the
- * daemon's own socket (gcs_endpoint.h).
+/* daemon/gcs/gcs_client.h: sends changes of files to the daemon: Cloud Storage's JSON API over the daemon's own socket
+ * (gcs_endpoint.h).
  *
  * While no daemon runs, or the daemon is ending, a call waits for the next daemon and is repeated, which is safe for
  * all calls. A call that gets no answer, or a temporary error, is repeated as well, after growing pauses. While the
- * container of the caller has no network, the call waits for that. For limits see gcs_wait.h.
- * Thread: any. Results are 0 or a negative errno. */
+ * calling container has no network, the call waits for the network. gcs_wait.h lists the limits. Thread: any.
+ * Results are 0 or a negative errno. */
 #include <stdbool.h>
 #include <stdint.h>
 
 struct gcs_call;
 struct gcs_client;
 
-/* @state_fd: the state directory, borrowed. NULL: libcurl cannot be used. */
+/* @state_fd: the state directory, borrowed. Returns NULL if libcurl cannot be used. */
 struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s);
 void gcs_client_free(struct gcs_client *client);
 
@@ -22,17 +22,19 @@ struct gcs_waits *gcs_client_waits(struct gcs_client *client);
 
 /* The contents of an object. */
 struct gcs_content {
-	int fd; /* its first size_bytes; -1 and 0: empty */
+	int fd; /* the contents are its first size_bytes; -1 with size_bytes 0: empty */
 	int64_t size_bytes;
 	const char *key, *value; /* of the object's custom metadata; NULL: none */
 };
-/* EINVAL: the value is not UTF-8. */
+/* Makes or replaces an object. EINVAL: @content->value is not UTF-8. */
 int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
 	       const struct gcs_content *content, int64_t *ret_generation);
-/* Sets a key of the custom metadata. ENOENT; EBUSY: it has another generation (0: any). */
+/* Sets one key of the object's custom metadata. ENOENT: there is no such object; EBUSY: the object has another
+ * generation than @generation (0: any). */
 int gcs_note(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
 	     const char *key, const char *value, int64_t generation);
-/* ENOENT; EBUSY: it has another generation (0: any). A repeated call counts a missing object as deleted. */
+/* Deletes an object. ENOENT: there is no such object; EBUSY: it has another generation than @generation (0: any). In
+ * a repeated call, a missing object counts as deleted. */
 int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
 	       int64_t generation);
 int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,

@@ -16,10 +16,10 @@ struct gcs_directory {
 	struct gcs_path path;
 	struct gcs_node *opener;
 	struct gcs_listing *listing;
-	/* Names that are no objects yet, behind all others. */
+	/* Names of files that are not objects yet; they are listed after all stored names. */
 	char **fresh;
 	size_t fresh_count;
-	bool is_listed; /* the end of the listing was met, and fresh names are known */
+	bool is_listed; /* all stored names were listed, and fresh holds the names that follow */
 };
 
 static void fresh_forget(struct gcs_directory *directory)

@@ -16,7 +16,7 @@ const struct gcs_path *gcs_directory_path(const struct gcs_directory *directory)
 void gcs_directory_lock(struct gcs_directory *directory);
 void gcs_directory_unlock(struct gcs_directory *directory);
 
-/* The entry at a position; position 0 rereads the directory. *ret_name, valid until the next call, NULL: the end. 0, or
- * a negative errno. */
+/* Reads the entry at position @place; position 0 rereads the directory. *ret_name is valid until the next call; NULL
+ * means the end. Returns 0, or a negative errno. */
 int gcs_directory_at(struct gcs_directory *directory, pid_t caller, int64_t place, const char **ret_name,
 		     struct gcs_facts *ret_facts);

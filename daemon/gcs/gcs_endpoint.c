@@ -54,7 +54,7 @@ static void *endpoint_main(void *arg)
 	}
 }
 
-/* By a path that is short, however long the state directory's is. */
+/* Binds the socket by a path of /proc/self/fd, because the path of the state directory may be too long for a socket. */
 static enum status socket_open(struct gcs_endpoint *endpoint, struct error *err)
 {
 	struct sockaddr_un place = { .sun_family = AF_UNIX };

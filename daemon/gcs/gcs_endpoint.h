@@ -8,20 +8,20 @@
 #include "daemon/base/error.h"
 
 #define GCS_SOCKET "gcs.socket"
-/* A file of the state directory that exists while the daemon has fault rules: file systems then ask the daemon before
- * they read. */
+/* Name of a file in the state directory that exists while the daemon has fault rules: while it exists, file systems
+ * ask the daemon before they read. */
 #define GCS_RULES "gcs.rules"
 
 struct call_gate;
 struct family;
 struct gcs_endpoint;
 
-/* Serves @families (ends with a NULL name, lives as long as the endpoint). @gate is consulted for each call (NULL: no
- * gate). Only the one daemon of a state directory may call it. */
+/* Serves the methods of @families (the array ends with a NULL name and lives as long as the endpoint). @gate is
+ * consulted for each call (NULL: no gate). Call only in the daemon that holds the lock of the state directory. */
 enum status gcs_endpoint_open(const char *state_dir, const struct family *families,
 			      const struct call_gate *gate, struct gcs_endpoint **ret_endpoint,
 			      struct error *err);
-/* Makes or removes GCS_RULES. UNAVAILABLE: it cannot be made. */
+/* Makes the file GCS_RULES if @has_rules, else removes it. UNAVAILABLE: the file cannot be made. */
 enum status gcs_endpoint_report_rules(const struct gcs_endpoint *endpoint, bool has_rules, struct error *err);
-/* Waits for running requests. NULL is harmless. */
+/* Waits for running requests, and closes the socket. NULL is harmless. */
 void gcs_endpoint_close(struct gcs_endpoint *endpoint);

@@ -30,7 +30,7 @@ bool gcs_file_system_is_possible(void)
 	return true;
 }
 
-/* Which mount a file is of; -1. Source: proc_pid_fdinfo(5) */
+/* Returns the number of the mount that holds the file; -1: unknown. Source: proc_pid_fdinfo(5) */
 static int mount_of(int fd)
 {
 	char path[40], line[256];
@@ -47,7 +47,7 @@ static int mount_of(int fd)
 	return mount;
 }
 
-/* Whether @mount is a file system of FUSE, and its device. Source: proc_pid_mountinfo(5) */
+/* Returns true if @mount is a FUSE file system, with its device number. Source: proc_pid_mountinfo(5) */
 static bool device_of(int mount, unsigned *ret_major, unsigned *ret_minor)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
@@ -156,15 +156,16 @@ static int64_t *change_begin(const struct gcs_file_system *system, const struct 
 	return gcs_waits_change_begin(gcs_client_waits(system->client));
 }
 
-/* ---- calls that may last ---- */
+/* ---- calls that may be slow ---- */
 
-/* As fs_open() has given it to the kernel. */
+/* Converts the number that fs_open() gave to the kernel back to the handle. */
 static struct gcs_handle *handle_of(uint64_t number)
 {
 	return (struct gcs_handle *)(uintptr_t)number; /* NOLINT: libfuse keeps it so */
 }
 
-/* The open file that a call is about, as far as it may last because of it; NULL: none. */
+/* Returns the open file of a call that may be slow because of its file (to store or copy changes); NULL: there is
+ * none. */
 static struct gcs_handle *call_handle(const struct fuse_in_header *in)
 {
 	const void *said = in + 1;
@@ -188,7 +189,8 @@ static struct gcs_handle *call_handle(const struct fuse_in_header *in)
 	}
 }
 
-/* Whether a call needs a turn, and of which container. Names are changed without: others wait for the directory. */
+/* Returns true if the call needs a turn (gcs_turns.h); *ret_node is its container. Changes of names get no turn,
+ * because other calls wait for the directory's lock meanwhile. */
 static bool may_last(const struct fuse_in_header *in, uint64_t *ret_node)
 {
 	const struct gcs_handle *handle = call_handle(in);
@@ -217,8 +219,8 @@ static void answer(const struct gcs_file_system *system, void *bytes, size_t len
 	gcs_waits_change_end(change);
 }
 
-/* The process that waits for the call; 0: none. No process waits for a release, which must not be given up with one: the
- * kernel sends it once, and the handle would stay open. */
+/* Returns the process that waits for the call; 0: none. A release returns 0: it must not be given up when a process
+ * ends, because the kernel sends it only once, and the handle would stay open. */
 static pid_t waiter_of(const struct fuse_in_header *in)
 {
 	return in->opcode == FUSE_RELEASE ? 0 : (pid_t)in->pid;
@@ -273,7 +275,7 @@ static void *watch_main(void *arg)
 	return NULL;
 }
 
-/* Waits for a request and answers it. False: there are no more. */
+/* Waits for a request and answers it. False: the file system was unmounted, or serving failed. */
 static bool request_answer(struct gcs_file_system *system, struct fuse_buf *buffer)
 {
 	int length = -EINTR;
@@ -305,7 +307,7 @@ enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *
 	const bool is_watched = !rc;
 	struct fuse_buf first = { 0 };
 
-	/* Before its first request (FUSE_INIT) is answered, the kernel would take back what is set. */
+	/* Set it after the first request (FUSE_INIT) is answered: before, the kernel would reset it. */
 	if (!rc && request_answer(system, &first))
 		read_ahead_raise(system->place);
 	free(first.mem);
@@ -334,7 +336,7 @@ void gcs_file_system_free(struct gcs_file_system *system)
 {
 	if (!system)
 		return;
-	if (system->session) /* takes nothing away that is gone already, though another may be there now */
+	if (system->session) /* harmless if already unmounted, even if another mount is there now */
 		fuse_unmount(system->fuse);
 	if (system->fuse)
 		fuse_destroy(system->fuse);

@@ -29,14 +29,15 @@ struct gcs_file_system;
 /* Whether this program has been built with libfuse. */
 bool gcs_file_system_is_possible(void);
 
-/* Mounts it. All arguments are borrowed. Beside "gcs" the root has a directory named @sign, which is not listed: a process that
- * finds it sees this mount, and not another one at the same path. UNAVAILABLE: it cannot be mounted here; *err says why. */
+/* Mounts the file system. All arguments are borrowed. Beside "gcs" the root has a directory named @sign, which is
+ * not listed: a process that finds @sign sees this mount, and not another one at the same path. UNAVAILABLE: the
+ * file system cannot be mounted here; *err says why. */
 enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
 				  struct gcs_client *client, const char *place, const char *sign,
 				  struct gcs_file_system **ret_system, struct error *err);
-/* Serves until it is mounted neither on this machine nor in any container. */
+/* Serves requests until the file system is mounted neither on this machine nor in any container. */
 enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err);
-/* Whether it is mounted nowhere any more. Thread: any. */
+/* True once the file system is mounted nowhere any more. Thread: any. */
 bool gcs_file_system_is_gone(const struct gcs_file_system *system);
-/* To be called when it is mounted nowhere, or was never served. NULL is harmless. */
+/* Call only when the file system is mounted nowhere, or was never served. NULL is harmless. */
 void gcs_file_system_free(struct gcs_file_system *system);

@@ -55,7 +55,7 @@ static int file_changed_fd(const struct gcs_file *file)
 	return __atomic_load_n(&file->changed_fd, __ATOMIC_ACQUIRE);
 }
 
-/* ---- the chains; all under the lock of all ---- */
+/* ---- chains of files with the same hash; files->lock must be held ---- */
 
 static struct gcs_file **chain_of(struct gcs_files *files, const char *bucket, const char *object)
 {
@@ -175,7 +175,7 @@ static int scratch_open(int directory_fd)
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return fd;
-	small_file_suffix(suffix); /* a later start of the daemon removes files with this suffix */
+	small_file_suffix(suffix); /* the daemon's next start removes files with this suffix */
 	snprintf(name, sizeof(name), "gcs%s", suffix);
 	fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
@@ -183,7 +183,8 @@ static int scratch_open(int directory_fd)
 	return fd;
 }
 
-/* Its lock is held. @reader NULL: it begins empty. */
+/* Makes the file for the changed bytes, if there is none yet: a copy of the object of @reader, or empty if @reader
+ * is NULL. The caller holds file->lock. */
 static int file_change(const struct gcs_files *files, struct gcs_file *file, struct object_reader *reader,
 		       const struct gcs_call *call)
 {
@@ -218,8 +219,8 @@ static void file_touch(struct gcs_file *file)
 
 /* ---- a handle ---- */
 
-/* Whether another process has stored the name since a changed file was opened. A file that is being stored is not
- * outdated. */
+/* True if another process has stored an object of this name after the changes of @file were stored. A file with
+ * unsaved changes, or one that is being stored now, is not outdated. */
 static bool is_outdated(const struct gcs_files *files, struct gcs_file *file, const struct gcs_path *path)
 {
 	struct object object AUTO_OBJECT = { 0 };
@@ -235,7 +236,8 @@ static bool is_outdated(const struct gcs_files *files, struct gcs_file *file, co
 	return is_outdated;
 }
 
-/* A file with changes is shared; otherwise each handle has a file of its own, with the present bytes. */
+/* Returns the changed file of the name on the caller's node, which handles share; NULL if there is none: the handle
+ * then gets a file of its own, with the stored bytes. */
 static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_path *path, pid_t caller)
 {
 	struct gcs_file *file = gcs_file_join(files, path->bucket, path->object, caller);
@@ -246,7 +248,7 @@ static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_pa
 	return NULL;
 }
 
-/* Handles that change the same bytes share one node, however many callers open them. */
+/* Files the handle's file under its node, so that all handles of a node that change the same name share one file. */
 static void handle_name(struct gcs_handle *handle, pid_t caller)
 {
 	struct gcs_files *files = handle->files;
@@ -394,7 +396,7 @@ int gcs_write_room(struct gcs_handle *handle, int64_t size_bytes)
 	struct stat info;
 
 	if (!file->reserved_bytes && fstat(file->changed_fd, &info) == 0 && info.st_size > size_bytes)
-		size_bytes = info.st_size; /* its first change since it was stored: all of it is to be stored again */
+		size_bytes = info.st_size; /* first change since it was stored: reserve the whole file */
 	return gcs_node_reserve(handle->files->nodes, file->owner, &file->reserved_bytes, size_bytes);
 }
 
@@ -421,7 +423,7 @@ int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t s
 	return problem;
 }
 
-/* It has changes, which have no generation. */
+/* Reads size and time of the unsaved changes; their generation is 0, because they are not an object. */
 static void changes_facts(const struct gcs_file *file, struct gcs_facts *ret_facts)
 {
 	struct stat info;

@@ -34,52 +34,53 @@ void gcs_files_free(struct gcs_files *files);
 struct gcs_nodes *gcs_files_nodes(struct gcs_files *files);
 
 enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* empty, there or not */ };
-/* ENOENT: it does not exist, and is not to be made. The handle is valid until gcs_close(). */
+/* ENOENT: the file does not exist, and @how does not make it. The handle is valid until gcs_close(). */
 int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_opening how, pid_t caller,
 	     struct gcs_handle **ret_handle);
 /* Stores unsaved changes, and closes. */
 void gcs_close(struct gcs_handle *handle);
-/* Closes without storing: the program gets an error. */
+/* Frees a handle without storing its changes, because its open fails. */
 void gcs_handle_free(struct gcs_handle *handle);
-/* Makes an object of the changes of a writable handle. If that failed within the limits of gcs_wait.h, each later flush
- * tries again, but waits again only if the file was changed since. */
+/* Stores the changes of a writable handle as an object. If that failed within the limits of gcs_wait.h, each later
+ * flush tries again, but waits again only if the file was changed since. */
 int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call);
 
-/* Whether a flush, or a close, has something to store; whether a change has to wait for a copy or for a flush. */
+/* is_unsaved: a flush or a close has something to store. is_busy: a change must wait for a copy or for a flush. */
 bool gcs_handle_is_unsaved(const struct gcs_handle *handle);
 bool gcs_handle_is_busy(const struct gcs_handle *handle);
-/* For a handle that changes its file: gcs_node_of() the process that opened it. */
+/* For a handle that changes its file: gcs_node_of() of the process that opened it. */
 uint64_t gcs_handle_node(const struct gcs_handle *handle);
-/* The program was killed before its flush began. */
+/* Call when the program was killed before its flush began. */
 void gcs_handle_give_up(struct gcs_handle *handle);
 
-/* The file to read bytes from, at the same offsets; belongs to the handle. */
+/* Returns the descriptor to read the file's bytes from, at the same offsets; it belongs to the handle. */
 int gcs_bytes(struct gcs_handle *handle);
-/* The file to write bytes to, until gcs_write_end(); no flush happens in between. */
+/* Returns in *ret_fd the descriptor to write bytes to until gcs_write_end(); no flush happens in between. */
 int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int *ret_fd);
-/* To be called in between, before bytes are written up to @size_bytes. EFBIG, ENOSPC (gcs_node.h). */
+/* Reserves space; call between gcs_write_begin() and gcs_write_end(), before the file grows to @size_bytes. EFBIG,
+ * ENOSPC (gcs_node.h). */
 int gcs_write_room(struct gcs_handle *handle, int64_t size_bytes);
 void gcs_write_end(struct gcs_handle *handle);
 int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t size_bytes);
-/* Sets the time of its last change, which is stored with unsaved changes. */
+/* Sets the time of the file's last change, which is stored with unsaved changes. */
 int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t modified_ns);
 void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts);
 
 /* What unsaved changes mean for a name; false: there are none. */
 bool gcs_changes_look(struct gcs_files *files, const struct gcs_path *path, pid_t caller,
 		      struct gcs_facts *ret_facts);
-/* Names in a directory that are not objects yet. @each gets the part after @prefix. */
+/* Calls @each for the names in a directory that are not objects yet, with the part after @prefix. */
 void gcs_changes_each(struct gcs_files *files, const char *bucket, const char *prefix, pid_t caller,
 		      void (*each)(void *arg, const char *name), void *arg);
 
-/* ENOENT. Open files stay usable, but are no longer stored. */
+/* Removes a file. ENOENT: there is none. Open files of the name stay usable, but are no longer stored. */
 int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
-/* Renames a file, replacing another one. Unsaved changes follow the name. */
+/* Renames a file, and replaces a file that has the new name. Unsaved changes follow the name. */
 int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to);
-/* Makes a symbolic link, where nothing exists. */
+/* Makes a symbolic link; the caller has checked that nothing has its name. */
 int gcs_link_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path, const char *target);
-/* A directory exists if something is below it, or if it has an object of its own: makes that object; the other removes
- * it. */
+/* A directory exists if something is below it, or if it has an object of its own. gcs_directory_make() makes that
+ * object, gcs_directory_remove() removes it. */
 int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
 int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
 /* Renames all objects below a directory, one after the other; after a failure some have the old prefix and some the

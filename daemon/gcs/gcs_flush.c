@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon/gcs/gcs_flush.c: what has changed becomes an object. */
+/* daemon/gcs/gcs_flush.c: stores changed files as objects. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct
 	return is_named;
 }
 
-/* Calls that store the same bytes have the same number, whatever process they come from. */
+/* A copy of @call that shares its time limit with all calls that store the same bytes, of any process. */
 static struct gcs_call call_about(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	struct gcs_call shared = *call;
@@ -94,7 +94,7 @@ int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct 
 
 /* ---- of a handle ---- */
 
-/* Waits for the network before it takes the file's lock, so that writers do not wait as well. */
+/* Waits for the network, then takes the file's lock: in this order, writers can go on during a network failure. */
 static int flush_wait(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	const struct gcs_call own = call_about(files, file, call);
@@ -109,7 +109,7 @@ static int flush_wait(struct gcs_files *files, struct gcs_file *file, const stru
 	return problem;
 }
 
-/* A rename goes first; the file is then stored under its new name. */
+/* Stores the file once. A waiting rename is done first; the file is then stored under its new name. */
 static int flush_try(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	int problem;
@@ -176,7 +176,8 @@ static int time_report(struct gcs_handle *handle, const struct gcs_call *call, i
 	gcs_time_write(modified_ns, time);
 	problem = gcs_note(handle->files->client, call, place.bucket, place.object, GCS_NOTE_TIME, time,
 			   is_stored ? object_reader_object(handle->reader)->generation : file->generation);
-	/* Source: gcsfuse (internal/fs/inode/file.go, SetMtime): what was removed or replaced meanwhile keeps its own */
+	/* An object that was removed or replaced meanwhile keeps its own time. Source: gcsfuse
+	 * (internal/fs/inode/file.go, SetMtime) */
 	return problem == -ENOENT || problem == -EBUSY ? 0 : problem;
 }
 
@@ -195,8 +196,8 @@ int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t
 	return problem;
 }
 
-/* No process waits for the last close: changes that a container without a network could not store are dropped, and
- * those of a killed program are stored soon or not at all. */
+/* No process waits for the last close. Changes that a container without a network could not store are dropped;
+ * changes of a killed program are stored within GCS_LEFT_S or dropped. */
 void gcs_close(struct gcs_handle *handle)
 {
 	struct gcs_call last_close = { 0 };
@@ -211,7 +212,7 @@ void gcs_close(struct gcs_handle *handle)
 			  ? -EIO
 			  : gcs_flush(handle, &last_close);
 	if (problem && gcs_log_allows()) {
-		gcs_file_place(handle->files, file, &place); /* the current name: a rename may be under way */
+		gcs_file_place(handle->files, file, &place); /* read the name again: a rename may have changed it */
 		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", place.bucket,
 			  place.object, strerrordesc_np(-problem));
 	}

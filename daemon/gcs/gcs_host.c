@@ -29,13 +29,13 @@
 #include "store/objects/objects.h"
 
 enum {
-	BEGIN_MS = 15000, /* it may wait for the previous process to leave */
+	BEGIN_MS = 15000, /* the previous process may still have to unmount */
 	END_MS = 5000,
 	WORDS_MAX = 512,
 	SIGN_BYTES = 16,
 };
 
-/* Whether a node's engine sees the mount. */
+/* Whether the engine of a node sees the mount, and can bind it into containers. */
 struct engine_view {
 	const char *url;
 	enum { VISIBILITY_UNKNOWN, VISIBLE, INVISIBLE } visibility;
@@ -44,12 +44,12 @@ struct engine_view {
 struct gcs_host {
 	struct gcs_host_options options;
 	char *state_dir, *directory;
-	struct engine_view *engines; /* as many as there are nodes */
+	struct engine_view *engines; /* one for each node */
 	struct gcs_endpoint *endpoint;
-	pthread_mutex_t rules_lock; /* so that the last notification is the right one */
+	pthread_mutex_t rules_lock; /* so that GCS_RULES always matches the newest call */
 	pid_t pid;                  /* 0: none is running */
 	char sign[sizeof(".") + 2 * SIGN_BYTES]; /* of its mount: gcs_file_system.h */
-	int life;                   /* the other end of its standard input and output; -1 */
+	int life;                   /* our end of the socket that is the process's standard input and output; -1: none */
 };
 
 DEFINE_AUTO(gcs_host, struct gcs_host *, gcs_host_close)
@@ -71,7 +71,7 @@ static void process_kill(struct gcs_host *host)
 	process_forget(host);
 }
 
-/* Lets it leave the place, and end unless containers keep it, which it says. */
+/* Tells the process to unmount. It then ends, unless containers still have the mount: it says so by GCS_KEPT. */
 static void process_end(struct gcs_host *host)
 {
 	struct pollfd life = { .fd = host->life, .events = POLLIN };
@@ -206,10 +206,10 @@ static enum status process_start(struct gcs_host *host, struct error *err)
 
 /* ---- for the scheduler ---- */
 
-/* Asks the engine for the sign. The engine does not have it if it runs on another machine or in another mount namespace, or
- * if another daemon's mount is at the same path. The mount of a daemon in a container is visible if the state directory is
- * a shared mount. If the engine does not answer, the next call asks again: the engine refuses to create a container without
- * the directory. */
+/* Asks the engine whether it finds the directory named by the mount's sign. It does not if it runs on another
+ * machine or in another mount namespace, or if another daemon's mount is at the same path. The mount of a daemon in
+ * a container is visible if the state directory is a shared mount. If the engine does not answer, the next call asks
+ * again: the engine refuses to create a container without the directory. */
 static enum status visibility_check(const struct gcs_host *host, struct engine_view *engine,
 				    struct error *err)
 {

@@ -15,7 +15,8 @@ struct objects;
 
 struct gcs_host_options {
 	const char *state_dir; /* absolute */
-	/* The engine of each node: "unix:///var/run/docker.sock". The strings live as long as the host. */
+	/* The URL of each node's engine, such as "unix:///var/run/docker.sock". The strings live as long as the
+	 * host. */
 	const char *const *engines;
 	size_t engine_count;
 	/* As struct engine_kind has it. */
@@ -28,8 +29,9 @@ struct gcs_host_options {
 	struct fault_registry *faults;
 };
 
-/* If the endpoint cannot be opened, that is logged, and jobs have no /gcs. */
+/* Opens the endpoint. If that fails, the failure is logged, and jobs have no /gcs. */
 void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host);
 struct gcs_ops gcs_host_ops(struct gcs_host *host);
-/* Mounts in containers stay; if there are none, the process has ended when this returns. NULL is harmless. */
+/* Mounts in containers stay. If there are none, the serving process has ended when this function returns. NULL is
+ * harmless. */
 void gcs_host_close(struct gcs_host *host);

@@ -35,8 +35,8 @@ int gcs_errno_of(enum status status)
 
 /* ---- one name ---- */
 
-/* Of a bucket, or of what is below it: whether anything begins with @prefix, and when it was made if it has an
- * object of its own. */
+/* Reads a bucket or a directory. *ret_found: some object begins with @prefix. The time is that of the object named
+ * @prefix, if there is one, else index->begun_ns. */
 static int directory_look(const struct gcs_index *index, const char *bucket, const char *prefix,
 			  bool *ret_found, struct gcs_facts *ret_facts)
 {
@@ -138,10 +138,10 @@ int gcs_directory_is_empty(const struct gcs_index *index, const struct gcs_path 
 struct gcs_listing {
 	const struct gcs_index *index;
 	char bucket[GCS_BUCKET_SIZE], prefix[GCS_OBJECT_SIZE];
-	struct gcs_entry entries[PAGE_MOST + 1]; /* of the page: one name may be an object and a directory */
+	struct gcs_entry entries[PAGE_MOST + 1]; /* of the page; one name may be an object and a directory */
 	size_t count;
-	int64_t first; /* the place of the page's first entry */
-	char *next;    /* where the page after it begins */
+	int64_t first; /* position of the page's first entry */
+	char *next;    /* name with which the next page begins */
 	bool is_begun, is_last;
 };
 
@@ -188,7 +188,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Whether there is a directory of an object's name: in the page, if the page goes that far. */
+/* Sets *ret_twin if a directory has the same name as the object. Looks into the store only if the page ends before
+ * the directory's name. */
 static int twin_look(const struct gcs_listing *listing, const struct object_page *page, const char *object,
 		     bool *ret_twin)
 {

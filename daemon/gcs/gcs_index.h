@@ -17,23 +17,23 @@ struct gcs_index {
 	struct objects *objects;
 	/* a bucket that does not exist counts as an empty directory, because programs look before they write */
 	bool auto_buckets;
-	int64_t begun_ns; /* the time of directories without one */
+	int64_t begun_ns; /* the time of a directory that has no object of its own */
 };
 
 struct gcs_facts {
 	bool is_directory, is_link;
 	int64_t size_bytes, modified_ns;
-	int64_t generation; /* of a file's object; 0: none, or it was changed */
+	int64_t generation; /* of a file's object; 0: a directory, or a file with unsaved changes */
 };
 
-/* The errno for an error of the store or of Cloud Storage. */
+/* Converts an error of the store or of Cloud Storage to a negative errno. */
 int gcs_errno_of(enum status status);
 
 /* ENOENT. */
 int gcs_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts);
-/* The target of a link; EINVAL: it is not a link. The text is cut if there is not enough room. */
+/* Reads the target of a symbolic link, cut to @size bytes. EINVAL: the object is not a link. */
 int gcs_link_read(const struct gcs_index *index, const struct gcs_path *path, char *ret_target, size_t size);
-/* Whether the directory is empty, not counting an object of its own. */
+/* Sets *ret_empty if the directory has no entries; an object of its own does not count. */
 int gcs_directory_is_empty(const struct gcs_index *index, const struct gcs_path *path, bool *ret_empty);
 
 struct gcs_entry {
@@ -41,15 +41,16 @@ struct gcs_entry {
 	struct gcs_facts facts;
 };
 
-/* A directory that is being read, a page at a time. */
+/* A directory that is being listed, a page at a time. */
 struct gcs_listing;
 struct gcs_listing *gcs_listing_new(const struct gcs_index *index, const struct gcs_path *path);
 void gcs_listing_free(struct gcs_listing *listing);
-/* The entry at @place, from 0; *ret_entry NULL: there are no more. It lives until the next call.
- * Going on from where one was is cheap; going back begins anew, which lasts. EINTR: the caller was killed. */
+/* Reads the entry at position @place, from 0; *ret_entry is valid until the next call, NULL: there are no more
+ * entries. The next position is cheap; an earlier one rereads the directory from its start, which is slow. EINTR:
+ * the caller was killed. */
 int gcs_listing_at(struct gcs_listing *listing, pid_t caller, int64_t place,
 		   const struct gcs_entry **ret_entry);
-/* How many entries there were when the end was reached. */
+/* Number of entries; known when the end was reached. */
 int64_t gcs_listing_count(const struct gcs_listing *listing);
 
 /* Calls @each with the name of every object that begins with @prefix. An error that it returns stops the iteration. */

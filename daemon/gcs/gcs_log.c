@@ -11,14 +11,14 @@
 
 enum { US_PER_S = 1000000 };
 
-/* Without appending, writes would continue after a hole. */
+/* Truncates a full log file, if it is open for appending: otherwise the next write would leave a hole before it. */
 static void file_limit(void)
 {
 	struct stat info;
 
 	if (fstat(STDERR_FILENO, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > GCS_LOG_MAX_BYTES &&
 	    fcntl(STDERR_FILENO, F_GETFL) & O_APPEND && ftruncate(STDERR_FILENO, 0) != 0)
-		return; /* nothing can be done, nor logged */
+		return; /* ignored: the log cannot take a message about it */
 }
 
 bool gcs_log_allows(void)

@@ -9,5 +9,5 @@ enum {
 	GCS_LOG_LINES_PER_S = 20,
 };
 
-/* Whether another line may be written now. A full file is truncated. */
+/* True if a line may be written now. Truncates a log file that is full. */
 bool gcs_log_allows(void);

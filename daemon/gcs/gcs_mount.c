@@ -41,7 +41,7 @@ struct mount {
 
 /* ---- the place ---- */
 
-/* The previous process may be about to release it. */
+/* Waits for the lock, because the previous process may be about to release it. */
 static enum status lock_take(struct mount *mount, struct error *err)
 {
 	mount->lock_fd = openat(mount->state_fd, GCS_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -70,7 +70,7 @@ static enum status place_make(const struct mount *mount, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- what it is made of ---- */
+/* ---- the objects that serve the files ---- */
 
 static enum status parts_make(struct mount *mount, const char *state_dir, bool auto_buckets,
 			      struct error *err)
@@ -89,7 +89,7 @@ static enum status parts_make(struct mount *mount, const char *state_dir, bool a
 	if (!mount->client)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl cannot be initialised");
 	mount->files = gcs_files_new(&mount->index, mount->client, mount->state_fd);
-	/* Now, so that a store that cannot be read is reported. */
+	/* Prepare now, so that a store that cannot be read is reported at start. */
 	return objects_prepare(mount->objects, err);
 }
 
@@ -133,7 +133,8 @@ static void mount_close(struct mount *mount)
 
 /* ---- its life ---- */
 
-/* Waits until the daemon that started this process ends; after that, only containers keep the file system alive. */
+/* Waits until the daemon that started this process ends, then unmounts; after that, only mounts in containers keep
+ * the file system alive. */
 static void *watch_main(void *arg)
 {
 	struct mount *mount = arg;
@@ -165,7 +166,7 @@ static enum status serve(struct mount *mount, struct error *err)
 	printf("ready\n");
 	fflush(stdout);
 	rc = gcs_file_system_serve(mount->system, err);
-	pthread_cancel(watch); /* unless it is leaving: another process has unmounted it */
+	pthread_cancel(watch); /* ends the thread if another process has unmounted the file system */
 	pthread_join(watch, NULL);
 	return rc;
 }

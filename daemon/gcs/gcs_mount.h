@@ -21,8 +21,8 @@
  *
  * Its standard output says one line, "ready" or why it cannot be; its log is on standard error. */
 
-/* Its last line, if containers still have the mount. */
+/* The last line that the process writes to standard output if containers still have the mount. */
 #define GCS_KEPT "kept\n"
 
-/* @arguments are the words after "gcs-mount", ending with NULL. The exit code. */
+/* @arguments are the words after "gcs-mount", ending with NULL. Returns the exit code. */
 int gcs_mount_main(const char *const *arguments);

@@ -62,7 +62,8 @@ static char *place_of(const char *state_dir)
 	return memory_printf("%s/" GCS_MOUNT, state_dir);
 }
 
-/* A mount has a device of its own; that of a server that is gone has no answers. */
+/* A mounted directory has another device number than its parent; if its server has ended, stat() fails with
+ * ENOTCONN. */
 bool gcs_mountpoint_is_mounted(const char *state_dir)
 {
 	AUTO(string) char *place = place_of(state_dir);
@@ -75,7 +76,7 @@ bool gcs_mountpoint_is_mounted(const char *state_dir)
 	return here.st_dev != above.st_dev;
 }
 
-/* -1: a process serves it, or it never existed. */
+/* Returns the locked descriptor; -1: a running process holds the lock, or the lock file does not exist. */
 static int lock_try(const char *state_dir)
 {
 	AUTO(string) char *path = memory_printf("%s/" GCS_LOCK, state_dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon/gcs/gcs_names.c: files and directories that are removed, made, or have another name from now on. The kernel has
- * locked their directories, for all containers. */
+/* daemon/gcs/gcs_names.c: makes, removes and renames files and directories. During each call the kernel has locked
+ * the directory, for all containers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 	const struct gcs_call call = { .caller = caller, .hurries = true };
 	int problem = file ? gcs_file_lock(files, file, &call) : 0;
 
-	if (problem) { /* a file that is being stored is stored before it is removed */
+	if (problem) { /* gcs_file_lock() failed while another thread stores the file */
 		gcs_file_leave(files, file);
 		return problem;
 	}
 	problem = gcs_delete(files->client, &call, path->bucket, path->object, 0);
-	if (!problem || problem == -ENOENT) { /* or what is written on is stored nowhere */
+	if (!problem || problem == -ENOENT) { /* -ENOENT: the file has unsaved changes only, which are dropped */
 		pthread_mutex_lock(&files->lock);
 		gcs_names_forget(files, path->bucket, path->object, gcs_node_of(caller));
 		pthread_mutex_unlock(&files->lock);
@@ -38,7 +38,7 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 	return problem == -ENOENT ? 0 : problem;
 }
 
-/* Every file of one name, on one node, has another one now. */
+/* Gives all open files of one name on one node the new name. */
 static void names_move(struct gcs_files *files, uint64_t node, const char *bucket, const char *object,
 		       const char *to_bucket, const char *to_object)
 {
@@ -57,7 +57,7 @@ static void names_move(struct gcs_files *files, uint64_t node, const char *bucke
 	pthread_mutex_unlock(&files->lock);
 }
 
-/* If the object is stored again between the copy and the removal, it is copied again. */
+/* Copies the object, then removes the old one; repeats both if a program stores the object again in between. */
 static int object_move(const struct gcs_files *files, const struct gcs_call *call, const char *bucket,
 		       const char *object, const char *to_bucket, const char *to_object)
 {
@@ -77,7 +77,8 @@ static int object_move(const struct gcs_files *files, const struct gcs_call *cal
 	return is_copied && problem == -ENOENT ? 0 : problem;
 }
 
-/* The newest that is open under a name, held: what has no changes yet may get some. NULL: none. */
+/* Returns the newest open file of the name, with a reference; also one without changes, which may get some. NULL:
+ * none. */
 static struct gcs_file *file_hold(struct gcs_files *files, uint64_t node, const char *bucket,
 				  const char *object)
 {
@@ -102,15 +103,15 @@ static int entry_rename(struct gcs_files *files, const struct gcs_call *call, co
 		gcs_file_leave(files, file);
 		return problem;
 	}
-	/* Held until it has its new name. What is not stored yet will be under that one: the directory is locked for
-	 * all, and storing may last. */
+	/* The file's lock is held until the file has its new name. Unsaved changes are not stored first: storing may
+	 * last, and the directory is locked for all containers. They are stored under the new name later. */
 	problem = object_move(files, call, bucket, object, to_bucket, to_object);
 	if (problem == -ENOENT && file)
-		problem = 0; /* it was removed while it is open */
-	if (!problem)        /* or it is stored under a name that no program knows */
+		problem = 0; /* the object was removed while the file is open */
+	if (!problem)        /* else later changes would be stored under the old name */
 		names_move(files, node, bucket, object, to_bucket, to_object);
 	if (file) {
-		file->generation = 0; /* as which it is now stored is not known */
+		file->generation = 0; /* the copy's generation is not known */
 		pthread_mutex_unlock(&file->lock);
 		gcs_file_leave(files, file);
 	}
@@ -161,7 +162,7 @@ struct move {
 	struct gcs_files *files;
 	struct gcs_call call;
 	const char *bucket, *to_bucket, *to_prefix;
-	size_t skipped; /* of each name: the old prefix */
+	size_t skipped; /* length of the old prefix, which each name loses */
 	bool has_moved; /* an object of this pass */
 };
 
@@ -181,10 +182,10 @@ static int object_rename(void *arg, const char *object)
 	const int problem = moved_rename(move, object);
 
 	move->has_moved = true;
-	return problem == -ENOENT ? 0 : problem; /* it was removed by another process */
+	return problem == -ENOENT ? 0 : problem; /* -ENOENT: another process removed the object */
 }
 
-/* Whether some file below a directory has a name there; *ret_path is it. */
+/* Finds an open file of the caller's node with a name that begins with @prefix. True: *ret_path is its path. */
 static bool file_find_below(const struct move *move, const char *prefix, struct gcs_path *ret_path)
 {
 	const uint64_t node = gcs_node_of(move->call.caller);
@@ -203,7 +204,7 @@ static bool file_find_below(const struct move *move, const char *prefix, struct 
 	return found;
 }
 
-/* Open files move with their object, or they could be stored again under the old name. */
+/* Renames open files below the directory too: otherwise they could be stored again under the old name. */
 static int files_rename_below(const struct move *move, const char *prefix)
 {
 	struct gcs_path path;
@@ -211,13 +212,14 @@ static int files_rename_below(const struct move *move, const char *prefix)
 
 	while (!problem && file_find_below(move, prefix, &path)) {
 		problem = moved_rename(move, path.object);
-		if (problem == -ENOENT) /* it was closed, and is nowhere */
+		if (problem == -ENOENT) /* the file was closed meanwhile, and has no object */
 			problem = 0;
 	}
 	return problem;
 }
 
-/* Whatever is put below it meanwhile is moved as well, or stays. */
+/* Makes several passes, so that objects stored below the directory meanwhile are moved as well; after PASSES_MOST
+ * passes, further ones stay. */
 int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs_path *from,
 			 const struct gcs_path *to)
 {

@@ -19,7 +19,7 @@ struct gcs_node {
 	uint64_t id;
 	unsigned references, open_count;
 	int64_t reserved_bytes;
-	int64_t killed_us; /* when the first of those that are killed now had something to store */
+	int64_t killed_us; /* when a program of the present series of killed ones first had changes to store */
 };
 
 struct gcs_nodes {
@@ -46,7 +46,7 @@ struct gcs_nodes *gcs_nodes_new(int state_fd)
 	nodes->state_fd = state_fd;
 	nodes->open_max = GCS_OPEN_MAX;
 	if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur / 4 < nodes->open_max)
-		nodes->open_max = (unsigned)descriptors.rlim_cur / 4; /* two each, and as many for all else */
+		nodes->open_max = (unsigned)descriptors.rlim_cur / 4; /* two for each file, and half for everything else */
 	pthread_mutex_init(&nodes->lock, NULL);
 	return nodes;
 }

@@ -11,10 +11,10 @@
 struct gcs_node;
 struct gcs_nodes;
 
-/* Identifies a thread's container by its mount namespace; 0: unknown, because it must not be read. */
+/* Identifies a thread's container by its mount namespace; 0: unknown, because this process may not read it. */
 uint64_t gcs_node_of(pid_t caller);
 
-/* @state_fd: on the file system that has the changed files, borrowed. */
+/* @state_fd: a directory on the file system that holds the changed files, borrowed. */
 struct gcs_nodes *gcs_nodes_new(int state_fd);
 void gcs_nodes_free(struct gcs_nodes *nodes);
 
@@ -39,9 +39,9 @@ void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t rese
 int gcs_node_reserve(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *reserved_bytes,
 		     int64_t size_bytes);
 
-/* Its changes are stored: releases what is reserved for it, until it changes again. */
+/* Releases a file's reserved bytes, because its changes are stored; its next change reserves again. */
 void gcs_node_release(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *reserved_bytes);
 
-/* Until when files that killed programs left open are stored while the programs wait for it: one second, for all files
- * of all programs of a container that are killed within ten seconds. */
+/* Returns the time until which files of killed programs are stored while the programs wait: one second, shared by
+ * all files of all programs of a container that are killed within ten seconds. */
 int64_t gcs_node_killed_until_us(struct gcs_nodes *nodes, struct gcs_node *node);

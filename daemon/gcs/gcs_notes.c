@@ -30,7 +30,7 @@ void gcs_time_write(int64_t time_ns, char ret_text[GCS_TIME_SIZE])
 	snprintf(ret_text + length, GCS_TIME_SIZE - length, "%sZ", fraction);
 }
 
-/* Reads the part of a time after the seconds: an optional fraction, and the zone. */
+/* Reads the part of a time after the seconds: an optional fraction, and the zone. False: malformed. */
 static bool rest_read(const char *rest, int64_t *ret_ns, int *ret_zone_s)
 {
 	int hours, minutes, used = 0;

@@ -20,7 +20,8 @@ void gcs_time_write(int64_t time_ns, char ret_text[GCS_TIME_SIZE]);
 /* False: malformed, or before 1678 or after 2262. */
 bool gcs_time_read(const char *text, int64_t *ret_ns);
 
-/* For an object that is not a directory. A malformed time counts as missing. */
+/* Facts of an object that is not a directory. A malformed time counts as missing. */
 struct gcs_facts gcs_facts_of(const struct object *object);
-/* For a link; NULL: its bytes are the target, as in other tools of Google. */
+/* Target of a symbolic link from the object's metadata; NULL: the object's bytes are the target, as in other tools
+ * of Google. */
 const char *gcs_link_target(const struct object *object);

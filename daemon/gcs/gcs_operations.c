@@ -136,7 +136,7 @@ static int fs_link(const char *from, const char *to)
 
 /* ---- files ---- */
 
-/* Parses a path at which a file may be: below a bucket. -EPERM for all other paths. */
+/* Parses the path of a file or a directory below a bucket. -EPERM for all other paths. */
 static int entry_parse(const char *text, struct gcs_path *ret_path)
 {
 	int problem = gcs_path_parse(text, ret_path);
@@ -170,7 +170,8 @@ static int fs_open(const char *text, struct fuse_file_info *info)
 	return file_open(text, (info->flags & O_ACCMODE) == O_RDONLY ? GCS_READ : GCS_CHANGE, &call, info);
 }
 
-/* The kernel has found no such name, and has locked the directory; another process may have made it meanwhile. */
+/* The kernel calls this after it found no such name, with the directory locked; another process may have made the
+ * file since. */
 static int fs_create(const char *text, mode_t mode, struct fuse_file_info *info)
 {
 	const struct gcs_call call = { .caller = caller_now(), .hurries = true };
@@ -206,7 +207,7 @@ static int fs_read_buf(const char *text, struct fuse_bufvec **ret_buffer, size_t
 	return 0;
 }
 
-/* Finds the end of a file from its descriptor: the size that the kernel has cached may be out of date. */
+/* Finds the end of a file from its descriptor, because the size that the kernel has cached may be out of date. */
 static int end_find(int fd, off_t *ret_end)
 {
 	struct stat info;
@@ -309,7 +310,7 @@ static int fs_readlink(const char *text, char *ret_target, size_t size)
 	return gcs_link_read(system_now()->index, &path, ret_target, size);
 }
 
-/* For things that are not files: accepted and ignored, like gcsfuse. */
+/* Sets the time of a file; for everything else it is accepted and ignored, as in gcsfuse. */
 static int fs_utimens(const char *text, const struct timespec times[2], struct fuse_file_info *info)
 {
 	const struct gcs_call call = { .caller = caller_now(), .hurries = true, .opens = true };
@@ -444,7 +445,7 @@ static int fs_rmdir(const char *text)
 	return is_empty ? gcs_directory_remove(system->files, caller_now(), &path) : -ENOTEMPTY;
 }
 
-/* Checks that @to can be replaced or made. 0 or a negative errno. */
+/* Checks that a rename may replace @to. 0, or a negative errno. */
 static int target_check(const struct gcs_path *to, bool is_directory, const struct gcs_facts *there)
 {
 	bool is_empty;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-	GCS_THREADS = 96, /* programs that wait for the daemon occupy one each */
+	GCS_THREADS = 96, /* a call that waits for the daemon occupies one thread */
 };
 
 struct gcs_file_system {
@@ -21,5 +21,5 @@ struct gcs_file_system {
 	char *place, *sign; /* as given to gcs_file_system_mount() */
 };
 
-/* Their private data is a struct gcs_file_system. */
+/* libfuse's private data of these operations is a struct gcs_file_system. */
 extern const struct fuse_operations gcs_operations;

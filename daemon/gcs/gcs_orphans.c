@@ -19,7 +19,7 @@ enum { WORDS_BYTES_MAX = 8192, WAIT_MS = 2000 };
 
 DEFINE_AUTO(directory, DIR *, closedir)
 
-/* A process is ours that says so: "trainyard", "gcs-mount", the state directory. */
+/* True if the process's arguments are "trainyard", "gcs-mount" and @state_dir. */
 static bool process_serves(pid_t pid, const char *state_dir)
 {
 	char path[48], words[WORDS_BYTES_MAX + 1];
@@ -50,7 +50,8 @@ static bool process_ends(int process, int timeout_ms)
 	return poll(&end, 1, timeout_ms) == 1;
 }
 
-/* Ends by itself, because no container has its files any more; or because it was ordered to. */
+/* Waits for the process, which ends by itself if no container uses its files; if it does not, sends SIGTERM, then
+ * SIGKILL. False: it still runs. */
 static bool process_end(int process)
 {
 	static const int signals[] = { SIGTERM, SIGKILL };
@@ -58,7 +59,7 @@ static bool process_end(int process)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		if (process_ends(process, WAIT_MS))
 			return true;
-		syscall(SYS_pidfd_send_signal, process, signals[i], NULL, 0); /* glibc has it from 2.36 on */
+		syscall(SYS_pidfd_send_signal, process, signals[i], NULL, 0); /* the function needs glibc 2.36 */
 	}
 	return process_ends(process, WAIT_MS);
 }
@@ -70,7 +71,7 @@ static bool process_clear(pid_t pid, const char *state_dir, bool only_look,
 	bool ended = true;
 	char name[16];
 
-	/* Once more: the number may be another's by now, the descriptor cannot. */
+	/* Check again, now that the descriptor is open: another process may have got the number before. */
 	if (process < 0 || !process_serves(pid, state_dir)) {
 		if (process >= 0)
 			close(process);
@@ -98,7 +99,7 @@ static bool processes_clear(const char *state_dir, bool only_look, const struct 
 		if (pid > 0 && *rest == '\0' && process_serves((pid_t)pid, state_dir))
 			all &= process_clear((pid_t)pid, state_dir, only_look, report);
 	}
-	if (!sees_itself) /* also if /proc is empty: it is mounted nowhere */
+	if (!sees_itself) /* also if /proc is not mounted, and so is empty */
 		report->reported(report->arg, "process", "that serves /gcs", "/proc lists no processes");
 	return sees_itself && all;
 }

@@ -12,7 +12,7 @@
 
 static const char top_name[] = "gcs";
 
-/* By the ends of names: the types that gcsfuse tells on any machine, and some of those that it has from its image.
+/* Media types by the extension of a name: those that gcsfuse uses on any machine, and some that it has from its image.
  * Source: https://pkg.go.dev/mime#TypeByExtension (read 2026-11-22) */
 static const struct {
 	const char *ending, *type;
@@ -76,7 +76,7 @@ static int object_parse(const char *object, struct gcs_path *path)
 	int problem;
 
 	path->is_twin = length > 1 && object[length - 1] == '\n' && object[length - 2] != '/';
-	if (length - path->is_twin > GCS_OBJECT_SIZE - 2) /* a slash may have to be put behind it */
+	if (length - path->is_twin > GCS_OBJECT_SIZE - 2) /* leaves room for a slash at the end */
 		return -ENAMETOOLONG;
 	snprintf(path->object, sizeof(path->object), "%.*s", (int)(length - path->is_twin), object);
 	problem = segments_check(path->object);

@@ -15,8 +15,8 @@
 #include <stddef.h>
 
 enum gcs_kind {
-	GCS_TOP,     /* of the file system: holds "gcs" */
-	GCS_BUCKETS, /* the directory that containers have at /gcs */
+	GCS_TOP,     /* root of the file system: holds "gcs" */
+	GCS_BUCKETS, /* directory of all buckets, which containers have at /gcs */
 	GCS_BUCKET,
 	GCS_ENTRY, /* below a bucket */
 };
@@ -26,21 +26,21 @@ enum { GCS_BUCKET_SIZE = 224, GCS_OBJECT_SIZE = 1026, GCS_SEGMENT_MAX = 255 };
 struct gcs_path {
 	enum gcs_kind kind;
 	char bucket[GCS_BUCKET_SIZE];
-	char object[GCS_OBJECT_SIZE]; /* for an entry: its name, without a final slash; "" otherwise */
-	bool is_twin;                 /* it stands for the object that has the same name as a directory */
+	char object[GCS_OBJECT_SIZE]; /* of an entry: the object's name without a final slash; else "" */
+	bool is_twin;                 /* the path means the object that shares its name with a directory */
 };
 
 /* @path begins with a slash and has no empty parts. 0, or a negative errno: ENOENT: nothing can have this path; EINVAL:
  * no object may have such a name; ENAMETOOLONG. */
 int gcs_path_parse(const char *path, struct gcs_path *ret_path);
 
-/* The common prefix of all objects in a directory: "a/b/", for a bucket "". */
+/* Writes the common prefix of all objects in a directory, such as "a/b/"; for a bucket "". */
 void gcs_path_prefix(const struct gcs_path *path, char ret_prefix[GCS_OBJECT_SIZE]);
 
-/* The path of a name in a directory. False: it is too long. */
+/* Appends a name to the path of a directory. False: the result is too long. */
 bool gcs_path_join(const struct gcs_path *directory, const char *name, struct gcs_path *ret_path);
 
-/* Whether a part of an object's name, between slashes, is valid as a file name. */
+/* True if a part of an object's name, between slashes, is valid as a file name. */
 bool gcs_segment_is_name(const char *segment, size_t length);
 
 /* The media type for @object by its extension; never NULL. */

@@ -15,7 +15,7 @@ enum { SMALL_BYTES = 4096, LOOK_S = 1 };
 
 struct gcs_turns {
 	pthread_mutex_t lock;
-	pthread_cond_t changed;      /* something is kept, or it is stopped */
+	pthread_cond_t changed;      /* a call began to wait, or gcs_turns_stop() was called */
 	uint64_t running[GCS_TURNS]; /* containers with a running call, one entry for each call */
 	size_t running_count;
 	struct gcs_held *first, **last;
@@ -159,7 +159,7 @@ bool gcs_turns_wait(struct gcs_turns *turns)
 	return goes_on;
 }
 
-/* What is looked at while others begin and end. */
+/* Copy of a waiting call, to check its process without the lock. */
 struct glance {
 	uint64_t number;
 	pid_t caller;
@@ -183,7 +183,7 @@ static struct glance *glances_take(struct gcs_turns *turns, size_t *ret_count)
 	return glances;
 }
 
-/* A call of an exiting process waits as long as its other waits. */
+/* True if no process needs the answer: the process was killed, or has been exiting for longer than GCS_ENDING_S. */
 static bool is_abandoned(const struct glance *glance)
 {
 	const int64_t lasted_us = clock_mono_us(&system_clock) - glance->since_us;

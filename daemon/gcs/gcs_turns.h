@@ -23,7 +23,7 @@ struct gcs_held {
 	struct gcs_held *next;
 	uint64_t number; /* in order of arrival */
 	uint64_t node;
-	pid_t caller; /* 0: no process waits for it */
+	pid_t caller; /* the waiting thread; 0: no process waits for the call */
 	int64_t since_us;
 	size_t length;
 	char bytes[];
@@ -32,7 +32,7 @@ struct gcs_held {
 enum gcs_turn {
 	GCS_TURN_NOW,   /* until gcs_turns_pass() */
 	GCS_TURN_LATER, /* a copy is kept */
-	GCS_TURN_NEVER, /* too many bytes of its container are kept, or there is no memory */
+	GCS_TURN_NEVER, /* refused: too many bytes of its container wait, or there is no memory */
 };
 
 /* The caller frees. */
@@ -42,12 +42,13 @@ void gcs_turns_free(struct gcs_turns *turns);
 
 enum gcs_turn gcs_turns_take(struct gcs_turns *turns, uint64_t node, pid_t caller, const void *bytes,
 			     size_t length);
-/* Ends one of a container's calls. Returns the next call to run, which is counted already, the caller's to free();
- * NULL: none. */
+/* Counts one of the container's calls as ended. Returns the next call to run, already counted as running, which the
+ * caller must free(); NULL: none. */
 struct gcs_held *gcs_turns_pass(struct gcs_turns *turns, uint64_t node);
 
-/* Waits until a call is waiting, and one more second. False: gcs_turns_stop() was called. */
+/* Blocks until a call waits for its turn, and one second more. False: gcs_turns_stop() was called. */
 bool gcs_turns_wait(struct gcs_turns *turns);
-/* All waiting calls of processes that no longer wait, as a list, the caller's to free(). */
+/* Removes all waiting calls of processes that no longer need an answer. Returns them as a list, which the caller
+ * must free(). */
 struct gcs_held *gcs_turns_abandoned(struct gcs_turns *turns);
 void gcs_turns_stop(struct gcs_turns *turns);

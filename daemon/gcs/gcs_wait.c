@@ -19,7 +19,7 @@ enum {
 	WAY_US = 1000,
 	BRIEFLY_US = GCS_BRIEFLY_S * US_PER_S,
 	CHANGE_US = GCS_CHANGE_S * US_PER_S,
-	STORED_BYTES_PER_S = 16 << 20, /* Choice: a slow disk that has more to do */
+	STORED_BYTES_PER_S = 16 << 20, /* Choice: the rate of a slow disk that has other work */
 };
 
 static int64_t now_us(void)
@@ -98,13 +98,13 @@ static int64_t storing_us(int64_t size_bytes)
 	return size_bytes / STORED_BYTES_PER_S * US_PER_S;
 }
 
-/* How long something may last that mostly does not. */
+/* How long a usually short step may last before it needs a place. */
 static int64_t brief_us(int64_t size_bytes)
 {
 	return BRIEFLY_US + storing_us(size_bytes);
 }
 
-/* How long it may still wait: @hurried_us in all where it hurries. */
+/* How long the call may still wait, in µs. @hurried_us: the whole limit of a call that hurries. */
 static int64_t left_us(const struct gcs_wait *wait, int64_t hurried_us)
 {
 	int64_t until_us = wait->begun_us + (wait->call.hurries ? hurried_us : patience_us(wait->all));
@@ -151,7 +151,7 @@ static bool is_in_the_way(const struct gcs_wait *wait)
 	return false;
 }
 
-/* While something lasts that needs a place at once. */
+/* Sleeps for @pause_us while occupying a place. -EIO: no place was free, or the time limit is over. */
 static int pause_in_place(struct gcs_wait *wait, unsigned places, int64_t hurried_us, int64_t pause_us)
 {
 	int problem = place_take(wait, places);
@@ -230,7 +230,7 @@ void gcs_wait_moved(struct gcs_wait *wait, int64_t lasted_us)
 
 	gcs_wait_end(wait);
 	wait->begun_us += lasted_us;
-	if (until_us) /* a change meanwhile has made it 0, and it stays that */
+	if (until_us) /* a new change of the file may have reset it to 0, which stays */
 		__atomic_compare_exchange_n(wait->call.until_us, &until_us, until_us + lasted_us, false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -239,7 +239,7 @@ int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
 {
 	if (is_in_the_way(wait))
 		return -EIO;
-	/* Then it is on its way. */
+	/* Without fault rules, the answer counts as being on its way. */
 	if (!gcs_waits_have_rules(wait->all)) {
 		gcs_wait_end(wait);
 		return 0;

@@ -57,25 +57,25 @@ struct gcs_waits {
 	int state_fd; /* the state directory, borrowed */
 	unsigned patience_s;
 	unsigned count; /* atomic */
-	int64_t changes_us[GCS_CHANGES_MAX]; /* atomic; when the running changes of names began; 0: none */
+	int64_t changes_us[GCS_CHANGES_MAX]; /* atomic; when each running change of names began; 0: an unused slot */
 };
 
-/* A call of the file system, as far as waiting is concerned. */
+/* A call of the file system: the facts that decide how long it may wait. */
 struct gcs_call {
-	pid_t caller; /* the thread that waits; 0: none does */
+	pid_t caller; /* the thread that waits for the answer; 0: none */
 	bool hurries, opens;
-	/* Atomic: it gives up at this time, by the system's monotonic clock; 0 or NULL: the usual limit. Calls that
-	 * wait for the same thing share it. */
+	/* Atomic: the call gives up at this time of the system's monotonic clock; 0 or NULL: the usual limit. Calls
+	 * that wait for the same event share it. */
 	int64_t *until_us;
-	/* it ends at this time even while bytes move, by the same clock, and not earlier because it was killed; 0: not
-	 * set */
+	/* the call ends at this time of the same clock, even while bytes move, and no earlier because its process
+	 * was killed; 0: not set */
 	int64_t end_us;
-	/* Atomic: while this is not 0, a change of names waits, and the call ends with EAGAIN. NULL: it never gives
-	 * way. */
+	/* Atomic: while this is not 0, a change of names waits, and the call ends with EAGAIN. NULL: the call never
+	 * gives way. */
 	const unsigned *hurried;
 };
 
-/* One wait, for one or more things in turn. */
+/* One wait of a call, for one or more events in turn. */
 struct gcs_wait {
 	struct gcs_waits *all;
 	struct gcs_call call;
@@ -83,32 +83,33 @@ struct gcs_wait {
 	bool has_place;
 };
 
-/* Why a call must not continue, whatever it does: to be checked at least once a second. 0; EINTR: its caller was
- * killed, or its time is over; EAGAIN: it gives way. */
+/* Returns why the call must end; check it at least once a second. 0: go on; EINTR: its caller was killed, or its
+ * time is over; EAGAIN: it gives way to a change of names. */
 int gcs_call_given_up(const struct gcs_call *call);
-/* Waits until it need not give way. */
+/* Waits until *@hurried is 0, so that the call need not give way. */
 int gcs_wait_way(const struct gcs_call *call, const unsigned *hurried);
 
 void gcs_wait_begin(struct gcs_wait *wait, struct gcs_waits *all, const struct gcs_call *call);
 /* Gives its place back. */
 void gcs_wait_end(struct gcs_wait *wait);
 
-/* Whether there are fault rules, so that calls may fail or be slow. */
+/* True if there are fault rules: calls may then fail or be slow. */
 bool gcs_waits_have_rules(const struct gcs_waits *waits);
-/* When a wait that begins now gives up. */
+/* The time at which a wait that begins now gives up. */
 int64_t gcs_waits_until_us(const struct gcs_waits *waits);
 
-/* For a change of names: before libfuse gets it; and after it. */
+/* Call before libfuse gets a change of names, and gcs_waits_change_end() with the result after it. */
 int64_t *gcs_waits_change_begin(struct gcs_waits *waits);
 void gcs_waits_change_end(int64_t *change);
 
 /* Waits until the caller's container has a network. */
 int gcs_wait_network(struct gcs_wait *wait);
-/* Waits for the lock, and takes it; meanwhile @size_bytes may be in transit. */
+/* Waits for the lock and takes it, while its holder may be sending @size_bytes. */
 int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_bytes);
-/* Waits until it is time to try again, or for the last time. */
+/* Sleeps until it is time to try again. Fails if the call's limit is reached. */
 int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us);
-/* Bytes have moved for @lasted_us. Gives its place back. */
+/* Call when bytes have moved for @lasted_us: extends the limits by that time and gives the place back. */
 void gcs_wait_moved(struct gcs_wait *wait, int64_t lasted_us);
-/* For an answer to @size_bytes: called now and then, while nothing was sent or received for @quiet_us. Not 0: give up. */
+/* Call repeatedly while an answer to @size_bytes is expected, and nothing was sent or received for @quiet_us. Not 0:
+ * give up. */
 int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes);
