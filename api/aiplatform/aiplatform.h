@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/aiplatform.h: the family aiplatform.googleapis.com, v1 and v1beta1: shared by its handlers.
+/* api/aiplatform/aiplatform.h: shared by the handlers of the family aiplatform.googleapis.com, v1 and v1beta1.
  *
- * Both versions have the same rows (version_routes.inc), except for their first segment. A job is found by the id or
- * the number of its project; answers have the number. */
+ * Both versions have the same rows (version_routes.inc), except for the first segment of their paths. A job is found
+ * by the id or the number of its project; answers have the number. */
 #include "api/aiplatform/rules.h"
 #include "api/http/http.h"
 #include "api/training/context.h"
@@ -24,17 +24,18 @@ struct aiplatform_context {
 
 extern const struct discovery_api aiplatform_api, aiplatform_beta_api;
 extern const struct route aiplatform_routes[], aiplatform_beta_routes[];
-/* The common beginning of the paths of these rows, and of absent ones. */
+/* The common beginning of the paths of all methods of a version, present and absent. */
 #define AIPLATFORM_UNDER(VERSION) VERSION "/projects/{project}/locations"
-/* Rows in no discovery document: operations and locations as generated clients request them, under /ui, and the
- * emulator's own. */
+/* Rows that are in no discovery document: operations and locations under /ui, as generated clients request them, and
+ * the emulator's own methods. */
 extern const struct route aiplatform_other_routes[];
 /* Methods of the real API that this emulator does not have. */
 extern const struct route aiplatform_absent[], aiplatform_beta_absent[];
 /* Messages that an operation's Any may hold; ends with NULL. */
 extern const struct message *const aiplatform_any[];
 
-/* For custom jobs and tuning jobs: the row's methods tell which. */
+/* Handlers for custom jobs and tuning jobs: call->route's methods (struct resource_methods) say for which of the
+ * two. */
 enum status resource_create_handle(struct call *call, struct error *err);
 enum status resource_get_handle(struct call *call, struct error *err);
 enum status resource_list_handle(struct call *call, struct error *err);
@@ -61,22 +62,23 @@ enum status operation_delete_handle(struct call *call, struct error *err);
 
 /* Choice: the service documents neither. */
 enum { AIPLATFORM_PAGE_DEFAULT = 100, AIPLATFORM_PAGE_MAX = 1000 };
-/* Choice: the message of a job that a client has cancelled. */
+/* Choice: the error message in a job that a client has cancelled. */
 #define RESOURCE_CANCELLED "The job was cancelled by the user."
 
-/* The resource of the call's path, with @param as the {name} of its id; NULL: all resources of the kind. Borrows from
- * the call. */
+/* The resource that the call's path names; @param is the path's {name} that holds its id; NULL: all resources of the
+ * kind. Borrows from the call. */
 struct resource resource_of_call(const struct call *call, enum job_kind kind, const char *param);
 /* INVALID_ARGUMENT: the project in the path cannot exist, or the region does not (with lenient validation: cannot
  * exist). */
 enum status resource_parent_check(const struct call *call, struct error *err);
 
-/* The page of a list that a call requests. To be read first, because it counts the call. */
+/* The page of a list that a call requests. Read it before all else, because reading it counts the call for the
+ * quota. */
 struct page_query {
 	unsigned size;
 	const char *filter, *token, *mask; /* may be NULL */
 };
-/* @message: the type of the items, with the fields that a readMask may name. INVALID_ARGUMENT. */
+/* Reads the query of a list call. @message: the type of the items; a readMask may name its fields. INVALID_ARGUMENT. */
 enum status page_query_read(const struct call *call, const struct message *message,
 			    struct page_query *ret_query, struct error *err);
 /* @mask: canonical, lowerCamelCase paths joined by commas; may be NULL. *ret_mask is for fields_mask_write(), or NULL:
@@ -95,7 +97,7 @@ struct page_items {
 enum status page_render(struct call *call, const struct page_items *items, const char *mask,
 			struct error *err);
 
-/* What the methods of the kinds of jobs need. */
+/* The differences between the kinds of jobs, for the handlers that serve both. */
 struct resource_methods {
 	enum job_kind kind;
 	const char *param;             /* "customJob" */
@@ -110,31 +112,33 @@ struct resource_methods {
 	void (*render_whole)(struct call *call, const struct job *job,
 			     struct text *text); /* got by its name */
 };
-/* The plan of a canonical body that has passed the rules, with a newly drawn id. */
+/* Makes the plan of a canonical body that has passed the rules, with a newly drawn id. */
 enum status resource_plan(const struct call *call, const struct resource_methods *methods, const json_t *body,
 			  struct plan **ret_plan, struct error *err);
-/* The job of a canonical body that has passed the rules, ready for job_insert(), in the call's location. Fills in the
- * service's defaults, and counts the call. @ret_draft: job_deinit(); @ret_plan: the plan in it. */
+/* Makes the job of a canonical body that has passed the rules, ready for job_insert(), in the call's location. Fills
+ * in the service's defaults, and counts the call. @ret_draft: release with job_deinit(); @ret_plan: the plan in it. */
 enum status resource_draft(const struct call *call, const struct resource_methods *methods, json_t *body,
 			   struct plan **ret_plan, struct job *ret_draft, struct error *err);
 #define AUTO_JOB_DRAFT __attribute__((cleanup(job_deinit)))
-/* The first lines of its log. */
+/* Number of lines with which the log of a new job begins. */
 enum { RESOURCE_FIRST_LINES = 2 };
 extern const struct service_line resource_first_lines[RESOURCE_FIRST_LINES];
 extern const struct resource_methods custom_job_methods, tuning_job_methods;
 
-/* Whether quotas and this machine allow the plan at all. RESOURCE_EXHAUSTED, in this service's words. */
+/* Checks that quotas and this machine allow the plan. RESOURCE_EXHAUSTED if not, with this service's words. */
 enum status plan_possible(const struct call *call, const struct plan *plan, struct error *err);
 
 /* Appends the CustomJob for clients: compact JSON. */
 void custom_job_render(struct call *call, const struct job *job, struct text *text);
-/* Appends the HyperparameterTuningJob for clients: the first without its trials, for lists; the second with them. */
+/* Both append the HyperparameterTuningJob for clients: tuning_job_render() without trials, for lists; the other one
+ * with them. */
 void tuning_job_render(struct call *call, const struct job *job, struct text *text);
 void tuning_job_render_whole(struct call *call, const struct job *job, struct text *text);
-/* The member trials, by number; absent if there are none. A trial that cannot be read is logged, and left out. */
+/* Writes the member trials, sorted by number; no member if there are none. A trial that cannot be read is logged and
+ * left out. */
 void tuning_trials_render(struct call *call, const struct job *job, struct writer *answer);
-/* The job that runs the best trial of @tuning; *ret_run stays NULL if no trial has a measurement. The caller owns it.
- * Choice: of several metrics the first one counts; of equal trials the first one. */
+/* Finds the job that runs the best trial of @tuning; *ret_run, which the caller owns, stays NULL if no trial has a
+ * measurement. Choice: the first metric decides; among equal trials, the first one. */
 enum status best_trial_find(const struct call *call, const struct job *tuning, struct job **ret_run,
 			    struct error *err);
 
@@ -147,7 +151,7 @@ void model_render(struct call *call, const struct trained_model *model, struct t
 void member_resource(struct writer *answer, const char *name, const struct call *call, const char *project,
 		     const char *location, const char *collection, const char *id);
 void member_job(struct writer *answer, const char *name, const struct call *call, const struct job *job);
-/* The times and the error of resources that stand for a job. */
+/* Writes the times and the error of a resource that stands for a job. */
 void members_progress(const struct job *job, struct writer *answer);
 
 /* Appends the Operation for clients. */

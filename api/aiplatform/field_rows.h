@@ -27,13 +27,13 @@
 		.number = (NUMBER), .name = (NAME), .type = FIELD_MESSAGE, .flags = (FLAGS),                 \
 		.message = &(OF), .help = (HELP)                                                             \
 	}
-/* A member of a oneof, which is a message. */
+/* A row for a member of a oneof, if the member is a message. */
 #define CHOICE(ONEOF, NUMBER, NAME, OF, FLAGS, HELP)                                                         \
 	{                                                                                                    \
 		.oneof = (ONEOF), .number = (NUMBER), .name = (NAME), .type = FIELD_MESSAGE,                 \
 		.flags = (FLAGS), .message = &(OF), .help = (HELP)                                           \
 	}
-/* A member of a oneof, which is a scalar. */
+/* A row for a member of a oneof, if the member is a scalar. */
 #define CHOICE_FIELD(ONEOF, NUMBER, NAME, TYPE, FLAGS, HELP)                                                 \
 	{                                                                                                    \
 		.oneof = (ONEOF), .number = (NUMBER), .name = (NAME), .type = FIELD_##TYPE,                  \

@@ -22,7 +22,8 @@ struct findings {
 
 void findings_deinit(struct findings *findings);
 
-/* Extends the path by a member's snake_case name, or by an index; returns the length before, for findings_leave(). */
+/* Extends the path by a member's snake_case name, or by an index. Returns the previous length of the path, for
+ * findings_leave(). */
 size_t findings_enter(struct findings *findings, const char *name);
 size_t findings_enter_index(struct findings *findings, size_t index);
 void findings_leave(struct findings *findings, size_t length);
@@ -30,7 +31,7 @@ void findings_leave(struct findings *findings, size_t length);
 /* Adds a violation of the member @below ("machine_spec.machine_type") of the path; NULL: of the path itself. */
 void findings_add(struct findings *findings, const char *below, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Whether the limit is reached, so that looking for more is of no use. */
+/* True if FINDINGS_MAX is reached: further violations would not be reported. */
 bool findings_enough(const struct findings *findings);
-/* Moves all violations to @err; OK if there were none. */
+/* Moves all violations to @err. Returns STATUS_OK if there were none. */
 enum status findings_finish(struct findings *findings, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CustomJob, and what several resources have. */
+/* The messages of CustomJob, and messages that several resources use. */
 #include "api/aiplatform/messages.h"
 
 #include "api/aiplatform/field_rows.h"
@@ -60,7 +60,7 @@ static const struct field custom_job_fields[] = {
 const struct message aiplatform_custom_job = { OF("CustomJob"), custom_job_fields,
 					       "A job of containers or Python packages." };
 
-/* Of all collections of jobs and pipelines. */
+/* Fields of the list requests of all collections of jobs and pipelines. */
 static const struct field list_request_fields[] = {
 	FIELD(2, "filter", STRING, 0,
 	      "Which ones: terms such as state=\"JOB_STATE_FAILED\" AND labels.env=dev. Empty: all."),

@@ -32,7 +32,7 @@ extern const struct message aiplatform_measurement;
 extern const struct message aiplatform_training_pipeline;
 extern const struct message aiplatform_training_pipeline_list_request;
 extern const struct message aiplatform_training_pipeline_list_response;
-/* A pipeline's trainingTaskInputs, depending on its definition: a CustomJobSpec, or this. */
+/* A pipeline's trainingTaskInputs; depending on the pipeline's definition they are a CustomJobSpec or this message. */
 extern const struct message aiplatform_tuning_task_inputs;
 extern const struct message aiplatform_model;
 extern const struct message aiplatform_model_list_request;
@@ -40,13 +40,13 @@ extern const struct message aiplatform_model_list_response;
 extern const struct message aiplatform_model_versions_request;
 extern const struct message aiplatform_model_versions_response;
 
-/* Operations and the messages in them. */
+/* Operations and the messages that they contain. */
 extern const struct message aiplatform_operation;
 extern const struct message aiplatform_operation_list_request;
 extern const struct message aiplatform_operation_list_response;
 extern const struct message aiplatform_operation_wait_request;
 extern const struct message aiplatform_delete_operation_metadata;
-extern const struct message aiplatform_delete_operation_metadata_beta; /* the same, by its name in v1beta1 */
+extern const struct message aiplatform_delete_operation_metadata_beta; /* of v1beta1 */
 extern const struct message aiplatform_status;
 
 /* Locations. */
@@ -54,11 +54,11 @@ extern const struct message aiplatform_location;
 extern const struct message aiplatform_location_list_request;
 extern const struct message aiplatform_location_list_response;
 
-/* The bodies of cancels, and the answers of cancels and deletes. */
+/* The bodies of cancel requests, and the answers to cancels and deletes. */
 extern const struct message aiplatform_cancel_request;
 extern const struct message aiplatform_empty;
 
-/* Requests of gRPC: one message with what HTTP divides into path, query and body. */
+/* Requests of gRPC: one message has all that HTTP puts into path, query and body. */
 extern const struct message aiplatform_named_request;
 extern const struct message aiplatform_list_request;
 extern const struct message aiplatform_custom_job_create;

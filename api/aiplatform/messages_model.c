@@ -114,7 +114,7 @@ static const struct field source_info_fields[] = {
 static const struct message source_info = { OF("ModelSourceInfo"), source_info_fields,
 					    "How a model came to be." };
 
-/* explanationSpec is kept as it is, unread: its own message is large, and nothing here explains. */
+/* explanationSpec is stored and returned unchecked: its message is large, and trainyard explains no models. */
 static const struct field model_fields[] = {
 	FIELD(1, "name", STRING, 0, "projects/NUMBER/locations/L/models/ID"),
 	FIELD(2, "displayName", STRING, REQUIRED, "The client's name for it, of at most 128 characters."),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Long-running operations and locations, which all APIs have alike.
+/* The messages of long-running operations and of locations, which are the same in all APIs of Google.
  * Source: https://github.com/googleapis/googleapis/blob/master/google/longrunning/operations.proto and
  * https://github.com/googleapis/googleapis/blob/master/google/cloud/location/locations.proto */
 #include "api/aiplatform/field_rows.h"

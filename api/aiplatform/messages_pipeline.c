@@ -19,7 +19,7 @@ static const struct enum_value pipeline_state_values[] = {
 };
 const struct enum_type aiplatform_pipeline_state = { OF("PipelineState"), pipeline_state_values };
 
-/* Of three kinds of splits; each has the row of its key besides. */
+/* Rows that three kinds of splits have in common; each kind adds the row of its key. */
 #define FRACTION_ROWS                                                                                        \
 	FIELD(1, "trainingFraction", DOUBLE, 0, "Share of the data to train with."),                         \
 		FIELD(2, "validationFraction", DOUBLE, 0, "Share of the data to validate with."),            \

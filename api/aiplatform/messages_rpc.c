@@ -2,7 +2,7 @@
 #include "api/aiplatform/field_rows.h"
 #include "api/aiplatform/messages.h"
 
-/* Requests have in one message what HTTP parts into path, query and body. */
+/* The requests of gRPC: one message has all that HTTP puts into path, query and body. */
 static const struct field named_fields[] = {
 	FIELD(1, "name", STRING, 0, ""),
 	END_OF_FIELDS,

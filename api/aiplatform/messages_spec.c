@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CustomJobSpec and what it is made of. */
+/* The message CustomJobSpec and the messages in it. */
 #include "api/aiplatform/field_rows.h"
 #include "api/aiplatform/messages.h"
 

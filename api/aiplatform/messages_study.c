@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* StudySpec and what it is made of. */
+/* The message StudySpec and the messages in it. */
 #include "api/aiplatform/field_rows.h"
 #include "api/aiplatform/messages.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HyperparameterTuningJob, its trials, and what tuning is as a task of a pipeline. */
+/* The messages of HyperparameterTuningJob and its trials, and of the tuning task of a pipeline. */
 #include "api/aiplatform/field_rows.h"
 #include "api/aiplatform/messages.h"
 
@@ -100,8 +100,8 @@ const struct message aiplatform_tuning_job_list_response = { OF("ListHyperparame
 							     tuning_job_list_response_fields,
 							     "A page of jobs." };
 
-/* Not a message of the API, but the task's schema: it is never sent in binary form, and the numbers are those of the
- * rows.
+/* This is the schema of the task, not a message of the API: it is never sent in binary form, so the numbers only count
+ * the rows.
  * Source: gs://google-cloud-aiplatform/schema/trainingjob/definition/hyperparameter_tuning_task_1.0.0.yaml, as
  * https://cloud.google.com/vertex-ai/docs/training/create-training-pipeline describes it */
 static const struct field tuning_task_inputs_fields[] = {

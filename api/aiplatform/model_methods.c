@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods of models: they come from pipelines only, and nothing here serves them. */
+/* The methods of models. Only pipelines make models, and trainyard does not serve predictions from them. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
@@ -17,9 +17,9 @@ static struct store *store_of(const struct call *call)
 	return context->store;
 }
 
-/* ---- as clients see them ---- */
+/* ---- models in answers ---- */
 
-/* Directory of the best trial's model; empty if there is none. */
+/* Writes the directory of the best trial's model to @uri; "" if there is no best trial. */
 static enum status best_uri_make(const struct call *call, const struct trained_model *model, struct text *uri,
 				 struct error *err)
 {
@@ -53,7 +53,7 @@ static void artifact_uri_render(const struct call *call, const struct trained_mo
 		member_text(answer, "artifactUri", uri.data);
 }
 
-/* Nothing changes a version after its upload. */
+/* updateTime is the time of the upload, because nothing changes a version later. */
 void model_render(struct call *call, const struct trained_model *model, struct text *text)
 {
 	static const char *const said[] = { "versionAliases", "artifactUri", NULL };
@@ -81,7 +81,7 @@ void model_render(struct call *call, const struct trained_model *model, struct t
 
 /* ---- methods ---- */
 
-/* The path's ID, ID@VERSION or ID@ALIAS, taken apart. */
+/* The path's ID, ID@VERSION or ID@ALIAS, split into its parts. */
 struct named {
 	char *text;
 	struct model_name name;
@@ -131,7 +131,7 @@ static void item_render(struct call *call, const void *list, size_t at, struct t
 	model_render(call, &models->models[at], text);
 }
 
-/* All models of the location, or all versions of the path's model. */
+/* Lists all models of the location, or all versions of the model that the path names. */
 enum status model_list_handle(struct call *call, struct error *err)
 {
 	struct trained_model_list list AUTO_TRAINED_MODEL_LIST = { 0 };
@@ -154,7 +154,8 @@ enum status model_list_handle(struct call *call, struct error *err)
 			   query.mask, err);
 }
 
-/* A single version is deleted by another method of the service, which trainyard does not have. */
+/* Deletes a model with all versions. The service deletes a single version by another method, which trainyard does
+ * not have. */
 enum status model_delete_handle(struct call *call, struct error *err)
 {
 	struct operation operation AUTO_OPERATION = { 0 };

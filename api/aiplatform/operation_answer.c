@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations of a location, or of one resource in it. All of them are done (store/jobs/operations.h): waiting for one
- * returns it, and a cancel comes too late. */
+/* The methods of the operations of a location, or of one resource in it. All operations are done
+ * (store/jobs/operations.h): a wait returns the operation at once, and a cancel comes too late. */
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
 #include "api/message/message_write.h"
@@ -31,7 +31,7 @@ void operation_render(const struct call *call, const struct operation *operation
 	message_close(&answer);
 }
 
-/* The names of resources in the rows' paths, and their collections. */
+/* The parameters that hold a resource's id in the paths of the rows, and the collections of the resources. */
 static const struct {
 	const char *param, *collection;
 } parents[] = {
@@ -41,7 +41,7 @@ static const struct {
 	{ "model", "models" },
 };
 
-/* @target holds what the name borrows. */
+/* Makes the name of the operation that the call's path names. It borrows from @target, which this function fills. */
 static void name_of_call(const struct call *call, struct text *target, struct operation_name *ret_name)
 {
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
@@ -79,7 +79,7 @@ enum status operation_get_handle(struct call *call, struct error *err)
 	return rc;
 }
 
-/* Choice: a past time is a mistake of the client. */
+/* Choice: a negative timeout is refused, as a mistake of the client. */
 static enum status timeout_check(const char *timeout, struct error *err)
 {
 	int64_t us = 0;
@@ -89,8 +89,8 @@ static enum status timeout_check(const char *timeout, struct error *err)
 	return STATUS_OK;
 }
 
-/* The timeout comes in the query, as the service's own clients send it, or in the body. What is done need not be waited
- * for. */
+/* Checks the timeout, which is in the query (as the service's own clients send it) or in the body. Never waits,
+ * because all operations are done. */
 enum status operation_wait_handle(struct call *call, struct error *err)
 {
 	enum status rc = timeout_check(call_query(call, "timeout"), err);

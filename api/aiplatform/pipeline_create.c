@@ -24,7 +24,7 @@ static void texts_deinit(struct texts *texts)
 }
 #define AUTO_TEXTS __attribute__((cleanup(texts_deinit)))
 
-/* In the form of the rules' own refusals. */
+/* Refuses a field's value, in the form in which the rules report violations. */
 static enum status refuse(const char *field, const char *value, const char *complaint, struct error *err)
 {
 	struct findings findings AUTO_FINDINGS = { 0 };
@@ -36,8 +36,8 @@ static enum status refuse(const char *field, const char *value, const char *comp
 
 enum { ID_SIZE = 128 };
 
-/* The id of the model that @parent names, which the rules have passed: a model of the call's own location, whatever
- * version of it. */
+/* Reads the id of the model that @parent, which has passed the rules, names with or without a version. The model
+ * must be in the call's own location. */
 static enum status parent_read(const struct call *call, const char *parent, char ret_id[ID_SIZE],
 			       struct error *err)
 {
@@ -71,7 +71,7 @@ static enum status model_id_make(const struct call *call, char **ret_id, struct 
 	return STATUS_OK;
 }
 
-/* Where the model's files are, if that is known: the best trial is not known yet. */
+/* Returns the URI of the directory of the model's files; NULL for a tuning job, as its best trial is not known yet. */
 static char *artifact_uri_make(const json_t *model, const struct plan *plan)
 {
 	const char *given = json_text_at(model, "artifactUri");
@@ -106,7 +106,7 @@ static enum status texts_make(const struct call *call, const struct plan *plan, 
 	return model_id_make(call, &texts->model_id, err);
 }
 
-/* Choice: the job has the pipeline's labels, so that it is found by them, too. */
+/* Choice: the job gets the pipeline's labels, so that filters by label find the job too. */
 static enum status job_draft(const struct call *call, struct plan **ret_plan, struct job *ret_draft,
 			     struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods of training pipelines, but their creation. */
+/* The methods of training pipelines, except create. */
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
 #include "api/message/message_write.h"
@@ -13,9 +13,9 @@ static struct store *store_of(const struct call *call)
 	return context->store;
 }
 
-/* ---- as clients see them ---- */
+/* ---- pipelines in answers ---- */
 
-/* As it was given; with its name in front once it is there. */
+/* Writes modelToUpload as the client sent it; once the model is uploaded, with its name and version. */
 static void model_to_upload_render(const struct call *call, const struct pipeline *pipeline,
 				   struct writer *answer)
 {
@@ -45,8 +45,9 @@ static void best_trial_render(struct call *call, const struct job *job, struct w
 		member_job(metadata, "bestTrialBackingCustomJob", call, best);
 }
 
-/* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.trainingPipelines and what the
- * public Python client reads of it. Choice: the best trial once all are over. */
+/* Writes trainingTaskMetadata. Choice: it has the best trial only after the tuning job has succeeded.
+ * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.trainingPipelines and the
+ * members that the public Python client reads */
 static void metadata_render(struct call *call, const struct job *job, struct writer *answer)
 {
 	struct writer metadata = member_message(answer, "trainingTaskMetadata");
@@ -139,7 +140,7 @@ enum status pipeline_delete_handle(struct call *call, struct error *err)
 	return rc;
 }
 
-/* A pipeline that has ended is unchanged, and the call succeeds. */
+/* A pipeline that has ended does not change, and the call succeeds. */
 enum status pipeline_cancel_handle(struct call *call, struct error *err)
 {
 	const struct pipeline_name name = name_of(call);

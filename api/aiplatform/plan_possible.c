@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quotas, and what this machine can run, in Vertex AI's words. */
+/* Checks a plan against quotas and against this machine; errors have Vertex AI's words. */
 #include <ctype.h>
 
 #include "api/aiplatform/aiplatform.h"
@@ -18,7 +18,7 @@ static void metric_write(struct text *text, const char *type)
 	text_puts(text, tpu ? "" : "_gpus");
 }
 
-/* For all replicas of the plan together. */
+/* Counts the accelerators of all replicas of the plan together. */
 static void accelerators_count(const struct plan *plan, struct quota_request *request)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {

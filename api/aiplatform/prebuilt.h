@@ -15,6 +15,6 @@ struct prebuilt {
 	bool gpu;
 };
 
-/* "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11.py310:latest", and the older names below gcr.io. False: another
- * name. Only the name is parsed; such an image need not exist. */
+/* Parses "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11.py310:latest", and the older names below gcr.io. False:
+ * another kind of name. Only the name is parsed; the image need not exist. */
 bool prebuilt_parse(const char *image, struct prebuilt *ret_prebuilt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the methods of all resources: which resource a call is about, pages, get, list, delete and cancel. */
+/* Functions for the methods of all resources: the resource that a call names, pages, get, list, delete and cancel. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
@@ -24,8 +24,8 @@ struct resource resource_of_call(const struct call *call, enum job_kind kind, co
 	};
 }
 
-/* The sentence with which the endpoint of one region refuses other regions. Choice: one endpoint serves all regions
- * here, so only unknown regions are refused, and the text lists all known ones.
+/* Refuses an unknown region, in the words in which a region's endpoint refuses other regions. Choice: one endpoint
+ * serves all regions here, so only unknown regions are refused, and the text lists all known ones.
  * Source: https://github.com/kubeflow/pipelines/pull/6011 (read 2026-11-22) */
 static enum status location_refuse(struct error *err)
 {
@@ -52,7 +52,8 @@ enum status resource_parent_check(const struct call *call, struct error *err)
 
 /* ---- pages ---- */
 
-/* Below a map's name is one of its keys, below free JSON anything. @path is taken apart. */
+/* True if the message has the field that @path names. Any text may follow the name of a map or of a free JSON value.
+ * Splits @path in place. */
 static bool path_known(const struct message *message, char *path)
 {
 	while (path) {
@@ -134,7 +135,7 @@ enum status page_render(struct call *call, const struct page_items *items, const
 	return rc;
 }
 
-/* ---- jobs of either kind ---- */
+/* ---- custom jobs and tuning jobs ---- */
 
 const struct resource_methods custom_job_methods = {
 	.kind = KIND_CUSTOM,
@@ -227,7 +228,7 @@ enum status resource_delete_handle(struct call *call, struct error *err)
 	return rc;
 }
 
-/* A finished job stays as it is, and the call succeeds: clients count on it. */
+/* A finished job stays unchanged, and the call succeeds: clients rely on that. */
 enum status resource_cancel_handle(struct call *call, struct error *err)
 {
 	const struct resource_methods *methods = call->route->methods;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a stored job of a resource. */
+/* Makes a job for the store from the body of a create call. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
@@ -10,7 +10,8 @@
 #include "daemon/base/memory.h"
 #include "store/logs/logs.h"
 
-/* Names the pool. Choice: for a pipeline's job, as if it had been posted itself. */
+/* Checks the programs' environments; the error names the pool's field. Choice: for a pipeline's job, the field is
+ * named as if the job had been posted itself. */
 static enum status programs_check(const struct resource_methods *methods, const struct plan *plan,
 				  struct error *err)
 {
@@ -62,7 +63,8 @@ const struct service_line resource_first_lines[RESOURCE_FIRST_LINES] = {
 	  "of minutes, and subsequent runs can be much faster." },
 };
 
-/* Labels have a column of their own, the rest is kept as it is shown. */
+/* Fills the job that is stored: labels have a column of their own, the rest of the body is the job's input, as
+ * answers show it. */
 static void draft_fill(const struct call *call, const struct resource_methods *methods, const json_t *body,
 		       const struct plan *plan, struct job *ret_draft)
 {
@@ -106,7 +108,7 @@ enum status resource_draft(const struct call *call, const struct resource_method
 	AUTO(plan) struct plan *plan = NULL;
 	enum status rc = resource_plan(call, methods, body, &plan, err);
 
-	/* The quotas come after all that is wrong with the request itself. */
+	/* Quotas are checked last, so a request that is wrong in itself is refused for that first. */
 	if (!rc)
 		rc = training_count(call, QUOTA_RESOURCE_CREATE, err);
 	if (!rc)
@@ -115,7 +117,8 @@ enum status resource_draft(const struct call *call, const struct resource_method
 		rc = training_storage_use(&context->training, plan, err);
 	if (rc)
 		return rc;
-	/* After the plan, which reports deviations only for what the client asked for. */
+	/* Fill in defaults only after the plan was made: the plan reports deviations only for fields that the client
+	 * sent. */
 	spec_defaults_fill(json_object_get(body, methods->spec));
 	draft_fill(call, methods, body, plan, ret_draft);
 	*ret_plan = TAKE(plan);

@@ -9,8 +9,8 @@
 #include "api/training/study_answer.h"
 #include "daemon/base/json.h"
 
-/* Machine and accelerator are said in one place, or the accelerator by the machine type's name. A trial's own job was given
- * nothing: what it runs is told as its jobSpec. */
+/* Returns the path of the field that sets the machine or the accelerator of a pool. Without an acceleratorType, the
+ * machine type implies the accelerator. A trial's own job is described by its jobSpec. */
 static json_t *pool_field(const json_t *input, enum role role, const char *member)
 {
 	const char *root = json_object_get(input, "trialJobSpec") ? "trialJobSpec" : "jobSpec";

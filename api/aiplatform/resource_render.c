@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs as clients see them: CustomJob and HyperparameterTuningJob, and what training pipelines have in common with them. */
+/* Writes CustomJob and HyperparameterTuningJob for clients, and the parts that training pipelines have in common
+ * with them. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
@@ -41,7 +42,7 @@ static void error_render(const struct job *job, struct writer *answer)
 	message_close(&error);
 }
 
-/* Digits as the service gives them. Source: transcripts of real jobs */
+/* Times have as many digits as in the service's answers. Source: transcripts of real jobs */
 void members_progress(const struct job *job, struct writer *answer)
 {
 	const int64_t start_us = second_shown(job->running_us, job->created_us);
@@ -65,7 +66,7 @@ static void tail_render(const struct job *job, struct writer *answer)
 
 /* ---- CustomJob ---- */
 
-/* Only a job that asked for shells has its plan parsed, and only while it runs. */
+/* Parses the plan only of a running job that asked for shells, because parsing is slow. */
 static void job_shells_render(const struct call *call, const struct job *job, struct writer *answer)
 {
 	AUTO(plan) struct plan *plan = NULL;
@@ -75,7 +76,7 @@ static void job_shells_render(const struct call *call, const struct job *job, st
 		shells_render(call, job->id, plan, answer);
 }
 
-/* The pools of a trial have the trial's flags after their arguments. */
+/* Sets the arguments of a trial's pools: the client's arguments, then the trial's flags. */
 static void pools_fill(json_t *spec, const struct plan *plan)
 {
 	json_t *pool;
@@ -91,8 +92,8 @@ static void pools_fill(json_t *spec, const struct plan *plan)
 	}
 }
 
-/* The job of a trial was not sent by a client: the answer is made of the tuning job's input and of the trial's plan.
- * Choice: the key is the tuning job's, the labels are not. */
+/* Writes a trial's job, which no client has sent: the answer combines the tuning job's input and the trial's plan.
+ * Choice: it has the tuning job's encryption key, and no labels. */
 static void trial_given_render(const struct call *call, const struct job *job, struct writer *answer)
 {
 	const struct training_context *context = call->context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The surface of aiplatform.googleapis.com, as far as custom training needs it.
+/* The routes of aiplatform.googleapis.com that custom training needs.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest (read 2026-11-22) */
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"

@@ -17,7 +17,7 @@
 struct image_map;
 struct runtime_map;
 
-/* The configuration for jobs. What it points to outlives it; NULL: not configured. */
+/* The configuration for jobs, borrowed. NULL: not configured. */
 struct aiplatform_settings {
 	/* accept well-formed names of unknown regions and machine types, retired accelerators, and persistent
 	 * resources */
@@ -34,7 +34,7 @@ enum status custom_job_rules_check(const json_t *job, const struct aiplatform_se
 enum status tuning_job_rules_check(const json_t *job, const struct aiplatform_settings *settings,
 				   struct error *err);
 /* Checks a canonical TrainingPipeline. *ret_job, which the caller owns, is the job to run: a canonical CustomJob or
- * HyperparameterTuningJob with the display name of a backing job. *ret_tunes tells which. Both may be NULL.
- * FAILED_PRECONDITION beside INVALID_ARGUMENT: a data set without the schema of its annotations. */
+ * HyperparameterTuningJob with the display name of a backing job. *ret_tunes is true for the latter. Both pointers
+ * may be NULL. FAILED_PRECONDITION beside INVALID_ARGUMENT: a data set without the schema of its annotations. */
 enum status pipeline_rules_check(const json_t *pipeline, const struct aiplatform_settings *settings,
 				 json_t **ret_job, bool *ret_tunes, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CustomJob, and what all resources have.
+/* The rules of CustomJob, and of the fields that all resources have.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.customJobs#CustomJob */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static bool labels_are_valid(const json_t *labels)
 	return true;
 }
 
-/* One text for all that can be wrong with them: the service's own. */
+/* Reports all kinds of errors in labels with the same text, which is the service's own. */
 void check_labels(struct findings *findings, const json_t *resource)
 {
 	if (!labels_are_valid(json_object_get(resource, "labels")))

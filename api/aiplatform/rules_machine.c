@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines and their accelerators. The service checks the machine's type first, then whether it takes such
- * accelerators, then how many.
- * Source: https://cloud.google.com/vertex-ai/docs/training/configure-compute; the sentences are those of
- * real answers */
+/* The rules of machines and their accelerators. The service checks first the machine's type, then that the type may
+ * have such accelerators, then their number.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/configure-compute; the sentences are those of real
+ * answers */
 #include <string.h>
 
 #include "api/aiplatform/rules_parts.h"
@@ -12,7 +12,7 @@
 #include "scheduler/plan/accelerator.h"
 #include "scheduler/plan/machine.h"
 
-/* Choice: on machines that no table knows. */
+/* Choice: the limit for machine types that are not in the table of machines. */
 enum { ACCELERATOR_COUNT_MAX = 1000 };
 
 bool accelerator_is_retired(const char *type)
@@ -87,7 +87,7 @@ static void check_attached(struct findings *findings, const struct machine *mach
 			(long long)count, type, machine->name, may.data);
 }
 
-/* @machine is NULL when none is known by the type's name. */
+/* @machine: NULL if the machine type is not in the table. */
 static void check_accelerators(struct findings *findings, const json_t *spec, const struct machine *machine,
 			       bool lenient)
 {
@@ -105,7 +105,7 @@ static void check_accelerators(struct findings *findings, const json_t *spec, co
 			     (long long)count);
 }
 
-/* Machines with a TPU that the topology describes; the others have none. */
+/* Only machines with a TPU may have a topology, which describes their TPU. */
 static void check_topology(struct findings *findings, const json_t *spec, const struct machine *machine)
 {
 	const char *topology = json_text_at(spec, "tpuTopology");

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/aiplatform/rules_parts.h: shared by the files of rules. Each rule adds violations and lets the others continue. */
+/* api/aiplatform/rules_parts.h: functions that the files of rules call in each other. Each rule adds its violations
+ * and lets the other rules continue. */
 #include <jansson.h>
 #include <stdbool.h>
 
 #include "api/aiplatform/findings.h"
 #include "api/aiplatform/rules.h"
 
-/* Fields of several resources: display name, labels, encryption key. */
+/* Check fields that several resources have: display name, labels, encryption key. */
 void check_display_name(struct findings *findings, const json_t *resource);
 void check_labels(struct findings *findings, const json_t *resource);
 void check_encryption_spec(struct findings *findings, const json_t *resource);
 
-/* Checks a CustomJobSpec at the path; its pools; the container of a pool. */
+/* Check a CustomJobSpec at the current path of @findings; its pools; the container of a pool. */
 void check_job_spec(struct findings *findings, const json_t *spec,
 		    const struct aiplatform_settings *settings);
 void check_worker_pools(struct findings *findings, const json_t *pools,
@@ -28,18 +29,19 @@ void check_study_spec(struct findings *findings, const json_t *spec);
 /* Checks the fields common to a tuning job and the inputs of a tuning task. */
 void check_tuning(struct findings *findings, const json_t *job, const struct aiplatform_settings *settings);
 
-/* The last check: requests that the service would run and trainyard does not. */
+/* Call last: refuses requests that the service would run and trainyard does not support. */
 void check_job_spec_capabilities(struct findings *findings, const json_t *spec,
 				 const struct aiplatform_settings *settings);
 void check_study_spec_capabilities(struct findings *findings, const json_t *spec);
 void check_tuning_capabilities(struct findings *findings, const json_t *job,
 			       const struct aiplatform_settings *settings);
 
-/* Whether the pool is empty, and so skipped. */
+/* True if the pool is empty: an empty pool only keeps the index of those after it. */
 bool pool_is_skipped(const json_t *pool);
-/* The GPUs of each machine of a pool: requested ones, or those of its machine type. *ret_type NULL: none. */
+/* The GPUs of each machine of a pool: the requested ones, or those that its machine type implies. *ret_type NULL:
+ * none. */
 void pool_accelerators(const json_t *pool, const char **ret_type, unsigned *ret_count);
-/* Whether the service had the accelerator once and has not now; lenient settings still accept it. */
+/* True if the service has withdrawn the accelerator; lenient settings still accept it. */
 bool accelerator_is_retired(const char *type);
 /* A machine with a TPU. */
 bool pool_has_tpu(const json_t *pool);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TrainingPipeline, and the job that it is to run.
+/* The rules of TrainingPipeline, and the job that a pipeline runs.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.trainingPipelines */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 struct task {
 	const char *definition, *noun;
 	const struct message *inputs;
-	const char *name_end; /* of the backing job's display name */
+	const char *name_end; /* end of the backing job's display name */
 	bool tunes;
 };
 
@@ -46,7 +46,7 @@ static void check_definition(struct findings *findings, const char *definition)
 			     tasks[0].definition, tasks[1].definition, FINDINGS_SHOWN_BYTES, definition);
 }
 
-/* Where the files of the model come from: its own field, or what the job writes. */
+/* The model's files are in its own artifactUri, or below the job's output directory: one of the two must be given. */
 static void check_artifacts(struct findings *findings, const json_t *model, const json_t *spec)
 {
 	const char *uri = json_text_at(model, "artifactUri");
@@ -111,8 +111,8 @@ static void check_model_names(struct findings *findings, const json_t *pipeline)
 			FINDINGS_SHOWN_BYTES, id);
 }
 
-/* The inputs in canonical form. They may have any spelling, because they are sent as free values.
- * Choice: errors in them are listed beside the service's sentence. */
+/* Reads trainingTaskInputs into canonical form. Names in it may have any spelling, because it is a free JSON value.
+ * Choice: errors in it are listed beside the service's sentence. */
 static enum status inputs_read(const json_t *pipeline, const struct task *task, json_t **ret_inputs,
 			       struct error *err)
 {
@@ -132,7 +132,7 @@ static enum status inputs_read(const json_t *pipeline, const struct task *task, 
 	return error_move(err, &cause);
 }
 
-/* The backing job in canonical form.
+/* Makes the backing job in canonical form.
  * Source: https://cloud.google.com/vertex-ai/docs/training/create-training-pipeline (its display name) */
 static json_t *job_make(const json_t *pipeline, const struct task *task, const json_t *inputs)
 {
@@ -210,8 +210,8 @@ static void check_all(struct findings *findings, const json_t *pipeline, const s
 		check_capabilities(findings, pipeline, task, inputs, settings);
 }
 
-/* The service requires the schema of a data set's annotations, for its programs; other definitions, such as AutoML's,
- * are refused as unsupported. */
+/* The service requires the schema of a data set's annotations if the pipeline runs a client's program; other
+ * definitions, such as AutoML's, are refused as unsupported. */
 static enum status check_data_set(const json_t *pipeline, const struct task *task, struct error *err)
 {
 	const json_t *config = json_object_get(pipeline, "inputDataConfig");

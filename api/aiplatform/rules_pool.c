@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Worker pools: counts, disks, mounts.
+/* The rules of worker pools: counts, disks, mounts.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec#WorkerPoolSpec */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "daemon/base/json.h"
 #include "scheduler/plan/plan.h"
 
-/* Choice: the service names no limit; more replicas than this were never meant for one machine. */
+/* Choice: the service names no limit; more replicas than this would not fit on one machine. */
 enum { REPLICA_COUNT_MAX = 1000 };
 
 bool pool_is_skipped(const json_t *pool)
@@ -15,7 +15,7 @@ bool pool_is_skipped(const json_t *pool)
 	return json_object_size(pool) == 0;
 }
 
-/* Choice: the first pool's count may be left out, as the API calls it optional and it can be 1 only. */
+/* Choice: the first pool may lack a count, because the API calls the count optional and 1 is its only valid value. */
 static void check_count(struct findings *findings, const json_t *pool, size_t index)
 {
 	const int64_t count = json_int_at(pool, "replicaCount", index == 0);
@@ -94,7 +94,7 @@ static void check_mounts(struct findings *findings, const json_t *list, const ch
 	}
 }
 
-/* In the order of the fields. */
+/* Checks the fields in the order in which the service reports them: that of the message. */
 static void check_pool(struct findings *findings, const json_t *pool, size_t index,
 		       const struct aiplatform_settings *settings)
 {

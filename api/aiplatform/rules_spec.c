@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CustomJobSpec but for its pools.
+/* The rules of CustomJobSpec, except for its pools.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 
-/* GPUs that FLEX_START waits for.
+/* GPU types that may be requested with the strategy FLEX_START.
  * Source: https://cloud.google.com/vertex-ai/docs/training/schedule-jobs-dws */
 static const char *const flex_types[] = {
 	"NVIDIA_L4",        "NVIDIA_TESLA_A100",     "NVIDIA_A100_80GB",
@@ -51,8 +51,8 @@ static void check_flex_pools(struct findings *findings, const json_t *pools)
 	}
 }
 
-/* Choice: a maxWaitDuration beside another strategy is taken, as nothing says that it is refused: it means nothing
- * there. */
+/* Choice: maxWaitDuration is accepted with every strategy, because no document says that it is refused; only
+ * FLEX_START uses it. */
 static void check_scheduling(struct findings *findings, const json_t *spec)
 {
 	const json_t *scheduling = json_object_get(spec, "scheduling");
@@ -76,7 +76,7 @@ static void check_scheduling(struct findings *findings, const json_t *spec)
 			     "The duration must not be negative: %s.", wait);
 }
 
-/* Members that are one text of a known form. */
+/* Members with a text that must match a pattern. */
 static const struct {
 	const char *member, *snake, *pattern, *wanted;
 } forms[] = {
@@ -158,7 +158,7 @@ static bool mounts_nfs(const json_t *spec)
 	return false;
 }
 
-/* Choice: the rule is documented, its words are not.
+/* Choice: the words are ours; only the rule itself is documented.
  * Source: https://cloud.google.com/vertex-ai/docs/training/train-nfs-share (read 2026-11-22) */
 static void check_nfs_network(struct findings *findings, const json_t *spec)
 {
@@ -193,7 +193,7 @@ static const struct {
 	  "trainyard mounts no Lustre file systems: leave lustreMounts out." },
 };
 
-/* Choice: a job for a persistent resource is refused, as if there were none of that name; a lenient configuration runs
+/* Choice: a job for a persistent resource is refused as if no resource had that name; a lenient configuration runs
  * it like any other job. */
 void check_job_spec_capabilities(struct findings *findings, const json_t *spec,
 				 const struct aiplatform_settings *settings)

@@ -12,7 +12,7 @@
 #include "daemon/base/text.h"
 #include "scheduler/tuning/study.h"
 
-/* Beyond it a double cannot represent every whole number. */
+/* The largest whole number below which a double represents each whole number exactly. */
 #define WHOLE_NUMBER_MAX (INT64_C(1) << 53)
 static const double gap_min = 1e-10;
 
@@ -60,7 +60,7 @@ static void check_metrics(struct findings *findings, const json_t *metrics)
 	}
 }
 
-/* int64 in canonical form, unlike "NaN" and "-Infinity". */
+/* True if the value is an int64 in canonical form, which is text; false for "NaN" and "-Infinity". */
 static bool is_whole_text(const json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -68,7 +68,8 @@ static bool is_whole_text(const json_t *value)
 	return text && strspn(text, "-0123456789") == strlen(text);
 }
 
-/* Doubles may have come as "NaN" or "Infinity": neither is a bound. Whole numbers come as text. Unset is 0. */
+/* Reads a bound: a double, or an int64 as text; 0 if absent. False: the value is "NaN" or infinite, and so not a
+ * bound. */
 static bool number_at(const json_t *values, const char *name, double *ret_number)
 {
 	const json_t *value = json_object_get(values, name);
@@ -203,7 +204,7 @@ static void check_condition(struct findings *findings, const json_t *dependence,
 	}
 	check_value_count(findings, field, list);
 	if (json_array_size(list) > PARAMETER_VALUES_MAX)
-		return; /* each of them is looked for among the parent's */
+		return; /* too many: the loop compares each one with all of the parent's values */
 	json_array_foreach((json_t *)list, index, value) {
 		if (!parent_can_have(kind, parent_values, value)) {
 			findings_add(findings, field, "The parent cannot have the value at index %zu.",
@@ -322,7 +323,7 @@ static void check_constraint(struct findings *findings, const json_t *config, co
 		findings_add(findings, snake, "The duration must be longer than 0s, not %s.", duration);
 }
 
-/* The rules that end a study; in the order of the fields. */
+/* Checks the conditions that end a study, in the order of the fields. */
 static void check_stopping_config(struct findings *findings, const json_t *config)
 {
 	static const struct {

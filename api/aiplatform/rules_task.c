@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the replicas of a pool run: containers, Python packages, arguments, environment.
- * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec#ContainerSpec and its like */
+/* The rules of the programs of a pool's replicas: containers, Python packages, arguments, environment.
+ * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec#ContainerSpec and its neighbours */
 #include <string.h>
 
 #include "api/aiplatform/rules_parts.h"
@@ -24,8 +24,7 @@ void check_image(struct findings *findings, const char *field, const char *image
 			FINDINGS_SHOWN_BYTES, image);
 }
 
-/* All arguments of the pool together.
- * Choice: in characters, which the reference says, not in bytes. */
+/* Limits the total length of all arguments of the pool. Choice: counts characters, as the reference says, not bytes. */
 static void check_args(struct findings *findings, const json_t *args)
 {
 	size_t characters = 0, index;
@@ -119,7 +118,8 @@ static void check_package_uris(struct findings *findings, const json_t *uris)
 	}
 }
 
-/* Choice: the service wants its own prepared images; here any will do, as people build stand-ins for those. */
+/* Choice: any image is accepted here, though the service requires its own prebuilt ones, because developers build
+ * images that replace those. */
 static void check_python_package(struct findings *findings, const json_t *spec)
 {
 	const char *module = json_text_at(spec, "pythonModule");
@@ -135,7 +135,7 @@ static void check_python_package(struct findings *findings, const json_t *spec)
 	check_env(findings, json_object_get(spec, "env"));
 }
 
-/* Both at once are refused where the message is read. */
+/* A pool has one of the two at most: the message's reader refuses a pool with both. */
 void check_task(struct findings *findings, const json_t *pool)
 {
 	const json_t *container = json_object_get(pool, "containerSpec");

@@ -4,10 +4,10 @@
 #include "api/aiplatform/rules_parts.h"
 #include "daemon/base/json.h"
 
-/* Choice: more trials than are useful. */
+/* Choice: a limit beyond every useful number of trials. */
 enum { TRIALS_MAX = 10000 };
 
-/* How many at once has no bound of its own: more than there are trials is the same as all of them. */
+/* parallelTrialCount has no limit of its own: if it exceeds the number of trials, all trials run at once. */
 static void check_trial_counts(struct findings *findings, const json_t *inputs)
 {
 	const int64_t most = json_int_at(inputs, "maxTrialCount", 0);

@@ -8,7 +8,7 @@
 
 enum { DISK_GB = 100 };
 
-/* Families of machines that have no other disks. */
+/* Returns the default type of the boot disk: hyperdisk for the families of machines that take no other disks. */
 static const char *disk_type(const char *machine_type)
 {
 	static const char *const hyperdisk[] = { "a3-ultragpu-", "a4-", "a4x-", "n4-", "g4-" };

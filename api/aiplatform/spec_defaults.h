@@ -6,5 +6,5 @@
 
 #include "daemon/base/error.h"
 
-/* Adds the default boot disk to each pool of a canonical spec, and the slash at the end of the output's path. */
+/* Adds the default boot disk to each pool of a canonical spec, and a slash to the end of the output's path. */
 void spec_defaults_fill(json_t *spec);

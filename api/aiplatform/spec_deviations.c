@@ -15,7 +15,7 @@
 
 enum { FIELD_SIZE = 128 };
 
-/* One look at the job; @list is the plan's. */
+/* The arguments of all report functions. @list: the plan's deviations, to which they add. */
 struct view {
 	const json_t *job, *spec;
 	const char *root;
@@ -42,7 +42,7 @@ static const json_t *pool_at(const struct view *view, int index)
 	return json_array_get(json_object_get(view->spec, "workerPoolSpecs"), (size_t)index);
 }
 
-/* Members of the spec that change nothing here, whatever their value. */
+/* Members of the spec that have no effect in trainyard, with any value. */
 static const struct {
 	const char *member, *code, *text;
 } spec_rows[] = {
@@ -122,7 +122,7 @@ static void report_pool_members(const struct view *view, int index)
 	}
 }
 
-/* Where the service reads log lines besides stdout and stderr.
+/* Paths where the service reads log lines, besides stdout and stderr.
  * Source: https://cloud.google.com/vertex-ai/docs/training/code-requirements#write-container-logs (read 2026-11-22) */
 static const char *const log_places[] = { "/var/log-storage/output", "/dev/log" };
 
@@ -141,7 +141,7 @@ static bool names_log_place(const json_t *texts, const char *place)
 	return false;
 }
 
-/* Only what the job itself says can be seen here. */
+/* Finds log paths only in the job's command, arguments and environment, not inside the image. */
 static void report_log_places(const struct view *view, int index)
 {
 	static const char *const members[] = { "command", "args", "env" };
@@ -163,7 +163,7 @@ static void report_log_places(const struct view *view, int index)
 	}
 }
 
-/* Lenient validation has let it pass. */
+/* Reports a retired accelerator, which only lenient validation accepts. */
 static void report_accelerator(const struct view *view, int index)
 {
 	const char *type = view->plan->pools[index].accelerator_type;
@@ -229,7 +229,7 @@ static void report_image(const struct view *view, int index)
 	registry_report(view->list, image, field);
 }
 
-/* Stopped trials, and what only v1beta1 has. */
+/* Reports deviations in the early stopping of trials, and in fields that only v1beta1 has. */
 static void report_study(const struct view *view)
 {
 	const json_t *study = json_object_get(view->job, "studySpec");

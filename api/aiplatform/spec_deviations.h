@@ -6,6 +6,6 @@
 
 struct plan;
 
-/* Adds to plan->deviations those of a canonical CustomJob or HyperparameterTuningJob, of which the plan was made.
- * @spec: its jobSpec or trialJobSpec, its member @root. */
+/* Appends the deviations of a canonical CustomJob or HyperparameterTuningJob to plan->deviations; @plan was made of
+ * the same job. @spec: its jobSpec or trialJobSpec; @root: the name of that member. */
 void spec_deviations_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan);

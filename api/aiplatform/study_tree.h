@@ -11,12 +11,12 @@
 
 struct study_parameter {
 	const json_t *spec;       /* ParameterSpec; borrowed */
-	const json_t *dependence; /* ConditionalParameterSpec around it, or NULL; borrowed */
+	const json_t *dependence; /* the enclosing ConditionalParameterSpec, or NULL; borrowed */
 	int parent;               /* index, or -1 */
 };
 
 struct study_tree {
-	struct study_parameter *parameters; /* each before those that depend on it */
+	struct study_parameter *parameters; /* each parameter comes before those that depend on it */
 	size_t count;
 };
 
@@ -36,12 +36,12 @@ struct value_kind_words {
 };
 extern const struct value_kind_words value_kinds[VALUE_KIND_COUNT];
 
-/* False: @spec, a ParameterSpec, has no values. *ret_values is its …ValueSpec. */
+/* Finds the kind of @spec, a ParameterSpec; *ret_values is its …ValueSpec. False: @spec has none. */
 bool parameter_kind(const json_t *spec, enum value_kind *ret_kind, const json_t **ret_values);
-/* The values of the parent that a ConditionalParameterSpec names: an array, or NULL. */
+/* The parent's values for which the parameter of a ConditionalParameterSpec is active: an array, or NULL. */
 const json_t *dependence_values(const json_t *dependence);
-/* Whether two values of a parameter are equal; numbers within 1e-10. */
+/* True if two values of a parameter are equal; numbers may differ by 1e-10. */
 bool study_values_equal(const json_t *a, const json_t *b);
 bool study_values_contain(const json_t *list, const json_t *value);
-/* Whether two parameters are never active at once, because of their parents' values. */
+/* True if two parameters are never active in the same trial, because they need different values of a parent. */
 bool parameters_exclude(const struct study_tree *tree, size_t a, size_t b);

@@ -19,7 +19,8 @@
 #include "scheduler/search/study_limits.h"
 #include "scheduler/tuning/study.h"
 
-/* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec#Scheduling (7 days, and one) */
+/* The default time limits: 7 days for a run, one day for the wait before it.
+ * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec#Scheduling */
 #define RUNNING_DEFAULT_US (604800 * INT64_C(1000000))
 #define WAIT_DEFAULT_US    (86400 * INT64_C(1000000))
 
@@ -27,7 +28,8 @@
  * is that of its examples */
 static const char dashboard_port[] = "AIP_DASHBOARD_PORT=8888";
 
-/* Prebuilt images of TensorFlow are what runtime versions are to jobs of ml: rules for those fit them too. */
+/* Maps a prebuilt TensorFlow image by the runtime map, as if a job of ml.googleapis.com had named the runtime
+ * version with this TensorFlow. *ret_image NULL: no rule matches. */
 static void runtime_image(const char *image, const struct runtime_map *runtimes, char **ret_image)
 {
 	struct prebuilt prebuilt;
@@ -42,7 +44,8 @@ static void runtime_image(const char *image, const struct runtime_map *runtimes,
 			 ret_image);
 }
 
-/* The image that the maps replace the client's by, which is kept beside it; the image map is applied first. */
+/* Sets the pool's image: the one that the image map or else the runtime map gives for the client's image, which is
+ * then kept as cloud_image; without a rule, the client's image itself. */
 static enum status pool_image(const char *image, const struct aiplatform_settings *settings,
 			      struct pool *pool, struct error *err)
 {
@@ -74,7 +77,7 @@ static void pool_env(const json_t *list, struct pool *pool)
 	}
 }
 
-/* A command alone replaces the image's CMD, too.
+/* A command without args also replaces the image's CMD.
  * Source: https://cloud.google.com/vertex-ai/docs/training/configure-container-settings */
 static void container_fill(const json_t *spec, struct pool *pool)
 {
@@ -172,7 +175,7 @@ static void texts_fill(const json_t *spec, const struct plan_names *names, struc
 	plan->job_dir = text_take(&job_dir);
 }
 
-/* LOW_COST is what SPOT was called before. */
+/* LOW_COST is the former name of SPOT. */
 static bool strategy_is_spot(const char *strategy)
 {
 	return strategy && (strcmp(strategy, "SPOT") == 0 || strcmp(strategy, "LOW_COST") == 0);
@@ -190,7 +193,7 @@ static void scheduling_fill(const json_t *scheduling, struct plan *plan)
 		plan->max_wait_us = json_duration_at(scheduling, "maxWaitDuration", WAIT_DEFAULT_US);
 }
 
-/* Steals @variable. The client's own variables come behind it, and may replace it. */
+/* Inserts @variable, which it takes over, before the client's variables, which may replace it. */
 static void variable_put(struct pool *pool, json_t *variable)
 {
 	if (!pool->env)
@@ -198,11 +201,11 @@ static void variable_put(struct pool *pool, json_t *variable)
 	json_array_insert_new(pool->env, 0, variable);
 }
 
-/* The part of the environment that the spec determines.
- * Choice: of a TensorBoard there is its name alone. Its address and the ports of its profiler (AIP_TENSORBOARD_API_URI,
- * AIP_TF_PROFILER_PORT, AIP_HTTP_HANDLER_PORT) would have Google's profiler call a service that is not here, and fail
- * the program; without them it warns and goes on. Source of the name: https://github.com/googleapis/python-aiplatform,
- * training_utils/environment_variables.py */
+/* Sets the environment variables that depend on the spec.
+ * Choice: of a TensorBoard only the name is set. Its address and the ports of its profiler (AIP_TENSORBOARD_API_URI,
+ * AIP_TF_PROFILER_PORT, AIP_HTTP_HANDLER_PORT) would make Google's profiler call a service that does not exist here,
+ * and fail the program; without them the profiler warns and goes on. Source of the name:
+ * https://github.com/googleapis/python-aiplatform, training_utils/environment_variables.py */
 static void variables_fill(const json_t *spec, struct plan *plan)
 {
 	const char *tensorboard = json_text_at(spec, "tensorboard");
@@ -215,7 +218,7 @@ static void variables_fill(const json_t *spec, struct plan *plan)
 		variable_put(&plan->pools[ROLE_MASTER], json_string(dashboard_port));
 }
 
-/* @root: the job's member that says what is run. */
+/* @root: the name of the job's member that holds the spec: jobSpec or trialJobSpec. */
 static enum status plan_make(const json_t *job, const char *root, const struct plan_names *names,
 			     const struct aiplatform_settings *settings, struct plan **ret_plan,
 			     struct error *err)
@@ -251,7 +254,7 @@ static int64_t time_us(const json_t *constraint, const char *name)
 	return text && time_parse(text, &ns) ? ns / 1000 : 0;
 }
 
-/* Other rules that end the search; the count of trials is unchanged. */
+/* Sets the limits that end the search early; the maximum number of trials is set elsewhere. */
 static void limits_fill(const json_t *config, struct plan *plan)
 {
 	const json_t *least = json_object_get(config, "minimumRuntimeConstraint");

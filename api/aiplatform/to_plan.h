@@ -10,7 +10,7 @@
 struct aiplatform_settings;
 struct plan;
 
-/* Input beside the job itself. Borrowed. */
+/* Input in addition to the job itself. Borrowed. */
 struct plan_names {
 	const char *project, *project_number, *location;
 	const char *job_id; /* digits */
@@ -26,7 +26,8 @@ struct plan_names {
 enum status custom_job_to_plan(const json_t *job, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);
-/* Likewise for a canonical HyperparameterTuningJob: the pools and the limit of running time are those of a trial. */
+/* Same for a canonical HyperparameterTuningJob: the plan's pools and its limit of running time are those of each
+ * trial. */
 enum status tuning_job_to_plan(const json_t *job, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);

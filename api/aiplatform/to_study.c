@@ -8,7 +8,7 @@
 #include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
 
-/* A value of the API's enums, and the study's word for it; the last row is for all others. */
+/* A value of an enum of the API, and the study's word for it; the last row of a table is for all other values. */
 struct word {
 	const char *value, *word;
 };
@@ -33,7 +33,7 @@ static bool is_set_to(const json_t *object, const char *member, const char *valu
 	return text && strcmp(text, value) == 0;
 }
 
-/* Whole numbers travel as text; what is unset is 0. */
+/* Reads a number; whole numbers are text in JSON. An absent value is 0. */
 static double number_of(const json_t *value)
 {
 	return json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
@@ -65,7 +65,7 @@ static json_t *kind_make(enum value_kind kind, const json_t *values)
 	return NULL;
 }
 
-/* A category is the index of it among its parent's. */
+/* Converts a parent's value to the study's number: a category becomes its index among the parent's categories. */
 static double parent_value(enum value_kind kind, const json_t *parent_values, const json_t *value)
 {
 	size_t index;

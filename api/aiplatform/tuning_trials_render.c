@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trials of a HyperparameterTuningJob.
- * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/Trial (read 2026-11-22), and published answers, which
- * have neither names nor measurements */
+/* Writes the trials of a HyperparameterTuningJob.
+ * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/Trial (read 2026-11-22), and published answers,
+ * in which trials have neither names nor measurements */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #include "scheduler/tuning/study.h"
 #include "store/jobs/trials.h"
 
-/* Shared by the rendering of all trials of a job. */
+/* State shared while all trials of a job are written. */
 struct rendering {
 	struct call *call;
 	const struct job *job;
@@ -27,13 +27,13 @@ struct rendering {
 	struct trial_list list;
 };
 
-/* Whether the final measurement holds what the search wants. */
+/* True if the final measurement has a value of the first metric, which the search needs. */
 static bool has_measured(const json_t *final)
 {
 	return json_is_number(json_array_get(final, 0));
 }
 
-/* A trial that was stopped early counts as succeeded. */
+/* Returns the trial's state. A trial that was stopped early counts as succeeded. */
 static const char *state_of(const struct stored_trial *trial, bool reached)
 {
 	if (trial->outcome == OUTCOME_OPEN)
@@ -68,7 +68,8 @@ static void parameters_render(const struct study *study, const struct stored_tri
 	free(values);
 }
 
-/* With several metrics, those that were reported together with the last, or best, value of the first. */
+/* With several metrics, writes those values that were reported together with the last, or best, value of the first
+ * metric. */
 static void final_render(const struct rendering *rendering, int64_t step, const json_t *final,
 			 struct writer *answer)
 {
@@ -93,7 +94,7 @@ static void final_render(const struct rendering *rendering, int64_t step, const 
 	message_close(&measurement);
 }
 
-/* The reason of its end from its job, without the pointer to the logs. */
+/* Writes why the trial failed: its job's reason, without the hint to the logs, or that its metric is missing. */
 static void reason_render(const struct rendering *rendering, const struct stored_trial *trial,
 			  const struct trial_run *run, struct writer *answer)
 {
@@ -134,7 +135,7 @@ static void trial_render(const struct rendering *rendering, const struct stored_
 	message_close(answer);
 }
 
-/* Runs that have come since the list was read are for the next answer. */
+/* Writes one trial. Skips trials that began after the list was read: the next answer has them. */
 static void run_take(void *arg, const struct trial_run *run)
 {
 	struct rendering *rendering = arg;
@@ -175,7 +176,7 @@ void tuning_trials_render(struct call *call, const struct job *job, struct write
 
 /* ---- the best trial ---- */
 
-/* False: it cannot be the best. */
+/* Reads the trial's final value of the first metric. False: it has none, and so cannot be the best trial. */
 static bool value_of(const struct stored_trial *trial, double *ret_value)
 {
 	AUTO(json) json_t *final = NULL;
