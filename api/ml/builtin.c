@@ -7,7 +7,8 @@
 
 static const char prefix[] = "gcr.io/cloud-ml-algos/";
 
-/* Choice: the runtime that serves the models of all of them, the last 1.x; the service named others before. */
+/* Choice: all algorithms get the last 1.x runtime, which serves the models of all of them; the service named others
+ * earlier. */
 #define RUNTIME "1.15"
 #define PYTHON  "3.7"
 
@@ -31,7 +32,7 @@ bool builtin_image(const char *image)
 	return strncmp(image, prefix, strlen(prefix)) == 0;
 }
 
-/* NULL for an algorithm that no row is about. */
+/* Returns the framework of an algorithm's image; NULL if the table has no row for the algorithm. */
 static const char *framework_of(const char *image)
 {
 	const char *algorithm = image + strlen(prefix);

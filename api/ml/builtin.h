@@ -14,6 +14,6 @@ bool builtin_image(const char *image);
  * the client's. The caller frees. */
 char *builtin_output_new(const char *image);
 
-/* To be called once for a SUCCEEDED job that is not a tuning job: adds builtInAlgorithmOutput.modelPath, below @job_dir
- * (NULL: none was given). For any other job @output is unchanged. */
+/* Call once for a SUCCEEDED job that is not a tuning job: adds builtInAlgorithmOutput.modelPath, below @job_dir
+ * (NULL: none was given). Leaves @output unchanged if the job has no built-in algorithm. */
 void builtin_output_finish(json_t *output, const char *job_dir);

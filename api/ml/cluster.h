@@ -22,19 +22,19 @@ enum tier {
 
 /* The field names of a role in TrainingInput: in JSON, and in error messages. */
 struct role_fields {
-	const char *config, *type, *count; /* count: NULL for the master, which has one replica */
+	const char *config, *type, *count; /* count is NULL for the master, which has one replica */
 	const char *config_snake, *type_snake, *count_snake;
 	const char *noun; /* "worker" */
 };
 
 extern const struct role_fields ml_roles[ROLE_COUNT];
 
-/* Size for "parameter_server_config.disk_config.boot_disk_size_gb" and the like. */
+/* Size of a buffer for "parameter_server_config.disk_config.boot_disk_size_gb" and similar names. */
 enum { FIELD_NAME_SIZE = 96 };
 /* Writes "worker_config.image_uri" to @name; returns @name. */
 const char *role_field(enum role role, const char *below, char name[FIELD_NAME_SIZE]);
 
-/* What a role requests, by the tier or by the fields. Borrowed from the input. */
+/* The machines that a job requests for a role, by its tier or by its fields. Borrowed from the input. */
 struct role_request {
 	int64_t count;
 	const char *machine_type; /* NULL: none */
@@ -57,9 +57,9 @@ struct role_accelerators {
 	int64_t count;    /* 0: none */
 };
 void input_accelerators(const json_t *input, enum role role, struct role_accelerators *ret_accelerators);
-/* In a tier other than CUSTOM, the types and counts are the tier's. */
+/* Reads the request for a role. In a tier other than CUSTOM, the tier sets types and counts. */
 void input_role(const json_t *input, enum role role, struct role_request *ret_request);
 /* True if the workers are a Cloud TPU, which runs no container. */
 bool input_has_tpu(const json_t *input);
-/* The image of a role: its own or the master's; NULL: none. */
+/* Returns the image of a role: its own or else the master's; NULL: none. */
 const char *input_image(const json_t *input, enum role role);

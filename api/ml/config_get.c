@@ -5,7 +5,7 @@
 #include "daemon/base/cleanup.h"
 #include "scheduler/plan/dialect.h"
 
-/* The accounts as the service names them. */
+/* Answers with the service accounts, with names in the service's form. */
 enum status config_get_handle(struct call *call, struct error *err)
 {
 	char number[PROJECT_NUMBER_SIZE];

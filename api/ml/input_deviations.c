@@ -35,7 +35,7 @@ static const json_t *role_config(const struct view *view, enum role role)
 	return json_object_get(view->input, ml_roles[role].config);
 }
 
-/* Members of the input without an effect here, whatever their value. */
+/* Reports members of the input that have no effect in trainyard, with any value. */
 static void report_without_effect(const struct view *view)
 {
 	static const struct {
@@ -94,7 +94,7 @@ static void report_tpu(const struct view *view)
 			      "TPU_CONFIG.");
 }
 
-/* The field that names the role's image: its own, or else the master's, or the runtime version. */
+/* Writes the field that sets the role's image: its own imageUri, else the master's, else runtimeVersion. */
 static const char *image_field(const struct view *view, enum role role, char field[FIELD_NAME_SIZE])
 {
 	if (view->plan->runtime_version)
@@ -104,7 +104,7 @@ static const char *image_field(const struct view *view, enum role role, char fie
 	return config_field(own ? role : ROLE_MASTER, "imageUri", field);
 }
 
-/* The image that the client named. */
+/* Returns the image that the client named, before the image map replaced it. */
 static const char *named_image(const struct pool *pool)
 {
 	return pool->cloud_image ? pool->cloud_image : pool->image;
@@ -146,7 +146,7 @@ static void report_runtime(const struct view *view)
 	}
 }
 
-/* In the cloud it is the image's own entry point that would install the packages and run the module. */
+/* In the cloud, the image's own entry point would install the packages and run the module; here trainyard does both. */
 static void report_packages(const struct view *view)
 {
 	if (view->plan->runtime_version)
@@ -250,7 +250,8 @@ static void report_unset_python(const struct view *view)
 			RULES_SHOWN_BYTES, version, python);
 }
 
-/* In the order of the list; the last four are possible with lenient validation only. */
+/* Report functions in the order of the list of deviations; the last four report only jobs that lenient validation
+ * accepted. */
 static void (*const tellers[])(const struct view *view) = {
 	report_images,
 	report_runtime,

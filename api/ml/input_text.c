@@ -8,7 +8,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 
-/* The service's own mark, between job_dir and python_version, in the inputs of jobs without a TPU. */
+/* The service adds this member between job_dir and python_version, if the job has no TPU. */
 static void mark_raw_vm(json_t *ordered)
 {
 	json_object_set_new(ordered, "run_on_raw_vm", json_true());
@@ -32,7 +32,8 @@ static json_t *input_ordered(const json_t *input)
 	return TAKE(ordered);
 }
 
-/* These characters stand inside strings only: JSON itself has no use for them. */
+/* Escapes the characters with a meaning in HTML. They occur only inside strings, because JSON's own syntax does not
+ * use them. */
 static void html_safe(struct text *text, const char *json)
 {
 	for (const char *c = json; *c; c++) {

@@ -2,7 +2,7 @@
 #include "api/ml/ml.h"
 #include "store/jobs/jobs.h"
 
-/* A finished job stays as it is, and the call succeeds: clients count on it. */
+/* A finished job stays unchanged, and the call succeeds: clients rely on that. */
 enum status job_cancel_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;

@@ -36,7 +36,7 @@ static enum status plan_make(const struct call *call, struct plan **ret_plan, st
 	return STATUS_OK;
 }
 
-/* Against the quota of accelerators, Cloud TPUs included. */
+/* Checks the request against the quota of accelerators, Cloud TPUs included. */
 static enum status quota_check(const struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;
@@ -76,7 +76,7 @@ enum status job_possible(const struct call *call, const struct plan *plan, struc
 	return rc ? rc : training_host_check(call->context, plan, &shortage, err);
 }
 
-/* The first lines of a job's log. */
+/* Stores the job with the first lines of its log. */
 static enum status insert(const struct ml_context *context, const struct job *job, struct job **ret_stored,
 			  struct error *err)
 {
@@ -105,8 +105,8 @@ enum status job_create_handle(struct call *call, struct error *err)
 	const char *image;
 	enum status rc = job_prepare(call, &plan, err);
 
-	/* The quotas come after all that is wrong with the request itself, and before the id is known to be a second
-	 * one. */
+	/* Quotas are checked after all that is wrong with the request itself, and before the store finds that the
+	 * job id exists already. */
 	if (!rc)
 		rc = training_count(call, QUOTA_CREATE, err);
 	if (!rc)

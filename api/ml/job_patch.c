@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes a job's labels, the only thing of a job that can change, in whatever state it is. */
+/* Changes a job's labels, which are the only part of a job that can change, in any state of the job. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static enum status mask_read(const struct call *call, struct patch_mask *ret_mas
 	return rc;
 }
 
-/* Only the etag was named: nothing changes, but a stale one is still a conflict. */
+/* The mask names only the etag: nothing changes, but a stale etag is still a conflict. */
 static enum status etag_compare(const struct ml_context *context, struct call *call, const char *etag,
 				struct job **ret_job, struct error *err)
 {

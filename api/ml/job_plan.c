@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows what would run if the job were created, after the checks of a create. */
+/* Answers with the plan that a create would make, after the checks of a create. */
 #include "api/ml/job_units.h"
 #include "api/ml/ml.h"
 #include "api/ml/pool_field.h"

@@ -11,8 +11,8 @@
 #include "scheduler/plan/plan.h"
 #include "store/jobs/jobs.h"
 
-/* A built-in algorithm's output with its model, which is there only when the job went well; NULL where the stored
- * text will do. */
+/* Returns the output of a built-in algorithm's job with its modelPath, which only a job that succeeded has. NULL:
+ * the stored text is complete as it is. The caller frees. */
 static char *output_with_model(const struct job *job)
 {
 	AUTO(json) json_t *output = NULL;
@@ -25,7 +25,8 @@ static char *output_with_model(const struct job *job)
 	return json_dump_compact(output);
 }
 
-/* Only a job that asked for shells has its plan parsed, and only while it runs. A tuning job's are its trials'. */
+/* Parses the plan only of a running job that asked for shells, because parsing is slow. The shells of a tuning job
+ * are in its trials. */
 static void job_shells_render(struct call *call, const struct job *job, struct writer *output)
 {
 	AUTO(plan) struct plan *plan = NULL;
@@ -54,7 +55,7 @@ static void output_render(struct call *call, const struct job *job, const struct
 	message_close(&output);
 }
 
-/* The stored documents are canonical text already and are copied, not parsed. */
+/* Copies the stored documents, which are canonical JSON already, without parsing them. */
 static void one_render(struct call *call, const struct job *job, const struct trials_reported *trials,
 		       struct writer *answer)
 {

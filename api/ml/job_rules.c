@@ -133,7 +133,7 @@ static void check_encryption(struct rules *rules)
 			     RULES_SHOWN_BYTES, region);
 }
 
-/* In the order in which violations are reported. */
+/* The rules, in the order in which the service reports violations. */
 static void (*const input_rules[])(struct rules *) = {
 	check_region,  rules_check_cluster,   rules_check_containers, rules_check_packages,
 	check_job_dir, check_scheduling,      rules_check_tuning,     check_encryption,

@@ -11,7 +11,7 @@
 struct image_map;
 struct runtime_map;
 
-/* The configuration for jobs. What it points to outlives it; NULL: not configured. */
+/* The configuration for jobs, borrowed. NULL: not configured. */
 struct ml_settings {
 	bool lenient; /* accept well-formed names of unknown regions, machine types and runtime versions */
 	const struct image_map *images;
@@ -26,5 +26,5 @@ struct ml_settings {
  * nothing else is wrong. */
 enum status job_rules_check(const json_t *job, const struct ml_settings *settings, struct error *err);
 
-/* Checks a canonical map of labels; NULL: empty. Violations are of the field `labels`. */
+/* Checks a canonical map of labels; NULL: no labels. The field of violations is `labels`. */
 enum status labels_check(const json_t *labels, struct error *err);

@@ -9,11 +9,11 @@
 struct job;
 struct plan;
 
-/* ML units that the job consumes in an hour: its replicas, and its Cloud TPU, which is in no pool of the plan. The
- * ml_units_per_hour for job_insert(). */
+/* ML units that the job consumes in an hour: those of its replicas, and of its Cloud TPU, which is in no pool of the
+ * plan. The value is stored by job_insert() as ml_units_per_hour. */
 double job_ml_units_per_hour(const struct plan *plan, const json_t *input);
 
-/* ML units consumed until @now_us, in hundredths: from the first time that the job was RUNNING until it ended. For a
- * retried job counting goes on, because its machines were not given back in between.
+/* ML units consumed until @now_us, rounded to hundredths: from the first time that the job was RUNNING until it ended.
+ * Retries are counted without a break, because the job keeps its machines in between.
  * Source: the consumption of real jobs matches their time without the preparation. */
 double job_ml_units(const struct job *job, int64_t now_us);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output-only messages. A client that posts a job it has read before sends these too. */
+/* Output-only messages. They are also accepted in requests, because a client may post a job that it has read before. */
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"
 

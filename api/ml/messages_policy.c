@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access to a job: the messages of IAM that ml.googleapis.com takes and gives.
+/* The IAM messages of ml.googleapis.com: the policy of a job.
  * Source: https://github.com/googleapis/googleapis/blob/master/google/iam/v1/policy.proto (order of the fields) */
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a project has besides its jobs: service accounts and locations. */
+/* Messages of a project's service accounts and locations. */
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"
 

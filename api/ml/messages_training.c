@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TrainingInput and what it is made of. */
+/* The message TrainingInput and the messages in it. */
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"
 
@@ -95,8 +95,8 @@ static const struct field scheduling_fields[] = {
 static const struct message scheduling = { "google.cloud.ml.v1.Scheduling", scheduling_fields,
 					   "Limits and order of the job." };
 
-/* The order of python_version, master_config, worker_config and all before them is known from inputs
- * that programs read back; that of the others is a choice. */
+/* The order of the fields up to python_version, with master_config and worker_config, is known from inputs that
+ * programs read back; the order of the other fields is a choice. */
 static const struct field training_input_fields[] = {
 	ENUM("scaleTier", ml_scale_tier, REQUIRED,
 	     "The shape of the cluster; CUSTOM lets the fields below say it."),
@@ -168,7 +168,7 @@ static const struct field prediction_input_fields[] = {
 const struct message ml_prediction_input = { "google.cloud.ml.v1.PredictionInput", prediction_input_fields,
 					     "The input of a batch prediction." };
 
-/* gcloud's schema alone has it, and nothing of it is read. */
+/* Only gcloud's schema has this message. trainyard accepts and ignores it. */
 static const struct field explanation_input_fields[] = {
 	FIELD("modelName", STRING, 0, "The model, in its default version."),
 	FIELD("versionName", STRING, 0, "A version of a model."),

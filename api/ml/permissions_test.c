@@ -19,7 +19,7 @@ static const char *const job_permissions[] = {
 
 enum { PERMISSION_COUNT = sizeof(job_permissions) / sizeof(job_permissions[0]) };
 
-/* The permission's place in the table, or PERMISSION_COUNT. */
+/* Returns the permission's index in the table; PERMISSION_COUNT if it is not there. */
 static size_t permission_find(const char *permission)
 {
 	size_t at = 0;
@@ -48,7 +48,7 @@ static enum status wildcards_refuse(const json_t *permissions, struct error *err
 	return err->status;
 }
 
-/* Each once, in the order asked. */
+/* Writes each permission once, in the order of the request. */
 static void answer_write(struct text *text, const json_t *permissions)
 {
 	struct writer answer = message_open(text, &ml_test_iam_permissions_response);
@@ -68,7 +68,7 @@ static void answer_write(struct text *text, const json_t *permissions)
 	message_close(&answer);
 }
 
-/* For a job that does not exist, callers have no permissions, and that is no error. */
+/* For a job that does not exist, the answer is an empty list, not an error. */
 enum status permissions_test_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;

@@ -8,7 +8,7 @@
 #include "daemon/base/json.h"
 #include "store/jobs/policies.h"
 
-/* As the service names a role with a condition that the answer does not show.
+/* Names a role with a condition in the way in which the service does in answers without conditions.
  * Source: https://cloud.google.com/iam/docs/troubleshooting-withcond (read 2026-11-21) */
 static json_t *role_with_condition(const char *role, const json_t *condition)
 {
@@ -23,7 +23,7 @@ static json_t *role_with_condition(const char *role, const json_t *condition)
 	return json_sprintf("%s_withcond_%s", role, shown);
 }
 
-/* The bindings for a caller that asked for a version without conditions. */
+/* Converts the bindings for a client that requested a policy version without conditions. */
 static json_t *bindings_without_conditions(const json_t *bindings)
 {
 	json_t *shown = json_deep_copy(bindings);

@@ -19,7 +19,7 @@ static bool is_word(const char *text, size_t length)
 	return length > 0;
 }
 
-/* Something, one @, something; no blanks. */
+/* True if the text has one @ with characters on both sides, and no blanks. */
 static bool is_mail(const char *text, size_t length)
 {
 	const char *at = memchr(text, '@', length);
@@ -33,7 +33,7 @@ static bool is_account(const char *text)
 	return is_mail(text, strlen(text));
 }
 
-/* Also an account of a cluster: PROJECT.svc.id.goog[NAMESPACE/NAME]. */
+/* True for a service account's e-mail address, or an account of a cluster: PROJECT.svc.id.goog[NAMESPACE/NAME]. */
 static bool is_service_account(const char *text)
 {
 	static const char pool[] = ".svc.id.goog[";
@@ -56,7 +56,7 @@ static bool is_domain(const char *text)
 	return strchr(text, '.') != NULL;
 }
 
-/* The text after the scheme: an address with a path. */
+/* @text: the part after "principal://": a host with a path. */
 static bool is_principal(const char *text)
 {
 	const char *slash = strchr(text, '/');
@@ -73,7 +73,7 @@ static bool is_deleted_account(const char *text)
 	       strspn(uid + 5, "0123456789") == strlen(uid + 5);
 }
 
-/* Kinds with a prefix that ends in nothing stand alone. */
+/* The kinds of members. A prefix without rest_valid is the whole member. */
 static const struct member_kind {
 	const char *prefix;
 	bool (*rest_valid)(const char *rest); /* NULL: nothing follows */
@@ -93,7 +93,7 @@ static const struct member_kind {
 	{ "deleted:principal://", is_principal, false },
 };
 
-/* NULL: @member has none of the valid forms. */
+/* Returns the kind of @member; NULL if it has none of the valid forms. */
 static const struct member_kind *member_kind(const char *member)
 {
 	for (size_t i = 0; i < sizeof(member_kinds) / sizeof(member_kinds[0]); i++) {
@@ -168,7 +168,7 @@ static void check_role(struct error *err, const char *role, const char *path)
 			  RULES_SHOWN_BYTES, role);
 }
 
-/* Source: https://cloud.google.com/iam/docs/conditions-overview#structure (title and expression are required) */
+/* Title and expression are required. Source: https://cloud.google.com/iam/docs/conditions-overview#structure */
 static void check_condition(struct error *err, const json_t *condition, const char *path)
 {
 	static const char *const required[] = { "title", "expression" };
@@ -197,7 +197,7 @@ static void check_binding(struct error *err, const json_t *binding, size_t index
 	check_condition(err, json_object_get(binding, "condition"), path);
 }
 
-/* Each occurrence counts. False when there are too many to look at each. */
+/* Counts each occurrence of a member. False: there are too many, so the members are not checked one by one. */
 static bool check_counts(struct error *err, const json_t *bindings)
 {
 	size_t principals = 0, groups = 0, index, at;

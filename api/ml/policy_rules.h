@@ -9,10 +9,10 @@
 
 #include "daemon/base/error.h"
 
-/* Choice: the service names no exact limit ("a few 10s of KB"); 1500 long members must fit. */
+/* Choice: limits of ours, because the service names no exact one ("a few 10s of KB"); 1500 long members must fit. */
 enum { POLICY_PRINCIPALS_MAX = 1500, POLICY_GROUPS_MAX = 250, POLICY_BYTES_MAX = 256 * 1024 };
 
-/* Checks a canonical Policy. *err has all violations, with paths from "policy". */
+/* Checks a canonical Policy. *err has all violations, with paths that begin with "policy". */
 enum status policy_rules_check(const json_t *policy, struct error *err);
 
 /* True for "allUsers", "user:me@example.com" and the other forms of members. */

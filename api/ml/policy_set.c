@@ -9,14 +9,14 @@
 #include "daemon/base/memory.h"
 #include "store/jobs/policies.h"
 
-/* A change without an etag is tried again if another change came first, at most so often. */
+/* Maximum number of tries of a change without an etag, which is repeated if another change is stored first. */
 enum { TRIES_MAX = 16 };
 
 struct policy_mask {
 	bool bindings, audit_configs, etag;
 };
 
-/* The version is derived from the bindings; naming it is no error. */
+/* A mask may name the version, which has no effect, because the version is derived from the bindings. */
 static enum status mask_part(const char *part, struct policy_mask *mask, struct error *err)
 {
 	if (strcmp(part, "bindings") == 0)
@@ -48,10 +48,10 @@ struct setting {
 	struct call *call;
 	const json_t *policy; /* what the client wants */
 	struct policy_mask mask;
-	const char *etag; /* NULL: whatever the present one is */
+	const char *etag; /* the etag that the stored policy must have; NULL: any */
 };
 
-/* The present policy with the parts that the mask names replaced; without etag and version. */
+/* Returns the stored policy with the parts that the mask names replaced; without etag and version. */
 static json_t *policy_merge(const struct setting *setting, const json_t *present)
 {
 	const json_t *bindings_of = setting->mask.bindings ? setting->policy : present;
@@ -61,8 +61,9 @@ static json_t *policy_merge(const struct setting *setting, const json_t *present
 			 json_object_get(audits_of, "auditConfigs"));
 }
 
-/* A change of a policy with conditions must show that the caller knows of them; without an etag the policy may be
- * overwritten. Source: https://cloud.google.com/iam/docs/reference/rest/v1/Policy */
+/* A change with an etag, of a policy with conditions, must declare version 3, which shows that the client knows
+ * conditions. Without an etag, the policy may be overwritten.
+ * Source: https://cloud.google.com/iam/docs/reference/rest/v1/Policy */
 static enum status version_check(const struct setting *setting, const json_t *present, struct error *err)
 {
 	if (!setting->etag || !policy_has_conditions(present) ||
@@ -92,7 +93,7 @@ static enum status policy_write(const struct setting *setting, const json_t *mer
 	return rc;
 }
 
-/* Reads, changes, and writes unless another change came first. */
+/* Reads the policy, changes it and stores it, unless another change was stored first. */
 static enum status policy_change(const struct setting *setting, struct error *err)
 {
 	const struct ml_context *context = setting->call->context;

@@ -7,7 +7,7 @@
 #include "scheduler/search/earlier_trials.h"
 #include "store/jobs/jobs.h"
 
-/* Choice: of a longer chain the oldest are dropped. */
+/* Choice: of a chain of more jobs, the oldest are ignored. */
 enum { JOBS_MAX = 100 };
 
 static enum status refuse(struct error *err, const char *job_id, const char *why)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The surface of ml.googleapis.com v1.
+/* The routes of ml.googleapis.com v1.
  * Source: https://cloud.google.com/ai-platform/training/docs/reference/rest */
 #include "api/message/discovery.h"
 #include "api/ml/messages.h"
 #include "api/ml/ml.h"
 #include "api/training/study_answer.h"
 
-/* The revision is that of the public document with the same fields. */
+/* revision is that of the public discovery document with the same fields. */
 const struct discovery_api ml_api = {
 	.name = "ml",
 	.version = "v1",

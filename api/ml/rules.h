@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/rules.h: shared by the files of job rules. Each rule adds violations to rules->err and lets the others
- * continue. */
+/* api/ml/rules.h: functions that the files of job rules call in each other. Each rule adds its violations to
+ * rules->err and lets the other rules continue. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct rules {
 #define rules_refuse(rules, field, ...)                                                                      \
 	error_add(&(rules)->err, STATUS_INVALID_ARGUMENT, (field), __VA_ARGS__)
 
-/* Letters, digits and underscores, a letter first.
+/* A job id has letters, digits and underscores, and begins with a letter.
  * Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Job (jobId) */
 enum { JOB_ID_BYTES_MAX = 128 };
 static inline bool is_job_id(const char *text)
@@ -38,5 +38,5 @@ void rules_check_cluster(struct rules *rules);
 void rules_check_containers(struct rules *rules);
 void rules_check_packages(struct rules *rules);
 void rules_check_tuning(struct rules *rules);
-/* The last check: kinds of jobs that trainyard does not run. */
+/* Call last: refuses kinds of jobs that trainyard does not run. */
 void rules_check_capabilities(struct rules *rules);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiers, machine types, counts and accelerators.
+/* Rules of tiers, machine types, counts and accelerators.
  * Source: https://cloud.google.com/ai-platform/training/docs/machine-types and
  * https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#TrainingInput */
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "daemon/base/text.h"
 #include "scheduler/plan/machine.h"
 
-/* Choice: the service names no limit; more replicas than this were never meant for one machine. */
+/* Choice: the service names no limit; more replicas than this would not fit on one machine. */
 enum { ROLE_COUNT_LIMIT = 1000 };
 
-/* In every tier but CUSTOM the cluster is the tier's. */
+/* Refuses types and counts of a role in a tier other than CUSTOM, because the tier sets them. */
 static void check_tier_owns(struct rules *rules, enum role role)
 {
 	const struct role_fields *fields = &ml_roles[role];
@@ -53,7 +53,7 @@ static void check_instance_lock(struct rules *rules, enum role role, const struc
 			     "A machine type is required when the scale tier is CUSTOM.");
 }
 
-/* Cloud TPUs are workers and nothing else. */
+/* Cloud TPUs can only be workers. */
 static bool check_tpu_place(struct rules *rules, enum role role, const struct role_request *request)
 {
 	if (role == ROLE_MASTER) {
@@ -76,7 +76,7 @@ static bool check_tpu_place(struct rules *rules, enum role role, const struct ro
 	return true;
 }
 
-/* True when the role's machine type is one and may be used for the role; it is in *ret_machine then. */
+/* True if the role's machine type exists and is allowed for the role; *ret_machine is then its row. */
 static bool check_machine(struct rules *rules, enum role role, const struct role_request *request,
 			  struct machine *ret_machine)
 {
@@ -95,7 +95,8 @@ static bool check_machine(struct rules *rules, enum role role, const struct role
 	return ret_machine->category != MACHINE_TPU || check_tpu_place(rules, role, request);
 }
 
-/* All legacy or all Compute Engine, as the master is; Cloud TPUs go with both. */
+/* A role's machine type must be a legacy one if the master's is, and a Compute Engine one if the master's is; Cloud
+ * TPUs go with both. */
 static void check_category(struct rules *rules, enum role role, const struct machine *machine)
 {
 	const char *master_type = json_text_at(rules->input, "masterType");
@@ -146,7 +147,7 @@ static void refuse_accelerators(struct rules *rules, const char *field, const st
 	}
 }
 
-/* A2 machines have their accelerators built in, and want them named all the same. */
+/* A2 machines have built-in accelerators; the service requires that the request names them. */
 static void check_no_accelerators(struct rules *rules, const char *field, const struct machine *machine)
 {
 	if (machine && machine->category == MACHINE_COMPUTE_ENGINE && machine->accelerator_type)
@@ -155,7 +156,7 @@ static void check_no_accelerators(struct rules *rules, const char *field, const 
 			     machine->name, machine->accelerator_count, machine->accelerator_type);
 }
 
-/* @machine is NULL when the role has none that is known. */
+/* @machine: NULL if the role has no machine type, or an unknown one. */
 static void check_accelerators(struct rules *rules, enum role role, const struct role_request *request,
 			       const struct machine *machine)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each replica runs: images, commands, arguments, disks, the TPU's TensorFlow.
+/* Rules of the programs of a replica: images, commands, arguments, disks, the TPU's TensorFlow.
  * Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#ReplicaConfig and
  * https://cloud.google.com/ai-platform/training/docs/containers-overview */
 #include <string.h>
@@ -29,7 +29,7 @@ static void check_image_or_runtime(struct rules *rules)
 			     "Either a runtime version or the master Docker image URI should be provided.");
 }
 
-/* Choice: a worker that is a Cloud TPU runs no container, so fields about a container are a mistake. */
+/* Choice: fields of a container are refused for a worker that is a Cloud TPU, because it runs no container. */
 static bool runs_container(const struct rules *rules, enum role role)
 {
 	return role != ROLE_WORKER || !input_has_tpu(rules->input);
@@ -95,7 +95,7 @@ static void check_tpu_form(struct rules *rules, const char *field, const char *v
 			RULES_SHOWN_BYTES, version);
 }
 
-/* A built-in algorithm knows its TensorFlow: such jobs were taken without it.
+/* Jobs with a built-in algorithm need no TensorFlow version, because the algorithm has its own.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-tpus (custom containers) */
 static void check_tpu_version(struct rules *rules, enum role role, const json_t *config)
 {

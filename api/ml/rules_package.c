@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python packages and the runtimes they run in, and which kinds of jobs are run at all. */
+/* Rules of Python packages and runtime versions, and the kinds of jobs that trainyard does not run. */
 #include <string.h>
 
 #include "api/ml/rules.h"
@@ -43,7 +43,7 @@ static void check_package_uris(struct rules *rules, const json_t *uris)
 	}
 }
 
-/* A runtime needs packages; a custom image may have them. */
+/* Packages are required with a runtime version, and optional with a custom image. */
 void rules_check_packages(struct rules *rules)
 {
 	const char *runtime = json_text_at(rules->input, "runtimeVersion");
@@ -67,14 +67,14 @@ void rules_check_packages(struct rules *rules)
 static const char search_text[] =
 	"trainyard does not run neural architecture searches: leave nasJobSpec out.";
 
-/* Kinds that the service runs and trainyard does not: a row is removed when trainyard supports the kind. */
+/* Kinds of jobs that the service runs and trainyard does not; remove a row when trainyard supports the kind. */
 static const struct {
 	const char *member, *snake, *text;
 } not_run[] = {
 	{ "nasJobSpec", "nas_job_spec", search_text },
 };
 
-/* The service's own documents name the algorithm, and none says what it does. */
+/* The service's documents name this algorithm, but none describes it, so trainyard cannot run it. */
 static void check_algorithm(struct rules *rules)
 {
 	const char *algorithm = json_text_at(json_object_get(rules->input, "hyperparameters"), "algorithm");

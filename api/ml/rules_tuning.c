@@ -10,21 +10,21 @@
 #include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
 
-/* Choice: more trials than are useful. The numbers of parallel and failed trials need no limit of their own: more than
- * all trials is the same as all. */
+/* Choice: a limit beyond every useful number of trials. The numbers of parallel and of failed trials have no limit
+ * of their own: a number above that of all trials means all. */
 enum { TRIALS_MAX = 10000 };
 
-/* Beyond it a double cannot represent every whole number. */
+/* The largest whole number below which a double represents each whole number exactly. */
 static const double whole_number_max = 0x1p53;
 
-/* One parameter under check, and how it is called in errors: hyperparameters.params[2]. */
+/* A parameter that is being checked, and its name in errors: hyperparameters.params[2]. */
 struct candidate {
 	const json_t *spec;
 	const char *type, *scale; /* "" when unset */
 	char field[FIELD_NAME_SIZE];
 };
 
-/* Doubles may have come as "NaN" or "Infinity": neither is a bound. */
+/* Reads a bound. False: the value is "NaN" or infinite, and so not a bound. */
 static bool number_at(const json_t *spec, const char *name, double *ret_number)
 {
 	const json_t *value = json_object_get(spec, name);
@@ -176,7 +176,7 @@ static void check_numbers(struct rules *rules, const json_t *spec)
 			     TRIALS_MAX);
 }
 
-/* Whether the job exists cannot be decided by the request alone. */
+/* Checks only the form of the job's name: the store must be read to know that the job exists. */
 static void check_resumed(struct rules *rules, const json_t *spec)
 {
 	const char *job_id = json_text_at(spec, "resumePreviousJobId");

@@ -21,8 +21,9 @@
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Scheduling (7 days) */
 #define MAX_RUNNING_DEFAULT_US (604800 * INT64_C(1000000))
 
-/* The config that a role takes its command and arguments from: its own, or, with the master's image and nothing of its
- * own, the master's. Choice: otherwise a job of two roles with one command could not work. */
+/* Returns the config from which a role takes its command and arguments: its own; or the master's, if the role has
+ * the master's image and no command of its own. Choice: otherwise a job of two roles with one command could not
+ * work. */
 static const json_t *command_config(const json_t *input, const json_t *own)
 {
 	if (json_text_at(own, "imageUri") || json_object_get(own, "containerCommand") ||
@@ -31,12 +32,12 @@ static const json_t *command_config(const json_t *input, const json_t *own)
 	return json_object_get(input, "masterConfig");
 }
 
-/* The client's arguments and then the service's own; there is no list when there are neither, so
+/* Sets the arguments: the client's, then those that the service adds. If there are none, the list stays unset, so
  * that the image's CMD is used. Source: https://cloud.google.com/ai-platform/training/docs/training-jobs */
 static void pool_args(const json_t *input, const json_t *config, struct pool *pool)
 {
 	const json_t *given = json_object_get(input, "args");
-	/* A tuning job's trials have directories of their own, and theirs come behind their parameters. */
+	/* A tuning job gets no --job-dir here: each trial has its own, which follows the trial's parameters. */
 	const bool tunes = json_object_get(input, "hyperparameters");
 	const char *job_dir = tunes ? NULL : json_text_at(input, "jobDir");
 
@@ -51,8 +52,8 @@ static void pool_args(const json_t *input, const json_t *config, struct pool *po
 	json_array_append_new(pool->args, json_string(job_dir));
 }
 
-/* The image that the job names, or that the runtime map has for its runtime version. *ret_local: the image is the
- * emulator's own choice. */
+/* Finds the image that the job names, or the one that the runtime map has for its runtime version. *ret_local: the
+ * image is from a rule of the map, not the map's default. */
 static enum status pool_image_name(const json_t *input, enum role role, const struct ml_settings *settings,
 				   const struct pool *pool, char **ret_image, bool *ret_local,
 				   struct error *err)
@@ -79,8 +80,8 @@ static enum status pool_image_name(const json_t *input, enum role role, const st
 	return rc;
 }
 
-/* The image that the image map replaces it by; the original is kept beside it. An image from a rule of the runtime map
- * is not mapped again. */
+/* Sets the pool's image: the one that the image map has for the named image, which is then kept beside it. An image
+ * from the runtime map is not mapped again. */
 static enum status pool_image(const json_t *input, enum role role, const struct ml_settings *settings,
 			      struct pool *pool, struct error *err)
 {
@@ -123,7 +124,7 @@ static enum status pool_fill(const json_t *input, enum role role, const struct r
 	return pool_image(input, role, settings, pool, err);
 }
 
-/* Cloud TPUs run no container: the pool stays empty. */
+/* A role that is a Cloud TPU runs no container: its pool stays empty. */
 static enum status pools_fill(const json_t *input, const struct ml_settings *settings, struct plan *plan,
 			      struct error *err)
 {
@@ -144,8 +145,9 @@ static enum status pools_fill(const json_t *input, const struct ml_settings *set
 	return STATUS_OK;
 }
 
-/* Evaluators force the name chief, as TensorFlow knows no evaluator beside a master. The field is for custom
- * containers: runtime versions have the name that their TensorFlow knows.
+/* True if the master is named "chief" in the cluster spec. A job with evaluators always uses "chief", because
+ * TensorFlow knows no evaluator beside a "master". useChiefInTfConfig counts only for custom containers; with a runtime
+ * version, the name depends on its TensorFlow.
  * Source: https://cloud.google.com/ai-platform/training/docs/distributed-training-details */
 static bool input_uses_chief(const json_t *input, const struct plan *plan)
 {
@@ -155,8 +157,8 @@ static bool input_uses_chief(const json_t *input, const struct plan *plan)
 				     : json_true_at(input, "useChiefInTfConfig");
 }
 
-/* Whether the packages are installed and their module is run, rather than what the images have to run.
- * Choice: a command replaces an image's entry point, which is what would do that in the cloud. */
+/* True if the job's packages are installed and their module is run, instead of the images' own program. Choice:
+ * false with a command, because it replaces the image's entry point, which would install the packages in the cloud. */
 static bool input_runs_module(const json_t *input)
 {
 	for (int role = 0; role < ROLE_COUNT; role++)
@@ -165,7 +167,7 @@ static bool input_runs_module(const json_t *input)
 	return json_text_at(input, "pythonModule");
 }
 
-/* All pools run the same. Runtime versions with Python 2 have it under its old name. */
+/* Sets the same packages for all pools. In runtime versions with Python 2, the interpreter is named "python". */
 static void packages_fill(const json_t *input, struct plan *plan)
 {
 	const char *python =
@@ -199,7 +201,7 @@ static void texts_fill(const char *project, const json_t *job, const char *clust
 	plan_text_set(&plan->tpu_config, input_has_tpu(input) ? settings->tpu_config : NULL);
 }
 
-/* From 1 to @most; unset, and 0, are 1. */
+/* Reads a number from 1 to @most; an absent number, or 0, counts as 1. */
 static unsigned trials_of(const json_t *spec, const char *name, int64_t most)
 {
 	const int64_t count = json_int_at(spec, name, 1);

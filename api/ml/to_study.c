@@ -57,8 +57,8 @@ enum status hyperparameters_to_study(const json_t *spec, uint64_t seed, struct s
 	json_array_foreach((json_t *)json_object_get(spec, "params"), index, given) {
 		json_array_append_new(parameters, parameter(given));
 	}
-	/* Choice: which rule stops trials early is not published; this one needs no settings, and goes on while it
-	 * knows little. */
+	/* Choice: the service does not publish its rule for stopping trials early; this one needs no settings, and
+	 * stops no trial while it knows little. */
 	study = json_pack("{s:I, s:s, s:s, s:O, s:[{s:s, s:b}]}", "seed", (json_int_t)seed, "algorithm",
 			  algorithm_of(spec), "stopping",
 			  json_true_at(spec, "enableTrialEarlyStopping") ? "decay_curve" : "none",

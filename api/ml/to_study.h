@@ -8,6 +8,7 @@
 
 struct study;
 
-/* @spec: a HyperparameterSpec that has passed the rules. INVALID_ARGUMENT: it exceeds a limit of the tuning library. */
+/* Translates a HyperparameterSpec that has passed the rules. INVALID_ARGUMENT: it exceeds a limit of the tuning
+ * library. */
 enum status hyperparameters_to_study(const json_t *spec, uint64_t seed, struct study **ret_study,
 				     struct error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stored texts are our own, and are written as clients read them: numbers are copied, not parsed. */
+/* Writes the trials of tuning jobs. The stored texts have the form in which clients read them: numbers are copied,
+ * not parsed. */
 #include "api/ml/trials_render.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "store/jobs/jobs.h"
 #include "store/jobs/trials.h"
 
-/* One trial, and what it is ordered by. */
+/* A trial, with the value by which the trials are sorted. */
 struct shown {
 	size_t begin, end; /* of its text */
 	unsigned number;
@@ -26,21 +27,21 @@ struct shown {
 	double value;
 };
 
-/* A page of jobs, one after the other. */
+/* The jobs of a page, which are written one after the other. */
 struct page {
 	const struct call *call;
 	const struct job *jobs;
 	struct trials_reported *reported;
-	int64_t *ids; /* of the tuning jobs, and their indexes in jobs */
+	int64_t *ids; /* ids of the tuning jobs; their indexes in jobs */
 	size_t *places;
 	size_t count, at; /* at: how many were begun */
 	int64_t now_us;
-	bool failed; /* the store failed: nothing more is rendered */
+	bool failed; /* the store failed: no further trials are written */
 
 	/* Of the current job: */
 	struct study *study; /* NULL: it cannot be read */
 	struct plan *plan;   /* with shells only; likewise */
-	bool read_whole;     /* all of this could be read */
+	bool read_whole;     /* all trials of the job could be read */
 	bool shells;         /* answers have addresses of shells */
 	unsigned completed;
 	double ml_units;
@@ -54,7 +55,7 @@ struct page {
 enum { DIGITS_OF_WHOLE_NUMBERS = 15 };
 static const char number_bytes[] = "+-.0123456789Ee";
 
-/* Whole numbers without a fraction, up to where all of them are known exactly: as parameter_value_write() has it. */
+/* Writes a whole number without a fraction, if doubles represent it exactly, as parameter_value_write() does. */
 static void number_render(struct text *text, const char *number, size_t length)
 {
 	const bool whole = length > 2 && memcmp(number + length - 2, ".0", 2) == 0;
@@ -66,7 +67,7 @@ static void number_render(struct text *text, const char *number, size_t length)
 	text_putc(text, '"');
 }
 
-/* @values: "[0.5,null,2.0]", where a category is its number. */
+/* Writes the parameters. @values: "[0.5,null,2.0]"; the number of a category is its index. */
 static void parameters_render(const struct study *study, const char *values, struct writer *answer)
 {
 	struct writer map = member_message(answer, "hyperparameters");
@@ -106,7 +107,7 @@ static void final_render(const struct stored_trial *trial, struct shown *shown, 
 	message_close(&metric);
 }
 
-/* A trial that was stopped early has done what was asked of it. */
+/* Returns the trial's state. A trial that was stopped early counts as succeeded. */
 static enum job_state state_of(const struct stored_trial *trial)
 {
 	return trial->stopped_early && trial->state == JOB_CANCELLED ? JOB_SUCCEEDED : trial->state;
@@ -189,7 +190,8 @@ static void job_begin(struct page *page)
 			  err.text ? err.text : "");
 }
 
-/* The best first, those without a value last. Source: outputs of finished jobs, which begin with the best trial. */
+/* Sorts the best trial first, and trials without a value last. Source: outputs of finished jobs, which begin with
+ * the best trial. */
 static int compare_values(const void *left, const void *right)
 {
 	const struct shown *a = left, *b = right;
@@ -238,7 +240,7 @@ static void job_finish(struct page *page)
 	page->plan = NULL;
 }
 
-/* Begins all jobs up to @at; jobs without trials are rendered as well. */
+/* Begins the output of all jobs up to index @at, also of jobs without trials. */
 static void page_advance(struct page *page, size_t at)
 {
 	while (page->at < at) {

@@ -10,15 +10,17 @@ struct trial_list;
 /* Of one job. */
 struct trials_reported {
 	struct text
-		/* members of trainingOutput, an object; empty: it is not a tuning job, or its trials cannot be read */
+		/* the members of trainingOutput, as an object; empty: the job is not a tuning job, or its trials
+		 * cannot be read */
 		output;
 	double ml_units; /* consumed by its trials */
 };
 
-/* One for each of @count jobs; their trials are read together: for a page of jobs with many trials this takes nearly
- * all the time. Trials that cannot be read are logged, and left out. NULL: none is a tuning job. The caller frees. */
+/* Returns an array with one element for each of @count jobs, which the caller frees; NULL: none is a tuning job. All
+ * trials are read together, because reading takes nearly all the time of a page of jobs with many trials. Trials
+ * that cannot be read are logged and left out. */
 struct trials_reported *trials_render(const struct call *call, const struct job *jobs, size_t count);
 void trials_reported_free(struct trials_reported *reported, size_t count);
 
-/* What the trials of a tuning job have consumed by @now_us: each like a job of its tier. */
+/* ML units that the trials of a tuning job have consumed by @now_us; each trial counts like a job of its tier. */
 double trials_ml_units(const struct job *job, const struct trial_list *list, int64_t now_us);
