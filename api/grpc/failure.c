@@ -43,7 +43,7 @@ static const struct field status_fields[] = { ROW(1, "code", INT32, 0), ROW(2, "
 					      ROW(3, "details", STRUCT, FIELD_REPEATED | FIELD_ANY), END };
 static const struct message status = { "google.rpc.Status", status_fields, NULL };
 
-/* In the order of their numbers, from 1. */
+/* Names of the codes, in the order of their numbers, from 1. */
 static const char *const code_names[] = {
 	"CANCELLED",       "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",   "NOT_FOUND",
 	"ALREADY_EXISTS",  "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",
@@ -61,7 +61,7 @@ static unsigned code_of(const json_t *error)
 	return GRPC_UNKNOWN;
 }
 
-/* Without details there is nothing that code and text do not say. */
+/* Writes google.rpc.Status only if the error has details: code and text are sent in headers of their own. */
 static void details_write(const json_t *error, unsigned code, const char *text, struct text *bytes)
 {
 	json_t *details = json_object_get(error, "details");

@@ -33,18 +33,18 @@ struct feed *feed_new(const struct session_feed *source);
 void feed_free(struct feed *feed);
 
 enum { FEED_WAITS = 0, FEED_OVER = -1 };
-/* Bytes for the client, FEED_WAITS, or FEED_OVER. */
+/* Copies bytes for the client to @buffer. Returns their number, FEED_WAITS, or FEED_OVER. */
 ssize_t feed_read(struct feed *feed, void *buffer, size_t size);
-/* The feed ends after the message that is being read. */
+/* Ends the feed with this outcome after the message that is being sent. */
 void feed_end(struct feed *feed, unsigned code, const char *text);
 
 /* Writes the length prefix of @bytes. */
 void feed_frame(struct text *frame, const struct text *bytes);
 
-/* The length of the first message in @body, with its frame; 0: it is incomplete. */
+/* Returns the length of the first message in @body with its length prefix; 0: the message is incomplete. */
 size_t feed_request_length(const struct text *body);
 
-/* Opens the feed of @route for the request with this JSON. @outcome: why it could not be opened. */
+/* Opens the feed of @route for a request with this JSON body. False: @outcome says why it could not be opened. */
 bool feed_source_open(const struct route *route, void *context, const struct message *const *any,
 		      const struct text *request, int wake_fd, struct session_feed *ret_source,
 		      struct rpc_outcome *outcome);

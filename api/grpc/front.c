@@ -26,7 +26,7 @@
 enum {
 	CONNECTIONS_MAX = 128,
 	ADDRESS_CONNECTIONS_MAX = 32, /* for clients on other machines */
-	USELESS_US = 30000000, /* after which a connection is closed if there is no room for a new one */
+	USELESS_US = 30000000, /* a connection without calls for longer may be closed to make room */
 	LOOK_S = 1,
 	STACK_BYTES = 512 << 10,
 	BODY_BYTES_MAX = 10 << 20,
@@ -39,7 +39,7 @@ enum {
 struct connection {
 	struct front *front;
 	int fd;      /* -1: the slot is free */
-	int wake_fd; /* an eventfd that feeds write to when they have messages; -1: no feed yet */
+	int wake_fd; /* eventfd to which feeds write when they have messages; -1: no feed yet */
 	uint32_t peer;
 	unsigned char key[ADDRESS_KEY_BYTES];
 	/* Since when the connection has had no accepted call; other traffic does not count. 0: a call is being answered. */
@@ -129,7 +129,7 @@ static bool wake_open(struct connection *connection)
 	return connection->wake_fd >= 0;
 }
 
-/* Reads what a call's row answered: its bytes, or its feed (@source; NULL: the row has none). */
+/* Converts a handler's answer to a message, or opens the feed of the row (@source; NULL: the row has none). */
 static void answer_read(struct connection *connection, const struct route *route,
 			const struct rpc_request *request, const struct inner_answer *answer,
 			struct text *bytes, struct session_feed *source, struct rpc_outcome *outcome)
@@ -173,7 +173,7 @@ static void call_go(struct connection *connection, const struct route *route, co
 	inner_answer_deinit(&answer);
 }
 
-/* Choice: whether the service has such a method is not looked at. */
+/* Choice: all unknown methods get this error, without a check that the service has the method. */
 static void absent_report(const char *path, struct rpc_outcome *outcome)
 {
 	rpc_outcome_fail(outcome, GRPC_UNIMPLEMENTED, "Method not found: trainyard does not emulate ");
@@ -225,7 +225,7 @@ static bool session_flush(struct session *session, struct stream_socket *socket)
 	return length == 0;
 }
 
-/* How long a client may be silent now. A connection with a feed is of use. */
+/* Returns how long to wait for bytes of the client, in ms. A connection with a feed counts as useful. */
 static int silence_ms(struct connection *connection, const struct session *session)
 {
 	const int64_t now_us = clock_mono_us(&system_clock), wake_us = session_wake_us(session);
@@ -248,7 +248,8 @@ static bool front_is_closing(struct front *front)
 	return closing;
 }
 
-/* The client has left, or the front is to end: then feeds end with a word. */
+/* Closes a session after its last read. If the front is closing, feeds end with UNAVAILABLE and the client gets a
+ * GOAWAY. */
 static void session_leave(struct connection *connection, struct session *session,
 			  struct stream_socket *socket)
 {
@@ -280,7 +281,7 @@ static void session_run(struct connection *connection, struct session *session, 
 			session_flush(session, socket);
 			return;
 		} else {
-			session_wake(session); /* the same read may have taken the signal of a feed */
+			session_wake(session); /* the read may have reset wake_fd, so ask all waiting feeds */
 		}
 	}
 }
@@ -424,7 +425,7 @@ static bool room_wait(struct front *front)
 	return !closing;
 }
 
-/* Takes over @fd: it is served or closed. */
+/* Serves the connection @fd, or closes it if there is no slot for it. */
 static void connection_take(struct front *front, int fd, const struct sockaddr *peer)
 {
 	const int on = 1;
@@ -542,8 +543,8 @@ static void connections_shut(struct front *front, int how)
 			shutdown(front->connections[i].fd, how);
 }
 
-/* Running calls are still answered, waiting ones at once; nothing more is read. Clients that read their answers slowly
- * get the rest. */
+/* Stops reading from all connections. Running calls are still answered, waiting ones at once; clients that read
+ * their answers slowly get the rest. */
 static void connections_end(struct front *front)
 {
 	struct timespec end;

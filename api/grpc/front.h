@@ -20,7 +20,7 @@ struct front_options {
 	uint16_t port;                    /* 0: any free one */
 	const struct message *const
 		*any; /* messages that a google.protobuf.Any in an answer may hold; ends with NULL */
-	const struct family *families; /* their rows that have a gRPC method are served */
+	const struct family *families; /* served if a row has a gRPC method; the array ends with a NULL name */
 	const struct clock *clock;
 	const struct call_gate *gate;          /* as a listener's */
 	const char *const *hosts;              /* likewise */
@@ -34,15 +34,15 @@ struct front_options {
 	struct listener *rest;
 };
 
-/* Whether this build has gRPC; without it front_open() fails with FAILED_PRECONDITION. */
+/* True if this build has gRPC; without gRPC, front_open() fails with FAILED_PRECONDITION. */
 bool front_is_built(void);
 
-/* Serves as soon as it returns. Families, types and clock must live until it is closed. INVALID_ARGUMENT: bad address
- * or network; UNAVAILABLE: it cannot be bound; INTERNAL. */
+/* Starts serving. Families, types and clock must live until the front is closed. INVALID_ARGUMENT: bad address or
+ * network; UNAVAILABLE: the address cannot be bound; INTERNAL. */
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err);
 uint16_t front_port(const struct front *front);
-/* Serves a connection that the caller accepted and has not read from. Takes @fd, even if it has no room for the
- * connection. Thread: any, until front_close(). */
+/* Serves a connection that the caller accepted and has not read from. Takes over @fd, and closes it if there is no
+ * slot for it. Thread: any, until front_close(). */
 void front_adopt(struct front *front, int fd, const struct sockaddr_in *peer);
 /* Ends all connections. Running calls are answered if their clients read the answers within five seconds; calls that
  * take longer are abandoned. NULL is harmless. */

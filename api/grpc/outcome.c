@@ -9,10 +9,10 @@
 
 enum {
 	DETAILS_VARIANT = sodium_base64_VARIANT_ORIGINAL_NO_PADDING,
-	TRAILER_BYTES_MAX = 3 << 10, /* clients take 8 KiB of all together */
+	TRAILER_BYTES_MAX = 3 << 10, /* clients accept 8 KiB for all trailers together */
 };
 
-/* Printable ASCII but the percent sign; the rest is escaped, and nothing is cut in the middle of an escape. */
+/* Escapes all but printable ASCII without the percent sign; a text that is too long is not cut within an escape. */
 static void message_write(struct text *text, const char *message)
 {
 	for (; *message && text->length + 3 <= TRAILER_BYTES_MAX; message++) {

@@ -10,7 +10,8 @@
 		(uint8_t *)(NAME), (uint8_t *)(VALUE), strlen(NAME), strlen(VALUE), NGHTTP2_NV_FLAG_NONE     \
 	}
 
-/* A failure consists of headers alone; after the messages of a feed they are trailers. */
+/* ENDING_WHOLE: the answer is a failure without messages, sent as headers alone. ENDING_TRAILERS: the outcome
+ * follows messages. */
 enum ending { ENDING_WHOLE, ENDING_TRAILERS };
-/* The result of nghttp2: 0, or its error. */
+/* Returns the result of nghttp2: 0, or its error code. */
 int outcome_submit(nghttp2_session *http2, int32_t id, const struct rpc_outcome *outcome, enum ending ending);

@@ -54,8 +54,8 @@ static bool is_dots(const char *segment, size_t length)
 	return length <= 2 && memcmp(segment, "..", length) == 0;
 }
 
-/* Whether the resource name @name matches the pattern that stops at @end: "*" and "{field}" match one segment, "**" one
- * or more. The segments "", "." and ".." never match. */
+/* True if the resource name @name matches the pattern from @pattern to @end: "*" and "{field}" match one segment,
+ * "**" one or more. The segments "", "." and ".." never match. */
 static bool pattern_fits(const char *pattern, const char *end, const char *name)
 {
 	while (pattern < end) {
@@ -93,7 +93,8 @@ static bool target_write(const struct route *route, json_t *fields, struct text 
 		text_puts(target, route->path);
 		return true;
 	}
-	/* If the path ends with the name, a colon in the last segment would be read as the start of a verb. */
+	/* A name at the end of the path must not have a colon in its last segment, which would be read as the start
+	 * of a verb. */
 	if (!value || strlen(value) > NAME_BYTES_MAX || !pattern_fits(pattern, end, value) ||
 	    (*tail != '/' && colon && !strchr(colon, '/')))
 		return false;
@@ -104,7 +105,7 @@ static bool target_write(const struct route *route, json_t *fields, struct text 
 	return true;
 }
 
-/* Removes the field that is sent as the body from @fields, and returns its value. */
+/* Removes from @fields the field that is the request's body, and returns its value. */
 static json_t *body_take(const struct route *route, json_t *fields)
 {
 	const struct field *field = route->rpc->request->fields;

@@ -14,8 +14,8 @@
 
 /* A gRPC call with many answer messages. Thread: the connection's. */
 struct rpc_feed {
-	/* @context: the family's; @request: the JSON of the request's body. @wake_fd: an eventfd that any thread writes
-	 * to when there may be new messages, until close(). */
+	/* Opens a feed. @context: the family's; @request: the request's body as JSON. @wake_fd: an eventfd to which
+	 * any thread writes when there may be new messages, until close(). */
 	enum status (*open)(void *context, const json_t *request, int wake_fd, void **ret_arg, struct error *err);
 	/* Appends the JSON of the next message. If there is none now, *ret_wake_us (monotonic) is the latest time of
 	 * the next call. A failure ends the answer. Does not wait. */
@@ -30,7 +30,7 @@ struct rpc_feed {
 struct rpc {
 	const char *path; /* "/google.cloud.aiplatform.v1.JobService/CreateCustomJob" */
 	const struct message *request;
-	/* For rows without doc: as in doc. */
+	/* The field that names the resource, for rows without doc; see doc. */
 	const char *resource;
 	const struct message *response;
 	/* For rows that serve several collections: the form of the resource in all of them. A star stands for one
@@ -40,19 +40,19 @@ struct rpc {
 	const struct rpc_feed *feed;
 };
 
-/* The row of the call @path; NULL: there is none. @families ends with a NULL name. */
+/* Finds the row of the gRPC method @path; NULL: there is none. @families ends with a NULL name. */
 const struct route *rpc_route_find(const struct family *families, const char *path);
-/* The context of the family that has @route. */
+/* Returns the context of the family that has @route. */
 void *rpc_context_find(const struct family *families, const struct route *route);
 
 struct rpc_request {
-	struct text target, body; /* body: empty if there is none */
+	struct text target, body; /* body is empty if the request has none */
 };
 void rpc_request_deinit(struct rpc_request *request);
 #define AUTO_RPC_REQUEST __attribute__((cleanup(rpc_request_deinit)))
 
-/* @route: must have a call. INVALID_ARGUMENT: the bytes are not such a message, or a name in it has another form than
- * the call's resource: it might otherwise reach another method.
+/* Converts a call of @route, which must have one, to its HTTP request. INVALID_ARGUMENT: the bytes are not the
+ * request's message, or a name in it does not have the form of the call's resource, and might reach another method.
  * Source: https://github.com/googleapis/nodejs-tasks/issues/506 (the sentence; read 2026-11-22) */
 enum status rpc_request_make(const struct route *route, const void *data, size_t length,
 			     struct rpc_request *ret_request, struct error *err);
@@ -69,20 +69,20 @@ enum {
 };
 
 struct rpc_outcome {
-	unsigned code;       /* GRPC_OK: the message is the answer */
-	struct text message; /* for a failure: the error message */
-	struct text details; /* for a failure: google.rpc.Status, binary; empty: none */
+	unsigned code;       /* GRPC_OK: the call has an answer */
+	struct text message; /* of a failure: the error message */
+	struct text details; /* of a failure: google.rpc.Status in binary form; empty: none */
 };
 void rpc_outcome_deinit(struct rpc_outcome *outcome);
 #define AUTO_RPC_OUTCOME __attribute__((cleanup(rpc_outcome_deinit)))
-/* Sets an error of the emulator itself, for a call without an answer. */
+/* Sets the outcome to an error of the emulator itself. */
 void rpc_outcome_fail(struct rpc_outcome *outcome, unsigned code, const char *text);
 
-/* Reads the JSON of an answer that is an error. */
+/* Sets the outcome from an HTTP error status and the JSON of its body. */
 void rpc_refusal_read(unsigned http_status, const char *json, size_t length, struct rpc_outcome *outcome);
-/* Reads the failure that a feed ended with. */
+/* Sets the outcome from the error with which a feed ended. */
 void rpc_error_read(const struct error *err, struct rpc_outcome *outcome);
-/* Converts the JSON of an answer to the binary message, appended to @bytes, and the outcome. @any: as
+/* Converts the JSON of an answer: appends the binary message to @bytes, and sets the outcome. @any: see
  * message_to_binary(). */
 void rpc_answer_read(const struct route *route, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome);

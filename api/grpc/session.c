@@ -16,18 +16,18 @@ enum {
 	FEEDS_MAX = 10,
 	WINDOW_BYTES = 1 << 20,
 	HEADER_LIST_BYTES = 32 << 10,
-	HEADER_ENTRY_BYTES = 32,    /* counted for each header beside its name and value, RFC 9113 6.5.2 */
+	HEADER_ENTRY_BYTES = 32,    /* added to the size of each header, as in RFC 9113 section 6.5.2 */
 	BLOCK_BYTES_MAX = 64 << 10, /* of one head's frames, packed */
-	BLOCK_FRAMES_MAX = 8,       /* that follow its first; nghttp2 from 1.61 on has the same bound */
+	BLOCK_FRAMES_MAX = 8,       /* CONTINUATION frames after the first; nghttp2 from 1.61 on has the same limit */
 	USELESS_HEADS_BYTES_MAX = 1 << 20,
 	BODY_BYTES_MAX = 10 << 20,
-	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection together */
+	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection */
 	ANSWERS_BYTES_MAX =
-		32 << 20, /* that a client has not let come, likewise; a call more may go beyond it */
+		32 << 20, /* unsent answers of all calls of a connection; one further call may exceed it */
 	POOL_ANSWER_BYTES_MAX = 128 << 20,
 	PATH_BYTES_MAX = 512,
 	SECRET_BYTES_MAX = 8192,
-	FRAME_BYTES = 5, /* compressed or not, and the length */
+	FRAME_BYTES = 5, /* the prefix of a message: a flag (compressed) and the length */
 };
 
 /* Headers that are kept. */
@@ -56,19 +56,19 @@ static const struct {
 /* A call under way. */
 struct stream {
 	struct stream *next,
-		**link; /* of all open ones: nghttp2 does not report those that it closes with the session */
+		**link; /* list of open calls: nghttp2 does not report those that it closes with the session */
 	int32_t id;
 	char *copies[COPY_COUNT];
 	bool is_post, is_grpc, is_coded, is_refused;
 	size_t head_bytes;    /* unpacked, trailers too */
-	bool is_too_long;     /* its head: it was reset, and nothing of it is kept */
-	const char *too_much; /* NULL, or why its body is not kept */
+	bool is_too_long;     /* its head was too long: the stream was reset, its data dropped */
+	const char *too_much; /* why its body was dropped; NULL: it was not */
 	struct rpc_outcome refusal;
 	struct text body;
 	struct text answer;
 	size_t body_held, answer_held; /* counted */
 	size_t sent;
-	bool has_feed, is_answered; /* is_answered: a call that has one got it, or was refused */
+	bool has_feed, is_answered; /* is_answered: the answer or a refusal was submitted */
 	struct feed *feed;
 };
 
@@ -77,10 +77,11 @@ struct session {
 	nghttp2_session *http2;
 	struct stream *streams;
 	struct hold bodies, answers;
-	/* Decompressed bytes of refused heads, and excess bytes of others: a client can compress 500 MB to 2.5 MB. */
+	/* Decompressed bytes of refused heads, and bytes beyond the limit of other heads. Limited, because a client
+	 * can compress 500 MB to 2.5 MB. */
 	size_t useless_head_bytes;
 	size_t block_bytes, block_frames; /* of the head that is arriving, compressed */
-	bool block_is_claimed;            /* a stream is there for it */
+	bool block_is_claimed;            /* the head belongs to a stream of ours */
 };
 
 /* ---- what comes in ---- */
@@ -150,7 +151,7 @@ static bool media_is_grpc(const uint8_t *value, size_t length)
 	       (length == bytes || value[bytes] == ';' || text_is(value + bytes, length - bytes, "+proto"));
 }
 
-/* Tells the client that it sends too much, and ends the connection. Bytes that have arrived are still decompressed. */
+/* Ends the connection with ENHANCE_YOUR_CALM. Bytes that have already arrived are still decompressed. */
 static int session_calm(struct session *session)
 {
 	nghttp2_session_terminate_session(session->http2, NGHTTP2_ENHANCE_YOUR_CALM);
@@ -164,7 +165,8 @@ static void useless_add(struct session *session, size_t bytes)
 		session_calm(session);
 }
 
-/* False: the head is longer than the limit that the client was told. Its stream is reset; the rest of it is counted. */
+/* Counts a header of a call's head. False: the head exceeds HEADER_LIST_BYTES, which the client knows: the stream is
+ * reset, and further bytes of the head are counted as useless. */
 static bool head_count(struct session *session, struct stream *stream, size_t bytes)
 {
 	const bool is_first = !stream->is_too_long;
@@ -183,7 +185,8 @@ static bool head_count(struct session *session, struct stream *stream, size_t by
 	return false;
 }
 
-/* nghttp2 unpacks heads also where no stream is for them; their frames are counted before. */
+/* Counts the frames of heads before nghttp2 decompresses them, which it does even for a head that belongs to no
+ * stream. */
 static int on_begin_frame(nghttp2_session *http2, const nghttp2_frame_hd *head, void *arg)
 {
 	struct session *session = arg;
@@ -205,7 +208,7 @@ static int on_begin_frame(nghttp2_session *http2, const nghttp2_frame_hd *head, 
 		       : 0;
 }
 
-/* A value that is too long is not one we know: it is stored as empty, not as absent. */
+/* Copies a header's value. A value longer than @most cannot be valid: it is stored as empty, not as absent. */
 static void copy_take(char **copy, const uint8_t *value, size_t length, size_t most)
 {
 	free(*copy);
@@ -235,8 +238,8 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 
 static int request_look(struct session *session, struct stream *stream);
 
-/* A body that is refused or too large is dropped, and answered at its end: some clients do not understand an answer
- * that comes earlier (curl 7.88). */
+/* Drops the body of a refused call, or a body that is too large; the error is sent after the body's end, because
+ * some clients do not understand an earlier answer (curl 7.88). */
 static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *data, size_t length,
 		   void *arg)
 {
@@ -312,7 +315,7 @@ static int answer_submit(struct session *session, struct stream *stream, const s
 	return nghttp2_submit_response(session->http2, stream->id, headers, 2, &provider);
 }
 
-/* One message, neither more nor less. */
+/* Reads the call's single message. False: the body is not exactly one message. */
 static bool message_take(const struct session *session, const struct stream *stream,
 			 struct session_call *call, struct rpc_outcome *outcome)
 {
@@ -354,7 +357,7 @@ static struct session_call head_of(const struct stream *stream)
 				      .sec_fetch_site = copies[COPY_SEC_FETCH_SITE] };
 }
 
-/* Its head is complete. For a refused call, only the error to answer is kept. */
+/* Call when a call's head is complete: admits or refuses the call. Of a refused call, only the error is kept. */
 static void stream_admit(struct session *session, struct stream *stream)
 {
 	const struct session_call call = head_of(stream);
@@ -464,7 +467,7 @@ static void stream_wake(struct session *session, struct stream *stream)
 		nghttp2_session_resume_data(session->http2, stream->id);
 }
 
-/* More of the body of a call with a feed has arrived: it contains one request. */
+/* Begins the feed once its single request has arrived. Further bytes end the feed with an error. */
 static int request_look(struct session *session, struct stream *stream)
 {
 	if (stream->feed) {

@@ -33,42 +33,43 @@ struct session_call {
 	size_t length;
 };
 
-/* Memory that all connections take from the pool; zeroed at first. Thread: any. */
+/* Counts the memory that all connections together use; initially zeroed. Thread: any. */
 struct session_pool {
 	atomic_size_t body_bytes, answer_bytes;
 };
 
 struct session_options {
 	struct session_pool *pool; /* outlives the session */
-	/* False: @call, of which only the head has arrived, is refused; @outcome says why. */
+	/* Called when the head of @call has arrived. False: the call is refused; @outcome says why. */
 	bool (*admit)(void *arg, const struct session_call *call, struct rpc_outcome *outcome);
-	/* Appends the answer's message to @bytes, or fails. */
+	/* Answers a call: appends the message to @bytes, or sets a failure. */
 	void (*call)(void *arg, const struct session_call *call, struct text *bytes,
 		     struct rpc_outcome *outcome);
-	/* Whether the call with this path is answered by a feed. NULL: none is. */
+	/* True if a feed answers the calls with this path. NULL: there are no feeds. */
 	bool (*has_feed)(void *arg, const char *path);
-	/* Instead of call(): its feed, or @outcome. */
+	/* Called instead of call(): opens the call's feed, or sets @outcome. */
 	void (*feed)(void *arg, const struct session_call *call, struct session_feed *ret_feed,
 		     struct rpc_outcome *outcome);
 	void *arg;
 };
 
-/* NULL: nghttp2 cannot make a session. */
+/* Returns NULL if nghttp2 cannot make a session. */
 struct session *session_new(const struct session_options *options);
 void session_free(struct session *session);
 DEFINE_AUTO(session, struct session *, session_free)
 
-/* False: close the connection after sending what there is to send. */
+/* Takes bytes that have arrived. False: close the connection after session_send() has nothing left. */
 bool session_receive(struct session *session, const void *data, size_t length);
-/* The next bytes to send, borrowed until the next call of any of these; 0: none for now; -1: close. */
+/* Returns the number of the next bytes to send, which are valid until the next call of a function of this file; 0:
+ * none for now; -1: close the connection. */
 ssize_t session_send(struct session *session, const uint8_t **ret_data);
-/* Whether anything can still be received or sent. */
+/* True while the session may still receive or send anything. */
 bool session_lives(const struct session *session);
-/* Calls all waiting feeds. session_send() returns what they give. */
+/* Asks all waiting feeds for messages, which session_send() then returns. */
 void session_wake(struct session *session);
-/* The latest time to do that, monotonic; INT64_MAX: no feed waits. */
+/* The latest monotonic time to call session_wake(); INT64_MAX: no feed waits. */
 int64_t session_wake_us(const struct session *session);
-/* Whether there is a feed that has not ended. */
+/* True if the session has a feed that has not ended. */
 bool session_has_feeds(const struct session *session);
 /* Ends all feeds so. */
 void session_feeds_end(struct session *session, unsigned code, const char *text);

@@ -58,7 +58,7 @@ void tls_keys_free(struct tls_keys *keys)
 	free(keys);
 }
 
-/* Retried while signals come; 1: there is something, or an end. */
+/* Waits, also across signals. Returns 1: bytes or the end of the stream can be read; 0: timeout; -1: error. */
 static int wait_readable(int fd, int timeout_ms)
 {
 	struct pollfd polled = { .fd = fd, .events = POLLIN };
@@ -85,7 +85,7 @@ static bool tls_begin(struct stream_socket *socket, struct tls_keys *keys)
 		return false;
 	gnutls_transport_set_int(socket->tls, socket->fd);
 	gnutls_handshake_set_timeout(socket->tls, HANDSHAKE_MS);
-	gnutls_record_set_timeout(socket->tls, RECORD_MS); /* for the rest of a record that has begun */
+	gnutls_record_set_timeout(socket->tls, RECORD_MS); /* time limit for the rest of a record that has begun */
 	do
 		code = gnutls_handshake(socket->tls);
 	while (code < 0 && !gnutls_error_is_fatal(code));
@@ -119,14 +119,15 @@ static ssize_t read_once(struct stream_socket *socket, void *buffer, size_t size
 			   : recv(socket->fd, buffer, size, 0);
 }
 
-/* Whether to try again: an incomplete record, a signal. */
+/* True if a failed read is to be repeated: after a signal, or an incomplete TLS record. */
 static bool is_passing(const struct stream_socket *socket, ssize_t failure)
 {
 	return socket->tls ? !gnutls_error_is_fatal((int)failure) && failure != GNUTLS_E_REHANDSHAKE
 			   : errno == EINTR;
 }
 
-/* 1: there is something to read, or an end; 0: nothing in time, or woken. */
+/* Waits for the socket or for @wake_fd, which is reset. Returns 1: bytes or the end of the stream can be read; 0:
+ * timeout, or woken; -1: error. */
 static int read_wait(int fd, int wake_fd, int timeout_ms)
 {
 	struct pollfd polled[] = { { .fd = fd, .events = POLLIN }, { .fd = wake_fd, .events = POLLIN } };

@@ -11,15 +11,16 @@
 
 /* A server's key and certificate, shared by all its connections. */
 struct tls_keys;
-/* PEM. INTERNAL: they are not a valid key and certificate. */
+/* key and certificate are PEM. INTERNAL: they are not valid. */
 enum status tls_keys_new(const char *key, const char *certificate, struct tls_keys **ret_keys,
 			 struct error *err);
 void tls_keys_free(struct tls_keys *keys);
 
-/* Listens on an IP address; @port 0: any free port. *ret_fd is the caller's even after a failure, if it is not -1.
+/* Listens on an IP address; @port 0: any free port. The caller closes *ret_fd if it is not -1, even after a failure.
  * INVALID_ARGUMENT: not an address; UNAVAILABLE. */
 enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port, struct error *err);
-/* Whether the client begins TLS and does not insist on HTTP/2. Waits for its first bytes, and leaves them unread. */
+/* True if the client begins TLS without offering HTTP/2 only. Waits for the client's first bytes, and leaves them
+ * unread. */
 bool stream_socket_is_rest(int fd);
 
 struct stream_socket {
@@ -30,15 +31,16 @@ struct stream_socket {
 /* Results of a read without data. */
 enum { STREAM_SOCKET_END = 0, STREAM_SOCKET_BROKEN = -1, STREAM_SOCKET_IDLE = -2 };
 
-/* Looks at the first byte: a client that begins TLS gets it if there are @keys. False: the client sends nothing for ten
- * seconds, has left, or the handshake fails. */
+/* Reads the first byte: if the client begins TLS and there are @keys, makes the TLS handshake. False: the client
+ * sends nothing for ten seconds or has left, or the handshake fails. */
 bool stream_socket_begin(struct stream_socket *socket, int fd, struct tls_keys *keys);
 void stream_socket_end(struct stream_socket *socket);
 #define AUTO_STREAM_SOCKET __attribute__((cleanup(stream_socket_end)))
 
-/* Waits at most so long for the first bytes; a TLS record that has begun must be complete after thirty seconds.
- * @wake_fd: an eventfd, or -1: when it is written to, it is reset, and the read ends as if nothing had arrived. */
+/* Waits at most @idle_ms for the first bytes; a TLS record that has begun must be complete after thirty seconds.
+ * @wake_fd: an eventfd, or -1; when another thread writes to it, it is reset, and the read ends as if nothing had
+ * arrived. */
 ssize_t stream_socket_read(struct stream_socket *socket, void *buffer, size_t size, int idle_ms,
 			   int wake_fd);
-/* Writes all; gives up on a client that reads nothing for thirty seconds. */
+/* Writes all bytes. False: the connection failed, or the client read nothing for thirty seconds. */
 bool stream_socket_write(struct stream_socket *socket, const void *data, size_t length);
