@@ -17,7 +17,8 @@ int64_t token_expiry(int64_t now_s)
 	return now_s - now_s % piece_s + TOKEN_LIFE_S;
 }
 
-/* RFC 6749 section 3.3: printable ASCII without the space, the quotation mark and the backslash. */
+/* True if all characters are valid in a scope: printable ASCII without space, quotation mark and backslash.
+ * Source: RFC 6749 section 3.3 */
 static bool scope_valid(const char *scope, size_t length)
 {
 	for (size_t i = 0; i < length; i++)

@@ -9,13 +9,13 @@
 
 struct signing_key;
 
-/* The scope of the default token, as training jobs have it. */
+/* The scope of the default token of training jobs. */
 #define METADATA_SCOPE "https://www.googleapis.com/auth/cloud-platform"
 
 enum { TOKEN_LIFE_S = 3599, TOKEN_REST_S = 300 };
 
-/* When a token requested at @now_s expires. Until five minutes before that, other requests get the same token. It need
- * not be stored, because time is divided into periods of 55 minutes.
+/* Expiry time of a token requested at @now_s, in seconds. Requests get the same token until five minutes before it
+ * expires. The time need not be stored, because it is the end of a fixed period of 55 minutes, plus five.
  * Source: https://cloud.google.com/compute/docs/access/authenticate-workloads#applications (tokens are cached until
  * five minutes before they expire; read 2026-11-22) */
 int64_t token_expiry(int64_t now_s);
@@ -30,10 +30,10 @@ enum status token_answer_write(const struct store *store, const struct access_to
 			       struct text *text, struct error *err);
 
 enum { ACCOUNT_ID_SIZE = 22 };
-/* The account's number, 21 digits, derived from its e-mail address. */
+/* Writes the account's number: 21 digits, derived from its e-mail address. */
 void account_id_write(const char *email, char ret_id[ACCOUNT_ID_SIZE]);
 
-/* The instance that an identity token was requested from. */
+/* The instance that requests an identity token. */
 struct identity_instance {
 	const char *project_id, *project_number, *zone, *name;
 	uint64_t id;

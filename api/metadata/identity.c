@@ -50,7 +50,8 @@ static const char *form_find(const struct query *form, const char *name)
 	return NULL;
 }
 
-/* The endpoint itself by any of its names, Google's own among them: clients build assertions for that. */
+/* True if the audience is this endpoint, by its own URL or by one of Google's URLs, for which clients build
+ * assertions. */
 static bool audience_fits(const struct call *call, const char *audience)
 {
 	static const char *const names[] = { "https://oauth2.googleapis.com/token",
@@ -73,7 +74,7 @@ static bool times_fit(const json_t *claims, int64_t now_s)
 	       issued_s <= now_s + CLOCK_SKEW_S && expires_s > now_s;
 }
 
-/* What is wrong with an assertion, in Google's words; NULL: nothing.
+/* Returns the error of an assertion in Google's words; NULL: it is valid.
  * Source: https://developers.google.com/identity/protocols/oauth2/service-account#error-codes (read 2026-11-22) */
 static const char *assertion_fault(const struct call *call, const json_t *claims)
 {
@@ -82,7 +83,7 @@ static const char *assertion_fault(const struct call *call, const json_t *claims
 
 	if (!audience_fits(call, json_text_at(claims, "aud")))
 		return "Invalid JWT: Failed audience check.";
-	/* It was dated by its client's clock. */
+	/* iat and exp are times of the client's clock, which the emulator's controllable clock does not change. */
 	if (!times_fit(claims, clock_outside_ns(context->clock) / NS_PER_S))
 		return "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
 		       "Check your iat and exp values in the JWT claim.";
@@ -165,7 +166,7 @@ static enum status grant_take(struct call *call, const struct query *form, struc
 		return STATUS_OK;
 	}
 	text_printf(&words, "Invalid grant_type: %.100s", grant);
-	/* The text may have been cut within a character. */
+	/* "%.100s" may cut the text within a UTF-8 character. */
 	oauth_error(call, "unsupported_grant_type",
 		    utf8_valid(words.data, words.length) ? words.data : "Invalid grant_type");
 	return STATUS_OK;
@@ -185,7 +186,7 @@ static enum status token_post(struct call *call, struct error *err)
 	return rc;
 }
 
-/* ---- what others check tokens with ---------------------------------------------------------------------- */
+/* ---- methods with which programs check tokens ----------------------------------------------------------- */
 
 static enum status certs_get(struct call *call, struct error *err)
 {
@@ -217,7 +218,7 @@ static void access_report(struct call *call, const char *text)
 				    "email_verified", "true", "access_type", "online"));
 }
 
-/* Numbers and truths become texts here; what is nested is left out. */
+/* Writes a claim as text: also numbers and booleans. Objects and arrays are left out. */
 static void claim_report(json_t *answer, const char *name, const json_t *value)
 {
 	char number[24];
@@ -298,8 +299,9 @@ static const struct field token_fields[] = {
 };
 static const struct message token_query = { .full_name = "trainyard.TokenInfo", .fields = token_fields };
 
-/* Open: the client has a signed assertion, a token to be read, or a question about a public key. All of them are sent as
- * forms. Source: RFC 7523 (4); https://cloud.google.com/docs/authentication/token-types (tokeninfo) */
+/* These methods need no API token: the client sends a signed assertion or a token to check, or requests public keys.
+ * Bodies are forms.
+ * Source: RFC 7523 (4); https://cloud.google.com/docs/authentication/token-types (tokeninfo) */
 const struct route identity_routes[] = {
 	{ "POST", "/token", token_post, NULL, &raw_body, NULL, NULL, .open = true,
 	  .page_types = PAGE_TYPES_ALL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The metadata server's side of HTTP: which requests are answered, in which form, and how long a wait for a change lasts. */
+/* The HTTP side of the metadata server: which requests are accepted, the form of answers, and waiting for changes. */
 #include "api/metadata/metadata.h"
 
 #include <limits.h>
@@ -30,7 +30,7 @@ static void headers_add(struct call *call)
 	call_header_add(call, "X-Frame-Options", "SAMEORIGIN");
 }
 
-/* Answers with a page: @before, the path, @after. */
+/* Answers with an HTML page: @before, then the path, then @after. */
 static void page_answer(struct call *call, unsigned http_status, const char *before, const char *after)
 {
 	struct text path AUTO_TEXT = { 0 };
@@ -92,8 +92,9 @@ static enum status method_refuse(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* The second is how it was said before 2014, and what scripts of that age still send.
- * Source: google-api-java-client's MockMetadataServerTransport, which wants it (read 2026-11-22) */
+/* True if the request has the required header. X-Google-Metadata-Request is its name before 2014, which old scripts
+ * still send.
+ * Source: google-api-java-client's MockMetadataServerTransport, which requires it (read 2026-11-22) */
 static bool flavor_given(const struct call *call)
 {
 	return strcmp(call_header(call, "Metadata-Flavor"), "Google") == 0 ||
@@ -141,7 +142,7 @@ static void waiting_close(void *arg)
 	free(waiting);
 }
 
-/* Turns the answer into one that is given later. */
+/* Delays the answer: converts it to a stream that sends it at the timeout. */
 static void wait_begin(struct call *call, int64_t timeout_us)
 {
 	const struct metadata_context *context = call->context;
@@ -150,12 +151,12 @@ static void wait_begin(struct call *call, int64_t timeout_us)
 	*waiting = (struct waiting){ .call = call, .clock = context->clock, .body = call->answer };
 	call->answer = (struct text){ 0 };
 	waiting->until_us = timeout_us < 0 ? INT64_MAX : clock_mono_us(context->clock) + timeout_us;
-	/* Of no bytes at all none would be asked for, and the answer be there at once. */
+	/* An empty body has an unknown length (-1) here: with length 0, HTTP would answer at once, without a read. */
 	call->stream = (struct answer_stream){ waiting_read, waiting_close, waiting,
 					       waiting->body.length ? (int64_t)waiting->body.length : -1 };
 }
 
-/* Microseconds, -1 for no end; false when it is no number. */
+/* Reads timeoutSec in microseconds; -1: no limit. False: it is not a number. */
 static bool timeout_read(const struct call *call, int64_t *ret_us)
 {
 	const char *text = call_query(call, "timeoutSec");
@@ -186,7 +187,7 @@ static bool query_is(const struct call *call, const char *name, const char *want
 	return value && strcasecmp(value, wanted) == 0;
 }
 
-/* The answer stands; whether and how long it is held back. */
+/* The answer is complete; delays it if the request waits for a change. */
 static void wait_decide(struct call *call, const char *etag)
 {
 	const char *last = call_query(call, "lastEtag");
@@ -204,7 +205,7 @@ static void wait_decide(struct call *call, const char *etag)
 
 /* ---- values --------------------------------------------------------------------------------------------- */
 
-/* Sixteen hexadecimal digits of @content, whatever form it is shown in. */
+/* Adds the ETag: sixteen hexadecimal digits from a hash of @content, the same for every form of output. */
 static void etag_add(struct call *call, const struct text *content, char ret_etag[2 * ETAG_BYTES + 1])
 {
 	unsigned char hash[crypto_generichash_BYTES_MIN];
@@ -316,7 +317,7 @@ static enum status identity_answer(struct call *call, const struct metadata_inst
 
 /* ---- paths ---------------------------------------------------------------------------------------------- */
 
-/* Parameters as they are written on the wire. */
+/* Query parameters: their member in the query's message, and their name in the URL. */
 static const struct {
 	const char *member, *name;
 } parameters[] = {
@@ -327,7 +328,7 @@ static const struct {
 	{ "lastEtag", "last_etag" },
 };
 
-/* A directory is asked for with a slash behind it. */
+/* Redirects a request for a directory to its path with a slash at the end. */
 static void redirect_answer(struct call *call)
 {
 	struct text place AUTO_TEXT = { 0 };
@@ -422,12 +423,12 @@ static void forwarded_note(void *arg, const char *name, const char *value)
 	*was_forwarded |= strcasecmp(name, "X-Forwarded-For") == 0;
 }
 
-/* Whether the caller may ask at all; false: the answer is a refusal. */
+/* Checks that the caller may read at all, and finds its replica. False: the answer is already a refusal. */
 static bool asker_check(struct call *call, struct metadata_instance *ret_instance)
 {
 	const struct metadata_context *context = call->context;
 	const bool is_root = strcmp(call->route->path, "/") == 0;
-	/* For a part of a batch, call_headers_each() calls nothing. */
+	/* Look at the joined header too: for a part of a batch, call_headers_each() calls nothing. */
 	bool was_forwarded = *call_header(call, "X-Forwarded-For");
 
 	headers_add(call);
@@ -481,7 +482,7 @@ static const struct field query_fields[] = {
 static const struct message metadata_query = { .full_name = "trainyard.MetadataQuery",
 					       .fields = query_fields };
 
-/* Reading is all that it offers. */
+/* Rows for methods other than reading, which are refused. */
 #define ROW(METHOD, PATH)                                                                                    \
 	{                                                                                                    \
 		METHOD, PATH, method_refuse, NULL, &raw_body, NULL, NULL                                     \

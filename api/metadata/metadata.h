@@ -11,7 +11,7 @@
 struct signing_key;
 struct store;
 
-/* One replica, as its own metadata server describes it. */
+/* One replica, as its metadata server describes it. */
 struct metadata_instance {
 	int64_t job;
 	unsigned role, index; /* as in scheduler/plan/plan.h */
@@ -26,7 +26,7 @@ struct metadata_context {
 	struct store *store;
 	struct signing_key *key; /* made when first used */
 	const struct clock *clock;
-	const char *project_id;     /* the emulator's project, as clients learn it */
+	const char *project_id;     /* the emulator's project, as the replica's programs see it */
 	const char *project_number; /* "123456789012" */
 	const char *region;         /* of the job */
 	const char *email;          /* the account of its programs */
@@ -35,16 +35,17 @@ struct metadata_context {
 	void *arg;
 };
 
-/* For a gateway's listener, with a struct metadata_context: "/", "/computeMetadata/…". The family must be lenient about
- * queries. Refusals of its rows are ordinary answers: a page with the metadata server's own headers. */
+/* Rows of "/" and "/computeMetadata/…" for a gateway's listener; their context is a struct metadata_context. The
+ * family must be lenient about queries. A refusal is an ordinary answer of a row: a page with the metadata server's
+ * own headers. */
 extern const struct route metadata_routes[];
-/* For refusals before a row's handler runs: a page in the form of the metadata server. */
+/* Writes an error that occurs before a row's handler runs: a page in the form of the metadata server. */
 const char *metadata_error_render(const struct call *call, const struct error *err, unsigned http_status,
 				  struct text *body);
 
-/* For the public listener, with a struct identity_context: "POST /token" (exchanges a service account's JWT for an
- * access token or an identity token), "GET /oauth2/v3/certs" (the keys to verify identity tokens), "/tokeninfo". The
- * family must be lenient about queries.
+/* Context of the rows for the public listener: "POST /token" (exchanges a service account's JWT for an access token or
+ * an identity token), "GET /oauth2/v3/certs" (the keys to verify identity tokens), "/tokeninfo". The family must be
+ * lenient about queries.
  * Source: https://developers.google.com/identity/protocols/oauth2/service-account#httprest (read 2026-11-22) */
 struct identity_context {
 	struct store *store;

@@ -12,5 +12,5 @@ extern const char page_media_type[];
 void page_path_write(const struct call *call, struct text *path);
 /* Appends @plain with all markup escaped. */
 void page_text_write(struct text *page, const char *plain);
-/* Appends a page. @sentence is markup. */
+/* Appends an error page. @sentence is HTML. */
 void page_write(struct text *page, unsigned http_status, const char *sentence);

@@ -19,13 +19,13 @@ static void hostname_put(const struct metadata_tree *tree, struct text *text)
 	text_printf(text, "%s.c.%s.internal", tree->instance->hostname, tree->context->project_id);
 }
 
-/* Numbers in JSON have 63 bits here. */
+/* Masks the id to 63 bits, the size of integers in JSON here. */
 static void id_put(const struct metadata_tree *tree, struct text *text)
 {
 	text_printf(text, "%" PRIu64, tree->instance->id & INT64_MAX);
 }
 
-/* Choice: a replica that no machine type was asked for is one of scale tier BASIC.
+/* Choice: without a requested machine type, the replica reports that of the scale tier BASIC.
  * Source: https://cloud.google.com/ai-platform/training/docs/machine-types (BASIC: n1-standard-4) */
 static void machine_type_put(const struct metadata_tree *tree, struct text *text)
 {
@@ -46,7 +46,7 @@ static void address_put(const struct metadata_tree *tree, struct text *text)
 		    tree->peer & 255);
 }
 
-/* Compute Engine makes it of the address. */
+/* Derives the MAC address from the IP address, as Compute Engine does. */
 static void mac_put(const struct metadata_tree *tree, struct text *text)
 {
 	text_printf(text, "42:01:%02x:%02x:%02x:%02x", tree->peer >> 24, tree->peer >> 16 & 255,
@@ -79,10 +79,11 @@ static void project_id_put(const struct metadata_tree *tree, struct text *text)
 	text_puts(text, tree->context->project_id);
 }
 
-/* In the order of their names. "@" stands for the account: once its e-mail address, once "default".
+/* All names, sorted. "@" stands for the account: each row with it occurs twice, with the e-mail address and with
+ * "default".
  *
- * Choice: the platform is not known (a client must not tune itself to a processor that is not there); the values about
- * a network's router are left out, because containers have another one. */
+ * Choice: the CPU platform is unknown (a client must not tune itself to a processor that does not exist here); the
+ * values about a network's router are left out, because the container's router is another one. */
 static const struct metadata_row {
 	const char *path;
 	enum node_kind kind;
@@ -210,7 +211,8 @@ bool node_is_directory(const struct node *node)
 	return node->kind == NODE_DIRECTORY || node->kind == NODE_MAP || node->kind == NODE_LIST;
 }
 
-/* What follows the directory's path in @node's, its row's "@" as it is; NULL when it is not below it. */
+/* Returns the part of the node's path below @directory, with the row's "@" not replaced; NULL: the node is not below
+ * it. */
 static const char *name_below(const struct node *directory, const struct node *node)
 {
 	const char *own = directory->row->path;
@@ -223,7 +225,7 @@ static const char *name_below(const struct node *directory, const struct node *n
 		       : NULL;
 }
 
-/* The name of a node that is in the directory itself, perhaps with a slash; or NULL. */
+/* Returns the name of a node that is directly in @directory, with a slash if it is a directory; NULL: it is not. */
 static const char *name_in(const struct node *directory, const struct node *node)
 {
 	const char *name = name_below(directory, node);
@@ -262,7 +264,8 @@ void metadata_tree_list(const struct metadata_tree *tree, const struct node *dir
 	}
 }
 
-/* "on-host-maintenance/" becomes "onHostMaintenance"; of a map, the slash alone goes. */
+/* Writes a name as a JSON member: "on-host-maintenance/" becomes "onHostMaintenance"; in a map, only the slash is
+ * removed. */
 static void member_write(struct text *text, enum node_kind kind, const char *name)
 {
 	for (; *name && *name != '/'; name++) {
@@ -341,7 +344,7 @@ static void leaf_lines(const struct metadata_tree *tree, const struct node *leaf
 	struct text value AUTO_TEXT = { 0 };
 
 	value_write(&value, tree, leaf);
-	/* A list of lines has a line end behind each of them, the last one too. */
+	/* A value of several lines already ends with a line end. */
 	if (leaf->kind != NODE_LINES && leaf->kind != NODE_LINES_AS_JSON)
 		text_putc(&value, '\n');
 	for (const char *at = value.data, *end; (end = strchr(at, '\n')); at = end + 1) {

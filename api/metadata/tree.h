@@ -12,13 +12,13 @@
 enum { METADATA_NODES_MAX = 128 };
 
 enum node_kind {
-	NODE_DIRECTORY, /* in JSON an object with its members' names in camel case */
+	NODE_DIRECTORY, /* a JSON object with its members' names in camel case */
 	NODE_MAP,       /* the same with unchanged names */
-	NODE_LIST,      /* a directory "0/", "1/" …: in JSON an array */
+	NODE_LIST,      /* a directory "0/", "1/" …; a JSON array */
 	NODE_TEXT,
 	NODE_NUMBER,
-	NODE_LINES,         /* several values, each with a line end; in JSON an array of strings */
-	NODE_LINES_AS_JSON, /* likewise, shown as JSON by default */
+	NODE_LINES,         /* several values, each with a line end; a JSON array of strings */
+	NODE_LINES_AS_JSON, /* like NODE_LINES, but shown as JSON by default */
 	NODE_TOKEN,         /* made for each request; not part of its directory's JSON */
 	NODE_IDENTITY,      /* likewise */
 };
@@ -28,10 +28,10 @@ struct metadata_row;
 struct node {
 	const struct metadata_row *row;
 	enum node_kind kind;
-	const char *account; /* the account's name in the path; borrowed */
+	const char *account; /* the account's name in the path: e-mail or "default"; borrowed */
 };
 
-/* The names only: values are written when they are shown. Borrows everything. */
+/* The names of a replica; values are computed only when a request reads them. Borrows everything. */
 struct metadata_tree {
 	const struct metadata_context *context;
 	const struct metadata_instance *instance;
@@ -48,12 +48,12 @@ void metadata_tree_init(struct metadata_tree *tree, const struct metadata_contex
  * there is none. */
 const struct node *metadata_tree_find(const struct metadata_tree *tree, const char *path);
 bool node_is_directory(const struct node *node);
-/* The names in a directory, one per line, directories with a slash. */
+/* Appends the names in a directory, one per line; names of directories end with a slash. */
 void metadata_tree_list(const struct metadata_tree *tree, const struct node *directory, struct text *text);
-/* A node with everything in it. */
+/* Returns the node, with everything below it, as JSON. */
 json_t *metadata_tree_json(const struct metadata_tree *tree, const struct node *node);
-/* Likewise as lines "path value"; a single value without its path. */
+/* Appends the node, with everything below it, as lines "path value"; a single value is written without its path. */
 void metadata_tree_text(const struct metadata_tree *tree, const struct node *node, struct text *text);
 
-/* "us-central1-b": the zone that the replicas of a region report. */
+/* Writes the zone that the replicas of a region report, such as "us-central1-b". */
 void metadata_zone_write(const char *region, struct text *text);
