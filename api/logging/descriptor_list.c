@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/logging/descriptor_list.c: GET /v2/monitoredResourceDescriptors.
  *
- * Choice: the types that entries have here, of the hundreds of the service: those of jobs, of entries that name no resource, and
- * of Google's libraries in a replica, which looks like a machine to them.
+ * Choice: of the service's hundreds of types, it lists those that entries have here: the types of jobs, of entries
+ * without a resource, and those that Google's libraries use in a replica, which looks like a machine to them.
  * Source: https://cloud.google.com/logging/docs/api/v2/resource-list (types and labels; from memory) */
 #include <string.h>
 

@@ -86,7 +86,7 @@ static void time_put(struct writer *entry, const char *name, int64_t time_ns)
 	text_putc(text, '"');
 }
 
-/* Labels that came with the entry go before those of its source; both are JSON objects. */
+/* Writes the labels of the entry's source (JSON) and of the entry itself; the latter win if both have a key. */
 static void extra_with_labels_put(struct writer *answer, const struct log_entry *entry, const json_t *extra)
 {
 	static const char *const said[] = { "labels", NULL };
@@ -100,7 +100,7 @@ static void extra_with_labels_put(struct writer *answer, const struct log_entry 
 	members_value(answer, extra, said);
 }
 
-/* JSON from the store is copied into the answer. */
+/* Writes the stored members of an entry; JSON from the store is copied where possible. */
 static void extra_put(struct writer *answer, const struct log_entry *entry)
 {
 	AUTO(json) json_t *extra = entry->extra ? json_loadb(entry->extra, strlen(entry->extra), 0, NULL) : NULL;

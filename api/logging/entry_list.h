@@ -24,10 +24,10 @@ void projects_deinit(struct projects *projects);
 enum status projects_read(const struct logging_context *context, const json_t *body,
 			  struct projects *projects, struct error *err);
 
-/* What is needed to render entries. */
+/* State shared while the entries of an answer are written. */
 struct entry_rendering {
 	struct writer entries;
-	struct text name; /* log name of the current entry; the caller deinits it */
+	struct text name; /* buffer for the log name of the current entry; the caller deinits it */
 };
 /* Adds an entry to the list; @arg is a struct entry_rendering. */
 void entry_put(void *arg, const struct log_entry *entry);

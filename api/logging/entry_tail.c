@@ -19,25 +19,25 @@ enum {
 	WINDOW_US_MAX = 60 * US_PER_S,
 	MINUTE_US = 60 * US_PER_S,
 	RATE_MAX = 60000,            /* entries a minute */
-	CONSUMED_US = 10 * US_PER_S, /* how long a client may take none */
-	LOOKS_MAX = 20,              /* in a window: entries come a twentieth of it late */
+	CONSUMED_US = 10 * US_PER_S, /* a client that reads nothing for longer loses entries */
+	LOOKS_MAX = 20,              /* in a window, so an entry is late by a twentieth of it at most */
 	LOOK_US_MIN = 20000,
 	QUIET_US = 500000,
 };
 #define SESSION_US (INT64_C(3600) * US_PER_S)
 
-/* Why entries are left out: numbers of the service's enum. */
+/* Reasons for leaving entries out, with the numbers of the service's enum. */
 enum suppression { SUPPRESSION_RATE = 1, SUPPRESSION_NOT_CONSUMED, SUPPRESSION_COUNT };
 
 struct tail {
 	const struct clock *clock;
 	struct entry_watch *watch;
 	int64_t window_us, ends_us;
-	int64_t look_us;   /* when the next look is due; INT64_MAX: after the next batch */
-	int64_t asked_us;  /* when it was asked for a message last */
-	int64_t minute_us; /* when the minute began of which given counts */
+	int64_t look_us;   /* time of the next read of the store; INT64_MAX: after the next batch */
+	int64_t asked_us;  /* time of the last call of next() */
+	int64_t minute_us; /* start of the minute in which given counts entries */
 	unsigned given;
-	int64_t consumed_ns; /* entries stored by then are too old for a client that took none meanwhile */
+	int64_t consumed_ns; /* entries stored until then are left out, because the client read nothing meanwhile */
 	uint64_t suppressed[SUPPRESSION_COUNT];
 	struct entry_rendering rendering;
 };
@@ -138,7 +138,8 @@ static void suppression_put(struct tail *tail, struct writer *message)
 	message_close(&list);
 }
 
-/* Appends a page's message; nothing if *ret_count, the number of its entries, sent or left out, is 0. */
+/* Appends a message with the new entries. *ret_count: the number of entries, sent or left out; if it is 0, nothing
+ * is appended. */
 static enum status page_put(struct tail *tail, struct text *text, unsigned *ret_count, bool *ret_held,
 			    struct error *err)
 {
@@ -159,7 +160,8 @@ static enum status page_put(struct tail *tail, struct text *text, unsigned *ret_
 	return rc;
 }
 
-/* When to look again: a window after entries were stored, and meanwhile so often that they come in small pieces. */
+/* Returns when to read the store again: a window after entries were stored, and earlier in steps, so that many
+ * entries come in small messages. */
 static int64_t look_next(const struct tail *tail, bool held, int64_t now_us)
 {
 	const int64_t pause_us = tail->window_us / LOOKS_MAX;
@@ -202,7 +204,7 @@ static enum status tail_next(void *arg, struct text *text, int64_t *ret_wake_us,
 
 const struct rpc_feed entry_tail_feed = { tail_open, tail_next, tail_close };
 
-/* ---- by HTTP: an array of messages, which ends with the session ---- */
+/* ---- over HTTP: an array of messages, which ends with the session ---- */
 
 struct array {
 	const struct call *call;

@@ -8,5 +8,5 @@
  *         https://cloud.google.com/logging/quotas (read 2026-11-26) */
 #include "api/grpc/rpc.h"
 
-/* The messages of a session by gRPC; its context is a struct logging_context. */
+/* A session over gRPC; the context is a struct logging_context. */
 extern const struct rpc_feed entry_tail_feed;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/logging/entry_write.c: POST /v2/entries:write.
  *
- * All entries are read before one is stored; the answer waits until they can be read. Choice: any time
- * is taken (the service refuses the far future and what is past its retention), as tests write old logs. */
+ * All entries are checked before the first one is stored; the answer is sent when readers can see them. Choice:
+ * accepts every time, because tests write old logs (the service refuses times in the far future, or older than its
+ * retention). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,13 @@ struct draft {
 	struct log_source *source;
 	struct log_record record;
 	char *payload, *extra;
-	size_t bytes; /* of all parts that are stored */
+	size_t bytes; /* of all parts together */
 };
 
 struct writing {
 	const struct logging_context *context;
 	const json_t *request;
-	const struct log_source *own; /* the log source of the replica that writes; NULL: another client */
+	const struct log_source *own; /* log source of the writing replica; NULL: another client writes */
 };
 
 struct drafts {
@@ -60,7 +61,7 @@ static int severity_of(const json_t *entry)
 	return SEVERITY_DEFAULT;
 }
 
-/* A copy of the members of @defaults with those of @own over them. */
+/* Returns the members of both objects; if both have a member, that of @own. */
 static json_t *merged(const json_t *defaults, const json_t *own)
 {
 	json_t *all = json_object();
@@ -72,14 +73,15 @@ static json_t *merged(const json_t *defaults, const json_t *own)
 	return all;
 }
 
-/* The resource types that Google's libraries use inside a replica, which looks like a machine to them. Choice: such
- * entries belong to the job, so they are shown in its log. */
+/* True for the resource types that Google's libraries use inside a replica, which looks like a machine to them.
+ * Choice: such entries belong to the job, so they are shown in its log. */
 static bool is_own_machine(const char *type)
 {
 	return !type || strcmp(type, "global") == 0 || strcmp(type, "gce_instance") == 0;
 }
 
-/* Programs in a job know the emulator's project; the job may belong to another one, and so does its log. */
+/* Returns the project of the log. Programs in a job name the emulator's project; if the job belongs to another
+ * project, its log does too. */
 static const char *project_of(const struct writing *writing, const char *project)
 {
 	const char *reported = writing->context->project_id;
@@ -87,7 +89,8 @@ static const char *project_of(const struct writing *writing, const char *project
 	return writing->own && reported && strcmp(project, reported) == 0 ? writing->own->project : project;
 }
 
-/* An entry that names no resource is about its project ("global"); the label project_id is filled in. */
+/* Sets the source of an entry. Without a resource, the entry belongs to its project ("global"), with the label
+ * project_id. */
 static void source_make(const struct writing *writing, const json_t *entry, const char *project,
 			const char *log, struct draft *draft)
 {
@@ -151,7 +154,7 @@ static void payload_make(const json_t *entry, struct draft *draft)
 	draft->bytes += draft->record.payload_length;
 }
 
-/* The members that the store keeps as they are. */
+/* Copies the members that the store keeps unchanged. */
 static void extra_make(const json_t *entry, struct draft *draft)
 {
 	static const char *const names[] = { "httpRequest", "operation",    "trace", "sourceLocation",
@@ -203,7 +206,7 @@ static enum status draft_make(const struct writing *writing, const json_t *entry
 	draft->record.dated = time && time_parse_strict(time, &draft->record.time_ns);
 	if (!draft->record.dated)
 		draft->record.time_ns = clock_wall_ns(context->clock);
-	else if (writing->own) /* a replica's clock is the machine's, not the emulator's */
+	else if (writing->own) /* a replica's programs use the machine's clock, not the emulator's */
 		draft->record.time_ns = clock_from_outside_ns(context->clock, draft->record.time_ns);
 	return STATUS_OK;
 }

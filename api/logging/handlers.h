@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/logging/handlers.h: the methods, one file each. Their rows are in routes.c. */
+/* api/logging/handlers.h: the handlers of the methods, one file each. Their rows are in routes.c. */
 #include "api/http/http.h"
 
 enum status entry_list(struct call *call, struct error *err);

@@ -30,7 +30,7 @@ enum status log_list(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	if (!has_project(call))
-		return STATUS_OK; /* nothing is kept outside of projects: {} */
+		return STATUS_OK; /* only projects have logs; the answer is {} */
 	project = project_resolve(context, call_param(call, "project"));
 	rc = log_names_page(context->store, project, size, json_text_at(call->query, "pageToken"), &names,
 			    &next, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers are those of protobuf's binary form.
+/* The messages of Cloud Logging; numbers are those of protobuf's binary form.
  * Source: https://github.com/googleapis/googleapis/tree/master/google/logging/v2 (read 2026-11-25) */
 #include "api/logging/messages.h"
 
@@ -226,7 +226,7 @@ static const struct field list_logs_response_fields[] = {
 const struct message logging_list_logs_response = { "google.logging.v2.ListLogsResponse",
 						    list_logs_response_fields, "A page of names of logs." };
 
-/* Of gRPC, where the parent is a field: HTTP has it in the path. */
+/* Fields of the gRPC request: it has the field parent, which HTTP has in the path. */
 static const struct field list_logs_call_fields[] = {
 	PLAIN(1, "parent", FIELD_STRING, ""),
 	PLAIN(2, "pageSize", FIELD_INT32, ""),

@@ -9,7 +9,8 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-/* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry (less than 512 characters) */
+/* A log name has less than 512 characters. Source:
+ * https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry */
 enum { LOG_NAME_MAX = 511, SEGMENTS_MAX = 8 };
 
 char *project_resolve(const struct logging_context *context, const char *name)
@@ -19,7 +20,8 @@ char *project_resolve(const struct logging_context *context, const char *name)
 	return memory_strdup(name);
 }
 
-/* Cuts @path at its slashes; 0 when a segment is empty or there are too many. */
+/* Splits @path at its slashes, in place. Returns the number of segments; 0: a segment is empty, or there are too
+ * many. */
 static size_t segments_cut(char *path, char *ret_segments[SEGMENTS_MAX])
 {
 	size_t count = 0;

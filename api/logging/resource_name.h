@@ -7,11 +7,11 @@
 
 struct logging_context;
 
-/* The id of the project @name (an id or a number); the caller frees. */
+/* Returns the id of the project with this id or number; the caller frees. */
 char *project_resolve(const struct logging_context *context, const char *name);
 
-/* The project of "projects/P" or "projects/P/locations/L/buckets/B/views/V"; *ret_project is NULL for folders,
- * organizations and billing accounts, which have no logs here. INVALID_ARGUMENT otherwise. */
+/* Reads the project of "projects/P" or "projects/P/locations/L/buckets/B/views/V"; *ret_project is NULL for folders,
+ * organizations and billing accounts, which have no logs here. INVALID_ARGUMENT: another form. */
 enum status resource_name_read(const struct logging_context *context, const char *name, char **ret_project,
 			       struct error *err);
 

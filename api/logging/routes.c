@@ -7,7 +7,7 @@
 #include "api/logging/messages.h"
 #include "api/message/discovery.h"
 
-/* The revision is that of the public document with the same fields. */
+/* revision is that of the public discovery document with the same fields. */
 const struct discovery_api logging_api = {
 	.name = "logging",
 	.version = "v2",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/logging/routes.h: Cloud Logging v2, as far as a training service needs it: reading and writing
- * entries, and the names of logs. */
+/* api/logging/routes.h: Cloud Logging v2: the methods to read and write entries, and to list and delete logs. */
 #include <stdint.h>
 
 #include "api/http/http.h"
@@ -11,14 +10,14 @@ struct discovery_api;
 struct log_source;
 struct store;
 
-/* The family's context: call->context of its handlers. */
+/* The context of the family's handlers: call->context. */
 struct logging_context {
 	struct store *store;
 	const struct clock *clock;
 	/* Clients may name the emulated project by its number; both NULL: ids only. */
 	const char *project_id, *project_number;
-	/* At a job's gateway: the log source of the replica at @peer; its entries are written to that log; borrowed.
-	 * NULL: entries come from any client. */
+	/* Set for a job's gateway: returns the log source (borrowed) of the replica at @peer, which gets the
+	 * replica's entries. NULL: any client may write entries. */
 	const struct log_source *(*writer)(void *arg, uint32_t peer);
 	void *arg;
 };
