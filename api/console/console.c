@@ -19,9 +19,9 @@
 enum { HTTP_SEE_OTHER = 303, HTTP_NOT_MODIFIED = 304, HTTP_PERMANENT_REDIRECT = 308 };
 enum { HASH_BYTES = 16, ETAG_SIZE = 2 * HASH_BYTES + 8 /* quotes, "-gzip" and a NUL */ };
 
-/* Nothing but what the page needs, and from where it came. The hash is that of the one script within index.html.
- * Trusted types: a browser that knows them refuses each assignment of markup, such as innerHTML, whatever it holds.
- * Source: https://www.w3.org/TR/CSP3/, https://www.w3.org/TR/trusted-types/ */
+/* The page may load only its own files and call only its own server. The hash is that of the only script within
+ * index.html. Trusted types: a browser that supports them refuses each assignment of markup, such as innerHTML, with
+ * any content. Source: https://www.w3.org/TR/CSP3/, https://www.w3.org/TR/trusted-types/ */
 static const struct {
 	const char *name, *value;
 } page_headers[] = {
@@ -60,7 +60,7 @@ static const struct embedded_file *file_find(const char *name)
 	return NULL;
 }
 
-/* Whether @accepted, an Accept-Encoding header, takes gzip: by its name or by "*", unless with a weight of 0.
+/* True if @accepted, an Accept-Encoding header, allows gzip: by its name or by "*", unless with weight 0.
  * Source: RFC 9110 section 12.5.3 */
 static bool gzip_is_accepted(const char *accepted)
 {
@@ -134,7 +134,7 @@ static enum status file_answer(struct call *call, const struct embedded_file *fi
 	return STATUS_OK;
 }
 
-/* The page has addresses of its own, such as jobs/my_job, which are the same file. */
+/* Paths within the page, such as jobs/my_job, are all answered with index.html. */
 static enum status page_get(struct call *call, struct error *err)
 {
 	const char *path = call_param(call, "path");
@@ -153,7 +153,7 @@ static enum status slash_add(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Browsers ask for HTML; for other clients the method does not exist, as in the cloud. */
+/* Redirects browsers, which accept HTML, to the page; other clients get NOT_FOUND, as in the cloud. */
 static enum status top_get(struct call *call, struct error *err)
 {
 	if (!strstr(call_header(call, "Accept"), "text/html"))
@@ -164,7 +164,7 @@ static enum status top_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* The files need no token: they are the same for every user, and contain nothing of a job. */
+/* The files need no token: they are the same for every user, and contain no data of jobs. */
 const struct route console_routes[] = {
 	{ .method = "GET", .path = "/", .handler = top_get, .open = true },
 	{ .method = "GET", .path = "/_trainyard/console", .handler = slash_add, .open = true },

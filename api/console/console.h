@@ -6,6 +6,6 @@
 
 #define CONSOLE_PATH "/_trainyard/console/"
 
-/* "/", which redirects browsers to the page, and all below /_trainyard/console/. Their context: struct console_sessions
- * (session.h); NULL: the daemon asks for no token. */
+/* Rows for "/", which redirects browsers to the page, and for all paths below /_trainyard/console/. Their context:
+ * struct console_sessions (session.h); NULL: the daemon requires no token. */
 extern const struct route console_routes[];

@@ -17,7 +17,7 @@ enum {
 	TICKETS_MAX = 16,
 	SESSION_S = 12 * 3600,
 	TICKET_S = 300,
-	ATTEMPT_S = 30, /* so long the same attempt may be repeated: its answer may have been lost */
+	ATTEMPT_S = 30, /* in which an attempt may be repeated: its answer may have been lost */
 	SECRET_BYTES = 32,
 	SECRET_SIZE = 2 * SECRET_BYTES + 1,
 	US_PER_S = 1000000,
@@ -25,11 +25,11 @@ enum {
 
 #define COOKIE_PREFIX "trainyard-"
 
-/* Only the hash of a secret is kept. */
+/* A cookie, proof or ticket, of which only the hash is kept. */
 struct secret {
 	unsigned char hash[SECRET_BYTES];
 	int64_t until_us; /* monotonic; 0: there is none */
-	bool used;        /* a ticket: by the attempt below */
+	bool used;        /* of a ticket: attempt below has used it */
 	unsigned char attempt[SECRET_BYTES];
 };
 
@@ -82,7 +82,7 @@ static void proof_write(const struct console_sessions *sessions, const char *coo
 	sodium_bin2hex(proof, SECRET_SIZE, hash, sizeof(hash));
 }
 
-/* Where all places are taken, the secret that ends first gives way. */
+/* Makes a secret. If all slots of the list are taken, it replaces the secret that expires first. */
 static void secret_add(struct console_sessions *sessions, struct secret *list, size_t count, int64_t life_s,
 		       char ret_text[SECRET_SIZE])
 {
@@ -101,7 +101,7 @@ static void secret_add(struct console_sessions *sessions, struct secret *list, s
 	pthread_mutex_unlock(&sessions->lock);
 }
 
-/* Whether a secret of the list is @text. @take: removes it. */
+/* True if @text is a valid secret of the list. @take: removes the secret. */
 static bool secret_is(struct console_sessions *sessions, struct secret *list, size_t count, const char *text,
 		      size_t length, bool take)
 {
@@ -124,7 +124,7 @@ static bool secret_is(struct console_sessions *sessions, struct secret *list, si
 
 /* ---- cookies ---- */
 
-/* The value of the next cookie of ours in *at, which moves past it; NULL: there are no more. */
+/* Returns the value of trainyard's next cookie at *at, and moves *at past it; NULL: there are no more. */
 static const char *cookie_next(const char **at, size_t *ret_length)
 {
 	while (**at) {
@@ -159,7 +159,7 @@ bool console_session_check(void *arg, const char *cookies, const char *proof)
 	return false;
 }
 
-/* Daemons of one host differ by their ports, and share its cookies. */
+/* The cookie's name contains the port, because all daemons of a host share its cookies. */
 static void cookie_set(struct call *call, const char *value, int64_t life_s)
 {
 	const char *port = strrchr(call->host, ':');
@@ -176,8 +176,9 @@ static void cookie_set(struct call *call, const char *value, int64_t life_s)
 
 /* ---- methods ---- */
 
-/* Whether @ticket is good now. It is used up, except for @attempt, which only this client knows: a browser breaks off its
- * requests when a network changes, and repeats this one without knowing whether it had come. "": there is no repetition. */
+/* True if @ticket is valid; uses it up. The same @attempt, a random text known to one client only, may use it again:
+ * a browser aborts its requests when a network changes, and repeats this one without knowing if it was received. "":
+ * no repetition. */
 static bool ticket_take(struct console_sessions *sessions, const char *ticket, const char *attempt)
 {
 	const int64_t now_us = clock_mono_us(sessions->clock);

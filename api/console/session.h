@@ -21,7 +21,7 @@
 struct clock;
 struct console_sessions;
 
-/* The API for the page: paths below are those of the API without this prefix. The cookie is accepted only here. */
+/* Prefix of the paths under which the page calls the API. Only there is the cookie accepted. */
 #define CONSOLE_API "/_trainyard/console/api"
 
 /* @clock must live as long. */
@@ -29,11 +29,12 @@ struct console_sessions *console_sessions_new(const struct clock *clock);
 /* NULL is harmless. */
 void console_sessions_free(struct console_sessions *sessions);
 
-/* Whether @cookies, a Cookie header, has the cookie of a session, and @proof is its proof. @arg: the sessions. */
+/* True if @cookies, a Cookie header, has the cookie of a session, and @proof is the proof of the same session. @arg:
+ * the sessions. */
 bool console_session_check(void *arg, const char *cookies, const char *proof);
 
-/* Handlers of open rows, except the last. Their context: the sessions; NULL: the daemon asks for no token, and the
- * answers are empty objects. */
+/* Handlers of rows that need no token, except the last. Their context: the sessions; NULL: the daemon requires no
+ * token, and the answers are empty objects. */
 enum status console_session_begin(struct call *call, struct error *err);
 enum status console_session_end(struct call *call, struct error *err);
 enum status console_ticket_make(struct call *call, struct error *err);
