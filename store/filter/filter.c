@@ -13,7 +13,7 @@
 #include "daemon/base/memory.h"
 #include "store/filter/filter_parser.h"
 
-/* The tree lives in chunks that are freed together. */
+/* A block of memory for nodes of the tree; all blocks are freed together. */
 struct filter_chunk {
 	struct filter_chunk *next;
 	size_t used, size;
@@ -138,7 +138,7 @@ static size_t code_point_put(char *at, uint32_t point)
 	return 3;
 }
 
-/* Four hexadecimal digits that are a character. */
+/* Reads four hexadecimal digits. True: they are a valid character. */
 static bool code_point_read(const char *at, uint32_t *ret_point)
 {
 	unsigned char bytes[2];
@@ -149,8 +149,8 @@ static bool code_point_read(const char *at, uint32_t *ret_point)
 	return *ret_point != 0 && (*ret_point < 0xd800 || *ret_point > 0xdfff);
 }
 
-/* An escape at @at, after the backslash; an unknown one is unchanged, so that regular expressions need no second
- * backslash. Returns how much was read. */
+/* Reads the escape at @at, after the backslash. An unknown escape is left unchanged, so that regular expressions
+ * need no second backslash. Returns the number of characters read. */
 static size_t escape_read(const char *at, char **out)
 {
 	static const char plain[] = "\"'\\nrtbf";
@@ -162,7 +162,7 @@ static size_t escape_read(const char *at, char **out)
 		*out += code_point_put(*out, point);
 		return 5;
 	}
-	if (*at && found && *at != 'b') { /* \b is a word's edge in regular expressions */
+	if (*at && found && *at != 'b') { /* \b stays: a word boundary in regular expressions */
 		*(*out)++ = meant[found - plain];
 		return 1;
 	}
@@ -170,7 +170,7 @@ static size_t escape_read(const char *at, char **out)
 	return 0;
 }
 
-/* The text between quotes; never longer than it is written. */
+/* Reads the text between quotes. The result is never longer than its source, because escapes only shorten it. */
 static const char *quoted_read(struct parser *parser)
 {
 	const char *text = parser->text;
@@ -205,7 +205,7 @@ static const char *slice(struct parser *parser, size_t from, size_t to)
 	return memcpy(copy, parser->text + from, to - from);
 }
 
-/* A word ends at space, at what groups, and at @marks. */
+/* Returns the end of the current word: at white space, a parenthesis, a quote, or a character of @marks. */
 static size_t word_end(const struct parser *parser, const char *marks)
 {
 	size_t at = parser->at;
@@ -326,7 +326,7 @@ static struct filter_node *group_read(struct parser *parser)
 	return node;
 }
 
-/* Inside path=( … ): a value, compared as the path before the parenthesis says. */
+/* Reads a value inside path=( … ), which is compared with the path and operator before the parenthesis. */
 static struct filter_node *subject_value_read(struct parser *parser)
 {
 	struct filter_node *node = node_new(parser, FILTER_COMPARE, parser->at);
@@ -369,7 +369,7 @@ static struct filter_node *call_read(struct parser *parser, struct filter_node *
 						      : filter_syntax_error(parser);
 }
 
-/* Words joined by dots, as they stand. */
+/* Makes a search for the words up to @end, with their dots, as the client wrote them. */
 static struct filter_node *bare_value_read(struct parser *parser, struct filter_node *node, size_t end)
 {
 	node->kind = FILTER_SEARCH;
@@ -417,7 +417,7 @@ static struct filter_node *term_read(struct parser *parser)
 		start = parser->at;
 		if (keyword_read(parser, "NOT"))
 			continue;
-		/* Among values a minus belongs to the number. */
+		/* Inside operand=( … ), a minus is the sign of a number, not NOT. */
 		if (parser->text[start] != '-' || parser->subject)
 			break;
 		parser->at++;
@@ -434,7 +434,7 @@ static struct filter_node *term_read(struct parser *parser)
 	return negation;
 }
 
-/* Collects what AND or OR joins; one alone stands for itself. */
+/* Collects the operands of AND or OR; a single operand replaces the list. */
 struct joint {
 	struct filter_node list, *last;
 };

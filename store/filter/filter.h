@@ -36,23 +36,23 @@ enum filter_kind {
 	FILTER_NOT,     /* of its one child */
 	FILTER_COMPARE, /* path operator value */
 	FILTER_SEARCH,  /* value anywhere */
-	FILTER_CALL,    /* a predicate: its function, with path and steps, and value */
+	FILTER_CALL,    /* a predicate: has function, path, steps and value */
 };
 
 enum filter_function {
 	FUNCTION_LOG_ID,
 	FUNCTION_SOURCE,
-	FUNCTION_SEARCH, /* without a path: of the whole entry */
+	FUNCTION_SEARCH, /* without a path: searches the whole entry */
 	FUNCTION_IP_IN_NET,
 	FUNCTION_SAMPLE,
-	FUNCTION_CAST, /* from here on: with an operand */
+	FUNCTION_CAST, /* this one and all below have an operand */
 	FUNCTION_EXTRACT,
 	FUNCTION_COUNT
 };
 
 enum filter_type { TYPE_STRING, TYPE_INT64, TYPE_FLOAT64, TYPE_BOOL, TYPE_TIMESTAMP, TYPE_DURATION };
 
-/* A function applied to a field's value before it is compared; the first is applied first. */
+/* A function that is applied to a field's value before the comparison; the first step is applied first. */
 struct filter_step {
 	enum filter_function function;
 	enum filter_type type; /* FUNCTION_CAST */
@@ -83,8 +83,9 @@ struct filter {
 	struct filter_chunk *memory;
 };
 
-/* INVALID_ARGUMENT: the text says where and what; @field is the request's field for it, or NULL. @text may be NULL. An
- * AND never has an AND as a child, nor an OR an OR. */
+/* INVALID_ARGUMENT: the error says which part of the text is wrong, and names @field, the request's field with the
+ * filter (may be NULL). @text may be NULL. In the tree, no child of an AND is an AND, and no child of an OR is an
+ * OR. */
 enum status filter_parse(const char *text, const char *field, struct filter *ret_filter, struct error *err);
 /* Refuses the filter because of the text at @position. Returns INVALID_ARGUMENT. */
 enum status filter_refuse(const char *text, const char *field, size_t position, struct error *err,

@@ -68,7 +68,7 @@ static const char *argument_read(struct parser *parser)
 	return filter_value_read(parser, &argument) ? argument.value : NULL;
 }
 
-/* TIMEZONE("America/New_York"), which is written TIME_ZONE as well. */
+/* Reads TIMEZONE("America/New_York"), also spelled TIME_ZONE. */
 static bool zone_read(struct parser *parser, struct filter_step *step)
 {
 	const size_t start = parser->at;
@@ -149,7 +149,7 @@ bool filter_operand_read(struct parser *parser, struct filter_node *node)
 	return nested_read(parser, node, 0);
 }
 
-/* One argument is what is looked for; of two the first is where. */
+/* Reads search(query) or search(field, query). */
 static bool search_read(struct parser *parser, struct filter_node *node)
 {
 	const size_t start = parser->at;

@@ -10,9 +10,9 @@
 #include "store/filter/filter_sql_parts.h"
 #include "store/filter/filter_values.h"
 
-/* The result of the functions applied to a field so far. */
+/* The SQL expression for a field and the functions applied to it so far. */
 struct operand {
-	struct text sql; /* NULL where the entry lacks the field */
+	struct text sql; /* its value is NULL if the entry lacks the field */
 	enum filter_type type;
 };
 
@@ -21,7 +21,7 @@ static void operand_deinit(struct operand *operand)
 	text_deinit(&operand->sql);
 }
 
-/* The scalar at the client's path in a document: what is true or false is so, and not 1 or 0. */
+/* Appends the scalar at the client's path in a JSON document. JSON's true and false become these words, not 1 and 0. */
 static void scalar_put(struct maker *maker, struct text *sql, const struct filter_field *field,
 		       const struct filter_node *node, size_t rest)
 {
@@ -68,7 +68,7 @@ static enum status field_put(struct maker *maker, const struct filter_node *node
 	return STATUS_OK;
 }
 
-/* A time that is a text from now on, in @zone (NULL: UTC). */
+/* Converts a time to text, because the next function needs text. @zone: NULL for UTC. */
 static void time_print(struct maker *maker, struct operand *operand, const char *zone)
 {
 	struct text sql AUTO_TEXT = { 0 };
@@ -120,7 +120,7 @@ static enum status operand_make(struct maker *maker, const struct filter_node *n
 	return rc;
 }
 
-/* Numbers, durations in seconds, true and false. */
+/* Compares the result of a cast: a number, a duration in seconds, or a boolean. */
 static enum status value_compare(struct maker *maker, const struct operand *operand,
 				 const struct filter_node *node)
 {
@@ -170,7 +170,7 @@ enum status maker_put_steps(struct maker *maker, const struct filter_node *node)
 
 /* ---- predicates ---- */
 
-/* log_id("a/b") names the log that is printed as a%2Fb. */
+/* Compares the log id. Stored log names are percent-encoded: log_id("a/b") is compared as a%2Fb. */
 static void log_id_put(struct maker *maker, const struct filter_node *node)
 {
 	struct text name AUTO_TEXT = { 0 };
@@ -180,7 +180,8 @@ static void log_id_put(struct maker *maker, const struct filter_node *node)
 		    maker_bind(maker, name.data));
 }
 
-/* Entries are of projects alone: there are no folders here, and no organizations. */
+/* source() can only match a project, because entries here never belong to folders, organizations or billing
+ * accounts. */
 static enum status source_put(struct maker *maker, const struct filter_node *node)
 {
 	static const char *const parents[] = { "projects/", "folders/", "organizations/",
@@ -220,7 +221,7 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 	}
 	field = maker_field(maker, node, &rest);
 	if (field && field->kind == MATCH_JSON && !node->steps) {
-		/* All that is below the path, whatever its type. */
+		/* Search all values below the path, of any type. */
 		if (maker_path(field, node, rest, &path)) {
 			const size_t at = maker_bind(maker, path.data);
 

@@ -33,8 +33,8 @@ static void has_text(sqlite3_context *context, int count, sqlite3_value **values
 							     needle, (size_t)sqlite3_value_bytes(values[1])));
 }
 
-/* Whether the whole text matches the pattern. A star that fails falls back only to the one before it, so the time is at
- * most the product of both lengths. */
+/* True if the whole text matches the pattern. After a mismatch only the last * is extended, so the time is at most
+ * proportional to the product of both lengths. */
 static bool text_fits(const char *text, const char *pattern, bool exact)
 {
 	const char *star = NULL, *resume = NULL;
@@ -68,7 +68,7 @@ static void like_wild(sqlite3_context *context, int count, sqlite3_value **value
 			   text && pattern && text_fits(text, pattern, sqlite3_value_int(values[2]) != 0));
 }
 
-/* Patterns come from clients: what they may cost is bounded. */
+/* Limits for a regular expression, because patterns come from clients. */
 enum { MATCH_STEPS_MAX = 200000, MATCH_DEPTH_MAX = 2000, MATCH_HEAP_KIB = 4096 };
 
 struct regex {
@@ -131,7 +131,7 @@ static struct regex *regex_new(const char *pattern)
 	return regex;
 }
 
-/* The compiled pattern stays with the statement. */
+/* Returns the compiled pattern, which is stored with the SQL statement. */
 static struct regex *regex_of(sqlite3_context *context, sqlite3_value *pattern)
 {
 	struct regex *regex = sqlite3_get_auxdata(context, 1);
@@ -162,7 +162,7 @@ static void matches(sqlite3_context *context, int count, sqlite3_value **values)
 	}
 	found = pcre2_match(regex->code, text, (size_t)sqlite3_value_bytes(values[0]), 0, 0, regex->match,
 			    regex->limits);
-	/* Choice: a text on which the expression costs too much does not match it. */
+	/* Choice: if matching exceeds a limit, the text does not match. */
 	sqlite3_result_int(context, found >= 0);
 }
 
@@ -185,7 +185,7 @@ static void regexp_extract(sqlite3_context *context, int count, sqlite3_value **
 	if (found < 1)
 		return;
 	ends = pcre2_get_ovector_pointer(regex->match);
-	if (pcre2_get_ovector_count(regex->match) > 1) /* the first group, which may have matched nothing */
+	if (pcre2_get_ovector_count(regex->match) > 1) /* the first group, which may be unmatched */
 		ends += 2;
 	else if (ends[0] > ends[1])
 		return;
@@ -230,15 +230,16 @@ static bool order_holds(int order, enum filter_operator operator)
 	}
 }
 
-/* False: one of them is not a duration. */
+/* False: one of the two texts is not a duration. */
 static bool durations_parse(const char *value, const char *literal, int64_t *ret_left_us,
 			    int64_t *ret_right_us)
 {
 	return duration_parse(value, ret_left_us) && duration_parse(literal, ret_right_us);
 }
 
-/* @type is json_type()'s word; "duration": a text that may be one. Numbers compare as numbers when the literal is one, and
- * so do texts that hold one (64-bit integers travel as text); true, false and null by their names. */
+/* @type is json_type()'s word, or "duration" for a text that may be a duration. If the literal is a number, numbers
+ * and texts with a number (64-bit integers are text in JSON) compare as numbers; true, false and null compare as
+ * these words. */
 static bool json_holds(const char *type, sqlite3_value *given, enum filter_operator operator,
 		       const char * literal)
 {

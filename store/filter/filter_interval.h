@@ -5,16 +5,16 @@
 
 #include "store/filter/filter_sql.h"
 
-/* Includes both ends; INT64_MIN and INT64_MAX: unlimited. */
+/* An interval with both ends; INT64_MIN and INT64_MAX mean no limit. */
 struct filter_interval {
 	int64_t from_ns, to_ns;
 };
 
-/* The smallest interval that has all times at which the tree can be true, by comparisons of the field @path. NULL:
- * unlimited. */
+/* Returns the smallest interval that contains all times at which the tree can be true, from its comparisons of the
+ * field @path. @root NULL (an empty filter): no limits. */
 struct filter_interval filter_interval_of(const struct filter_node *root, const char *path);
-/* The condition of a filter's text over the fields of @schema, and when the rows that it takes can have been created (field
- * createTime). INVALID_ARGUMENT: field filter. */
+/* Makes the condition of a filter's text over the fields of @schema, and the interval in which matching rows can
+ * have been created (field createTime). INVALID_ARGUMENT, of the field filter. */
 enum status filter_created_make(const struct filter_schema *schema, const char *filter,
 				struct filter_sql *ret_sql, struct filter_interval *ret_created,
 				struct error *err);

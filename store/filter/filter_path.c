@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A segment as a client may write it: the field's own name or its snake_case form. */
+/* True if the client's segment is the field's name, or the snake_case form of the name. */
 static bool segment_is(const char *segment, const char *name, size_t length)
 {
 	size_t i = 0;

@@ -8,7 +8,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-/* A phrase is looked for behind so many places at which it stands in the middle of words. */
+/* PHRASE_TRIES_MAX: the search for a phrase gives up after so many occurrences in the middle of words. */
 enum { PHRASE_TRIES_MAX = 1000, SHORT_NEEDLE_BYTES = 32 };
 
 struct term {
@@ -36,7 +36,7 @@ static bool folded_equal(const char *a, const char *b, size_t length)
 	return true;
 }
 
-/* Horspool's search: its time is the product of both lengths at worst. */
+/* Horspool's search: takes time proportional to the product of both lengths at worst. */
 static const char *short_find(const char *text, size_t length, const char *needle, size_t needle_length)
 {
 	size_t shift[256];
@@ -76,7 +76,8 @@ const char *text_find_folded(const char *text, size_t length, const char *needle
 	return found ? text + (found - in) : NULL;
 }
 
-/* How long what parts words at @at is; 0: it is a word's. Percent codes that browsers write for punctuation part, too. */
+/* Returns the length of the separator between words at @at; 0: the character belongs to a word. Percent codes of
+ * punctuation, such as browsers write, are separators too. */
 static size_t part_length(const char *at, size_t left)
 {
 	static const char punctuation[] = "[]<>(){}|!;,'\"*&?+/:=@.-$%\\_`";
@@ -92,7 +93,7 @@ static size_t part_length(const char *at, size_t left)
 	return (unsigned char)*at <= ' ' || memchr(punctuation, *at, sizeof(punctuation) - 1) ? 1 : 0;
 }
 
-/* The next word from *@at on; false: there is none. */
+/* Finds the next word from *@at on; sets *ret_start and moves *@at to the word's end. False: there is none. */
 static bool word_next(const char *text, size_t length, size_t *at, size_t *ret_start)
 {
 	size_t step;
@@ -125,7 +126,7 @@ static const char *words_add(struct search *search, const char *text, size_t len
 	return NULL;
 }
 
-/* The problem with the query; NULL: none. */
+/* Splits the query into words and phrases. Returns the problem with the query; NULL: none. */
 static const char *query_read(struct search *search)
 {
 	const char *problem = NULL;
@@ -217,7 +218,7 @@ static void text_look(struct finding *finding, const char *text, size_t length)
 		word_find(finding, text + start, at - start);
 }
 
-/* Values of any depth that was stored, which is bounded. */
+/* Searches all values in a JSON value. Recursion is bounded, because the depth of stored JSON is. */
 static void json_look(struct finding *finding, const json_t *value)
 {
 	const char *name;

@@ -17,10 +17,10 @@ struct sqlite3_value;
 
 enum { SEARCH_TERMS_MAX = 64 };
 
-/* INVALID_ARGUMENT: no word, too many words, or an unmatched backtick. */
+/* INVALID_ARGUMENT: the query has no word, too many words, or an unmatched backtick. */
 enum status filter_search_check(const char *query, struct error *err);
 
-/* search_text(query, is_json, text, …): 1 or 0; NULL texts contain nothing. */
+/* The SQL function search_text(query, is_json, text, …): 1 if the texts match, else 0. NULL texts contain nothing. */
 void filter_search_text(struct sqlite3_context *context, int count, struct sqlite3_value **values);
 
 /* The first occurrence of @needle in @text, ignoring the case of ASCII letters; NULL: none. Takes time linear in both

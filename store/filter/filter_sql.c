@@ -13,7 +13,7 @@
 #include "store/filter/filter_path.h"
 #include "store/filter/filter_sql_parts.h"
 
-/* Fields are written in SQL with their own operators; the rest are functions. */
+/* SQL's operators for those of filters; an operator that is not here is converted to a function. */
 static const char *const signs[] = {
 	[OP_EQ] = "=", [OP_NE] = "<>", [OP_GT] = ">", [OP_GE] = ">=", [OP_LT] = "<", [OP_LE] = "<=",
 };
@@ -124,7 +124,7 @@ static enum status regex_put(struct maker *maker, const struct filter_field *fie
 	return STATUS_OK;
 }
 
-/* "abc*" of an exact field is an interval of texts, which an index can serve. */
+/* Compares an exact field with "abc*" as an interval of texts, so that an index can be used. */
 static void prefix_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node)
 {
 	AUTO(string) char *from = memory_strndup(node->value, strlen(node->value) - 1);
@@ -200,11 +200,12 @@ enum status maker_compare_number(struct maker *maker, const struct filter_field 
 	return STATUS_OK;
 }
 
-/* One name in a document's path; snake_case becomes lowerCamelCase where the document is written so. */
+/* Appends a name to a path in a JSON document; @camel: converts snake_case to lowerCamelCase, which the document
+ * uses. False: SQLite cannot express the name. */
 static bool name_put(struct text *path, const char *name, bool camel)
 {
 	if (strpbrk(name, "\"\\"))
-		return false; /* SQLite's paths cannot say such a name */
+		return false; /* SQLite's paths have no escape for these characters */
 	text_puts(path, ".\"");
 	for (; *name; name++) {
 		if (camel && name[0] == '_' && islower((unsigned char)name[1]))
@@ -280,7 +281,7 @@ static enum status json_put(struct maker *maker, const struct filter_field *fiel
 	return STATUS_OK;
 }
 
-/* The value may be in either of two documents. */
+/* Compares a value that may be in either of two documents. */
 static enum status either_put(struct maker *maker, const struct filter_field *field,
 			      const struct filter_node *node, size_t rest)
 {
@@ -321,7 +322,7 @@ static enum status compare_put(struct maker *maker, const struct filter_node *no
 	return maker_compare_text(maker, field, node);
 }
 
-/* In JSON documents the text is looked for as JSON writes it, too. */
+/* Searches the texts for a literal: as it is, and, for JSON documents, as JSON escapes it. */
 static void texts_put(struct maker *maker, const char *const *texts, size_t plain, size_t escaped)
 {
 	const char *separator = "";
@@ -359,7 +360,7 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 
 static enum status node_put(struct maker *maker, const struct filter_node *node);
 
-/* Balanced, so that a long list makes no deep expression. */
+/* Joins the nodes as a balanced tree, so that a long list does not make a deep expression. */
 static enum status joint_put(struct maker *maker, const struct filter_node **nodes, size_t count,
 			     const char *word)
 {
@@ -376,7 +377,7 @@ static enum status joint_put(struct maker *maker, const struct filter_node **nod
 	return rc;
 }
 
-/* Brings those that are shared to the front; returns how many. */
+/* Sorts children on shared fields to the front of @nodes; returns their number. */
 static size_t shared_first(const struct maker *maker, const struct filter_node *node,
 			   const struct filter_node **nodes)
 {

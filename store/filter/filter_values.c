@@ -109,7 +109,8 @@ bool filter_fraction_known(const char *fraction)
 	return fraction_read(fraction, &value);
 }
 
-/* FNV-1a, and the end of MurmurHash3 so that ids that differ in their last digit alone are far apart. */
+/* FNV-1a, then the last steps of MurmurHash3, so that ids with only a different last digit get hashes that are far
+ * apart. */
 static uint64_t hash_of(const unsigned char *text, size_t length)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -16,7 +16,7 @@ void filter_sampled(struct sqlite3_context *context, int count, struct sqlite3_v
 void filter_cast_value(struct sqlite3_context *context, int count, struct sqlite3_value **values);
 void filter_time_text(struct sqlite3_context *context, int count, struct sqlite3_value **values);
 
-/* Whether the client's subnet, fraction or time zone is valid. */
+/* True if the client's subnet, fraction or time zone is valid. */
 bool filter_net_known(const char *subnet);
 bool filter_fraction_known(const char *fraction);
 bool filter_zone_known(const char *zone);

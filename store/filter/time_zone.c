@@ -19,7 +19,7 @@ enum {
 	OFFSET_MOST_S = 26 * 3600
 };
 
-/* "M3.2.0/2": the second Sunday of March, at two o'clock. */
+/* A yearly change of the clock. "M3.2.0/2": the second Sunday of March, at two o'clock. */
 struct change {
 	int month, week, day, time_s;
 };
@@ -28,7 +28,7 @@ struct time_zone {
 	unsigned char *data; /* the file; NULL: UTC */
 	const unsigned char *times, *indexes, *types;
 	uint32_t time_count, type_count;
-	/* After the last of these times: */
+	/* The rule for times after the last one of the file: */
 	bool has_rule, has_summer;
 	int offset_s, summer_s;
 	struct change begins, ends; /* summer time */
@@ -57,7 +57,7 @@ static int type_offset_s(const struct time_zone *zone, unsigned type)
 	return offset_s < -OFFSET_MOST_S || offset_s > OFFSET_MOST_S ? 0 : (int)offset_s;
 }
 
-/* ---- the rule at the end ---- */
+/* ---- the rule after the file's last time ---- */
 
 /* "[+-]hh[:mm[:ss]]" */
 static bool clock_read(const char **at, int *ret_s)
@@ -102,7 +102,8 @@ static bool change_read(const char **at, struct change *change)
 	return clock_read(at, &change->time_s);
 }
 
-/* "EST5EDT,M3.2.0,M11.1.0": zones that count their days otherwise have no summer time here. */
+/* Reads a rule like "EST5EDT,M3.2.0,M11.1.0". Rules with another form of days are read as if they had no summer
+ * time. */
 static void rule_read(struct time_zone *zone, const char *at)
 {
 	int west_s;
@@ -124,7 +125,7 @@ static void rule_read(struct time_zone *zone, const char *at)
 	zone->has_summer = change_read(&at, &zone->begins) && change_read(&at, &zone->ends);
 }
 
-/* When it changes in a year, by the clock that is valid before. */
+/* Time of the change in a year, in seconds of the clock that is valid before it. */
 static int64_t change_s(const struct change *change, int year)
 {
 	struct tm day = { .tm_year = year - 1900, .tm_mon = change->month - 1, .tm_mday = 1 };
@@ -180,7 +181,8 @@ static unsigned char *file_read(const char *name, size_t *ret_size)
 	return data;
 }
 
-/* The bytes of the counts behind a header; their sizes are those of @time_bytes. 0: it is none. */
+/* Returns the size of the data after a header, from the header's counts; times have @time_bytes bytes. 0: not a
+ * header. */
 static size_t block_bytes(const unsigned char *header, size_t left, unsigned time_bytes,
 			  struct time_zone *zone)
 {
@@ -204,7 +206,7 @@ static size_t block_bytes(const unsigned char *header, size_t left, unsigned tim
 	return counts[4] && bytes <= left ? bytes : 0;
 }
 
-/* The second block has times of 64 bits, and the rule behind it. */
+/* Reads the second block, which has 64-bit times, and the rule after it; skips the first block. */
 static bool blocks_read(struct time_zone *zone, size_t size)
 {
 	const size_t first = block_bytes(zone->data, size, 4, zone);
@@ -235,7 +237,7 @@ struct time_zone *time_zone_read(const char *name)
 
 int time_zone_offset_s(const struct time_zone *zone, int64_t unix_s)
 {
-	uint32_t low = 0, high = zone->time_count; /* how many of the times are not after it */
+	uint32_t low = 0, high = zone->time_count; /* binary search: the number of times up to it */
 
 	if (!zone->data)
 		return 0;

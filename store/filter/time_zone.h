@@ -6,7 +6,7 @@
 
 struct time_zone;
 
-/* A zone such as "America/New_York", or "UTC", which needs no file; NULL: unknown name. */
+/* Reads the zone "America/New_York" or similar, or "UTC", which needs no file. NULL: unknown name. */
 struct time_zone *time_zone_read(const char *name);
 void time_zone_free(struct time_zone *zone);
 /* Seconds east of UTC. */
