@@ -7,7 +7,8 @@
 #include "daemon/base/base64.h"
 #include "store/store.h"
 
-/* Sealed: this, as this machine keeps it, then the e-mail and the scopes, each with its NUL. */
+/* First part of the sealed bytes, in this machine's byte order; the e-mail address and the scopes follow, each with
+ * its NUL. */
 struct __attribute__((packed)) head {
 	uint8_t version;
 	int64_t job;
@@ -28,7 +29,7 @@ static const char prefix[] = "ya29.ty-";
 _Static_assert(sizeof(prefix) + sodium_base64_ENCODED_LEN(SEALED_MAX, VARIANT) <= ACCESS_TOKEN_SIZE,
 	       "the longest token fits");
 
-/* @word separates keys made from one secret. */
+/* Derives a key from the secret; @word: a different one for each use of the secret. */
 static void key_make(const struct store *store, const char *word,
 		     unsigned char ret_key[crypto_secretbox_KEYBYTES])
 {
@@ -47,7 +48,8 @@ static size_t plain_write(const struct access_token *token, unsigned char ret_pl
 	return sizeof(head) + email_size + scopes_size;
 }
 
-/* Two texts, each with its NUL, must end where @length does. What was sealed is ours, but perhaps another release's. */
+/* Reads the two texts, which with their NULs must end exactly at @length. The bytes are trainyard's own, but perhaps
+ * of another release. */
 static bool plain_read(const unsigned char *plain, size_t length, struct access_token *ret_token)
 {
 	const unsigned char *at = plain + sizeof(struct head), *end = plain + length;
@@ -74,7 +76,8 @@ static bool plain_read(const unsigned char *plain, size_t length, struct access_
 	return true;
 }
 
-/* The nonce is derived from the sealed bytes: two different tokens never share one, and equal ones are the same text. */
+/* Derives the nonce from the sealed bytes: different tokens never share a nonce, and the same token always gives the
+ * same text. */
 static void nonce_make(const struct store *store, const unsigned char *plain, size_t length,
 		       unsigned char ret_nonce[NONCE_BYTES])
 {
@@ -104,7 +107,7 @@ enum status access_token_make(const struct store *store, const struct access_tok
 	return STATUS_OK;
 }
 
-/* The sealed bytes after the prefix; 0: not a token of ours. */
+/* Decrypts the part after the prefix. Returns the number of bytes; 0: not a token of this state directory. */
 static size_t sealed_open(const struct store *store, const char *text, unsigned char ret_plain[PLAIN_MAX])
 {
 	unsigned char sealed[SEALED_MAX], key[crypto_secretbox_KEYBYTES];

@@ -15,7 +15,7 @@ struct store;
 enum { ACCESS_TOKEN_SIZE = 2048, ACCESS_TOKEN_SCOPES_MAX = 1024 };
 
 struct access_token {
-	int64_t job;   /* 0: no job's, but of a program outside of containers */
+	int64_t job;   /* the job of the replica; 0: the token is for a program outside of containers */
 	unsigned role; /* enum role of scheduler/plan/plan.h */
 	unsigned index;
 	int64_t expires_s; /* wall clock */
@@ -26,8 +26,8 @@ struct access_token {
 /* INVALID_ARGUMENT: too long. */
 enum status access_token_make(const struct store *store, const struct access_token *token,
 			      char ret_text[ACCESS_TOKEN_SIZE], struct error *err);
-/* UNAUTHENTICATED: not a token of trainyard, or expired at @now_s. */
+/* UNAUTHENTICATED: the text is not a token of trainyard, or it has expired at @now_s. */
 enum status access_token_read(const struct store *store, const char *text, int64_t now_s,
 			      struct access_token *ret_token, struct error *err);
-/* Whether @text has the form of trainyard's tokens; others (a developer's real one) are not checked. */
+/* True if @text has the form of trainyard's tokens. Other tokens, such as a developer's real one, are not checked. */
 bool access_token_is_ours(const char *text);

@@ -32,7 +32,7 @@ enum {
 struct authority {
 	const char *domain;
 	char *key_path, *certificate_path, *bundle_dir, *bundle_path;
-	pthread_mutex_t lock; /* of the files, among this process's threads */
+	pthread_mutex_t lock; /* protects the files from this process's other threads */
 };
 
 DEFINE_AUTO(certificate, gnutls_x509_crt_t, gnutls_x509_crt_deinit)
@@ -72,7 +72,7 @@ void authority_free(struct authority *authority)
 
 /* ---- certificates ---- */
 
-/* The fields of both kinds of certificate: the subject @name, the validity, the public key. */
+/* Sets the fields that both kinds of certificates have: the subject @name, the validity, the public key. */
 static int certificate_begin(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *name,
 			     int64_t now_s, int years)
 {
@@ -81,7 +81,7 @@ static int certificate_begin(gnutls_x509_crt_t certificate, gnutls_x509_privkey_
 	int code = gnutls_x509_privkey_get_key_id(key, GNUTLS_KEYID_USE_SHA1, id, &id_size);
 
 	randombytes_buf(serial, sizeof(serial));
-	serial[0] = (serial[0] & 0x3f) | 0x40; /* positive, and of that many bytes */
+	serial[0] = (serial[0] & 0x3f) | 0x40; /* makes the number positive and SERIAL_BYTES long */
 	if (code >= 0)
 		code = gnutls_x509_crt_set_version(certificate, 3);
 	if (code >= 0)
@@ -114,7 +114,8 @@ static int constraints_set(gnutls_x509_crt_t certificate, const char *domain)
 	return code;
 }
 
-/* Each state directory's authority has a name of its own: some programs look issuers up by name alone. */
+/* Names the authority after its key, so that each state directory has another name: some programs find issuers by
+ * name alone. */
 static int authority_describe(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *domain,
 			      int64_t now_s)
 {
@@ -156,7 +157,7 @@ static bool is_of_key(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key)
 	       memcmp(ids[0], ids[1], ID_BYTES) == 0;
 }
 
-/* False also when the file holds none, or another key's, or one that ends too early for what it is to sign. */
+/* False: the file has no certificate, or one of another key, or one that ends too early to sign new certificates. */
 static bool certificate_read(const char *path, gnutls_x509_privkey_t key, int64_t now_s,
 			     gnutls_x509_crt_t certificate)
 {
@@ -170,7 +171,7 @@ static bool certificate_read(const char *path, gnutls_x509_privkey_t key, int64_
 	       gnutls_x509_crt_get_activation_time(certificate) <= now_s;
 }
 
-/* If two processes make a certificate of the same key, both are equally valid. */
+/* Makes and stores a certificate. If two processes do so with the same key, both certificates are valid. */
 static enum status certificate_make(const struct authority *authority, gnutls_x509_privkey_t key,
 				    int64_t now_s, gnutls_x509_crt_t *ret_certificate, struct error *err)
 {
@@ -224,7 +225,7 @@ static enum status authority_take(struct authority *authority, int64_t now_s, gn
 	return rc;
 }
 
-/* ---- what it signs ---- */
+/* ---- certificates that it signs ---- */
 
 static int name_add(gnutls_x509_crt_t leaf, const char *name)
 {

@@ -11,14 +11,14 @@
 
 DEFINE_AUTO(private_key, gnutls_x509_privkey_t, gnutls_x509_privkey_deinit)
 
-/* A new key of @algorithm: ECDSA on P-256 takes a millisecond, RSA of 2048 bits half a second. */
+/* Makes a key of @algorithm: ECDSA on P-256 takes a millisecond, RSA of 2048 bits half a second. */
 enum status private_key_generate(gnutls_pk_algorithm_t algorithm, gnutls_x509_privkey_t *ret_key,
 				 struct error *err);
-/* The key in @path, of any kind; if there is no file, makes a new one of @algorithm. FAILED_PRECONDITION: the file
- * cannot be made or read, or has no key. */
+/* Reads the key in @path, of any algorithm; if there is no file, makes one with a new key of @algorithm.
+ * FAILED_PRECONDITION: the file cannot be made or read, or has no key. */
 enum status private_key_load(const char *path, gnutls_pk_algorithm_t algorithm,
 			     gnutls_x509_privkey_t *ret_key, struct error *err);
-/* Appends PEM. The same key always gives the same text. */
+/* Appends the key as PEM. The same key always gives the same text. */
 enum status private_key_write(gnutls_x509_privkey_t key, struct text *ret_pem, struct error *err);
 
 static inline void datum_free(gnutls_datum_t *datum)
@@ -29,5 +29,5 @@ static inline void datum_free(gnutls_datum_t *datum)
 /* A datum allocated by GnuTLS. */
 #define AUTO_DATUM __attribute__((cleanup(datum_free)))
 
-/* INTERNAL: "@what: " and GnuTLS's message for @code. */
+/* Sets INTERNAL with the text "@what: " and GnuTLS's message for @code. */
 enum status gnutls_error_set(struct error *err, int code, const char *what);

@@ -24,7 +24,7 @@ enum {
 
 struct signing_key {
 	char *path;
-	pthread_mutex_t lock; /* of the members below until they are loaded; then they do not change */
+	pthread_mutex_t lock; /* protects the members below while they are loaded; later they do not change */
 	bool loaded;
 	gnutls_privkey_t private;
 	gnutls_pubkey_t public;
@@ -59,8 +59,8 @@ void signing_key_free(struct signing_key *key)
 	free(key);
 }
 
-/* Describes the public half: its numbers, and as its id the SHA-1 of both, each as long as the modulus: 40 hexadecimal
- * digits, as Google's own ids are. */
+/* Fills in the public half: modulus, exponent, and the id: the SHA-1 of both, each padded to the size of the
+ * modulus, as 40 hexadecimal digits, the form of Google's own ids. */
 static int public_describe(struct signing_key *key)
 {
 	unsigned char bytes[2][KEY_BYTES] = { 0 }, digest[SHA1_BYTES] = { 0 };
@@ -119,7 +119,7 @@ static enum status key_load(struct signing_key *key, struct error *err)
 	return rc;
 }
 
-/* Appends the signature of what @jwt holds. */
+/* Appends the signature of the text in @jwt. */
 static enum status signature_append(const struct signing_key *key, struct text *jwt, struct error *err)
 {
 	const gnutls_datum_t data = { (unsigned char *)jwt->data, (unsigned)jwt->length };
@@ -154,7 +154,7 @@ enum status signing_key_sign(struct signing_key *key, const json_t *claims, stru
 	return rc;
 }
 
-/* An object from base64url, or NULL. */
+/* Decodes a part of a JWT: a JSON object in base64url. NULL: it is not one. */
 static json_t *part_read(const char *data, size_t length)
 {
 	char text[JWT_BYTES_MAX];

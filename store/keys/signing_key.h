@@ -11,7 +11,7 @@
 
 struct signing_key;
 
-/* Reads no file yet. @state_dir is copied. */
+/* Does not read the file yet. @state_dir is copied. */
 struct signing_key *signing_key_new(const char *state_dir);
 void signing_key_free(struct signing_key *key);
 DEFINE_AUTO(signing_key, struct signing_key *, signing_key_free)
@@ -20,11 +20,11 @@ DEFINE_AUTO(signing_key, struct signing_key *, signing_key_free)
 /* A JWT (RS256) of @claims. */
 enum status signing_key_sign(struct signing_key *key, const json_t *claims, struct text *ret_jwt,
 			     struct error *err);
-/* The claims of a JWT signed by this key. UNAUTHENTICATED: it is not. */
+/* Reads the claims of a JWT. UNAUTHENTICATED: this key did not sign it. */
 enum status signing_key_verify(struct signing_key *key, const char *jwt, json_t **ret_claims,
 			       struct error *err);
-/* The public half as a JSON Web Key Set. */
+/* Returns the public half as a JSON Web Key Set. */
 enum status signing_key_jwks(struct signing_key *key, json_t **ret_jwks, struct error *err);
-/* The private half in PEM (PKCS #8), as in credentials files, and its id. */
+/* Returns the private half in PEM (PKCS #8), as in credentials files, and the key's id. */
 enum status signing_key_pem(struct signing_key *key, struct text *ret_pem, char ret_id[41],
 			    struct error *err);
