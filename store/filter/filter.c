@@ -205,7 +205,7 @@ static const char *slice(struct parser *parser, size_t from, size_t to)
 	return memcpy(copy, parser->text + from, to - from);
 }
 
-/* Returns the end of the current word: at white space, a parenthesis, a quote, or a character of @marks. */
+/* Returns the end of the current word: at white space, a parenthesis, a quote, a comma, or a character of @marks. */
 static size_t word_end(const struct parser *parser, const char *marks)
 {
 	size_t at = parser->at;

@@ -68,7 +68,7 @@ static enum status field_put(struct maker *maker, const struct filter_node *node
 	return STATUS_OK;
 }
 
-/* Converts a time to text, because the next function needs text. @zone: NULL for UTC. */
+/* Converts an operand that is a time to text, in @zone (NULL: UTC). */
 static void time_print(struct maker *maker, struct operand *operand, const char *zone)
 {
 	struct text sql AUTO_TEXT = { 0 };

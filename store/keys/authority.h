@@ -29,8 +29,8 @@ enum status authority_issue(struct authority *authority, const char *const *name
 			    struct error *err);
 
 /* Makes STATE/NAME/bundle.crt, the file of certificates that containers trust: those of @system (the machine's own
- * file; NULL: none) and this authority's. Appends its absolute path to @path. Replaces the file atomically if its
- * contents differ. Errors as above. */
+ * file; NULL: none) and this authority's. Appends its absolute path to @ret_path. Replaces the file atomically if
+ * its contents differ. Errors as above. */
 enum status authority_bundle(struct authority *authority, const char *system, int64_t now_s,
 			     struct text *ret_path, struct error *err);
 
