@@ -18,8 +18,8 @@
 #include "store/filter/filter_functions.h"
 #include "store/migrations.h"
 
-/* The kinds of connections: their file's schema, how they open, their settings. The caches are in KiB, and grow only as
- * far as they are used. */
+/* The kinds of connections: the schema of their file, the flags to open it, the settings. Cache sizes are in KiB,
+ * and limits: only used pages take memory. */
 static const struct {
 	const struct migration *migrations; /* NULL: a reader */
 	int flags;
@@ -42,10 +42,11 @@ static const struct {
 			  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024" },
 };
 
-/* Free pages that a file keeps for later rows: an eighth of it, and 4 MiB; and how many it gives back at once. */
+/* A file keeps an eighth of its size and 1024 pages (4 MiB) free for later rows; it gives back at most SHRINK_PAGES
+ * at a time. */
 enum { KEPT_SHARE = 8, KEPT_PAGES = 1024, SHRINK_PAGES = 1024 };
 
-/* Failures of the disk, which may be temporary. */
+/* True for failures of the disk, after which the same call may succeed later. */
 static bool may_pass(int code)
 {
 	switch (code & 0xff) {
@@ -67,7 +68,7 @@ static bool is_damage(int code)
 	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
-/* An error text that a user can act on: SQLite's own names no file. */
+/* Sets an error that names the file and says what to do, because SQLite's own texts do neither. */
 static enum status file_refuse(const char *path, int code, const char *words, struct error *err)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -96,8 +97,8 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 			 "%s: %s (SQLite %d)", doing, sqlite3_errmsg(db), code);
 }
 
-/* SQLite's own functions, which know the size of an allocation. Allocations beyond SQLITE_SMALL_BYTES are for rows of a size
- * that a client chose: there the statement fails (SQLITE_NOMEM). */
+/* SQLite's own allocator. An allocation of more than SQLITE_SMALL_BYTES is for a row of a size that a client chose:
+ * if it fails, only the statement fails (SQLITE_NOMEM). */
 static sqlite3_mem_methods sqlite_memory;
 enum { SQLITE_SMALL_BYTES = 64 << 10 };
 
@@ -119,7 +120,7 @@ static void *sqlite_resize(void *place, int size)
 	return resized;
 }
 
-/* Must come before SQLite's first use; a process that already uses it keeps its own settings. */
+/* Call before SQLite's first use: a process that already uses SQLite keeps its settings. */
 static void configure_once(void)
 {
 	sqlite3_mem_methods methods;
@@ -155,7 +156,7 @@ static enum status settings_apply(struct connection *connection, struct error *e
 	return connection_exec(connection, roles[connection->role].settings, err);
 }
 
-/* Syncs the file itself and its name. */
+/* Syncs the file itself, and its name in the directory. */
 static enum status file_sync(sqlite3 *db, const char *path, struct error *err)
 {
 	AUTO(string) char *dir = memory_strdup(path);
@@ -171,7 +172,7 @@ static enum status file_sync(sqlite3 *db, const char *path, struct error *err)
 	*slash = '\0';
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
-		fdatasync(fd); /* some file systems refuse that of a directory */
+		fdatasync(fd); /* ignore errors: some file systems cannot sync a directory */
 		close(fd);
 	}
 	return STATUS_OK;
@@ -213,7 +214,8 @@ static bool files_keep_private(const char *path)
 		struct stat facts;
 
 		text_printf(&name, "%s%s", path, endings[i]);
-		/* chmod() fails for another user's file, and SQLite reports if it cannot be used. Links are not followed. */
+		/* Ignore errors: chmod() fails for another user's file, and SQLite reports a file that it cannot
+		 * use. Symbolic links are not followed. */
 		if (lstat(name.data, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_mode & 077)
 			chmod(name.data, 0600);
 	}
@@ -250,7 +252,7 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 	struct stat about;
 
 	if (is_damage(code))
-		return status; /* it was already reported, with the file's name */
+		return status; /* the error was reported before, with the file's name */
 	if ((code & 0xff) == SQLITE_IOERR)
 		problem = sqlite3_system_errno(db);
 	if (!problem && status == STATUS_UNAVAILABLE)
@@ -280,8 +282,8 @@ enum status connection_open_fail(struct connection *connection, enum status stat
 	return open_fail(connection->db, sqlite3_db_filename(connection->db, "main"), status, err);
 }
 
-/* Refuses to commit inside a transaction's work: SQLite has then rolled the transaction back, and its remaining writes must
- * not be committed one by one. */
+/* Returns true (refuse) for a commit inside a transaction: SQLite has then rolled the transaction back after an
+ * error, and its remaining writes must not be committed one by one. */
 static int commit_refuse(void *arg)
 {
 	return ((const struct connection *)arg)->transacts;
@@ -313,7 +315,8 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 		rc = schema_read(connection, err);
 	if (rc)
 		return open_fail(connection->db, path, rc, err);
-	/* Pages that the schema was made and read in are not needed again soon, and would stay for ever in an idle daemon. */
+	/* Free the pages that making and reading the schema needed: otherwise an idle daemon would keep them for
+	 * ever. */
 	sqlite3_db_release_memory(connection->db);
 	sqlite3_commit_hook(connection->db, commit_refuse, connection);
 	*ret_connection = TAKE(connection);
@@ -478,7 +481,7 @@ const char *column_text(sqlite3_stmt *statement, int column)
 	const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
-	if (!text && !is_null) /* a row with a missing text is unusable */
+	if (!text && !is_null) /* no memory for the text: the row cannot be used */
 		memory_exhausted((size_t)sqlite3_column_bytes(statement, column));
 	return text;
 }

@@ -10,10 +10,10 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 
-/* Choice: so that a database, and the log that SQLite writes beside it, can grow for a while. */
+/* Choice: room for a database, and the log that SQLite writes beside it, to grow for a while. */
 enum { WANTED_MIB = 16 };
 
-/* Cuts the last name off; false at the root. */
+/* Removes the last name of the path. False: it is the root. */
 static bool path_ascend(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -24,7 +24,8 @@ static bool path_ascend(char *path)
 	return true;
 }
 
-/* Where the file system of @path is mounted, in its place. @path need not be there, but the directory above. */
+/* Replaces @path by the mount point of its file system. @path itself need not exist, but the directory above it
+ * must. */
 static void mount_find(char *path)
 {
 	struct stat here, above;

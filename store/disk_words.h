@@ -8,6 +8,6 @@
  * is full: 12 KiB are left for /var/x/state.db; free 16 MiB at least". */
 void disk_full_write(struct text *text, const char *path);
 
-/* Appends that the database @path is damaged, with SQLite's message @words, which contents are lost with it, and how to
+/* Appends that the database @path is damaged, with SQLite's message @words, what data is lost with it, and how to
  * continue without it. */
 void database_damaged_write(struct text *text, const char *path, const char *words);

@@ -19,15 +19,15 @@ struct group_writer {
 	struct group_change *first, **last; /* the waiting changes; protected by @lock */
 	unsigned waiting;
 	bool stopping;
-	/* commits are synced (the database's default is not to). Used by the writer's thread only */
+	/* commits of this transaction are synced, against the database's default. Used by the writer's thread only */
 	bool syncs;
-	bool is_spoiled; /* the transaction contains half of a change, and must not be committed; likewise */
+	bool is_spoiled; /* the transaction has half of a change: do not commit it. Used by the writer's thread only */
 };
 
 static void change_perform(struct group_writer *writer, struct group_change *change)
 {
 	if (sqlite3_get_autocommit(writer->connection->db))
-		return; /* the transaction was rolled back: a savepoint would now begin a new one */
+		return; /* SQLite rolled the transaction back: a savepoint would begin a new one */
 	change->status = statement_run(connection_statement(writer->connection, CHANGE_BEGIN), &change->err);
 	if (change->status)
 		return;
@@ -36,7 +36,7 @@ static void change_perform(struct group_writer *writer, struct group_change *cha
 	if (!change->status)
 		change->status =
 			statement_run(connection_statement(writer->connection, CHANGE_END), &change->err);
-	/* A change that was made but could not be released would be stored with the others, and reported as failed. */
+	/* A failed change that cannot be undone would be committed with the others, though its caller gets an error. */
 	if (change->status && connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL))
 		writer->is_spoiled = true;
 }
@@ -63,8 +63,8 @@ static enum status transaction_lost(const struct group_change *first, struct err
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was rolled back");
 }
 
-/* Chooses whether the next commit is synced. To be called before the transaction begins: SQLite refuses the setting
- * within one. */
+/* Sets if the next commit is synced: yes if any change of the group requires it. Call before the transaction begins,
+ * because SQLite refuses the setting within one. */
 static enum status sync_choose(struct group_writer *writer, const struct group_change *first,
 			       struct error *err)
 {
@@ -85,7 +85,7 @@ static enum status sync_choose(struct group_writer *writer, const struct group_c
 	return rc;
 }
 
-/* One transaction for all of @first. True when it was committed. */
+/* Runs all changes from @first on in one transaction. True: it was committed. */
 static bool changes_commit(struct group_writer *writer, struct group_change *first)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -119,14 +119,14 @@ static void changes_answer(struct group_writer *writer, struct group_change *fir
 
 	pthread_mutex_lock(&writer->lock);
 	for (struct group_change *change = first; change; change = next) {
-		next = change->next; /* the change is the caller's again once done is set and the lock is free */
+		next = change->next; /* read before done is set: then the caller may free the change */
 		change->done = true;
 		pthread_cond_signal(&change->answered);
 	}
 	pthread_mutex_unlock(&writer->lock);
 }
 
-/* Waits for changes and takes all of them. NULL: the writer is to end. */
+/* Waits for changes and takes all of them. NULL: the writer must end. */
 static struct group_change *changes_take(struct group_writer *writer)
 {
 	struct group_change *first;

@@ -15,10 +15,10 @@
 
 struct group_writer;
 
-/* Runs on the writer's thread, inside the transaction. */
+/* A caller's function, run on the writer's thread, inside the transaction. */
 typedef enum status (*group_run)(struct connection *connection, int64_t now_ns, void *arg, struct error *err);
 
-/* One caller's change, on its stack until it has been answered. */
+/* A caller's change, on the caller's stack until it has been answered. */
 struct group_change {
 	struct group_change *next;
 	group_run run;
@@ -32,24 +32,24 @@ struct group_change {
 
 /* Called on the writer's thread; each may be NULL. */
 struct group_hooks {
-	/* The transaction has begun, no change has run. */
+	/* Called when the transaction has begun, before the first change runs. */
 	void (*begun)(void *arg);
-	/* The transaction is committed, and no caller has been answered yet. Changes from @first on with status OK are
-	 * part of it. */
+	/* Called when the transaction is committed, before any caller is answered. Changes from @first on with
+	 * status OK are part of it. */
 	void (*committed)(void *arg, const struct group_change *first);
 	void *arg;
 };
 
-/* Takes @connection if it succeeds. @name: the name of the database in the daemon's log, a literal. */
+/* Takes over @connection if it succeeds. @name: the database's name in the daemon's log, a literal. */
 enum status group_writer_open(struct connection *connection, const struct clock *clock, const char *name,
 			      const struct group_hooks *hooks, struct group_writer **ret_writer,
 			      struct error *err);
-/* Runs the waiting changes, empties the write-ahead log, and ends. NULL is harmless. */
+/* Runs the waiting changes, empties the write-ahead log, and ends the thread. NULL is harmless. */
 void group_writer_close(struct group_writer *writer);
 
 /* Runs @run(@arg) and returns once its result is committed. UNAVAILABLE: too many changes are waiting already. */
 enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err);
-/* Likewise, for a database that does not sync every commit: this change and all earlier ones survive a power loss. @run
- * must change something, or there is nothing to sync. */
+/* The same for a database that does not sync every commit: when it returns, this change and all earlier ones survive
+ * a power loss. @run must change something, because without a change nothing is synced. */
 enum status group_writer_change_lasting(struct group_writer *writer, group_run run, void *arg,
 					struct error *err);

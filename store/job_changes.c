@@ -12,7 +12,7 @@ struct job_changes {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t last;
-	uint64_t lost;                  /* changes up to this one are not kept */
+	uint64_t lost;                  /* changes up to this number are no longer known */
 	int64_t jobs[JOB_CHANGES_KEPT]; /* of change N at N % JOB_CHANGES_KEPT */
 };
 

@@ -20,14 +20,14 @@ DEFINE_AUTO(job_changes, struct job_changes *, job_changes_free)
 
 /* @job may have been removed. */
 void job_changes_add(struct job_changes *changes, int64_t job);
-/* More jobs than are kept have changed: readers must start again. */
+/* Call if more than JOB_CHANGES_KEPT jobs have changed at once: readers must read all jobs again. */
 void job_changes_lose(struct job_changes *changes);
 
-/* The sequence number of the last change; 0: there was none. */
+/* Returns the sequence number of the last change; 0: there was none. */
 uint64_t job_changes_last(struct job_changes *changes);
-/* The numbers of the jobs that changed after @after, each once, in @jobs, which has room for JOB_CHANGES_KEPT.
- * *ret_last: the last change included. False: too many changes since, or @after is in the future. */
+/* Writes the ids of the jobs that changed after @after, each once, to @jobs, which has room for JOB_CHANGES_KEPT.
+ * *ret_last: the number of the last change included. False: too many changes since, or @after is in the future. */
 bool job_changes_read(struct job_changes *changes, uint64_t after, int64_t *jobs, size_t *ret_count,
 		      uint64_t *ret_last);
-/* Waits at most so long, by the system's own clock, for a change after @after. False: there is none. */
+/* Waits at most @at_most_us of the system's own clock for a change after @after. False: there was none. */
 bool job_changes_await(struct job_changes *changes, uint64_t after, int64_t at_most_us);

@@ -31,7 +31,7 @@ void progress_board_free(struct progress_board *board)
 	free(board);
 }
 
-/* Under the lock, as all below. NULL: there is none. */
+/* Call this and the functions below with the lock held. Returns the job's progress; NULL: there is none. */
 static struct job_progress *progress_find(struct progress_board *board, int64_t job)
 {
 	for (size_t i = 0; i < PROGRESS_JOBS; i++)
@@ -40,7 +40,8 @@ static struct job_progress *progress_find(struct progress_board *board, int64_t 
 	return NULL;
 }
 
-/* If all places are taken, the job with the oldest news loses its own. */
+/* Returns the job's progress, with a new slot if it has none; if all are taken, that of the job with the oldest
+ * news. */
 static struct job_progress *progress_of(struct progress_board *board, int64_t job)
 {
 	struct job_progress *progress = progress_find(board, job);
@@ -62,7 +63,7 @@ static bool is_white(char letter)
 	return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
 }
 
-/* False: it is only white space. */
+/* Copies the last line of the text, without white space around it. False: the text is only white space. */
 static bool line_clip(const char *text, size_t length, char line[PROGRESS_LINE_BYTES + 1])
 {
 	size_t begin;

@@ -15,7 +15,7 @@ enum { PROGRESS_JOBS = 256, PROGRESS_LINE_BYTES = 200, PROGRESS_IMAGE_BYTES = 25
 struct job_progress {
 	uint64_t news;                        /* the number of the last */
 	char line[PROGRESS_LINE_BYTES + 1];   /* "": none */
-	char image[PROGRESS_IMAGE_BYTES + 1]; /* that is being pulled; "": none */
+	char image[PROGRESS_IMAGE_BYTES + 1]; /* the image that is being pulled; "": none */
 	int64_t pulled_bytes, image_bytes;    /* image_bytes: 0: not known yet */
 };
 
@@ -25,23 +25,23 @@ struct progress_board *progress_board_new(void);
 void progress_board_free(struct progress_board *board);
 DEFINE_AUTO(progress_board, struct progress_board *, progress_board_free)
 
-/* Of an entry's text the last line, of a progress bar that returns the carriage its last state, at most
- * PROGRESS_LINE_BYTES of it. A text of white space changes nothing. */
+/* Stores the last line of an entry's text, cut to PROGRESS_LINE_BYTES; of a progress bar with carriage returns, its
+ * last state. A text of white space changes nothing. */
 void progress_line_set(struct progress_board *board, int64_t job, const char *text, size_t length);
-/* The same with a line that is older than any that was set meanwhile; no news for readers. May be of white space: the
- * job has no line yet. */
+/* Stores a line that was read from the log, unless a newer one was set meanwhile; readers get no news. A text of
+ * white space means that the job has no line yet. */
 void progress_line_found(struct progress_board *board, int64_t job, const char *text, size_t length);
 
 struct image_pull {
 	const char *image;
 	int64_t pulled_bytes, image_bytes;
 };
-/* Of several pulls for a job, the one that has most left is kept. */
+/* Stores how far an image is pulled. If a job has several pulls, the one with most bytes left is stored. */
 void progress_pull_set(struct progress_board *board, int64_t job, const struct image_pull *pull);
-/* The pull is over, for all jobs. */
+/* Removes the finished pull of @image from all jobs. */
 void progress_pull_end(struct progress_board *board, const char *image);
 
-/* False: nothing is known of the job. */
+/* False: there is no progress of the job. */
 bool progress_get(struct progress_board *board, int64_t job, struct job_progress *ret_progress);
-/* The number of the last news of all jobs; 0: there was none. */
+/* Returns the sequence number of the last news of any job; 0: there was none. */
 uint64_t progress_last(struct progress_board *board);

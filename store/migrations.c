@@ -6,7 +6,7 @@
 
 #include "store/connection.h"
 
-/* "tyrd": what `file` and a hasty user see in the header of our databases. */
+/* "tyrd": visible in the header of trainyard's databases, for users and for the program `file`. */
 enum { APPLICATION_ID = 0x74797264 };
 
 static enum status pragma_read(sqlite3 *db, const char *sql, int *ret_value, struct error *err)
@@ -19,7 +19,7 @@ static enum status pragma_read(sqlite3 *db, const char *sql, int *ret_value, str
 	return STATUS_OK;
 }
 
-/* Those after @done, in one transaction. */
+/* Runs the migrations after number @done, all in one transaction. */
 static enum status migrations_commit(sqlite3 *db, const struct migration *migrations, int done, int newest,
 				     struct error *err)
 {
@@ -34,7 +34,7 @@ static enum status migrations_commit(sqlite3 *db, const struct migration *migrat
 		doing = step->name;
 		good = sqlite3_exec(db, step->sql, NULL, NULL, NULL) == SQLITE_OK;
 	}
-	/* Pragmas take no parameters; both values are numbers of our own. */
+	/* Printed into the text, because pragmas take no parameters; both values are our own numbers. */
 	snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		 APPLICATION_ID, newest);
 	if (good && sqlite3_exec(db, marks, NULL, NULL, NULL) == SQLITE_OK)

@@ -15,7 +15,7 @@ struct migration {
 	const char *sql;
 };
 
-/* Each ends with a NULL name. */
+/* Lists of migrations, which end with a NULL name. */
 extern const struct migration state_migrations[];
 extern const struct migration logs_migrations[];
 extern const struct migration objects_migrations[];

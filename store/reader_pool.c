@@ -8,7 +8,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/work.h"
 
-/* LOOK_US: how often a waiting caller checks whether its work is still wanted. */
+/* LOOK_US: how often a waiting caller checks that its work is still wanted. */
 enum { STEPS_BETWEEN_LOOKS = 5000, LOOK_US = 100 * 1000 };
 
 static __thread bool goes_first;
@@ -60,8 +60,8 @@ static bool may_take(const struct reader_pool *pool, int64_t owner)
 	return pool->lent_count < most && (owner == 0 || (own < READER_SHARE && owned < READER_OWNED));
 }
 
-/* Takes an idle connection, or the right to open one: *ret_connection is NULL then. False after a long wait, or when the
- * work is abandoned. */
+/* Takes an idle connection; or, with *ret_connection NULL, a slot for a new one. False: none was free for
+ * READER_TIME_US, or the work was abandoned. */
 static bool idle_take(struct reader_pool *pool, struct connection **ret_connection)
 {
 	const int64_t owner = work_owner(), until_us = clock_mono_us(&system_clock) + READER_TIME_US;
@@ -89,7 +89,7 @@ static bool idle_take(struct reader_pool *pool, struct connection **ret_connecti
 	return taken;
 }
 
-/* SQLite calls this regularly; a query ends if its time is up or its client is gone. */
+/* SQLite calls this regularly during a query. Nonzero ends the query: its time is up, or its client has gone. */
 static int time_is_up(void *arg)
 {
 	const struct reader_pool *pool = ((struct connection *)arg)->pool;
@@ -98,7 +98,7 @@ static int time_is_up(void *arg)
 	       clock_mono_us(&system_clock) > ((struct connection *)arg)->deadline_us;
 }
 
-/* Gives a reader back, with the lock held. Not every waiting caller may take the free one: all are woken. */
+/* Gives a reader back; call with the lock held. Wakes all waiting callers, because some may not take this one. */
 static void loan_end(struct reader_pool *pool, int64_t owner)
 {
 	unsigned i = 0;
@@ -142,13 +142,15 @@ enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, s
 	return STATUS_OK;
 }
 
-/* A connection with a transaction that could not be ended would read the same old snapshot for ever. */
+/* True if the connection has no open transaction. If one cannot be ended, the connection must be closed: it would
+ * read the same old snapshot for ever. */
 static bool is_at_rest(struct connection *connection)
 {
 	return sqlite3_get_autocommit(connection->db) || !connection_exec(connection, "ROLLBACK", NULL);
 }
 
-/* The last one that came back is lent first, so that those below wait for a crowd: they hold nothing meanwhile. */
+/* Frees the cached pages of connections that were unused for READER_REST_US. The last returned one is lent first, so
+ * the others are used only at times of many requests. */
 static void pages_release(struct reader_pool *pool)
 {
 	const int64_t since_us = clock_mono_us(&system_clock) - READER_REST_US;

@@ -10,12 +10,12 @@
 
 enum {
 	READER_LIMIT = 16,
-	READER_KEPT = 2,   /* additional ones for threads with priority: as many as there are such threads */
-	READER_SHARE = 4,  /* of READER_LIMIT, for each owner of work, except the daemon's own clients */
-	READER_OWNED = 12, /* and for all such owners together */
+	READER_KEPT = 2,   /* additional connections for threads with priority: one for each */
+	READER_SHARE = 4,  /* of READER_LIMIT, for each owner of work that is a job */
+	READER_OWNED = 12, /* of READER_LIMIT, for all such owners together */
 	READER_TIME_US = 10 *
-		1000000, /* after this time a loan's queries are ended, and a waiting caller gives up */
-	READER_REST_US = 20 * 1000000, /* a connection not borrowed for so long frees its cached pages */
+		1000000, /* limit for the queries of a loan, and for a caller's wait */
+	READER_REST_US = 20 * 1000000, /* a connection that is unused for longer frees its cached pages */
 };
 
 struct reader_pool {
@@ -25,7 +25,7 @@ struct reader_pool {
 	enum connection_role role;
 	struct connection *idle[READER_LIMIT + READER_KEPT];
 	unsigned idle_count, lent_count, waiting;
-	int64_t owners[READER_LIMIT + READER_KEPT]; /* of the connections on loan, in any order */
+	int64_t owners[READER_LIMIT + READER_KEPT]; /* the owner of each loan, in any order */
 	bool ends;                                  /* queries end at once; atomic */
 };
 
@@ -35,7 +35,7 @@ void reader_pool_end(struct reader_pool *pool);
 /* All readers are back. */
 void reader_pool_deinit(struct reader_pool *pool);
 
-/* A connection on loan, given back at the end of its scope. */
+/* A connection on loan; it is returned at the end of the variable's scope. */
 struct reader {
 	struct reader_pool *pool;
 	struct connection *connection;
@@ -44,7 +44,8 @@ struct reader {
 /* Gives this thread priority: from now on it never waits for a connection of any pool. */
 void reader_go_first(void);
 
-/* UNAVAILABLE: none was free for long. CANCELLED: the work was abandoned; this also ends queries on the loan. */
+/* UNAVAILABLE: no connection was free for READER_TIME_US. CANCELLED: the work was abandoned; this also ends queries
+ * on the loan. */
 enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, struct error *err);
 void reader_return(struct reader *reader);
 #define AUTO_READER __attribute__((cleanup(reader_return)))

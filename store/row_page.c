@@ -14,7 +14,8 @@ void row_page_deinit(struct row_page *page)
 	free(page->rows);
 }
 
-/* The condition on time is written for the index once, and exactly in the filter's own words besides. */
+/* Writes the query. The filter's condition on times occurs twice: as an interval, so that SQLite can use the index,
+ * and exactly as in the filter. */
 static void sql_write(const struct row_page *page, struct text *sql)
 {
 	text_printf(sql, "SELECT id, created_us FROM %s", page->from);
@@ -59,7 +60,7 @@ enum status row_page_begin(struct row_page *page, const struct page_key *key, co
 	return page_token_read(key, page->bound_to.data, page->bound_to.length, token, &page->mark, err);
 }
 
-/* One more than the page holds says that there is a next one. */
+/* Reads one row more than the page holds: if it exists, there is a next page. */
 enum status row_page_read(struct connection *connection, struct row_page *page, struct error *err)
 {
 	AUTO(query) sqlite3_stmt *query = NULL;

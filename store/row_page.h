@@ -21,14 +21,14 @@ struct row_page {
 	/* A table with the columns id and created_us, and a condition: "job WHERE kind = 0 AND project = :project".
 	 * Contains no text of clients. */
 	const char *from;
-	/* Its parameters; borrowed. Ends with a NULL name. */
+	/* The values of its parameters; borrowed. Ends with a NULL name. */
 	struct {
 		const char *name, *value;
 	} bound[ROW_PAGE_BOUND_MAX];
 	/* A further condition, and the interval in which matching rows can have been created; both may be empty. */
 	struct filter_sql filter;
 	struct filter_interval created;
-	unsigned size; /* 1 to ROW_PAGE_MAX; others are adjusted */
+	unsigned size; /* 1 to ROW_PAGE_MAX; other values are changed to fit */
 
 	/* Set by row_page_begin() and row_page_read(). */
 	struct text bound_to; /* the text that tokens of this page are bound to */
@@ -48,17 +48,17 @@ enum status row_page_begin(struct row_page *page, const struct page_key *key, co
 			   const char *token, struct error *err);
 /* Sets rows, count and more. */
 enum status row_page_read(struct connection *connection, struct row_page *page, struct error *err);
-/* The token of the page after this one; NULL: this is the last. The caller frees. */
+/* Returns the token of the page after this one; NULL: this is the last page. The caller frees. */
 void row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token);
 
-/* How to make the items of a page: an array. */
+/* How row_page_walk() makes the items of a page: an array. */
 struct row_items {
 	size_t size; /* of one */
 	/* Makes an item from the row with this number; @ret_item is zeroed. */
 	enum status (*read)(struct connection *connection, int64_t id, void *ret_item, struct error *err);
-	void *made; /* the caller's, even if some could not be made; NULL: none */
+	void *made; /* the array, which the caller frees even after a failure; NULL: none */
 	size_t count;
 };
-/* Does all of the above for a page that was begun: reads each of its rows, in one snapshot of the database. */
+/* Runs all of the steps above for a page that was begun: reads each of its rows, in one snapshot of the database. */
 enum status row_page_walk(struct store *store, struct row_page *page, struct row_items *items,
 			  char **ret_token, struct error *err);

@@ -53,7 +53,7 @@ enum status small_file_read(const char *path, size_t bytes_max, struct text *ret
 	return STATUS_OK;
 }
 
-/* The lock tells the sweep that a process is writing the file. */
+/* Locks and fills the file; the lock keeps small_files_sweep() of another process from removing it. */
 static bool file_fill(int fd, const struct text *content, mode_t mode)
 {
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 &&
@@ -61,13 +61,14 @@ static bool file_fill(int fd, const struct text *content, mode_t mode)
 	       fchmod(fd, mode) == 0 && fsync(fd) == 0;
 }
 
-/* A link is never made over another's. */
+/* Gives the file its name. With PLACE_FIRST, an existing file of that name stays. */
 static bool file_name(const char *own, const char *path, enum placing placing)
 {
 	return placing == PLACE_NEW ? rename(own, path) == 0 : link(own, path) == 0 || errno == EEXIST;
 }
 
-/* A name is kept by its directory. Some file systems do not sync those: they say EINVAL, and keep names without. */
+/* Syncs the directory, which stores the file's name. Some file systems return EINVAL for a directory, and keep names
+ * without a sync. */
 static bool name_keep(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -110,7 +111,7 @@ enum status small_file_place(const char *path, const struct text *content, mode_
 {
 	int fault = file_make(path, content, mode, placing);
 
-	if (fault == ENOENT || fault == EWOULDBLOCK) /* a daemon's start swept it before it was locked */
+	if (fault == ENOENT || fault == EWOULDBLOCK) /* a daemon that starts removed it before it was locked */
 		fault = file_make(path, content, mode, placing);
 	return fault ? error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot make %s: %s", path,
 				 strerror(fault))

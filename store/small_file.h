@@ -12,7 +12,7 @@
 enum status small_file_read(const char *path, size_t bytes_max, struct text *ret_content, struct error *err);
 
 enum placing {
-	PLACE_FIRST, /* an existing file stays, and the second writer uses that one */
+	PLACE_FIRST, /* an existing file stays, and the second writer uses its contents */
 	PLACE_NEW,   /* replaces an existing file */
 };
 
@@ -24,5 +24,5 @@ enum status small_file_place(const char *path, const struct text *content, mode_
 void small_files_sweep(const char *directory);
 
 enum { SMALL_FILE_SUFFIX_SIZE = 18 };
-/* ".0123456789abcdef", random: the suffix of temporary files. */
+/* Writes a random suffix for temporary files, such as ".0123456789abcdef". */
 void small_file_suffix(char ret_suffix[SMALL_FILE_SUFFIX_SIZE]);

@@ -29,7 +29,7 @@ enum status state_dir_make(const char *dir, struct error *err)
 
 	for (char *slash = path + 1; *path && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
-		mkdir(path, 0700); /* an error shows at the last one */
+		mkdir(path, 0700); /* an error is reported by the last mkdir() */
 		*slash = '/';
 	}
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
@@ -82,8 +82,8 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	return STATUS_OK;
 }
 
-/* For a process with descriptors that this user may not see. The kernel names the holder and the inode of each lock, and for
- * the device a number that is not always stat()'s.
+/* True if /proc/locks lists a lock of the process on the file: for processes with descriptors that this user may not
+ * see. Compares only the inode, because the listed device is not always the one of stat().
  * Source: https://man7.org/linux/man-pages/man5/proc_locks.5.html (read 2026-11-26) */
 static bool process_has_locked(pid_t pid, const struct stat *wanted)
 {
@@ -101,7 +101,8 @@ static bool process_has_locked(pid_t pid, const struct stat *wanted)
 	return has;
 }
 
-/* Whether the process has the file open. To lock it as a look would refuse a daemon that starts just then. */
+/* True if the process has the file open. Does not try to lock the file: a daemon that starts just then would be
+ * refused. */
 static bool process_has_open(pid_t pid, const struct stat *wanted)
 {
 	char path[32];
@@ -167,8 +168,8 @@ static enum status directory_check(const char *dir, const struct stat *about, st
 	return STATUS_OK;
 }
 
-/* Refuses a file that another user owns or can write to. A link has no mode; a mount without its daemon does not belong
- * to a user. */
+/* Refuses a file that another user owns or can write to, except a symbolic link, which has no mode, and a mount
+ * without its server, which has no owner. */
 static enum status file_check(int dir_fd, const char *dir, const char *name, struct error *err)
 {
 	struct stat about;
@@ -213,7 +214,8 @@ static enum status keys_directory_check(const char *dir, struct error *err)
 	return rc ? rc : files_check(dir, err);
 }
 
-/* Checks that no other user may rename what is in @above. A group with this user as its only member is no other user. */
+/* Checks that no other user may rename entries of @above. A group with this user as its only member counts as this
+ * user. */
 static enum status above_check(const char *dir, const char *above, struct error *err)
 {
 	struct stat about;
@@ -236,7 +238,7 @@ static enum status above_check(const char *dir, const char *above, struct error 
 	return STATUS_OK;
 }
 
-/* Cuts the last name off; false where there is none. */
+/* Removes the last name of the path. False: there is none. */
 static bool path_ascend(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -247,7 +249,7 @@ static bool path_ascend(char *path)
 	return true;
 }
 
-/* The nearest directory above one that is still to be made. */
+/* Returns the nearest existing directory above one that is not made yet. */
 static char *above_find(const char *dir)
 {
 	struct text path AUTO_TEXT = { 0 };
@@ -305,7 +307,7 @@ enum status state_dir_find(const char *dir, bool must_be_own, char **ret_dir, st
 	real = realpath(dir, NULL);
 	if (!real)
 		return path_refuse(dir, err);
-	/* Again: others may have made it meanwhile, or a link may lead elsewhere now. */
+	/* Check again: another process may have made the directory meanwhile, or a link may have changed. */
 	rc = state_dir_check_owner(real, must_be_own ? err : &why);
 	if (rc && must_be_own)
 		return rc;
@@ -332,7 +334,7 @@ static enum status instance_select(sqlite3 *database, char ret_instance[STATE_IN
 	return STATUS_OK;
 }
 
-/* Does not open a store's connection: its statements need the newest schema, and a writer's would migrate to it. */
+/* Opens the database without a store's connection, which would need the newest schema, or migrate to it. */
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;

@@ -8,13 +8,13 @@
 
 enum { STATE_INSTANCE_SIZE = 33 };
 
-/* Makes the directory and missing parents, for the owner only; an existing one is unchanged. */
+/* Makes the directory and missing parents, accessible to their owner only; existing ones are unchanged. */
 enum status state_dir_make(const char *dir, struct error *err);
 
-/* The lock is released when @ret_fd is closed or the process ends. FAILED_PRECONDITION: another process has it, or it
- * cannot be made. */
+/* Locks the directory until @ret_fd is closed or the process ends. FAILED_PRECONDITION: another process has locked
+ * it, or the lock file cannot be made. */
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
-/* *ret_pid: the process that holds the lock; 0: none. FAILED_PRECONDITION: this user must not look. */
+/* *ret_pid: the process that holds the lock; 0: none. FAILED_PRECONDITION: this user may not read the directory. */
 enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err);
 
 /* Checks that only this user and root can replace, or could have replaced, the state directory's files: owners and
@@ -24,17 +24,18 @@ enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err)
  * the path of realpath(). FAILED_PRECONDITION: another user can, or it cannot be checked. */
 enum status state_dir_check_owner(const char *dir, struct error *err);
 
-/* Makes it if it does not exist. *ret_dir, the caller's, is absolute and without links, so that the checked directory
- * is the one that gets opened. @must_be_own: refuses as state_dir_check_owner(), before anything in it is opened;
- * otherwise its message is logged as a warning. */
+/* Finds the directory, or makes it. *ret_dir, the caller's, is absolute and without links, so that the checked
+ * directory is the one that gets opened. @must_be_own: fails like state_dir_check_owner(), before anything in the
+ * directory is opened; otherwise its message is only logged as a warning. */
 enum status state_dir_find(const char *dir, bool must_be_own, char **ret_dir, struct error *err);
 
-/* The name of store_instance(), as stored in the directory; SQLite may make auxiliary files there. NOT_FOUND: no daemon
- * has used it; FAILED_PRECONDITION: it cannot be read. */
+/* Reads the instance name (see store_instance()) of the directory; SQLite may make auxiliary files there. NOT_FOUND:
+ * no daemon has used it; FAILED_PRECONDITION: it cannot be read. */
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err);
 
-/* Whether a job was ever created in it; true if that cannot be read. */
+/* True if a job was ever created in the directory, or if that cannot be read. */
 bool state_dir_had_jobs(const char *dir);
 
-/* Removes temporary small files (small_file.h) of killed writers, here and in the certificate directories. */
+/* Removes temporary small files (small_file.h) of killed writers, in the directory and in the certificate
+ * directories. */
 void state_dir_sweep(const char *dir);

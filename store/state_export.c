@@ -19,7 +19,7 @@
 #include "store/small_file.h"
 #include "store/state_folder.h"
 
-/* Choice: objects that are overwritten all the time let the copy of one moment succeed within a few. */
+/* Choice: TRIES is enough to get a consistent copy of objects that are overwritten all the time. */
 enum { TRIES = 20, CLOCK_BYTES_MAX = 64, STEPS_A_LOOK = 10000 };
 
 static const char exports_begin[] = "export.";
@@ -41,7 +41,7 @@ static enum status database_open(const char *path, int flags, sqlite3 **ret_data
 	return rc;
 }
 
-/* Removes rows that belong to this state directory only, and running uploads. */
+/* Removes running uploads, and rows that must stay in this state directory, from the copy. */
 static enum status copy_strip(const char *path, const char *sql, struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;
@@ -55,7 +55,7 @@ static enum status copy_strip(const char *path, const char *sql, struct error *e
 	return rc;
 }
 
-/* SQLite asks each so many steps; an abandoned copy ends with SQLITE_INTERRUPT. */
+/* SQLite calls this every STEPS_A_LOOK steps; nonzero ends an abandoned copy with SQLITE_INTERRUPT. */
 static int copy_look(void *arg)
 {
 	(void)arg;
@@ -96,7 +96,8 @@ static enum status clock_copy(const char *state_dir, const char *folder, struct 
 
 /* ---- bytes of objects ---- */
 
-/* *ret_gone: the object has been removed since storage.db was copied. */
+/* Copies the file of one blob. *ret_gone: the file is gone, because its object was removed after storage.db was
+ * copied. */
 static enum status blob_copy(const struct blob_files *from, int64_t blob, int folder_fd, bool *ret_gone,
 			     struct error *err)
 {
@@ -128,8 +129,8 @@ static enum status blob_copy(const struct blob_files *from, int64_t blob, int fo
 	return rc;
 }
 
-/* The newest first: they are the likeliest to go. *ret_gone: one whose file is gone, so that storage.db is to be copied
- * anew; 0: all are there. */
+/* Copies the files of all blobs that storage.db names, newest first, because those are removed most often.
+ * *ret_gone: a blob without its file: copy storage.db again; 0: all files were copied. */
 static enum status blobs_copy(const struct blob_files *from, const char *storage_path, int folder_fd,
 			      int64_t *ret_gone, struct error *err)
 {
@@ -158,7 +159,7 @@ static enum status blobs_copy(const struct blob_files *from, const char *storage
 	return rc;
 }
 
-/* Removes from one folder of blobs those that an earlier try has copied and storage.db does not name any more. */
+/* Removes, from one folder of blobs, files of earlier tries that storage.db does not name any more. */
 static enum status blobs_prune_one(sqlite3_stmt *use, int folder_fd, unsigned number, struct error *err)
 {
 	char path[STATE_PATH_SIZE];
@@ -200,7 +201,7 @@ static enum status blobs_prune(const char *storage_path, int folder_fd, struct e
 	return rc;
 }
 
-/* FAILED_PRECONDITION, whose text clients get: an object still has the blob @gone, which has no file. */
+/* FAILED_PRECONDITION, with a text for clients: an object still has the blob @gone, but the blob's file is missing. */
 static enum status loss_look(const char *storage_path, int64_t gone, struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;
@@ -231,7 +232,8 @@ static enum status loss_look(const char *storage_path, int64_t gone, struct erro
 static const char storage_strip[] =
 	"DELETE FROM session; DELETE FROM part; DELETE FROM assembly; DELETE FROM post_commit;";
 
-/* Objects come and go meanwhile. Bytes that a try has copied stay, so that a later one needs only those that are new. */
+/* Copies storage.db and the bytes of its objects, while objects change. Copied bytes stay for the next try, so that
+ * it copies only new ones. */
 static enum status storage_copy_to(const char *state_dir, const char *folder, int folder_fd,
 				   struct error *err)
 {
@@ -249,7 +251,8 @@ static enum status storage_copy_to(const char *state_dir, const char *folder, in
 		rc = database_copy(from, to, storage_strip, err);
 		if (!rc)
 			rc = blobs_copy(&files, to, folder_fd, &gone, err);
-		/* A change of an object removes its blob's file after the commit: a row that is still there lost it. */
+		/* An object's file is removed only after the commit that removes its row: if the row still exists,
+		 * the file was lost. */
 		if (!rc && gone)
 			rc = loss_look(from, gone, err);
 		if (!rc && !gone && i > 0)
@@ -283,7 +286,7 @@ static enum status folder_fill(const char *state_dir, const char *folder, int fo
 	}
 	if (!rc)
 		rc = storage_copy_to(state_dir, folder, folder_fd, err);
-	/* Last: no time in the copy is after it. */
+	/* Copy the clock last, so that no time in the copy is later than the clock. */
 	if (!rc)
 		rc = clock_copy(state_dir, folder, err);
 	return rc ? rc : state_manifest_write(folder, err);

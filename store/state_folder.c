@@ -62,7 +62,7 @@ static enum status file_sum(const char *folder, int folder_fd, const char *name,
 	return length < 0 ? STATUS_UNAVAILABLE : STATUS_OK;
 }
 
-/* One folder of blobs: how many there are, and their bytes. */
+/* Counts the files of one folder of blobs, and their bytes. */
 static enum status blobs_count(const char *folder, int folder_fd, unsigned number, int64_t *count,
 			       int64_t *bytes, struct error *err)
 {
@@ -149,11 +149,11 @@ enum status state_manifest_write(const char *folder, struct error *err)
 struct state_packer {
 	char *folder;
 	int folder_fd, file_fd; /* -1: none */
-	int step;               /* the manifest, the files, the folders of blobs, and the end */
-	DIR *listing;           /* of the folder of blobs that is read */
+	int step;               /* position in the archive: manifest, files, folders of blobs, end */
+	DIR *listing;           /* the folder of blobs that is being read */
 	char path[STATE_PATH_SIZE];
 	int64_t left, size;  /* of the file's data */
-	struct text pending; /* a header, or what stands behind data */
+	struct text pending; /* a header, or the padding after a file's data */
 	size_t sent;
 };
 
@@ -197,7 +197,7 @@ void state_packer_close(struct state_packer *packer)
 	free(packer);
 }
 
-/* The header of packer->path; NOT_FOUND: there is no such file. */
+/* Begins the file packer->path with its header. NOT_FOUND: there is no such file. */
 static enum status file_begin(struct state_packer *packer, struct error *err)
 {
 	struct stat about;
@@ -220,7 +220,7 @@ static enum status file_begin(struct state_packer *packer, struct error *err)
 	return STATUS_OK;
 }
 
-/* The next file of the folder of blobs that is read. */
+/* Begins the next file of a folder of blobs. */
 static enum status blob_begin(struct state_packer *packer, unsigned number, struct error *err)
 {
 	const struct dirent *entry;
@@ -254,7 +254,7 @@ static enum status blob_begin(struct state_packer *packer, unsigned number, stru
 	return STATUS_OK;
 }
 
-/* Fills packer->pending, or goes a step further. */
+/* Fills packer->pending, or moves to the next step. */
 static enum status step_take(struct state_packer *packer, struct error *err)
 {
 	const int step = packer->step;

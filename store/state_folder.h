@@ -20,14 +20,14 @@
 enum { STATE_FOLDER_FORMAT = 1, STATE_PATH_SIZE = 32, STATE_FILE_COUNT = 4 };
 #define STATE_MANIFEST "manifest.json"
 
-/* The files beside the manifest, in their order after it. */
+/* The files beside manifest.json, in the order in which they follow it. */
 struct state_file {
 	const char *name;
 	bool wanted; /* a state must have it */
 };
 extern const struct state_file state_files[STATE_FILE_COUNT];
 
-/* Whether it is "blobs/XX/" followed by sixteen digits of which the last two are the same XX. */
+/* True if the path is "blobs/XX/" and sixteen digits, of which the last two are XX. */
 bool state_blob_path_valid(const char *path);
 
 /* Writes manifest.json for the contents of @folder. */
@@ -37,9 +37,9 @@ enum status state_manifest_write(const char *folder, struct error *err);
 
 struct state_packer;
 
-/* INVALID_ARGUMENT: it is not such a folder. */
+/* INVALID_ARGUMENT: @folder is not the folder of a state. */
 enum status state_packer_open(const char *folder, struct state_packer **ret_packer, struct error *err);
-/* The next bytes of the archive; 0: end; -1: failed, see *err. */
+/* Writes the next bytes of the archive to @buffer. Returns their number; 0: the end; -1: failed, see *err. */
 ssize_t state_packer_read(struct state_packer *packer, char *buffer, size_t size, struct error *err);
 void state_packer_close(struct state_packer *packer);
 DEFINE_AUTO(state_packer, struct state_packer *, state_packer_close)
@@ -54,8 +54,8 @@ enum status state_unpacker_open(const char *folder, struct state_unpacker **ret_
  * RESOURCE_EXHAUSTED: the file system has not enough space for what the manifest announces, or has become full. */
 enum status state_unpacker_take(struct state_unpacker *unpacker, const char *data, size_t length,
 				struct error *err);
-/* To be called after the last bytes. INVALID_ARGUMENT: something is missing. */
+/* Call after the last bytes. INVALID_ARGUMENT: the archive is incomplete. */
 enum status state_unpacker_finish(struct state_unpacker *unpacker, struct error *err);
-/* Removes the folder unless finish succeeded. */
+/* Frees the unpacker; removes the folder unless state_unpacker_finish() succeeded. */
 void state_unpacker_close(struct state_unpacker *unpacker);
 DEFINE_AUTO(state_unpacker, struct state_unpacker *, state_unpacker_close)

@@ -127,10 +127,10 @@ enum status state_import_folder(const char *state_dir, const char *folder, struc
 
 /* ---- into its places ---- */
 
-/* Behind the name of something that a state does not have. */
+/* Suffix of a mark that stands for an item which a state does not have. */
 #define ABSENT ".absent"
 
-/* All that a state is made of, and what belongs to it. What SQLite keeps beside a database goes before that. */
+/* All files and folders of a state. SQLite's auxiliary files of a database come before the database. */
 static const char *const items[] = { "state.db-wal", "state.db-shm", "state.db",       "logs.db-wal",
 				     "logs.db-shm",  "logs.db",      "storage.db-wal", "storage.db-shm",
 				     "storage.db",   "clock",        "blobs",          "uploads",
@@ -167,7 +167,7 @@ static enum status absent_mark(const char *folder, struct error *err)
 	return rc;
 }
 
-/* Removes what is at @path: to @keep, or for good. */
+/* Moves the item at @path to @keep; if @keep is NULL, removes it. */
 static enum status old_remove(const char *path, const char *keep, const char *item, struct error *err)
 {
 	AUTO(string) char *kept = keep ? memory_printf("%s/%s", keep, item) : NULL;
@@ -179,8 +179,8 @@ static enum status old_remove(const char *path, const char *keep, const char *it
 	return unlink(path) == 0 || tree_remove(path, SIZE_MAX) ? STATUS_OK : place_fail(path, err);
 }
 
-/* Moves each item of @from into place. As long as @from has an item, or its mark, the one in place is the old one, so
- * this can continue after an interruption. */
+/* Moves each item of @from into place. As long as an item, or its mark, is still in @from, the old one is in place;
+ * so the function can continue after an interruption. */
 static enum status items_place(const char *state_dir, const char *from, const char *keep, struct error *err)
 {
 	enum status rc = STATUS_OK;

@@ -23,12 +23,12 @@ struct import_facts {
 	int64_t ahead_ns; /* how far the clock of the imported state is ahead of the machine's */
 };
 
-/* ALREADY_EXISTS: another import waits for the next opening. */
+/* ALREADY_EXISTS: another import waits for the next opening of the directory. */
 enum status state_import_begin(const char *state_dir, struct state_import **ret_import, struct error *err);
 /* Receives the next bytes of the archive. Outcomes: as state_unpacker_take(). */
 enum status state_import_take(struct state_import *import, const char *data, size_t length,
 			      struct error *err);
-/* To be called after the last bytes: checks everything. INVALID_ARGUMENT: it is damaged, or not a state of trainyard. */
+/* Call after the last bytes: checks the whole state. INVALID_ARGUMENT: it is damaged, or not a state of trainyard. */
 enum status state_import_check(struct state_import *import, struct import_facts *ret_facts,
 			       struct error *err);
 /* Confirms the import: it replaces the state when the directory is next opened. */
@@ -41,11 +41,12 @@ DEFINE_AUTO(state_import, struct state_import *, state_import_close)
 enum status state_import_folder(const char *state_dir, const char *folder, struct import_facts *ret_facts,
 				struct error *err);
 
-/* To be called before anything in the directory is opened: moves a committed import into place, keeps the previous
- * state, and removes remnants of other imports. May be called again after a failure. FAILED_PRECONDITION: another
- * process has the directory, or a file cannot be moved. */
+/* Call before anything in the directory is opened: moves a committed import into place, keeps the previous state,
+ * and removes remnants of other imports. May be called again after a failure. FAILED_PRECONDITION: another process
+ * has the directory, or a file cannot be moved. */
 enum status state_import_place(const char *state_dir, struct error *err);
-/* To be called when the directory could be opened: removes the previous state. True: there was one. */
+/* Call when the directory was opened successfully: removes the previous state. True: there was one. */
 bool state_import_confirm(const char *state_dir);
-/* To be called when it could not be opened: restores the previous state. False: there was none. Nothing may be open. */
+/* Call when the directory could not be opened, with nothing in it open: restores the previous state. False: there
+ * was none. */
 bool state_import_revert(const char *state_dir);

@@ -30,7 +30,7 @@ static enum status damaged(const char *name, const char *why, struct error *err)
 			 name, why);
 }
 
-/* An error of SQLite with an untrusted file counts as the file's fault, unless the disk fails. */
+/* Returns SQLite's error for an untrusted file as damage of the file, unless the disk has failed. */
 static enum status foreign_error(sqlite3 *database, const char *name, struct error *err)
 {
 	enum status rc = database_error(database, err, name);
@@ -68,7 +68,7 @@ static enum status number_read(sqlite3 *database, const char *name, const char *
 
 /* ---- schemas ---- */
 
-/* A new database of the schema of that number. NULL: there is no such schema. */
+/* Makes a new database with the schema of this number. *ret_database NULL: there is no such schema. */
 static enum status pristine_make(const struct migration *migrations, int64_t number, sqlite3 **ret_database,
 				 struct error *err)
 {
@@ -98,7 +98,8 @@ static bool columns_are_same(sqlite3_stmt *one, sqlite3_stmt *other)
 	return true;
 }
 
-/* A trigger, a view or an index with an expression of its own would run where rows are written and read. */
+/* Compares the schema with a new database's: a foreign trigger, view or index could run code when rows are written
+ * or read. */
 static enum status schema_compare(sqlite3 *database, sqlite3 *pristine, const char *name, struct error *err)
 {
 	static const char sql[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
@@ -157,7 +158,7 @@ static enum status rows_check(sqlite3 *database, const char *name, struct error 
 	return rc;
 }
 
-/* Ready to be read and changed; the schema is not trusted yet. */
+/* Opens an untrusted database for reading and changing; does not trust its schema. */
 static enum status database_open(const char *folder, const char *name, sqlite3 **ret_database,
 				 struct error *err)
 {
@@ -198,7 +199,8 @@ static enum status database_check(const char *folder, const char *name, const st
 
 /* ---- each database ---- */
 
-/* No opening of an instance has the number of another one. */
+/* Gives the database this directory's instance, secret and page key, and the greater of both start numbers, so that
+ * no two openings of an instance have the same number. */
 static enum status identity_take(sqlite3 *database, const char *state_dir, struct error *err)
 {
 	static const char sql[] =
@@ -271,7 +273,7 @@ static enum status blob_check(int folder_fd, int64_t blob, int64_t size, uint32_
 		crc = crc32c_extend(crc, piece, (size_t)length);
 		bytes += length;
 	}
-	/* The tree of files for users has hard links to this very file, so it is made read-only. */
+	/* Make it read-only, because the tree of files for users has hard links to this file. */
 	if (length < 0 || fchmod(fd, 0444) != 0) {
 		error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", name, strerror(errno));
 		close(fd);
@@ -283,7 +285,8 @@ static enum status blob_check(int folder_fd, int64_t blob, int64_t size, uint32_
 							    "The content of an object is damaged: %s", name);
 }
 
-/* Rows of one blob are adjacent: it is read once, and they must agree about it. */
+/* Checks the bytes of all objects. Rows with the same blob are adjacent, so each blob is read once; they must agree
+ * about size and checksum. */
 static enum status blobs_check(sqlite3 *database, int folder_fd, int64_t *ret_blobs, struct error *err)
 {
 	AUTO(query) sqlite3_stmt *rows = NULL;
@@ -325,7 +328,7 @@ static enum status buckets_check(sqlite3 *database, struct error *err)
 	return rc;
 }
 
-/* The tree of files is rebuilt from the index. Running uploads are not part of an export. */
+/* Removes running uploads, which are not part of an export, and orders the tree of files to be rebuilt. */
 static const char storage_ready[] =
 	"DELETE FROM session; DELETE FROM part; DELETE FROM assembly; DELETE FROM post_commit;"
 	"INSERT INTO post_commit (bucket, name, blob) SELECT name, NULL, NULL FROM bucket;"
@@ -372,7 +375,7 @@ static enum status clock_check(const char *folder, struct import_facts *facts, s
 	return STATUS_OK;
 }
 
-/* Checks that there are not more blobs than the manifest announced. */
+/* Checks that there are no more blobs than the manifest announced. */
 static enum status spare_blobs_refuse(const char *folder, int64_t blobs, struct error *err)
 {
 	AUTO(string) char *path = memory_printf("%s/" STATE_MANIFEST, folder);

@@ -20,7 +20,7 @@
 
 enum { MANIFEST_BYTES_MAX = 64 << 10, ROOM_BYTES = 16 << 20 };
 
-/* Of one file: sums of some have room. */
+/* Limit for the size of one file, so low that sums of several sizes cannot overflow. */
 #define SIZE_LIMIT (INT64_MAX / 16)
 
 struct state_unpacker {
@@ -36,7 +36,7 @@ struct state_unpacker {
 	json_t *manifest;
 	bool has[STATE_FILE_COUNT], is_whole;
 	int64_t blob_count, blob_bytes;
-	enum status status; /* of *err, once something is wrong */
+	enum status status; /* the first failure; STATUS_OK until then */
 	struct error err;
 };
 
@@ -77,7 +77,7 @@ static const json_t *file_facts(const struct state_unpacker *unpacker, int numbe
 	return NULL;
 }
 
-/* From now on as many bytes may come as it announces, if there is space for them. */
+/* Reads the manifest, and checks that there is disk space for the bytes that it announces; more are refused. */
 static void manifest_take(struct state_unpacker *unpacker)
 {
 	const struct text *text = &unpacker->manifest_text;
@@ -114,7 +114,7 @@ static void manifest_take(struct state_unpacker *unpacker)
 	unpacker->archive.bytes_left = (size_t)bytes;
 }
 
-/* The last byte of a part has come. */
+/* Call when the last byte of a file has arrived. */
 static void part_finish(struct state_unpacker *unpacker)
 {
 	const json_t *facts;
@@ -252,7 +252,7 @@ enum status state_unpacker_open(const char *folder, struct state_unpacker **ret_
 	return STATUS_OK;
 }
 
-/* The problem of the archive, unless its contents have one. */
+/* Sets *err to the first failure: of the contents, or else of the archive's format. */
 static enum status outcome(struct state_unpacker *unpacker, struct error *err)
 {
 	if (!unpacker->status && unpacker->archive.status)

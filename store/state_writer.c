@@ -13,14 +13,14 @@
 #include "store/jobs/job_state.h"
 #include "store/logs/logs_writer.h"
 
-/* Jobs with rows that a transaction changed. */
+/* Jobs with rows that the current transaction changed. */
 struct touched_jobs {
-	size_t count; /* more than fit: they are not known */
+	size_t count; /* a count above JOB_CHANGES_KEPT means that the jobs are not known */
 	int64_t jobs[JOB_CHANGES_KEPT];
 };
 
 struct state_writer {
-	struct connection *connection; /* the group's, used on its thread */
+	struct connection *connection; /* of the group writer, used on its thread only */
 	struct logs_writer *logs;
 	struct job_changes *changes;
 	struct touched_jobs touched; /* the thread's own */
@@ -29,14 +29,14 @@ struct state_writer {
 	void (*wake)(void *arg, int64_t job);
 	void *wake_arg;
 	uint64_t generation; /* commits so far; atomic */
-	int64_t handed;      /* the last outbox row given to the logs; the thread's own */
-	int64_t reached;     /* what the logs had when the transaction began */
-	int64_t deleted;     /* rows up to here are gone from the outbox */
-	bool is_behind;      /* some committed line could not be given to the logs yet */
+	int64_t handed;      /* last outbox row passed to the logs; used on the writer's thread only */
+	int64_t reached;     /* last outbox row that the logs had when the transaction began */
+	int64_t deleted;     /* outbox rows up to this one are deleted */
+	bool is_behind;      /* some committed line could not be passed to the logs yet */
 	bool no_more_jobs;   /* the thread's own */
 };
 
-/* The state's part of a change: on its caller's stack. */
+/* A caller's change, on the caller's stack. */
 struct state_change {
 	struct state_writer *writer;
 	struct change_scope scope;
@@ -54,7 +54,7 @@ static void touched_add(struct touched_jobs *touched, int64_t job)
 		touched->count++;
 }
 
-/* SQLite calls it for each row; a change that is taken back was noted then, which is harmless. */
+/* SQLite calls this for each changed row, also of changes that are undone later, which does no harm. */
 static void on_row(void *arg, int operation, const char *database, const char *table, sqlite3_int64 row)
 {
 	(void)operation;
@@ -90,11 +90,12 @@ enum status outbox_add(struct change_scope *scope, int64_t job, int severity, co
 	return statement_run(statement, err);
 }
 
-/* Vertex AI's entries name an endpoint, which is empty. */
+/* Makes the source of a job's service lines. @endpoint: "" for Vertex AI, where entries have such a label; else
+ * NULL. */
 static struct log_source *service_source(int64_t job, const char *project, const char *job_id, unsigned trial,
 					 const char *endpoint, enum job_state ended_as)
 {
-	/* Written by the JSON library: a project is whatever a caller put into a path. */
+	/* Built by the JSON library, because a project may contain any text from a client's path. */
 	AUTO(json)
 	json_t *labels =
 		json_pack("{s:s, s:s, s:s}", "project_id", project, "job_id", job_id, "task_name", "service");
@@ -134,8 +135,8 @@ static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 	return taken;
 }
 
-/* Gives the logs what was committed since the last time. What cannot be given now is tried again
- * after the next commit, in the same order. */
+/* Passes newly committed lines to the logs. Lines that the logs cannot take now are passed after the next commit, in
+ * the same order. */
 static void outbox_hand_over(struct state_writer *writer)
 {
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(writer->connection, OUTBOX_AFTER);
@@ -151,7 +152,7 @@ static void outbox_hand_over(struct state_writer *writer)
 	writer->is_behind = code != SQLITE_DONE;
 }
 
-/* Forgets the rows that the logs hold. */
+/* Deletes the outbox rows that the logs have stored. */
 static void outbox_trim(struct state_writer *writer, int64_t reached)
 {
 	AUTO(statement) sqlite3_stmt *statement = NULL;
@@ -210,7 +211,8 @@ static void transaction_committed(void *arg, const struct group_change *first)
 	writer->deleted = writer->reached > writer->deleted ? writer->reached : writer->deleted;
 	for (const struct group_change *change = first; change; change = change->next)
 		adds_lines |= !change->status && ((const struct state_change *)change->arg)->scope.adds_lines;
-	/* Lines first: a caller that reads the logs after its change has returned finds them there. */
+	/* Pass lines before callers are answered: a caller that reads the logs after its change finds its lines
+	 * there. */
 	if (adds_lines || writer->is_behind)
 		outbox_hand_over(writer);
 	touched_report(writer);
@@ -250,7 +252,7 @@ enum status state_writer_open(struct connection *connection, struct logs_writer 
 	writer->handed = logs_writer_reached(logs);
 	pthread_mutex_init(&writer->lock, NULL);
 	sqlite3_update_hook(connection->db, on_row, &writer->touched);
-	outbox_hand_over(writer); /* before a caller can wait for the logs */
+	outbox_hand_over(writer); /* now, so that the first caller can rely on the logs */
 	rc = group_writer_open(connection, clock, "state",
 			       &(struct group_hooks){ transaction_begun, transaction_committed, writer },
 			       &writer->group, err);

@@ -15,11 +15,11 @@ struct job_changes;
 struct logs_writer;
 struct state_writer;
 
-/* What a change can use while it runs, on the writer's thread. */
+/* What a change may use while it runs, on the writer's thread. */
 struct change_scope {
 	struct connection *connection;
 	int64_t now_ns;
-	int64_t woken;   /* set by the change: the job for which the scheduler has a new step */
+	int64_t woken;   /* output of the change: the job that has work for the scheduler */
 	bool adds_lines; /* set by outbox_add() */
 	bool *no_more_jobs;           /* for the writer: set by jobs_end() */
 	struct touched_jobs *touched; /* for the writer: job_touch() adds to it */
@@ -27,26 +27,26 @@ struct change_scope {
 
 typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct error *err);
 
-/* Takes @connection if it succeeds. After each commit service lines go to @logs; those that @logs does not have yet are
- * first passed again. Each commit adds the jobs of the rows that it changed to @changes, which must outlive the
+/* Takes over @connection if it succeeds. After each commit, service lines go to @logs; at first, those that @logs
+ * does not have yet. Each commit adds the jobs of the rows that it changed to @changes, which must outlive the
  * writer. */
 enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
 			      struct job_changes *changes, const struct clock *clock,
 			      struct state_writer **ret_writer, struct error *err);
-/* Runs the waiting changes, and ends. */
+/* Runs the waiting changes, and ends the thread. */
 void state_writer_close(struct state_writer *writer);
 void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg, int64_t job), void *arg);
 
 /* Runs @run(@arg) and returns once its result is durable. UNAVAILABLE: too many changes are waiting already. */
 enum status state_writer_change(struct state_writer *writer, change_run run, void *arg, struct error *err);
 
-/* Grows with every commit, before a waiting caller is answered. Thread: any. */
+/* A number that grows with every commit, before a waiting caller is answered. Thread: any. */
 uint64_t state_writer_generation(struct state_writer *writer);
 
-/* For changes that clients see in a job although its row does not change; changes of the row are noticed
- * automatically. */
+/* Reports a job as changed. Call it for changes that clients see in the job although its row does not change;
+ * changes of the row are noticed automatically. */
 void job_touch(struct change_scope *scope, int64_t job);
 
-/* Adds a line of task "service" to the change's transaction. */
+/* Adds a service line (task "service") of the job to the change's transaction. */
 enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line,
 		       struct error *err);

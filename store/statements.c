@@ -17,20 +17,20 @@
 	" kind, location, display_name, updated_us, error_code, verdict_code, web_access, traits,"                         \
 	" reason_bytes"
 
-/* The reason in error_message: its text without the pointer to the logs. */
+/* The part of error_message that is the reason, without the hint to the logs. */
 #define REASON "CAST(substr(CAST(error_message AS BLOB), 1, reason_bytes) AS TEXT)"
 
 /* SQLite uses the indexes job_unfinished and job_ended only for conditions that are written exactly like theirs. */
 #define JOB_IS_UNFINISHED "(state < 4 OR state = 6)"
 #define JOB_IS_FINAL      "state > 3 AND state <> 6"
 
-/* A client's job that was never admitted. Its plan and documents are not needed before its turn: it runs no trials
- * (JOB_TRAIT_SEARCH), its outcome is open, and no fault was injected into it. */
+/* A client's job that has never been started. Its plan and documents are not needed before its turn, because it runs
+ * no trials (JOB_TRAIT_SEARCH), has no outcome, and no fault was injected into it. */
 #define JOB_WAITS                                                                                            \
 	"state = 1 AND parent IS NULL AND started_us = 0 AND verdict = 0 AND traits & 1 = 0"                 \
 	" AND NOT EXISTS (SELECT 1 FROM fault_hit WHERE fault_hit.job = job.id)"
 
-/* The order of clients' own jobs: higher priority first, then the earlier one. */
+/* The position of clients' jobs in the queue: higher priority first, then earlier creation. */
 #define JOB_POSITION                                                                                         \
 	" CASE state WHEN 1 THEN 1"                                                                          \
 	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.parent IS NULL"               \
@@ -74,7 +74,8 @@
 #define ENTRY_ROW_4 ENTRY_ROW "," ENTRY_ROW "," ENTRY_ROW "," ENTRY_ROW
 static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 
-/* How far a container's stream was read: the larger position, or that of another container of the replica (-1: unknown). */
+/* Stores how far a container's stream was read: the greater position, or the new one if it is of another container
+ * of the replica (restart -1: unknown). */
 #define REACH_PUT_COLUMN(STREAM, COLUMN)                                                                     \
 	" " STREAM COLUMN " = CASE WHEN restart NOT IN (-1, excluded.restart)"                               \
 	" OR (excluded." STREAM "_ns, excluded." STREAM "_behind, excluded." STREAM "_parts)"                \
@@ -91,7 +92,7 @@ static_assert(ENTRIES_AT_ONCE == 16, "ENTRIES_INSERT has as many rows");
 
 #define LOG_SOURCE_IDS "SELECT id FROM source WHERE project = :project AND log_name = :log_name AND job = :job"
 
-/* The last lines of a replica's stderr. The search is bounded, however many other entries the job has. */
+/* The last lines of a replica's stderr. Looks at LOOKED_AT entries at most, because the job may have many others. */
 #define STDERR_TAIL(LOOKED_AT, ORDER)                                                                        \
 	"SELECT CASE kind WHEN 1 THEN coalesce(json_extract(payload, '$.message'), payload) ELSE payload END" \
 	" FROM (SELECT source, stream, kind, received_ns, payload FROM entry WHERE job = :job"               \
@@ -286,7 +287,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[MODEL_INSERT] = { ON(STATE_WRITER),
 			   "INSERT INTO model (pipeline, project, location, model_id, input, artifact_uri)"
 			   " VALUES (:pipeline, :project, :location, :model_id, :input, :artifact_uri)" },
-	/* Whether the name is taken: 1 by a model, 0 by a pipeline that may still upload it, no row: it is free. */
+	/* One row if the name is taken: 1 by a model, 0 by a pipeline that may still upload one. No row: it is free. */
 	[MODEL_CLAIM] = { ON(STATE_WRITER),
 			  "SELECT model.version > 0 FROM " MODEL_JOIN
 			  " CROSS JOIN job ON job.id = pipeline.job"
@@ -380,8 +381,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[SOURCE_NAMES] = { ON(LOGS_READER),
 			   "SELECT DISTINCT log_name FROM source WHERE project = :project AND log_name > :after"
 			   " ORDER BY log_name LIMIT :count" },
-	/* The same entry sent twice by a client is one. */
-	/* A slice: the log of one job may have millions of entries. */
+	/* An entry that a client sends twice is stored once. */
+	/* Deletes at most :count entries, because the log of one job may have millions. */
 	[ENTRY_PURGE] = { ON(LOGS_WRITER),
 			  "DELETE FROM entry WHERE (job, ts, insert_id, source) IN (SELECT job, ts, insert_id, source"
 			  " FROM entry WHERE job = :job ORDER BY ts, insert_id LIMIT :count)" },
@@ -402,7 +403,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[REPLICA_POSITION_PURGE] = { ON(LOGS_WRITER), "DELETE FROM replica_position WHERE job = :job" },
 	[DATED_JOB_PURGE] = { ON(LOGS_WRITER), "DELETE FROM dated_job WHERE job = :job" },
 	[SOURCE_PURGE] = { ON(LOGS_WRITER), "DELETE FROM source WHERE job = :job" },
-	[ENTRY_INSERT] = { ON(LOGS_WRITER), /* by place: enum entry_parameter in store/logs/log_batch.c */
+	[ENTRY_INSERT] = { ON(LOGS_WRITER), /* bound by position: enum entry_parameter of store/logs/log_batch.c */
 			   "INSERT INTO entry (job, ts, insert_id, source, severity, kind, stream, received_ns, extra, payload)"
 			   " VALUES " ENTRY_ROW " ON CONFLICT DO NOTHING" },
 	[ENTRIES_INSERT] = { ON(LOGS_WRITER),
@@ -411,7 +412,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			     " ON CONFLICT DO NOTHING" },
 	[ENTRY_LAST] = { ON(LOGS_WRITER), "SELECT ts, typeof(insert_id) = 'text' FROM entry WHERE job = :job"
 					  " ORDER BY ts DESC, insert_id DESC LIMIT 1" },
-	/* Bounded: a replica that runs already may have written any number of lines since. */
+	/* Looks at 100 entries at most, because a running replica may have written any number of lines since. */
 	[ENTRY_LAST_SAID] = { ON(LOGS_READER),
 			      "SELECT CASE kind WHEN 0 THEN payload ELSE json_extract(payload, '$.message') END"
 			      " FROM (SELECT stream, kind, payload FROM entry WHERE job = :job"
@@ -462,7 +463,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			    " WHERE bucket = :bucket AND name = :name" },
 	[OBJECT_DELETE] = { ON(OBJECTS_WRITER),
 			    "DELETE FROM object WHERE bucket = :bucket AND name = :name" },
-	/* The user of the file: 1 an object, 2 a session that goes on or an assembly, no row: none. */
+	/* The user of a blob's file: 1 an object, 2 an unfinished upload. No row: it is unused. */
 	[BLOB_USE] = { ON_OBJECTS, "SELECT * FROM (SELECT 1 FROM object WHERE blob = :blob LIMIT 1)"
 				   " UNION ALL SELECT 2 FROM session WHERE blob = :blob AND answer IS NULL"
 				   " UNION ALL SELECT 2 FROM part WHERE blob = :blob" },

@@ -24,7 +24,7 @@ enum statement_id {
 	JOB_INSERT,
 	JOB_BY_ID,
 	JOB_BY_NAME,
-	JOB_ROW, /* without its position in the queue */
+	JOB_ROW, /* a job's row without its position in the queue */
 	JOB_SET_LABELS,
 	JOB_CANCEL,
 	JOB_ADVANCE,

@@ -38,7 +38,7 @@ static void instance_make(char ret_name[9])
 	ret_name[8] = '\0';
 }
 
-/* Reads the value of @name into @value; if there is none, stores the present one. */
+/* Reads the value of @name into @value; if there is none, stores @value. */
 static enum status meta_keep(struct connection *connection, const char *name, void *value, size_t size,
 			     struct error *err)
 {
@@ -60,7 +60,7 @@ static enum status meta_keep(struct connection *connection, const char *name, vo
 	return statement_run(put, err);
 }
 
-/* How often the directory was opened, this time counted. */
+/* Counts the openings of the directory, including this one. */
 static enum status start_count(struct connection *connection, uint64_t *ret_start, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, STATE_META_GET);
@@ -166,7 +166,7 @@ void store_close(struct store *store)
 	job_cache_deinit(&store->jobs);
 	reader_pool_deinit(&store->state_readers);
 	reader_pool_deinit(&store->logs_readers);
-	state_writer_close(store->state); /* its last lines still go to the logs */
+	state_writer_close(store->state); /* close it first, because its last lines go to the logs */
 	logs_writer_close(store->logs);
 	job_changes_free(store->changes);
 	progress_board_free(store->progress);

@@ -26,27 +26,26 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 		       struct error *err);
 /* Gives this thread priority: it never waits for other readers. For the scheduler's thread, for which all jobs wait. */
 void store_read_first(void);
-/* Ends long log queries of clients, so that their requests end; short ones are not affected. */
+/* Ends long log queries of clients, so that their requests end; short queries are not affected. */
 void store_end_queries(struct store *store);
 /* Writes queued entries, checkpoints, closes. No call may be running. */
 void store_close(struct store *store);
 
-/* A random name of this state directory, made once: lowercase letters and digits, 8 of them. It is in the labels of
- * containers. */
+/* A random name of this state directory, made once: 8 lowercase letters and digits. Labels of containers contain it. */
 const char *store_instance(const struct store *store);
 
-/* The number of this opening of the state directory, from 1; each is unique. */
+/* The number of this opening of the state directory, counted from 1. */
 uint64_t store_start(const struct store *store);
 
-/* 32 random bytes of this state directory, made once: a key for things that stay valid after a restart. Each use hashes
- * it with a word of its own. */
+/* 32 random bytes of this state directory, made once: the secret behind keys that stay valid after a restart. Each
+ * user hashes it with a different word. */
 const unsigned char *store_secret(const struct store *store);
 /* The key of this state directory's page tokens. */
 const struct page_key *store_page_key(const struct store *store);
 
 /* The jobs that have changed since the store was opened. */
 struct job_changes *store_job_changes(struct store *store);
-/* What unfinished jobs do now: store/job_progress.h. */
+/* The progress of unfinished jobs: store/job_progress.h. */
 struct progress_board *store_progress(struct store *store);
 
 /* Sets the hook that is called, on the state writer's thread, after a commit that gives the scheduler a new step (a job

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/store_parts.h: the inside of struct store, for the store's own files. */
+/* store/store_parts.h: the members of struct store, for the store's own files. */
 #include "daemon/base/clock.h"
 #include "store/jobs/job_cache.h"
 #include "store/page_token.h"
