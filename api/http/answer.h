@@ -4,8 +4,8 @@
  * Thread: the connection's. */
 #include "api/http/exchange.h"
 
-/* Makes the answer from what the handler wrote; for a stream only its head. Outcomes: INVALID_ARGUMENT (the mask of
- * fields); UNAVAILABLE (no memory for the answer). */
+/* Makes the answer from what the handler wrote; for a stream, only its head. INVALID_ARGUMENT: bad mask of fields;
+ * UNAVAILABLE: no memory for the answer. */
 enum status answer_success(struct exchange *exchange, struct error *err);
-/* Replaces what was written by the error that @exchange failed with. */
+/* Replaces what was written by the error with which @exchange failed. */
 void answer_refusal(struct exchange *exchange);

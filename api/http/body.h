@@ -13,17 +13,16 @@
 struct body {
 	struct text bytes;
 	size_t received_bytes;
-	bool too_large; /* the rest is read and dropped, so that the client gets to read the refusal */
-	bool crowded;   /* likewise: there were too many large bodies */
+	bool too_large; /* the rest is read and dropped, so that the client reads the refusal */
+	bool crowded;   /* refused: too many large bodies; the rest is read and dropped */
 	struct hold hold;
 };
 
-/* Frees all; the body is as new, but keeps the pool of its hold. */
+/* Frees the bytes; the body can be used again with the same pool. */
 void body_deinit(struct body *body);
-/* Collects a piece, up to @limit_bytes in all. */
+/* Collects a piece of the body; a body beyond @limit_bytes becomes too_large. */
 void body_receive(struct body *body, const char *data, size_t length, size_t limit_bytes);
-/* Refuses a body that was too large; decompresses gzip, up to the same limit. To be called once, at the end.
- * Outcomes: INVALID_ARGUMENT, with *ret_refusal for a body too large; RESOURCE_EXHAUSTED: there are too many large
- * bodies. */
+/* Call once, at the end. Refuses a body that was too large; decompresses gzip, up to the same limit.
+ * INVALID_ARGUMENT, with *ret_refusal if the body is too large; RESOURCE_EXHAUSTED: there are too many large bodies. */
 enum status body_finish(struct body *body, bool gzip, size_t limit_bytes, enum refusal *ret_refusal,
 			struct error *err);

@@ -19,33 +19,33 @@ struct connections;
 struct exchange;
 struct sockaddr;
 
-/* Identifies an address for counting: an IPv6 /64 counts as one address. The addresses of this machine, which all its
- * users share, are all zeros and not counted. NULL: likewise. */
+/* Identifies an address for counting: an IPv6 /64 counts as one address. All zeros, which is not counted: an address
+ * of this machine (shared by all its users), or NULL. */
 enum { ADDRESS_KEY_BYTES = 16 };
 void address_key_make(const struct sockaddr *address, unsigned char ret_key[ADDRESS_KEY_BYTES]);
 bool address_key_counts(const unsigned char key[ADDRESS_KEY_BYTES]);
 
-/* Choice: the same as Kestrel, the HTTP server of ASP.NET. */
+/* Choice: the limit of Kestrel, the HTTP server of ASP.NET. */
 enum { BODY_BYTES_PER_S = 240 };
 
 struct connection_limits {
 	unsigned most;        /* of all */
 	/* connections per address, without those of this machine; an IPv6 /64 counts as one address. 0: no limit */
 	unsigned per_address;
-	unsigned head_ms; /* 0: there are no deadlines, and no thread is started for them */
+	unsigned head_ms; /* 0: no deadlines, and no thread that enforces them */
 	unsigned idle_ms;
 };
 
 enum status connections_open(const struct connection_limits *limits, struct connections **ret_connections,
 			     struct error *err);
-/* To be called when all connections have ended. NULL is harmless. */
+/* Call when all connections have ended. NULL is harmless. */
 void connections_close(struct connections *connections);
 
 /* Ends all connections and waits until the last handler has returned, however long that takes. From the call on no
  * connection is admitted. */
 void connections_drain(struct connections *connections);
 
-/* Whether one more connection from @address is admitted, which must begin next. Thread: any. */
+/* True if one more connection from @address is admitted; the caller must then call connection_begin(). Thread: any. */
 bool connections_admit(struct connections *connections, const struct sockaddr *address, size_t size);
 /* Adds a connection before its first head has arrived. @fd must stay open until connection_end(). */
 struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address);
@@ -53,14 +53,15 @@ void connection_end(struct connections *connections, struct connection *connecti
 
 /* ---- thread: the connection's ---- */
 void connection_head_begins(struct connection *connection); /* its request line has arrived */
-/* Whether its client has authenticated, or need not. */
+/* Sets if the connection's client has authenticated, or need not. */
 void connection_known(struct connection *connection, bool known);
 void connection_body_begins(struct connection *connection); /* its head is there */
-/* To be called before @bytes of the body are processed; the other one after it. */
+/* Call connection_busy() before @bytes of the body are processed, and connection_received() after. */
 void connection_busy(struct connection *connection);
 void connection_received(struct connection *connection, size_t bytes);
-/* The exchange for its requests, one after the other; its holder frees it before the connection's end. NULL: none yet. */
+/* The exchange of the connection, used for one request after the other; the code that set it frees it before the
+ * connection's end. NULL: none yet. */
 struct exchange *connection_exchange(const struct connection *connection);
 void connection_hold(struct connection *connection, struct exchange *exchange);
-/* The answer was sent: the listener waits for the next request. */
+/* Call when the answer was sent: the listener now waits for the next request. */
 void connection_request_over(struct connection *connection);

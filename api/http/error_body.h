@@ -14,14 +14,14 @@ enum error_form {
 /* The WWW-Authenticate header of a 401, as Google's services send it. */
 #define ERROR_CHALLENGE "Bearer realm=\"https://accounts.google.com/\""
 
-/* The HTTP status for a canonical status. */
+/* Returns the HTTP status for a canonical status. */
 unsigned error_http_status(enum status status);
 
-/* True if the text is not for clients: they get a neutral sentence, and the log gets the text. */
+/* True if the error's text is not for clients: they get a neutral sentence, and the log gets the text. */
 bool error_is_internal(enum status status);
 
 /* The message of @err for clients; never NULL, borrowed. */
 const char *error_message(const struct error *err);
 
-/* Appends compact JSON. @refusal: HTTP's own code replaces that of the status. */
+/* Appends the error as compact JSON. @refusal, if not 0, gives the HTTP code instead of the status. */
 void error_body_write(struct text *text, const struct error *err, enum refusal refusal, enum error_form form);

@@ -26,8 +26,8 @@ struct exchange_rules {
 	const struct call_gate *gate; /* NULL: none */
 	struct guard guard;
 	size_t body_limit_bytes;
-	size_t unknown_body_limit_bytes; /* for open rows, if clients must authenticate and this one has not */
-	atomic_size_t *bodies;           /* the pool that the memory of bodies is counted in; NULL: none */
+	size_t unknown_body_limit_bytes; /* for open rows, while the client has not authenticated but others must */
+	atomic_size_t *bodies;           /* pool that counts the memory of bodies; NULL: not counted */
 	/* Held while a body of LARGE_BODY_BYTES or more exists as a JSON tree: such trees take up to a hundred times
 	 * its size, and each connection may send one. */
 	pthread_mutex_t *large_bodies;
@@ -36,19 +36,19 @@ struct exchange_rules {
 	atomic_uint *waiting;
 	unsigned waiting_max;
 	const atomic_bool *closing; /* the listener is about to close */
-	const atomic_bool *cutting; /* the time for closing is over: streams are cut */
+	const atomic_bool *cutting; /* the time for closing is over: cut the streams */
 	struct caller_rule caller;
 	struct session_rule session;
 	unsigned idle_timeout_s;
 	bool secure;           /* clients come by TLS */
-	bool compact;  /* the reader is a program: JSON without line breaks, whatever prettyPrint says */
+	bool compact;  /* the client is a program: JSON without line breaks, despite prettyPrint */
 	int64_t owner; /* owner of the work on requests (daemon/base/work.h) */
 	struct ledger *ledger; /* NULL: none */
 };
 
 enum { LARGE_BODY_BYTES = 64 << 10, ANSWER_HEADERS_MAX = 256, CONNECTION_LIMIT = 512 };
 
-/* How much of an answer's memory is kept for the connection's next answer. */
+/* Up to this size, the memory of an answer is kept for the connection's next answer. */
 enum { ANSWER_ROOM_KEPT_BYTES = 4096 };
 
 struct answer_header {
@@ -58,20 +58,20 @@ struct answer_header {
 struct exchange {
 	const struct exchange_rules *rules;
 	char *raw;          /* the request's target, owned */
-	const char *place;  /* its position in the head, for the listener to compare */
+	const char *place;  /* its position in the head, which the listener compares */
 	const char *method; /* the method for routing, after X-HTTP-Method-Override */
 	uint32_t peer;      /* for call->peer; set by the listener before exchange_begin() */
-	int client_fd;      /* likewise: the client's socket; 0: unknown */
+	int client_fd;      /* the client's socket, set like peer; 0: unknown */
 	bool inner; /* part of another request's body: checks that the outer request has passed are skipped */
 	bool begun;
 	bool known;                /* the client has authenticated, or need not */
 	bool by_browser;           /* its path is below rules->session.under */
-	struct exchange *outer;    /* the batch request that it is part of; NULL: none */
+	struct exchange *outer;    /* the batch request that contains this one; NULL: none */
 	bool has_turn;             /* holds rules->large_bodies */
-	struct exchange *gave_way; /* while it waits: which of the two exchanges has given up its turn */
-	bool stopped;              /* stopped by the gate, or abandoned: the error is not the family's */
+	struct exchange *gave_way; /* while it waits: the exchange (this or the outer one) that gave up its turn */
+	bool stopped;              /* by the gate, or abandoned: the error is not the family's */
 	bool cut;                  /* close the connection without an answer */
-	bool query_taken;          /* the query was read at the beginning, for the row's begin() */
+	bool query_taken;          /* the query was already read, for the row's begin() */
 	bool head_only;            /* send the answer without its content */
 	bool query_in_body;        /* an overridden GET: the form in its body continues the query */
 	struct head head;
@@ -82,15 +82,15 @@ struct exchange {
 	struct body body;
 	struct parameters parameters;
 	int64_t begun_us;
-	int64_t waited_since_us; /* monotonic: since when the client waits for the present step */
+	int64_t waited_since_us; /* monotonic; when the client began to wait for the present step */
 
-	/* Set when something was refused or has failed; the handler runs only while this is OK. */
+	/* The first refusal or failure; the handler runs only if this is OK. */
 	enum status failed;
 	enum refusal refusal;
 	struct error error;
 
 	/* The answer. */
-	struct call call; /* its stream and its intake, if set, are still to be closed */
+	struct call call; /* its stream and its intake, if set, must still be closed */
 	unsigned http_status;
 	struct text answer;
 	const char *content_type;
@@ -101,24 +101,24 @@ struct exchange {
 struct exchange *exchange_new(const char *raw_target);
 /* Frees what the request holds, except memory for the next answer. */
 void exchange_clear(struct exchange *exchange);
-/* Begins the next request of a connection; the one before is cleared. */
+/* Begins the next request of a connection, after exchange_clear() for the previous one. */
 void exchange_renew(struct exchange *exchange, const char *raw_target);
-/* Also closes the answer's stream and the body's intake. */
+/* Frees the exchange; also closes the answer's stream and the body's intake. */
 void exchange_free(struct exchange *exchange);
 
-/* @head is borrowed until the end. True if the request must be answered at once (exchange_end comes next): there is no
- * body, the client waits for a 100 Continue that it will not get, the end of the body is ambiguous, or the body is far
- * too large. */
+/* Checks and routes a request. @head is borrowed until the end. True: call exchange_end() now and answer at once,
+ * because there is no body, the client waits for a 100 Continue that it will not get, the end of the body is
+ * ambiguous, or the body is far too large. */
 bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
 		    const char *version, const struct head *head);
-/* False: the connection must be cut. */
+/* Takes a piece of the body. False: cut the connection. */
 bool exchange_receive(struct exchange *exchange, const char *data, size_t length);
 /* Sets the answer, or call.stream. */
 void exchange_end(struct exchange *exchange);
-/* Answers 503, because the daemon is stopping. Replaces exchange_end. */
+/* Call instead of exchange_end() when the daemon is stopping: answers 503. */
 void exchange_end_stopping(struct exchange *exchange);
 
 /* Drops the answer's headers. */
 void headers_clear(struct exchange *exchange);
-/* The value of an added header, or NULL. */
+/* Returns the value of a header that was added to the answer; NULL: there is none. */
 const char *headers_find(const struct exchange *exchange, const char *name);

@@ -16,22 +16,22 @@
 struct sockaddr;
 
 struct guard {
-	const char *address;            /* the address that the listener is bound to, without brackets */
-	const char *const *hosts;       /* further names; ends with NULL; may be NULL */
+	const char *address;            /* address of the listener, without brackets */
+	const char *const *hosts;       /* further names of the daemon; ends with NULL; may be NULL */
 	bool any_host;                  /* guard_check() refuses nothing */
 	struct guard_network {          /* Clients from this network are refused by guard_peer_check(). */
 		uint32_t address, mask; /* host byte order; both 0: no network */
 	} refused;
 };
 
-/* "10.213.0.0/16"; false: @text is not a network, or has bits outside of its mask. */
+/* Reads a network like "10.213.0.0/16". False: @text is not a network, or has bits outside of its mask. */
 bool guard_network_read(const char *text, struct guard_network *ret_network);
 /* The IPv4 address of @peer in host byte order, also if mapped into IPv6; 0: another kind of address. */
 uint32_t guard_peer_ipv4(const struct sockaddr *peer);
 /* Outcome: PERMISSION_DENIED. */
 enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct error *err);
 
-/* @host is "name", "name:port", "1.2.3.4:port" or "[::1]:port". */
+/* True if the Host header names this daemon. @host: "name", "name:port", "1.2.3.4:port" or "[::1]:port". */
 bool guard_host_allowed(const struct guard *guard, const char *host);
 
 /* Each header may be NULL. Outcome: PERMISSION_DENIED. An Origin must be the @host of the same request, including the
@@ -40,6 +40,7 @@ bool guard_host_allowed(const struct guard *guard, const char *host);
 enum status guard_check(const struct guard *guard, const char *host, const char *origin,
 			const char *fetch_site, struct error *err);
 
-/* Whether @type is a type that a page sends to other sites without a preflight, for a form, a ping or a report, and is
- * not in @taken. Requests without a type pass: many clients send none with an empty body, and forms always have one. */
+/* True if a page can send the type @type to other sites without a preflight, for a form, a ping or a report, unless
+ * @taken accepts it. Requests without a type pass: many clients send none with an empty body, and forms always have
+ * one. */
 bool guard_type_refused(const struct guard *guard, const char *type, enum page_types taken);

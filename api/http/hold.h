@@ -11,10 +11,10 @@ enum { HOLD_OWN_BYTES = 256 << 10, HOLD_POOL_BODY_BYTES = 96 << 20 };
 
 struct hold {
 	size_t bytes;
-	atomic_size_t *pool; /* what all holds take from it; NULL: not counted */
+	atomic_size_t *pool; /* sum of all holds; NULL: not counted */
 };
 
-/* Sets that @bytes are held now. */
+/* Sets the number of bytes that are held now. */
 void hold_change(struct hold *hold, size_t bytes);
-/* Whether it takes from a pool of which more than @pool_most is taken. */
+/* True if the hold takes memory from its pool and more than @pool_most bytes of the pool are taken. */
 bool hold_is_crowded(const struct hold *hold, size_t pool_most);

@@ -23,10 +23,10 @@ struct method_doc;
 struct rpc;
 struct sockaddr;
 
-/* Takes a request's body while it arrives, on the connection's thread. If take is set, close() is called exactly once:
- * after the handler, or without it if the client left or the body was refused. */
+/* Receives a request's body while it arrives, on the connection's thread. If take is set, close() is called exactly
+ * once: after the handler; or without a call of the handler, if the client left or the body was refused. */
 struct intake {
-	/* A failure becomes the call's: the rest of the body is dropped, and the handler does not run. */
+	/* Takes a piece. If it fails, the call fails: the rest of the body is dropped, and the handler does not run. */
 	enum status (*take)(void *arg, const char *data, size_t length, struct error *err);
 	void (*close)(void *arg);
 	void *arg;
@@ -35,11 +35,11 @@ struct intake {
 /* Writes compact JSON to call->answer (left empty: "{}"), or fails with *err set. */
 typedef enum status (*call_handler)(struct call *call, struct error *err);
 
-/* Which content types are accepted that a page may send to other sites without a preflight. */
+/* The content types that a row accepts among those that a page may send to other sites without a preflight. */
 enum page_types {
 	PAGE_TYPES_NONE = 0,
 	PAGE_TYPES_TEXT, /* text/plain: objects may have this type */
-	PAGE_TYPES_ALL,  /* the row is for forms, or no page can know its path */
+	PAGE_TYPES_ALL,  /* the row expects forms, or no page can know its path */
 };
 
 struct route {
@@ -50,31 +50,31 @@ struct route {
 	 * comes before it. */
 	const char *path;
 	call_handler handler;
-	/* Its query parameters; NULL: only the system parameters. A parameter with the name of a system parameter (alt,
-	 * uploadType) replaces that. */
+	/* The row's query parameters; NULL: only the system parameters. A parameter with the name of a system
+	 * parameter (alt, uploadType) replaces the latter. */
 	const struct message *query;
 	const struct message *body; /* NULL: no body is read; &raw_body: the body is not parsed */
 	const char *
 		body_root; /* the request field that is the body ("job"); "": the body is the request itself */
 	const struct method_doc *doc; /* NULL: the method is not in the discovery document */
-	/* For a row with a streamed body (body is NULL then): called with the head and the checked query, before the
-	 * body; sets call->intake or fails. Of the listener's limits only the idle timeout applies to such a
-	 * body. */
+	/* For a row with a streamed body, where body is NULL: called before the body arrives, with the head and the
+	 * checked query; sets call->intake or fails. Of the listener's limits, only the idle timeout applies to such
+	 * a body. */
 	call_handler begin;
-	/* Also answers clients that have not authenticated where others must: the answer has no user's data, or the
-	 * row's own path or body proves the client's identity. */
+	/* The row also answers clients that have not authenticated, even if clients must: its answers have no user's
+	 * data, or the row's own path or body proves the client's identity. */
 	bool open;
 	/* For rows that change something: the content types accepted from clients that may be browsers. */
 	enum page_types page_types;
-	/* For rows without doc: the message of the answer, for masks of fields; NULL: a mask may name any field. */
+	/* For rows without doc: the answer's message, which checks masks of fields; NULL: a mask may name any field. */
 	const struct message *response;
-	/* For the family's own use: a handler for several kinds of resources. */
+	/* For the family's own use: lets one handler serve several kinds of resources. */
 	const void *methods;
 	/* The gRPC method that is the same as this row (api/grpc/rpc.h); NULL: none. */
 	const struct rpc *rpc;
 };
 
-/* As a row's body message: call->raw has the bytes, of any type. */
+/* Use as a row's body message: the body is not parsed, and call->raw has its bytes, of any type. */
 extern const struct message raw_body;
 
 /* What the discovery document says about a method in addition to its row. */
@@ -85,16 +85,16 @@ struct method_doc {
 	const struct message *response;
 	const char *help;
 	const char *
-		id; /* "objects.list": each {name} of the path is a parameter of its own; NULL: derived from the path */
+		id; /* "objects.list": each {name} of the path is a parameter; NULL: id derived from the path */
 	const struct message
-		*request; /* the message that a row with raw_body parses itself; NULL: the row's body */
+		*request; /* message of the body if the row parses it itself (raw_body); NULL: the row's body */
 };
 
-/* The last column of a row that is in the discovery document. */
+/* The column doc of a row that is in the discovery document. */
 #define METHOD_DOC(RESOURCE, RESPONSE, HELP)                                                                 \
 	(&(const struct method_doc){ .resource = (RESOURCE), .response = &(RESPONSE), .help = (HELP) })
 
-/* For an API with paths that are not resource names. */
+/* The column doc for an API in which paths are not resource names. */
 #define METHOD_DOC_NAMED(ID, REQUEST, RESPONSE, HELP)                                                        \
 	(&(const struct method_doc){                                                                         \
 		.id = (ID), .request = (REQUEST), .response = &(RESPONSE), .help = (HELP) })
@@ -107,22 +107,23 @@ struct family {
 	 * only method and path are used, and the method's name is derived from them ("projects.models.list"). Ends with
 	 * a NULL method. May be NULL. */
 	const struct route *absent;
-	/* Its rows are considered only if no row of another family has the path, with any method. */
+	/* The family's rows are considered only if no row of another family has the path, with any method. */
 	bool last_resort;
-	/* With last_resort: whether a path of these segments (at least one) can belong to this family. NULL: any can.
-	 * Pure. */
+	/* With last_resort: true if a path of these segments (at least one) can belong to this family. NULL: any
+	 * path can. Pure. */
 	bool (*may_have)(const char *const *segments, size_t count);
-	/* The common beginning of all its rows' paths, in whole segments, for fast routing. NULL: they have none. */
+	/* The common beginning of the paths of all rows of the family, in whole segments, for fast routing. NULL:
+	 * there is none. */
 	const char *under;
 	bool lenient_query; /* unknown query parameters are ignored */
 	/* A parameter without a value counts as absent, unless the row uses its mere presence ("?uploads"). */
 	bool blank_is_absent;
-	/* The beginning of its rows' paths that its clients omit ("/storage/v1"); rows with another beginning do not
-	 * belong to it. NULL: nothing. */
+	/* The beginning of the rows' paths that clients of this family omit ("/storage/v1"); rows with another
+	 * beginning cannot be reached. NULL: nothing is omitted. */
 	const char *omitted;
-	/* Rewords an error of its handlers in the style of the family, first of all; NULL: not needed. */
+	/* Rewords an error of the family's handlers in the family's style, before everything else; NULL: not needed. */
 	void (*error_word)(struct error *err);
-	/* Words the refusal of a mask of fields; NULL: as the front end does. */
+	/* Writes the refusal of a mask of fields; NULL: the front end's words. */
 	mask_refusal fields_refuse;
 	/* Appends the body of an error of the family's routes, and returns its media type; NULL: error_body_write(). */
 	const char *(*error_render)(const struct call *call, const struct error *err, unsigned http_status,
@@ -132,7 +133,7 @@ struct family {
 	unsigned (*error_status)(const struct call *call, const struct error *err);
 };
 
-/* Results of an answer_stream's read that are not a number of bytes. */
+/* Results of the read() of an answer_stream, besides numbers of bytes. */
 enum { STREAM_END = 0, STREAM_CUT = -1, STREAM_QUIET = -2 };
 
 /* An answer that is made while it is sent, on the connection's own thread.
@@ -165,22 +166,22 @@ struct call {
 	const char *user_agent; /* "" when absent */
 	const char *host;       /* the Host header, as sent */
 	bool secure;            /* it came by TLS */
-	bool anonymous;  /* for an open row: the client has not authenticated, which other rows require */
+	bool anonymous;  /* the client has not authenticated: only open rows allow that */
 	json_t *query;   /* canonical query message; {} if the row has none */
 	json_t *body;    /* canonical body message; NULL if the row has none */
 	const char *raw; /* for a row with raw_body; ends with a NUL that raw_bytes does not count */
 	size_t raw_bytes;
 	struct text answer;
-	/* Static. NULL: application/json, for a stream application/octet-stream. Handlers with another type set this,
-	 * or add a header Content-Type. */
+	/* The answer's type, a static text. NULL: application/json; for a stream, application/octet-stream. A
+	 * handler may set it, or add a header Content-Type. */
 	const char *content_type;
-	unsigned http_status;        /* for a success; 0: 200. 204 and 304 have no body */
+	unsigned http_status;        /* of a success; 0 means 200. 204 and 304 have no body */
 	struct answer_stream stream; /* if read is NULL, the answer is call->answer */
 	struct intake intake;        /* of a row with begin */
 	uint32_t peer; /* the client's IPv4 address, host byte order; 0: another kind of address */
 	struct exchange *exchange; /* the listener's */
 	struct call_param {
-		const char *name; /* within the row's path: ends at its brace or "=", or as a string */
+		const char *name; /* points into the row's path; ends at "}" or "=", or as a string */
 		const char *value;
 	} params[8];
 	size_t param_count;
@@ -196,20 +197,20 @@ static inline const char *call_scheme(const struct call *call)
  * there are 256 already, @name is not a token, @value is empty or has a control character (a line end!), or the header
  * is one that the listener sets itself: Connection, Content-Length, Transfer-Encoding. */
 bool call_header_add(struct call *call, const char *name, const char *value);
-/* A header of the request, by its name in any case; "" if absent. Of several, the first. */
+/* Returns a header of the request, by its name in any case; the first if there are several; "" if absent. */
 const char *call_header(const struct call *call, const char *name);
-/* Calls @seen for every header of the request, in their order; for a call inside another one never. */
+/* Calls @seen for every header of the request, in order; never for a request inside another one. */
 void call_headers_each(const struct call *call, void (*seen)(void *arg, const char *name, const char *value),
 		       void *arg);
-/* Whether the listener is closing. Thread: any, while the call lives. */
+/* True if the listener is closing. Thread: any, while the call lives. */
 bool call_closing(const struct call *call);
 /* True if the client has left, or shut down its side, which counts the same. A handler that waits long checks this now
  * and then. False if it is unknown. Thread: the connection's. */
 bool call_client_gone(const struct call *call);
 
-/* To be called before a gate waits, so that other calls with large bodies need not wait for this one. Frees the call's
- * query and body, which the call gets back before its handler runs. False: half of the listener's connections wait
- * already, so this call must not. */
+/* Call before a gate waits, so that other calls with large bodies need not wait for this one. Frees the call's query
+ * and body; they are parsed again before the handler runs. False: half of the listener's connections wait already,
+ * so this call must not wait. */
 bool call_wait_begin(struct call *call);
 /* Ends a wait that call_wait_begin() began. */
 void call_wait_end(struct call *call);
@@ -230,8 +231,8 @@ void inner_answer_deinit(struct inner_answer *answer);
 enum status call_inner(struct call *outer, const char *method, const char *target, const char *head_text,
 		       const char *body, size_t body_bytes, struct inner_answer *answer, struct error *err);
 
-/* Authentication. check() gets the headers Authorization and X-Goog-Api-Key, NULL when absent. UNAUTHENTICATED: refused.
- * Thread: any. NULL: every client may enter. */
+/* Authentication. check() gets the headers Authorization and X-Goog-Api-Key, NULL if absent. UNAUTHENTICATED:
+ * refused. Thread: any. check NULL: every client is accepted. */
 struct caller_rule {
 	enum status (*check)(void *arg, const char *authorization, const char *api_key, struct error *err);
 	void *arg;
@@ -256,7 +257,7 @@ struct inner_endpoint_options {
 	const struct family *families; /* ends with a NULL name */
 	const struct clock *clock;     /* NULL: the system's */
 	const struct call_gate *gate;  /* NULL: none */
-	const char *address; /* the address that clients connect to; a Host header may have it, too */
+	const char *address; /* the address that clients connect to; also allowed as Host */
 	const char *const *hosts;      /* as a listener's */
 	bool any_host;                 /* likewise */
 	const char *refused_network;   /* likewise */
@@ -264,7 +265,7 @@ struct inner_endpoint_options {
 	int64_t owner;                 /* likewise */
 	struct ledger *ledger;         /* likewise */
 	size_t body_limit_bytes;
-	unsigned connection_limit; /* as for a listener: half as many calls may wait at a time */
+	unsigned connection_limit; /* as a listener's; half as many calls may wait at a time */
 };
 
 struct inner_endpoint_request {
@@ -280,26 +281,26 @@ struct inner_endpoint_request {
  * closed. */
 enum status inner_endpoint_open(const struct inner_endpoint_options *options,
 				struct inner_endpoint **ret_endpoint, struct error *err);
-/* Announces the close: waiting calls see it by call_closing(), and new ones are refused. */
+/* Announces the close: call_closing() becomes true for waiting calls, and new calls are refused. */
 void inner_endpoint_end(struct inner_endpoint *endpoint);
-/* No call may be running. NULL is harmless. */
+/* Closes the endpoint; no call may be running. NULL is harmless. */
 void inner_endpoint_close(struct inner_endpoint *endpoint);
-/* How many calls are waiting (call_wait_begin()). Thread: any. */
+/* The number of waiting calls (call_wait_begin()). Thread: any. */
 unsigned inner_endpoint_waiting(const struct inner_endpoint *endpoint);
-/* Whether a request with this head is accepted for any row: the first checks of inner_endpoint_call(), before there is
- * a body. Of @request, method, head_text and peer are used. *answer: the refusal; its http_status is 0 if it is
- * accepted. UNAVAILABLE: no memory for the answer. Thread: any. */
+/* The first checks of inner_endpoint_call(), before there is a body. Uses method, head_text and peer of @request.
+ * *answer is the refusal; its http_status is 0 if the request is accepted. UNAVAILABLE: no memory for the answer.
+ * Thread: any. */
 enum status inner_endpoint_admit(struct inner_endpoint *endpoint,
 				 const struct inner_endpoint_request *request, struct inner_answer *answer,
 				 struct error *err);
-/* An error of the request becomes its answer, and the result is OK. UNAVAILABLE: no memory for the answer. Thread:
- * any. */
+/* Answers a request. An error of the request becomes its answer, and the result is OK. UNAVAILABLE: no memory for
+ * the answer. Thread: any. */
 enum status inner_endpoint_call(struct inner_endpoint *endpoint, const struct inner_endpoint_request *request,
 				struct inner_answer *answer, struct error *err);
 
-/* The decoded path segment {name}; never NULL for a name in the row's path. */
+/* Returns the decoded path segment {name}; never NULL for a name in the row's path. */
 const char *call_param(const struct call *call, const char *name);
-/* A canonical query parameter of a type that travels as a string, or NULL. The others are read from
+/* Returns a canonical query parameter that is a string in JSON; NULL: absent. Read parameters of other types from
  * call->query: json_int_at(call->query, "pageSize", 0). */
 const char *call_query(const struct call *call, const char *name);
 
@@ -307,14 +308,14 @@ const char *call_query(const struct call *call, const char *name);
  * never more than @most. INVALID_ARGUMENT: field page_size. */
 enum status page_size_read(const json_t *request, unsigned otherwise, unsigned most, unsigned *ret_size,
 			   struct error *err);
-/* Ends the answer of a list: "nextPageToken" (NULL on the last page), and the closing brace. */
+/* Ends the answer of a list with "nextPageToken" (unless NULL: the last page) and the closing brace. */
 void page_end_write(struct text *text, const char *next_page_token);
 
-/* Consulted for each call with a row, before its handler runs, or before its begin() if it has one. */
+/* Called for each call that has a row, before its begin() if it has one, else before its handler. */
 struct call_gate {
 	/* OK: the call proceeds. Otherwise it fails with *err; *ret_cut: the connection, if it is the call's own, is
-	 * closed without an answer. May wait, but must stop waiting when call_closing() or call_client_gone(). Thread:
-	 * the connection's. */
+	 * closed without an answer. May wait, but must return once call_closing() or call_client_gone() is true.
+	 * Thread: the connection's. */
 	enum status (*pass)(void *arg, struct call *call, const struct family *family, bool *ret_cut,
 			    struct error *err);
 	void *arg;
@@ -331,9 +332,10 @@ struct listener_options {
 	const struct family *families; /* ends with a NULL name */
 	const struct clock *clock;
 	const struct call_gate *gate; /* NULL: none */
-	size_t body_limit_bytes;      /* 0: 10 MiB; larger ones are read, dropped and answered 413 */
+	size_t body_limit_bytes;      /* 0: 10 MiB; a larger body is read, dropped and answered 413 */
 	unsigned connection_limit;    /* 0: 512 */
-	/* 0: 75; restarted by every byte received or sent. The time that a handler or a stream takes does not count. */
+	/* The idle timeout, restarted by every byte received or sent; 0: 75 s. The time that a handler or a stream
+	 * takes does not count. */
 	unsigned idle_timeout_s;
 	/* 0: no deadlines. Otherwise how long the whole head of a request may take, and how long a body may arrive at
 	 * less than 240 bytes a second (a time that grows up to idle_timeout_s while more arrives). A late connection
@@ -343,36 +345,36 @@ struct listener_options {
 	/* Further names for Host headers, beside localhost, *.localhost, 127.0.0.0/8, ::1 and the address itself; ends
 	 * with NULL; may be NULL. With a wildcard address any IP literal is accepted. */
 	const char *const *hosts;
-	bool any_host; /* neither Host nor Origin is checked: no browser can reach this listener */
+	bool any_host; /* Host and Origin are not checked, because no browser can reach this listener */
 	/* The network device through which clients must connect (SO_BINDTODEVICE), or NULL. Without it every container
 	 * of the machine reaches every address of the host. Programs of this machine connect all the same: for the
 	 * kernel they use the device that has the address. */
 	const char *device;
 	/* @address does not belong to this machine, but packets to it are routed here (IP_TRANSPARENT: CAP_NET_ADMIN) */
 	bool borrowed;
-	/* Only clients with one of so many IPv4 addresses, from this one on (host byte order), are served; the
-	 * connections of others are closed. A count of 0: all clients are served. */
+	/* The listener serves only clients with one of @peer_count IPv4 addresses from @first_peer on (host byte
+	 * order), and closes other connections. A count of 0: all clients are served. */
 	uint32_t first_peer, peer_count;
 	/* Clients of this IPv4 network are refused with 403 ("10.213.0.0/16"); NULL: no network is refused. */
 	const char *refused_network;
 	struct caller_rule caller; /* checked for each request, except those of open rows */
 	struct session_rule session;
 	int64_t owner;             /* owner of the work on its requests (daemon/base/work.h) */
-	struct ledger *ledger;     /* where requests are counted (ledger.h); NULL: nowhere */
+	struct ledger *ledger;     /* counts the requests (ledger.h); NULL: they are not counted */
 	/* A server's key and certificate, PEM, copied. Such a listener speaks TLS and binds no address: connections are
 	 * passed to it (listener_adopt). NULL: no TLS. */
 	const char *tls_key, *tls_certificate;
-	bool adopts_only; /* without TLS, and binds no address either */
+	bool adopts_only; /* the same without TLS: binds no address */
 };
 
-/* Serves as soon as it returns. Families, clock and hosts must live until the listener is closed.
- * Outcomes: INVALID_ARGUMENT: @address is not an IP address, @path is too long, or @refused_network is not a network;
- * UNAVAILABLE: it cannot be bound. */
+/* Starts serving. Families, clock and hosts must live until the listener is closed. INVALID_ARGUMENT: @address is
+ * not an IP address, @path is too long, or @refused_network is not a network; UNAVAILABLE: the address or path
+ * cannot be bound. */
 enum status listener_open(const struct listener_options *options, struct listener **ret_listener,
 			  struct error *err);
 uint16_t listener_port(const struct listener *listener);
-/* Serves a connection that the caller accepted and has not read from. Takes @fd, even if it has no room for the
- * connection. Thread: any, until listener_close(). */
+/* Serves a connection that the caller accepted and has not read from. Takes over @fd, and closes it if there is no
+ * slot. Thread: any, until listener_close(). */
 void listener_adopt(struct listener *listener, int fd, const struct sockaddr *peer, size_t size);
 /* Accepts no more connections, answers new requests on old ones with 503, lets running ones end (for at most @wait_ms),
  * cuts the streams that are left, and closes. Then it joins every handler that still runs, so whatever handlers and
@@ -380,5 +382,5 @@ void listener_adopt(struct listener *listener, int fd, const struct sockaddr *pe
  * up. NULL is harmless. */
 void listener_close(struct listener *listener, unsigned wait_ms);
 
-/* Appends the versions of the libraries below the listener: "libmicrohttpd 0.9.75, zlib 1.2.13". */
+/* Appends the versions of the libraries that the listener uses: "libmicrohttpd 0.9.75, zlib 1.2.13". */
 void listener_versions_write(struct text *text);

@@ -15,6 +15,6 @@ enum status large_body_enter(struct exchange *exchange, struct error *err);
 /* Harmless without a turn. */
 void large_body_leave(struct exchange *exchange);
 
-/* To be called after something that may have waited. *ret_again: the wait gave up the turn (call_wait_begin()), so data
- * read from the call must be read again. Outcomes: as large_body_enter(); after a failure there is no turn. */
+/* Call after something that may have waited. *ret_again: the wait gave up the turn (call_wait_begin()), so read data
+ * from the call again. Outcomes: as large_body_enter(); after a failure the exchange has no turn. */
 enum status large_body_resume(struct exchange *exchange, bool *ret_again, struct error *err);

@@ -24,7 +24,7 @@ enum {
 };
 
 struct ledger_entry {
-	uint64_t number; /* from 1, in the order of the answers */
+	uint64_t number; /* counted from 1, in the order of the answers */
 	int64_t time_us; /* wall clock, of the answer */
 	int64_t duration_us;
 	const char *method;        /* static */
@@ -36,13 +36,13 @@ struct ledger_entry {
 		/* decoded; for an open row the row's own path, because the requested one may be a secret */
 		[LEDGER_PATH_BYTES];
 	char agent[LEDGER_AGENT_BYTES];   /* User-Agent; "": none */
-	char reason[LEDGER_REASON_BYTES]; /* why it was refused; "": it was not */
+	char reason[LEDGER_REASON_BYTES]; /* why the request was refused; "": it was not */
 };
 
 struct ledger *ledger_new(void);
 /* NULL is harmless. */
 void ledger_free(struct ledger *ledger);
-/* To be called once for each exchange, after its end. NULL is harmless. */
+/* Call once for each exchange, after its end. NULL is harmless. */
 void ledger_add(struct ledger *ledger, const struct exchange *exchange);
 
 /* Calls @reported for each method and status that has occurred. @code: "200"; "other": a code that the daemon does not
@@ -51,7 +51,7 @@ void ledger_counts_each(const struct ledger *ledger,
 			void (*reported)(void *arg, const char *method, const char *code, uint64_t count),
 			void *arg);
 
-/* The first kept entry with a number above @after. False: there is none. */
+/* Reads the first kept entry with a number above @after. False: there is none. */
 bool ledger_next(struct ledger *ledger, uint64_t after, struct ledger_entry *ret_entry);
-/* Waits at most @wait_us until there is one. */
+/* Waits at most @wait_us for an entry with a number above @after. False: there is none. */
 bool ledger_await(struct ledger *ledger, uint64_t after, int64_t wait_us);

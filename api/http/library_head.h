@@ -11,15 +11,15 @@
 struct MHD_Connection;
 struct head;
 
-/* Where its parts are in the head, each ended by a NUL. */
+/* The parts of the request line in the head, each ended by a NUL. */
 struct request_line {
 	const char *method;
-	const char *target; /* must not be read: it may have been changed */
+	const char *target; /* do not read the text: libmicrohttpd may have changed it */
 	size_t target_bytes;
 	const char *version;
 };
 
 /* Adds all headers to @head, and sets whether it is folded or torn. */
 void library_head_read(struct MHD_Connection *connection, const struct request_line *line, struct head *head);
-/* Whether the library's strict mode refuses such heads itself, and values may be trimmed: from 1.0 on. */
+/* True for libmicrohttpd 1.0 and later: its strict mode refuses such heads itself, and values may be trimmed. */
 bool library_is_strict(void);

@@ -18,9 +18,9 @@ struct parameters {
 
 enum unknown_parameters { UNKNOWN_KEPT, UNKNOWN_DROPPED };
 
-/* Takes the system parameters out of @query, except those that @own, the row's query message (may be NULL), has itself.
- * Appends the others to @rest as [name, value]; if unknown ones are to be ignored, without those that @own does not
- * have. All are read even if one is refused, so that the refusal has the requested form. */
+/* Moves the system parameters out of @query, except those that @own, the row's query message (may be NULL), has
+ * itself. Appends the other parameters to @rest as [name, value]; if unknown ones are to be ignored, only those that
+ * @own has. Reads all parameters even if one is refused, so that the refusal has the requested form. */
 enum status parameters_take(const struct query *query, const struct message *own,
 			    enum unknown_parameters unknown, struct parameters *parameters, json_t *rest,
 			    struct error *err);

@@ -10,7 +10,7 @@
 
 #include "daemon/base/error.h"
 
-/* Refusals of HTTP without a canonical status of their own; 0: the code of the status. */
+/* Errors that only HTTP has, with a code of their own; 0: the code follows from the canonical status. */
 enum refusal {
 	REFUSAL_BY_STATUS = 0,
 	REFUSAL_METHOD_NOT_ALLOWED = 405,
@@ -21,24 +21,23 @@ enum refusal {
 enum { SEGMENT_LIMIT = 32, PAIR_LIMIT = 2000 };
 
 struct target {
-	char *memory;          /* the pointers below point into it */
+	char *memory;          /* owns the memory that the pointers below point into */
 	const char *authority; /* "host:port" of an absolute-form target, NULL for the usual form */
 	const char *path;      /* everything after the first slash, decoded */
-	const char *segments[SEGMENT_LIMIT]; /* decoded; of a path that is too deep only the first ones */
+	const char *segments[SEGMENT_LIMIT]; /* decoded; the first SEGMENT_LIMIT if the path is too deep */
 	size_t segment_count;
 	bool too_deep;     /* has more than SEGMENT_LIMIT segments: matches only rows that take the rest of a path */
-	bool has_dots;     /* a segment is "." or "..": matches only such rows */
+	bool has_dots;     /* a segment is "." or "..": matches only rows that take the rest of a path */
 	const char *stem;  /* the last segment up to its last raw colon, decoded; NULL: it has no colon */
 	const char *verb;  /* the text after that colon, decoded */
 	const char *query; /* the text after the question mark, raw; "": none */
 };
 
-/* Outcomes: INVALID_ARGUMENT: no path, a bad escape, %00, not UTF-8, a raw control character. Only after OK there is
- * something to deinit. */
+/* Parses a request's target. INVALID_ARGUMENT: no path, a bad escape, %00, not UTF-8, a raw control character. Only
+ * after OK must @ret_target be deinitialized. */
 enum status target_parse(const char *raw, struct target *ret_target, struct error *err);
 void target_deinit(struct target *target);
-/* Refuses a path with dot segments (INVALID_ARGUMENT), or too deep a path (NOT_FOUND). To be called if routing found no
- * row. */
+/* Call if routing found no row: refuses a path with dot segments (INVALID_ARGUMENT), or too deep a path (NOT_FOUND). */
 enum status target_check_plain(const struct target *target, struct error *err);
 
 struct query_pair {
@@ -51,7 +50,7 @@ struct query {
 	size_t count;
 };
 
-/* Reads "a=b&c=d" of a target or of a form body. A plus is a space. Refuses the same as target_parse. */
+/* Parses "a=b&c=d" of a target or of a form body; a plus means a space. Refuses the same texts as target_parse(). */
 enum status query_parse(const char *raw, size_t length, struct query *ret_query, struct error *err);
 void query_deinit(struct query *query);
 
@@ -74,7 +73,7 @@ enum header {
 typedef void (*head_seen)(void *arg, const char *name, const char *value);
 
 struct head {
-	const char *values[HEADER_COUNT]; /* the first of each, borrowed; NULL: absent */
+	const char *values[HEADER_COUNT]; /* the first value of each header, borrowed; NULL: absent */
 	unsigned counts[HEADER_COUNT];
 	bool malformed;  /* a header's name is not a token */
 	bool controlled; /* a header's value has a control character */
@@ -90,7 +89,7 @@ struct head {
 
 /* The first header @name, in any case; NULL if absent. */
 const char *head_find(const struct head *head, const char *name);
-/* Whether @name is valid as the name of a header. */
+/* True if @name is valid as the name of a header. */
 bool header_name_valid(const char *name);
 
 void head_add(struct head *head, const char *name, const char *value);
@@ -102,15 +101,14 @@ enum framing {
 	FRAMING_CODING_WINS,
 };
 
-/* Whether the end of the body is determined by chunks. libmicrohttpd lets them end with a bare LF, and another program
- * may read what follows as an extension, so the connection must be closed after the answer; likewise if there is also a
- * length.
- * Source: process_request_body() of its connection.c; RFC 9112 (6.1, 7.1.1) */
+/* True if chunks determine the end of the body. libmicrohttpd lets a chunk's line end with a bare LF, and another
+ * program may read the following bytes differently, so the connection must be closed after the answer; also if there
+ * is a length too. Source: process_request_body() of its connection.c; RFC 9112 (6.1, 7.1.1) */
 bool head_says_coding(const struct head *head);
 
-/* "Content-Length: 0" with "Transfer-Encoding: identity", a coding without meaning that HTTP had before 2014:
- * TensorFlow sends it with requests without a body. Source: RFC 2616 (3.6), RFC 7230 (A.2). libmicrohttpd treats any
- * coding as a body without an end, so such a request is answered at once. */
+/* True for "Content-Length: 0" with "Transfer-Encoding: identity", a coding without meaning that HTTP had before
+ * 2014; TensorFlow sends it with requests without a body. Source: RFC 2616 (3.6), RFC 7230 (A.2). libmicrohttpd
+ * treats any coding as a body without an end, so such a request is answered at once. */
 bool head_says_identity(const struct head *head);
 
 /* Checks the headers that determine where a request ends: an ambiguous head is refused, and its connection must not be
@@ -121,10 +119,10 @@ enum status head_check_framing(const struct head *head, const char *version, enu
 /* Refuses codings of the body other than gzip, with *ret_refusal. */
 enum status head_check_coding(const struct head *head, enum refusal *ret_refusal, struct error *err);
 
-/* The value of Content-Length; 0 without one. */
+/* Returns the value of Content-Length; 0 if it is absent. */
 unsigned long long head_declared_bytes(const struct head *head);
 bool head_says_gzip(const struct head *head);
-/* True for @type itself, with or without parameters. */
+/* True if @value is the media type @type, with or without parameters. */
 bool media_type_named(const char *value, const char *type);
-/* True for @type itself, with or without parameters; a charset must be UTF-8. */
+/* True if @value is the media type @type, with or without parameters; a charset must be UTF-8. */
 bool media_type_is(const char *value, const char *type);

@@ -6,6 +6,6 @@
 
 struct exchange;
 
-/* Queues the answer and takes its text. @last: the connection is closed after it. HEAD is a GET that libmicrohttpd
- * sends without its body. */
+/* Queues the answer, and takes over its text. @last: the connection is closed after it. HEAD is handled like GET:
+ * libmicrohttpd leaves out the body. */
 enum MHD_Result response_queue(struct MHD_Connection *connection, struct exchange *exchange, bool last);

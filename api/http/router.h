@@ -7,7 +7,7 @@
 enum match_kind {
 	MATCH_NOTHING, /* also before the search */
 	MATCH_ROUTE,   /* family, route and params are set */
-	MATCH_ABSENT,  /* the real service has it, trainyard does not: route is set */
+	MATCH_ABSENT,  /* the real service has the method, trainyard does not: route is set */
 	MATCH_METHODS, /* the path exists with other methods: allow is set */
 };
 

@@ -7,13 +7,13 @@
 
 struct exchange;
 
-/* Whether the client of socket @fd has left; libmicrohttpd does not notice this while nothing is sent. 0: unknown,
- * false. */
+/* True if the client of socket @fd has left; libmicrohttpd does not notice this while nothing is sent. False also
+ * for @fd 0 (unknown). */
 bool client_gone(int fd);
-/* Whether it has left for good: a client that only shut down its side may still read the answer. Whether a client has
- * closed the connection is known only after something was sent. */
+/* True if the client has left for good; a client that only shut down its side may still read the answer. The
+ * difference is known only after something was sent. */
 bool client_lost(int fd);
-/* Whether the answer is read from call.stream. */
+/* True if the answer is read from call.stream. */
 bool stream_is_used(const struct exchange *exchange);
-/* The stream must live until the response was sent. NULL: libmicrohttpd cannot make a response. */
+/* Makes the response of a stream, which must live until the response was sent. NULL: libmicrohttpd cannot make it. */
 struct MHD_Response *stream_response(struct MHD_Connection *connection, const struct exchange *exchange);
