@@ -14,17 +14,17 @@
 #include "api/message/reader.h"
 #include "daemon/base/wire.h"
 
-/* One reading. The reader has the path, and the one fault that ends it. */
+/* The state of one reading. reader has the current path, and the fault that ended the reading. */
 struct binary {
 	struct reader reader;
 	unsigned depth;
 	size_t values;
 };
 
-/* "Invalid binary payload received. <what> at '<path>'."; NULL. */
+/* Notes the fault "Invalid binary payload received. <what> at '<path>'."; returns NULL. */
 json_t *binary_refuse(struct binary *binary, const char *what);
-/* Counts a level and a value: levels cost stack, and a value costs memory out of proportion to its bytes. False: there
- * are too many. */
+/* Counts a nested message and a value, which are limited: nesting costs stack, and a small value costs much memory.
+ * False: there are too many. */
 bool binary_may_go_on(struct binary *binary);
 
 json_t *binary_double(uint64_t bits);
@@ -32,19 +32,19 @@ json_t *binary_string(struct binary *binary, const struct wire *bytes);
 /* Steals @value. */
 bool binary_member_set(struct binary *binary, json_t *object, const struct wire *key, json_t *value);
 
-/* An entry: key = 1, value = 2, the form of every map. */
+/* A map in binary form: a list of entries with key = 1 and value = 2. */
 struct binary_map {
 	json_t *(*decode)(struct binary *binary, const struct field *field, const struct wire_field *on_wire,
 			  json_t *earlier);
 	const struct field *field; /* for decode() */
-	enum wire_type type;       /* if it was not sent: the default of its type */
+	enum wire_type type;       /* of a value that was not sent: the type of its default */
 };
 
 /* The value. */
 json_t *binary_entry(struct binary *binary, struct wire entry, const struct binary_map *map,
 		     struct wire *ret_key);
 
-/* A value out of range is left for message_read() to refuse. */
+/* Reads a Duration, also one out of range, which message_read() refuses later. */
 json_t *binary_duration(struct binary *binary, struct wire wire, const json_t *earlier);
 json_t *binary_timestamp(struct binary *binary, struct wire wire, const json_t *earlier);
 json_t *binary_mask(struct binary *binary, struct wire wire, const json_t *earlier);

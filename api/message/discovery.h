@@ -19,7 +19,7 @@ struct discovery_api {
 	const char *title, *description;
 	const char *canonical_name; /* the base of names in generated clients */
 	const char *documentation_link;
-	bool short_names; /* messages are named without their package: LogEntry */
+	bool short_names; /* true: names of messages lack the package: LogEntry */
 	/* all words joined: GoogleCloudAiplatformV1CustomJob; otherwise as in older documents, with underscores around
 	 * the package and outer messages: GoogleCloudMlV1__Job */
 	bool joined_names;
@@ -31,18 +31,18 @@ struct discovery_method {
 	const char *path;        /* a route's: "/v1/projects/{project}/jobs/{job}:cancel" */
 	const char *
 		resource; /* the request field that is the path up to its last {name}: "name"; NULL: no {name} */
-	bool own_names;   /* each {name} of the path is a parameter of its own; resource is NULL then */
+	bool own_names;   /* each {name} of the path is a parameter; resource is NULL then */
 	const struct message *query, *request; /* NULL: none */
 	const struct message *response;
 	const char *help;
 };
 
-/* The query parameters of every method. */
+/* The query parameters that every method has. */
 extern const struct message discovery_parameters;
 
-/* The beginning of the document; @root_url ends in a slash. The caller owns it. */
+/* Returns the beginning of the document, which the caller owns. @root_url must end in a slash. */
 json_t *discovery_begin(const struct discovery_api *api, const char *root_url);
-/* Adds a method with its messages. */
+/* Adds a method, and the messages that it uses. */
 void discovery_add(json_t *document, const struct discovery_api *api, const struct discovery_method *method);
 
 /* Appends the message's name in the document: "GoogleCloudMlV1__Job" for google.cloud.ml.v1.Job,

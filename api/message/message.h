@@ -35,7 +35,7 @@ enum field_type {
 	FIELD_TIMESTAMP, /* RFC 3339 */
 	FIELD_MASK,      /* "labels,etag": canonical form is lowerCamelCase paths joined by commas */
 	FIELD_STRUCT,    /* any JSON object; its numbers are doubles, but those of FIELD_ANY */
-	FIELD_VALUE,     /* any JSON value, with such numbers */
+	FIELD_VALUE,     /* any JSON value; its numbers are doubles as well */
 	FIELD_ENUM,      /* of an enum_type */
 	FIELD_MESSAGE,   /* of a message */
 };
@@ -45,29 +45,29 @@ enum field_flag {
 	FIELD_MAP = 1 << 1,         /* object: string keys to values of the type */
 	FIELD_OUTPUT_ONLY = 1 << 2, /* its type is checked, then it is ignored */
 	FIELD_REQUIRED = 1
-		<< 3, /* for the documentation; the rules of the family check it, with their own texts */
+		<< 3, /* only for the documentation: the family's rules check it, with their own texts */
 	FIELD_IMMUTABLE = 1 << 4,
-	FIELD_PRESENCE = 1 << 5, /* set and unset differ: a default is kept */
+	FIELD_PRESENCE = 1 << 5, /* unset and default differ, so a default value is kept */
 	/* For the binary form only (message_binary.h): */
 	FIELD_WRAPPED = 1
-		<< 10, /* the value is in a message of its own: google.protobuf.Int32Value and its like */
+		<< 10, /* in binary form the value is a message like google.protobuf.Int32Value */
 	FIELD_ANY = 1 << 11, /* a FIELD_STRUCT with "@type" is google.protobuf.Any */
 };
 
-/* The number of a value without a published number: clients can use only the name. */
+/* The number of an enum value without a published number: clients can use only its name. */
 #define ENUM_BY_NAME INT_MIN
 
 struct enum_value {
 	const char *name;
-	int number;       /* in the binary form, with gaps; or ENUM_BY_NAME */
+	int number;       /* in binary form; may have gaps; or ENUM_BY_NAME */
 	const char *help; /* like a field's */
 };
 
 struct enum_type {
 	const char *full_name;           /* "google.cloud.ml.v1.TrainingInput.ScaleTier" */
-	const struct enum_value *values; /* the one numbered 0 is the default; ends with a NULL name */
+	const struct enum_value *values; /* the value with number 0 is the default; ends with a NULL name */
 	bool is_own;                     /* as a message's */
-	/* a parameter of Cloud Storage: case does not matter, numbers are refused, and the refusal lists the values */
+	/* for parameters of Cloud Storage: case is ignored, numbers are refused, and the refusal lists the values */
 	bool any_case;
 };
 
@@ -88,16 +88,17 @@ struct message {
 	const char *full_name;      /* "google.cloud.ml.v1.TrainingInput" */
 	const struct field *fields; /* ends with a NULL name */
 	const char *help;
-	/* Names of fields of the service's message that trainyard never sets, so that masks may name them; ends with
+	/* Names of fields that the service's message has and trainyard never sets: masks may name them. Ends with
 	 * NULL. NULL: there are none. */
 	const char *const *unset;
-	/* not a message of the service: refusals list the valid names, in addition to the front end's words */
+	/* a message of trainyard, not of the service: refusals also list the valid names, after the front end's
+	 * words */
 	bool is_own;
 };
 
-/* Parses the bytes of a body, which may be a little less strict than JSON (syntax.h). Syntax errors get the front end's
- * words ("Invalid JSON payload received. …" with the offending line and a caret line). Of duplicate keys the last
- * counts. No bytes: {}. The top level must be an object. Nesting is bounded (100). */
+/* Parses the bytes of a body, which may be slightly less strict than JSON (syntax.h). Syntax errors have the front
+ * end's words ("Invalid JSON payload received. …" with the wrong line and a line with a caret). The last of
+ * duplicate keys counts. No bytes mean {}. The top level must be an object. Nesting is bounded (100). */
 enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err);
 
 /* Reads @value as @message into canonical form. All faults are collected before it returns
@@ -111,17 +112,18 @@ enum status message_read(const struct message *message, const json_t *value, con
  * names get the text "Cannot bind query parameter". */
 enum status message_read_query(const struct message *message, const json_t *pairs, json_t **ret_canonical,
 			       struct error *err);
-/* Whether a query parameter @name is a field of @message, or of a message in it. */
+/* True if the query parameter @name is a field of @message, or of a message in it. */
 bool message_query_knows(const struct message *message, const char *name);
-/* Whether a query parameter @name has a meaning without a value: a string with field presence. */
+/* True if the query parameter @name has a meaning without a value: it is a string with field presence. */
 bool message_query_marks(const struct message *message, const char *name);
 
-/* A copy of a canonical value with snake_case names, as the service passes a job's input to its replicas. */
+/* Returns a copy of a canonical value with snake_case names, the form in which the service passes a job's input to
+ * its replicas. */
 json_t *message_to_snake(const struct message *message, const json_t *canonical);
 
-/* The name of a value; NULL: the enum has no such number, or it is ENUM_BY_NAME. */
+/* Returns the name of an enum value; NULL: the enum has no such number, or @number is ENUM_BY_NAME. */
 const char *enum_name(const struct enum_type *type, int number);
-/* False: the enum has no such name; case matters. */
+/* Finds the number of an enum value by its name, which is case-sensitive. False: there is none. */
 bool enum_number(const struct enum_type *type, const char *name, int *ret_number);
 
 /* Words the refusal of a mask: @path is the first path that names no field ("jobs.nosuch"), @name the first wrong name

@@ -15,13 +15,14 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-/* INVALID_ARGUMENT with the path of the fault: malformed, unknown, nested more than 100 deep, or more than 250,000
- * values. @root as for message_read(). */
+/* Reads a binary message. INVALID_ARGUMENT, with the path of the fault: malformed, unknown field, nested more than
+ * 100 deep, or more than 250,000 values. @root: see message_read(). */
 enum status message_from_binary(const struct message *message, const void *data, size_t length,
 				const char *root, json_t **ret_value, struct error *err);
 
-/* Appends the bytes of the object that is the text @json. @any: what a FIELD_ANY may hold, ends with NULL; others are written with
- * their name and a "value" in base64, which is what reading makes of them. Members that the table lacks are passed over.
- * INTERNAL: a value is of another type than its row says, or the text is no JSON object; @bytes has a part of it then. */
+/* Appends the binary form of @json, the text of an object. @any: the messages that a FIELD_ANY may contain, ends
+ * with NULL; other messages are written as their name and a "value" in base64, the form that reading gives them.
+ * Members without a row in the table are left out. INTERNAL: a value has another type than its row, or @json is not
+ * an object; @bytes may then have a part of it. */
 enum status message_to_binary(const struct message *message, const char *json,
 			      const struct message *const *any, struct text *bytes, struct error *err);

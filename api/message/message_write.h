@@ -27,8 +27,8 @@ struct text;
 
 struct writer {
 	struct text *text;
-	const struct message *message; /* NULL: a map or a free object; its keys are the caller's */
-	const struct field *next;      /* the field after the last one: searches begin here */
+	const struct message *message; /* NULL: a map or a free object, with any keys */
+	const struct field *next;      /* search for names begins here: the field after the last one written */
 	struct writer *outer; /* for a list or a map that is not begun: the writer it is a member of, */
 	const char *name;     /* and its name there */
 	char opening, closing;
@@ -41,20 +41,20 @@ enum time_digits { TIME_SECONDS, TIME_MILLISECONDS, TIME_MICROSECONDS };
 struct writer message_open(struct text *text, const struct message *message);
 void message_close(struct writer *writer);
 
-/* A member that is a message, a map or a free object: written even if it stays empty. */
+/* Begins a member that is a message, a map or a free object: it is written even if it stays empty. */
 struct writer member_message(struct writer *writer, const char *name);
-/* A member that is a repeated field, a map or a free object: not written if it stays empty. */
+/* Begins a member that is a repeated field, a map or a free object: it is not written if it stays empty. */
 struct writer member_list(struct writer *writer, const char *name);
 struct writer member_map(struct writer *writer, const char *name);
 struct writer element_message(struct writer *list);
-/* For an element: the caller appends its JSON next. */
+/* Begins an element; the caller appends its JSON to the result. */
 struct text *element_begin(struct writer *list);
 void element_text(struct writer *list, const char *value);
 void element_json(struct writer *list, const char *json, size_t length);
 
-/* Any text, which is escaped. An enum value is checked. */
+/* Writes a text, escaped. The value of an enum is checked. */
 void member_text(struct writer *writer, const char *name, const char *value);
-/* A text that needs no escaping. */
+/* Writes a text that must not need escaping. */
 void member_printf(struct writer *writer, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void member_int(struct writer *writer, const char *name, int64_t value);
@@ -62,13 +62,13 @@ void member_int(struct writer *writer, const char *name, int64_t value);
 void member_double(struct writer *writer, const char *name, double value);
 void member_bool(struct writer *writer, const char *name, bool value);
 void member_time(struct writer *writer, const char *name, int64_t wall_us, enum time_digits digits);
-/* Stored text in canonical form, which is copied. */
+/* Writes a stored value, which must be canonical JSON, as it is. */
 void member_json(struct writer *writer, const char *name, const char *json);
 void member_value(struct writer *writer, const char *name, const json_t *value);
 void member_value_new(struct writer *writer, const char *name, json_t *value); /* takes @value */
-/* Likewise for all members of an object; NULL: {}. Without the members of @but (ends with NULL; may be NULL). */
+/* The same for all members of an object; NULL: {}. Leaves out the members in @but (ends with NULL; may be NULL). */
 void members_json(struct writer *writer, const char *object);
 void members_value(struct writer *writer, const json_t *object, const char *const *but);
 
-/* Appends the name and its colon; the caller appends the value next. */
+/* Writes the name and its colon; the caller appends the value to the result. */
 struct text *member_begin(struct writer *writer, const char *name);

@@ -7,8 +7,8 @@
 struct field;
 struct message;
 
-/* True when @given is @camel itself or its snake_case spelling (as name_to_snake() writes it). */
+/* True if @given is @camel itself or its snake_case form, as written by name_to_snake(). */
 bool name_matches(const char *camel, const char *given);
-/* The field of @message named @given, in either spelling; NULL: there is none. */
+/* Finds the field of @message named @given, in either spelling; NULL: there is none. */
 const struct field *field_find(const struct message *message, const char *given);
 size_t field_count(const struct message *message);

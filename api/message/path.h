@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One segment, without its slash and verb; of {name} and {name=**} the name alone. */
+/* A segment without its slash and verb; for {name} and {name=**}, only the name. */
 struct path_part {
 	const char *text;
 	size_t length;
@@ -13,5 +13,5 @@ struct path_part {
 	bool is_rest; /* {name=**}: the rest, including slashes; the last part */
 };
 
-/* Reads the part at *at (which points to a slash) and moves past it. False at the end, where the verb is. */
+/* Reads the part at *at (which points to a slash) and moves *at past it. False: only the verb, or nothing, is left. */
 bool path_part_next(const char **at, struct path_part *ret_part);

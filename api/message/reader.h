@@ -11,7 +11,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-/* Choice: for a body with a million wrong names the first hundred are reported. */
+/* Choice: reports only the first hundred faults, because a body may have a million wrong names. */
 enum { FAULTS_MAX = 100, SHOWN_VALUE_BYTES = 200 };
 
 struct reader {
@@ -21,32 +21,33 @@ struct reader {
 };
 
 void reader_init(struct reader *reader, const char *root);
-/* Moves the faults to @err and frees the rest; OK if there were none. */
+/* Moves the faults to @err and frees the reader's memory. Returns STATUS_OK if there were none. */
 enum status reader_finish(struct reader *reader, struct error *err);
 bool reader_failed(const struct reader *reader);
 
-/* Extends the path; returns the length before, for reader_leave(). */
+/* Extends the path. Returns its previous length, for reader_leave(). */
 size_t reader_enter(struct reader *reader, const char *camel);
 size_t reader_enter_index(struct reader *reader, size_t index);
 void reader_leave(struct reader *reader, size_t length);
 
-/* `Invalid JSON payload received. Unknown name "<name>" at '<path>': <why>` */
+/* Adds `Invalid JSON payload received. Unknown name "<name>" at '<path>': <why>`. */
 void reader_refuse_name(struct reader *reader, const char *name, const char *why);
-/* Likewise for a name that is not in @message, a message of our own: lists its names. */
+/* The same for a name that is not in @message, one of trainyard's own messages: lists the valid names. */
 void reader_refuse_own_name(struct reader *reader, const struct message *message, const char *name);
-/* `Invalid value at '<path>' (<type>), <what>` */
+/* Adds `Invalid value at '<path>' (<type>), <what>`. */
 void reader_refuse(struct reader *reader, const char *type, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Likewise with @value in the front end's form: "abc", 3.5, true. */
+/* The same with @value as the front end writes it: "abc", 3.5, true. */
 void reader_refuse_value(struct reader *reader, const char *type, const json_t *value);
-/* Likewise for a value of an enum of our own: lists its values. */
+/* The same for a value of one of trainyard's own enums: lists the valid values. */
 void reader_refuse_own_value(struct reader *reader, const char *type, const struct enum_type *enum_type,
 			     const json_t *value);
-/* "Invalid string value: 'zzz'. Allowed values: [full, noacl]", with the parameter's name as the error's location. */
+/* Adds "Invalid string value: 'zzz'. Allowed values: [full, noacl]", with the parameter's name as the error's
+ * location. */
 void reader_refuse_choice(struct reader *reader, const struct field *field, const json_t *value);
 
-/* One value of @field (neither a message nor a struct), in canonical form. New reference, or NULL after noting the
- * fault. @key is the name as the client wrote it. */
+/* Reads one value of @field (neither a message nor a struct) into canonical form. Returns a new reference, or NULL
+ * after adding the fault. @key: the name as the client wrote it. */
 json_t *read_scalar(struct reader *reader, const struct field *field, const char *key, const json_t *value);
-/* The front end's name for the type of @field: "TYPE_INT64", "type.googleapis.com/…". The caller frees. */
+/* Returns the front end's name for the type of @field: "TYPE_INT64", "type.googleapis.com/…". The caller frees. */
 char *field_type_text(const struct field *field);

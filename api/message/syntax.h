@@ -13,7 +13,7 @@
 
 enum {
 	SYNTAX_DEPTH_MAX = 100,
-	SYNTAX_VALUES_MAX = 250000, /* a value takes up to a hundred times its text in memory */
+	SYNTAX_VALUES_MAX = 250000, /* because a value can take a hundred times the memory of its text */
 };
 
 struct syntax_fault {
@@ -24,6 +24,6 @@ struct syntax_fault {
 struct text;
 
 /* True if @data is one value, nested at most SYNTAX_DEPTH_MAX deep, with at most SYNTAX_VALUES_MAX values in all;
- * otherwise sets *ret_fault. @standard, which must be empty, gets the same value as standard JSON; it stays empty if
- * @data is standard JSON already, and may have failed. */
+ * otherwise sets *ret_fault. @standard, which must be empty, receives the value as standard JSON; it stays empty if
+ * @data is standard JSON already. An allocation of @standard may have failed. */
 bool syntax_check(const char *data, size_t length, struct text *standard, struct syntax_fault *ret_fault);
