@@ -13,8 +13,9 @@ struct base64_stream {
 	unsigned padding;
 };
 
-/* Writes to @bytes: at most three quarters of @length, plus three bytes. False: this is not base64. */
+/* Decodes to @bytes, which needs room for three quarters of @length, plus three bytes. False: the data is not
+ * base64. */
 bool base64_stream_receive(struct base64_stream *stream, const char *data, size_t length, char *bytes,
 			   size_t *ret_count);
-/* Whether the last group is complete. */
+/* True if the last group is complete. */
 bool base64_stream_finished(const struct base64_stream *stream);

@@ -5,5 +5,6 @@
 
 #include "daemon/base/error.h"
 
-/* Normalizes the storage class. INVALID_ARGUMENT: too many labels, an unknown storage class. */
+/* Checks the metadata and normalizes the storage class. INVALID_ARGUMENT: too many labels, or an unknown storage
+ * class. */
 enum status bucket_rules_check(json_t *metadata, struct error *err);

@@ -6,13 +6,14 @@
 
 #include "daemon/base/cleanup.h"
 
-/* The number of bytes from @offset; 0: the end; -1: they cannot be read. */
+/* Reads compressed bytes at @offset. Returns their number; 0: the end; -1: they cannot be read. */
 typedef ssize_t (*packed_read)(void *arg, int64_t offset, char *buffer, size_t size);
 
 struct gunzip;
-/* NULL: no memory for zlib's state. */
+/* Returns NULL if there is no memory for zlib's state. */
 struct gunzip *gunzip_new(packed_read read, void *arg);
-/* The number of bytes; 0: the end; -1: they cannot be read, or are not gzip. @size > 0. */
+/* Reads decompressed bytes; @size must not be 0. Returns their number; 0: the end; -1: the data cannot be read, or
+ * is not gzip. */
 ssize_t gunzip_read(struct gunzip *gunzip, char *buffer, size_t size);
 void gunzip_free(struct gunzip *gunzip);
 DEFINE_AUTO(gunzip, struct gunzip *, gunzip_free)

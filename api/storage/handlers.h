@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/handlers.h: the methods that transfer no bytes. Their rows are in routes.c; for the others see parts.h. */
+/* api/storage/handlers.h: handlers of the methods that transfer no bytes. Their rows are in routes.c; for other
+ * handlers see parts.h. */
 #include "api/http/http.h"
 
 enum status buckets_insert(struct call *call, struct error *err);
@@ -12,7 +13,7 @@ enum status buckets_delete(struct call *call, struct error *err);
 enum status buckets_layout_get(struct call *call, struct error *err);
 enum status buckets_policy_get(struct call *call, struct error *err);
 enum status buckets_permissions_test(struct call *call, struct error *err);
-/* Lists of things that buckets and objects never have here: managed folders, notifications, access controls. */
+/* Answers with an empty list, for resources that do not exist here: managed folders, notifications, access controls. */
 enum status empty_list(struct call *call, struct error *err);
 enum status service_account_get(struct call *call, struct error *err);
 
@@ -25,5 +26,5 @@ enum status objects_copy(struct call *call, struct error *err);
 enum status objects_rewrite(struct call *call, struct error *err);
 enum status objects_move(struct call *call, struct error *err);
 enum status objects_compose(struct call *call, struct error *err);
-/* POST …/o without /upload/ in front. */
+/* Refuses POST …/o without /upload/ before it. */
 enum status objects_insert_refuse(struct call *call, struct error *err);

@@ -5,7 +5,7 @@
  * Source: https://cloud.google.com/storage/docs/json_api/v1 (read 2026-11-22) */
 #include "api/message/message.h"
 
-/* What parameters about access control lists may say. */
+/* The values of parameters about access control lists. */
 extern const struct enum_type storage_projection, storage_bucket_acl, storage_object_acl;
 
 /* messages_bucket.c */

@@ -13,28 +13,28 @@
 
 struct multipart;
 
-/* Callbacks for the parts. A failure ends the reading. */
+/* Callbacks for the parts. If one fails, the reading fails. */
 struct multipart_sink {
-	/* A part begins; its headers can be read until it ends. */
+	/* Called when a part begins; its headers can be read until the part ends. */
 	enum status (*begin)(void *arg, const struct multipart *multipart, struct error *err);
 	enum status (*data)(void *arg, const char *data, size_t length, struct error *err);
 	enum status (*end)(void *arg, struct error *err);
 	void *arg;
 };
 
-/* @content_type: the request's, with its boundary. INVALID_ARGUMENT: it has none. */
+/* @content_type: the request's, with the parameter boundary. INVALID_ARGUMENT: it has none. */
 enum status multipart_new(const char *content_type, const struct multipart_sink *sink,
 			  struct multipart **ret_multipart, struct error *err);
 /* INVALID_ARGUMENT: malformed. After a failure every call fails. */
 enum status multipart_receive(struct multipart *multipart, const char *data, size_t length,
 			      struct error *err);
-/* No more bytes come. INVALID_ARGUMENT: the last boundary is missing. */
+/* Call after the last bytes. INVALID_ARGUMENT: the last boundary is missing. */
 enum status multipart_finish(struct multipart *multipart, struct error *err);
 void multipart_free(struct multipart *multipart);
 DEFINE_AUTO(multipart, struct multipart *, multipart_free)
 
-/* The value of a header of the current part, by its name in any case; "" if absent. */
+/* Returns a header of the current part, by its name in any case; "" if absent. */
 const char *multipart_header(const struct multipart *multipart, const char *name);
 
-/* The value of a parameter ("boundary") of a media type, quoted or not; NULL if absent. The caller frees. */
+/* Returns a parameter of a media type, such as "boundary", without quotes; NULL if absent. The caller frees. */
 char *media_type_parameter(const char *media_type, const char *name);

@@ -12,14 +12,14 @@ enum { PART_CLAIMS_MOST_BYTES = 1 << 20 };
 
 struct part_claims;
 
-/* NULL: no memory for expat's parser. */
+/* Returns NULL if there is no memory for expat's parser. */
 struct part_claims *part_claims_new(void);
 void part_claims_free(struct part_claims *claims);
 DEFINE_AUTO(part_claims, struct part_claims *, part_claims_free)
 
-/* INVALID_ARGUMENT: MalformedXML, as in store/objects/assemblies.h. No call may follow a failure. */
+/* INVALID_ARGUMENT: MalformedXML, as in store/objects/assemblies.h. Make no further call after a failure. */
 enum status part_claims_receive(struct part_claims *claims, const char *data, size_t length,
 				struct error *err);
-/* Ends the document. The parts are in its order; *ret_list belongs to the claims. */
+/* Ends the document. *ret_list has the parts in the document's order, and belongs to @claims. */
 enum status part_claims_finish(struct part_claims *claims, const struct part_claim **ret_list,
 			       size_t *ret_count, struct error *err);

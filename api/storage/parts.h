@@ -13,20 +13,20 @@ struct storage_context;
 
 /* ---- the caller ---- */
 
-/* To be called first by every handler, or by the begin of a row that has one. Trainyard's own access tokens must be
- * valid, and of this gateway's job; other tokens, or none, are accepted, because an emulator cannot verify them.
+/* Call first in every handler, or in the begin() of a row that has one. An access token of trainyard must be valid,
+ * and of the gateway's job; other tokens, or none, are accepted, because an emulator cannot verify them.
  * UNAUTHENTICATED. */
 enum status caller_admit(const struct call *call, struct error *err);
 
 /* ---- conditions ---- */
 
-/* The number at @name of @given, an object or NULL; -1: none was given. */
+/* Returns the number in the member @name of @given, an object or NULL; -1: there is none. */
 int64_t condition_of(const json_t *given, const char *name);
-/* ifGenerationMatch, ifGenerationNotMatch, ifMetagenerationMatch, ifMetagenerationNotMatch of call->query. */
+/* Reads ifGenerationMatch, ifGenerationNotMatch, ifMetagenerationMatch and ifMetagenerationNotMatch of call->query. */
 struct conditions conditions_read(const struct call *call);
 /* ifSourceGenerationMatch … */
 struct conditions source_conditions_read(const struct call *call);
-/* The parameter generation, or sourceGeneration; 0: the live one. */
+/* Reads the query parameter generation or sourceGeneration; 0: the live generation. */
 int64_t generation_read(const struct call *call, const char *parameter);
 
 /* Checks the conditions of a read. FAILED_PRECONDITION (412), or STATUS_OK with *ret_unchanged: the answer is 304,
@@ -36,16 +36,16 @@ enum status conditions_answer(struct call *call, const struct conditions *condit
 
 /* ---- buckets ---- */
 
-/* The first check of all writes, as a bucket may be made by the first of them. INVALID_ARGUMENT: the name is invalid. */
+/* Call first in all writes, because a write may make its bucket. INVALID_ARGUMENT: the name is invalid. */
 enum status bucket_name_check(const char *name, struct error *err);
 
 /* ---- an object's resource from a client ---- */
 
-/* The Object resource in a request's body, as far as clients may write it. */
+/* The members of an Object resource in a request's body that clients may write. */
 struct object_form {
 	char *name;         /* NULL: not said */
 	char *content_type; /* NULL: not said */
-	json_t *metadata;   /* the other stored members, as in struct object; never NULL */
+	json_t *metadata;   /* other members that are stored, as in struct object; never NULL */
 	bool expects_crc32c, expects_md5;
 	uint32_t crc32c;
 	unsigned char md5[16];
@@ -57,17 +57,18 @@ void object_form_deinit(struct object_form *form);
  * INVALID_ARGUMENT: not JSON, wrong types, more than 8 KiB of custom metadata, an invalid checksum. */
 enum status object_form_parse(const char *data, size_t length, struct object_form *ret_form,
 			      struct error *err);
-/* Likewise from parsed JSON (a member "destination"); NULL is {}. */
+/* The same from parsed JSON (the member "destination" of a body); NULL counts as {}. */
 enum status object_form_read(const json_t *resource, struct object_form *ret_form, struct error *err);
-/* At most 4 KiB for what becomes headers of downloads: the content type, Cache-Control … INVALID_ARGUMENT. */
+/* Limits the members that become headers of downloads (content type, Cache-Control …) to 4 KiB. INVALID_ARGUMENT. */
 enum status headers_size_check(const json_t *resource, const char *content_type, struct error *err);
-/* Copies its members to a target; bucket, name and conditions stay. Borrows from @form. */
+/* Copies the form's members to an upload's target, which borrows from @form; bucket, name and conditions are not
+ * changed. */
 void object_form_target(const struct object_form *form, struct object_target *target);
-/* Likewise without the expected checksums: gcloud describes a composed object by its first source, including
- * checksums. */
+/* The same without the expected checksums: gcloud describes a composed object by its first source, including the
+ * source's checksums. */
 void object_form_metadata(const struct object_form *form, struct object_target *target);
 
-/* Decodes base64 of 4 bytes, big-endian, for crc32c; of 16 bytes for md5Hash. False: it is not such a text. */
+/* Decode base64: of 4 bytes, big-endian, for crc32c; of 16 bytes for md5Hash. False: the text is not of that form. */
 bool crc32c_decode(const char *text, uint32_t *ret_crc32c);
 bool md5_decode(const char *text, unsigned char ret_md5[16]);
 enum { CRC32C_TEXT_SIZE = 9, MD5_TEXT_SIZE = 25 };
@@ -76,12 +77,12 @@ void md5_encode(const unsigned char md5[16], char ret_text[MD5_TEXT_SIZE]);
 
 /* ---- resources ---- */
 
-/* Appends the Object resource. Its links have the host of the request. */
+/* Appends the Object resource; its links contain the host of the request. */
 void object_write(struct text *text, const struct call *call, const struct object *object);
-/* Sets the Object resource as the whole answer. */
+/* Makes the Object resource the whole answer. */
 enum status object_answer(struct call *call, const struct object *object, struct error *err);
 void bucket_write(struct text *text, const struct call *call, const struct bucket *bucket);
-/* "CJDk…=": encodes generation and metageneration. In JSON and in the ETag header. */
+/* Size of an etag like "CJDk…=", which encodes generation and metageneration; in JSON and in the ETag header. */
 enum { ETAG_SIZE = 36 };
 void object_etag(const struct object *object, char ret_etag[ETAG_SIZE]);
 
@@ -91,8 +92,8 @@ void object_etag(const struct object *object, char ret_etag[ETAG_SIZE]);
 enum status error_parameter(struct error *err, const char *reason, const char *parameter, const char *format,
 			    ...) __attribute__((format(printf, 4, 5)));
 
-/* Whether the error's reason is a code of the XML API ("NoSuchKey"), which the JSON API does not show. Reasons of the JSON
- * API begin with a small letter. */
+/* True if the error's reason is a code of the XML API ("NoSuchKey"), which the JSON API does not show. Reasons of
+ * the JSON API begin with a lowercase letter. */
 bool storage_error_has_code(const struct error *err);
 
 /* ---- methods of routes.c that transfer bytes: upload*, download*, batch* ---- */

@@ -14,7 +14,7 @@ enum status plain_object_delete(struct call *call, struct error *err);
 enum status plain_bucket_get(struct call *call, struct error *err);
 enum status plain_bucket_head(struct call *call, struct error *err);
 
-/* Uploads in parts; other handlers call these. */
+/* Uploads in parts; the handlers of plain paths call these functions. */
 enum status plain_assembly_begin(struct call *call, struct error *err); /* POST ?uploads */
 enum status plain_assembly(struct call *call, struct error *err);
 enum status plain_part_begin(struct call *call, struct error *err); /* PUT ?partNumber&uploadId */
@@ -25,13 +25,13 @@ enum status plain_assembly_cancel(struct call *call, struct error *err); /* DELE
 enum status plain_part_list(struct call *call, struct error *err);       /* GET ?uploadId */
 enum status plain_assembly_list(struct call *call, struct error *err);   /* GET of a bucket ?uploads */
 
-/* Whether a plain path was requested at an address that serves several APIs, none of which is the XML API. */
+/* True if a plain path was requested at an address that serves several APIs, but not the XML API. */
 bool plain_is_elsewhere(const struct call *call);
 
 struct upload_form;
-/* Reads the path and headers of a request about an object to be written. */
+/* Reads the path and headers of a request that writes an object. */
 enum status plain_target_read(const struct call *call, struct upload_form *form, struct error *err);
 
-/* x-goog-if-generation-match and x-goog-if-metageneration-match. INVALID_ARGUMENT: not numbers. */
+/* Reads x-goog-if-generation-match and x-goog-if-metageneration-match. INVALID_ARGUMENT: not numbers. */
 enum status plain_conditions_read(const struct call *call, struct conditions *ret_conditions,
 				  struct error *err);

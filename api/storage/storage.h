@@ -14,22 +14,24 @@ struct storage_context {
 	const struct clock *clock;
 	const char *project_id, *project_number;
 	bool auto_buckets; /* buckets are made on first use */
-	/* "https://HOST", where a public object of a bucket that does not exist here may be: a request by TLS and
-	 * without credentials is redirected there; NULL: none is. */
+	/* The URL prefix "https://HOST" of another place for public objects: a request over TLS without credentials
+	 * for a bucket that does not exist here is redirected there. NULL: no redirects. */
 	const char *elsewhere;
-	int64_t job; /* for a gateway: tokens of other jobs are refused with 401; 0: for the public listener */
+	int64_t job; /* at a gateway: tokens of other jobs are refused with 401; 0: the public listener */
 	const char
-		*job_project; /* for a gateway: the default project of requests; NULL: they must name one */
+		*job_project; /* at a gateway: default project of requests; NULL: they must name one */
 };
 
-/* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status,
- * storage_fields_refuse, lenient_query, and blank_is_absent: https://github.com/fsouza/fake-gcs-server/issues/238 (observed at the service). */
+/* Rows for "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". The family needs storage_error_render,
+ * storage_error_status, storage_fields_refuse, lenient_query, and blank_is_absent:
+ * https://github.com/fsouza/fake-gcs-server/issues/238 (observed at the service). */
 extern const struct route storage_routes[];
 extern const struct route storage_absent[];
 extern const struct discovery_api storage_api;
-/* "/{bucket}/{object=**}": the plain paths of the XML API. With the same settings, and last_resort, may_have. */
+/* Rows for "/{bucket}/{object=**}", the plain paths of the XML API. The family needs the same settings, and
+ * last_resort and may_have. */
 extern const struct route storage_plain_routes[];
-/* Whether the first segment can be a bucket. It cannot if paths of another family begin with it, or if the path is a
+/* True if the first segment can be a bucket. It cannot if paths of another family begin with it, or if the path is a
  * method of an unknown version ("/v1alpha1/projects/…"). */
 bool storage_plain_may_have(const char *const *segments, size_t count);
 enum status storage_fields_refuse(const char *mask, const char *path, const char *name, struct error *err);

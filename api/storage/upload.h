@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/upload.h: shared by the kinds of uploads.
- * Source: https://cloud.google.com/storage/docs/uploads-downloads (read 2026-11-20) */
+/* api/storage/upload.h: functions that all kinds of uploads use. Source:
+ * https://cloud.google.com/storage/docs/uploads-downloads (read 2026-11-20) */
 #include "api/storage/parts.h"
 #include "daemon/base/text.h"
 
@@ -39,7 +39,7 @@ enum status upload_intake_finish(struct call *call, struct object *ret_object, s
 
 /* INVALID_ARGUMENT: more than RESOURCE_MAX_BYTES. */
 enum status resource_append(struct text *resource, const char *data, size_t length, struct error *err);
-/* An intake that collects such a resource; and its text, for the handler. */
+/* An intake that collects an upload's JSON resource; and its text, for the handler. */
 enum status resource_intake_begin(struct call *call, struct error *err);
 const struct text *resource_intake_text(const struct call *call);
 
