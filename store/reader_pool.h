@@ -10,7 +10,7 @@
 
 enum {
 	READER_LIMIT = 16,
-	READER_KEPT = 2,   /* additional connections for threads with priority: one for each */
+	READER_KEPT = 2,   /* more connections, one for each thread with priority */
 	READER_SHARE = 4,  /* of READER_LIMIT, for each owner of work that is a job */
 	READER_OWNED = 12, /* of READER_LIMIT, for all such owners together */
 	READER_TIME_US = 10 *

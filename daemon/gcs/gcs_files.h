@@ -39,7 +39,7 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	     struct gcs_handle **ret_handle);
 /* Stores unsaved changes, and closes. */
 void gcs_close(struct gcs_handle *handle);
-/* Frees a handle without storing its changes, because its open fails. */
+/* Frees a handle without storing its changes. Call it if the program gets an error instead of the file. */
 void gcs_handle_free(struct gcs_handle *handle);
 /* Stores the changes of a writable handle as an object. If that failed within the limits of gcs_wait.h, each later
  * flush tries again, but waits again only if the file was changed since. */
