@@ -36,7 +36,7 @@
 
 enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
 
-/* The commands of other threads since the last asked_take(). */
+/* The commands that other threads have queued since the last asked_take(). */
 struct asked {
 	struct command *commands;
 	bool resume;
@@ -86,7 +86,7 @@ static int wait_ms(const struct docker *docker)
 	return left_us >= IDLE_WAIT_MS * INT64_C(1000) ? IDLE_WAIT_MS : (int)(left_us / 1000) + 1;
 }
 
-/* Every task meets a failed exchange or an early timer, and ends itself. */
+/* Ends every task: its exchange is failed, or its timer fires early, and the task then frees itself. */
 static void tasks_end(struct docker *docker)
 {
 	const bool was_up = link_is_up(docker);
@@ -207,7 +207,7 @@ static void op_resume_logs(struct engine *engine)
 	http_wakeup(docker->http);
 }
 
-/* The version that the engine and we speak; UNAVAILABLE: it has not answered yet. */
+/* Copies the API version that the engine and this daemon agreed on. UNAVAILABLE: the engine has not answered yet. */
 static enum status version_find(struct docker *docker, char version[sizeof(docker->spoken_version)],
 				struct error *err)
 {
@@ -285,7 +285,7 @@ static enum status op_open_terminal(struct engine *engine, const struct replica_
 static void list_run(struct docker *docker, struct command *command)
 {
 	(void)command;
-	if (link_is_up(docker)) /* else one comes with the next connection */
+	if (link_is_up(docker)) /* while the link is down, no listing is needed: each new connection begins with one */
 		listing_ask(docker);
 }
 
@@ -362,8 +362,8 @@ static enum status options_check(const struct engine_options *options, struct su
 	return STATUS_OK;
 }
 
-/* How many log streams may be open: one for each container, but at most half of the descriptors, because calls and
- * clients need some, too. */
+/* The limit of open log streams: one for each container, but at most half of this process's descriptors, because
+ * calls to the engine and clients need some, too. */
 static unsigned followers_most(void)
 {
 	struct rlimit descriptors;

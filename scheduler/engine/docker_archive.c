@@ -42,7 +42,8 @@ static void call_done(void *arg, const struct http_answer *answer)
 	struct call *call = arg;
 
 	call->over = true;
-	/* A problem of the archive is what broke the exchange. */
+	/* An invalid archive comes first: it made this call end the exchange, so the exchange's own status is only a
+	 * result of it. */
 	if (call->archive.status || (!answer->status && answer->code < 300 && !archive_end(&call->archive))) {
 		call->status = call->archive.status;
 		snprintf(call->text, sizeof(call->text), "the engine sends %s", call->archive.problem);

@@ -11,14 +11,15 @@
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 
-/* One running call per replica: later requests wait, so that the engine executes them in order. */
+/* A running call that connects or disconnects a replica. There is one per replica: later requests wait, so that the
+ * engine executes them in order. */
 struct attachment {
 	struct attachment *next;
 	struct docker *docker;
 	struct replica_key key;
 	bool joins;
 	char *network, *body;
-	struct attachment *later; /* the last request made while this one runs */
+	struct attachment *later; /* the last request made while this one runs; NULL: none */
 };
 
 static void attachment_free(struct attachment *attachment)
@@ -36,7 +37,7 @@ static void attachment_fail(const struct attachment *attachment, enum status sta
 	emit_replica_failed(attachment->docker, ENGINE_FAILED, &attachment->key, status, text);
 }
 
-/* It is so already.
+/* Whether the engine refused the call because the replica is already connected (or disconnected) as requested.
  * Source: moby/moby, daemon/container_operations.go and libnetwork/error.go (read 2026-11-22) */
 static bool is_done(const struct attachment *attachment, const struct outcome *outcome)
 {
@@ -55,7 +56,8 @@ static void attachment_done(void *arg, const struct http_answer *answer)
 	while (*at != attachment)
 		at = &(*at)->next;
 	*at = attachment->next;
-	/* If the container is gone, an event reports it; a later request counts, whatever the result of this one. */
+	/* Not reported: that the container is gone (an event reports it), and any failure if a later request
+	 * follows, because only the last request counts. */
 	if (outcome.status && !later && answer->code != 404 && !is_done(attachment, &outcome))
 		attachment_fail(attachment, outcome.status, outcome.text);
 	attachment_free(attachment);

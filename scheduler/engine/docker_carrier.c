@@ -16,7 +16,7 @@
 #include "scheduler/engine/docker_ssh.h"
 #include "scheduler/engine/docker_wire.h"
 
-/* STACK_BYTES: the name service and GnuTLS want more than a pump does; there may be a thread for each replica. */
+/* STACK_BYTES is small, because there may be a thread for each replica, but large enough for the name service and GnuTLS. */
 enum { STACK_BYTES = 1024 * 1024, ACCEPT_US = 10 * 1000 * 1000 };
 
 struct carrier {
@@ -25,7 +25,8 @@ struct carrier {
 	int near;
 };
 
-/* Any process may find the listener's name. -1: this one does not come. */
+/* Accepts the connection that this process makes to the listener. Other processes may find the listener's name, so
+ * their connections are refused. Returns -1 if the own connection does not come in time. */
 static int own_accept(int listener)
 {
 	const int64_t until_us = clock_mono_us(&system_clock) + ACCEPT_US;
@@ -58,7 +59,7 @@ static void *carrier_main(void *arg)
 		close(carrier->listener);
 	}
 	if (carrier->near < 0) {
-		; /* the caller has changed its mind */
+		; /* the caller did not connect to the listener: there is nothing to carry */
 	} else if (place->kind == ENDPOINT_SSH) {
 		ssh_carry(carrier->endpoint, carrier->near);
 	} else {
@@ -80,7 +81,7 @@ static void *carrier_main(void *arg)
 	return NULL;
 }
 
-/* Signals are for the daemon's own threads. */
+/* Starts the thread with all signals blocked, because the daemon's own threads handle signals. */
 static int start(struct endpoint *endpoint, int listener, int near)
 {
 	struct carrier *carrier = memory_calloc(1, sizeof(*carrier));

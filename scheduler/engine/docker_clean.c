@@ -17,7 +17,8 @@
 #include "scheduler/engine/docker_route.h"
 #include "scheduler/engine/docker_tunnel.h"
 
-/* A busy object is busy for a moment only: rounds without any success end the sweep. */
+/* An object that is in use can be removed a moment later, so a sweep repeats its rounds. IDLE_ROUNDS rounds in a row
+ * in which nothing was removed end it. */
 enum {
 	LIST_TIMEOUT_S = 60,
 	REMOVE_TIMEOUT_S = 120,
@@ -26,7 +27,8 @@ enum {
 	IDLE_PAUSE_MS = 250,
 };
 
-/* Running exchanges, and the first that found no engine. */
+/* The state of a list or a sweep: how many exchanges run (@waiting), and the first failure to reach the engine
+ * (@status, @text). */
 struct cleaning {
 	struct http *http;
 	size_t waiting;
@@ -62,7 +64,7 @@ static enum status engine_connect(const char *url, struct cleaning *cleaning, st
 	if (!rc)
 		rc = http_new(endpoint, &cleaning->http, err);
 
-	/* Engines do few of them at a time. */
+	/* Limits the calls that run at a time: an engine does only a few removals at once. */
 	if (!rc)
 		http_set_limit(cleaning->http, LANE_CALL, 4 * (unsigned)get_nprocs());
 	return rc;
@@ -127,7 +129,7 @@ static enum status list_add(struct cleaning *cleaning, enum orphan_kind kind, co
 	return rc;
 }
 
-/* Not what the engine's filter lets through: labels decide. */
+/* Drops the objects that have another instance's label, which the engine's filter may have let through. */
 static void others_drop(struct orphans *list, const char *instance)
 {
 	size_t kept = 0;
@@ -199,7 +201,8 @@ static void removal_send(struct removal *removal)
 								    .arg = removal });
 }
 
-/* Asks for the removal of all; how many succeeded. Networks go after the containers that are in them. */
+/* Requests the removal of each object in the list, and returns how many were removed. Networks are removed after
+ * containers, because a network with a container in it cannot be removed. */
 static size_t round_run(struct cleaning *cleaning, const struct sweep_report *report,
 			const struct orphans *list, struct removal *removals)
 {
@@ -231,7 +234,8 @@ static enum status left_report(const struct sweep_report *report, const struct o
 
 DEFINE_AUTO(removals, struct removal *, free)
 
-/* One look and one try; *ret_more: there may be something left. */
+/* Lists the objects once and tries to remove them once. *ret_more: the list was not empty, so another round is
+ * needed. */
 static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 			       const struct sweep_report *report, unsigned *idle, bool *ret_more,
 			       struct error *err)

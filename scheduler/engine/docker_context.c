@@ -40,7 +40,7 @@ bool context_name_valid(const char *name)
 	       !strchr("_.+-", name[0]);
 }
 
-/* NULL: the file does not exist, or is not JSON of a valid size; errno is 0 in the latter case. */
+/* Returns NULL if the file cannot be opened, or if it is not JSON of a valid size; errno is 0 in the latter case. */
 static json_t *file_parse(const char *path)
 {
 	FILE *file = fopen(path, "re");

@@ -142,8 +142,9 @@ void link_end(struct docker *docker)
 	docker->link.state = LINK_DOWN;
 }
 
-/* Each pause is twice as long as the one before, until a connection has lasted. Otherwise an engine that ends its event
- * streams at once would be connected to at the rate of the first pause. */
+/* Returns the pause before the next attempt to connect. Each pause is twice as long as the one before, until a
+ * connection has lasted: otherwise an engine that ends its event streams at once would be connected to at the rate
+ * of the first pause. */
 static int64_t backoff_take(struct link *link)
 {
 	const bool lasted =

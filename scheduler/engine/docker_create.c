@@ -22,7 +22,7 @@ struct creation {
 	struct replica_key key;
 	json_t *body;
 	struct text
-		given; /* copies of files that are put into the container, as an archive; empty: none are */
+		given; /* an archive of the files that are copied into the container; empty: none */
 	unsigned tries;
 	struct timer again;
 };
@@ -82,7 +82,8 @@ static void create_give(struct creation *creation)
 					     .done = create_given });
 }
 
-/* Makes copies instead of mounts. False: there are no mounts, or copies cannot be made, which was reported. */
+/* Replaces the mounts of the create request by copies of their files. False: the request has no mounts, or copies
+ * cannot be made; the latter was reported. */
 static bool create_copies(struct creation *creation)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -102,7 +103,8 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(creation->docker, answer, &outcome);
-	/* The name is taken but no container has it: its owner is being removed. */
+	/* The container's name is in use, but the inspection finds no container: the one with the name is being
+	 * removed. */
 	if (answer->code == 404 && ++creation->tries < CREATE_TRIES) {
 		docker_after(creation->docker, &creation->again, RETRY_US, create_send, creation);
 		return;

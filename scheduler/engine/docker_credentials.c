@@ -51,8 +51,9 @@ DEFINE_AUTO(secret_json, json_t *, secret_json_free)
 
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* A component with a dot, a colon or a capital letter, or "localhost", names a registry; else it is Docker Hub's.
- * Source: https://github.com/distribution/reference, splitDockerDomain() */
+/* Splits a name into registry and repository. If the first component has a dot, a colon or a capital letter, or is
+ * "localhost", it is the registry; otherwise the registry is Docker Hub. Source:
+ * https://github.com/distribution/reference, splitDockerDomain() */
 static void registry_split(struct image_reference *reference)
 {
 	const char *slash = strchr(reference->name, '/');
@@ -94,7 +95,7 @@ enum status image_reference_parse(const char *image, struct image_reference *ret
 	colon = strchr(slash ? slash : reference.name, ':');
 	if (colon && !reference.is_id) {
 		*colon = '\0';
-		if (!at) /* a digest says more than the tag beside it */
+		if (!at) /* with both a tag and a digest, the digest decides */
 			snprintf(reference.tag, sizeof(reference.tag), "%s", colon + 1);
 	}
 	if (!reference.name[0] || !reference.tag[0])
@@ -131,7 +132,7 @@ static char *file_read(const char *path, struct error *err)
 	return NULL;
 }
 
-/* "https://HOST/v1/" and "HOST" mean the same registry. */
+/* Whether a key of config.json and @registry name the same registry: "https://HOST/v1/" and "HOST" are equal. */
 static bool same_registry(const char *key, const char *registry)
 {
 	size_t length;
@@ -162,7 +163,8 @@ static json_t *entry_find(const json_t *object, const char *registry)
 	return NULL;
 }
 
-/* {"username":…,"password":…,"identitytoken":…,"serveraddress":…} as base64url; NULL: one of them is not UTF-8. */
+/* Returns {"username":…,"password":…,"identitytoken":…,"serveraddress":…} as base64url; NULL: one of the values is
+ * not UTF-8. */
 static char *header_make(const char *username, const char *password, const char *token, const char *registry)
 {
 	AUTO(secret_json)
@@ -213,7 +215,7 @@ static enum status header_of_entry(const json_t *entry, const char *registry, ch
 	else if (token || username)
 		*ret_header = header_make(username, json_text_at(entry, "password"), token, registry);
 	else
-		return STATUS_OK; /* an empty entry only says that a credential store knows */
+		return STATUS_OK; /* an empty entry has no credentials: they are in a credential store */
 	if (!*ret_header)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "config.json: the auth of %s is not base64 of USER:PASSWORD in UTF-8",
@@ -221,8 +223,8 @@ static enum status header_of_entry(const json_t *entry, const char *registry, ch
 	return STATUS_OK;
 }
 
-/* The helper's answer: {"ServerURL":…,"Username":…,"Secret":…}; the user "<token>" has an identity token.
- * Source: https://github.com/docker/docker-credential-helpers (read 2026-11-20) */
+/* Reads the answer of a credential helper: {"ServerURL":…,"Username":…,"Secret":…}. With the user "<token>", the
+ * secret is an identity token. Source: https://github.com/docker/docker-credential-helpers (read 2026-11-20) */
 static enum status header_of_helper(const char *helper, const char *registry, int stop_fd, char **ret_header,
 				    struct error *err)
 {

@@ -18,7 +18,8 @@
 #define LABEL_PLACE "trainyard.place"
 #define LABEL_HOST  "trainyard.host" /* for people */
 
-/* Long enough for a daemon on a busy machine to hear of the removal and to make the marker again. */
+/* How long a process that removed another daemon's marker waits for it to come back: long enough for a daemon on a
+ * busy machine to receive the event of the removal and to make the marker again. */
 enum { PATIENCE_MS = 3000 };
 enum { LEAVE_TIMEOUT_S = 3 };
 enum { BOOT_ID_SIZE = 37 };
@@ -107,7 +108,8 @@ static void challenge(struct docker *docker)
 							 .slot = &docker->link.look });
 }
 
-/* Each line is the removal of a volume. That of another one does no harm. */
+/* Makes the marker again when a volume was removed; each line is one such event. If it was another volume, the
+ * create changes nothing. */
 static enum http_outcome watch_data(void *arg, const char *data, size_t length)
 {
 	struct docker *docker = arg;
@@ -120,7 +122,7 @@ static enum http_outcome watch_data(void *arg, const char *data, size_t length)
 	return HTTP_TAKEN;
 }
 
-/* An engine that has no such stream is no loss. */
+/* Loses the link when the stream of events ends. An engine that refuses this stream keeps its link. */
 static void watch_done(void *arg, const struct http_answer *answer)
 {
 	struct outcome outcome;
@@ -130,7 +132,8 @@ static void watch_done(void *arg, const struct http_answer *answer)
 		link_lose(arg, outcome.text[0] ? outcome.text : "the engine ended its stream of events");
 }
 
-/* Docker's word for a removal is destroy, Podman's is remove. Podman 4.3 has no volume's name to filter by. */
+/* Requests the events of removed volumes: Docker's event is named "destroy", Podman's "remove". The filter has no
+ * volume name, because Podman 4.3 cannot filter volumes by name. */
 static void watch_open(struct docker *docker)
 {
 	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64], since[40] = "";

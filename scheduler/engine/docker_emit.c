@@ -13,13 +13,15 @@ static void emit(struct docker *docker, const struct engine_event *event)
 		docker->sink.event(docker->sink.arg, event);
 }
 
-/* The loss of the engine was logged once; failures caused by it are not worth a warning. */
+/* The log level of a failure. A failure because the engine is unreachable is no warning: the loss of the engine was
+ * already logged once. */
 static enum log_level failure_level(enum status status)
 {
 	return status == STATUS_UNAVAILABLE ? LOG_DEBUG : LOG_WARNING;
 }
 
-/* No listing contradicts an event that came before it. */
+/* Keeps an event that arrives while a listing is being made, so that the listing can be corrected: no listing
+ * contradicts an event that was sent before it. */
 static void note(struct docker *docker, const struct note *note)
 {
 	if (!docker->listing)

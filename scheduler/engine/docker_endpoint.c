@@ -64,7 +64,8 @@ static void place_deinit(struct endpoint_address *place)
 	*place = (struct endpoint_address){ 0 };
 }
 
-/* "HOST", "HOST:PORT", "[::1]:PORT". A name that began with a hyphen would be an option to ssh. */
+/* Reads "HOST", "HOST:PORT" or "[::1]:PORT". A host that begins with a hyphen is refused, because ssh would read it
+ * as an option. */
 static bool host_read(const char *text, struct endpoint_address *place)
 {
 	const bool is_bracketed = *text == '[';
@@ -80,7 +81,8 @@ static bool host_read(const char *text, struct endpoint_address *place)
 		     HOST_BYTES_MAX);
 }
 
-/* The other machine's shell reads the path, so that only plain ones are taken. */
+/* Reads the address after ssh://. The path may only have letters, digits and "/._-", because the other machine's
+ * shell parses it. */
 static bool ssh_read(const char *rest, struct endpoint_address *place)
 {
 	const char *slash = strchr(rest, '/'), *at;
@@ -156,7 +158,8 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Docker's program asks for TLS by DOCKER_TLS_VERIFY or DOCKER_TLS, its libraries by DOCKER_CERT_PATH; either is meant. */
+/* Chooses whether a TCP address uses TLS: if DOCKER_TLS_VERIFY or DOCKER_TLS is set, as for Docker's program, or
+ * DOCKER_CERT_PATH, as for its libraries. */
 static void tls_choose(struct endpoint_address *place)
 {
 	const char *certificates = variable("DOCKER_CERT_PATH");
@@ -281,7 +284,8 @@ void endpoint_problem_set(struct endpoint *endpoint, const char *problem)
 
 /* ---- connections ---- */
 
-/* While an engine's queue of new connections is full, connect() waits as long as a send may. */
+/* Connects to a unix socket. While the engine's queue of new connections is full, connect() waits as long as
+ * SO_SNDTIMEO allows. */
 static int socket_connect(const char *path, unsigned patience_ms)
 {
 	struct timeval patience = { .tv_sec = patience_ms / 1000, .tv_usec = patience_ms % 1000 * 1000L };
@@ -312,13 +316,14 @@ int endpoint_connect(struct endpoint *endpoint, unsigned patience_ms)
 	return -1;
 }
 
-/* curl connects the socket that it is given itself: to a listener that takes this one connection. (Sockets that are connected
- * already are an error to 7.88.) */
+/* Gives curl a socket that it connects itself, to a listener of this process that accepts one connection. (curl 7.88
+ * fails with sockets that are already connected.) */
 static curl_socket_t curl_connect(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	socklen_t size = sizeof(name.sun_family); /* the kernel finds an abstract name, of a few bytes */
+	socklen_t size = sizeof(name.sun_family); /* a name without a path: the kernel chooses an unused abstract name of
+						   * a few bytes */
 	int fd = -1;
 
 	(void)purpose;

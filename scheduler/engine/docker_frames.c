@@ -44,13 +44,15 @@ int64_t frames_unfinished_ns(const struct frames *frames)
 	return earliest_ns;
 }
 
-/* Not of years that are before or after everything: nothing can be reckoned with those. */
+/* Parses a time. False: it is none, or it is so early or late that it is INT64_MIN or INT64_MAX, with which no
+ * differences can be calculated. */
 static bool time_read(const char *text, int64_t *ret_ns)
 {
 	return time_parse_strict(text, ret_ns) && *ret_ns != INT64_MIN && *ret_ns != INT64_MAX;
 }
 
-/* Lines come thousands to the minute: only seconds and fraction are read each time. */
+/* Sets minute_ns to the minute of @stamp. The last minute is kept, because thousands of lines may share one; for
+ * these, only seconds and fraction are parsed. */
 static bool minute_find(struct frames *frames, const char *stamp)
 {
 	char whole[] = "0000-00-00T00:00:00Z";
@@ -66,7 +68,7 @@ static bool minute_find(struct frames *frames, const char *stamp)
 	return true;
 }
 
-/* A stamp in another form than the usual. */
+/* Parses a stamp that does not have the usual form. */
 static bool stamp_parse_slowly(const char *stamp, size_t length, int64_t *ret_ns)
 {
 	char copy[FRAMES_STAMP_MAX + 1];
@@ -106,7 +108,7 @@ bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length,
 	return true;
 }
 
-/* @line: its time is set among those of its second. */
+/* Hands over a line with a time of its own within its second: each line is one nanosecond after the line before it. */
 static bool numbered_hand_over(struct frames *frames, struct frames_line *line)
 {
 	const int64_t second_ns = line->time_ns - line->time_ns % NS_PER_S;
@@ -150,14 +152,15 @@ static bool half_hand_over(struct frames *frames, struct frames_half *half, size
 	return true;
 }
 
-/* The line in the making is whole: on its way, or kept for the next try. */
+/* Marks the current line as complete and offers it to take(). False: take() has no room, and the line is kept for
+ * the next try. */
 static bool half_finish(struct frames *frames, struct frames_half *half)
 {
 	half->ready = true;
 	return half_hand_over(frames, half, half->length, false);
 }
 
-/* Where a full line is cut: before a UTF-8 sequence that the cut would split. */
+/* Returns the length at which a full line is cut: before a UTF-8 sequence that the cut would split. */
 static size_t cut_find(const char *data, size_t length)
 {
 	size_t cut = length;
@@ -165,8 +168,8 @@ static size_t cut_find(const char *data, size_t length)
 	while (cut > 0 && length - cut < 4 && ((unsigned char)data[cut - 1] & 0xc0) == 0x80)
 		cut--;
 	if (cut == 0 || length - cut >= 4 || (unsigned char)data[cut - 1] < 0xc0)
-		return length; /* ends in ASCII, or is no UTF-8 */
-	/* data[cut - 1] leads a sequence: is all of it here? */
+		return length; /* the data ends in ASCII, or is not UTF-8 */
+	/* data[cut - 1] begins a sequence; the cut moves before it unless its @need bytes are all there. */
 	unsigned char lead = (unsigned char)data[cut - 1];
 	size_t need = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
 
@@ -187,7 +190,7 @@ static void half_reserve(struct frames *frames, struct frames_half *half, size_t
 	half->size = size;
 }
 
-/* Appends text to the current line; passes a full line on first. */
+/* Appends text to the current line; first hands over the current line if it is full. */
 static enum frames_result half_append(struct frames *frames, struct frames_half *half, const char *data,
 				      size_t length, size_t *ret_consumed)
 {
@@ -238,7 +241,8 @@ static enum frames_result header_feed(struct frames *frames, const char *data, s
 	return FRAMES_TAKEN;
 }
 
-/* The stamp is whole. An unfinished line of another instant had no newline: it ends here. */
+/* Handles a complete timestamp. With exact times, an unfinished line with another timestamp had no newline at its
+ * end, so it ends here. */
 static enum frames_result stamp_finish(struct frames *frames, const char *stamp, size_t length)
 {
 	struct frames_half *half = &frames->halves[frames->stream - 1];
@@ -279,7 +283,8 @@ static enum frames_result stamp_feed(struct frames *frames, const char *data, si
 	return stamp_finish(frames, frames->stamp, frames->stamp_length);
 }
 
-/* The usual case: a whole line lies in the piece. */
+/* Whether the fed bytes contain the frame's whole line, which is the usual case: it is then handed over without a
+ * copy. */
 static bool text_is_whole(const struct frames *frames, const struct frames_half *half, const char *data,
 			  size_t length)
 {

@@ -40,7 +40,7 @@ static enum status unreadable(const char *source, struct error *err)
 			 source, strerror(errno));
 }
 
-/* The open file @fd, which is closed. */
+/* Adds the content of the open file @fd to the archive as @target, and closes @fd. */
 static enum status file_add(struct text *archive, int fd, const char *source, const char *target,
 			    struct error *err)
 {
@@ -63,7 +63,8 @@ static enum status file_add(struct text *archive, int fd, const char *source, co
 	return STATUS_OK;
 }
 
-/* The files right in a directory, such as the wheels of --wheels. */
+/* Adds the files directly in a directory to the archive, such as the wheels of --wheels; not those of its
+ * subdirectories. */
 static enum status directory_add(struct text *archive, int fd, const char *source, const char *target,
 				 struct error *err)
 {

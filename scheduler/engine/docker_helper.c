@@ -21,14 +21,16 @@
 
 enum { OUTPUT_MAX_BYTES = 64 * 1024, RUN_MAX_US = 30 * 1000 * 1000, DESCRIPTORS_USUAL = 1024 };
 
-/* A socket instead of a pipe, so that a program that does not read cannot end this process with SIGPIPE. */
+/* A running credential helper. It has a socket instead of a pipe, so that a helper that does not read its input
+ * cannot end this process with SIGPIPE. */
 struct child {
 	pid_t pid;
 	int socket; /* its standard input and output */
 };
 
-/* Choice: the usual soft limit. serve raises its own as far as it may, which is more than programs with select() can use,
- * and than others can close one by one. */
+/* Limits the child's descriptors. Choice: the usual soft limit. serve raises its own limit as far as it may:
+ * programs with select() cannot use so many descriptors, and programs that close all of them one by one would take
+ * long. */
 static void descriptors_limit(pid_t pid)
 {
 	struct rlimit limit;
@@ -85,13 +87,13 @@ static enum status child_start(const char *program, const char *registry, struct
 				 strerrordesc_np(rc));
 	}
 	child->socket = pair[0];
-	/* Far shorter than a socket's buffer: does not wait. */
+	/* This send does not wait, because the name is far shorter than a socket's buffer. */
 	(void)!send(child->socket, registry, strlen(registry), MSG_NOSIGNAL);
 	shutdown(child->socket, SHUT_WR);
 	return STATUS_OK;
 }
 
-/* One more piece of output. OK with *ret_more false at its end. */
+/* Reads one more piece of output. STATUS_OK with *ret_more false: the output has ended. */
 static enum status output_read(const struct child *child, int stop_fd, int64_t deadline_us, char *output,
 			       size_t *length, bool *ret_more)
 {

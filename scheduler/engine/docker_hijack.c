@@ -19,7 +19,7 @@
 
 struct hijack {
 	int fd;
-	size_t at, length; /* bytes that came together with the head, and how many of them were read */
+	size_t at, length; /* positions in ahead: of the next unread byte; of the end of the received bytes */
 	char ahead[HIJACK_HEAD_MAX + 1];
 };
 
@@ -39,7 +39,7 @@ static int64_t after_us(unsigned ms)
 	return clock_mono_us(&system_clock) + ms * INT64_C(1000);
 }
 
-/* Waits until then for @events; false when they do not come. */
+/* Waits for @events at most until @until_us. False: they did not come, or the wait failed. */
 static bool await(int fd, short events, int64_t until_us)
 {
 	for (;;) {
@@ -78,7 +78,8 @@ static bool send_until(int fd, const char *data, size_t length, int64_t until_us
 
 /* ---- asking ---- */
 
-/* For *err, which is set to @status: says why nothing came, where the connection was carried and could not be made. */
+/* Returns @status, or replaces *err and returns UNAVAILABLE if there was no answer because the connection's carrier
+ * could not reach the engine. */
 static enum status silence_explain(const struct hijack_request *request, enum status status,
 				   struct error *err)
 {
@@ -103,7 +104,8 @@ static enum status connect_to(const struct hijack_request *request, int *ret_fd,
 	return STATUS_OK;
 }
 
-/* Plain questions are HTTP/1.0, so that their answers are not chunked and end with the connection. */
+/* Sends the request. Without @upgrade it is HTTP/1.0, so that the answer is not chunked and ends with the
+ * connection. */
 static enum status request_send(int fd, const struct hijack_request *request, bool upgrade, int64_t until_us,
 				struct error *err)
 {
@@ -126,7 +128,7 @@ static enum status request_send(int fd, const struct hijack_request *request, bo
 
 /* ---- the answer ---- */
 
-/* One piece more; *ret_length 0 at the end. */
+/* Receives the next piece of bytes. *ret_length 0: the connection has ended. */
 static enum status receive(int fd, char *buffer, size_t size, int64_t until_us, size_t *ret_length,
 			   struct error *err)
 {
@@ -177,7 +179,8 @@ static enum status head_read(const struct hijack_request *request, struct hijack
 	return STATUS_OK;
 }
 
-/* Of the head's Content-Length; HIJACK_BODY_MAX when it has none: to the end of the connection. */
+/* Returns the body's length from the head's Content-Length. Without a valid one, returns HIJACK_BODY_MAX: the body
+ * then lasts to the end of the connection. */
 static size_t length_wanted(const struct hijack *hijack)
 {
 	const char *line = strcasestr(hijack->ahead, "\r\nContent-Length:");

@@ -11,7 +11,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_event.h"
 
-/* The engine's memory of a container's present run. */
+/* The events of a container that the engine remembers, since its last start. */
 struct past {
 	bool started;
 	uint64_t signals; /* as of docker_event */
@@ -28,7 +28,8 @@ void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_
 
 bool docker_signals_end(uint64_t signals, int exit_code)
 {
-	const int by = exit_code - 128; /* as shells and engines report an end by a signal */
+	const int by = exit_code - 128; /* the signal that ended the program: shells and engines report 128 + the
+					 * signal's number */
 
 	return (signals & (UINT64_C(1) << SIGTERM | UINT64_C(1) << SIGKILL)) ||
 	       (by > 0 && by < 64 && (signals >> by & 1));

@@ -20,7 +20,7 @@ enum { DEVICES_MAX = 1024, CPUS_MAX = 65536, UUID_MAX = 100, WHOLE = -1 };
 struct device {
 	const char *id;
 	bool indexed;
-	int gpu, slice; /* indexed; slice WHOLE: all of it */
+	int gpu, slice; /* valid if indexed; slice WHOLE: the device is the whole GPU */
 };
 
 /* "3", or "3:1". */
@@ -47,7 +47,7 @@ static bool uuid_has_form(const char *name)
 	       name[strspn(name, "0123456789abcdefABCDEFGIMPU-/")] == '\0';
 }
 
-/* Not "all", and not what else there may be. */
+/* Reads the name of one GPU or slice. False: the name is another one, such as "all". */
 static bool device_read(const json_t *entry, struct device *ret_device)
 {
 	static const char prefix[] = "nvidia.com/gpu=";
@@ -63,7 +63,7 @@ static bool device_read(const json_t *entry, struct device *ret_device)
 	return true;
 }
 
-/* Indexed ones first, a whole GPU before its slices; the others by name. */
+/* Orders devices: those with an index first, a whole GPU before its slices; then the others by name. */
 static int by_index(const void *a, const void *b)
 {
 	const struct device *left = a, *right = b;
@@ -77,7 +77,7 @@ static int by_index(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
-/* Whether @device is another name of the device that was taken just before it. */
+/* Whether @device is another name of the device @last, which was taken just before it; @last NULL: none was taken. */
 static bool device_is_taken(const struct device *device, const struct device *last)
 {
 	if (!last)
@@ -147,7 +147,7 @@ void docker_engine_id(const json_t *info, char *ret_id, size_t size)
 {
 	const char *id = json_text_at(info, "ID"), *root = json_text_at(info, "DockerRootDir");
 
-	/* Until 20.10 all engines of a machine have one ID. */
+	/* An empty id: up to version 20.10, all engines of a machine have the same ID, so it does not identify one. */
 	*ret_id = '\0';
 	if (id && root)
 		snprintf(ret_id, size, "%.80s %.160s", id, root);

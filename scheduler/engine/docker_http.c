@@ -16,8 +16,8 @@
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_endpoint.h"
 
-/* What curl keeps of connections for later no lane bounds: by itself four for each that it runs. Choice: a few, those that
- * run among them; another one costs little on a unix socket. */
+/* CONNECTIONS_KEPT limits the idle connections that curl keeps for later calls, because no lane does; by default
+ * curl keeps four for each running call. Choice: few, because a new connection costs little on a unix socket. */
 enum {
 	CONNECT_TIMEOUT_MS = 2000,
 	STREAM_BUFFER_BYTES = 64 * 1024,
@@ -36,7 +36,7 @@ static const unsigned lane_limits[LANE_COUNT] = {
 
 struct http_exchange {
 	struct http *http;
-	struct http_exchange *next;     /* in its lane's queue, or among the running */
+	struct http_exchange *next;     /* the next in its lane's queue, or in the list of running exchanges */
 	struct http_exchange *previous; /* among the running */
 	struct http_request request;    /* its strings are not kept, only callbacks */
 	CURL *easy;
@@ -48,7 +48,7 @@ struct http_exchange {
 	char api_version[16];
 	unsigned code;
 	bool running, paused, cancelled, too_large;
-	CURLcode broken; /* outside of curl's own callbacks, which do not report it */
+	CURLcode broken; /* a failure outside of curl's own callbacks, which curl does not report */
 };
 
 struct lane {
@@ -63,8 +63,8 @@ struct http {
 	struct lane lanes[LANE_COUNT];
 	struct http_exchange *running;
 	bool any_over; /* some are cancelled or broken */
-	bool has_followed; /* bytes of a followed log came since the last wait */
-	unsigned flood_wakes; /* waits in a row that ended at once, with more such bytes */
+	bool has_followed; /* bytes of a followed log have arrived since the last wait */
+	unsigned flood_wakes; /* how many waits in a row ended at once and brought bytes of a followed log */
 };
 
 enum status http_new(struct endpoint *endpoint, struct http **ret_http, struct error *err)
@@ -131,7 +131,7 @@ static void exchange_free(struct http_exchange *exchange)
 	free(exchange);
 }
 
-/* One header line, or the empty one that ends them. Interim answers (1xx) end the same way. */
+/* Receives one header line, or the empty line that ends the head. Interim answers (1xx) also end with an empty line. */
 static size_t on_header(char *data, size_t size, size_t count, void *arg)
 {
 	static const char wanted[] = "api-version:";
@@ -216,8 +216,9 @@ static bool headers_make(struct http_exchange *exchange, const struct http_reque
 	return added;
 }
 
-/* A call without one of its options would be another call: DELETE would be GET, and curl would look for the engine in the
- * network, by its name. The path is an option of its own, because curl (7.88, lib/url.c) leaves out a URL's query if it has no
+/* Sets an option of a curl handle; false: it failed, and the call must not be made. A call without one of its
+ * options would be another call: DELETE would be GET, and curl would look for the engine on the network, by its
+ * name. The path is an option of its own, because curl (7.88, lib/url.c) leaves out a URL's query if it has no
  * memory for it. */
 #define SET(option, value) (curl_easy_setopt(easy, CURLOPT_##option, value) == CURLE_OK)
 
@@ -238,7 +239,7 @@ static bool easy_configure(struct http_exchange *exchange, const struct http_req
 		return false;
 	if (request->lane >= LANE_EVENTS && !SET(BUFFERSIZE, (long)STREAM_BUFFER_BYTES))
 		return false;
-	if (strcmp(request->method, "HEAD") == 0 && !SET(NOBODY, 1L)) /* else it waits for the body */
+	if (strcmp(request->method, "HEAD") == 0 && !SET(NOBODY, 1L)) /* otherwise curl would wait for a body */
 		return false;
 	return endpoint_configure(endpoint, easy) && SET(URL, endpoint_base(endpoint)) &&
 	       SET(REQUEST_TARGET, exchange->target) &&
@@ -260,7 +261,7 @@ static void body_keep(struct http_exchange *exchange, const struct http_request 
 	memcpy(exchange->body, request->body, exchange->body_bytes);
 }
 
-/* NULL: libcurl does not take the request. */
+/* Returns NULL if libcurl does not accept the request. */
 static struct http_exchange *exchange_new(struct http *http, const struct http_request *request)
 {
 	struct http_exchange *exchange = memory_calloc(1, sizeof(*exchange));
@@ -320,7 +321,8 @@ void http_resume(struct http_exchange *exchange)
 	if (!exchange->paused || exchange->cancelled)
 		return;
 	exchange->paused = false;
-	/* Hands over the kept bytes; if they are not taken, they are lost, and the exchange would continue after them. */
+	/* Makes curl hand over the bytes that it kept. If that fails, the bytes are lost, so the exchange must not
+	 * continue. */
 	exchange->broken = curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
 	exchange->http->any_over |= exchange->broken != CURLE_OK;
 }
@@ -363,7 +365,7 @@ static void exchange_end(struct http_exchange *exchange, struct http_answer answ
 	exchange_free(exchange);
 }
 
-/* The carrier of the connection ended it because the engine could not be reached. */
+/* Whether the exchange failed because the connection's carrier could not reach the engine; @why then has the reason. */
 static bool was_unreachable(const struct http_exchange *exchange, CURLcode result,
 			    char why[ENDPOINT_PROBLEM_SIZE])
 {
@@ -374,7 +376,7 @@ static bool was_unreachable(const struct http_exchange *exchange, CURLcode resul
 	return why[0] != '\0';
 }
 
-/* The meaning of curl's code; the text is written to @problem. */
+/* Makes the answer of a finished exchange from curl's result; the error text is written to @problem. */
 static struct http_answer answer_of(struct http_exchange *exchange, CURLcode result, char *problem,
 				    size_t size)
 {
@@ -395,7 +397,7 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 			snprintf(problem, size, "there is no memory for the engine's answer");
 			break;
 		}
-		/* A head that ends in its middle is a good answer without a body to curl. */
+		/* If the connection ends within the head, curl reports success with an empty body. */
 		if (exchange->code < 200) {
 			snprintf(problem, size,
 				 "the connection to the engine broke in the head of an answer");
@@ -406,7 +408,7 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 		if (endpoint_patience_s(exchange->http->endpoint))
 			endpoint_problem_set(exchange->http->endpoint, "");
 		break;
-	case CURLE_COULDNT_RESOLVE_HOST: /* a path too long for a socket address, too */
+	case CURLE_COULDNT_RESOLVE_HOST: /* also if the path is too long for a socket address */
 	case CURLE_COULDNT_CONNECT:
 		curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &os_error);
 		snprintf(problem, size, "cannot reach the engine at %s: %s",
@@ -464,7 +466,7 @@ static void exchange_run(struct http *http, struct lane *lane, struct http_excha
 	http->running = exchange;
 	lane->running++;
 	if (curl_multi_add_handle(http->multi, exchange->easy) != CURLM_OK) {
-		exchange->broken = CURLE_OUT_OF_MEMORY; /* the one reason for a new one */
+		exchange->broken = CURLE_OUT_OF_MEMORY; /* the only reason for which curl refuses a new handle */
 		http->any_over = true;
 	}
 }
@@ -484,7 +486,8 @@ static void lane_pump(struct http *http, struct lane *lane)
 	}
 }
 
-/* done() may begin or cancel exchanges, which changes no list except the lanes'. */
+/* Ends the exchanges that were cancelled or are broken. done() may begin or cancel other exchanges, but that only
+ * changes the lanes' queues, not the list of running exchanges. */
 static void over_drop(struct http *http)
 {
 	struct http_exchange *next;
@@ -546,7 +549,8 @@ void http_wait(struct http *http, int timeout_ms)
 	if (curl_multi_poll(http->multi, NULL, 0, timeout_ms, NULL) != CURLM_OK)
 		poll(NULL, 0,
 		     timeout_ms < FAILED_WAIT_MS ? timeout_ms
-						 : FAILED_WAIT_MS); /* rather than ask in a loop */
+						 : FAILED_WAIT_MS); /* a pause, so that a failing poll is not repeated
+								     * without end */
 	flood_pause(http, clock_mono_us(&system_clock) - begun_us);
 }
 

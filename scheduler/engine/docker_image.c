@@ -19,7 +19,7 @@
 
 enum { LOG_EVERY_US = 2 * SECOND_US, NEAR_MOST = 4 };
 
-/* One per image, however many ask. */
+/* The search for an image and its pull. There is one task per image, however many requests wait for it. */
 struct image_task {
 	struct image_task *next;
 	struct docker *docker;
@@ -28,17 +28,18 @@ struct image_task {
 	struct progress progress;
 	int64_t logged_us;
 	bool pulled;
-	/* The thread that looks for credentials; what it finds is ours once it is joined. */
+	/* The thread that finds the registry's credentials. The engine's thread reads the results only after joining it. */
 	pthread_t thread;
 	bool thread_runs;
-	struct command *found; /* its word, ours until it is said: no thread can be left without one */
+	struct command *found; /* the command that the thread posts at its end; made before the thread, so that its end
+			        * is always reported */
 	int stop_fd;
 	char *registry_auth;
 	struct error problem;
 	struct {
 		enum status status;
 		char text[2 * DOCKER_TEXT_SIZE + REFERENCE_SIZE];
-	} failure; /* while near names are looked for */
+	} failure; /* the pull's failure, kept while similar local names are looked for */
 };
 
 static void task_free(struct image_task *task)
@@ -77,7 +78,7 @@ static void task_fail(struct image_task *task, enum status status, const char *t
 
 static void look(struct image_task *task);
 
-/* The engine answers most failures of a registry with 500. */
+/* Chooses the status by the text, because the engine answers most failures of a registry with 500. */
 static enum status pull_status(enum status status, const char *text)
 {
 	static const struct {
@@ -99,9 +100,9 @@ static enum status pull_status(enum status status, const char *text)
 	return status;
 }
 
-/* ---- it is neither there nor to be had: which others are there ---- */
+/* ---- the image is neither local nor can it be pulled: look for similar names ---- */
 
-/* "train" of "gcr.io/p/train:1" and of "train@sha256:..." */
+/* Copies the last part of a name, without tag and digest: "train" of "gcr.io/p/train:1" and of "train@sha256:..." */
 static void base_of(const char *reference, char base[REFERENCE_SIZE])
 {
 	const char *slash = strrchr(reference, '/');
@@ -182,7 +183,7 @@ static void pull_fail(struct image_task *task, enum status status, const char *t
 		near_look(task, pull_status(status, text));
 }
 
-/* One event, however many ask: it is about the image. */
+/* Sends one event per image, however many requests wait for it. */
 static void pull_report(const struct image_task *task, const char *line)
 {
 	int64_t pulled, all;
@@ -257,7 +258,8 @@ static void credentials_found(struct docker *docker, struct command *command)
 
 	(void)docker;
 	credentials_join(task);
-	/* Perhaps the registry needs none: the problem is reported if the pull fails. */
+	/* Missing credentials do not end the task, because the registry may need none; the problem is reported if
+	 * the pull fails. */
 	if (task->problem.status)
 		log_event(LOG_WARNING, "registry-credentials", "registry=%s error=\"%s\"",
 			  task->reference.registry, task->problem.text ? task->problem.text : "");
@@ -366,7 +368,7 @@ void image_ensure_run(struct docker *docker, struct command *command)
 
 	task = task_find(docker, image);
 	if (task)
-		return; /* its end answers this ask as well */
+		return; /* the event at the end of that task also answers this request */
 	if (!link_is_up(docker)) {
 		emit_image(docker, ENGINE_IMAGE_FAILED, image, STATUS_UNAVAILABLE, docker->link.reason);
 		return;

@@ -50,7 +50,8 @@ static const char *search_path(const json_t *config)
 	return usual_path;
 }
 
-/* Whether the container's file system has @path. True if the engine cannot answer. */
+/* Whether the container's file system has @path. Also true if the engine cannot answer, so that the image is not
+ * refused without proof. */
 static bool has_path(struct http *http, const char *container, const char *path)
 {
 	char encoded[DOCKER_PATH_SIZE], whole[2 * DOCKER_PATH_SIZE];
@@ -62,7 +63,8 @@ static bool has_path(struct http *http, const char *container, const char *path)
 	return reply.status || reply.code != 404;
 }
 
-/* A name without a slash is looked for in PATH; a path that is not absolute, below the working directory. */
+/* Whether the container has @program. A name without a slash is searched in PATH; a path that is not absolute is
+ * below the working directory. */
 static bool has_program(struct http *http, const char *container, const json_t *config, const char *program)
 {
 	const char *directory = json_text_at(config, "WorkingDir");
@@ -82,10 +84,11 @@ static bool has_program(struct http *http, const char *container, const json_t *
 			return true;
 		part += length + (part[length] == ':');
 	}
-	return *part != '\0'; /* more places than are looked at */
+	return *part != '\0'; /* true if PATH has more directories than were searched */
 }
 
-/* A container that never runs: it is made to read its files. */
+/* Checks whether the image has the program. For this, a container is made, which never runs: the engine only answers
+ * questions about the files of a container. */
 static enum status program_look(const struct inspection *inspection, struct http *http, const json_t *config,
 				struct image_facts *facts, struct error *err)
 {

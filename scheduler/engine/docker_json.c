@@ -71,7 +71,8 @@ void docker_label_filter(const char *instance, const int64_t *job, char filter[D
 	docker_query_encode(plain, filter, DOCKER_PATH_SIZE);
 }
 
-/* Each one always, also where it says nothing: a label that is missing here would be the image's. */
+/* Makes the labels of a container. Each label is always set, even if its value is empty or 0: the container would
+ * otherwise get the image's label of that name. */
 static json_t *labels_make(const char *instance, const struct replica_spec *spec)
 {
 	const struct replica_key *key = &spec->key;
@@ -91,7 +92,7 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 	return labels;
 }
 
-/* Engines refuse a smaller limit, at the create. */
+/* The memory limit, at least MEMORY_LEAST_BYTES: engines refuse to create a container with a smaller one. 0: none. */
 static int64_t memory_of(const struct replica_spec *spec)
 {
 	bool too_small = spec->memory_bytes > 0 && spec->memory_bytes < MEMORY_LEAST_BYTES;
@@ -128,7 +129,7 @@ static bool device_is_cdi(const char *id)
 	return strchr(id, '=') != NULL;
 }
 
-/* Those of @device_ids that are of one kind. */
+/* Returns the @device_ids of one kind: names of the Container Device Interface if @cdi, otherwise nvidia's own ids. */
 static json_t *devices_pick(const json_t *device_ids, bool cdi)
 {
 	json_t *picked = json_array();
@@ -141,8 +142,8 @@ static json_t *devices_pick(const json_t *device_ids, bool cdi)
 	return picked;
 }
 
-/* Each kind has a driver of its own; cdi takes neither count nor options.
- * Source: https://docs.docker.com/reference/api/engine/version/v1.50/ (read 2026-11-20) */
+/* Makes one device request for each kind of id, because each kind has its own driver; the driver cdi accepts neither
+ * a count nor options. Source: https://docs.docker.com/reference/api/engine/version/v1.50/ (read 2026-11-20) */
 static json_t *device_requests_make(const json_t *device_ids)
 {
 	AUTO(json) json_t *cdi = devices_pick(device_ids, true), *nvidia = devices_pick(device_ids, false);
@@ -176,12 +177,12 @@ static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
 {
 	if (json_array_size(device_ids) > 0)
 		return json_object_set_new(host, "DeviceRequests", device_requests_make(device_ids)) == 0;
-	/* Or an image's own NVIDIA_VISIBLE_DEVICES=all would get every GPU. */
+	/* Without this variable, an image's own NVIDIA_VISIBLE_DEVICES=all would give the container every GPU. */
 	json_array_append_new(env, json_string("NVIDIA_VISIBLE_DEVICES=void"));
 	return true;
 }
 
-/* Directories in memory: the engine needs no path of the host for them. */
+/* Adds the spec's empty directories, in memory, so that the engine needs no path of the host for them. */
 static void tmpfs_set(json_t *host, const struct replica_spec *spec)
 {
 	AUTO(json) json_t *tmpfs = json_object();
@@ -232,7 +233,7 @@ void docker_container_clamp(json_t *body, unsigned cpu_count)
 		json_object_set_new(host, "NanoCpus", json_integer(most));
 }
 
-/* "ty-" and twelve hexadecimal digits: interface names end at fifteen characters. */
+/* The name has "ty-" and twelve hexadecimal digits, because the kernel limits interface names to fifteen characters. */
 static void bridge_name(const char *network, char name[DOCKER_DEVICE_SIZE])
 {
 	unsigned char digest[crypto_generichash_BYTES_MIN];
@@ -252,8 +253,9 @@ void docker_network_device(const char *instance, int64_t job, bool second, char 
 	bridge_name(seed, name);
 }
 
-/* An overlay is attachable, or swarm services alone could be in it. The swarm takes an address of its own for each node, the
- * first that is free: those are to be of the upper half, and not a replica's.
+/* The part of a network's body with its driver. An overlay is attachable: otherwise only services of the swarm could
+ * join it. The swarm takes the first free address for each node: docker_network_body() makes it take them from the
+ * upper half of the block, so that they are not a replica's.
  * Source: https://docs.docker.com/engine/network/drivers/overlay/ (read 2026-11-27) */
 static json_t *network_driver(enum engine_networks kind, const char *bridge)
 {
@@ -337,7 +339,8 @@ enum status docker_code_status(unsigned code)
 	}
 }
 
-/* A number as it is written here: digits alone. */
+/* Reads a label with a number as this file writes it: only digits. False: it is missing, has another form, or is
+ * above @max. */
 static bool label_number(const json_t *labels, const char *label, int64_t max, int64_t *ret_number)
 {
 	const char *text = json_text_at(labels, label);
@@ -363,7 +366,7 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	if (!label_number(labels, LABEL("job"), INT64_MAX, &job) ||
 	    !label_number(labels, LABEL("attempt"), UINT_MAX, &attempt))
 		return false;
-	/* An earlier release wrote none of 0. */
+	/* The label may be missing: an earlier release did not write the restart 0. */
 	if (json_object_get(labels, LABEL("restart")) &&
 	    !label_number(labels, LABEL("restart"), UINT_MAX, &restart))
 		return false;
@@ -375,7 +378,7 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	return true;
 }
 
-/* 0: there is none, or it is invalid. */
+/* Returns the gateway's port from the labels; 0: there is none, or it is invalid. */
 static uint16_t gateway_port_read(const json_t *labels)
 {
 	int64_t port;
@@ -390,7 +393,8 @@ static int64_t made_us_read(const json_t *labels)
 	return label_number(labels, LABEL("made"), INT64_MAX, &made_us) ? made_us : 0;
 }
 
-/* Which network it was made in is the caller's word: its id for our containers, for those of other people mostly a name. */
+/* Whether trainyard made the container, as its network mode shows: the engine keeps it as it was requested. trainyard
+ * always requests a network's id, other programs mostly request a name. */
 bool docker_container_is_made_here(const json_t *container)
 {
 	const char *network = json_text_at(json_object_get(container, "HostConfig"), "NetworkMode");
@@ -408,7 +412,7 @@ bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
 	       a->restart == b->restart;
 }
 
-/* The state that a list of the engine names. */
+/* Maps the state in an element of GET /containers/json. */
 static enum replica_observed listed_state(const char *state)
 {
 	if (strcmp(state, "created") == 0)
@@ -418,7 +422,7 @@ static enum replica_observed listed_state(const char *state)
 	return REPLICA_RUNNING;
 }
 
-/* Of "Exited (3) 2 hours ago"; -1 where it does not say. */
+/* Reads the exit code from a text such as "Exited (3) 2 hours ago"; -1: the text has none. */
 static int listed_exit_code(const json_t *container)
 {
 	const char *words = json_text_at(container, "Status");
@@ -446,7 +450,7 @@ static int64_t instant_at(const json_t *state, const char *key)
 	const char *text = json_text_at(state, key);
 	int64_t ns;
 
-	/* The engine writes the year 1 for "never". */
+	/* The engine writes a time in the year 1 for "never"; such a time is returned as 0. */
 	return text && time_parse(text, &ns) && ns > 0 ? ns : 0;
 }
 
@@ -473,7 +477,8 @@ bool docker_container_inspected(const json_t *container, struct replica_status *
 	if (status.observed == REPLICA_EXITED) {
 		status.exit_code = (int)json_int_at(state, "ExitCode", -1);
 		status.out_of_memory = json_true_at(state, "OOMKilled");
-		/* The end of an instant exit may lie before its start by some 0.5 ms. */
+		/* For a program that exits at once, the engine's end time may be up to some 0.5 ms before its start
+		 * time. */
 		status.finished_ns = finished_ns > started_ns ? finished_ns : started_ns;
 	}
 	*ret_status = status;
@@ -486,7 +491,8 @@ bool docker_container_is_of(const json_t *container, const json_t *body)
 	const char *label;
 	json_t *value;
 
-	/* It may have been asked for before, at another time, or when the engine had other files. */
+	/* These labels are not compared: an earlier request for the same container may have been made at another
+	 * time, or while the engine had access to other files. */
 	json_object_foreach(json_object_get(body, "Labels"), label, value)
 		if (strcmp(label, LABEL("made")) != 0 && strcmp(label, DOCKER_LABEL_FILES) != 0 &&
 		    strcmp(label, DOCKER_LABEL_REPORTS) != 0 &&
@@ -500,7 +506,7 @@ static const json_t *ipam_at(const json_t *network, size_t index)
 	return json_array_get(json_object_get(json_object_get(network, "IPAM"), "Config"), index);
 }
 
-/* The one that it was made with, or the one that engines make of the id.
+/* The name of the network's bridge: the one in its options, or the one that engines derive from its id.
  * Source: https://docs.docker.com/engine/network/drivers/bridge/#options (the option; read 2026-11-22), moby/moby,
  * libnetwork's bridge driver (the name made of the id; read 2026-11-22) */
 static void device_read(const json_t *network, const char *id, char device[DOCKER_DEVICE_SIZE])

@@ -27,18 +27,20 @@
 #include "scheduler/engine/nvidia_gpus.h"
 
 /*        ┌── backoff ──────────────┐
- *      DOWN ── ping ─> PINGING ── version, info ─> OPENING ── our files, our container, one like us? ── events > UP
+ *      DOWN ── ping ─> PINGING ── version, info ─> OPENING ── our files, our container, another daemon? ── events > UP
  *        ^                │                                         │                         │
  *        └────────────────┴──────────── no answer, stream broke ────┴─────────────────────────┘
- * The events stream is open before the first listing is asked for, so that no exit falls between. dockerd answers with
- * the stream's head a moment before it subscribes: events since /info was answered are asked for, to have those too. */
+ * The stream of events is opened before the first listing is requested, so that no exit is missed between the two. dockerd
+ * sends the stream's head a moment before it subscribes to events, so the events since the answer to /info are requested,
+ * too. */
 
 enum {
 	PING_TIMEOUT_S = 5,
 	EVENTS_PATIENCE_US = 2 * SECOND_US,
 	LISTING_EVERY_US = 30 * SECOND_US,
 	EVENT_LINE_MAX = 1024 * 1024,
-	OURS_MINOR = 50, /* the newest 1.x with changes that were looked at; the first that names devices */
+	OURS_MINOR = 50, /* the newest minor version of API 1.x whose changes were reviewed; the first in which /info
+			  * names devices */
 	LEAST_MINOR = 40,
 };
 
@@ -69,7 +71,7 @@ static void become_up(struct docker *docker)
 	followers_reconnect(docker);
 }
 
-/* Returns and forgets the signals that it was sent. */
+/* Returns the signals that the container was sent, and frees the record of them; 0: none. */
 static uint64_t signals_take(struct docker *docker, const struct replica_key *key)
 {
 	struct signalled **at = &docker->signalled, *found;
@@ -92,8 +94,9 @@ void link_signals_forget(struct docker *docker)
 		signals_take(docker, &docker->signalled->key);
 }
 
-/* The engine reports each signal that it sends before it reports the end. So a container that is stopped, killed or
- * removed from outside can be distinguished from a program that ends by itself with the same status. */
+/* Records a signal that was sent to a container. The engine reports each signal that it sends before it reports the
+ * container's end. So a container that is stopped, killed or removed from outside can be distinguished from a
+ * program that ends by itself with the same status. */
 static void signal_note(struct docker *docker, const struct docker_event *event)
 {
 	const uint64_t before = signals_take(docker, &event->status.key);
@@ -173,7 +176,8 @@ static void events_opened(void *arg)
 	become_up(arg);
 }
 
-/* Some engines keep the headers back until something happens. */
+/* Treats the event stream as open after a while without its headers: some engines send them only with the first
+ * event. */
 static void events_awaited(void *arg)
 {
 	struct docker *docker = arg;
@@ -238,7 +242,8 @@ static void looked_for(void *arg, const struct http_answer *answer)
 	self_look(docker, self_looked);
 }
 
-/* The engine may have another directory of that name, so it is asked for a file that was just made. */
+/* Asks for a file that was just made in the state directory, to find out whether the engine accesses the same files:
+ * the engine's machine may have another directory of the same path. */
 static void files_look_for(struct docker *docker)
 {
 	struct link *link = &docker->link;
@@ -267,7 +272,7 @@ static void files_look_for(struct docker *docker)
 							 .slot = &link->look });
 }
 
-/* Logged once: an engine alone is used, although it manages more. */
+/* Logs once that the engine manages a swarm, but that trainyard uses only this engine. */
 static void swarm_hint(const struct docker *docker, const json_t *info)
 {
 	const json_t *swarm = json_object_get(info, "Swarm");
@@ -300,7 +305,8 @@ static void info_done(void *arg, const struct http_answer *answer)
 		docker->link.engine_ns = 0;
 	host_deinit(&docker->link.host);
 	docker_host_read(info, NVIDIA_DIRECTORY, &docker->link.host);
-	/* Otherwise no job could be admitted, and the engine would not be asked again. */
+	/* An unknown host ends the link, so that the engine is asked again: without CPUs and memory no job could be
+	 * placed. */
 	if (!docker->link.host.known) {
 		link_lose(docker, "the engine's answer to /info names no CPUs or no memory");
 		return;
@@ -310,7 +316,8 @@ static void info_done(void *arg, const struct http_answer *answer)
 	files_look_for(docker);
 }
 
-/* Speaks the older of its newest version and ours. */
+/* Chooses the older of the engine's newest version and ours. False: the engine is too old, or its version is
+ * invalid. */
 static bool version_negotiate(struct docker *docker, const char *theirs)
 {
 	unsigned major = 0, minor = 0;

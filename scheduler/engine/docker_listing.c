@@ -35,13 +35,13 @@ struct listing {
 	struct network_status *networks;
 	size_t network_count, network_size;
 	size_t waiting;         /* answers to come */
-	bool refused;           /* the engine cannot inspect one of them */
+	bool refused;           /* the engine could not inspect one of the containers */
 	struct outcome outcome; /* of the first that failed */
 };
 
 struct inspection {
 	struct listing *listing;
-	struct replica_status listed; /* its status according to the list */
+	struct replica_status listed; /* the status that the list of containers has for it */
 };
 
 static void grow(void **items, size_t count, size_t *size, size_t item_bytes)
@@ -150,7 +150,7 @@ static void listing_end(struct listing *listing)
 		log_event(LOG_WARNING, "listing-failed", "status=%s error=\"%s\"",
 			  status_name(listing->outcome.status), listing->outcome.text);
 		docker_after(docker, &docker->listing_again, AGAIN_US, listing_again, docker);
-		/* An engine that takes calls and does not answer them is as good as gone. */
+		/* An engine that accepts calls and does not answer them counts as lost. */
 		if (listing->outcome.status == STATUS_UNAVAILABLE && listing->epoch == docker->link.epoch)
 			link_lose(docker, listing->outcome.text);
 	}
@@ -161,7 +161,7 @@ static void listing_end(struct listing *listing)
 		listing_ask(docker);
 }
 
-/* If the engine returns no history, no end counts as witnessed. */
+/* Marks the ends that the engine's history proves. Without a history, no end counts as witnessed. */
 static void history_answered(void *arg, const struct http_answer *answer)
 {
 	struct listing *listing = arg;
@@ -203,7 +203,7 @@ static void ask_history(struct listing *listing)
 							 .arg = listing });
 }
 
-/* An answer was dealt with; after the last one the listing is whole. */
+/* To be called after each answer; after the last one, the listing is complete. */
 static void listing_step(struct listing *listing)
 {
 	if (--listing->waiting > 0)
@@ -288,7 +288,8 @@ static void inspected(void *arg, const struct http_answer *answer)
 	listing_step(listing);
 }
 
-/* A network that the daemon's own container is to be in, and is not yet: one that was made anew since. */
+/* A step of the listing: the daemon's own container joins a network that it has to be in and is not yet in, for
+ * example because the container was made anew. */
 struct membership_step {
 	struct listing *listing;
 	struct network_status network;
@@ -382,8 +383,8 @@ static void named_again(void *arg, const struct http_answer *answer)
 	inspect_send(inspection);
 }
 
-/* Containers are identified by their names: a renamed one would be taken for gone, and stay for ever. It is renamed
- * back and then inspected by its name. */
+/* Gives a renamed container its name back, and then inspects it by that name. Containers are identified by their
+ * names: a renamed one would count as removed, and would never be removed. */
 static void rename_back(struct listing *listing, const struct replica_status *listed, const json_t *container)
 {
 	struct inspection *inspection = inspection_new(listing, listed);
@@ -414,7 +415,7 @@ static bool has_its_name(const struct listing *listing, const struct replica_key
 		if (one && strcmp(one + (one[0] == '/'), name) == 0)
 			return true;
 	}
-	return json_array_size(names) == 0; /* a container that is being removed */
+	return json_array_size(names) == 0; /* a container without names is being removed */
 }
 
 static void ask_networks(struct listing *listing)
@@ -451,7 +452,7 @@ static void container_take(struct listing *listing, const json_t *container)
 	else if (!has_its_name(listing, &status.key, container) && docker_container_is_made_here(container))
 		rename_back(listing, &status, container);
 	else if (!has_its_name(listing, &status.key, container))
-		return; /* a user's container, from an image made of one of ours */
+		return; /* a user's container with our labels, from an image made of one of our containers */
 	else
 		replica_take(listing, &status, json_object_get(container, "Labels"), needs_inspection);
 }

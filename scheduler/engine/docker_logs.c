@@ -24,22 +24,23 @@
  *      ^           │                                                      └── nothing new ─────────> ended
  *      └── lost ───┘
  *
- * The end of a followed stream proves nothing (a rotation ends it, and so does Podman too early), so
- * the log is read once more after the exit. Only its last lines: what was handed over is the beginning
- * of the file, so when the first of the last lines is known, everything before it is as well. If it is
- * not, the rest is read from the last known instant on; all of it where the engine's clock was put back (docker_reading.h).
+ * The end of a followed stream does not prove that the log has ended: a rotation ends the stream, and Podman ends it too
+ * early. So after the container's exit the last lines of the log are read once more (TAIL). The lines that were handed over
+ * are the beginning of the log: if the first of its last lines is known, all lines before it are known, too. Otherwise the
+ * rest is read from the time of the last known line on, or the whole log if the engine's clock was set back
+ * (docker_reading.h).
  *
  * Where followed streams lose lines (docker_make.h), a follower takes lines from complete readings only:
  *
  *   WAITING ──> FOLLOW ── an unknown line ──> pause ──> READ ──> FOLLOW ── …
  *
- * The last line of a reading may be cut off. It is handed over when another comes behind it, or when the followed stream
- * has the same. The pause is a multiple of what a reading takes, because such an engine reads the log from its beginning
- * each time, whatever it is asked for.
+ * The last line of a reading may be cut off. It is handed over when another line follows it, or when the followed stream
+ * has an equal line. The pause is a multiple of the time that a reading takes, because such an engine reads the log from
+ * its beginning for each request.
  *
- * An exit shortly before a reconnect may be nowhere else: the engine tells of it, and goes on listing the container as
- * running until it has put away its network. The event is older than our stream of events then, and the listing older
- * than the exit; so what was seen here is told with the end of the output. */
+ * A follower may be the only observer of an exit shortly before a reconnect. The engine sends the event of the exit first,
+ * and lists the container as running until it has removed its network. The event may then be older than the new stream of
+ * events, and the listing older than the exit. So the follower reports the exit at the end of the output. */
 
 enum {
 	TAIL_LINES = 256,
@@ -53,7 +54,7 @@ enum {
 
 enum stage { STAGE_WAITING, STAGE_FOLLOW, STAGE_READ, STAGE_TAIL, STAGE_REST, STAGE_LAST_LINES };
 
-/* Has at most one exchange or timer at a time. */
+/* Follows the output of one replica. It has at most one exchange or timer at a time. */
 struct follower {
 	struct follower *next;
 	struct docker *docker;
@@ -62,7 +63,7 @@ struct follower {
 	struct reading reading;
 	struct frames frames;
 	struct http_exchange *exchange;
-	char *held; /* bytes of the stream that came with a refused line */
+	char *held; /* the bytes of the stream from a refused line on: they are fed again later */
 	size_t held_length, held_size;
 	bool ended; /* the exchange is over, and */
 	struct outcome outcome;
@@ -70,14 +71,16 @@ struct follower {
 	struct timer again;
 	bool moved; /* a line was handed over since the stream was opened */
 	bool more;  /* FOLLOW: a reading will find an unknown line */
-	struct frames_line last; /* the last line of a reading, which may be cut off; stream 0: none */
+	struct frames_line last; /* READ: the last line so far, which may be cut off and is not handed over yet; its
+				  * stream 0: none */
 	struct text last_data;
-	int64_t whole_ns; /* lines that began before are finished, and were handed over */
+	int64_t whole_ns; /* lines that began before this time are complete and were handed over */
 	int64_t opened_us, pause_us;
-	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
+	bool judged, gap; /* TAIL: the first line was checked; it was unknown, so lines before it are missing */
 	int64_t retry_us;
 	bool exited,
-		exit_reported; /* its end was seen here; it was reported, by the thread that saw it first */
+		exit_reported; /* exited: this follower has observed the end of the container; exit_reported: the end was
+			        * reported, by an event or a listing */
 	struct replica_status exit;
 };
 
@@ -98,7 +101,8 @@ static void follower_free(struct follower *follower)
 	free(follower);
 }
 
-/* Events since the engine's last known time are requested, and report exits after it. */
+/* Whether this follower has to report the container's end itself. Events since the engine's last known time
+ * (link.engine_ns) are requested at each connection, and report all later ends. */
 static bool exit_is_unreported(const struct follower *follower)
 {
 	int64_t asked_ns = follower->docker->link.engine_ns;
@@ -144,7 +148,8 @@ static bool last_hand_over(struct follower *follower)
 	return true;
 }
 
-/* Of a reading that may end with a line that is being written. */
+/* STAGE_READ: takes a line of a complete reading. The last line may still be being written, so each line is kept
+ * until the next one comes. */
 static bool reading_take(struct follower *follower, const struct frames_line *line)
 {
 	if (!last_hand_over(follower))
@@ -158,7 +163,8 @@ static bool reading_take(struct follower *follower, const struct frames_line *li
 	return true;
 }
 
-/* Of a stream that may have left out lines. */
+/* Takes a line of a stream that may leave out lines. It is only a signal: it confirms the kept last line if both are
+ * equal; otherwise the log has to be read again. */
 static bool signal_take(struct follower *follower, const struct frames_line *line)
 {
 	const struct frames_line *last = &follower->last;
@@ -189,7 +195,7 @@ static bool take_line(void *arg, const struct frames_line *line)
 	return line_hand_over(follower, line);
 }
 
-/* Keeps what follows a refused line. */
+/* Keeps the bytes after a refused line. */
 static void hold(struct follower *follower, const char *data, size_t length)
 {
 	follower->held_length = 0;
@@ -203,7 +209,7 @@ static void hold(struct follower *follower, const char *data, size_t length)
 	follower->held_length = length;
 }
 
-/* The sink has no room; the bytes may be part of a line that is not complete. */
+/* Whether bytes or lines are kept because the sink has no room. The kept bytes may be an incomplete line. */
 static bool is_held(const struct follower *follower)
 {
 	return follower->held_length > 0 || follower->frames.halves[0].ready ||
@@ -269,7 +275,8 @@ static void reading_end(struct follower *follower)
 		open_stream(follower, STAGE_FOLLOW);
 }
 
-/* Some of the lines behind those that are unfinished may have been handed over. */
+/* Called when a stream breaks. Lines behind an unfinished one may have been handed over, so the next reading has to
+ * begin at the time of the unfinished line. */
 static void unfinished_note(struct follower *follower)
 {
 	const int64_t begun_ns = frames_unfinished_ns(&follower->frames);
@@ -342,7 +349,8 @@ static void exit_look(struct follower *follower)
 						     .slot = &follower->exchange });
 }
 
-/* True when there was no room for them. */
+/* Hands over the lines that have no newline at their ends. Returns true if the sink has no room for them; otherwise
+ * the follower has ended. */
 static bool last_lines_hand_over(struct follower *follower)
 {
 	follower->stage = STAGE_LAST_LINES;
@@ -352,14 +360,14 @@ static bool last_lines_hand_over(struct follower *follower)
 	return false;
 }
 
-/* Whether its lines are older than what is known, but none of them is the last of that: they may be younger, if the
- * engine's clock was put back. */
+/* Whether the tail has only lines that are older than the last known line, but not that line itself. The lines may
+ * still be new, if the engine's clock was set back, so the whole log has to be read. */
 static bool tail_is_astray(const struct follower *follower)
 {
 	return follower->stage == STAGE_TAIL && follower->judged && !reading_has_arrived(&follower->reading);
 }
 
-/* The stream is over and all its bytes were read. */
+/* Chooses the next stage after a stream has ended and all its bytes were taken. */
 static void stream_resolve(struct follower *follower)
 {
 	char name[32];
@@ -371,7 +379,7 @@ static void stream_resolve(struct follower *follower)
 		pause_before_reading(follower);
 	} else if (follower->code == 404 || follower->code == 409) { /* gone, or about to be */
 		follower_end(follower);
-	} else if (follower->code == 501) { /* its log driver cannot be read */
+	} else if (follower->code == 501) { /* 501: the engine cannot read the log driver's logs */
 		docker_replica_name(&follower->key, name);
 		log_event(LOG_WARNING, "logs-unreadable", "job=%" PRId64 " replica=%s error=\"%s\"",
 			  follower->key.job, name, follower->outcome.text);
@@ -459,7 +467,7 @@ void follower_note_exit(struct docker *docker, const struct replica_key *key)
 	follower->exit_reported = true;
 	if (timer_is_set(&follower->again))
 		docker_after(docker, &follower->again, 0, retry_fire, follower);
-	/* The ones before it in the lane may run for ever. */
+	/* A queued stream is given up, because the streams before it in the lane may run without end. */
 	if (follower->stage == STAGE_FOLLOW && follower->exchange && http_is_queued(follower->exchange)) {
 		http_cancel(follower->exchange);
 		exit_look(follower);
@@ -485,7 +493,7 @@ void follower_begin_run(struct docker *docker, struct command *command)
 		open_stream(follower, STAGE_FOLLOW);
 }
 
-/* Feeds what was held; may end the follower. True when there was no room for all of it. */
+/* Feeds the kept bytes again; may end the follower. Returns true if the sink still has no room for all of them. */
 static bool follower_resume(struct follower *follower)
 {
 	enum frames_result result;
@@ -518,7 +526,7 @@ static bool follower_resume(struct follower *follower)
 	return false;
 }
 
-/* @first and all behind it go before the others. */
+/* Rotates the list of followers: @first and all followers behind it are moved to its front. */
 static void followers_turn(struct docker *docker, struct follower *first)
 {
 	struct follower *head = docker->followers, *last = head, *last_served = NULL;
@@ -533,8 +541,8 @@ static void followers_turn(struct docker *docker, struct follower *first)
 	docker->followers = first;
 }
 
-/* A stream that finds no room is the first to find some the next time: a few streams with much output would otherwise leave none
- * to those behind them, for as long as they print. */
+/* Lets the followers hand over their kept lines. The first one that finds no room is the first in the next call:
+ * otherwise a few streams with much output would leave no room to those behind them. */
 void followers_resume(struct docker *docker)
 {
 	struct follower *refused = NULL, *next;

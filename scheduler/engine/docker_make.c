@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_make.h"
 
-/* Podman's: tried with 4.3.1 and 5.8. Once a container has exited, its log is followed by a reader that drops each line for
- * which the connection is not ready. Of a create, 4.3.1 does not look at DeviceRequests.
- * Choice: later ones, which take some requests of CDI, are refused too until one was tried. */
+/* The first row is Podman, tried with 4.3.1 and 5.8. Once a container has exited, Podman follows its log with a
+ * reader that drops each line for which the connection is not ready. In create requests, 4.3.1 ignores
+ * DeviceRequests. Choice: GPUs are refused for later versions, too, until one was tried, although they accept some
+ * requests of CDI. */
 static const struct docker_make makes[] = {
 	{ "Podman", "BuildahVersion", .has_late_bridges = true, .tells_seconds = true, .streams_lose_lines = true,
 	  .ignores_gpus = true },

@@ -7,7 +7,8 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-/* Source: answers of Docker 20.10, moby/moby, volume/mounts/validate.go */
+/* The beginning of the engine's message about a missing path. Source: answers of Docker 20.10, moby/moby,
+ * volume/mounts/validate.go */
 static const char unseen[] = "bind source path does not exist: ";
 
 static json_t *mount_make(const char *reported)
@@ -19,7 +20,8 @@ static json_t *mount_make(const char *reported)
 
 	if (read_only)
 		length -= strlen(only);
-	/* Places in containers are ours, without a colon; what is before may have some. */
+	/* The last colon separates the two paths: the path in the container is ours and has no colon, but the path
+	 * of this machine may have some. */
 	for (at = length; at > 0 && reported[at - 1] != ':';)
 		at--;
 	return at == 0 ? NULL

@@ -17,7 +17,8 @@
 enum {
 	CREATE_TRIES = 64,
 	BRIDGE_TRIES = 32,
-	REMOVE_TRIES = 60, /* of RETRY_US: endpoints go some time after their containers */
+	REMOVE_TRIES = 60, /* attempts, RETRY_US apart: a network keeps its endpoints for some time after its containers
+			    * ended */
 	TUNNEL_WAIT_US = 60 * SECOND_US,
 	RETRY_US = 250 * MILLISECOND_US,
 };
@@ -33,13 +34,15 @@ struct network_task {
 	bool waits; /* for a removal: waits until the creation of the same network ends */
 	bool chosen;
 	bool second_device;
-	enum docker_reach_kind reach; /* the kind that the engine is asked for */
+	enum docker_reach_kind reach; /* the kind of reach that the new network is requested with */
 	struct subnet choice;         /* the block of the network; reserved while the engine makes the network */
 	struct subnet_list refused;   /* blocks that the engine refused */
-	struct network_status made;   /* while the daemon's own container joins it, or its tunnel is made */
+	struct network_status made;   /* the network that exists now, while the daemon's own container joins it or its
+				       * tunnel is made */
 	bool awaits_tunnel;
 	char id[sizeof(
-		((struct network_status *)0)->id)]; /* for a removal: the network that the daemon's container leaves */
+		((struct network_status *)0)->id)]; /* for a removal: the id of the network that the daemon's container
+						     * leaves */
 };
 
 static struct network_task *task_begin(struct docker *docker, enum engine_event_kind failed,
@@ -72,7 +75,7 @@ static struct network_task *creation_find(const struct docker *docker, int64_t j
 
 static void remove_look(void *arg);
 
-/* Continues the removal that waited for a creation of @job's network. */
+/* Continues the removals that waited for a creation of @job's network. */
 static void waiting_removals_go(struct docker *docker, int64_t job)
 {
 	struct network_task *task;
@@ -109,7 +112,8 @@ static void task_fail(struct network_task *task, enum status status, const char 
 	task_end(task);
 }
 
-/* The networks of GET /networks; NULL after the task failed. */
+/* Returns the array in an answer to GET /networks; the caller owns it. NULL: the answer is a failure, and the task
+ * was ended. */
 static json_t *networks_of(struct network_task *task, const struct http_answer *answer)
 {
 	json_t *networks = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
@@ -169,7 +173,8 @@ static void joined(void *arg, const struct outcome *outcome)
 		ready(task, &task->made);
 }
 
-/* The tunnel is ready, or jobs run without it: docker_carry_network() reports why. */
+/* Ends the creation when the tunnel was tried. Jobs also run without the tunnel: docker_carry_network() reports why
+ * it does not work. */
 static void tunnel_awaited(void *arg)
 {
 	struct network_task *task = arg;
@@ -201,14 +206,15 @@ static void tunnel_make(struct network_task *task)
 	docker_after(task->docker, &task->again, TUNNEL_WAIT_US, tunnel_awaited, task);
 }
 
-/* ---- one that this machine has no bridge of ---- */
+/* ---- a network whose bridge is not on this machine ---- */
 
 static void far_removed(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
 
 	link_watch(task->docker, answer);
-	if (answer->code >= 300 && answer->code != 404) /* a container is connected to it */
+	if (answer->code >= 300 && answer->code != 404) /* the network stays as it is, because a container is connected
+							 * to it */
 		ready(task, &task->made);
 	else
 		create_look(task);
@@ -216,7 +222,8 @@ static void far_removed(void *arg, const struct http_answer *answer)
 
 static bool is_far(const struct network_task *task)
 {
-	/* By its name, not by its address: a network of another engine may have the same one here. */
+	/* Compares the bridge's name and not its address, because a network of another engine on this machine may
+	 * have the same address. */
 	return task->docker->link.may_be_far && if_nametoindex(task->made.reach.device) == 0;
 }
 
@@ -238,7 +245,7 @@ static void far_remove(struct network_task *task)
 							       .arg = task });
 }
 
-/* The network exists: next is the server at the address that replicas are given. */
+/* Continues after the network exists: makes the daemon's server reachable at the address that replicas are given. */
 static void present(struct network_task *task, const struct network_status *network,
 		    enum docker_reach_kind reach)
 {
@@ -270,7 +277,8 @@ static void adopt(struct network_task *task, const json_t *network)
 	}
 }
 
-/* Docker says 403 to a network that conflicts with another, Podman 500 to each kind.
+/* Whether the engine refused a network because the name of its bridge is in use. For a conflict with another
+ * network, Docker answers 403, and Podman answers 500 to conflicts of each kind.
  * Source: answers of Docker 20.10 and Podman 4.3 */
 static bool bridge_is_taken(const struct http_answer *answer, const struct outcome *outcome)
 {
@@ -298,7 +306,7 @@ static enum docker_reach_kind reach_wanted(const struct docker *docker)
 {
 	if (docker->link.self[0])
 		return REACH_JOINED;
-	/* An overlay is no interface of the manager's machine. */
+	/* A manager's machine has no interface in an overlay, so the reach of an overlay is always carried. */
 	return docker->link.is_far || docker->makes != ENGINE_BRIDGES ? REACH_TUNNEL : REACH_BRIDGE;
 }
 
@@ -329,8 +337,9 @@ static void create_done(void *arg, const struct http_answer *answer)
 	}
 	task->chosen = false;
 	if (made_by_another(answer, &outcome) && ++task->tries < CREATE_TRIES) {
-		/* The bridge never gets its network if the engine itself was killed while it made the network: it keeps
-		 * the bridge only. The network then gets a second name for its device. Choice: after eight seconds. */
+		/* If the engine is killed while it makes a network, the bridge may exist without a network for good.
+		 * So after BRIDGE_TRIES attempts the network gets the second name for its bridge. Choice: this takes
+		 * eight seconds. */
 		if (bridge_is_taken(answer, &outcome) && task->tries >= BRIDGE_TRIES)
 			task->second_device = true;
 		docker_after(task->docker, &task->again, RETRY_US, create_look, task);
@@ -391,7 +400,8 @@ static unsigned bits_wanted(const struct network_task *task)
 	return bits && task->docker->makes != ENGINE_BRIDGES ? bits - 1 : bits;
 }
 
-/* Blocks that no new network can have. */
+/* Adds the blocks that a new network must not have: those of other networks, of this machine, and of creations under
+ * way. */
 static void taken_gather(struct network_task *task, const json_t *networks, struct subnet_list *taken)
 {
 	docker_networks_taken(networks, taken);
@@ -491,7 +501,7 @@ static void remove_done(void *arg, const struct http_answer *answer)
 
 	docker_outcome(task->docker, answer, &outcome);
 	if ((!outcome.status || answer->code == 404) && ++task->tries < REMOVE_TRIES)
-		remove_look(task); /* the job may have another network */
+		remove_look(task); /* the job may have a second network */
 	else if ((answer->code == 403 || answer->code == 500) && ++task->tries < REMOVE_TRIES)
 		docker_after(task->docker, &task->again, RETRY_US, remove_look, task);
 	else
@@ -582,7 +592,8 @@ void network_remove_run(struct docker *docker, struct command *command)
 
 	if (!task)
 		return;
-	/* A creation is under way: a look now would find no network, and the network would be made afterwards. */
+	/* While a creation of the network is under way, the removal has to wait: it would find no network, and the
+	 * network would be made after it. */
 	task->waits = creation_find(docker, command->job) != NULL;
 	if (!task->waits)
 		remove_look(task);

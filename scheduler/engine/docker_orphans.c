@@ -16,7 +16,7 @@ enum { REPORTED_MOST = 10, NANOSECONDS = 1000 * 1000 * 1000 };
 
 /* ---- reading ---- */
 
-/* False when it is missing or too long. */
+/* Copies a text. False: @from is NULL or too long. */
 static bool text_copy(char *to, size_t size, const char *from)
 {
 	return from && (size_t)snprintf(to, size, "%s", from) < size;
@@ -36,7 +36,8 @@ static bool name_is_ours(const struct orphan *item)
 	       item->name[3 + length] == '-';
 }
 
-/* A container has a list of names with a slash before each, and its time in seconds. */
+/* Reads a container, which has an array of names with a slash before each, and a time in seconds. False: its name is
+ * missing or too long. */
 static bool container_read(const json_t *from, struct orphan *item)
 {
 	const char *name = json_string_value(json_array_get(json_object_get(from, "Names"), 0));
@@ -133,7 +134,8 @@ static void others_end(struct others *others)
 	free(others);
 }
 
-/* If the answer fails, nothing is logged: the next start tries again. */
+/* Adds the objects of an answer. False: the answer is a failure; it is not logged, because the next start asks
+ * again. */
 static bool answer_add(struct others *others, enum orphan_kind kind, const struct http_answer *answer)
 {
 	AUTO(json) json_t *found = NULL;

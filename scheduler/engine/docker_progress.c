@@ -7,7 +7,7 @@
 
 #include "daemon/base/json.h"
 
-/* The meaning of the engine's texts about a layer. */
+/* What each of the engine's texts says about a layer: whether it was fetched, and whether it is completely done. */
 static const struct {
 	const char *status;
 	bool fetched, done;
@@ -103,7 +103,7 @@ void progress_feed(struct progress *progress, const char *data, size_t length)
 	piece_append(progress, data, length);
 }
 
-/* The engine's numbers are whatever they are; a sum of these does not overflow. */
+/* Limits a number of the engine, which may be anything, so that the sum over all layers cannot overflow. */
 static int64_t bounded(int64_t bytes)
 {
 	const int64_t most = INT64_MAX / PROGRESS_LAYERS_MAX;
@@ -134,7 +134,8 @@ bool progress_print(struct progress *progress, const char *image, struct text *t
 	for (size_t i = 0; i < progress->layer_count; i++)
 		done += progress->layers[i].done;
 	if (done == progress->layer_count)
-		return false; /* the layers known so far, or all: the end is reported anyway */
+		return false; /* no line: all known layers are done, and the pull's end is reported by an event of its
+			       * own */
 	text_printf(text, "Pulling %s: %zu of %zu layers", image, done, progress->layer_count);
 	if (total > 0)
 		text_printf(text, ", %.1f MB of %.1f MB", (double)current / 1e6, (double)total / 1e6);

@@ -41,7 +41,7 @@ static int socket_call(const char *path)
 	return problem == EAGAIN ? 0 : problem; /* it is there, and busy */
 }
 
-/* Where Docker puts the socket of an engine that is not root's, and Podman its sockets.
+/* Appends the other usual sockets at which an engine answers: those of rootless engines of Docker, and of Podman.
  * Source: https://docs.docker.com/engine/security/rootless/, https://docs.docker.com/desktop/ (read 2026-11-25) and
  * podman-system-service(1) (read 2026-11-27) */
 static void others_write(struct text *text, const char *path)
@@ -67,7 +67,8 @@ static void others_write(struct text *text, const char *path)
 	}
 }
 
-/* The group is the socket's own; the engine gives it to root where it finds no group docker. */
+/* Appends how the user gets permission to use the socket. The group is the socket's; it is root's if the engine
+ * found no group "docker". */
 static void permission_write(struct text *text, const char *path)
 {
 	const struct passwd *user = getpwuid(geteuid());
@@ -119,7 +120,7 @@ static enum status socket_reach(const char *path, struct error *err)
 			 strerrordesc_np(problem), help.length ? help.data : "");
 }
 
-/* By the smallest question: that ssh and TLS have come to an engine shows by an answer only. */
+/* Asks an engine over a network one short question: only an answer proves that ssh or TLS reached the engine. */
 static enum status far_reach(struct endpoint *endpoint, struct error *err)
 {
 	const struct hijack_request request = {

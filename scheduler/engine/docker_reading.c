@@ -33,7 +33,7 @@ static int64_t latest_ns(const struct reading *reading)
 	return out > errors ? out : errors;
 }
 
-/* Whether it is among the whole lines that were handed over. */
+/* Whether the line is, by its time, among the lines that were handed over in an earlier reading. */
 static bool is_reached(struct stream_reading *stream, const struct frames_line *line)
 {
 	const struct log_reach *reach = &stream->reach;
@@ -97,8 +97,9 @@ bool reading_is_in_order(const struct reading *reading)
 	return !reading->rewound && !reading->streams[0].reach.behind && !reading->streams[1].reach.behind;
 }
 
-/* The engine's since is inclusive. Some engines take it for each line, others up to the first that is late enough: what
- * lies behind lines that are later is found by reading all. */
+/* The engine's parameter "since" includes lines of that time. Some engines compare each line with it. Others skip
+ * lines only up to the first one that is late enough: earlier lines behind it are found only by reading the whole
+ * log. */
 int64_t reading_since_ns(const struct reading *reading)
 {
 	const int64_t out = reading->streams[0].reach.time_ns, errors = reading->streams[1].reach.time_ns;

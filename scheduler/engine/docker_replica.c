@@ -33,11 +33,11 @@ struct replica_task {
 	unsigned tries;
 	struct timer again;
 	struct http_exchange *call; /* START: queued or under way */
-	bool stop_wanted;           /* START: it is not wanted any more, with: */
+	bool stop_wanted;           /* START: the replica has to be stopped after its start, with this time to end: */
 	unsigned stop_grace_s;
-	bool announced;   /* REMOVE: the event was faster than the answer */
+	bool announced;   /* REMOVE: the event of the removal arrived before the call's answer */
 	bool died;        /* START: it has already exited */
-	uint64_t signals; /* START, EXIT: signals sent before that through the engine */
+	uint64_t signals; /* START, EXIT: the signals that the engine sent to the container before its end */
 };
 
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
@@ -73,8 +73,8 @@ static void task_end(struct replica_task *task)
 	free(task);
 }
 
-/* Engines answer 500 also where no further try helps: to what the image or the request is to blame for.
- * Source: answers of Docker 20.10 */
+/* The status of a refused request. Engines answer 500 also to errors that repeating cannot repair, because the image
+ * or the request causes them; their texts are listed here. Source: answers of Docker 20.10 */
 static enum status refusal_status(const struct outcome *outcome)
 {
 	static const char *const lasting[] = {
@@ -139,7 +139,8 @@ static void task_inspect(struct replica_task *task, void (*done)(void *arg, cons
 		  (struct http_request){ .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = done });
 }
 
-/* Whether the engine could inspect the container. */
+/* Reads the answer to an inspection. False: the engine could not inspect the container, and *ret_outcome has the
+ * reason. */
 static bool inspection_read(struct replica_task *task, const struct http_answer *answer,
 			    struct replica_status *ret_status, struct outcome *ret_outcome)
 {
@@ -155,7 +156,7 @@ static bool inspection_read(struct replica_task *task, const struct http_answer 
 
 /* ---- start ---- */
 
-/* An exit that is reported once the container's reports are fetched. */
+/* An exit that is reported to the sink after the container's report files were fetched. */
 struct telling {
 	struct docker *docker;
 	struct replica_status status;
@@ -165,7 +166,7 @@ static void exit_reported(void *arg, bool is_lost)
 {
 	struct telling *telling = arg;
 
-	if (!is_lost) { /* else the listing after the engine's return reports it */
+	if (!is_lost) { /* after a loss, the listing of the next connection reports the exit */
 		follower_note_exit(telling->docker, &telling->status.key);
 		emit_replica(telling->docker, ENGINE_REPLICA_EXITED, &telling->status);
 	}
@@ -205,7 +206,7 @@ static void start_succeed(struct replica_task *task)
 		stop_send(docker, &over.key, over.stop_grace_s);
 }
 
-/* It was never started: it is what it was before. */
+/* Ends a start that was not executed: the container is still only created, which is reported. */
 static void start_drop(struct replica_task *task)
 {
 	if (task->call)
@@ -216,14 +217,16 @@ static void start_drop(struct replica_task *task)
 
 static void start_send(void *arg);
 
-/* The error is caused by another container that is just being removed. */
+/* Whether repeating the start may help: another container is just being removed, which still holds the network or
+ * the address. */
 static bool start_may_go_better(const struct http_answer *answer, const struct outcome *outcome)
 {
 	return (answer->code == 404 && strstr(outcome->text, "network")) ||
 	       (answer->code == 403 && strstr(outcome->text, "ddress already in use"));
 }
 
-/* The container was removed before it was started, which is not the job's fault. The event about it may come later. */
+/* Whether the start failed because the container was removed before it, which is not the job's fault. The event of
+ * the removal may arrive later. */
 static bool start_came_too_late(const struct http_answer *answer, const struct outcome *outcome)
 {
 	return (answer->code == 404 && strcasestr(outcome->text, "no such container")) ||
@@ -252,7 +255,8 @@ static void start_done(void *arg, const struct http_answer *answer)
 		start_succeed(task);
 }
 
-/* It may have been stopped while it was looked at, or waited for its second try. */
+/* Sends the start, unless a stop was ordered while the container was inspected or the task waited for its second
+ * attempt. */
 static void start_send(void *arg)
 {
 	struct replica_task *task = arg;
@@ -286,7 +290,8 @@ static void start_unmade(void *arg, const struct http_answer *answer)
 		start_lost(task);
 }
 
-/* A daemon that was killed between the create and the copies has left it without them: it is made again. */
+/* If the copies' mark is missing, a daemon was killed between the create and the copies: the container is then made
+ * again. */
 static void start_mark_looked(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
@@ -315,7 +320,7 @@ static void start_created(struct replica_task *task, const struct http_answer *a
 		start_send(task);
 }
 
-/* A second start would run an exited container again, so it is looked at first. */
+/* Starts the container only if it has never run: a second start would run an exited container again. */
 static void start_looked(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
@@ -342,7 +347,8 @@ void replica_start_run(struct docker *docker, struct command *command)
 {
 	struct replica_task *task;
 
-	/* Asked for again after a loss: two starts at a time could run a short program twice. */
+	/* The same start may be ordered again after a loss of the engine. Two starts at a time could run a short
+	 * program twice. */
 	if (replica_is_starting(docker, &command->key))
 		return;
 	task = task_begin(docker, TASK_START, command);
@@ -361,7 +367,7 @@ static void stop_looked(void *arg, const struct http_answer *answer)
 
 	if (answer->code == 404) {
 		emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
-	} else if (!known || status.observed == REPLICA_RUNNING) { /* so that the stop is asked for again */
+	} else if (!known || status.observed == REPLICA_RUNNING) { /* a failure makes the caller order the stop again */
 		if (known)
 			snprintf(outcome.text, sizeof(outcome.text),
 				 "the engine does not know yet that it has ended");
@@ -384,8 +390,8 @@ static void stop_done(void *arg, const struct http_answer *answer)
 		task_fail(task, &outcome);
 		return;
 	}
-	/* It had ended already. The listing that said otherwise may be older than the exit, and the event older than
-	 * our stream of events: no other report will come. */
+	/* 304: the container had already ended. The inspection below reports this exit, because no other report may
+	 * come: the last listing may be older than the exit, and the event may be older than the events stream. */
 	if (answer->code == 304) {
 		task_inspect(task, stop_looked);
 		return;
@@ -412,8 +418,9 @@ static void stop_send(struct docker *docker, const struct replica_key *key, unsi
 	stop_call(task_new(docker, TASK_STOP, key), grace_s);
 }
 
-/* A start that still waits in its lane is dropped; a running one is stopped after it: a stop that the engine gets
- * before it is answered "not running". */
+/* Handles a stop while a start is under way. A start that is still queued in its lane is dropped. A running one is
+ * stopped after its answer, because the engine answers "not running" to an earlier stop. False: no start is under
+ * way. */
 static bool start_revoke(struct docker *docker, const struct command *command)
 {
 	struct replica_task *start = task_find(docker, TASK_START, &command->key);
@@ -495,10 +502,11 @@ static void exit_inspect_again(void *arg)
 	if (link_is_up(task->docker))
 		exit_inspect(task);
 	else
-		task_end(task); /* lost with the engine: the listing after its return reports it */
+		task_end(task); /* the engine is lost: the listing of the next connection reports the exit */
 }
 
-/* The exit code in the event is not used: an image's label named "exitCode" would replace it. */
+/* Reports the exit with the inspection's exit code, not the event's: an image's label named "exitCode" would replace
+ * the latter. */
 static void exit_inspected(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
@@ -528,7 +536,7 @@ void replica_died(struct docker *docker, const struct replica_key *key, uint64_t
 {
 	struct replica_task *start = task_find(docker, TASK_START, key);
 
-	/* A short program ends before its start is answered; STARTED goes first all the same. */
+	/* A short program may end before its start is answered. STARTED is still sent before the exit. */
 	if (start) {
 		start->died = true;
 		start->signals = signals;

@@ -17,7 +17,8 @@
 
 enum {
 	EVERY_US = 2 * SECOND_US,
-	OVER_EVERY_US = 30 * SECOND_US, /* after the last fetch, to find the container gone */
+	OVER_EVERY_US = 30 * SECOND_US, /* the time between looks for the container after the last fetch, until it is
+					 * gone */
 	BYTES_MAX = 16 * 1024 * 1024,   /* of all files in the directory */
 	PLACE_SIZE = 256,
 	CODE_GONE = 404,
@@ -40,13 +41,13 @@ struct report {
 	struct timer again;
 	struct http_exchange *fetch;
 	bool is_last; /* for the running fetch */
-	bool is_over; /* the last one has been made */
-	bool is_gone; /* there is no such container: freed by its timer */
+	bool is_over; /* the last fetch was made */
+	bool is_gone; /* the container does not exist any more: the timer frees this struct */
 	struct waiter *waiters;
 	/* Of a fetch: */
 	struct archive archive;
 	struct file_sink sink;
-	char name[64]; /* of the current file; "": a file that is not wanted */
+	char name[64]; /* the name of the current file; "": the file is not wanted */
 	size_t size;
 	struct text data;
 };
@@ -79,7 +80,7 @@ static void problem_report(const struct report *report, const char *problem)
 		  report->place, problem);
 }
 
-/* A reader finds the file of before or the new one, never a part. */
+/* Replaces the file by renaming, so that a reader finds either the old or the new content, never a part. */
 static void file_keep(struct report *report)
 {
 	AUTO(string)
@@ -150,7 +151,8 @@ static enum http_outcome fetched_piece(void *arg, const char *data, size_t lengt
 	return archive_take(&report->archive, data, length) ? HTTP_TAKEN : HTTP_BREAK;
 }
 
-/* If the program has removed the directory, the container is not gone: the engine's text has the directory's name. */
+/* Whether the container is gone. If only the directory is missing, because the program removed it, the engine's text
+ * has the directory's name. */
 static bool is_gone(const struct report *report, const struct http_answer *answer)
 {
 	return answer->code == CODE_GONE && !strstr(answer->body, report->place);
@@ -205,7 +207,7 @@ static void fetch(void *arg)
 	struct report *report = arg;
 
 	if (report->docker->closing || report->fetch)
-		return; /* the end of the running fetch sets the timer */
+		return; /* the timer is set when the running fetch ends */
 	if (report->is_gone)
 		report_free(report);
 	else if (link_is_up(report->docker))

@@ -30,7 +30,7 @@ enum { START_PATIENCE_MS = 10 * 1000, EXEC_ID_SIZE = 65 };
 
 struct route {
 	char *manager, *node;
-	pthread_mutex_t lock; /* guards the rest but is_over, which the thread sets */
+	pthread_mutex_t lock; /* guards all members below except is_over, which the route's thread sets */
 	bool is_open, is_stale;
 	atomic_bool is_over;
 	pthread_t thread;
@@ -55,7 +55,7 @@ static void *route_main(void *arg)
 	return NULL;
 }
 
-/* ---- opening and closing: with the lock ---- */
+/* ---- opening and closing: to be called with the lock held ---- */
 
 static void stream_close(struct route *route)
 {
@@ -226,9 +226,10 @@ static enum status route_open(struct route *route, struct error *err)
 	return rc;
 }
 
-/* ---- as struct endpoint_dialer has it ---- */
+/* ---- the functions of struct endpoint_dialer ---- */
 
-/* A full pipe is that of a route that has stopped. */
+/* Hands one end of a new pair of sockets to the route's thread by its pipe and returns the other. -1: the pipe is
+ * full, because the thread has stopped. */
 static int route_request(const struct route *route, struct error *err)
 {
 	struct tunnel_request request = { .address = route->found.address, .port = SWARM_AGENT_PORT };

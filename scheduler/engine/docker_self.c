@@ -23,7 +23,7 @@ enum { LINE_SIZE = 4096, ROUTES_MAX_BYTES = 1024 * 1024 };
 
 /* ---- which it is ---- */
 
-/* The first name of @path that an engine gives to a container: 64 hexadecimal digits. */
+/* Finds the first part of @path that can be a container's id: 64 hexadecimal digits. */
 static bool id_find(const char *path, char id[DOCKER_SELF_SIZE])
 {
 	for (; *path; path += strcspn(path, "/"), path += *path == '/') {
@@ -37,8 +37,8 @@ static bool id_find(const char *path, char id[DOCKER_SELF_SIZE])
 	return false;
 }
 
-/* Its /etc/hostname is a file of the engine's, in a directory of the container's name.
- * Source: /proc/self/mountinfo in containers of Docker 20.10 and Podman 4.3; its form is that of
+/* Finds the container's id: /etc/hostname is a mount of a file of the engine, in a directory that is named by the
+ * id. Source: /proc/self/mountinfo in containers of Docker 20.10 and Podman 4.3; its form is that of
  * https://docs.kernel.org/filesystems/proc.html (3.5) */
 bool self_container(char id[DOCKER_SELF_SIZE])
 {
@@ -49,14 +49,14 @@ bool self_container(char id[DOCKER_SELF_SIZE])
 	while (mounts && fgets(line, sizeof(line), mounts))
 		if (sscanf(line, "%*d %*d %*s %4095s %4095s", root, place) == 2 &&
 		    strcmp(place, "/etc/hostname") == 0)
-			found = id_find(root, id); /* the last one hides those before it */
+			found = id_find(root, id); /* a later mount on the same path hides the earlier ones */
 	if (mounts)
 		fclose(mounts);
 	return found;
 }
 
-/* A container that shares the host's network has the bridges itself, and one that shares another container's network
- * cannot join any. */
+/* Whether the container has a network of its own. One with the host's network has the bridges already, and one with
+ * another container's network cannot join a network. */
 static bool has_own_network(const json_t *container)
 {
 	const char *mode = json_text_at(json_object_get(container, "HostConfig"), "NetworkMode");
@@ -119,7 +119,8 @@ void self_device(uint32_t address, char device[DOCKER_DEVICE_SIZE])
 	freeifaddrs(all);
 }
 
-/* The engine accepts a block that hides one of the host's own routes; trainyard does not use such blocks. */
+/* Adds the blocks of this host's routes. The engine would accept a block that hides such a route; trainyard does not
+ * use one. */
 static void routes_add(struct subnet_list *list)
 {
 	int fd = open("/proc/net/route", O_RDONLY | O_CLOEXEC);
@@ -206,8 +207,8 @@ void self_join(struct docker *docker, struct network_status *network,
 
 	*membership = (struct membership){ .docker = docker, .network = network, .joined = then, .arg = arg };
 	subnet_print_address(network->reach.address, address);
-	/* Its way to everywhere else stays as it is.
-	 * Source: https://docs.docker.com/reference/api/engine/version/v1.48/ (GwPriority); older ones leave it unread */
+	/* The low priority keeps the container's default route on its other network.
+	 * Source: https://docs.docker.com/reference/api/engine/version/v1.48/ (GwPriority); older engines ignore it */
 	AUTO(json)
 	json_t *body = json_pack("{ss s{s{ss} si}}", "Container", docker->link.self, "EndpointConfig",
 				 "IPAMConfig", "IPv4Address", address, "GwPriority", -1);

@@ -30,7 +30,7 @@ struct run {
 	struct text said;
 };
 
-/* It has no terminal, and asks nothing: a daemon makes many connections. */
+/* Starts ssh without a terminal, so that it cannot ask the user anything: a daemon makes many connections. */
 static int ssh_spawn(const struct endpoint_address *place, int near, int errors, pid_t *ret_pid)
 {
 	AUTO(string) char *socket = place->path ? memory_printf("unix://%s", place->path) : NULL;
@@ -90,8 +90,9 @@ static void said_add(struct run *run)
 	}
 }
 
-/* Until ssh has ended, or the caller has closed its end: ssh would wait on for the other machine then. A master connection
- * of ssh (ControlPersist) keeps the errors open for long. */
+/* Waits until ssh has ended, or the caller has closed its end of @near, because ssh would then still wait for the
+ * other machine. The end of the error output is not enough: a master connection of ssh (ControlPersist) keeps it
+ * open for long. */
 static void run_await(struct run *run, int near)
 {
 	bool is_over = false;
@@ -113,7 +114,8 @@ static void run_await(struct run *run, int near)
 	}
 }
 
-/* @code: the status of ssh: 255 is its own failure, others come from the program on the other machine. */
+/* Sets the endpoint's problem. @code: the exit status of ssh: 255: ssh itself failed; otherwise the program on the
+ * other machine did. */
 static void failure_report(struct endpoint *endpoint, const struct text *said, int code)
 {
 	const struct endpoint_address *place = endpoint_address(endpoint);
@@ -136,7 +138,8 @@ static void failure_report(struct endpoint *endpoint, const struct text *said, i
 	endpoint_problem_set(endpoint, problem);
 }
 
-/* If it ends while the caller still waits, it did not connect, or lost the engine. */
+/* Collects the exit status of ssh. If ssh ended with a failure while the caller still waited, it could not connect,
+ * or it lost the engine. */
 static void run_end(struct endpoint *endpoint, struct run *run, bool was_left)
 {
 	int state = 0;

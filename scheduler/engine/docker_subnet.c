@@ -130,15 +130,17 @@ bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *
 			*ret_subnet = candidate;
 			return true;
 		}
-		/* Both begin at multiples of their sizes: past the larger of the two. */
+		/* The block and the obstacle both begin at multiples of their sizes: the search goes on after the
+		 * larger of the two. */
 		at = (uint64_t)last_of(*obstacle) + 1 > at + step ? (uint64_t)last_of(*obstacle) + 1
 								  : at + step;
 	}
 	return false;
 }
 
-/* Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT, addresses as the words that
- * lie in memory, in hexadecimal. Source: Linux, net/ipv4/fib_trie.c, fib_route_seq_show() */
+/* Parses a line of /proc/net/route: Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT.
+ * Addresses are words in the order of memory (network byte order), in hexadecimal. Source: Linux,
+ * net/ipv4/fib_trie.c, fib_route_seq_show() */
 static bool route_parse(const char *line, struct subnet *ret_subnet)
 {
 	unsigned destination, mask;

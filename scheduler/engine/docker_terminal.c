@@ -23,9 +23,9 @@ enum {
 	MARK_LETTERS = 2 * MARK_BYTES,
 	RESOLVE_STEP_MS = 20,
 	WORDS_PATIENCE_MS = 1000,
-	TYPING_PATIENCE_MS = 10 * 1000, /* after this time without reading input, a program is given up */
+	TYPING_PATIENCE_MS = 10 * 1000, /* a program on a terminal that reads no input for this time is given up */
 	PIPE_PATIENCE_MS = 60 *
-		1000, /* the same for a program that reads a pipe, and may work between two reads */
+		1000, /* the same limit for a program that reads a pipe, which may work for long between two reads */
 	FRAME_HEADER_BYTES = 8,
 };
 
@@ -59,7 +59,7 @@ static struct docker_terminal *of(struct terminal *terminal)
 	return (struct docker_terminal *)terminal;
 }
 
-/* ---- questions to the engine ---- */
+/* ---- requests to the engine ---- */
 
 static struct hijack_request request_of(const struct docker_terminal *terminal, const char *method,
 					const char *path, const char *body)
@@ -71,15 +71,15 @@ static struct hijack_request request_of(const struct docker_terminal *terminal, 
 					.patience_ms = terminal->patience_ms };
 }
 
-/* The status for a refusal of the engine. When a program was to be started, every error that is not about the container
- * or the engine is about the program. */
+/* Sets *err from a refusal of the engine. With @starting, every error that is not about the container or the engine
+ * is about the program: FAILED_PRECONDITION. */
 static enum status refused(unsigned code, const struct text *body, bool starting, struct error *err)
 {
 	char words[DOCKER_TEXT_SIZE];
 	enum status status = docker_code_status(code);
 
 	docker_message(body->data ? body->data : "", body->length, words);
-	/* Podman says 500 to a container that does not run. */
+	/* Podman answers 500 if the container does not run. */
 	if (code == 500 && strstr(words, "state improper"))
 		status = STATUS_FAILED_PRECONDITION;
 	if (starting && (status == STATUS_INVALID_ARGUMENT || status == STATUS_INTERNAL))
@@ -87,7 +87,7 @@ static enum status refused(unsigned code, const struct text *body, bool starting
 	return error_set(err, status, NULL, "%s", words);
 }
 
-/* Makes an exec of the container; its id goes to @id. */
+/* Creates an exec in the container, and writes its id to @id. */
 static enum status exec_create(const struct docker_terminal *terminal, const json_t *body, char id[ID_SIZE],
 			       struct error *err)
 {
@@ -134,7 +134,7 @@ static void exec_resize(const struct docker_terminal *terminal, unsigned columns
 	snprintf(suffix, sizeof(suffix), "/resize?h=%u&w=%u", rows, columns);
 	exec_path(terminal, terminal->id, suffix, path);
 	struct hijack_request request = request_of(terminal, "POST", path, NULL);
-	hijack_ask(&request, &code, &answer, NULL); /* a program that has ended has no size */
+	hijack_ask(&request, &code, &answer, NULL); /* the answer is ignored: a program that has ended has no size */
 }
 
 enum progress { PROGRESS_UNKNOWN, PROGRESS_STARTED, PROGRESS_REFUSED };
@@ -149,7 +149,8 @@ static enum progress exec_inspect(const struct docker_terminal *terminal)
 	exec_path(terminal, terminal->id, "/json", path);
 	struct hijack_request request = request_of(terminal, "GET", path, NULL);
 	if (hijack_ask(&request, &code, &answer, NULL) || code != 200)
-		return PROGRESS_STARTED; /* the stream then reports the result */
+		return PROGRESS_STARTED; /* without an answer, the program counts as started: its stream then shows the
+					  * result */
 	AUTO(json)
 	json_t *exec = docker_parse(answer.data ? answer.data : "", answer.length, JSON_OBJECT);
 
@@ -287,7 +288,8 @@ static int op_exit_code(struct terminal *terminal)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + WORDS_PATIENCE_MS * INT64_C(1000);
 
-	/* The stream may end a moment before the engine has noted the program's end. */
+	/* The stream may end a moment before the engine has recorded the program's end, so this asks until it has,
+	 * for a limited time. */
 	for (;;) {
 		struct text answer AUTO_TEXT = { 0 };
 		char path[DOCKER_PATH_SIZE];
@@ -308,7 +310,8 @@ static int op_exit_code(struct terminal *terminal)
 	}
 }
 
-/* $1 is the mark. Only what every sh has by itself: read skips the zero bytes between the variables. */
+/* The script that ends marked processes; $1 is the mark. It uses only commands that every sh has: read skips the
+ * zero bytes between the variables of /proc/PID/environ. */
 static const char hangup_script[] =
 	"end() {\n"
 	"	for at in /proc/[0-9]*; do\n"
@@ -321,7 +324,7 @@ static const char hangup_script[] =
 	"sleep 1\n"
 	"end KILL \"$1\"\n";
 
-/* Starts a second program that ends the processes left running; its result is not waited for. */
+/* Starts a second program that ends the processes left running. Returns without waiting for that program's end. */
 static enum status terminal_hang_up(const struct docker_terminal *terminal, struct error *err)
 {
 	AUTO(json)
@@ -389,7 +392,7 @@ enum status docker_terminal_open(const struct terminal_target *place, const json
 	if (!rc)
 		rc = exec_start(terminal, err);
 	if (rc == STATUS_UNAVAILABLE && terminal->hijack)
-		terminal_hang_up(terminal, NULL); /* the program may have been started nevertheless */
+		terminal_hang_up(terminal, NULL); /* ends the program, which may have been started in spite of the error */
 	if (rc)
 		return rc;
 	*ret_terminal = &TAKE(terminal)->terminal;

@@ -34,13 +34,13 @@ enum { CREATE_TRIES = 3 };
 
 extern const struct embedded_file throttle_files[];
 
-/* One at a time for each replica. */
+/* A change of a replica's limit that is under way; there is one at a time for each replica. */
 struct throttle {
 	struct throttle *next;
 	struct docker *docker;
 	struct replica_key key;
 	unsigned bytes_per_s;
-	bool again; /* something else was asked for meanwhile: */
+	bool again; /* another limit was ordered during this change; it is: */
 	unsigned bytes_per_s_again;
 	char *image;
 	unsigned tries;
@@ -91,7 +91,7 @@ static void throttle_free(struct throttle *throttle)
 
 static void throttle_begin(struct throttle *throttle);
 
-/* Reports the result, unless something else was ordered meanwhile. */
+/* Ends the change: starts the next one if another limit was ordered during it, otherwise reports a failure. */
 static void throttle_end(struct throttle *throttle)
 {
 	if (throttle->again && !throttle->docker->closing) {
@@ -114,8 +114,8 @@ static void throttle_note(struct throttle *throttle, enum status status, const c
 	snprintf(throttle->outcome.text, sizeof(throttle->outcome.text), "%s", text);
 }
 
-/* Whether the step succeeded. What an engine refuses may go better the next time: FAILED_PRECONDITION is the
- * program's alone. */
+/* Whether the step succeeded; otherwise keeps the first failure. A refusal of the engine never becomes
+ * FAILED_PRECONDITION, because the next try may succeed; that status is kept for failures of the throttle program. */
 static bool step_is_done(struct throttle *throttle, const struct http_answer *answer)
 {
 	struct outcome outcome;
@@ -140,7 +140,7 @@ static void step_send(struct throttle *throttle, const char *suffix, struct http
 	http_start(throttle->docker->http, &request);
 }
 
-/* ---- backwards: its container goes ---- */
+/* ---- the end: the helper container is removed ---- */
 
 static void dropped(void *arg, const struct http_answer *answer)
 {
@@ -226,7 +226,7 @@ static void created(void *arg, const struct http_answer *answer)
 {
 	struct throttle *throttle = arg;
 
-	/* Left by a daemon that was killed. */
+	/* 409: the helper container of a daemon that was killed still has the name, so it is removed. */
 	if (answer->code == 409 && ++throttle->tries < CREATE_TRIES)
 		step_send(throttle, "?force=1&v=1",
 			  (struct http_request){ .method = "DELETE", .done = replaced });
@@ -281,7 +281,8 @@ static void create(struct throttle *throttle)
 								   .arg = throttle });
 }
 
-/* If the replica has ended, its events report it, and it has no network any more. */
+/* Makes the helper container if the replica runs. Otherwise nothing is done: events report the replica's end, and
+ * its network is gone. */
 static void looked(void *arg, const struct http_answer *answer)
 {
 	struct throttle *throttle = arg;
@@ -360,7 +361,8 @@ void throttle_sweep(struct docker *docker, const json_t *container)
 	const char *id = json_text_at(container, "Id");
 	char path[DOCKER_PATH_SIZE];
 
-	/* A user's container may have our labels from its image; its name is its own. */
+	/* A container counts as a helper only if its name is the label's value: a user's container may have our
+	 * labels from its image. */
 	if (!label || !name || !id || strcmp(name + (name[0] == '/'), label) != 0 ||
 	    is_under_way(docker, label))
 		return;

@@ -34,7 +34,7 @@ enum { ATTACH_PATIENCE_MS = 10 * 1000, VERSION_SIZE = 16, HARDWARE_SIZE = 32, PO
 
 extern const struct embedded_file tunnel_files[];
 
-/* Held by the list of its engine and by its thread. */
+/* The tunnel of a network. It is freed when both the engine's list and the tunnel's thread have left it. */
 struct tunnel {
 	struct tunnel *next; /* guarded by docker->lock */
 	int64_t job;
@@ -45,14 +45,14 @@ struct tunnel {
 	struct endpoint *endpoint;
 	int wake; /* readable: it is to end */
 	atomic_uint holders;
-	atomic_bool is_over; /* its thread calls the engine no more */
-	atomic_bool stopped; /* it is in the list until it is over */
+	atomic_bool is_over; /* the thread has ended, and does not use the engine any more */
+	atomic_bool stopped; /* it is to end; it stays in the list until is_over */
 	pthread_mutex_t
 		lock; /* guards the rest; docker->lock is taken inside of it, not the other way round */
 	struct docker *docker; /* NULL: it is to end */
 	bool was_tried, has_sink;
 	struct connection_sink sink;
-	char problem[DOCKER_TEXT_SIZE]; /* why it does not work; "": it does, or was not tried yet */
+	char problem[DOCKER_TEXT_SIZE]; /* why the tunnel does not work; "": it works, or was not tried yet */
 };
 
 static void tunnel_free(struct tunnel *tunnel)
@@ -75,7 +75,7 @@ void tunnel_container_name(const char *instance, int64_t job, char name[DOCKER_N
 	snprintf(name, DOCKER_NAME_SIZE, "ty-%.32s-%" PRId64 "-tunnel", instance, job);
 }
 
-/* ---- its container: thread: the tunnel's ---- */
+/* ---- the tunnel's container; thread: the tunnel's ---- */
 
 static bool is_to_end(struct tunnel *tunnel)
 {
@@ -87,15 +87,16 @@ static bool is_to_end(struct tunnel *tunnel)
 	return ends;
 }
 
-/* OK of codes below 300, and of @but. */
+/* OK if the code is below 300, or is @but; otherwise sets *err. */
 static enum status reply_check(const struct reply *reply, unsigned but, struct error *err)
 {
 	return !reply->status && (reply->code < 300 || reply->code == but) ? STATUS_OK
 									   : reply_failure(reply, err);
 }
 
-/* Of the daemon before this one, most likely: it ends by itself, and an engine that just puts it away answers 409, or 500 as
- * Podman does ("container state improper"). */
+/* Removes a container with the tunnel's name, most likely that of the daemon before this one. It ends by itself;
+ * while an engine removes it, it answers 409, or 500 as Podman does ("container state improper"), so the call is
+ * repeated. */
 static enum status container_remove(const struct tunnel *tunnel, struct http *http, struct error *err)
 {
 	struct pollfd wake = { .fd = tunnel->wake, .events = POLLIN };
@@ -123,8 +124,10 @@ static json_t *ports_make(const struct tunnel *tunnel)
 	return ports;
 }
 
-/* One that is made anew has the hardware address of the one before, which replicas know: engines draw one otherwise, but for
- * older ones, which make it of the address as this is made. With StdinOnce the engine closes its input when the daemon is gone. */
+/* The body of the create request. The hardware address is derived from the IP address, so that a container that
+ * replaces an earlier one has the same, which replicas have in their caches: newer engines choose a random one,
+ * older ones derive it in the same way. With StdinOnce the engine closes the container's input when the daemon is
+ * gone. */
 static char *container_body(const struct tunnel *tunnel)
 {
 	/* clang-format off */
@@ -186,7 +189,7 @@ static enum status image_make(const struct tunnel *tunnel, struct http *http, st
 	archive_add(&archive, &(struct engine_file){ "/" PROGRAM, (const char *)tunnel_files[0].data,
 						     tunnel_files[0].bytes, 0555 });
 	archive_finish(&archive);
-	/* Podman 4.3 takes no tag beside it. */
+	/* The name has no tag, because Podman 4.3 accepts no tag in this request. */
 	snprintf(path, sizeof(path), "/images/create?fromSrc=-&repo=%s", tunnel->image);
 	struct reply reply AUTO_REPLY =
 		docker_ask_for(http, (struct http_request){ .method = "POST",
@@ -240,13 +243,13 @@ static enum status container_make(const struct tunnel *tunnel, struct http *http
 		rc = container_create(tunnel, http, &code, err);
 	if (code != 404)
 		return rc;
-	/* The image is not there, or the network. */
+	/* 404: the image or the network does not exist; the image is made, and the create repeated. */
 	error_deinit(err);
 	rc = image_make(tunnel, http, err);
 	return rc ? rc : container_create(tunnel, http, &code, err);
 }
 
-/* Attached before it starts, or its greeting would be lost. */
+/* Attaches to the container before starting it: otherwise the program's greeting would be lost. */
 static enum status container_run(const struct tunnel *tunnel, struct hijack **ret_hijack, struct error *err)
 {
 	AUTO(http) struct http *http = NULL;
@@ -292,7 +295,7 @@ static void tried(struct tunnel *tunnel, const char *problem)
 	pthread_mutex_unlock(&tunnel->lock);
 }
 
-/* Until it breaks, or is to end; *ret_worked: it did for a while. */
+/* Runs the tunnel until it breaks or is to end. *ret_worked: it was connected for a while. */
 static enum status tunnel_serve(struct tunnel *tunnel, bool *ret_worked, struct error *err)
 {
 	struct tunnel_carry_options options = { .wake = tunnel->wake,
@@ -401,7 +404,7 @@ void tunnel_keep(struct docker *docker, const struct network_status *network)
 
 bool tunnel_was_tried(struct docker *docker, int64_t job)
 {
-	struct tunnel *tunnel = tunnel_find(docker, job); /* this thread alone changes the list */
+	struct tunnel *tunnel = tunnel_find(docker, job); /* without a lock: only this thread changes the list */
 	bool was_tried = true;
 
 	if (tunnel) {
@@ -422,7 +425,7 @@ static void tunnel_stop(struct tunnel *tunnel)
 	eventfd_write(tunnel->wake, 1);
 }
 
-/* Out of the list, which only this thread changes. */
+/* Removes a tunnel from the list. Only the engine's thread changes the list. */
 static void tunnel_unlink(struct docker *docker, struct tunnel **at)
 {
 	struct tunnel *tunnel = *at;
@@ -468,7 +471,7 @@ void tunnels_compare(struct docker *docker, const struct network_status *listed,
 	}
 }
 
-/* Waits a while for calls that are under way. */
+/* Ends all tunnels, and waits up to CLOSE_WAIT_US for their calls that are under way. */
 void tunnels_close(struct docker *docker)
 {
 	const int64_t until_us = clock_mono_us(&system_clock) + CLOSE_WAIT_US;

@@ -19,7 +19,7 @@
 #include "scheduler/engine/tunnel/tunnel.h"
 
 enum {
-	FRAME_HEAD_BYTES = 8, /* of the engine's own frames around what a container prints */
+	FRAME_HEAD_BYTES = 8, /* the head of the frames in which the engine sends a container's output */
 	FRAME_OUTPUT = 1,
 	READ_BYTES = 64 * 1024,
 	BACKLOG = 64,
@@ -35,7 +35,7 @@ enum {
 
 struct tunnel_carry {
 	struct tunnel_carry_options options;
-	int listener; /* of this machine alone: where the ends of connections meet */
+	int listener; /* a TCP listener on this machine, through which both ends of a connection are made */
 	struct sockaddr_in listener_address;
 	uint8_t frame_head[FRAME_HEAD_BYTES];
 	size_t frame_head_bytes;
@@ -103,8 +103,8 @@ static bool is_ready(int fd, short events)
 	return poll(&polled, 1, CONNECT_MS) == 1;
 }
 
-/* The peer's end of @fd on the other side of the listener. Other programs of this machine may connect there, too: they
- * are refused. */
+/* Accepts the connection of @fd at the listener and returns its other end; -1: it does not come. Other programs of
+ * this machine may connect to the listener, too: they are refused. */
 static int other_end(const struct tunnel_carry *carry, int fd)
 {
 	struct sockaddr_in own = { 0 }, peer = { 0 };
@@ -127,8 +127,9 @@ static int other_end(const struct tunnel_carry *carry, int fd)
 	return -1;
 }
 
-/* Choice: TCP on this machine instead of a pair of sockets, because the servers of a gateway wait for a number of bytes
- * (SO_RCVLOWAT) and set TCP options. The connection's real peer is passed beside it. */
+/* Makes both ends of a connection. Choice: TCP on this machine instead of a pair of sockets, because the servers of
+ * a gateway wait for a number of bytes (SO_RCVLOWAT) and set TCP options. The address of the connection's real peer
+ * is passed separately. */
 static bool ends_make(const struct tunnel_carry *carry, int ret_ends[2])
 {
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
@@ -176,7 +177,8 @@ static void connections_make(struct tunnel_carry *carry)
 	}
 }
 
-/* A pipe moves so few bytes whole. */
+/* Reads the requested connections from the pipe. A request is never read in part, because a pipe moves so few bytes
+ * as a whole. */
 static void requests_take(struct tunnel_carry *carry)
 {
 	struct tunnel_request request;
@@ -197,7 +199,8 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* What the container prints, in the engine's frames: as the log stream has them (docker_frames.h), without times. */
+/* Takes the container's output out of the engine's frames (docker_frames.h; here without times) and feeds it to the
+ * mux. False: the bytes have another form. */
 static bool frames_read(struct tunnel_carry *carry, const uint8_t *data, size_t size)
 {
 	while (size > 0) {
@@ -224,7 +227,7 @@ static bool frames_read(struct tunnel_carry *carry, const uint8_t *data, size_t 
 	return true;
 }
 
-/* A number of bytes; 0: none now; -1: it is over. */
+/* Receives bytes from the stream; returns their number; 0: none are there now; -1: the stream has ended. */
 static ssize_t bytes_receive(struct tunnel_carry *carry)
 {
 	ssize_t got;
@@ -314,7 +317,8 @@ static enum status times_keep(struct tunnel_carry *carry, struct error *err)
 	if (now_us - carry->beat_us >= (int64_t)TUNNEL_BEAT_S * US_PER_S) {
 		carry->beat_us = now_us;
 		mux_beat(&carry->mux);
-		if (!carry->options.requests) /* a client that has said all may wait for long */
+		if (!carry->options.requests) /* idle connections are not cut at the requesting end: a client that has
+					       * sent everything may wait for the answer for long */
 			mux_tick(&carry->mux, &io);
 	}
 	return now_us - carry->heard_us < (int64_t)TUNNEL_SILENCE_S * US_PER_S
@@ -331,7 +335,8 @@ static enum status step(struct tunnel_carry *carry, struct error *err)
 	if (rc)
 		return rc;
 	polled_fill(carry, has_output);
-	/* Bytes that came together with the engine's answer are buffered. */
+	/* hijack_descriptor() is not readable for bytes that came together with the engine's answer, so they are
+	 * asked for here. */
 	is_ahead = carry->options.stream && hijack_wait(carry->options.stream, 0);
 	if (poll(carry->polled, POLLED, is_ahead ? 0 : TUNNEL_BEAT_S * 1000) < 0 && errno != EINTR)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot wait for connections: %s",
@@ -366,7 +371,7 @@ enum status tunnel_carry_open(const struct tunnel_carry_options *options, struct
 			      struct error *err)
 {
 	AUTO(carry) struct tunnel_carry *carry = memory_calloc(1, sizeof(*carry));
-	/* Pages that no connection needs take no memory. */
+	/* Memory from mmap() is only used page by page: inboxes without a connection take none. */
 	void *inboxes = mmap(NULL, MUX_INBOXES_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	enum status rc = STATUS_OK;

@@ -21,7 +21,7 @@
 
 enum { CONNECT_US = 10 * 1000 * 1000, SERVE_US = 5 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
 
-/* A connection that is being made. */
+/* The state of a connection that is being made. */
 struct opening {
 	const struct endpoint_address *place;
 	struct wire *wire;
@@ -43,7 +43,7 @@ static bool refuse(const struct opening *opening, const char *format, ...)
 	return false;
 }
 
-/* 0: ready. ETIMEDOUT, or ECANCELED: the caller has closed its end. */
+/* Waits for @events. Returns 0 if they came, ETIMEDOUT, or ECANCELED if the caller has closed its end. */
 static int await(const struct opening *opening, short events)
 {
 	for (;;) {
@@ -87,7 +87,7 @@ static int address_connect(const struct opening *opening, const struct addrinfo 
 		wire->fd = -1;
 		return problem;
 	}
-	/* A stream of events may be still for days: a machine that has gone is to be noticed. */
+	/* A stream of events may be silent for days; keepalive detects a machine that has gone. */
 	setsockopt(wire->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(wire->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
 	setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -135,13 +135,14 @@ static char *file_of(const struct endpoint_address *place, const char *name)
 	return path && access(path, F_OK) == 0 ? TAKE(path) : NULL;
 }
 
-/* Between a daemon and an agent, at either end. */
+/* Whether the connection is between a daemon and an agent; this process may be either. */
 static bool is_of_swarm(const struct opening *opening)
 {
 	return !opening->place || opening->place->kind == ENDPOINT_AGENT;
 }
 
-/* As Docker's client: a file that is missing is not used; without ca.pem the system's authorities are trusted. */
+/* Loads the TLS files as Docker's client does: a missing file is not used; without ca.pem the system's authorities
+ * are trusted. */
 static bool files_load(const struct opening *opening)
 {
 	AUTO(string) char *authority = file_of(opening->place, "ca.pem");
@@ -181,7 +182,7 @@ static bool keys_load(const struct opening *opening, const struct wire_keys *key
 	return code >= 0 || refuse(opening, "TLS: the keys of the swarm cannot be used: %s", gnutls_strerror(code));
 }
 
-/* Why a certificate is not trusted, in GnuTLS's words. */
+/* Reports why the peer's certificate is not trusted, in GnuTLS's words. Returns false. */
 static bool distrust_report(const struct opening *opening)
 {
 	gnutls_datum_t words = { 0 };
@@ -227,7 +228,7 @@ static bool handshake(const struct opening *opening)
 	return true;
 }
 
-/* @keys NULL: by the place's files. */
+/* Prepares a TLS session. @keys NULL: uses the files in the endpoint's directory. */
 static bool tls_prepare(const struct opening *opening, unsigned flags, const struct wire_keys *keys)
 {
 	struct wire *wire = opening->wire;
@@ -267,7 +268,7 @@ static bool tls_open(const struct opening *opening)
 	return handshake(opening);
 }
 
-/* Its certificate is the only trusted one, whatever name is in it. */
+/* Connects to an agent. Only the certificate in the dialer's keys is trusted; the name in it does not matter. */
 static bool agent_open(const struct opening *opening)
 {
 	const struct endpoint_dialer *dialer = &opening->place->dialer;
@@ -341,7 +342,8 @@ static ssize_t result_of(const struct wire *wire, ssize_t result)
 	return gnutls_error_is_fatal((int)result) || result == GNUTLS_E_REHANDSHAKE ? WIRE_BROKEN : WIRE_AGAIN;
 }
 
-/* An engine that does not take the client's certificate says so after the handshake, by an alert. */
+/* Writes why the connection broke. An engine that does not accept the client's certificate reports it after the
+ * handshake, by an alert. */
 static void break_report(struct wire *wire, ssize_t result, char *problem, size_t problem_size)
 {
 	if (wire->is_agents)
@@ -365,7 +367,7 @@ ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, 
 					 : recv(wire->fd, data, size, MSG_DONTWAIT);
 	const ssize_t reported = result_of(wire, result);
 
-	/* Go's servers end without the alert that TLS wants. */
+	/* Servers written in Go end a connection without the alert that TLS requires: this is a normal end. */
 	if (wire->tls && result == GNUTLS_E_PREMATURE_TERMINATION)
 		return 0;
 	if (reported == WIRE_BROKEN)
@@ -396,8 +398,8 @@ static bool wire_holds_bytes(const struct wire *wire)
 
 enum { FLOW_BYTES = 32 * 1024 };
 
-/* Bytes on their way in one direction: received once all before them were sent, as GnuTLS wants to be given the same bytes
- * again that it could not send. */
+/* The bytes of one direction. New ones are received only after all earlier ones were sent, because GnuTLS requires
+ * that a send that failed is repeated with the same bytes. */
 struct flow {
 	struct wire *from_wire, *to_wire;
 	char data[FLOW_BYTES];

@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As the exit status of the process that tries it; 0: the kernel can. */
+/* The exit status of the child process; 0: the kernel can encrypt. */
 enum { EXIT_LACKS = 1, EXIT_UNKNOWN = 2 };
 
-/* What overlay networks are encrypted with.
+/* The algorithm with which engines encrypt overlay networks.
  * Source: the security associations in the log of Docker 20.10 (read 2026-11-27) */
 #define ALGORITHM "rfc4106(gcm(aes))"
 enum { KEY_BYTES = 20, CHECK_BITS = 64, SPI = 0x1000 };
@@ -29,7 +29,7 @@ struct request {
 	char attributes[256];
 };
 
-/* A security association between two addresses that nothing uses. */
+/* Fills in a request for a security association, between two addresses that nothing uses. */
 static void request_fill(struct request *request)
 {
 	const size_t size = sizeof(struct xfrm_algo_aead) + KEY_BYTES;
@@ -58,7 +58,7 @@ static void request_fill(struct request *request)
 	request->head.nlmsg_len += (uint32_t)RTA_ALIGN(attribute->rta_len);
 }
 
-/* 0, or the kernel's error number. */
+/* Adds the security association; returns 0 or the kernel's error number. */
 static int association_add(void)
 {
 	const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_XFRM);
@@ -79,8 +79,9 @@ static int association_add(void)
 	return -word.error;
 }
 
-/* Called between fork() and _exit(): no locks, no memory. A namespace of its own keeps the machine's associations as they
- * are; without being root, one is made together with a user namespace. */
+/* Tries to add an association and returns the exit status. It runs between fork() and _exit(), so it takes no locks
+ * and allocates no memory. It works in a new network namespace, so that the machine's associations stay as they are;
+ * a user that is not root needs a user namespace for that, too. */
 static int child_try(void)
 {
 	int problem;

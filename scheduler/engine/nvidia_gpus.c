@@ -16,7 +16,7 @@
 enum { GPUS_MAX = 256, INFORMATION_MAX_BYTES = 4096, PLACE_SIZE = 64, UUID_SIZE = 64 };
 
 struct gpu {
-	char uuid[UUID_SIZE]; /* "" while the driver does not know it */
+	char uuid[UUID_SIZE]; /* "" until the driver knows the UUID */
 	unsigned minor;
 };
 
@@ -27,7 +27,8 @@ static void directory_close(DIR *directory)
 
 DEFINE_AUTO(directory, DIR *, directory_close)
 
-/* @place: such as "0000:00:04.0". False: there is no such file, or it is not a regular file. */
+/* Reads the driver's file about the GPU at a bus address. @place: such as "0000:00:04.0". False: there is no such
+ * file, or it is not a regular file. */
 static bool information_read(int directory, const char *place, char text[INFORMATION_MAX_BYTES + 1])
 {
 	char path[PLACE_SIZE + 16];
@@ -50,8 +51,8 @@ static bool information_read(int directory, const char *place, char text[INFORMA
 	return got >= 0;
 }
 
-/* The rest of the line that begins with @name, without the blanks around it; false without one, or when it
- * is too long. */
+/* Copies the rest of the line that begins with @name, without the blanks around it. False: there is no such line, or
+ * the rest is too long. */
 static bool line_find(const char *text, const char *name, char *value, size_t size)
 {
 	size_t length;

@@ -29,7 +29,7 @@ void swarm_deinit(struct swarm *swarm)
 	*swarm = (struct swarm){ 0 };
 }
 
-/* Ids are lowercase letters and digits: they become part of paths. */
+/* Reads a node's id. Only lowercase letters and digits are accepted, because ids become part of paths. */
 static bool id_read(const json_t *node, char ret_id[SWARM_ID_SIZE])
 {
 	const char *id = json_text_at(node, "ID");
@@ -41,7 +41,8 @@ static bool id_read(const json_t *node, char ret_id[SWARM_ID_SIZE])
 	return true;
 }
 
-/* The host name; the id, if it is none: names stand in logs and in options. */
+/* Returns the node's host name. Returns the id instead if the host name is missing, too long, or has other
+ * characters: names are written to logs and options. */
 static char *name_read(const json_t *node, const char *id)
 {
 	const char *name = json_text_at(json_object_get(node, "Description"), "Hostname");
@@ -160,7 +161,8 @@ static void name_set(struct swarm_node *node, char *name)
 	node->name = name;
 }
 
-/* Gives nodes of the same name other ones. False: there were none. */
+/* Gives nodes with equal names different ones: name and id, or with @by_ids_alone the id. False: no names were
+ * equal. */
 static bool names_part(struct swarm *swarm, bool by_ids_alone)
 {
 	size_t end;
@@ -203,7 +205,7 @@ void swarm_nodes_read(const json_t *nodes, struct swarm *ret_swarm)
 		swarm.nodes[swarm.count++] = node;
 	}
 	ids_part(&swarm);
-	/* A node may have the name that another one was given. */
+	/* A new name may be equal to the host name of another node; then only ids are used. */
 	if (names_part(&swarm, false))
 		names_part(&swarm, true);
 	*ret_swarm = swarm;

@@ -244,7 +244,7 @@ static int port_open(void)
 	return fd_drop(fd);
 }
 
-/* As the first process of a container it gets no signal that it does not ask for. */
+/* Ends the process at a signal. The first process of a container gets only signals for which it has a handler. */
 static void leave(int signal)
 {
 	(void)signal;
@@ -281,7 +281,7 @@ static int agent_run(void)
 	}
 }
 
-/* ---- the other end of a route ---- */
+/* ---- the agent as the other end of a route ---- */
 
 static int dial(const struct mux_origin *to)
 {

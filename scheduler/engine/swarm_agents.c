@@ -58,7 +58,7 @@ static bool address_read(const json_t *task, uint32_t *ret_address)
 	return true;
 }
 
-/* A task of a node, of which there may be older ones. */
+/* Updates a node's agent by one of its tasks; tasks are read from the oldest to the newest. */
 static void task_read(const json_t *task, struct swarm_agent *agent)
 {
 	const json_t *status = json_object_get(task, "Status");
@@ -101,7 +101,7 @@ static bool is_of_image(const json_t *task, const char *image)
 	return !image || (its && strcmp(its, image) == 0);
 }
 
-/* Each failure of a node replaces that of an older task, which was made before. */
+/* Tasks are sorted by their creation, so that a node's later failure replaces an earlier one. */
 void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agents *ret_agents)
 {
 	const size_t count = json_array_size(tasks);

@@ -94,8 +94,8 @@ static void directory_add(struct text *directories, const char *path)
 	text_printf(directories, "%s%s", directories->length ? ":" : "", directory);
 }
 
-/* The name is the path at which the library was found, which its users look for; the program itself has none, nor has
- * what the kernel brings along. */
+/* Adds a loaded library under the path at which it was found, where programs look for it. The program itself has no
+ * such path, and the library that the kernel provides (vDSO) has none either. */
 static int library_add(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct gathering *gathering = arg;
@@ -220,7 +220,8 @@ enum status swarm_image_give(struct http *http, const struct swarm_image *image,
 	return rc ? error_wrap(err, "the engine did not take the image %s", image->name) : STATUS_OK;
 }
 
-/* In use by a container: of a task that has just ended, most likely. */
+/* Removes an image. While a container uses it, most likely that of a task that has just ended, the removal is
+ * repeated. */
 static enum status image_remove(struct http *http, const char *name, struct error *err)
 {
 	const int64_t until_us = clock_mono_us(&system_clock) + REMOVE_PATIENCE_US;

@@ -34,7 +34,7 @@ enum {
 #define MIB           INT64_C(1048576)
 #define SECOND_NS     INT64_C(1000000000)
 
-/* What has the name, in the order in which it is removed. */
+/* The kinds of objects that have the agents' name, in the order in which they are removed. */
 enum kind { SERVICE, SECRET, CONFIG, NETWORK, KINDS };
 static const char *const kind_paths[] = {
 	[SERVICE] = "/services", [SECRET] = "/secrets", [CONFIG] = "/configs", [NETWORK] = "/networks"
@@ -45,7 +45,7 @@ static const char *const kind_names[] = {
 
 /* ---- one object ---- */
 
-/* Networks have their labels at the top, the others in their spec. */
+/* Whether the object has our label. Networks have their labels at the top, the other kinds in their spec. */
 static bool is_ours(const json_t *object)
 {
 	const json_t *labels = json_object_get(object, "Labels");
@@ -55,7 +55,8 @@ static bool is_ours(const json_t *object)
 	return value && strcmp(value, LABEL_VALUE) == 0;
 }
 
-/* *ret_object is NULL if there is none. FAILED_PRECONDITION: another owner's has the name. */
+/* Asks for the object with the agents' name. *ret_object is NULL if there is none. FAILED_PRECONDITION: an object of
+ * another owner has the name. */
 static enum status object_ask(struct http *http, enum kind kind, json_t **ret_object, struct error *err)
 {
 	char path[DOCKER_PATH_SIZE];
@@ -142,7 +143,9 @@ static enum status object_remove(struct http *http, enum kind kind, struct error
 	return reply.status || (reply.code >= 300 && reply.code != 404) ? reply_failure(&reply, err) : STATUS_OK;
 }
 
-/* Both halves are of one making: a half is replaced, unless agents have it. */
+/* Makes the secret and the config with the keys, unless both exist. Their keys belong together, so if only one
+ * exists, both are made anew; but if the service exists (@has_service), agents use the old keys, and that is
+ * FAILED_PRECONDITION. */
 static enum status keys_make(struct http *http, const struct swarm_making *making, bool has_service,
 			     struct error *err)
 {
@@ -170,7 +173,7 @@ static enum status keys_make(struct http *http, const struct swarm_making *makin
 
 /* ---- the service ---- */
 
-/* Nodes of other architectures cannot run this program. */
+/* The architecture of this program, as engines name it: nodes of other architectures cannot run it. */
 #if defined(__aarch64__)
 #define ARCHITECTURE "aarch64"
 #else
@@ -195,7 +198,8 @@ static json_t *container_make(const struct swarm_making *making, const char *sec
 	/* clang-format on */
 }
 
-/* Without addresses of its own (dnsrr), which would need IPVS: agents are called at those of their tasks. */
+/* Makes the service's spec. The service has no virtual address (mode dnsrr), because that would need IPVS: agents
+ * are reached at the addresses of their tasks. */
 static json_t *spec_make(const struct swarm_making *making, const char *secret_id, const char *network_id)
 {
 	/* clang-format off */
@@ -284,7 +288,7 @@ enum status swarm_service_image(struct http *http, char **ret_image, struct erro
 
 /* ---- removal ---- */
 
-/* While tasks use it, a manager refuses. */
+/* Removes an object, and repeats it until @until_us: a manager refuses while tasks use the object. */
 static enum status object_remove_patiently(struct http *http, enum kind kind, int64_t until_us, struct error *err)
 {
 	for (;;) {

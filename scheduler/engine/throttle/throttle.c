@@ -28,7 +28,7 @@
 
 #include "scheduler/engine/bare/bare.h"
 
-/* Of libc's headers, which are not to be had here. */
+/* Constants of libc's headers, which are not available here. */
 enum { SOCKET_RAW = 3, FAMILY_NETLINK = 16, FAMILY_INET6 = 10 };
 enum {
 	DENIED_EPERM = 1,
@@ -39,10 +39,11 @@ enum {
 };
 
 enum {
-	/* Choice: a frame of 9000 bytes passes; more at once where the rate is high, or timers make it lower. */
+	/* The burst of the token bucket. Choice: at least enough for a frame of 9000 bytes, and more at high rates,
+	 * because timers are too coarse for small bursts and would lower the rate. */
 	BURST_LEAST_BYTES = 16 * 1024,
 	BURST_PARTS_OF_S = 100,
-	/* Length of the queue: a quarter of a second's worth. */
+	/* The length of the queue: the bytes of a quarter of a second. */
 	QUEUE_LEAST_BYTES = 32 * 1024,
 	QUEUE_PARTS_OF_S = 4,
 	INGRESS_HANDLE = 0xffff0000,
@@ -52,9 +53,9 @@ enum {
 #define INTERFACE "eth0"
 #define DEVICE    "ty-slow"
 
-/* ---- one message, and the kernel's word on it ---- */
+/* ---- one message, and the kernel's answer to it ---- */
 
-/* Far more than any of ours takes. */
+/* A netlink message. The buffer is far larger than any message of this program. */
 struct message {
 	struct nlmsghdr head;
 	char rest[1024];
@@ -84,7 +85,7 @@ static struct rtattr *attribute_add(struct message *message, unsigned short type
 
 #define TEXT_ADD(MESSAGE, TYPE, TEXT) attribute_add(MESSAGE, TYPE, TEXT, sizeof(TEXT))
 
-/* Attributes added until the end are inside it. */
+/* Begins a nested attribute: attributes that are added before nest_end() are inside it. */
 static struct rtattr *nest_begin(struct message *message, unsigned short type)
 {
 	return attribute_add(message, type, "", 0);
@@ -95,7 +96,7 @@ static void nest_end(struct message *message, struct rtattr *nest)
 	nest->rta_len = (unsigned short)((char *)message + message->head.nlmsg_len - (char *)nest);
 }
 
-/* 0, or the kernel's error number. */
+/* Sends the message; returns 0 or the kernel's error number. */
 static int message_send(int kernel_fd, const struct message *message)
 {
 	static union {
@@ -117,9 +118,9 @@ static int message_send(int kernel_fd, const struct message *message)
 	return -word.error;
 }
 
-/* ---- what is asked for ---- */
+/* ---- the parts of a limit ---- */
 
-/* 0: there is no such interface. */
+/* Returns the interface's index; 0: there is no such interface. */
 static int interface_index(int kernel_fd, const char *name)
 {
 	struct ifreq request = { 0 };
@@ -163,7 +164,7 @@ static int device_add(int kernel_fd)
 	return message_send(kernel_fd, &message);
 }
 
-/* Removes its own addresses, which programs would find. Without IPv6 there are none. */
+/* Removes the device's own IPv6 addresses, which programs would otherwise find. A kernel without IPv6 gives it none. */
 static void device_unaddress(int kernel_fd, int device)
 {
 	const struct ifinfomsg which = { .ifi_index = device };
@@ -226,14 +227,14 @@ static int ingress_add(int kernel_fd, int interface)
 	return message_send(kernel_fd, &message);
 }
 
-/* Whatever comes in leaves by the device. */
+/* Adds the filter that redirects each received packet to @device. */
 static int redirect_add(int kernel_fd, int interface, int device)
 {
 	const struct tcmsg where = { .tcm_ifindex = interface,
 				     .tcm_parent = INGRESS_HANDLE,
 				     .tcm_info =
 					     TC_H_MAKE(FILTER_PRIORITY << 16, __builtin_bswap16(ETH_P_ALL)) };
-	/* With one key, of no bits: each packet fits. */
+	/* The filter has one key that compares no bits, so each packet matches. */
 	const union {
 		struct tc_u32_sel selector;
 		char bytes[sizeof(struct tc_u32_sel) + sizeof(struct tc_u32_key)];
@@ -262,7 +263,8 @@ static int redirect_add(int kernel_fd, int interface, int device)
 
 /* ---- the whole ---- */
 
-/* For a step that failed with @code, if it did. */
+/* Maps a step's error number: 0 means success, and a missing permission is THROTTLE_FORBIDDEN; any other error is
+ * @otherwise. */
 static enum throttle_end end_of(int code, enum throttle_end otherwise)
 {
 	if (code == 0)
@@ -270,7 +272,8 @@ static enum throttle_end end_of(int code, enum throttle_end otherwise)
 	return code == DENIED_EPERM || code == DENIED_EACCES ? THROTTLE_FORBIDDEN : otherwise;
 }
 
-/* If nothing was set there is nothing to remove, which kernels report in three ways. */
+/* Maps the error number of a removal. If nothing was set, there is nothing to remove, which kernels report by three
+ * error numbers: that is success. */
 static enum throttle_end end_of_removal(int code)
 {
 	return code == NOT_THERE_ENOENT || code == NOT_THERE_ENODEV || code == NOT_VALID_EINVAL
@@ -324,7 +327,7 @@ static enum throttle_end tighten(int kernel_fd, int interface, uint32_t bytes_pe
 	return end_of(bucket_add(kernel_fd, interface, bytes_per_s), THROTTLE_NO_BUCKET);
 }
 
-/* All of it, or nothing. What was set before goes first, so that asking twice is harmless. */
+/* Sets the limit completely or not at all. Any earlier limit is removed first, so repeating the call is harmless. */
 static enum throttle_end throttle(uint32_t bytes_per_s)
 {
 	const int kernel_fd = (int)kernel(__NR_socket, FAMILY_NETLINK, SOCKET_RAW, NETLINK_ROUTE, 0, 0, 0);
@@ -344,7 +347,7 @@ static enum throttle_end throttle(uint32_t bytes_per_s)
 	return end;
 }
 
-/* All digits, and what 32 bits hold. */
+/* Reads a number. False: the text has other characters than digits, or the number does not fit in 32 bits. */
 static bool number_read(const char *text, uint32_t *ret_number)
 {
 	uint64_t number = 0;

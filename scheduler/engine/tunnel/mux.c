@@ -5,7 +5,7 @@ enum {
 	GRANT_LEAST = MUX_WINDOW / 4, /* that is worth a frame */
 	OPEN_BYTES = 8,
 	CREDIT_BYTES = 4,
-	/* The latter and the former of one connection's: what mux_pack() may add at a time. */
+	/* The most that stream_pack() appends for one connection: a CREDIT, an END and a CLOSE frame. */
 	PACK_BYTES = 3 * MUX_HEAD_BYTES + CREDIT_BYTES,
 };
 
@@ -79,7 +79,7 @@ static size_t out_room(const struct mux *mux)
 	return MUX_OUT_BYTES - (mux->out_to - mux->out_from);
 }
 
-/* Where so many bytes go, which there is room for. */
+/* Returns the position for the next @bytes of output; the caller has checked that there is room. */
 static uint8_t *out_place(struct mux *mux, size_t bytes)
 {
 	if (MUX_OUT_BYTES - mux->out_to < bytes) {
@@ -212,7 +212,8 @@ static bool end_take(struct mux_stream *stream)
 	return true;
 }
 
-/* The frame is whole, but for DATA, which was taken as it came. */
+/* Acts on a frame that was received completely; the payload of DATA was taken as it arrived. False: it breaks the
+ * rules. */
 static bool frame_take(struct mux *mux)
 {
 	struct mux_stream *stream = mux->current;
@@ -259,7 +260,7 @@ static bool length_is_right(enum mux_kind kind, size_t length)
 	return false;
 }
 
-/* The accepting side greets, once and first, and opens. */
+/* Whether a frame of this kind may come now. Only the accepting side sends HELLO, once and first, and OPEN. */
 static bool kind_is_due(const struct mux *mux, enum mux_kind kind)
 {
 	if (mux->side == MUX_ACCEPTS)
@@ -292,7 +293,8 @@ static bool head_take(struct mux *mux)
 	return is_of_all || kind == MUX_OPEN || stream_allows(mux->current, kind, length);
 }
 
-/* There is room: stream_allows(). What comes for a connection that this end is done with is dropped. */
+/* Appends data to the connection's inbox; stream_allows() has checked that there is room. Data for a connection that
+ * this end has closed is dropped. */
 static void data_take(const struct mux *mux, struct mux_stream *stream, const uint8_t *data, size_t size)
 {
 	if (stream->close_due)

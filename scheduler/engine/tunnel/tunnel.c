@@ -15,7 +15,7 @@
 #include "scheduler/engine/tunnel/mux.c"
 #include "scheduler/engine/tunnel/tunnel.h"
 
-/* From libc's headers, which are not available here. The numbers are the kernel's, on both architectures. */
+/* Constants of libc's headers, which are not available here. The values are the kernel's, on both architectures. */
 enum {
 	FAMILY_INET = 2,
 	SOCKET_STREAM = 1,
@@ -34,14 +34,14 @@ enum {
 	BACKLOG = 128,
 	INPUT_BYTES = 64 * 1024,
 	KEEPALIVE_S = 60,
-	INPUT = TUNNEL_PORTS_MAX, /* among what is polled: listeners come first, then */
+	INPUT = TUNNEL_PORTS_MAX, /* the index of the input in the polled array: the listeners come first */
 	OUTPUT,
 	STREAMS,
 	POLLED = STREAMS + MUX_STREAMS_MAX,
 };
 
 struct address {
-	uint16_t family, port; /* the latter and the next: highest byte first */
+	uint16_t family, port; /* port, and address below: highest byte first */
 	uint32_t address;
 	uint8_t padding[8];
 };
@@ -158,7 +158,7 @@ static void client_accept(size_t listener)
 	if (fd < 0)
 		return;
 	option_set(fd, LEVEL_TCP, TCP_OPTION_NODELAY, 1);
-	/* A container that is gone says nothing more. */
+	/* Keepalive detects a container that is gone. */
 	option_set(fd, LEVEL_SOCKET, OPTION_KEEPALIVE, 1);
 	option_set(fd, LEVEL_TCP, TCP_OPTION_KEEPIDLE, KEEPALIVE_S);
 	option_set(fd, LEVEL_TCP, TCP_OPTION_KEEPINTVL, KEEPALIVE_S);
