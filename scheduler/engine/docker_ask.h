@@ -11,18 +11,19 @@
 struct reply {
 	bool came;
 	enum status
-		status; /* OK: the engine answered, even if with a refusal; otherwise there is no answer */
+		status; /* OK: the engine answered, even if it refused the request; otherwise it did not answer */
 	unsigned code;      /* of HTTP */
-	json_t *value;      /* an object or an array; NULL: it is neither */
-	char text[DOCKER_TEXT_SIZE]; /* why there is no answer, or why the engine refused */
+	json_t *value;      /* the answer's JSON object or array; NULL: the body is neither */
+	char text[DOCKER_TEXT_SIZE]; /* the reason why there is no answer or why the engine refused; otherwise "" */
 };
 
 void reply_deinit(struct reply *reply);
 #define AUTO_REPLY __attribute__((cleanup(reply_deinit)))
 
-/* One that may take longer, or has another body. done and arg of it are not read. */
+/* Like docker_ask(), for a request with another timeout or another kind of body. request.done and request.arg are
+ * ignored. */
 struct reply docker_ask_for(struct http *http, struct http_request request);
 /* @body: JSON, or NULL. */
 struct reply docker_ask(struct http *http, const char *method, const char *path, const char *body);
-/* Sets *err from a reply that is a failure. */
+/* Sets *err from a reply that is not a success, and returns its status. */
 enum status reply_failure(const struct reply *reply, struct error *err);

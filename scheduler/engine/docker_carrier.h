@@ -7,5 +7,6 @@ struct endpoint;
 /* Starts the thread, which then owns @near and holds a reference to the endpoint. Returns 0, or an errno: no thread was
  * started, and @near still belongs to the caller. Thread: any. */
 int carrier_start(struct endpoint *endpoint, int near);
-/* Likewise, for the first connection that this process makes to @listener, a unix socket. */
+/* Like carrier_start(), but the thread itself accepts @near: the first connection that this process makes to
+ * @listener, a unix socket, which the thread then owns. */
 int carrier_start_listening(struct endpoint *endpoint, int listener);

@@ -14,18 +14,20 @@
 
 struct context {
 	char *url;          /* "tcp://build:2376" */
-	char *certificates; /* the directory of its TLS files; NULL: it has none */
+	char *certificates; /* the directory with the context's TLS files; NULL: it has none */
 	bool skips_verify;  /* the engine's certificate is not verified */
 };
 
 void context_deinit(struct context *context);
 #define AUTO_CONTEXT __attribute__((cleanup(context_deinit)))
 
-/* $DOCKER_CONFIG, or ~/.docker; NULL: neither can be determined. The caller frees it. */
+/* The directory of Docker's configuration: $DOCKER_CONFIG, or ~/.docker; NULL: neither variable is set. The caller
+ * frees it. */
 char *docker_config_directory(void);
 bool context_name_valid(const char *name);
-/* The context in use, from DOCKER_CONTEXT or config.json; NULL: the default context, which has no files. The caller
- * frees it. */
+/* The name of the context in use, from DOCKER_CONTEXT or config.json; NULL: the default context, which has no files.
+ * The caller frees it. */
 char *context_current(void);
-/* FAILED_PRECONDITION: there is no such context, it cannot be read, or it names no Docker engine. */
+/* Reads a context's files. FAILED_PRECONDITION: there is no such context, it cannot be read, or it names no Docker
+ * engine. */
 enum status context_read(const char *name, struct context *ret_context, struct error *err);

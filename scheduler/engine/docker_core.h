@@ -30,7 +30,8 @@ struct endpoint;
 
 /* A request from another thread. */
 struct command {
-	void (*run)(struct docker *docker, struct command *command); /* takes the members that it needs */
+	void (*run)(struct docker *docker, struct command *command); /* executes the command on the engine's thread;
+								      * takes ownership of the members that it needs */
 	struct command *next;
 	struct replica_key key;
 	struct log_position from;
@@ -43,7 +44,7 @@ struct command {
 
 void command_deinit(struct command *command);
 
-/* Part of the task that waits for it. */
+/* A timer. It is a member of the task that waits for it. */
 struct timer {
 	struct timer *next;
 	int64_t at_us;
@@ -57,32 +58,35 @@ struct link {
 	enum link_state state;
 	unsigned epoch; /* counts connections */
 	bool logged_down;
-	char reason[DOCKER_TEXT_SIZE]; /* of the last loss */
+	char reason[DOCKER_TEXT_SIZE]; /* the reason of the last loss */
 	char version[16];              /* "1.41" */
 	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
-	void (*retry)(void *docker);   /* called after the engine was DOWN for this time: */
+	void (*retry)(void *docker);   /* called on the engine's thread after a pause in DOWN, which lasts: */
 	int64_t backoff_us;
-	int64_t up_us;     /* UP: since then */
+	int64_t up_us;     /* UP: the time since which the link is up */
 	int64_t engine_ns; /* the engine's clock at its last message; 0: it sent no time */
-	struct host host;  /* of the engine, as last reported */
+	struct host host;  /* the resources of the engine's machine, as last reported */
 	/* The engine cannot access the files of this machine: containers get copies instead of mounts
 	 * (docker_given.h). */
 	bool is_apart;
-	char *probe; /* the file that the engine is being asked for; NULL: none */
+	char *probe; /* the file that the engine is being asked for, to set is_apart; NULL: none */
 	char self
 		/* id of the daemon's own container, which joins job networks; "": none (docker_self.h) */
 		[DOCKER_SELF_SIZE];
-	const struct docker_make *make; /* of the engine: docker_make.h */
-	/* Job networks are no networks of this machine, and it cannot join them: their reach is carried (docker_tunnel.h). */
+	const struct docker_make *make; /* the make of the engine, with its differences from Docker's own: docker_make.h */
+	/* Job networks are not interfaces of this machine, and it cannot join them: their reach is carried
+	 * (docker_tunnel.h). */
 	bool is_far;
-	bool may_be_far;    /* it shows by the next network: docker_network.c */
-	void (*then)(struct docker *docker); /* once that is known */
-	/* docker_elsewhere.h: this daemon has the marker; it has removed the marker of another, and waits; its own was removed */
+	bool may_be_far;    /* is_far is not known yet: the first network that is made shows it (docker_network.c) */
+	void (*then)(struct docker *docker); /* the next step of connecting, after the current check */
+	/* docker_elsewhere.h. is_marked: this daemon's marker is in the engine. challenged: this daemon has removed
+	 * another daemon's marker, and waits whether it comes back. mark_again: this daemon's marker was removed and
+	 * has to be made again. */
 	bool is_marked, challenged, mark_again;
 	struct http_exchange *ping, *info, *look, *events, *watch;
 	struct text line; /* the line of the events stream that is being received */
 	bool skipping;
-	struct timer again;           /* DOWN: the next ping; OPENING: the next marker */
+	struct timer again;           /* DOWN: fires the next ping; OPENING: fires the next attempt to make the marker */
 	struct timer events_patience; /* OPENING */
 	struct timer next_listing;    /* UP */
 };
@@ -90,7 +94,7 @@ struct link {
 /* A container that was sent a signal through the engine, and has not ended yet. */
 struct signalled {
 	struct signalled *next;
-	uint64_t signals; /* bit mask of the signals, as in docker_event */
+	uint64_t signals; /* bit mask of the signals' numbers, as in docker_event */
 	struct replica_key key;
 };
 
@@ -124,30 +128,30 @@ struct docker {
 	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	struct http *http;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards the next six, and the tunnels */
+	pthread_mutex_t lock; /* guards the members up to spoken_version, and the list of tunnels */
 	struct command *commands, **commands_end;
-	bool resume_asked; /* not a command, because a lost one would stop outputs for good */
+	bool resume_asked; /* a flag and not a command, because a lost command would stop all outputs for good */
 	bool close_asked;
 	char spoken_version[16]; /* copy of link.version for other threads; "" until an engine has answered */
 	/* Used by the engine's thread alone: */
 	bool closing;
 	struct timer *timers;
 	struct link link;
-	struct listing *listing; /* in the making */
-	struct note *notes;      /* since it was begun */
+	struct listing *listing; /* the listing that is being made; NULL: none */
+	struct note *notes;      /* the events since the listing was begun */
 	size_t note_count, note_size;
-	struct timer listing_again; /* after one that failed */
+	struct timer listing_again; /* starts a new listing some time after one that failed */
 	unsigned history_epoch;     /* the epoch in which the engine's event history was requested */
 	bool list_again, others_looked;
 	unsigned refusals; /* how many listings in a row had a container that the engine could not inspect */
 	struct image_task *images;
 	struct network_task *networks;
 	struct replica_task *replicas; /* running calls about replicas */
-	struct signalled *signalled;   /* since the link is up */
+	struct signalled *signalled;   /* containers that were sent a signal since the link is up */
 	struct follower *followers;
 	struct attachment *attachments;
 	struct throttle *throttles;
-	struct report *reports; /* of containers that write their reports to files of their own */
+	struct report *reports; /* of the containers that write their reports to files of their own */
 	struct tunnel *tunnels; /* of networks with a carried reach (docker_tunnel.h); guarded by lock */
 };
 
@@ -160,13 +164,13 @@ void docker_hand_over(struct docker *docker, struct command *command);
 void docker_after(struct docker *docker, struct timer *timer, int64_t delay_us, void (*fire)(void *arg),
 		  void *arg);
 bool timer_is_set(const struct timer *timer);
-/* Fires the timers that are due, or all of them when the engine is being closed. Whether there was one. */
+/* Fires the timers that are due, or all of them when the engine is being closed. True: at least one fired. */
 bool timers_fire(struct docker *docker);
-/* Like http_start(), with the path "/containers/NAME" + @suffix. */
+/* Starts a call like http_start(), with the path "/containers/NAME" + @suffix. */
 void docker_container_call(struct docker *docker, const struct replica_key *key, const char *suffix,
 			   struct http_request request);
 
-/* The result of a call, for an event. */
+/* The result of a call, in the form in which an event has it. */
 struct outcome {
 	enum status status; /* OK for codes below 300, and 304 */
 	char text[DOCKER_TEXT_SIZE];
@@ -175,12 +179,13 @@ void outcome_read(const struct http_answer *answer, struct outcome *ret_outcome)
 
 /* Whether calls can be sent. */
 bool link_is_up(const struct docker *docker);
-/* An exchange failed because the engine is gone or hangs: reports the loss, and connects again after a while. */
+/* To be called when an exchange failed because the engine is gone or does not answer: reports the loss, and connects
+ * again after a pause. */
 void link_lose(struct docker *docker, const char *reason);
-/* To be called with each answer: one that shows that the engine is gone ends the link. */
+/* To be called with each answer: ends the link if the answer shows that the engine is gone. */
 void link_watch(struct docker *docker, const struct http_answer *answer);
 void link_end(struct docker *docker);
-/* Stops asking the engine for link.probe. */
+/* Removes the file link.probe, and sets link.probe to NULL. */
 void link_probe_end(struct docker *docker);
 /* outcome_read(), and link_watch(). */
 void docker_outcome(struct docker *docker, const struct http_answer *answer, struct outcome *ret_outcome);

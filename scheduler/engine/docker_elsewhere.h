@@ -25,7 +25,7 @@ char *elsewhere_place(void);
  * each new connection until that daemon has ended. From then on the marker is kept until the link ends.
  * Thread: the engine's. */
 void elsewhere_look(struct docker *docker, void (*then)(struct docker *docker));
-/* Removes the marker, and waits for the engine. To be called after link_end(). Thread: the engine's. */
+/* Removes the marker and waits for the engine's answer. To be called after link_end(). Thread: the engine's. */
 void elsewhere_leave(struct docker *docker);
 
 /* FAILED_PRECONDITION: a daemon of @instance is alive elsewhere. Waits up to some seconds, in which the marker of a daemon that

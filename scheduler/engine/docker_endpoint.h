@@ -25,15 +25,16 @@
 
 enum endpoint_kind { ENDPOINT_UNIX, ENDPOINT_TCP, ENDPOINT_TLS, ENDPOINT_SSH, ENDPOINT_AGENT };
 
-/* The keys of one end of an agent's connection, as PEM. */
+/* The keys of one end of a connection to or from an agent, as PEM texts. */
 struct wire_keys {
-	char *trusted; /* the peer's certificate, the only one that is accepted */
+	char *trusted; /* the peer's certificate: no other one is accepted */
 	char *certificate, *key;
 };
 
 /* How connections to an agent are made: docker_route.h. Thread: any. */
 struct endpoint_dialer {
-	/* A new connection, which does not wait. -1: @problem has the reason. The caller frees the keys. */
+	/* Returns the socket of a new connection, without waiting for it to be made. -1: @problem has the reason.
+	 * The caller frees the keys. */
 	int (*dial)(void *arg, struct wire_keys *ret_keys, char *problem, size_t problem_size);
 	/* Reports that the last connection could not be used. */
 	void (*failed)(void *arg);
@@ -41,20 +42,20 @@ struct endpoint_dialer {
 	void *arg;
 };
 
-/* Read by the carrier; set by endpoint_open() and then constant, except for the problem. */
+/* An engine's address, as the carrier reads it. endpoint_open() sets it; it is constant afterwards. */
 struct endpoint_address {
 	enum endpoint_kind kind;
 	char *path; /* UNIX: path of the socket; SSH: path of the socket on the other machine, or NULL: its usual one */
 	char *host, *port; /* SSH: port may be NULL */
 	char *user;        /* SSH: or NULL */
-	char *certificates; /* TLS: the directory with ca.pem, cert.pem and key.pem, each of which may be missing */
-	bool verifies; /* TLS: the engine's certificate must be valid, and for this host */
+	char *certificates; /* TLS: the directory with ca.pem, cert.pem and key.pem; each file may be missing */
+	bool verifies; /* TLS: the engine's certificate must be valid and issued for this host */
 	struct endpoint_dialer dialer; /* AGENT: host is the node's id, path the manager's URL */
 };
 
 struct endpoint;
 
-/* Whether @url has one of the forms above. */
+/* Whether @url has one of the forms that the beginning of this file lists. */
 bool endpoint_url_valid(const char *url);
 /* Reads Docker's variables and contexts; does not connect. INVALID_ARGUMENT: the URL has none of the forms above.
  * FAILED_PRECONDITION: the context cannot be read, or names no engine. */
@@ -66,25 +67,27 @@ struct endpoint *endpoint_hold(struct endpoint *endpoint);
 void endpoint_close(struct endpoint *endpoint);
 DEFINE_AUTO(endpoint, struct endpoint *, endpoint_close)
 
-/* For messages: "unix:///var/run/docker.sock", "tcp://build:2376 (context ci)". Borrowed. */
+/* The endpoint's name for messages: "unix:///var/run/docker.sock", "tcp://build:2376 (context ci)". Borrowed. */
 const char *endpoint_name(const struct endpoint *endpoint);
 const struct endpoint_address *endpoint_address(const struct endpoint *endpoint);
-/* How many seconds more than a unix socket a first answer may take; 0 for a unix socket. */
+/* By how many seconds an engine's first answer may be later than over a unix socket; 0 for a unix socket. */
 unsigned endpoint_patience_s(const struct endpoint *endpoint);
 
-/* A new connection, or -1 with errno. For a unix socket it waits at most @patience_ms for the engine's queue. Otherwise
- * it returns at once: if the connection cannot be made, the stream ends, and endpoint_problem() says why. */
+/* Returns the socket of a new connection, or -1 with errno. A unix socket waits at most @patience_ms for room in the
+ * engine's queue. For others it returns at once: if the connection cannot be made, the stream ends, and
+ * endpoint_problem() has the reason. */
 int endpoint_connect(struct endpoint *endpoint, unsigned patience_ms);
-/* Why the last connection could not be made, and what helps; "" if it was made, and for unix sockets. */
+/* endpoint_problem() copies the reason why the last connection could not be made, and a remedy; "": it was made, or
+ * the endpoint is a unix socket. */
 enum { ENDPOINT_PROBLEM_SIZE = 768 };
 void endpoint_problem(struct endpoint *endpoint, char problem[ENDPOINT_PROBLEM_SIZE]);
 /* Sets the text of endpoint_problem(). "": the connection was made. Called by the carrier only. */
 void endpoint_problem_set(struct endpoint *endpoint, const char *problem);
 
-/* The first part of the URLs that are passed to curl: a name, or an address where curl would resolve the name itself.
- * Borrowed. */
+/* The first part of the URLs that are passed to curl. It has a name, or an address where curl would otherwise
+ * resolve the name itself. Borrowed. */
 const char *endpoint_base(const struct endpoint *endpoint);
-/* Makes @curl connect to it. False: curl has no memory. The endpoint has to outlive the handle. */
+/* Makes @curl connect to this endpoint. False: curl has no memory. The endpoint has to outlive the handle. */
 bool endpoint_configure(struct endpoint *endpoint, CURL *curl);
 
 /* The URL of the engine that Docker's own client would use: from DOCKER_HOST, from the context that DOCKER_CONTEXT or

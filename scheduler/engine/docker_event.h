@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_event.h: a line of the engine's stream of events as a value of ours. Pure. Thread: any. */
+/* scheduler/engine/docker_event.h: parses a line of the engine's stream of events. Pure. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,12 +18,12 @@ enum docker_action {
 	ACTION_RENAME
 };
 
-/* One line of GET /events about a container of ours, by its labels and its name. */
+/* An event of a container that is ours by its labels and its name: one line of GET /events. */
 struct docker_event {
 	enum docker_action action;
 	char id[80];
-	struct replica_status status; /* key; for pause and unpause also paused */
-	uint64_t signals; /* KILL: the bit of its signal; all bits: the engine does not say which signal */
+	struct replica_status status; /* the replica's key; for pause and unpause also the member paused */
+	uint64_t signals; /* KILL: the bit of the signal's number; all bits: the engine does not say which signal */
 	/* The image has a label "signal", which replaces the engine's own attribute in events, so signals is unknown.
 	 * Does not matter for KILL, which always names the signal. */
 	bool has_signal_label;

@@ -14,7 +14,7 @@ enum { FRAMES_HEADER_BYTES = 8, FRAMES_STAMP_MAX = 40 };
 
 /* What a stream's timestamps tell. */
 enum frames_times {
-	FRAMES_TIMES_EXACT, /* one instant each: an unfinished line ends where another timestamp comes */
+	FRAMES_TIMES_EXACT, /* each timestamp is an exact instant: a frame with another timestamp ends an unfinished line */
 	/* Whole seconds, and each frame has its own: an unfinished line ends with a newline only. A line has the time of its
 	 * last frame (in parts: of the frame that completes the first). Lines of a second get times that are a nanosecond
 	 * apart, so that times tell which lines were read; for this, a stream has to begin with the first line of a
@@ -28,10 +28,10 @@ struct frames_line {
 	const char *data; /* without the newline */
 	size_t length;
 	bool continues;   /* the line's next part follows */
-	int64_t begun_ns; /* the timestamp of its first frame */
+	int64_t begun_ns; /* the timestamp of the line's first frame */
 };
 
-/* Takes a line; false: there is no room now, and the same line will be offered again. */
+/* Takes a line. False: there is no room now, and the same line will be offered again. */
 typedef bool frames_taker(void *arg, const struct frames_line *line);
 
 /* A line in the making. */
@@ -40,9 +40,10 @@ struct frames_half {
 	size_t length, size;
 	int64_t begun_ns; /* the first timestamp */
 	int64_t time_ns;
-	bool open;     /* part of the line was received */
+	bool open;     /* part of the current line was received */
 	bool ready;    /* the line is complete, but was refused so far */
-	bool numbered; /* SECONDS: time_ns is final, because a part was passed on with it */
+	bool numbered; /* FRAMES_TIMES_SECONDS: time_ns is final, because a part of the line was already handed over with
+		        * it */
 };
 
 struct frames {
@@ -55,34 +56,34 @@ struct frames {
 	size_t stamp_length;
 	bool stamped;
 	enum frames_times times;
-	int64_t second_ns, nth; /* SECONDS: that of the last line, and how many lines had it */
+	int64_t second_ns, nth; /* FRAMES_TIMES_SECONDS: the second of the last line, and how many lines had it so far */
 	int stream;
-	uint32_t left; /* bytes left of the frame's payload */
+	uint32_t left; /* bytes of the frame's payload that are still to come */
 	int64_t time_ns;
 	struct frames_half halves[2];
-	char minute[16]; /* the minute of the last timestamp, "2026-11-20T21:29", and its time */
+	char minute[16]; /* the minute of the last timestamp as text, "2026-11-20T21:29"; its time is minute_ns */
 	int64_t minute_ns;
 };
 
 enum frames_result {
 	FRAMES_TAKEN,  /* all of it */
 	FRAMES_HELD,   /* a line was refused: feed the rest again later */
-	FRAMES_BROKEN, /* the bytes are not such a stream */
+	FRAMES_BROKEN, /* the bytes are not a stream of frames */
 };
 
-/* @line_max  longer lines are cut, not inside a UTF-8 sequence */
+/* @line_max: the most bytes of a line; longer lines are cut, but not inside a UTF-8 sequence. */
 void frames_init(struct frames *frames, size_t line_max, frames_taker *take, void *arg);
 void frames_deinit(struct frames *frames);
-/* Drops unfinished frames and lines, because a new stream begins. */
+/* Drops unfinished frames and lines. To be called when a new stream begins. */
 void frames_reset(struct frames *frames, enum frames_times times);
 /* The first timestamp of the unfinished lines; INT64_MAX: there are none. */
 int64_t frames_unfinished_ns(const struct frames *frames);
 
-/* @ret_consumed  always set: how much of @data need not be fed again */
+/* Feeds the next bytes of the stream. @ret_consumed: always set: how many bytes of @data must not be fed again. */
 enum frames_result frames_feed(struct frames *frames, const char *data, size_t length, size_t *ret_consumed);
-/* The stream has ended: passes on last lines that have no newline. TAKEN or HELD. */
+/* To be called at the end of the stream: hands over last lines that have no newline. Returns TAKEN or HELD. */
 enum frames_result frames_end(struct frames *frames);
 
-/* "2026-11-20T21:29:51.000000001Z"; the number of decimals varies. False: it is not a time, or one before 1678 or after
- * 2261. */
+/* Parses "2026-11-20T21:29:51.000000001Z"; the number of decimals varies. False: it is not a time, or one before
+ * 1678 or after 2261. */
 bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length, int64_t *ret_ns);

@@ -12,7 +12,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-/* The path of the mark in a container. */
+/* The path, in a container, of the mark that the copies are complete. */
 #define GIVEN_MARK "/trainyard/.given"
 
 /* Whether the body of a create request has mounts that need copies. */
@@ -21,5 +21,5 @@ bool given_is_wanted(const json_t *body);
  * Outcomes: FAILED_PRECONDITION: a file cannot be read or copied; RESOURCE_EXHAUSTED: together they have more than
  *           ENGINE_FILES_MAX bytes. */
 enum status given_take(json_t *body, const char *reports_dir, struct text *archive, struct error *err);
-/* Whether a container was given copies, by its inspection. */
+/* Whether the container was made to get copies, by its inspection. */
 bool given_is_put(const json_t *container);

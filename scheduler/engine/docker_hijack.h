@@ -27,27 +27,29 @@ struct hijack_request {
 	unsigned patience_ms;
 };
 
-/* Sends a request and reads the whole answer into @body, whatever its code. UNAVAILABLE: there is no engine, or no
- * answer in time; INTERNAL: the answer is not HTTP, or too long. */
+/* Sends a request and reads the whole answer into @body, whatever its code is. UNAVAILABLE: there is no engine, or
+ * no answer in time; INTERNAL: the answer is not HTTP, or too long. */
 enum status hijack_ask(const struct hijack_request *request, unsigned *ret_code, struct text *body,
 		       struct error *err);
 
 struct hijack;
 
-/* Requests a stream. There is one (*ret_hijack) only if *ret_code is 101 or 200; otherwise @body has the engine's
- * answer. Fails like hijack_ask(). */
+/* Requests a stream. *ret_hijack is set only if *ret_code is 101 or 200; otherwise @body has the engine's answer.
+ * Fails like hijack_ask(). */
 enum status hijack_open(const struct hijack_request *request, struct hijack **ret_hijack, unsigned *ret_code,
 			struct text *body, struct error *err);
 /* As in struct terminal_ops. */
 ssize_t hijack_read(struct hijack *hijack, char *buffer, size_t size, unsigned timeout_ms);
-/* Waits at most @patience_ms for buffer space. */
+/* Writes all of @data; waits at most @patience_ms for room in the socket's buffer. False: the stream broke, or time
+ * ran out. */
 bool hijack_write(struct hijack *hijack, const char *data, size_t length, unsigned patience_ms);
-/* As much as there is room for, without waiting: the number of bytes; -1: it is over. */
+/* Writes as many bytes as there is room for, without waiting. Returns their number; -1: the stream broke. */
 ssize_t hijack_offer(struct hijack *hijack, const void *data, size_t length);
-/* What poll() is to wait for: what hijack_read() has ahead is not told there. */
+/* The descriptor for poll(). It is not readable for bytes that came together with the answer's head: hijack_wait()
+ * tells whether there are some. */
 int hijack_descriptor(const struct hijack *hijack);
 /* Ends the sending direction; the stream can still be read. */
 void hijack_end_writing(struct hijack *hijack);
-/* Whether data, or the end of the stream, can be read. */
+/* Waits at most @timeout_ms. True: hijack_read() can return data or the stream's end. */
 bool hijack_wait(struct hijack *hijack, unsigned timeout_ms);
 void hijack_close(struct hijack *hijack);

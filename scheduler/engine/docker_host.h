@@ -13,12 +13,14 @@
 #include "daemon/base/error.h"
 #include "scheduler/plan/host.h"
 
-/* Always sets *ret_host, whatever @info holds; a host without CPUs or memory is not known.
- * @nvidia_directory  NVIDIA_DIRECTORY, or another one for tests
- * @ret_host          the caller's, host_deinit() */
+/* Reads the engine's answer @info to /info. *ret_host is set for any @info; if it names no CPUs or no memory, the
+ * host is marked as unknown.
+ * @nvidia_directory: NVIDIA_DIRECTORY, or another one for tests
+ * @ret_host: owned by the caller, host_deinit() */
 void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host);
-/* Writes what identifies the engine among all; "": it is unknown. */
+/* Writes a text that identifies the engine among all engines; "": it cannot be identified. */
 void docker_engine_id(const json_t *info, char *ret_id, size_t size);
-/* Whether the engine runs as a user in namespaces of its own, where its networks are.
- * Source: https://docs.docker.com/engine/security/rootless/ and answers of Podman 4.3 to /info (read 2026-11-26) */
+/* Whether the engine is rootless: it runs as a user in namespaces of its own, and its networks are in these
+ * namespaces. Source: https://docs.docker.com/engine/security/rootless/ and answers of Podman 4.3 to /info (read
+ * 2026-11-26) */
 bool docker_is_rootless(const json_t *info);

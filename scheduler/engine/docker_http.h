@@ -17,10 +17,10 @@ struct http_exchange;
 
 enum http_lane {
 	LANE_CALL,   /* short requests */
-	LANE_START,  /* starts of containers: more than two per core at a time save no time */
+	LANE_START,  /* starts of containers; more than two at a time per core do not save time */
 	LANE_STOP,   /* calls that wait for a program to end */
 	LANE_PULL,   /* image pulls */
-	LANE_EVENTS, /* the stream of events, without which the other calls are of no use */
+	LANE_EVENTS, /* the stream of events; without it the other calls have no use */
 	LANE_FOLLOW, /* logs that are followed for as long as their containers run */
 	LANE_READ,   /* logs that are read to their end */
 	LANE_COUNT
@@ -39,51 +39,53 @@ struct http_answer {
 
 enum http_outcome {
 	HTTP_TAKEN,
-	HTTP_PAUSE, /* data() took nothing: it gets the same bytes again after http_resume() */
+	HTTP_PAUSE, /* data() took no bytes: it gets the same bytes again after http_resume() */
 	HTTP_BREAK, /* ends the exchange with an error */
 };
 
 struct http_request {
 	const char *method;
-	const char *path;          /* with query, without version; copied, as are body and registry_auth */
+	const char *path;          /* with query, without version; path, body and registry_auth are copied */
 	const char *body;          /* JSON, or NULL */
 	size_t body_bytes;         /* length of a body that is not JSON; 0: the body ends at its NUL */
-	const char *body_header;   /* header of such a body: "Content-Type: …" */
+	const char *body_header;   /* the whole header line for a body with body_bytes: "Content-Type: …" */
 	const char *registry_auth; /* value of X-Registry-Auth, or NULL; wiped afterwards */
 	enum http_lane lane;
 	unsigned timeout_s;   /* 0: no limit; endpoint_patience_s() is added */
 	bool without_version; /* the path gets no version prefix */
-	size_t body_max; /* limit for a body that is collected; a longer one fails the exchange; 0: HTTP_BODY_MAX */
+	size_t body_max; /* the limit of a body that is collected: a longer one fails the exchange; 0: HTTP_BODY_MAX */
 	/* Called when the headers of a good answer have arrived. NULL: not called. */
 	void (*opened)(void *arg);
 	/* Called with the body of a good answer (below 300) as it arrives; NULL: the body is collected for done(). */
 	enum http_outcome (*data)(void *arg, const char *data, size_t length);
-	/* Called once at the end, perhaps before http_start() returns (if libcurl refuses the request). */
+	/* Called exactly once, at the exchange's end. If libcurl refuses the request, it is called before
+	 * http_start() returns. */
 	void (*done)(void *arg, const struct http_answer *answer);
 	void *arg;
-	/* Where the caller keeps the exchange for http_cancel() and http_resume(); set to NULL before done() is called.
-	 * The address must live as long as the exchange. May be NULL. */
+	/* The caller's pointer to the exchange, for http_cancel() and http_resume(). It is set to NULL before done()
+	 * is called, and must live as long as the exchange. NULL: the caller needs none. */
 	struct http_exchange **slot;
 };
 
-/* The inspection of a container has its command twice, and an escaped byte takes six bytes. */
+/* The limit is this high, because the inspection of a container has its command twice, and an escaped byte takes six
+ * bytes. */
 enum { HTTP_BODY_MAX = 64 << 20 };
-/* A listing has the whole command of each container, which may be long (PROGRAM_MAX). If a listing were never accepted,
- * all jobs would stop for good. */
+/* The limit of a listing. It has the whole command of each container, which may be long (PROGRAM_MAX). A limit that
+ * real listings exceed would stop all jobs for good. */
 enum { DOCKER_LISTING_MAX = 512 << 20 };
 
 /* Holds @endpoint. */
 enum status http_new(struct endpoint *endpoint, struct http **ret_http, struct error *err);
-/* All exchanges must have ended: http_fail_all(). */
+/* To be called after all exchanges have ended: http_fail_all(). */
 void http_free(struct http *http);
 DEFINE_AUTO(http, struct http *, http_free)
 
-/* Sets the version that paths are prefixed with, such as "1.41". */
+/* Sets the API version that becomes the prefix of paths, such as "1.41". */
 void http_set_version(struct http *http, const char *version);
 void http_set_limit(struct http *http, enum http_lane lane, unsigned limit);
 
 void http_start(struct http *http, const struct http_request *request);
-/* Whether it still waits in its lane: nothing was sent. */
+/* Whether the exchange still waits in its lane, so that nothing was sent. */
 bool http_is_queued(const struct http_exchange *exchange);
 /* Ends it without done(). */
 void http_cancel(struct http_exchange *exchange);

@@ -6,5 +6,5 @@ struct docker;
 struct command;
 
 void image_ensure_run(struct docker *docker, struct command *command);
-/* Ends and joins the threads that look for credentials. */
+/* Ends and joins the threads that find registry credentials. */
 void images_close(struct docker *docker);

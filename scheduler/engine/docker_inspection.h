@@ -10,7 +10,7 @@
 
 struct endpoint;
 
-/* The image and the question. Borrowed. */
+/* The image and the properties to check. Strings are borrowed. */
 struct inspection {
 	struct endpoint *endpoint;
 	const char *api_version, *instance;

@@ -39,7 +39,7 @@ enum {
 	EVENTS_PATIENCE_US = 2 * SECOND_US,
 	LISTING_EVERY_US = 30 * SECOND_US,
 	EVENT_LINE_MAX = 1024 * 1024,
-	OURS_MINOR = 50, /* the newest minor version of API 1.x whose changes were reviewed; the first in which /info
+	OURS_MINOR = 50, /* the newest minor version of API 1.x; all its changes were reviewed. The first in which /info
 			  * names devices */
 	LEAST_MINOR = 40,
 };

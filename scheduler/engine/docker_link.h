@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_link.h: whether the engine can be reached: ping, info, and the stream of events. */
+/* scheduler/engine/docker_link.h: connects to the engine and notices its loss: ping, info, and the stream of events. */
 
 struct docker;
 

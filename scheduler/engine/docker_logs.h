@@ -5,9 +5,9 @@
 
 void follower_begin_run(struct docker *docker, struct command *command);
 
-/* This exit was reported already, by an event or a listing. */
+/* To be called when a replica's exit was reported by an event or a listing: its follower does not report it again. */
 void follower_note_exit(struct docker *docker, const struct replica_key *key);
 void followers_resume(struct docker *docker);
-/* The engine can be reached again. */
+/* To be called when the engine can be reached again: the waiting followers open their streams. */
 void followers_reconnect(struct docker *docker);
 void followers_close(struct docker *docker);

@@ -5,12 +5,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* @mounts, each "/of/the/host:/in/the/container[:ro]", in the engine's form. With it the engine refuses a path that its
- * machine does not have; with the form "Binds" it would create an empty directory instead. NULL: an element has no
- * path. */
+/* Converts @mounts, each "/of/the/host:/in/the/container[:ro]", to the engine's form "Mounts". With this form the
+ * engine refuses a path that its machine does not have; with the form "Binds" it would create an empty directory
+ * instead. NULL: an element is not of this form. */
 json_t *docker_mounts_make(const json_t *mounts);
-/* Whether the engine's message about a refused create says so. */
+/* Whether @words, the engine's message about a refused create, says that a mount's path is missing. */
 bool docker_mount_is_missing(const char *words);
-/* The body of a create that asks whether the engine's machine has @path. It names no image, so that the engine refuses it in
- * either case; docker_mount_is_missing() says which. The caller frees it. */
+/* The body of a create request that tests whether the engine's machine has @path. It names no image, so the engine
+ * always refuses it; docker_mount_is_missing() shows whether the path is the reason. The caller frees it. */
 char *docker_mount_question(const char *path);

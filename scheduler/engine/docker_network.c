@@ -206,7 +206,7 @@ static void tunnel_make(struct network_task *task)
 	docker_after(task->docker, &task->again, TUNNEL_WAIT_US, tunnel_awaited, task);
 }
 
-/* ---- a network whose bridge is not on this machine ---- */
+/* ---- a network without a bridge on this machine ---- */
 
 static void far_removed(void *arg, const struct http_answer *answer)
 {

@@ -15,7 +15,7 @@ struct command;
 void network_create_run(struct docker *docker, struct command *command);
 void network_look_run(struct docker *docker, struct command *command);
 void network_remove_run(struct docker *docker, struct command *command);
-/* The tunnel of command->job's network was tried (docker_tunnel.h). */
+/* To be called when the first try of the tunnel of command->job's network has ended (docker_tunnel.h). */
 void network_tunnel_tried(struct docker *docker, struct command *command);
 /* Whether the network of a job is being made. */
 bool network_is_made(const struct docker *docker, int64_t job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* scheduler/engine/docker_progress.h: condenses the progress stream of a pull. Pure: takes newline-delimited JSON,
- * gives a line of text now and then. */
+ * and now and then returns a line of text. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct progress_layer {
 
 struct progress {
 	struct text line; /* in the making */
-	bool skipping;    /* skips the rest of a line that is too long */
+	bool skipping;    /* the rest of the current line is skipped, because the line is too long */
 	bool changed;     /* since the last progress_print() */
 	struct progress_layer layers[PROGRESS_LAYERS_MAX];
 	size_t layer_count;
@@ -27,7 +27,7 @@ struct progress {
 
 void progress_deinit(struct progress *progress);
 void progress_feed(struct progress *progress, const char *data, size_t length);
-/* The last line may have no newline. */
+/* To be called at the end of the stream, because its last line may have no newline. */
 void progress_end(struct progress *progress);
 /* Bytes of all layers that the engine has reported so far: fetched, and to fetch; 0: unknown. */
 void progress_bytes(const struct progress *progress, int64_t *ret_fetched, int64_t *ret_all);

@@ -12,6 +12,7 @@ struct http;
 enum status docker_reach(const char *url, struct error *err);
 enum status docker_describe(const char *url, json_t **ret_facts, struct error *err);
 enum status docker_has_path(const char *url, const char *path, struct error *err);
-/* Reaches the engine, and opens HTTP to it with the oldest version of its API that is used. Outcomes as docker_reach(). */
+/* Reaches the engine, and makes an HTTP client for it that uses the oldest supported API version. Outcomes as
+ * docker_reach(). */
 enum status docker_connect(const char *url, struct endpoint **ret_endpoint, struct http **ret_http,
 			   struct error *err);

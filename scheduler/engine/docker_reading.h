@@ -12,32 +12,33 @@
 #include "scheduler/engine/engine.h"
 
 struct stream_reading {
-	struct log_reach reach; /* of the lines that were handed over */
-	int64_t seen;  /* lines of reach.parts that this reading has met, and does not hand over again */
-	bool arrived;  /* the reading has reached the latest line */
-	int64_t known; /* how many of the next lines were handed over already */
+	struct log_reach reach; /* the reach of the lines that were handed over */
+	int64_t seen;  /* the number of lines of reach.parts that this reading has met and does not hand over again */
+	bool arrived;  /* this reading has reached the latest line that was handed over */
+	int64_t known; /* how many of this reading's next lines were already handed over */
 };
 
 struct reading {
 	struct stream_reading streams[2];
-	bool rewound; /* the clock was set back far: times do not tell where to continue */
+	bool rewound; /* the clock was set back far: times do not show where to continue, so the output is read from its
+		       * beginning */
 };
 
 void reading_init(struct reading *reading, const struct log_position *from);
-/* The output is read again, from its beginning or from a known line on. */
+/* To be called before the output is read again, from its beginning or from a known line on. */
 void reading_begin(struct reading *reading);
 
-/* True if the line was handed over before. To be called for each line of a reading, in order; again for the same line
- * each time that a new line found no room. */
+/* True if the line was handed over before. To be called for each line of a reading, in order, and again for the same
+ * line each time that the sink had no room for it. */
 bool reading_knows(struct reading *reading, const struct frames_line *line);
 /* The stream's reach including @line, which must be new. */
 struct log_reach reading_reach_with(const struct reading *reading, const struct frames_line *line);
 /* It was handed over. */
 void reading_advance(struct reading *reading, const struct frames_line *line);
 
-/* The time from which on output must be requested; 0: all of it. */
+/* The time from which output has to be requested; 0: the whole output. */
 int64_t reading_since_ns(const struct reading *reading);
-/* Whether times are sufficient to tell what was read: no line is earlier than the one before it in its stream. */
+/* Whether times alone show which lines were read: no line is earlier than the line before it in its stream. */
 bool reading_is_in_order(const struct reading *reading);
-/* Whether this reading has reached the line that was the last before, if there was one. */
+/* Whether this reading has reached the latest line that was handed over before it; true if there was none. */
 bool reading_has_arrived(const struct reading *reading);

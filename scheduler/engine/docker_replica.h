@@ -6,10 +6,11 @@
 void replica_start_run(struct docker *docker, struct command *command);
 void replica_stop_run(struct docker *docker, struct command *command);
 void replica_remove_run(struct docker *docker, struct command *command);
-/* Called for the engine's event. @signals: bits of the signals that were sent before, as in docker_event. */
+/* To be called when the engine reports a container's end. @signals: the signals that the engine sent to the
+ * container before it, as in docker_event. */
 void replica_died(struct docker *docker, const struct replica_key *key, uint64_t signals);
 void replica_destroyed(struct docker *docker, const struct replica_key *key);
 /* Reports that a create or a start was refused. */
 void replica_refused(struct docker *docker, const struct replica_key *key, const struct outcome *outcome);
-/* Whether a start of it is under way. */
+/* Whether a start of the replica is under way. */
 bool replica_is_starting(const struct docker *docker, const struct replica_key *key);

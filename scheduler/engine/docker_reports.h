@@ -12,11 +12,11 @@
 struct docker;
 struct replica_key;
 
-/* Begins to fetch if the container's labels say so. Harmless if it has begun. */
+/* Begins to fetch a container's report files if its labels request it. Does nothing if this has already begun. */
 void reports_follow(struct docker *docker, const json_t *labels, const struct replica_key *key);
-/* Fetches for the last time, then calls @then; at once if there is nothing to fetch. @is_lost: the engine does not
- * answer, and this is to be called again when it does. */
+/* Fetches the files for the last time and then calls @then; at once if there is nothing to fetch. @is_lost: the
+ * engine does not answer; the caller has to call this again when the engine is back. */
 void reports_finish(struct docker *docker, const struct replica_key *key,
 		    void (*then)(void *arg, bool is_lost), void *arg);
-/* To be called after the last exchange and the last timer. */
+/* Frees the reports. To be called after the last exchange and the last timer. */
 void reports_close(struct docker *docker);

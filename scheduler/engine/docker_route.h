@@ -14,5 +14,5 @@
 
 struct endpoint;
 
-/* As endpoint_open(), for each form of URL. Thread: any. */
+/* Like endpoint_open(), but also for URLs of the form swarm:NODE:URL, which get a route. Thread: any. */
 enum status route_endpoint_open(const char *url, struct endpoint **ret_endpoint, struct error *err);

@@ -4,6 +4,6 @@
  * `ssh HOST docker system dial-stdio` connects its standard input and output with the engine there. */
 struct endpoint;
 
-/* Runs ssh with @near as its input and output until either ends, and closes @near. If the connection cannot be made,
- * the message of ssh becomes the endpoint's problem. */
+/* Runs ssh with @near as its input and output until one of them ends, and closes @near. If the connection cannot be
+ * made, ssh's message becomes the endpoint's problem. */
 void ssh_carry(struct endpoint *endpoint, int near);

@@ -22,7 +22,7 @@ struct subnet_list {
 void subnet_list_deinit(struct subnet_list *list);
 void subnet_list_add(struct subnet_list *list, struct subnet subnet);
 
-/* "10.213.0.0/16"; bits of the host part are cleared. */
+/* Parses a block such as "10.213.0.0/16"; bits of the host part are cleared. False: it is not a block. */
 bool subnet_parse(const char *text, struct subnet *ret_subnet);
 /* "10.213.0.1". */
 bool subnet_parse_address(const char *text, uint32_t *ret_address);
@@ -37,13 +37,13 @@ unsigned subnet_capacity(struct subnet subnet, uint32_t gateway);
  * address, the gateway and the broadcast address; 0: none does. */
 unsigned subnet_bits_for(unsigned address_count);
 
-/* One half of a block with at least two addresses. */
+/* The lower or the upper half of a block with at least two addresses. */
 struct subnet subnet_half(struct subnet subnet, bool upper);
 
-/* The first block with prefix length @bits in @pool that overlaps none of @taken. Choice: the lowest, so that networks
- * are easy to read in listings. False: there is none. */
+/* Returns the lowest free block with prefix length @bits in @pool: it overlaps none of @taken. Choice: the lowest,
+ * so that networks are easy to read in listings. False: there is none. */
 bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *taken,
 		   struct subnet *ret_subnet);
 
-/* Adds the destinations of a text in the form of /proc/net/route, except the default route. Other lines are skipped. */
+/* Adds the destinations in a text of the form of /proc/net/route, except the default route. Other lines are skipped. */
 void subnet_parse_routes(const char *text, struct subnet_list *list);

@@ -20,11 +20,11 @@
 
 struct endpoint;
 
-/* The container to open it in. Strings are borrowed for the call only. */
+/* The container to open a terminal in. Strings are borrowed for the call only. */
 struct terminal_target {
 	struct endpoint *endpoint;
 	const char *api_version, *container;
-	unsigned patience_ms; /* limit for each of the few requests that opening takes */
+	unsigned patience_ms; /* the time limit of each of the few requests that opening a terminal needs */
 };
 
 /* As engine_ops.open_terminal; a terminal has 80 columns and 24 rows at first. */

@@ -16,19 +16,21 @@
 /* And the instance. */
 #define TUNNEL_IMAGE "trainyard-tunnel:"
 
-/* "ty-INSTANCE-JOB-tunnel", of the job that the network was made for. */
+/* Writes the name of a tunnel's container, "ty-INSTANCE-JOB-tunnel". @job: the job that the network was made for. */
 void tunnel_container_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE]);
 
-/* There is to be a tunnel of @network from now on. Thread: the engine's, as below. */
+/* Starts the tunnel of @network unless it exists. Thread: the engine's, as for the functions below. */
 void tunnel_keep(struct docker *docker, const struct network_status *network);
-/* Whether its first try has ended, well or not: network_tunnel_tried() is called then. */
+/* Whether the first try to make the tunnel has ended, with or without success. network_tunnel_tried() is called at
+ * that time. Also true if there is no such tunnel. */
 bool tunnel_was_tried(struct docker *docker, int64_t job);
-/* Its network is about to go. False: calls about its container are under way, and it is to be asked again; else the container
- * is the caller's to remove. */
+/* Ends the tunnel, because its network is about to be removed. False: calls about its container are under way, so
+ * call this again later. True: the caller has to remove the container. */
 bool tunnel_drop(struct docker *docker, int64_t job);
-/* Tunnels of networks that are not in a listing, nor being made, have no network any more. */
+/* Ends the tunnels of networks that are neither in the listing nor being made. */
 void tunnels_compare(struct docker *docker, const struct network_status *listed, size_t count);
-/* Nothing of @docker is used after it. Containers are left: they end by themselves. */
+/* Ends all tunnels; they do not use @docker afterwards. Their containers are not removed, because they end by
+ * themselves. */
 void tunnels_close(struct docker *docker);
 
 /* As engine_ops.carry_network. Thread: any. */

@@ -13,7 +13,8 @@ struct mux_origin;
 struct sockaddr_in;
 struct tunnel_carry;
 
-/* A connection that the other end is to make, to this address. @fd is the carry's once it is written to the pipe. */
+/* A request for a connection to an address at the other end. @fd belongs to the carry once the request is written to
+ * the pipe. */
 struct tunnel_request {
 	int fd;
 	uint32_t address; /* numbers are the machine's own */
@@ -21,23 +22,26 @@ struct tunnel_request {
 };
 
 struct tunnel_carry_options {
-	/* of the container's output and input; borrowed. NULL: this is the container, the stream is its own output and
-	 * input. */
+	/* The attached output and input of the container; borrowed. NULL: this process is the container's program,
+	 * and the stream is its own standard input and output. */
 	struct hijack *stream;
 	int wake; /* readable: enough; -1: nothing is */
-	/* The pipe of struct tunnel_request, if this end has connections made; else connections are made here: */
+	/* True: this end requests connections, by writing struct tunnel_request to the pipe requests_fd. False: this
+	 * end makes the connections that the other end requests: */
 	bool requests;
 	int requests_fd;
-	/* Makes a connection, which may be under way; -1: it cannot. NULL: it ends on this machine, and take() gets it. */
+	/* Makes a connection, which may still be in progress on return; -1: it cannot be made. NULL: connections end
+	 * in this process, and take() gets them. */
 	int (*dial)(const struct mux_origin *to);
 	/* As connection_sink.take. */
 	void (*take)(void *arg, uint16_t port, const struct sockaddr_in *peer, int fd);
 	void *arg;
 };
 
-/* Waits for the greeting of an end that has connections made. UNAVAILABLE: it did not come. */
+/* Opens a carry. An end that makes connections waits here for the other end's greeting. UNAVAILABLE: the greeting
+ * did not come. */
 enum status tunnel_carry_open(const struct tunnel_carry_options *options, struct tunnel_carry **ret_carry,
 			      struct error *err);
-/* Carries until the stream breaks, which *err tells of as UNAVAILABLE, or @wake is readable: OK. Cuts all connections. */
+/* Carries bytes until the stream breaks (UNAVAILABLE) or @wake is readable (OK). All connections are cut at the end. */
 enum status tunnel_carry_run(struct tunnel_carry *carry, struct error *err);
 void tunnel_carry_close(struct tunnel_carry *carry);

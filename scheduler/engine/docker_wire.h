@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_wire.h: a connection to an engine or from a client of one, plain or with TLS.
+/* scheduler/engine/docker_wire.h: a connection to an engine or from an engine's client, plain or with TLS.
  *
- * All calls except those that begin TLS and wire_carry() return at once. Thread: one at a time. */
+ * All functions return at once, except wire_carry() and those that open a connection. Thread: one at a time. */
 #include <gnutls/gnutls.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +30,8 @@ bool wire_serve(int fd, const struct wire_keys *keys, struct wire *ret_wire, cha
 		size_t problem_size);
 void wire_close(struct wire *wire);
 
-/* The number of bytes moved; 0: end of stream; or an enumerator. For WIRE_BROKEN @problem has the reason. */
+/* Both return the number of bytes moved; 0: end of the stream; or WIRE_AGAIN or WIRE_BROKEN. For WIRE_BROKEN
+ * wire_receive() writes the reason to @problem. */
 ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, size_t problem_size);
 ssize_t wire_send(struct wire *wire, const char *data, size_t length);
 /* Ends the sending direction; the engine may still send. */
@@ -40,6 +41,6 @@ void wire_end_sending(struct wire *wire);
  * @why has the reason ("" if there is none) if the engine's end broke before any byte came from it. */
 void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_size);
 
-/* {"key": …, "certificate": …, "trusted": …}, each PEM. False: it is not that. */
+/* Reads {"key": …, "certificate": …, "trusted": …}, each a PEM text. False: the text has another form. */
 bool wire_keys_read(const char *text, size_t length, struct wire_keys *ret_keys);
 void wire_keys_deinit(struct wire_keys *keys);

@@ -7,6 +7,6 @@
  * engine's own log says so, and every packet to another node is lost (Docker 20.10, read 2026-11-27). */
 #include "daemon/base/error.h"
 
-/* Outcomes: FAILED_PRECONDITION: it cannot; the text is for the user of --unencrypted;
- *           UNAVAILABLE: that cannot be found out here: no network namespace can be made. */
+/* Whether the kernel can encrypt. FAILED_PRECONDITION: it cannot; the error text explains --unencrypted to the user.
+ * UNAVAILABLE: this cannot be found out, because no network namespace can be made. */
 enum status kernel_esp_check(struct error *err);

@@ -38,7 +38,7 @@ struct orphan_count {
 	int64_t oldest_s; /* when the oldest was made; 0: unknown */
 };
 
-/* By instance, containers before networks before volumes, by name. */
+/* Sorts by instance, then containers before networks before volumes, then by name. */
 void orphans_sort(struct orphans *list);
 /* For a sorted list: counts the orphans of the instance that begin at @at; returns where those of the next instance
  * begin. */

@@ -18,20 +18,21 @@ enum { SWARM_NODES_MAX = 4096, SWARM_LABELS_MAX = 256, SWARM_ID_SIZE = 40, SWARM
 
 struct swarm_node {
 	char id[SWARM_ID_SIZE];
-	char *name; /* unique: its host name; together with the id, or the id alone, if other nodes have the same one */
-	char address[SWARM_ADDRESS_SIZE]; /* at which the managers know it; "": not known */
+	char *name; /* unique: the node's host name; if other nodes have the same one, the host name and the id, or only
+		     * the id */
+	char address[SWARM_ADDRESS_SIZE]; /* the address at which the managers know the node; "": unknown */
 	enum host_state state;
 	bool is_manager;
 	json_t *labels; /* of the node (docker node update --label-add): an object of strings */
-	/* CPUs and memory. The devices are the generic resources with "gpu" in their kind: named ones by their names, of a
-	 * plain number that many from 0 on. */
+	/* The node's CPUs and memory. Its devices are the generic resources with "gpu" in their kind: named
+	 * resources have their names, and a resource that is only a number has devices numbered from 0. */
 	struct host host;
 };
 
 struct swarm {
 	struct swarm_node *nodes; /* in the order of their names, which are unique */
 	size_t count;
-	char own[SWARM_ID_SIZE]; /* the id of the engine's own node; "": not known. By swarm_ask() */
+	char own[SWARM_ID_SIZE]; /* the id of the node of the engine that was asked; "": unknown. Set only by swarm_ask() */
 };
 
 void swarm_deinit(struct swarm *swarm);
@@ -40,8 +41,8 @@ void swarm_deinit(struct swarm *swarm);
 /* Reads the answer to GET /nodes, whatever it holds. Nodes without an id are left out, as are labels and resources that
  * cannot be used, and all nodes after SWARM_NODES_MAX. Pure. */
 void swarm_nodes_read(const json_t *nodes, struct swarm *ret_swarm);
-/* Whether the engine that gave this answer to GET /info can be asked for nodes. Pure.
- * FAILED_PRECONDITION: it is no manager of a swarm; the text says what to do. */
+/* Checks by an engine's answer to GET /info whether it can be asked for nodes. Pure.
+ * FAILED_PRECONDITION: the engine is not a manager of a swarm; the text says what to do. */
 enum status swarm_manager_check(const json_t *info, struct error *err);
 
 /* Asks the engine for the nodes of its swarm. Waits for the answers.

@@ -7,6 +7,6 @@
  * connections, those of one address that have not shown a certificate yet, their five seconds for that, and what is held of
  * each. Keys of an agent open no other agent: those of a daemon are different ones. */
 
-/* @words: "swarm-agent" was the word before them; none: the agent; "dial": the other end of a route (docker_route.h), on standard input and
- * output. Returns the exit code. */
+/* Runs the agent. @words: the arguments after "swarm-agent": none: serves as the agent; "dial": is the other end of
+ * a route (docker_route.h), on standard input and output. Returns the exit code. */
 int swarm_agent_main(const char *const *words);

@@ -20,7 +20,7 @@ struct http;
 struct wire_keys;
 
 #define SWARM_AGENT "trainyard-agent"
-/* The program that the service runs, which is this one. */
+/* The program that the agents' service runs: this program. */
 #define SWARM_AGENT_PROGRAM "/usr/bin/trainyard"
 #define SWARM_AGENT_VERB    "swarm-agent"
 
@@ -33,8 +33,9 @@ struct swarm_agent {
 	enum agent_state state;
 	/* RUNS: */
 	char container[SWARM_CONTAINER_SIZE];
-	uint32_t address; /* in the overlay, in the machine's own byte order */
-	/* FAILS: the engine's words about its last task, and when that was made, which tells it from others */
+	uint32_t address; /* the agent's address in the overlay, host byte order */
+	/* FAILS: the engine's message about the agent's last task, and the time when that task was made, which
+	 * identifies it */
 	char problem[SWARM_PROBLEM_SIZE], failed[SWARM_TIME_SIZE];
 };
 
@@ -52,8 +53,10 @@ void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agen
 /* NULL: the node has none. */
 const struct swarm_agent *swarm_agent_of(const struct swarm_agents *agents, const char *node);
 
-/* Asks a manager. Without the service there are none. @image: as above. */
+/* Asks a manager for the tasks of the agents' service. If the service does not exist, the list is empty. @image: as in
+ * swarm_agents_read(). */
 enum status swarm_agents_ask(struct http *http, const char *image, struct swarm_agents *ret_agents,
 			     struct error *err);
-/* A daemon's keys. FAILED_PRECONDITION: the swarm has none: `swarm up` was not called. */
+/* Asks for the keys with which daemons connect to agents. FAILED_PRECONDITION: the swarm has none, because `swarm
+ * up` was not called. */
 enum status swarm_keys_ask(struct http *http, struct wire_keys *ret_keys, struct error *err);

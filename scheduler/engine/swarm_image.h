@@ -11,7 +11,7 @@
 
 struct http;
 
-/* And the first letters of the digest of its files. */
+/* The name of the image, which continues with the first letters of the digest of its files. */
 #define SWARM_IMAGE "trainyard-agent:"
 enum { SWARM_IMAGE_SIZE = 64, SWARM_IMAGE_ID_SIZE = 128 };
 
@@ -23,11 +23,11 @@ struct swarm_image {
 void swarm_image_deinit(struct swarm_image *image);
 #define AUTO_IMAGE __attribute__((cleanup(swarm_image_deinit)))
 
-/* UNAVAILABLE: a file of the program cannot be read. */
+/* Makes the image's archive and name. UNAVAILABLE: a file of the program cannot be read. */
 enum status swarm_image_make(struct swarm_image *ret_image, struct error *err);
-/* Gives it to the engine unless that has it. @ret_id is what engines call it by. */
+/* Loads the image into the engine, unless the engine has it already. @ret_id: the image's id. */
 enum status swarm_image_give(struct http *http, const struct swarm_image *image,
 			     char ret_id[SWARM_IMAGE_ID_SIZE], struct error *err);
-/* Removes all images of that name from the engine, of whatever program, and counts them. Waits for containers that are
- * about to go, for half a minute at most. */
+/* Removes all images named SWARM_IMAGE from the engine, also those of other versions of the program, and counts
+ * them. Waits up to half a minute for containers that still use them. */
 enum status swarm_images_remove(struct http *http, size_t *count, struct error *err);

@@ -15,22 +15,24 @@
 struct http;
 
 struct swarm_making {
-	const char *image; /* its id, or a name that the nodes pull */
-	const char *socket; /* of the engines, on their nodes; it may have Docker's templates, as "{{.Node.Hostname}}" */
+	const char *image; /* the image's id, or a name from which the nodes pull it */
+	const char *socket; /* the path of the engines' socket on their nodes; it may have Docker's templates, such as
+			     * "{{.Node.Hostname}}" */
 	bool is_encrypted;  /* the packets of the overlay */
-	/* Of wire_keys_read(). Left alone if the swarm has keys. */
+	/* The keys as wire_keys_read() takes them. They are not used if the swarm has keys already. */
 	const char *agent_keys, *daemon_keys;
 };
 
-/* FAILED_PRECONDITION: what is there is another owner's, or was made with another is_encrypted, or only half of it is left. */
+/* Makes the agents' objects that do not exist yet. FAILED_PRECONDITION: an object belongs to another owner or was
+ * made with another is_encrypted, or one half of the keys is missing while agents run. */
 enum status swarm_service_make(struct http *http, const struct swarm_making *making, struct error *err);
-/* Waits until the tasks have ended, for a minute at most. @ret_found: there was something.
- * FAILED_PRECONDITION: something has stayed; the text says what. */
+/* Removes the agents. Waits up to a minute until their tasks have ended. @ret_found: there was something to remove.
+ * FAILED_PRECONDITION: an object could not be removed; the text says which. */
 enum status swarm_service_remove(struct http *http, bool *ret_found, struct error *err);
-/* The image that the service runs, or NULL; the caller frees it. NOT_FOUND: there is no service. */
+/* Returns the image that the service runs, or NULL; the caller frees it. NOT_FOUND: there is no service. */
 enum status swarm_service_image(struct http *http, char **ret_image, struct error *err);
 
-/* What the daemons of any instance run on an engine now. */
+/* The number of replicas that the daemons of any instance run on an engine now, and of the devices that they use. */
 struct swarm_leases {
 	size_t replicas, devices;
 };

@@ -6,10 +6,11 @@
 #include <asm/unistd.h>
 #include <stddef.h>
 
-/* @stack: as the kernel leaves it: the number of arguments, then they. Never returns: __NR_exit_group ends the program. */
+/* The program's main function. @stack: the stack as the kernel passes it: the number of arguments, then the
+ * arguments. It must not return: __NR_exit_group ends the program. */
 __attribute__((noreturn, used)) void bare_begin(char *const *stack);
 
-/* A call of the kernel: its result, or an error's number below zero. */
+/* Makes a system call; returns its result, or the negated error number. */
 #if defined(__x86_64__) && defined(__LP64__)
 __asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall bare_begin\n\thlt\n");
 
@@ -43,7 +44,8 @@ static long kernel(long number, long a, long b, long c, long d, long e, long f)
 #error "programs without libraries do not know this machine"
 #endif
 
-/* The compiler calls these by itself; with the empty word in their loops it does not make calls of them again. */
+/* The compiler calls these functions by itself. The empty statement AS_IT_STANDS() in their loops keeps the compiler
+ * from replacing the loops by calls of the same functions. */
 #define AS_IT_STANDS() __asm__ volatile("" ::: "memory")
 
 void *memcpy(void *to, const void *from, size_t size);

@@ -2,7 +2,7 @@
 #pragma once
 /* scheduler/engine/throttle/throttle.h: exit codes of the program throttle. */
 
-/* From 100 on, because engines use 125 to 127 themselves. */
+/* The codes begin at 100, because engines use 125 to 127 themselves. */
 enum throttle_end {
 	THROTTLE_DONE = 0,
 	THROTTLE_CALLED_WRONG = 100,

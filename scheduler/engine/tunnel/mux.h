@@ -32,7 +32,7 @@ enum {
 	MUX_PAYLOAD_MAX = 16 * 1024,
 	MUX_HEAD_BYTES = 8,
 	MUX_OUT_BYTES = 128 * 1024,
-	MUX_SMALL_BYTES = 8, /* the longest payload but of DATA */
+	MUX_SMALL_BYTES = 8, /* the longest payload of a frame other than DATA */
 	MUX_INBOXES_BYTES = MUX_STREAMS_MAX * MUX_WINDOW,
 	MUX_IDLE_TICKS = 12,
 };
@@ -41,7 +41,7 @@ enum mux_side { MUX_ACCEPTS, MUX_DIALS };
 
 enum mux_kind { MUX_HELLO = 1, MUX_BEAT, MUX_OPEN, MUX_DATA, MUX_CREDIT, MUX_END, MUX_CLOSE };
 
-/* Of an accepted connection; numbers are the machine's own. */
+/* The addresses of an accepted connection, in host byte order. */
 struct mux_origin {
 	uint32_t address;
 	uint16_t port, peer_port;
@@ -50,16 +50,17 @@ struct mux_origin {
 /* A connection at this end. */
 struct mux_stream {
 	uint32_t id; /* 0: there is none */
-	int fd;      /* -1: not made yet, or closed */
+	int fd;      /* -1: the connection is not made yet, or is closed */
 	struct mux_origin origin;
-	uint32_t credit;       /* so many bytes may be sent */
-	uint32_t owed;         /* so many were passed on and not granted again */
-	uint32_t from, length; /* of the inbox, which is a ring */
-	unsigned idle;         /* ticks since anything came, where this end has no more to say */
-	bool end_due, ended;   /* nothing more comes from the descriptor: to be told, and told */
+	uint32_t credit;       /* the number of bytes that may still be sent to the other side */
+	uint32_t owed;         /* the number of bytes that were passed on, but for which no new credit was granted yet */
+	uint32_t from, length; /* the position of the first byte in the inbox, which is a ring, and the number of bytes
+			        * in it */
+	unsigned idle;         /* mux_tick() calls since bytes last came, after this end's descriptor had ended */
+	bool end_due, ended;   /* the descriptor has ended: END has to be sent; END was sent */
 	bool close_due, closed;
 	bool peer_ended, peer_closed;
-	bool shut; /* the descriptor was told that the peer has ended */
+	bool shut; /* the descriptor's sending direction was ended, because the peer has ended */
 };
 
 struct mux {
@@ -68,59 +69,61 @@ struct mux {
 	uint8_t *inboxes;
 	uint32_t last_id;
 	bool greeted;            /* HELLO came */
-	bool beat_due, is_heard; /* is_heard: something came; the caller clears it */
+	bool beat_due, is_heard; /* is_heard: bytes have come from the other side; the caller clears it */
 	uint8_t head[MUX_HEAD_BYTES], small[MUX_SMALL_BYTES];
 	size_t head_bytes, small_bytes, left; /* left: of the payload */
-	struct mux_stream *current;           /* of the frame that is being received */
+	struct mux_stream *current;           /* the connection of the frame that is being received */
 	size_t out_from, out_to;
 	uint8_t out[MUX_OUT_BYTES];
 };
 
-/* How bytes get in and out of descriptors, none of which waits. */
+/* The functions that move bytes through descriptors. None of them waits. */
 struct mux_io {
-	/* The number of bytes; 0 of receive(): the end. */
+	/* Both return the number of bytes moved, or MUX_WOULD_WAIT or MUX_BROKEN; receive() returns 0 at the end of
+	 * the data. */
 	long (*receive)(int fd, void *data, size_t size);
 	long (*send)(int fd, const void *data, size_t size);
-	void (*end)(int fd);             /* no more is sent to it */
-	void (*close)(int fd, bool cut); /* cut: its peer is to see that it broke */
+	void (*end)(int fd);             /* ends the sending direction */
+	void (*close)(int fd, bool cut); /* closes it; cut: so that the peer sees a broken connection */
 };
-enum { MUX_WOULD_WAIT = -1, MUX_BROKEN = -2 }; /* in the place of a number of bytes */
+enum { MUX_WOULD_WAIT = -1, MUX_BROKEN = -2 }; /* results of receive() and send() instead of a number of bytes */
 
-/* @inboxes: MUX_INBOXES_BYTES, for as long as @mux is used. */
+/* Initializes @mux. @inboxes: MUX_INBOXES_BYTES of memory, borrowed for as long as @mux is used. */
 void mux_init(struct mux *mux, enum mux_side side, uint8_t *inboxes);
 
 /* ---- the accepting side ---- */
 
 void mux_greet(struct mux *mux);
-/* Whether another connection can be accepted now. */
+/* Whether another connection can be accepted now: a number, and room for its OPEN frame, are free. */
 bool mux_has_room(const struct mux *mux);
-/* @fd is the stream's from now on. Only if mux_has_room(). */
+/* Adds an accepted connection. @fd belongs to the mux afterwards. To be called only if mux_has_room(). */
 void mux_accept(struct mux *mux, int fd, const struct mux_origin *origin);
 
 /* ---- the other side ---- */
 
-/* To be sent from time to time. */
+/* Sends a BEAT. To be called regularly, so that the accepting side knows that this side is alive. */
 void mux_beat(struct mux *mux);
-/* A stream that has no descriptor yet; NULL: there is none. */
+/* Returns a connection that was opened by the other side and has no descriptor yet; NULL: there is none. */
 struct mux_stream *mux_next_new(struct mux *mux);
 /* The connection cannot be made. */
 void mux_refuse(struct mux_stream *stream);
-/* Connections that have ended at this end, and are not ended by the peer in MUX_IDLE_TICKS of these, are cut: a program that
- * keeps a connection for later does not notice that its server has closed it. */
+/* To be called regularly. If a connection's descriptor has ended and the peer does not end the connection within
+ * MUX_IDLE_TICKS calls, cuts it: a program that keeps a connection for later does not notice that its server has closed
+ * it. */
 void mux_tick(struct mux *mux, const struct mux_io *io);
 
 /* ---- both ---- */
 
-/* False: the other side broke the rules. */
+/* Takes bytes from the other side. False: the other side broke the rules, and the mux cannot be used any more. */
 bool mux_receive(struct mux *mux, const uint8_t *data, size_t size);
-/* What is to be sent; 0: nothing. */
+/* Returns the number of bytes to send to the other side, and where they are; 0: none. */
 size_t mux_out(struct mux *mux, const uint8_t **ret_data);
 void mux_sent(struct mux *mux, size_t size);
-/* Moves one connection on as far as it goes; its descriptor may be closed. @is_ready: there may be something to read; it is
- * not tried otherwise. A stream that is none is left alone. */
+/* Moves the bytes of one connection as far as possible; its descriptor may get closed. @is_ready: the descriptor may
+ * have bytes to read; otherwise it is not read. Does nothing for an unused stream. */
 void mux_serve(struct mux *mux, struct mux_stream *stream, bool is_ready, const struct mux_io *io);
-/* Whether its descriptor is to be waited for, until it can be read or written. */
+/* Whether the caller has to wait until the connection's descriptor can be read (input) or written (output). */
 bool mux_wants_input(const struct mux *mux, const struct mux_stream *stream);
 bool mux_wants_output(const struct mux_stream *stream);
-/* Closes the descriptors of all connections; nothing is told. */
+/* Closes the descriptors of all connections, without sending anything to the other side. */
 void mux_cut_all(struct mux *mux, const struct mux_io *io);
