@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_elsewhere.h: one daemon of an instance works on an engine at a time, wherever the others are: on another
- * machine, in a container, or in another network namespace.
+/* scheduler/engine/docker_elsewhere.h: makes sure that only one daemon of an instance works on an engine at a time, even
+ * if another one runs on another machine, in a container, or in another network namespace.
  *
  * Each daemon has a volume in the engine, its marker, with a label that says where the daemon is. An engine has one volume
  * of a name: a second create is answered with the labels that the volume has already. A daemon makes its marker again when
@@ -10,7 +10,7 @@
  * Choice: no heartbeat, because it would wake an idle daemon. A daemon that cannot make volumes (a proxy before the engine
  * refuses them: 403, 404, 405, 501) sees no other one, and is not seen. Any other failure to make the marker ends the link.
  *
- * A place is a network namespace of a running kernel: instance_lock.h lets one daemon run there. */
+ * A place is a network namespace of a running kernel. instance_lock.h allows only one daemon per place. */
 #include "daemon/base/error.h"
 
 struct docker;

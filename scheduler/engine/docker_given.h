@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_given.h: copies files of this machine into containers, for an engine that cannot mount them:
- * an engine on another machine, or one that the daemon reaches from inside a container.
+/* scheduler/engine/docker_given.h: copies files of this machine into containers, for an engine that cannot mount them: an
+ * engine on another machine, or one that the daemon reaches from inside a container.
  *
- * Files that would be mounted are put into the created container as an archive. A directory that the container reports
- * to (engine_options.reports_dir) becomes a directory of its own, from which files are fetched: docker_reports.h. The
- * last file of the archive is a mark: after a restart of the daemon it shows that the archive was put completely. */
+ * The files that would be mounted are put into the created container as an archive. A writable mount, which is a directory
+ * for reports (engine_options.reports_dir), becomes a directory in the container; docker_reports.h fetches files from it.
+ * The last file of the archive is a mark: after a restart of the daemon it shows that all files were put. */
 #include <jansson.h>
 #include <stdbool.h>
 

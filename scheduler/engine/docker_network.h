@@ -2,10 +2,10 @@
 #pragma once
 /* scheduler/engine/docker_network.h: creates and removes the network of a job.
  *
- * Replicas find the daemon at the bridge's address where the bridge is an interface of this machine. It is not where
- * the engine is on another one, or in namespaces of its own: then the next address is a tunnel's (docker_tunnel.h). Of
- * some engines that is known; for another engine the first network shows it: if its bridge is not there, it is removed,
- * and made anew. */
+ * If the network's bridge is an interface of this machine, replicas reach the daemon at the bridge's address. If the engine
+ * is on another machine or in namespaces of its own, they reach it at the next address, which is a tunnel's
+ * (docker_tunnel.h). For some engines this is known in advance. For others the first network shows it: if its bridge is not
+ * on this machine, the network is removed and made again with a tunnel. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_route.h: the way to the engine of a swarm's node, through a manager's engine and two agents.
+/* scheduler/engine/docker_route.h: connections to the engine of a swarm's node, through a manager's engine and two agents.
  *
- * No network of a swarm reaches the managers' own machines, and no agent listens elsewhere. So a route is a program that
- * runs in the container of the manager's own agent (swarm_agent_dial()), started there by the engine's API: by its output
- * and input it carries connections (mux.h) to the agent of the node, at the address that this has in the overlay. It works
- * wherever the manager's API does: by a unix socket, TCP, TLS and ssh. Each connection is TLS between this process and the
- * agent of the node; what is on the way sees nothing of it.
+ * The networks of a swarm are not reachable from the managers' own machines, and agents listen only there. So a route is a
+ * program that the manager's engine starts in the container of the manager's agent (its command "dial"). Over its output and
+ * input it carries connections (mux.h) to the agent of the node, at that agent's address in the overlay. This works wherever
+ * the manager's API does: by a unix socket, TCP, TLS and ssh. Each connection is TLS between this process and the node's
+ * agent, so nothing between them can read it.
  *
- * An endpoint of such a URL has one route, made for its first connection, and made anew when it breaks or a connection
- * cannot be made by it: the agent of the node may have another address then. */
+ * An endpoint of such a URL has one route, made for its first connection. The route is made again when it breaks, or when a
+ * connection through it fails, because the node's agent may then have another address. */
 #include "daemon/base/error.h"
 
 struct endpoint;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_tunnel.h: how connections of a job's network come to a daemon that has no address there: the engine is
- * on another machine, or in namespaces of its own.
+/* scheduler/engine/docker_tunnel.h: carries connections from a job's network to a daemon that has no address in it, because
+ * the engine is on another machine, or in namespaces of its own.
  *
- * A container of a program of ours (tunnel/tunnel.c) is in each such network, at the address after the bridge's, which
- * replicas are told. It accepts their connections and carries them over its output and input, to which the daemon is attached
- * by the engine's API: that works wherever the API does, by unix, TCP, TLS and ssh. Its image is made by the engine of that
- * program alone, nothing is pulled; it goes with `trainyard clean`.
+ * Each such network has a container with a program of ours (tunnel/tunnel.c), at the address after the bridge's, which
+ * replicas get as the daemon's. The program accepts their connections and carries them over its output and input, to which
+ * the daemon is attached by the engine's API. This works wherever the API does: by a unix socket, TCP, TLS and ssh. The
+ * engine makes the container's image from that program alone, without a pull; `trainyard clean` removes it.
  *
- * Each tunnel has a thread, which makes the container, and makes it anew when it or the connection to it breaks: then
- * connections break with it. The container ends by itself when its daemon is gone (the engine closes its input); the next
- * daemon makes another one of the same name and address. */
+ * Each tunnel has a thread, which makes the container, and makes it again when it or the connection to it breaks; carried
+ * connections then break, too. The container ends by itself when its daemon is gone, because the engine closes its input;
+ * the next daemon makes one with the same name and address. */
 #include "scheduler/engine/docker_core.h"
 
-/* And the instance. */
+/* The beginning of the image's name; the instance follows. */
 #define TUNNEL_IMAGE "trainyard-tunnel:"
 
 /* Writes the name of a tunnel's container, "ty-INSTANCE-JOB-tunnel". @job: the job that the network was made for. */

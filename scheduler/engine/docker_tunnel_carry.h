@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_tunnel_carry.h: one end of a stream of mux.h: with a tunnel's container a connection of this machine
- * for each one that it accepts, or with an agent's container a connection there for each one that is requested here. Thread: one
- * at a time. */
+/* scheduler/engine/docker_tunnel_carry.h: one end of a stream of connections (mux.h) to a container. A tunnel's container
+ * accepts connections, and this process makes a local connection for each. An agent's container makes the connections that
+ * this process requests. Thread: one at a time. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +17,7 @@ struct tunnel_carry;
  * the pipe. */
 struct tunnel_request {
 	int fd;
-	uint32_t address; /* numbers are the machine's own */
+	uint32_t address; /* address and port are in host byte order */
 	uint16_t port;
 };
 
@@ -25,7 +25,7 @@ struct tunnel_carry_options {
 	/* The attached output and input of the container; borrowed. NULL: this process is the container's program,
 	 * and the stream is its own standard input and output. */
 	struct hijack *stream;
-	int wake; /* readable: enough; -1: nothing is */
+	int wake; /* readable: tunnel_carry_run() ends; -1: nothing ends it */
 	/* True: this end requests connections, by writing struct tunnel_request to the pipe requests_fd. False: this
 	 * end makes the connections that the other end requests: */
 	bool requests;

@@ -2,26 +2,27 @@
 #pragma once
 /* scheduler/engine/tunnel/mux.h: many connections carried over one stream of bytes, in both directions.
  *
- * One side accepts connections, the other makes a connection of its own for each. A frame is a head of eight bytes, and
- * so many bytes of payload as the head says; all numbers have their highest byte first:
+ * One side accepts connections; for each, the other side makes a connection of its own. The stream consists of frames. A
+ * frame has a head of eight bytes, and a payload of the length in the head; all numbers have their highest byte first:
  *
  *     kind (1), zero (1), length of the payload (2), number of the connection (4)
  *
- *     HELLO   0  the accepting side begins; the payload names this protocol
- *     BEAT    0  the sender is alive; the accepting side answers each with one
- *     OPEN    n  accepted: IPv4 address of the peer (4), own port (2), the peer's port (2). Numbers are counted from 1
+ *     HELLO   0  the first frame, from the accepting side; the payload names this protocol
+ *     BEAT    0  the sender is alive; the accepting side answers each BEAT with a BEAT
+ *     OPEN    n  a connection was accepted: the peer's IPv4 address (4), own port (2), peer's port (2). n counts from 1
  *     DATA    n  1 to MUX_PAYLOAD_MAX bytes, no more than the other side has granted
- *     CREDIT  n  so many more bytes (4) are granted: the receiver has passed them on. MUX_WINDOW are at first
- *     END     n  no more data
- *     CLOSE   n  the sender is done with the connection; without an END before, it broke. Each side sends one, and the
- *                number is free again when both did
+ *     CREDIT  n  the other side may send this number (4) of further bytes, because the sender of this frame has passed
+ *                on as many. It may send MUX_WINDOW bytes at first
+ *     END     n  the sender sends no more data
+ *     CLOSE   n  the sender has closed the connection; without an END before, the connection broke. Each side sends
+ *                one, and the stream is free for another connection when both have
  *
- * What is held is bounded by that, however slow a reader is: MUX_WINDOW bytes for each of MUX_STREAMS_MAX connections. A
- * frame that the rules above do not allow breaks the stream for good.
+ * These rules limit the buffered bytes, even if a reader is slow: to MUX_WINDOW for each of MUX_STREAMS_MAX connections. A
+ * frame that breaks the rules ends the stream for good.
  *
- * The peers of the accepting side say what is in DATA, and nothing else.
+ * The peers of accepted connections can only determine the payload of DATA, and no other part of the stream.
  *
- * Pure but for the functions of struct mux_io. It is also compiled without libc, into tunnel.c. Thread: one at a time. */
+ * Pure, except for the functions of struct mux_io. It is also compiled without libc, into tunnel.c. Thread: one at a time. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
