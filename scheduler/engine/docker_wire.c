@@ -404,7 +404,7 @@ struct flow {
 	struct wire *from_wire, *to_wire;
 	char data[FLOW_BYTES];
 	size_t from, to;
-	bool heard, ended; /* something came; nothing more comes */
+	bool heard, ended; /* heard: bytes have been received; ended: no more bytes come */
 };
 
 static bool flow_is_empty(const struct flow *flow)
@@ -414,7 +414,7 @@ static bool flow_is_empty(const struct flow *flow)
 
 enum movement { MOVED, SOURCE_BROKE, SINK_BROKE };
 
-/* Moves what can be moved at once. */
+/* Receives and sends as much as possible without waiting. MOVED also if nothing could be moved. */
 static enum movement flow_move(struct flow *flow, bool *moved, char *why, size_t why_size)
 {
 	ssize_t count;
@@ -441,8 +441,8 @@ static enum movement flow_move(struct flow *flow, bool *moved, char *why, size_t
 	return MOVED;
 }
 
-/* An engine may answer an upload and close before it has taken all of it: what is left of that goes nowhere.
- * False: the client broke. */
+/* Moves bytes from the client to the engine. An engine may answer an upload and close before it has received all of it:
+ * the rest is then dropped. False: the client's end broke. */
 static bool out_move(struct flow *out, bool *moved)
 {
 	char ignored[ENDPOINT_PROBLEM_SIZE];
@@ -455,8 +455,9 @@ static bool out_move(struct flow *out, bool *moved)
 	return movement != SOURCE_BROKE;
 }
 
-/* poll() tells of the end of a socket even when nothing is asked of it; the engine's is left out then, as its end is heard
- * once the bytes before it were sent. False: the client has closed its end, and waits for nothing more. */
+/* Waits until bytes can be moved. False: the client has closed its connection, so nothing is left to do.
+ * poll() reports a socket's end even if no events are requested for it. So the engine's socket is left out in that case:
+ * its end is received after the bytes before it were sent. */
 static bool carry_wait(const struct flow *out, const struct flow *in)
 {
 	struct pollfd polled[] = { { out->from_wire->fd, 0, 0 }, { in->from_wire->fd, 0, 0 } };

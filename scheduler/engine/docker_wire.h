@@ -24,8 +24,8 @@ enum { WIRE_AGAIN = -1, WIRE_BROKEN = -2 };
  * reason, in @problem_size bytes with its NUL. Call wire_close() in either case. */
 bool wire_open(const struct endpoint_address *place, int near, struct wire *ret_wire, char *problem,
 	       size_t problem_size);
-/* Begins TLS within five seconds as the server of @fd, which does not wait and is the wire's then. The client has to show the
- * certificate that @keys trust. False, and wire_close(): as above. */
+/* Begins TLS as the server on @fd, within five seconds. @fd is non-blocking and belongs to the wire afterwards. The
+ * client has to show the certificate keys->trusted. False: as for wire_open(); call wire_close() in either case. */
 bool wire_serve(int fd, const struct wire_keys *keys, struct wire *ret_wire, char *problem,
 		size_t problem_size);
 void wire_close(struct wire *wire);
@@ -36,9 +36,9 @@ ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, 
 ssize_t wire_send(struct wire *wire, const char *data, size_t length);
 /* Ends the sending direction; the engine may still send. */
 void wire_end_sending(struct wire *wire);
-/* Moves bytes both ways until the engine has ended and all of it was sent, or either end broke. The client may end before, and
- * the engine may take no more before.
- * @why has the reason ("" if there is none) if the engine's end broke before any byte came from it. */
+/* Moves bytes both ways until the engine has ended and all its bytes were sent, or until either end broke. Earlier, the
+ * client may end, and the engine may stop accepting bytes.
+ * @why: the reason if the engine's end broke before any byte came from it; otherwise "". */
 void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_size);
 
 /* Reads {"key": …, "certificate": …, "trusted": …}, each a PEM text. False: the text has another form. */

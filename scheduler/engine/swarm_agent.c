@@ -27,10 +27,11 @@
 #include "scheduler/engine/tunnel/mux.h"
 
 enum {
-	CONNECTIONS_MAX = 1024, /* of clients that have shown their certificate; and so many places in all: */
+	CONNECTIONS_MAX = 1024, /* the limit of connections that have shown their certificate */
 	PLACES = 2 * CONNECTIONS_MAX,
-	/* Of one address, that have not yet: all that a daemon opens comes from that of the manager's agent. BEGINNERS_MAX of
-	 * them begin TLS at a time, on a thread each; the others wait for their turn. */
+	/* STRANGERS_MAX: the limit of connections per address that have not yet shown a certificate. It is high, because all
+	 * connections of a daemon come from one address, that of the manager's agent. BEGINNERS_MAX: the limit of those, per
+	 * address, that begin TLS at a time, each on a thread; the others wait for their turn. */
 	STRANGERS_MAX = 512,
 	BEGINNERS_MAX = 32,
 	BACKLOG = 128,
@@ -42,14 +43,15 @@ enum {
 #define SECRET_PATH "/run/secrets/" SWARM_AGENT
 #define ENGINE_PATH "/var/run/docker.sock"
 
-/* FREE -> WAITS -> BEGINS -> KNOWN, which has shown its certificate; and FREE again. */
+/* The states of a place: FREE -> WAITS -> BEGINS (TLS) -> KNOWN (its client has shown the certificate) -> FREE. A place
+ * is also FREE again after BEGINS if the client is refused. */
 enum place_state { PLACE_FREE, PLACE_WAITS, PLACE_BEGINS, PLACE_KNOWN };
 
 struct place {
 	enum place_state state;
 	uint32_t address;
 	int fd;
-	uint64_t turn; /* WAITS: the lowest is the next */
+	uint64_t turn; /* WAITS: the connection with the lowest number is the next to begin */
 };
 
 struct agent {
@@ -68,7 +70,8 @@ struct visit {
 
 /* ---- places ---- */
 
-/* False: there is no room for one more stranger of this address. */
+/* Takes a place for a new connection. False: all places are used, or this address has too many connections without a
+ * certificate. */
 static bool place_take(struct agent *agent, uint32_t address, int fd)
 {
 	struct place *found = NULL;
@@ -91,7 +94,8 @@ static bool place_take(struct agent *agent, uint32_t address, int fd)
 	return found;
 }
 
-/* The next of an address whose turn it is, which begins then. NULL: none waits, or enough have begun. */
+/* Returns the address's next waiting connection, and sets its state to BEGINS. NULL: none waits, or the limit of
+ * connections that begin at a time is reached. */
 static struct place *place_call(struct agent *agent, uint32_t address)
 {
 	struct place *next = NULL;
@@ -122,7 +126,7 @@ static void place_leave(struct agent *agent, struct place *place)
 	pthread_mutex_unlock(&agent->lock);
 }
 
-/* False: the place is left, as too many are known. */
+/* Sets the place's state to KNOWN. False: there are too many known connections, and the place is free again. */
 static bool place_know(struct agent *agent, struct place *place)
 {
 	size_t known = 0;
@@ -199,7 +203,7 @@ static void visits_start(struct agent *agent, uint32_t address)
 	}
 }
 
-/* A machine that is gone says nothing more. */
+/* Sets the connection's options. Keepalive detects a client machine that has gone. */
 static void client_prepare(int fd)
 {
 	const int on = 1, idle_s = IDLE_S;
