@@ -115,7 +115,8 @@ static void *thread_main(void *arg)
 			break;
 		timers_fire(docker);
 		http_move(docker->http);
-		http_wait(docker->http, wait_ms(docker)); /* moving may have set timers */
+		http_wait(docker->http, wait_ms(docker)); /* http_move() may have set timers, so the time to wait is
+							   * calculated after it */
 	}
 	tasks_end(docker);
 	return NULL;

@@ -18,7 +18,7 @@ struct archive_target {
 	const char *api_version, *container;
 };
 
-/* As engine_ops.put_files and engine_ops.get_files. */
+/* See engine_ops.put_files and engine_ops.get_files. */
 enum status docker_put_files(const struct archive_target *place, const struct engine_file *files,
 			     size_t count, struct error *err);
 enum status docker_get_files(const struct archive_target *place, const char *path, size_t bytes_max,

@@ -21,7 +21,7 @@ enum { STACK_BYTES = 1024 * 1024, ACCEPT_US = 10 * 1000 * 1000 };
 
 struct carrier {
 	struct endpoint *endpoint;
-	int listener; /* -1: near is there already */
+	int listener; /* accepts @near; -1: @near is connected already */
 	int near;
 };
 

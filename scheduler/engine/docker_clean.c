@@ -34,7 +34,7 @@ struct cleaning {
 	size_t waiting;
 	enum status status;
 	char text[DOCKER_TEXT_SIZE];
-	json_t *answer; /* of a listing */
+	json_t *answer; /* the answer to the last listing */
 };
 
 /* The engine's result for one object. */
@@ -43,7 +43,7 @@ struct removal {
 	const struct orphan *item;
 	const struct sweep_report *report;
 	bool done;
-	char text[DOCKER_TEXT_SIZE]; /* why not */
+	char text[DOCKER_TEXT_SIZE]; /* why the object was not removed */
 };
 
 static void exchanges_await(struct cleaning *cleaning)
@@ -259,7 +259,7 @@ static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 
 static void image_removed(void *arg, const struct http_answer *answer)
 {
-	(void)answer; /* mostly, that there was none */
+	(void)answer; /* the result is ignored: most often there is no such image */
 	((struct cleaning *)arg)->waiting--;
 }
 

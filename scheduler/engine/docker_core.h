@@ -116,7 +116,7 @@ struct report;
 struct tunnel;
 
 struct docker {
-	struct engine engine; /* first */
+	struct engine engine; /* must be the first member */
 	struct engine_sink sink;
 	char *instance, *docker_config;
 	char *place; /* docker_elsewhere.h */
@@ -146,7 +146,7 @@ struct docker {
 	unsigned refusals; /* how many listings in a row had a container that the engine could not inspect */
 	struct image_task *images;
 	struct network_task *networks;
-	struct replica_task *replicas; /* running calls about replicas */
+	struct replica_task *replicas; /* the running calls that start, stop, remove or inspect replicas */
 	struct signalled *signalled;   /* containers that were sent a signal since the link is up */
 	struct follower *followers;
 	struct attachment *attachments;
@@ -187,5 +187,5 @@ void link_watch(struct docker *docker, const struct http_answer *answer);
 void link_end(struct docker *docker);
 /* Removes the file link.probe, and sets link.probe to NULL. */
 void link_probe_end(struct docker *docker);
-/* outcome_read(), and link_watch(). */
+/* Does both outcome_read() and link_watch(). */
 void docker_outcome(struct docker *docker, const struct http_answer *answer, struct outcome *ret_outcome);

@@ -135,7 +135,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(creation->docker, answer, &outcome);
-	/* Podman says 500. */
+	/* The container's name is in use: Docker answers 409, Podman 500. */
 	if (answer->code == 409 || (answer->code == 500 && strstr(outcome.text, "already in use")))
 		creation_call(creation, "/json",
 			      (struct http_request){

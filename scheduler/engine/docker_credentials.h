@@ -25,7 +25,7 @@ struct image_reference {
 enum status image_reference_parse(const char *image, struct image_reference *ret_reference,
 				  struct error *err);
 
-/* Wipes, then frees. */
+/* Overwrites the text in memory, then frees it. */
 void secret_free(char *secret);
 DEFINE_AUTO(secret, char *, secret_free)
 

@@ -16,7 +16,7 @@
 #include "scheduler/engine/docker_orphans.h"
 
 #define LABEL_PLACE "trainyard.place"
-#define LABEL_HOST  "trainyard.host" /* for people */
+#define LABEL_HOST  "trainyard.host" /* not read by trainyard: shown to users of the engine */
 
 /* How long a process that removed another daemon's marker waits for it to come back: long enough for a daemon on a
  * busy machine to receive the event of the removal and to make the marker again. */
@@ -169,7 +169,7 @@ static void marked(void *arg, const struct http_answer *answer)
 
 	outcome_read(answer, &outcome);
 	if (!answer->status && is_first && has_no_volumes(answer->code)) {
-		link->then(docker); /* no markers here */
+		link->then(docker); /* this engine has no volumes for us: go on without a marker */
 	} else if (outcome.status) {
 		link_lose(docker, outcome.text);
 	} else if (!is_elsewhere(volume, docker->place)) {
@@ -231,7 +231,7 @@ static void marker_remove(struct http *http, const char *instance, unsigned time
 {
 	struct reply AUTO_REPLY reply = marker_ask(http, "DELETE", instance, timeout_s);
 
-	(void)reply; /* mostly, that there was none */
+	(void)reply; /* the result is ignored: most often there is no marker */
 }
 
 void elsewhere_leave(struct docker *docker)

@@ -7,7 +7,7 @@ void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *
 void emit_up(struct docker *docker, const char *text, const struct host *host);
 void emit_listing(struct docker *docker, const struct replica_status *replicas, size_t replica_count,
 		  const struct network_status *networks, size_t network_count);
-/* IMAGE_PROGRESS. */
+/* Sends ENGINE_IMAGE_PROGRESS. */
 void emit_pull(struct docker *docker, const char *image, const char *text, int64_t pulled_bytes,
 	       int64_t image_bytes);
 void emit_image(struct docker *docker, enum engine_event_kind kind, const char *image, enum status status,

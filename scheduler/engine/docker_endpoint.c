@@ -27,7 +27,7 @@ struct endpoint {
 	atomic_uint references;
 	char *name;
 	struct endpoint_address place;
-	pthread_mutex_t lock; /* guards the next */
+	pthread_mutex_t lock; /* guards the member problem */
 	char problem[ENDPOINT_PROBLEM_SIZE];
 };
 

@@ -47,7 +47,7 @@ struct endpoint_address {
 	enum endpoint_kind kind;
 	char *path; /* UNIX: path of the socket; SSH: path of the socket on the other machine, or NULL: its usual one */
 	char *host, *port; /* SSH: port may be NULL */
-	char *user;        /* SSH: or NULL */
+	char *user;        /* SSH: NULL: ssh chooses the user */
 	char *certificates; /* TLS: the directory with ca.pem, cert.pem and key.pem; each file may be missing */
 	bool verifies; /* TLS: the engine's certificate must be valid and issued for this host */
 	struct endpoint_dialer dialer; /* AGENT: host is the node's id, path the manager's URL */

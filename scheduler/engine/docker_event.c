@@ -14,7 +14,7 @@ static enum docker_action action_of(const char *action)
 		enum docker_action action;
 	} actions[] = {
 		{ "start", ACTION_START },     { "kill", ACTION_KILL },       { "die", ACTION_DIE },
-		{ "destroy", ACTION_DESTROY }, { "remove", ACTION_DESTROY }, /* Podman's */
+		{ "destroy", ACTION_DESTROY }, { "remove", ACTION_DESTROY }, /* Podman's name of the event */
 		{ "pause", ACTION_PAUSE },     { "unpause", ACTION_UNPAUSE }, { "rename", ACTION_RENAME },
 	};
 

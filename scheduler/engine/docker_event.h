@@ -10,7 +10,7 @@
 enum docker_action {
 	ACTION_OTHER,
 	ACTION_START,
-	ACTION_KILL, /* a signal, whichever */
+	ACTION_KILL, /* the engine sent a signal, of any number */
 	ACTION_DIE,
 	ACTION_DESTROY,
 	ACTION_PAUSE,

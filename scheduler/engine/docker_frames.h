@@ -12,7 +12,7 @@
 
 enum { FRAMES_HEADER_BYTES = 8, FRAMES_STAMP_MAX = 40 };
 
-/* What a stream's timestamps tell. */
+/* How exact the timestamps of a stream are. */
 enum frames_times {
 	FRAMES_TIMES_EXACT, /* each timestamp is an exact instant: a frame with another timestamp ends an unfinished line */
 	/* Whole seconds, and each frame has its own: an unfinished line ends with a newline only. A line has the time of its
@@ -34,7 +34,7 @@ struct frames_line {
 /* Takes a line. False: there is no room now, and the same line will be offered again. */
 typedef bool frames_taker(void *arg, const struct frames_line *line);
 
-/* A line in the making. */
+/* The line of one stream that is being received. */
 struct frames_half {
 	char *data;
 	size_t length, size;
@@ -66,7 +66,7 @@ struct frames {
 };
 
 enum frames_result {
-	FRAMES_TAKEN,  /* all of it */
+	FRAMES_TAKEN,  /* all bytes were taken */
 	FRAMES_HELD,   /* a line was refused: feed the rest again later */
 	FRAMES_BROKEN, /* the bytes are not a stream of frames */
 };

@@ -108,7 +108,7 @@ static enum status output_read(const struct child *child, int stop_fd, int64_t d
 	if (got < 0 && errno != EINTR)
 		return STATUS_UNAVAILABLE;
 	if (got <= 0)
-		return STATUS_OK; /* once more: the deadline decides */
+		return STATUS_OK; /* nothing came: the next call checks the deadline */
 	if (fds[1].revents)
 		return STATUS_CANCELLED;
 	got = recv(child->socket, output + *length, OUTPUT_MAX_BYTES - *length, 0);

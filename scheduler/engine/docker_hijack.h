@@ -38,7 +38,7 @@ struct hijack;
  * Fails like hijack_ask(). */
 enum status hijack_open(const struct hijack_request *request, struct hijack **ret_hijack, unsigned *ret_code,
 			struct text *body, struct error *err);
-/* As in struct terminal_ops. */
+/* See read in struct terminal_ops. */
 ssize_t hijack_read(struct hijack *hijack, char *buffer, size_t size, unsigned timeout_ms);
 /* Writes all of @data; waits at most @patience_ms for room in the socket's buffer. False: the stream broke, or time
  * ran out. */

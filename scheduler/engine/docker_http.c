@@ -37,7 +37,7 @@ static const unsigned lane_limits[LANE_COUNT] = {
 struct http_exchange {
 	struct http *http;
 	struct http_exchange *next;     /* the next in its lane's queue, or in the list of running exchanges */
-	struct http_exchange *previous; /* among the running */
+	struct http_exchange *previous; /* the previous one in the list of running exchanges */
 	struct http_request request;    /* its strings are not kept, only callbacks */
 	CURL *easy;
 	struct curl_slist *headers;
@@ -62,7 +62,7 @@ struct http {
 	char version[16];
 	struct lane lanes[LANE_COUNT];
 	struct http_exchange *running;
-	bool any_over; /* some are cancelled or broken */
+	bool any_over; /* at least one running exchange is cancelled or broken */
 	bool has_followed; /* bytes of a followed log have arrived since the last wait */
 	unsigned flood_wakes; /* how many waits in a row ended at once and brought bytes of a followed log */
 };
@@ -113,7 +113,7 @@ void http_wakeup(struct http *http)
 	curl_multi_wakeup(http->multi);
 }
 
-/* Header lines may hold credentials. */
+/* Overwrites the header lines before freeing them, because they may have credentials. */
 static void headers_free(struct curl_slist *headers)
 {
 	for (struct curl_slist *line = headers; line; line = line->next)

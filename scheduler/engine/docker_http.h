@@ -26,7 +26,7 @@ enum http_lane {
 	LANE_COUNT
 };
 
-/* The answer. Borrowed during done(). */
+/* The result of an exchange. It is valid only during done(). */
 struct http_answer {
 	enum status status;  /* OK: a complete HTTP answer, with any code */
 	unsigned code;       /* HTTP status; 0: there was no answer */
@@ -74,7 +74,7 @@ enum { HTTP_BODY_MAX = 64 << 20 };
  * real listings exceed would stop all jobs for good. */
 enum { DOCKER_LISTING_MAX = 512 << 20 };
 
-/* Holds @endpoint. */
+/* Makes a client for @endpoint, of which it holds a reference. */
 enum status http_new(struct endpoint *endpoint, struct http **ret_http, struct error *err);
 /* To be called after all exchanges have ended: http_fail_all(). */
 void http_free(struct http *http);
@@ -87,9 +87,9 @@ void http_set_limit(struct http *http, enum http_lane lane, unsigned limit);
 void http_start(struct http *http, const struct http_request *request);
 /* Whether the exchange still waits in its lane, so that nothing was sent. */
 bool http_is_queued(const struct http_exchange *exchange);
-/* Ends it without done(). */
+/* Ends the exchange without a call of done(). */
 void http_cancel(struct http_exchange *exchange);
-/* After HTTP_PAUSE. Not inside callbacks. */
+/* Continues an exchange after HTTP_PAUSE. Must not be called inside callbacks. */
 void http_resume(struct http_exchange *exchange);
 
 /* Runs all exchanges as far as possible without waiting; calls the callbacks. */

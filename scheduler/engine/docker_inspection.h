@@ -19,6 +19,6 @@ struct inspection {
 	bool with_program;
 };
 
-/* As engine_ops.inspect_image. */
+/* See engine_ops.inspect_image. */
 enum status docker_inspect_image(const struct inspection *inspection, struct image_facts *ret_facts,
 				 struct error *err);

@@ -150,7 +150,7 @@ static json_t *device_requests_make(const json_t *device_ids)
 	AUTO(json) json_t *requests = json_array();
 
 	if (json_array_size(cdi) + json_array_size(nvidia) != json_array_size(device_ids))
-		return NULL; /* an id is no text */
+		return NULL; /* an element is not a string */
 	if (json_array_size(nvidia) > 0)
 		json_array_append_new(requests,
 				      json_pack("{ss sO s[[sss]]}", "Driver", "nvidia", "DeviceIDs", nvidia,
@@ -166,7 +166,7 @@ static json_t *networking_make(const struct replica_spec *spec)
 			 "IPAMConfig", "IPv4Address", spec->address);
 }
 
-/* Sets what is there. */
+/* Sets a copy of @value; @value NULL: does nothing. */
 static void part_set(json_t *object, const char *key, const json_t *value)
 {
 	if (value)

@@ -134,7 +134,7 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 		emit_replica(docker, ENGINE_REPLICA_PAUSED, &event.status);
 		break;
 	case ACTION_RENAME:
-		listing_ask(docker); /* it gives the name back */
+		listing_ask(docker); /* a listing gives the container its name back */
 		break;
 	case ACTION_START:
 	case ACTION_OTHER:

@@ -4,7 +4,7 @@
 
 struct docker;
 
-/* The first ping. */
+/* Sends the first ping. */
 void link_begin(struct docker *docker);
 /* Frees the list of signals to containers that have not ended yet. */
 void link_signals_forget(struct docker *docker);

@@ -34,9 +34,9 @@ struct listing {
 	size_t replica_count, replica_size;
 	struct network_status *networks;
 	size_t network_count, network_size;
-	size_t waiting;         /* answers to come */
+	size_t waiting;         /* the number of answers that have not come yet */
 	bool refused;           /* the engine could not inspect one of the containers */
-	struct outcome outcome; /* of the first that failed */
+	struct outcome outcome; /* the first failure */
 };
 
 struct inspection {
@@ -214,7 +214,7 @@ static void listing_step(struct listing *listing)
 		listing_end(listing);
 }
 
-/* Watches, and remembers a failure. */
+/* Whether the answer is a success; otherwise the listing fails. Also ends the link if the engine is gone. */
 static bool answer_is_good(struct listing *listing, const struct http_answer *answer)
 {
 	struct outcome outcome;
@@ -250,7 +250,7 @@ static void inspection_fail(struct inspection *inspection, const struct http_ans
 	replica_add(listing, listed);
 }
 
-/* Its reports are here. */
+/* Adds a container that has exited to the listing, after its report files were fetched. */
 static void exited_add(void *arg, bool is_lost)
 {
 	struct inspection *inspection = arg;
@@ -270,7 +270,7 @@ static void inspected(void *arg, const struct http_answer *answer)
 	struct inspection *inspection = arg;
 	struct listing *listing = inspection->listing;
 	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-	const bool went = answer->status == STATUS_OK && answer->code == 404; /* since it was listed */
+	const bool went = answer->status == STATUS_OK && answer->code == 404; /* it was removed after it was listed */
 	struct replica_status status;
 	struct outcome outcome;
 

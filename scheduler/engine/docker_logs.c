@@ -65,7 +65,7 @@ struct follower {
 	struct http_exchange *exchange;
 	char *held; /* the bytes of the stream from a refused line on: they are fed again later */
 	size_t held_length, held_size;
-	bool ended; /* the exchange is over, and */
+	bool ended; /* the exchange has ended with this result, but not all of its bytes were taken: */
 	struct outcome outcome;
 	unsigned code;
 	struct timer again;
@@ -294,7 +294,7 @@ static void retry(struct follower *follower)
 	follower->more = false;
 	follower->stage = STAGE_WAITING;
 	if (!link_is_up(docker))
-		return; /* followers_reconnect() */
+		return; /* followers_reconnect() continues */
 	follower->retry_us = delay_us * 2 < RETRY_MOST_US ? delay_us * 2 : RETRY_MOST_US;
 	docker_after(docker, &follower->again, delay_us, retry_fire, follower);
 }
@@ -377,7 +377,7 @@ static void stream_resolve(struct follower *follower)
 		open_stream(follower, STAGE_REST);
 	} else if (follower->more) {
 		pause_before_reading(follower);
-	} else if (follower->code == 404 || follower->code == 409) { /* gone, or about to be */
+	} else if (follower->code == 404 || follower->code == 409) { /* the container is gone, or is being removed */
 		follower_end(follower);
 	} else if (follower->code == 501) { /* 501: the engine cannot read the log driver's logs */
 		docker_replica_name(&follower->key, name);

@@ -17,7 +17,7 @@ struct progress_layer {
 };
 
 struct progress {
-	struct text line; /* in the making */
+	struct text line; /* the line that is being received */
 	bool skipping;    /* the rest of the current line is skipped, because the line is too long */
 	bool changed;     /* since the last progress_print() */
 	struct progress_layer layers[PROGRESS_LAYERS_MAX];

@@ -38,7 +38,7 @@ static int socket_call(const char *path)
 		return errno;
 	problem = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : errno;
 	close(fd);
-	return problem == EAGAIN ? 0 : problem; /* it is there, and busy */
+	return problem == EAGAIN ? 0 : problem; /* EAGAIN: the engine exists, and is only busy */
 }
 
 /* Appends the other usual sockets at which an engine answers: those of rootless engines of Docker, and of Podman.

@@ -8,7 +8,7 @@
 struct endpoint;
 struct http;
 
-/* As struct engine_kind has them. */
+/* See the functions of the same names in struct engine_kind. */
 enum status docker_reach(const char *url, struct error *err);
 enum status docker_describe(const char *url, json_t **ret_facts, struct error *err);
 enum status docker_has_path(const char *url, const char *path, struct error *err);

@@ -33,7 +33,7 @@ void reading_begin(struct reading *reading);
 bool reading_knows(struct reading *reading, const struct frames_line *line);
 /* The stream's reach including @line, which must be new. */
 struct log_reach reading_reach_with(const struct reading *reading, const struct frames_line *line);
-/* It was handed over. */
+/* To be called after the new line @line was handed over. */
 void reading_advance(struct reading *reading, const struct frames_line *line);
 
 /* The time from which output has to be requested; 0: the whole output. */

@@ -517,7 +517,7 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 		status.signalled = docker_signals_end(task->signals, status.exit_code);
 		status.witnessed = !status.signalled;
 		exit_report(task->docker, &status);
-	} else if (answer->status || answer->code != 404) { /* gone: its event reports it */
+	} else if (answer->status || answer->code != 404) { /* 404: the container is gone, and an event reports that */
 		if (++task->tries < EXIT_TRIES) {
 			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
 			return;

@@ -37,14 +37,14 @@ struct report {
 	struct report *next;
 	struct docker *docker;
 	struct replica_key key;
-	char place[PLACE_SIZE]; /* in the container */
+	char place[PLACE_SIZE]; /* the directory's path in the container */
 	struct timer again;
 	struct http_exchange *fetch;
-	bool is_last; /* for the running fetch */
+	bool is_last; /* the running fetch is the last one */
 	bool is_over; /* the last fetch was made */
 	bool is_gone; /* the container does not exist any more: the timer frees this struct */
 	struct waiter *waiters;
-	/* Of a fetch: */
+	/* The state of the running fetch: */
 	struct archive archive;
 	struct file_sink sink;
 	char name[64]; /* the name of the current file; "": the file is not wanted */
@@ -94,7 +94,7 @@ static void file_keep(struct report *report)
 				     (ssize_t)report->data.length &&
 			     renameat(place, unfinished, place, report->name) == 0;
 
-	if (!is_kept && errno != ENOENT) /* its job has ended */
+	if (!is_kept && errno != ENOENT) /* ENOENT: the job has ended, and its directory was removed */
 		problem_report(report, strerror(errno));
 	if (file >= 0)
 		close(file);

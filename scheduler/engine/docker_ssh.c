@@ -25,8 +25,8 @@ enum { WORDS_MAX = 20, SAID_BYTES_MAX = 4096, HINT_BYTES = 300 };
 
 struct run {
 	pid_t pid;
-	int pidfd;  /* -1: the kernel has none */
-	int errors; /* what ssh says */
+	int pidfd;  /* -1: the kernel has no pidfds */
+	int errors; /* the error output of ssh */
 	struct text said;
 };
 

@@ -39,17 +39,17 @@ struct tunnel {
 	struct tunnel *next; /* guarded by docker->lock */
 	int64_t job;
 	char network[80], address[SUBNET_TEXT_SIZE], container[DOCKER_NAME_SIZE], image[DOCKER_NAME_SIZE];
-	char hardware[HARDWARE_SIZE]; /* its address below IP */
+	char hardware[HARDWARE_SIZE]; /* the hardware (MAC) address */
 	char version[VERSION_SIZE], *instance;
 	uint16_t ports[ENGINE_CARRIED_PORTS_MAX];
 	struct endpoint *endpoint;
-	int wake; /* readable: it is to end */
+	int wake; /* readable: the tunnel has to end */
 	atomic_uint holders;
 	atomic_bool is_over; /* the thread has ended, and does not use the engine any more */
 	atomic_bool stopped; /* it is to end; it stays in the list until is_over */
 	pthread_mutex_t
 		lock; /* guards the rest; docker->lock is taken inside of it, not the other way round */
-	struct docker *docker; /* NULL: it is to end */
+	struct docker *docker; /* NULL: the tunnel has to end */
 	bool was_tried, has_sink;
 	struct connection_sink sink;
 	char problem[DOCKER_TEXT_SIZE]; /* why the tunnel does not work; "": it works, or was not tried yet */
@@ -278,7 +278,7 @@ static void connection_take(void *arg, uint16_t port, const struct sockaddr_in *
 	pthread_mutex_unlock(&tunnel->lock);
 }
 
-/* @problem "": it works. */
+/* Records and logs the result of a try. @problem "": the tunnel works. */
 static void tried(struct tunnel *tunnel, const char *problem)
 {
 	const bool is_news = strcmp(tunnel->problem, problem) != 0 || !tunnel->was_tried;

@@ -33,6 +33,6 @@ void tunnels_compare(struct docker *docker, const struct network_status *listed,
  * themselves. */
 void tunnels_close(struct docker *docker);
 
-/* As engine_ops.carry_network. Thread: any. */
+/* See engine_ops.carry_network. Thread: any. */
 enum status docker_carry_network(struct docker *docker, int64_t job, const struct connection_sink *sink,
 				 struct error *err);

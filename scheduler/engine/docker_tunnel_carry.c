@@ -150,7 +150,7 @@ static bool ends_make(const struct tunnel_carry *carry, int ret_ends[2])
 	return false;
 }
 
-/* -1: it cannot be made. */
+/* Makes the connection that the other end requests. Returns its descriptor; -1: it cannot be made. */
 static int connection_make(const struct tunnel_carry *carry, const struct mux_origin *origin)
 {
 	const struct sockaddr_in peer = { .sin_family = AF_INET,
@@ -301,7 +301,7 @@ static void polled_fill(struct tunnel_carry *carry, bool has_output)
 		const short events = (short)((mux_wants_input(&carry->mux, connection) ? POLLIN : 0) |
 					     (mux_wants_output(connection) ? POLLOUT : 0));
 
-		/* Hangups are always reported. */
+		/* A descriptor without events is left out, because poll() reports its hangup all the time. */
 		carry->polled[STREAMS + i] =
 			(struct pollfd){ .fd = events ? connection->fd : -1, .events = events };
 	}

@@ -33,7 +33,7 @@ struct tunnel_carry_options {
 	/* Makes a connection, which may still be in progress on return; -1: it cannot be made. NULL: connections end
 	 * in this process, and take() gets them. */
 	int (*dial)(const struct mux_origin *to);
-	/* As connection_sink.take. */
+	/* See connection_sink.take. */
 	void (*take)(void *arg, uint16_t port, const struct sockaddr_in *peer, int fd);
 	void *arg;
 };

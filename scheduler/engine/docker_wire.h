@@ -14,7 +14,7 @@
 struct wire {
 	int fd;
 	gnutls_certificate_credentials_t credentials; /* NULL: without TLS */
-	gnutls_session_t tls;                         /* likewise */
+	gnutls_session_t tls;                         /* NULL: without TLS */
 	bool is_agents; /* the engine is behind an agent */
 };
 

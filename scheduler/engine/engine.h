@@ -73,8 +73,8 @@ struct replica_status {
 	int64_t finished_ns; /* EXITED: by the engine's clock */
 	bool witnessed; /* EXITED: the engine ran all the time, and no signal that ends a program was sent through it */
 	bool signalled; /* EXITED: such a signal was sent through the engine; if both are false, it is unknown */
-	uint16_t gateway_port; /* as the spec had it */
-	int64_t made_us;       /* likewise */
+	uint16_t gateway_port; /* gateway_port of the spec */
+	int64_t made_us;       /* made_us of the spec */
 };
 
 /* Where the replicas of a network reach this daemon, and how the daemon binds there. */
@@ -218,7 +218,7 @@ struct engine_file {
 	const char *path; /* in the container: absolute, at most 100 bytes after the slash */
 	const char *data;
 	size_t size;
-	unsigned mode; /* 0444; it is root's */
+	unsigned mode; /* permission bits, such as 0444; the owner is root */
 };
 
 /* Limit for all files of one call together. */
@@ -290,7 +290,7 @@ struct engine_ops {
 	enum status (*inspect_image)(struct engine *engine, const char *image, const json_t *command,
 				     const json_t *args, bool with_program, struct image_facts *ret_facts,
 				     struct error *err);
-	/* Sends a listing soon. */
+	/* Requests an ENGINE_LISTING before the next regular one. */
 	void (*list)(struct engine *engine);
 	/* Ends the engine's thread; no event comes after it has returned. Containers are not touched. */
 	void (*close)(struct engine *engine);
@@ -305,11 +305,11 @@ enum { ENGINE_CARRIED_PORTS_MAX = 4 };
 
 /* Which networks an engine makes for jobs. */
 enum engine_networks {
-	ENGINE_BRIDGES, /* bridges of its machine */
+	ENGINE_BRIDGES, /* bridge networks on the engine's machine */
 	/* It is a manager of a swarm: networks over all nodes; the engines of other nodes make replicas in
 	 * them. The kernel of each node encrypts what goes to other nodes: kernel_esp.h. */
 	ENGINE_OVERLAYS,
-	ENGINE_OVERLAYS_PLAIN, /* likewise, without encryption */
+	ENGINE_OVERLAYS_PLAIN, /* like ENGINE_OVERLAYS, without encryption */
 	ENGINE_GUEST, /* none: its replicas are in networks that a manager of the swarm made, and lists */
 };
 
@@ -335,7 +335,7 @@ struct engine_options {
 	enum engine_networks makes;
 };
 
-/* How a sweep reports. */
+/* The function to which a sweep reports its results. */
 struct sweep_report {
 	/* Called for each thing that was removed, with @problem NULL, and at the end for each that could not be
 	 * removed, with the engine's error text. Borrowed. */

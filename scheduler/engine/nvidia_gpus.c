@@ -136,7 +136,7 @@ static bool all_have_uuids(const struct gpu *gpus, size_t count)
 	return true;
 }
 
-/* Adds the ids. */
+/* Adds the GPUs' ids to the host's devices: UUIDs if all have one, otherwise indexes. */
 static void devices_add(struct host *host, struct gpu *gpus, size_t count)
 {
 	bool by_uuid = all_have_uuids(gpus, count);

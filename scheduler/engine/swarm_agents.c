@@ -35,7 +35,7 @@ const struct swarm_agent *swarm_agent_of(const struct swarm_agents *agents, cons
 	return agent_find(agents, node);
 }
 
-/* It becomes part of paths. */
+/* Whether @text is not empty, fits, and has only @letters: it becomes part of request paths. */
 static bool is_of(const char *text, const char *letters, size_t size)
 {
 	return text && *text && strlen(text) < size && !text[strspn(text, letters)];

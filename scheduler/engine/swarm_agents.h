@@ -47,10 +47,10 @@ struct swarm_agents {
 void swarm_agents_deinit(struct swarm_agents *agents);
 #define AUTO_AGENTS __attribute__((cleanup(swarm_agents_deinit)))
 
-/* Reads the answer to GET /tasks, whatever it holds. Tasks that cannot be used are left out, and those of other images than
- * @image, unless it is NULL: before an update replaces them, they run as if they were to stay. Pure. */
+/* Reads the answer to GET /tasks, whatever it holds. Left out are tasks that cannot be used, and tasks of other images than
+ * @image: before an update replaces such a task, it runs as if it were to stay. @image NULL: any image. Pure. */
 void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agents *ret_agents);
-/* NULL: the node has none. */
+/* The agent of a node. NULL: the node has none. */
 const struct swarm_agent *swarm_agent_of(const struct swarm_agents *agents, const char *node);
 
 /* Asks a manager for the tasks of the agents' service. If the service does not exist, the list is empty. @image: as in

@@ -181,7 +181,7 @@ enum status swarm_image_make(struct swarm_image *ret_image, struct error *err)
 
 /* ---- engines ---- */
 
-/* NOT_FOUND: it has not. */
+/* Asks for the id of an image. NOT_FOUND: the engine does not have the image. */
 static enum status id_ask(struct http *http, const char *name, char ret_id[SWARM_IMAGE_ID_SIZE],
 			  struct error *err)
 {

@@ -17,7 +17,7 @@ enum { SWARM_IMAGE_SIZE = 64, SWARM_IMAGE_ID_SIZE = 128 };
 
 struct swarm_image {
 	char name[SWARM_IMAGE_SIZE];
-	struct text archive; /* as `docker load` takes it */
+	struct text archive; /* an archive for `docker load` */
 };
 
 void swarm_image_deinit(struct swarm_image *image);

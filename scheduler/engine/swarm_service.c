@@ -30,7 +30,7 @@ enum {
 
 #define LABEL         "trainyard.swarm"
 #define LABEL_VALUE   "agent"
-#define ENGINE_SOCKET "/var/run/docker.sock" /* in the container */
+#define ENGINE_SOCKET "/var/run/docker.sock" /* the socket's path in the agent's container */
 #define MIB           INT64_C(1048576)
 #define SECOND_NS     INT64_C(1000000000)
 
@@ -85,7 +85,7 @@ static enum status object_post(struct http *http, const char *path, const json_t
 		http, (struct http_request){
 			      .method = "POST", .path = path, .body = text, .timeout_s = MAKE_TIMEOUT_S });
 
-	sodium_memzero(text, strlen(text)); /* it may have keys */
+	sodium_memzero(text, strlen(text)); /* overwritten, because the text may have keys */
 	return reply.status || reply.code >= 300 ? reply_failure(&reply, err) : STATUS_OK;
 }
 

@@ -18,7 +18,7 @@ struct swarm_making {
 	const char *image; /* the image's id, or a name from which the nodes pull it */
 	const char *socket; /* the path of the engines' socket on their nodes; it may have Docker's templates, such as
 			     * "{{.Node.Hostname}}" */
-	bool is_encrypted;  /* the packets of the overlay */
+	bool is_encrypted;  /* the overlay's packets between nodes are encrypted */
 	/* The keys as wire_keys_read() takes them. They are not used if the swarm has keys already. */
 	const char *agent_keys, *daemon_keys;
 };

@@ -10,7 +10,7 @@ enum throttle_end {
 	THROTTLE_NO_INTERFACE, /* the container has no eth0 */
 	THROTTLE_FORBIDDEN,    /* CAP_NET_ADMIN is missing, or the engine's machine forbids it */
 	THROTTLE_NO_BUCKET,    /* the kernel has no queueing discipline tbf */
-	THROTTLE_NO_DEVICE,    /* no device of kind ifb */
+	THROTTLE_NO_DEVICE,    /* the kernel cannot make a device of kind ifb */
 	THROTTLE_NO_REDIRECT,  /* the kernel has no ingress queue, u32 filter or mirred action */
 	THROTTLE_STAYS,        /* the limit cannot be removed */
 };

@@ -2,7 +2,7 @@
 #include "scheduler/engine/tunnel/mux.h"
 
 enum {
-	GRANT_LEAST = MUX_WINDOW / 4, /* that is worth a frame */
+	GRANT_LEAST = MUX_WINDOW / 4, /* smaller credits are not sent, to save frames */
 	OPEN_BYTES = 8,
 	CREDIT_BYTES = 4,
 	/* The most that stream_pack() appends for one connection: a CREDIT, an END and a CLOSE frame. */
@@ -386,7 +386,7 @@ bool mux_wants_output(const struct mux_stream *stream)
 	return stream->fd >= 0 && stream->length > 0;
 }
 
-/* False: it broke. */
+/* Reads from the connection's descriptor into the output. False: the connection broke. */
 static bool input_take(struct mux *mux, struct mux_stream *stream, const struct mux_io *io)
 {
 	while (mux_wants_input(mux, stream)) {

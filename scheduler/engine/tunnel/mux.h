@@ -50,7 +50,7 @@ struct mux_origin {
 
 /* A connection at this end. */
 struct mux_stream {
-	uint32_t id; /* 0: there is none */
+	uint32_t id; /* 0: the stream is unused */
 	int fd;      /* -1: the connection is not made yet, or is closed */
 	struct mux_origin origin;
 	uint32_t credit;       /* the number of bytes that may still be sent to the other side */
@@ -69,10 +69,10 @@ struct mux {
 	struct mux_stream streams[MUX_STREAMS_MAX];
 	uint8_t *inboxes;
 	uint32_t last_id;
-	bool greeted;            /* HELLO came */
+	bool greeted;            /* HELLO was received */
 	bool beat_due, is_heard; /* is_heard: bytes have come from the other side; the caller clears it */
 	uint8_t head[MUX_HEAD_BYTES], small[MUX_SMALL_BYTES];
-	size_t head_bytes, small_bytes, left; /* left: of the payload */
+	size_t head_bytes, small_bytes, left; /* left: the bytes of the payload that are still to come */
 	struct mux_stream *current;           /* the connection of the frame that is being received */
 	size_t out_from, out_to;
 	uint8_t out[MUX_OUT_BYTES];
@@ -106,7 +106,7 @@ void mux_accept(struct mux *mux, int fd, const struct mux_origin *origin);
 void mux_beat(struct mux *mux);
 /* Returns a connection that was opened by the other side and has no descriptor yet; NULL: there is none. */
 struct mux_stream *mux_next_new(struct mux *mux);
-/* The connection cannot be made. */
+/* To be called instead of setting a descriptor if the connection cannot be made: closes it. */
 void mux_refuse(struct mux_stream *stream);
 /* To be called regularly. If a connection's descriptor has ended and the peer does not end the connection within
  * MUX_IDLE_TICKS calls, cuts it: a program that keeps a connection for later does not notice that its server has closed

@@ -182,7 +182,7 @@ static void input_read(void)
 		finish(TUNNEL_BROKEN);
 }
 
-/* Whether something is left. */
+/* Writes output as far as possible. True: some is left. */
 static bool output_write(void)
 {
 	const uint8_t *data;
@@ -216,7 +216,7 @@ static void polled_fill(bool has_output)
 		const short events = (short)((mux_wants_input(&mux, stream) ? POLL_IN : 0) |
 					     (mux_wants_output(stream) ? POLL_OUT : 0));
 
-		/* Hangups are always reported. */
+		/* A descriptor without events is left out, because poll() reports its hangup all the time. */
 		polled[STREAMS + i] = (struct polled){ .fd = events ? stream->fd : -1, .events = events };
 	}
 }
