@@ -26,8 +26,8 @@ static enum docker_action action_of(const char *action)
 
 /* Whether the event's container has the name that its labels imply. An image made from one of our containers passes
  * the labels on to users' containers, but the name belongs to one container, and the engine writes it after the
- * labels. A renamed container has another name. Source: moby/moby 20.10, daemon/events.go
- * (LogContainerEventWithAttributes) */
+ * labels. True for each rename, whatever the new name is.
+ * Source: moby/moby 20.10, daemon/events.go (LogContainerEventWithAttributes) */
 static bool event_is_of_its_name(const json_t *attributes, const struct docker_event *event)
 {
 	const char *instance = json_text_at(attributes, "trainyard.instance");

@@ -24,8 +24,8 @@ struct docker_event {
 	char id[80];
 	struct replica_status status; /* the replica's key; for pause and unpause also the member paused */
 	uint64_t signals; /* KILL: the bit of the signal's number; all bits: the engine does not say which signal */
-	/* The image has a label "signal", which replaces the engine's own attribute in events, so signals is unknown.
-	 * Does not matter for KILL, which always names the signal. */
+	/* The image has a label "signal". In events it replaces the engine's own attribute of that name, so signals
+	 * is unknown. This does not matter for KILL, which always names the signal. */
 	bool has_signal_label;
 };
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event);

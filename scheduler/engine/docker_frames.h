@@ -15,10 +15,10 @@ enum { FRAMES_HEADER_BYTES = 8, FRAMES_STAMP_MAX = 40 };
 /* How exact the timestamps of a stream are. */
 enum frames_times {
 	FRAMES_TIMES_EXACT, /* each timestamp is an exact instant: a frame with another timestamp ends an unfinished line */
-	/* Whole seconds, and each frame has its own: an unfinished line ends with a newline only. A line has the time of its
-	 * last frame (in parts: of the frame that completes the first). Lines of a second get times that are a nanosecond
-	 * apart, so that times tell which lines were read; for this, a stream has to begin with the first line of a
-	 * second. */
+	/* All timestamps are whole seconds, and each frame has its own: only a newline ends an unfinished line. A
+	 * line gets the time of its last frame (a line in parts: of the frame that completes the first part). Lines
+	 * of the same second get times one nanosecond apart, so that times identify the lines that were read; for
+	 * this, a stream has to begin with the first line of a second. */
 	FRAMES_TIMES_SECONDS,
 };
 

@@ -20,8 +20,8 @@ enum { DOCKER_NAME_SIZE = 128, DOCKER_PATH_SIZE = 1024, DOCKER_TEXT_SIZE = 1024,
 #define DOCKER_FILES_MOUNTED "mounted"
 #define DOCKER_FILES_PUT     "put"
 
-/* Names of containers, "ty-INSTANCE-JOB-ROLE-INDEX-aATTEMPT", and of networks, "ty-INSTANCE-JOB". Choice: JOB is the
- * key's number, so that operations need no look-up; the user's job id is in the labels. */
+/* Write the names of containers, "ty-INSTANCE-JOB-ROLE-INDEX-aATTEMPT[-rRESTART]", and of networks, "ty-INSTANCE-JOB".
+ * Choice: JOB is the key's number, so that operations need no look-up; the user's job id is in the labels. */
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE]);
 void docker_network_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE]);
 /* The name of the bridge of a job's network, which is an interface of the engine's machine. @second: returns a

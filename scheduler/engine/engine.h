@@ -30,10 +30,10 @@ struct file_sink;
 /* The description of one container. Strings are borrowed for the call only. */
 struct replica_spec {
 	struct replica_key key;
-	const char *project, *job_id; /* for labels and the container's name */
+	const char *project, *job_id; /* the project and the user's id of the job, for the container's labels */
 	const char *image;            /* id from ENGINE_IMAGE_READY */
 	const char *hostname;         /* at most 63 bytes */
-	const char *alias;            /* its host name for the other replicas */
+	const char *alias;            /* the host name by which other replicas of the network reach it */
 	const json_t *command;        /* array of strings, or NULL for the image's ENTRYPOINT */
 	const json_t *args;           /* array of strings, or NULL for the image's CMD */
 	const json_t *env;            /* array of "NAME=value"; each below 131072 bytes or the create fails */
@@ -46,10 +46,10 @@ struct replica_spec {
 	const char *scratch; /* path for an empty directory in memory that every user may write to, or NULL */
 	const char *empty;   /* path for an empty directory that cannot be written to, or NULL */
 	uint16_t
-		/* kept in a label: the port of the gateway (scheduler/gateway.h) that the containers were given; 0:
+		/* the port of the gateway (scheduler/gateway.h) that the containers were given, kept in a label; 0:
 		 * none */
 		gateway_port;
-	int64_t made_us; /* likewise: when the container was ordered, by the daemon's wall clock; 0: unknown */
+	int64_t made_us; /* when the container was ordered, by the daemon's wall clock, kept in a label; 0: unknown */
 	const char *network; /* id */
 	const char *address; /* IPv4 in that network */
 	const json_t *
@@ -63,7 +63,7 @@ struct replica_spec {
 
 enum replica_observed { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
 
-/* The engine's state of one replica. */
+/* The engine's observed state of one replica. */
 struct replica_status {
 	struct replica_key key;
 	enum replica_observed observed;
@@ -72,17 +72,18 @@ struct replica_status {
 	bool paused;         /* RUNNING: the container is paused (docker pause) */
 	int64_t finished_ns; /* EXITED: by the engine's clock */
 	bool witnessed; /* EXITED: the engine ran all the time, and no signal that ends a program was sent through it */
-	bool signalled; /* EXITED: such a signal was sent through the engine; if both are false, it is unknown */
+	bool signalled; /* EXITED: such a signal was sent through the engine. Both witnessed and signalled false: it is
+			 * unknown how it ended */
 	uint16_t gateway_port; /* gateway_port of the spec */
 	int64_t made_us;       /* made_us of the spec */
 };
 
-/* Where the replicas of a network reach this daemon, and how the daemon binds there. */
+/* The address at which the replicas of a network reach this daemon, and how the daemon serves there. */
 struct network_reach {
-	uint32_t address; /* host byte order; the daemon can bind it, unless it is carried: */
+	uint32_t address; /* host byte order; the daemon can bind it, unless is_carried */
 	char device
 		[16]; /* interface of this machine through which all replicas connect: "br-0123456789ab"; "": unknown */
-	/* The network is where the daemon has no address: connections to it come by engine_ops.carry_network(). */
+	/* The daemon has no address in the network: connections to the address come by engine_ops.carry_network(). */
 	bool is_carried;
 };
 
@@ -104,8 +105,8 @@ static inline bool networks_have(const struct network_status *networks, size_t c
 }
 
 enum engine_event_kind {
-	ENGINE_UP,   /* the engine is reachable; text: name and version; host: its machine's resources */
-	ENGINE_DOWN, /* the engine is unreachable; text: why. Sent once per loss */
+	ENGINE_UP,   /* the engine can be reached; text: name and version; host: its machine's resources */
+	ENGINE_DOWN, /* the engine cannot be reached; text: the reason. Sent once per loss */
 	/* everything of this instance: replicas[], networks[]. Sent after UP and every 30 s. Never older than an event
 	 * sent before it; things that were only ordered may be missing */
 	ENGINE_LISTING,
@@ -115,7 +116,7 @@ enum engine_event_kind {
 	ENGINE_NETWORK_READY,   /* job, networks[0] */
 	ENGINE_NETWORK_FAILED,  /* job, status, text */
 	ENGINE_NETWORK_REMOVED, /* job; also sent if there was no network */
-	ENGINE_NETWORKS_FREE,   /* status OK: free_blocks; otherwise text: why no network can be made now */
+	ENGINE_NETWORKS_FREE,   /* status OK: free_blocks; otherwise text: the reason why no network can be made now */
 	ENGINE_REPLICA_CREATED, /* replicas[0].key */
 	ENGINE_REPLICA_STARTED, /* replicas[0].key */
 	/* replicas[0].key; status, text: create or start refused. NOT_FOUND for a start: its network is gone */
@@ -124,7 +125,8 @@ enum engine_event_kind {
 	ENGINE_REPLICA_REMOVED, /* replicas[0].key; removed by us or by another program, or gone already */
 	ENGINE_REPLICA_PAUSED,  /* replicas[0].key, paused: the container was paused, or continued */
 	ENGINE_LOGS_ENDED, /* replicas[0].key: the container has exited and all its lines were handed over */
-	/* replicas[0].key; status, text: its network has no limit. FAILED_PRECONDITION: trying again is of no use */
+	/* replicas[0].key; status, text: the limit was not changed. FAILED_PRECONDITION: repeating the order does not
+	 * help */
 	ENGINE_THROTTLE_FAILED,
 	/* an operation that can simply be repeated (stop, remove, link, remove network) failed: replicas[0].key or job,
 	 * status, text; the next listing shows what is left */
@@ -157,7 +159,7 @@ struct replica_line {
 	const char *data; /* without the newline; any bytes; at most ENGINE_LINE_MAX */
 	size_t length;
 	bool continues;         /* the line was too long: the next call has its next part */
-	struct log_reach reach; /* of its stream, including this line or part */
+	struct log_reach reach; /* the reach of the line's stream, including this line or part */
 };
 
 /* A longer line is cut into parts of this size, or up to three bytes less so that no UTF-8 sequence is split (Cloud
@@ -171,7 +173,7 @@ struct replica_link {
 };
 
 struct engine_sink {
-	/* Called on the engine's thread; the event is borrowed. Must not block. */
+	/* Receives an event, on the engine's thread; the event is borrowed. Must not block. */
 	void (*event)(void *arg, const struct engine_event *event);
 	/* Takes a copy of the line. False: there is no room now; the engine keeps the line, stops reading that stream,
 	 * and tries again after engine_resume_logs(). */
@@ -192,7 +194,8 @@ enum terminal_kind {
 struct terminal;
 
 struct terminal_ops {
-	/* Reads output as it comes: the number of bytes; 0: none within @timeout_ms; -1: the program has ended. */
+	/* Reads the next output. Returns the number of bytes; 0: none came within @timeout_ms; -1: the program has
+	 * ended. */
 	ssize_t (*read)(struct terminal *terminal, char *buffer, size_t size, unsigned timeout_ms);
 	/* Writes input. Blocks while the program does not read. False: the program has ended, or has read nothing for
 	 * ten seconds (through pipes: a minute). */
@@ -208,14 +211,14 @@ struct terminal_ops {
 	void (*close)(struct terminal *terminal);
 };
 
-/* The first member of every implementation's struct. */
+/* A terminal. It is the first member of every implementation's struct. */
 struct terminal {
 	const struct terminal_ops *ops;
 };
 
 /* A file to put into a container. */
 struct engine_file {
-	const char *path; /* in the container: absolute, at most 100 bytes after the slash */
+	const char *path; /* the path in the container: absolute, at most 100 bytes after the slash */
 	const char *data;
 	size_t size;
 	unsigned mode; /* permission bits, such as 0444; the owner is root */
@@ -228,16 +231,16 @@ struct engine_ops {
 	/* Makes the image available: looks for it, and pulls it if it is missing (never if the engine was opened
 	 * offline). There is one pull at a time per image, and its event answers all requests. */
 	void (*ensure_image)(struct engine *engine, const char *image);
-	/* @address_count: the number of replicas that it must hold. */
+	/* Makes the job's network. @address_count: the number of replicas that it must hold. */
 	void (*create_network)(struct engine *engine, int64_t job, unsigned address_count);
 	/* Asks for how many networks with room for @address_count replicas the pool has free blocks; answered by
 	 * NETWORKS_FREE. Later orders, or other programs, may take these blocks. */
 	void (*look_for_networks)(struct engine *engine, unsigned address_count);
 	void (*remove_network)(struct engine *engine, int64_t job);
-	/* Of a network with a carried reach: connections to the reach's address go to @sink from now on, which is copied. It is
-	 * not called any more once the engine is closed. @job: as network_status has it. Takes no time.
-	 * Outcomes: NOT_FOUND: there is no such network, or it is not carried; UNAVAILABLE: connections do not come, the text
-	 * says why. */
+	/* For a network with a carried reach: from now on, connections to the reach's address go to @sink, which is
+	 * copied. After close() the sink is not called any more. @job: as in network_status. Returns at once.
+	 * Outcomes: NOT_FOUND: there is no such network, or it is not carried; UNAVAILABLE: connections do not
+	 * arrive, for the reason in the text. */
 	enum status (*carry_network)(struct engine *engine, int64_t job, const struct connection_sink *sink,
 				     struct error *err);
 	void (*create_replica)(struct engine *engine, const struct replica_spec *spec);
@@ -255,13 +258,13 @@ struct engine_ops {
 	/* Limits the rate at which a running replica sends and receives; 0: no limit. The limit ends with the
 	 * container. The last order counts. Success is not reported; ENGINE_THROTTLE_FAILED reports a failure. */
 	void (*throttle_replica)(struct engine *engine, const struct replica_key *key, unsigned bytes_per_s);
-	/* Hands over each line after @from, in order within a stream, follows until the container exits, reads once
-	 * more what a broken stream may have missed, then sends LOGS_ENDED. Continues by itself after a loss of the
-	 * engine. Has no effect for a replica that is followed already. Ends at once for a replica that never started
-	 * or is gone. */
+	/* Follows a replica's output: hands over each line after @from, in order within a stream, until the
+	 * container exits; then reads once more the lines that a broken stream may have missed, and sends
+	 * LOGS_ENDED. After a loss of the engine it continues by itself. Does nothing if the replica is followed
+	 * already. For a replica that never started or is gone, LOGS_ENDED comes at once. */
 	void (*follow_logs)(struct engine *engine, const struct replica_key *key,
 			    const struct log_position *from);
-	/* The sink has room for lines again. Thread: any. */
+	/* To be called when the sink has room for lines again. Thread: any. */
 	void (*resume_logs)(struct engine *engine);
 	/* Runs @command (array of strings) in the container of a running replica, through pipes or on a terminal of its own, with
 	 * 80 columns and 24 rows at first. Uses a connection of its own, and blocks until the program runs. Thread: any.
@@ -296,7 +299,7 @@ struct engine_ops {
 	void (*close)(struct engine *engine);
 };
 
-/* The first member of every implementation's struct. */
+/* An engine. It is the first member of every implementation's struct. */
 struct engine {
 	const struct engine_ops *ops;
 };
@@ -306,29 +309,31 @@ enum { ENGINE_CARRIED_PORTS_MAX = 4 };
 /* Which networks an engine makes for jobs. */
 enum engine_networks {
 	ENGINE_BRIDGES, /* bridge networks on the engine's machine */
-	/* It is a manager of a swarm: networks over all nodes; the engines of other nodes make replicas in
-	 * them. The kernel of each node encrypts what goes to other nodes: kernel_esp.h. */
+	/* The engine is a manager of a swarm. It makes overlay networks over all nodes, and the engines of other
+	 * nodes make replicas in these. The kernel of each node encrypts packets to other nodes: kernel_esp.h. */
 	ENGINE_OVERLAYS,
 	ENGINE_OVERLAYS_PLAIN, /* like ENGINE_OVERLAYS, without encryption */
-	ENGINE_GUEST, /* none: its replicas are in networks that a manager of the swarm made, and lists */
+	ENGINE_GUEST, /* none: the replicas are in networks that a manager of the swarm has made and lists */
 };
 
 /* What an engine is opened with. Strings are borrowed for the call only. */
 struct engine_options {
-	const char *url; /* kind and address of the engine: engine_kind_of() */
+	const char *url; /* the kind of engine and its address: see engine_kind_of() */
 	const char
 		*instance; /* marks what belongs to this daemon: lowercase letters and digits, at most 32 */
 	const char *networks; /* pool for job networks, "10.213.0.0/16" */
 	const char
-		*registry_config; /* directory with config.json for registry credentials, or NULL for none */
+		*registry_config; /* the directory with config.json for registry credentials; NULL: none */
 	const char *
 		state_dir; /* used to find out whether the engine can access this machine's files; NULL: it can */
 	const char *
-		/* parent of the directories that containers write to, each named by its job; NULL: there are none */
+		/* the parent of the directories that containers write to, each named by its job; NULL: there are
+		 * none */
 		reports_dir;
 	bool offline; /* never pull */
 	bool swarm;   /* the nodes of the engine's swarm are used */
-	/* At which a carried network's address can be called; 0 ends them. Of containers, not of this machine. */
+	/* The ports in containers' networks at which a carried network's address can be called; 0 ends the list.
+	 * They are not ports of this machine. */
 	uint16_t carried_ports[ENGINE_CARRIED_PORTS_MAX];
 	/* job networks have no route to the outside; replicas reach each other and the network's gateway */
 	bool internal;
@@ -337,7 +342,7 @@ struct engine_options {
 
 /* The function to which a sweep reports its results. */
 struct sweep_report {
-	/* Called for each thing that was removed, with @problem NULL, and at the end for each that could not be
+	/* Called for each removed object, with @problem NULL, and at the end for each object that could not be
 	 * removed, with the engine's error text. Borrowed. */
 	void (*reported)(void *arg, const struct orphan *item, const char *problem);
 	void *arg;
@@ -346,7 +351,7 @@ struct sweep_report {
 /* One kind of engine: a row of the table in engine.c. All functions except open() wait for the engine, on the caller's
  * thread. */
 struct engine_kind {
-	bool (*url_valid)(const char *url); /* whether the URL is one of this kind */
+	bool (*url_valid)(const char *url); /* whether the URL belongs to this kind of engine */
 	/* Starts the engine's thread and returns without waiting for the engine, which may be down. INVALID_ARGUMENT
 	 * with one line of text: an option cannot be used. */
 	enum status (*open)(const struct engine_options *options, const struct engine_sink *sink,
