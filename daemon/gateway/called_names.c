@@ -24,24 +24,24 @@ enum { PORT_HTTPS = GATEWAY_TLS_PORT, HELLO_PATIENCE_MS = 5000, NS_PER_S = 10000
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* Cloud Storage by its own names (TensorFlow's gs://, links to public objects), and Cloud Logging. */
+/* Host names of Cloud Storage (for TensorFlow's gs:// and links to public objects), then that of Cloud Logging. */
 static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com",
 					    "logging.googleapis.com", NULL };
 enum { STORAGE_NAMES = 2 };
 
 struct called_names {
 	struct called_names_options options;
-	/* Of callers of served names, by HTTP/1.1 and by gRPC; both NULL: they do not come here. */
+	/* Servers for calls of served names, by HTTP/1.1 and by gRPC; both NULL: such calls do not reach this gateway. */
 	struct listener *secure;
 	struct front *grpc;
-	/* Likewise, of callers of names that are routed to this daemon. */
+	/* Servers for calls of names that a route leads to this daemon; NULL: no route does. */
 	struct listener *self_secure;
 	struct front *self_grpc;
 	struct listener *self_plain;
-	struct forwarder *forwarder; /* of names that lead elsewhere; NULL: they do not come here */
+	struct forwarder *forwarder; /* for calls that go on to another host; NULL: such calls are refused */
 	char *ca_bundle;
 	struct host_filter *tls_filter, *plain_filter;
-	struct listener *gateway; /* of plain_filter; borrowed */
+	struct listener *gateway; /* serves the connections of plain_filter that no other server gets; borrowed */
 };
 
 /* ---- the list ---- */
@@ -104,7 +104,7 @@ static void on_tried(void *arg, const char *host)
 	gateways->cloud_tried(gateways->arg, names->options.job, host);
 }
 
-/* Whether a host that is not served and has no route is reported and handed on to the real one. */
+/* Returns true if a call of @host, which is neither served nor has a route, is reported and forwarded to the real host. */
 static bool is_handed_on(const struct called_names *names, const char *host)
 {
 	return !names->options.gateways->cut_off &&
@@ -113,8 +113,8 @@ static bool is_handed_on(const struct called_names *names, const char *host)
 
 /* The differences between the filters. */
 struct entrance {
-	const char *port;                    /* of the real hosts */
-	enum forward_kind kinds[ROUTE_SELF]; /* of the targets of routes */
+	const char *port;                    /* port at which real hosts are called */
+	enum forward_kind kinds[ROUTE_SELF]; /* how connections are forwarded, by the kind of the route */
 };
 
 static const struct entrance entrance_tls = { "443",
@@ -123,7 +123,7 @@ static const struct entrance entrance_plain = {
 	"80", { [ROUTE_PLAIN] = FORWARD_BYTES, [ROUTE_TLS] = FORWARD_TLS_ADDED }
 };
 
-/* @route NULL: to the real host. */
+/* Forwards the connection @fd as @route says; NULL: to the real host. Returns false if nothing can be forwarded. */
 static bool forward(struct called_names *names, const struct entrance *entrance,
 		    const struct client_hello *hello, int fd, const struct host_route *route)
 {
@@ -208,7 +208,8 @@ static void on_failed(void *arg, const struct forward_target *target, const char
 
 /* ---- the servers ---- */
 
-/* The machine's own certificates are needed beside ours, but not where nothing reaches the servers that have them. */
+/* Sets *ret_path to the file of certificates that a job's programs trust: ours and this machine's own. A job that is cut
+ * off cannot reach servers with the latter, so its file has ours alone. */
 static enum status bundle_find(const struct called_names *names, int64_t now_s, struct text *ret_path,
 			       struct error *err)
 {
@@ -227,14 +228,14 @@ static enum status bundle_find(const struct called_names *names, int64_t now_s, 
 	return rc;
 }
 
-/* What callers of some names are served. */
+/* The methods that one group of names offers to callers. */
 struct offer {
 	const struct message *const *any;
 	const struct family *families, *rpc_families;
 	struct caller_rule caller;
 };
 
-/* @key and @certificate NULL: without TLS. */
+/* @key and @certificate: PEM; NULL: the listener uses no TLS. */
 static enum status rest_start(const struct called_names *names, const struct offer *offer, const char *key,
 			      const char *certificate, struct listener **ret_listener, struct error *err)
 {
@@ -252,7 +253,7 @@ static enum status rest_start(const struct called_names *names, const struct off
 			     ret_listener, err);
 }
 
-/* A build without gRPC goes without. */
+/* In a build without gRPC, *ret_front stays NULL and this succeeds. */
 static enum status grpc_start(const struct called_names *names, const struct offer *offer, const char *key,
 			      const char *certificate, struct front **ret_front, struct error *err)
 {

@@ -9,47 +9,47 @@
 #include "daemon/base/device_socket.h"
 #include "daemon/gateway/job_gateway.h"
 
-/* The names that resolve to gateways, the same for all jobs. */
+/* The host names that resolve to gateways, the same for all jobs. */
 struct name_list {
-	const char **names; /* the served ones, then those with a route; ends with NULL */
+	const char **names; /* the names served here, then those with a route; ends with NULL */
 	size_t served_count;
-	const char **regions;               /* of gateway_address */
-	bool has_self;                      /* a route leads to this daemon */
-	bool reported_port, reported_trust; /* what every job lacks is logged once */
+	const char **regions;               /* for gateway_address.regions */
+	bool has_self;                      /* at least one route leads to this daemon */
+	bool reported_port, reported_trust; /* each problem that all jobs share is logged once */
 };
 
-/* What @options points to must live until name_list_deinit(). */
+/* The pointers in @options must stay valid until name_list_deinit(). */
 void name_list_make(const struct gateways_options *options, struct name_list *ret_list);
 void name_list_deinit(struct name_list *list);
 
-/* Of one job. Borrowed until called_names_close(). */
+/* The options for one job. Borrowed until called_names_close(). */
 struct called_names_options {
 	const struct gateways_options *gateways;
 	struct name_list *list;
 	int64_t job;
 	const char *region, *device, *address_text;
 	uint32_t address; /* host byte order */
-	bool is_carried;  /* of no interface of this machine: connections come by called_names_put() */
+	bool is_carried;  /* the address is on no interface of this machine: connections come by called_names_put() */
 	struct device_peers peers;
 	const struct family *served,
-		*served_rpc; /* the families for callers of served names, by REST and by gRPC */
+		*served_rpc; /* the families for callers of served names, by REST (served) and by gRPC (served_rpc) */
 };
 
 struct called_names;
 
-/* Jobs also run without it: failures are only logged. *ret_names NULL: calls by name are not answered here. */
+/* Failures are only logged, because jobs also run without this. *ret_names NULL: calls by name are not answered here. */
 void called_names_open(const struct called_names_options *options, struct called_names **ret_names);
-/* The path of the certificates that programs must trust; NULL: the names are not answered. NULL is harmless here and
- * below. */
+/* The path of the certificates that programs must trust; NULL: calls by name are not answered. @names may be NULL in
+ * this and the following functions. */
 const char *called_names_bundle(const struct called_names *names);
 /* Serves @port of the gateway's address for calls to port 80; calls of the gateway itself, and of served names, are
  * passed to @gateway, which must live until called_names_plain_close(). UNAVAILABLE: the port cannot be bound. */
 enum status called_names_plain_open(struct called_names *names, uint16_t port, struct listener *gateway,
 				    struct error *err);
-/* With is_carried: a connection to port 443 or, where that was opened, to port 80. @fd is taken over. Thread: any, until either is
- * closed. */
+/* Only with is_carried: passes on a connection to port 443 or, after called_names_plain_open(), to port 80. Takes
+ * ownership of @fd. Thread: any, until called_names_close() or called_names_plain_close(). */
 void called_names_put(struct called_names *names, uint16_t port, const struct sockaddr_in *peer, int fd);
-/* Harmless if it was not opened. */
+/* Has no effect if called_names_plain_open() was not called or failed. */
 void called_names_plain_close(struct called_names *names);
 /* Cuts forwarded connections. Waits up to @wait_ms for running requests. Thread: any. */
 void called_names_close(struct called_names *names, unsigned wait_ms);

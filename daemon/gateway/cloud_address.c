@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	TABLE = 16925,    /* of our own: it holds the address alone */
+	TABLE = 16925,    /* a routing table of our own, with a route for CLOUD_ADDRESS only */
 	PRIORITY = 16925, /* before the machine's own routes */
 	ADDRESS_BITS = 32,
 	ANSWER_BYTES = 32 << 10,
@@ -89,7 +89,7 @@ static void route_make(struct request *request)
 	number_add(request, RTA_TABLE, TABLE);
 }
 
-/* 0, or an errno of the kernel's. */
+/* Sends one request to the kernel and reads the answer. Returns 0, or the errno of the failure. */
 static int request_do(int fd, const struct request *request)
 {
 	char answer[1024] __attribute__((aligned(NLMSG_ALIGNTO)));
@@ -106,7 +106,7 @@ static int request_do(int fd, const struct request *request)
 	return -reported.error;
 }
 
-/* The device of a rule of trainyard's; false: it is another rule. */
+/* Reads the device of a routing rule. Returns false if trainyard did not make the rule. */
 static bool rule_read(const struct nlmsghdr *head, char ret_device[IF_NAMESIZE])
 {
 	int left = (int)head->nlmsg_len - (int)NLMSG_LENGTH(sizeof(struct fib_rule_hdr));
@@ -125,7 +125,7 @@ static bool rule_read(const struct nlmsghdr *head, char ret_device[IF_NAMESIZE])
 	return table == TABLE && *ret_device;
 }
 
-/* The devices of our rules that are not there any more. */
+/* Finds our rules that name a device that no longer exists. Returns the number of these devices. */
 static size_t gone_find(int fd, char gone[SWEPT_MAX][IF_NAMESIZE])
 {
 	const struct fib_rule_hdr any = { .family = AF_INET };
@@ -184,7 +184,8 @@ enum status cloud_address_lead(const char *device, struct error *err)
 	struct request request;
 	int failure;
 
-	/* To the kernel, what this machine's own programs send comes in by that one. */
+	/* The kernel treats packets that this machine's own programs send as arriving through "lo": they must not be
+	 * redirected. */
 	if (fd < 0 || strcmp(device, "lo") == 0 || strlen(device) >= IF_NAMESIZE) {
 		if (fd >= 0)
 			close(fd);

@@ -8,9 +8,9 @@
 
 #define CLOUD_ADDRESS "169.254.169.254"
 
-/* Harmless if the rule exists. The rule is removed after its device has gone, by one of the next calls; nothing listens
- * at the address before a gateway does. UNAVAILABLE: it needs CAP_NET_ADMIN, and a kernel with policy routing. Thread:
- * any. */
+/* Leads CLOUD_ADDRESS to this machine for packets that arrive through @device. Harmless if the rule exists. A later call
+ * removes the rule once the device is gone. UNAVAILABLE: the process lacks CAP_NET_ADMIN, or the kernel has no policy
+ * routing. Thread: any. */
 enum status cloud_address_lead(const char *device, struct error *err);
-/* Removes rules for devices that are gone; a failure is tried again next time. Thread: any. */
+/* Removes the rules for devices that no longer exist; the next call tries failed removals again. Thread: any. */
 void cloud_address_sweep(void);

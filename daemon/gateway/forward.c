@@ -26,13 +26,14 @@ enum {
 	BUFFER_BYTES = 16 << 10, /* a record of TLS */
 	CONNECT_MS = 4000,
 	HANDSHAKE_MS = 10000,
-	LEAVE_MS = 30000, /* for the server, once the client has said all: most likely it is gone */
+	LEAVE_MS = 30000, /* how long to wait for the server after the client has ended its stream: most likely the
+	                   * client is gone */
 	US_PER_MS = 1000,
 };
 
 enum { CLIENT, SERVER, SIDES, WAKE = SIDES, POLLED };
 
-/* Results that are not a number of bytes. */
+/* Results of side_receive(), side_send() and side_result() that are not a number of bytes. */
 enum { SIDE_AGAIN = -1, SIDE_BROKEN = -2 };
 
 struct forwarder {
@@ -42,7 +43,7 @@ struct forwarder {
 	int wake;                                     /* readable: all end */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned count; /* of connections; guarded by lock */
+	unsigned count; /* number of connections; guarded by lock */
 };
 
 struct side {
@@ -50,7 +51,7 @@ struct side {
 	gnutls_session_t tls; /* NULL: without */
 };
 
-/* Bytes of one side that the other has not taken yet. */
+/* A buffer of bytes that came from one side and that the other side has not accepted yet. */
 struct flow {
 	char data[BUFFER_BYTES];
 	size_t from, to;
@@ -64,7 +65,7 @@ struct connection {
 	enum forward_kind kind;
 	bool http2;
 	char *name, *host, *port;
-	gnutls_certificate_credentials_t trusted; /* of a server by TLS; NULL: none yet */
+	gnutls_certificate_credentials_t trusted; /* to check a server; NULL: no TLS to the server yet */
 	struct side sides[SIDES];
 	struct flow flows[SIDES];
 };
@@ -96,7 +97,7 @@ static ssize_t side_receive(struct side *side, void *data, size_t size)
 					   : recv(side->fd, data, size, MSG_DONTWAIT));
 }
 
-/* After AGAIN the same bytes are to be sent: GnuTLS has a record of them. */
+/* After SIDE_AGAIN the caller must send the same bytes again: GnuTLS keeps a record of them. */
 static ssize_t side_send(struct side *side, const void *data, size_t length)
 {
 	return side_result(side, side->tls ? gnutls_record_send(side->tls, data, length)
@@ -165,8 +166,9 @@ static bool is_loopback(int fd)
 	       IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&peer)->sin6_addr);
 }
 
-/* Choice: an emulator on this machine's loopback signs for itself, as a rule, and nothing is between; another machine has to
- * show a certificate of its name. */
+/* Choice: a server on this machine's loopback needs no trusted certificate, because an emulator usually has a
+ * self-signed one and no other machine is in between; a server on another machine has to show a certificate for its
+ * name. */
 static bool server_tls_begin(struct connection *connection)
 {
 	struct side *side = &connection->sides[SERVER];
@@ -234,7 +236,8 @@ static bool flow_move(struct flow *flow, struct side *from, struct side *to, boo
 	return true;
 }
 
-/* False: it is over, or nothing more comes of it. */
+/* Waits until a side can be read or written. Returns false if the connection must end: the forwarder closes, or the
+ * server is silent for LEAVE_MS after the client has ended its stream. */
 static bool connection_wait(const struct connection *connection)
 {
 	struct pollfd polled[POLLED];

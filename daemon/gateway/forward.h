@@ -10,7 +10,7 @@
 enum { FORWARD_MAX = 64 };
 
 enum forward_kind {
-	FORWARD_BYTES,     /* unchanged: the server has the name's own certificate */
+	FORWARD_BYTES,     /* bytes pass unchanged: the server has a certificate for the called name */
 	FORWARD_PLAIN,     /* TLS ends here */
 	FORWARD_TLS,       /* TLS ends here; a new TLS connection goes to the server */
 	FORWARD_TLS_ADDED, /* the client uses no TLS; the connection to the server does */
@@ -20,13 +20,14 @@ struct forward_target {
 	enum forward_kind kind;
 	const char *name;        /* the called name, for the log */
 	const char *host, *port; /* of the server; copied */
-	bool http2;              /* the client offers only HTTP/2 (client_hello.h), which is used then */
+	bool http2;              /* the client offers only HTTP/2 (client_hello.h), so the server is called by HTTP/2 */
 };
 
 struct forwarder;
 
 struct forwarder_options {
-	/* PEM, copied, for the called names; NULL: only FORWARD_BYTES and FORWARD_TLS_ADDED are possible. */
+	/* PEM, copied: the key and the certificate for the called names; NULL: only FORWARD_BYTES and FORWARD_TLS_ADDED
+	 * are possible. */
 	const char *key, *certificate;
 	/* Called if the server of a call cannot be reached, or has no trusted certificate; @target is valid during the
 	 * call. Thread: the connection's, until forwarder_close(). NULL: failures are only logged. */
@@ -37,8 +38,8 @@ struct forwarder_options {
 /* INTERNAL: the key or certificate is invalid. */
 enum status forwarder_open(const struct forwarder_options *options, struct forwarder **ret_forwarder,
 			   struct error *err);
-/* Takes @fd, which must be non-blocking and unread. It is closed if the server does not answer within seconds. Thread:
- * any, until forwarder_close(). */
+/* Forwards a connection. Takes ownership of @fd, which must be non-blocking and unread. The connection is closed if the
+ * server does not answer within seconds. Thread: any, until forwarder_close(). */
 void forwarder_take(struct forwarder *forwarder, int fd, const struct forward_target *target);
 /* Cuts forwarded connections. NULL is harmless. */
 void forwarder_close(struct forwarder *forwarder);

@@ -29,7 +29,7 @@ struct client {
 struct host_filter {
 	struct host_filter_options options;
 	int endpoint, wake;
-	int hand; /* with is_carried: where connections are put in; else -1 */
+	int hand; /* the socket through which host_filter_put() passes connections to the thread; -1 unless is_carried */
 	uint16_t port;
 	pthread_t thread;
 	struct client clients[CLIENTS_MAX];
@@ -63,14 +63,15 @@ static void client_refuse(struct host_filter *host_filter, struct client *client
 
 	if (options->tried)
 		options->tried(options->arg, host);
-	/* Its bytes are read, so that it gets the answer instead of a reset. */
+	/* Reads the client's bytes, because close() with unread bytes would send a reset and the client would lose the
+	 * refusal. */
 	(void)!recv(client->fd, host_filter->heard, sizeof(host_filter->heard), MSG_DONTWAIT);
 	(void)!send(client->fd, options->protocol->refusal, options->protocol->refusal_bytes,
 		    MSG_NOSIGNAL | MSG_DONTWAIT);
 	client_end(client);
 }
 
-/* poll() reports the client only when there are more bytes than before. False: the kernel does not support that. */
+/* Makes poll() report the client only when it has sent more than @bytes bytes. Returns false if the kernel refuses. */
 static bool client_wake_after(const struct client *client, int bytes)
 {
 	const int more = bytes + 1;
@@ -91,7 +92,7 @@ static bool client_serve(struct host_filter *host_filter, struct client *client,
 	return true;
 }
 
-/* It left or was silent for too long, or names no host. */
+/* Handles a client that has left, was silent for too long, or names no host. */
 static void client_unnamed(struct host_filter *host_filter, struct client *client)
 {
 	const struct client_hello nothing = { 0 };
@@ -100,7 +101,8 @@ static void client_unnamed(struct host_filter *host_filter, struct client *clien
 		client_refuse(host_filter, client, "");
 }
 
-/* The bytes stay in the socket: the server that gets the connection reads them again. */
+/* Peeks at the client's first bytes to find the host. The bytes stay in the socket for the server that gets the
+ * connection. */
 static void client_hear(struct host_filter *host_filter, struct client *client)
 {
 	ssize_t got =
@@ -110,7 +112,7 @@ static void client_hear(struct host_filter *host_filter, struct client *client)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* No more than before: it has left. */
+	/* poll() woke without new bytes: the client has left. */
 	if (got <= client->heard_bytes) {
 		client_unnamed(host_filter, client);
 		return;
@@ -125,7 +127,7 @@ static void client_hear(struct host_filter *host_filter, struct client *client)
 		client_refuse(host_filter, client, hello.name);
 }
 
-/* If there is no room, a further client is accepted only when another one has left. */
+/* Returns true if a further client can be accepted. If false, clients wait until another one has left. */
 static bool has_room(const struct host_filter *host_filter)
 {
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
@@ -143,14 +145,14 @@ static void client_admit(struct host_filter *host_filter, bool *ret_open)
 
 	if (fd < 0)
 		return;
-	while (client->fd >= 0) /* there is room for one */
+	while (client->fd >= 0) /* has_room() was true */
 		client++;
 	client->fd = fd;
 	client->peer = peer;
 	client->until_us = clock_mono_us(&system_clock) + (int64_t)host_filter->options.patience_ms * 1000;
 }
 
-/* How long poll() may wait: until a silent connection is late, or until a listener that failed is tried again. */
+/* The timeout for poll(), until the first silent client is too late or a failed listener is tried again; -1: no limit. */
 static int patience_ms(const struct host_filter *host_filter, bool open)
 {
 	int64_t now_us = clock_mono_us(&system_clock);
@@ -199,7 +201,7 @@ static void *host_filter_main(void *arg)
 			client_admit(host_filter, &open);
 	} while (!polled[WAKE].revents);
 	shutdown(host_filter->endpoint,
-		 SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
+		 SHUT_RDWR); /* new clients are refused at once instead of waiting for an answer */
 	return NULL;
 }
 

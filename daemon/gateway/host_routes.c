@@ -25,7 +25,7 @@ bool endpoint_valid(const char *url, const char *scheme)
 	       strcspn(host, "/?#@") == strlen(host);
 }
 
-/* The authority signs for names below the domain alone. */
+/* Accepts only names below googleapis.com, because the authority signs certificates for these alone. */
 static bool name_valid(const char *name, size_t length)
 {
 	const size_t tail = strlen(domain);
@@ -53,7 +53,7 @@ bool host_route_valid(const char *rule)
 	       (strcmp(url, self) == 0 || endpoint_valid(url, plain) || endpoint_valid(url, secure));
 }
 
-/* A copy of "HOST:PORT" becomes the two, which share its memory. */
+/* Sets the route's kind, host and port from @url. The host and the port share one allocation, which the host begins. */
 static void target_split(const char *url, struct host_route *route)
 {
 	const bool is_plain = strncmp(url, plain, strlen(plain)) == 0;
@@ -65,7 +65,7 @@ static void target_split(const char *url, struct host_route *route)
 	}
 	route->kind = is_plain ? ROUTE_PLAIN : ROUTE_TLS;
 	host = memory_strdup(url + strlen(is_plain ? plain : secure));
-	colon = strrchr(host, ':'); /* as host_route_valid() wants it */
+	colon = strrchr(host, ':'); /* host_route_valid() has checked it */
 	*colon = '\0';
 	route->port = colon + 1;
 	if (host[0] == '[' && colon[-1] == ']') {
@@ -75,7 +75,7 @@ static void target_split(const char *url, struct host_route *route)
 	route->host = host;
 }
 
-/* @region NULL: @name is no pattern. */
+/* Adds a route for @name or, if @region is not NULL, for @region followed by @name. */
 static enum status route_add(struct host_routes *routes, const char *region, const char *name, int length,
 			     const char *url, struct error *err)
 {

@@ -13,7 +13,7 @@ enum route_kind { ROUTE_PLAIN, ROUTE_TLS, ROUTE_SELF };
 struct host_route {
 	const char *name; /* lowercase */
 	enum route_kind kind;
-	const char *host, *port; /* of the target, an IPv6 address without brackets; NULL with SELF */
+	const char *host, *port; /* the target's address (IPv6 without brackets) and port; NULL with SELF */
 };
 
 struct host_routes {
@@ -21,7 +21,7 @@ struct host_routes {
 	size_t count;
 };
 
-/* Whether @url is @scheme ("http://") and HOST:PORT, and no more. */
+/* Returns true if @url is @scheme ("http://") followed by HOST:PORT, without a path. */
 bool endpoint_valid(const char *url, const char *scheme);
 bool host_route_valid(const char *rule);
 /* If several rules match a name, the first counts. @rules are valid. INVALID_ARGUMENT: they have more than ROUTES_MAX
@@ -32,5 +32,5 @@ void host_routes_deinit(struct host_routes *routes);
 /* NULL: no route has @name. */
 const struct host_route *host_routes_find(const struct host_routes *routes, const char *name);
 
-/* Choice: limited because all of them are in a certificate, and in each container's /etc/hosts. */
+/* Choice: the number is limited because each name is in a certificate, and in each container's /etc/hosts. */
 enum { ROUTES_MAX = 256 };

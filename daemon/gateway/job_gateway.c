@@ -27,13 +27,13 @@
 enum {
 	PORT_HTTP = GATEWAY_PORT,
 	CLOSE_WAIT_MS = 1000,
-	ADDRESS_WAIT_S = 1, /* requests of a job that has ended are short */
+	ADDRESS_WAIT_S = 1, /* limit for the wait for an earlier gateway; requests of a job that has ended are short */
 	STORAGE_FAMILIES_MAX = 3,
-	PLACE_TRIES = 8, /* for two ports in a row */
+	PLACE_TRIES = 8, /* attempts to find two free ports in a row */
 	US_PER_S = 1000000,
 };
 
-/* Cloud Storage by a name that leads there from job networks, too.
+/* A second name of Cloud Storage, which leads to the cloud in job networks, too, because gateways do not serve it.
  * Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
 static const char public_storage[] = "https://commondatastorage.googleapis.com";
 
@@ -44,23 +44,24 @@ struct job_gateway {
 	int64_t job;
 	uint32_t address, first_replica;
 	char address_text[INET_ADDRSTRLEN], device[IF_NAMESIZE];
-	bool is_carried;       /* on no interface of this machine */
-	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
+	bool is_carried;       /* the address is on no interface of this machine: connections come by connection_take() */
+	unsigned device_index; /* a new device of the same name has another index; sockets of the old one receive nothing */
 	struct gateway_address place;
 	struct listener *listener;
-	struct listener *by_address; /* metadata alone, at CLOUD_ADDRESS; NULL: not here */
+	struct listener *by_address; /* serves metadata alone, at CLOUD_ADDRESS; NULL: not served there */
 	struct called_names *names;  /* NULL: calls of the cloud's hosts are not answered here */
 	struct relay *relay;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
-		*rpc_families; /* the latter: the last of them */
-	/* AWS's libraries PUT a token to CLOUD_ADDRESS, to learn whether they run there: no upload of Cloud Storage. */
+		*rpc_families; /* rpc_families: the last elements of families */
+	/* The families at CLOUD_ADDRESS, without Cloud Storage: AWS's libraries PUT a token there to learn whether they
+	 * run on AWS, and storage would take this for an upload. */
 	struct family metadata_alone[2];
 	struct metadata_context metadata;
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
 	struct logging_context logging;
 	char *region, *email, *project;
-	const char *tenant; /* the project at the metadata server; NULL: the daemon's */
-	/* In the order of their addresses. */
+	const char *tenant; /* the project id that the metadata server reports; NULL: the daemon's project id */
+	/* One element for each replica, in the order of the replicas' addresses. */
 	struct metadata_instance *replicas;
 	struct log_source **sources;
 	size_t replica_count;
@@ -74,9 +75,9 @@ struct gateways {
 	bool address_logged;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct job_gateway *closing; /* each by a thread of its own; guarded by lock */
+	struct job_gateway *closing; /* gateways that threads of their own are closing; guarded by lock */
 	pthread_mutex_t carried_lock;
-	struct job_gateway *carried; /* those that connections are brought to */
+	struct job_gateway *carried; /* gateways with is_carried, which connection_take() passes connections to */
 };
 
 static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
@@ -98,7 +99,7 @@ static const struct log_source *writer_find(void *arg, uint32_t peer)
 	return ordinal < gateway->replica_count ? gateway->sources[ordinal] : NULL;
 }
 
-/* ---- what a gateway is made of ---- */
+/* ---- the parts of a gateway ---- */
 
 static void replicas_fill(struct job_gateway *gateway, const struct gateway_request *request)
 {
@@ -119,7 +120,7 @@ static void replicas_fill(struct job_gateway *gateway, const struct gateway_requ
 				.job = gateway->job,
 				.role = role,
 				.index = i,
-				/* Their machines would be made then. */
+				/* The cloud would create the replicas' machines at this time. */
 				.created_s = request->started_us / US_PER_S,
 				.id = (uint64_t)gateway->job << 16 | (uint64_t)(next - gateway->replicas + 1),
 			};
@@ -181,7 +182,7 @@ static void families_fill(struct job_gateway *gateway)
 	*next = (struct family){ .name = "logging", .routes = logging_routes, .context = &gateway->logging };
 }
 
-/* ---- connections that are brought ---- */
+/* ---- connections that the sink passes on ---- */
 
 static void connection_serve(struct job_gateway *gateway, uint16_t port, const struct sockaddr_in *peer,
 			     int fd)
@@ -222,7 +223,7 @@ static void carried_add(struct job_gateway *gateway)
 	pthread_mutex_unlock(&gateways->carried_lock);
 }
 
-/* No connection is brought to it when it returns. */
+/* After this returns, connection_take() passes no more connections to @gateway. */
 static void carried_remove(struct job_gateway *gateway)
 {
 	struct gateways *gateways = gateway->owner;
@@ -291,7 +292,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 
 /* ---- its servers ---- */
 
-/* Only the job's replicas are served, because storage requires no token of them. */
+/* The listeners serve only the job's replicas, because storage does not require a token from them. */
 static struct device_peers peers_of(const struct job_gateway *gateway)
 {
 	return (struct device_peers){ gateway->first_replica, (uint32_t)gateway->replica_count };
@@ -324,7 +325,7 @@ static enum status listener_start(struct job_gateway *gateway, const char *addre
 		ret_listener, err);
 }
 
-/* Storage that is elsewhere is at the port after the gateway's, so that one port gives the other. */
+/* Another emulator of storage is reached at the port after the gateway's, so that either port follows from the other. */
 static enum status relay_start(struct job_gateway *gateway, struct error *err)
 {
 	struct relay_options options = gateway->owner->relay;
@@ -409,7 +410,7 @@ static void names_open(struct job_gateway *gateway)
 		&gateway->names);
 }
 
-/* Programs that know metadata by its address alone look at port 80 only. */
+/* Serves metadata at CLOUD_ADDRESS as well. Only with port 80: programs that know the address alone use no other port. */
 static void address_take(struct job_gateway *gateway)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -452,7 +453,8 @@ static bool is_closing(const struct gateways *gateways, uint32_t address)
 	return gateway != NULL;
 }
 
-/* A job that takes over another's network finds the last gateway on its way out, if at all: its clients are dead. */
+/* Waits until no earlier gateway at @address is closing, at most ADDRESS_WAIT_S. A job that takes over the network of an
+ * ended job may find the latter's gateway still closing. */
 static void address_await(struct gateways *gateways, uint32_t address)
 {
 	struct timespec until;
@@ -495,7 +497,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	gateway->place.ca_bundle = called_names_bundle(gateway->names);
 	gateway->place.served = gateways->list.names;
 	gateway->place.regions = gateways->list.regions;
-	/* A user's own credentials are for the real cloud, without a detour. */
+	/* With credentials of the user's own (names_alone), calls of the cloud's hosts go to the real hosts directly. */
 	gateway->place.watched =
 		gateway->place.ca_bundle && !gateways->options.cut_off && !gateways->options.names_alone;
 	gateway->place.cut_off = gateways->options.cut_off;
@@ -509,7 +511,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	return STATUS_OK;
 }
 
-/* Its address is free. */
+/* Closes the servers of a gateway, and then frees it and its address. */
 static void closing_end(struct job_gateway *gateway)
 {
 	struct gateways *gateways = gateway->owner;
@@ -532,7 +534,7 @@ static void *closing_main(void *arg)
 	return NULL;
 }
 
-/* Running requests end on a thread of their own: the scheduler does not wait for them. */
+/* Closes the job's gateway on a thread of its own, so that the scheduler does not wait for running requests. */
 static void gateway_close(void *arg, int64_t job)
 {
 	struct gateways *gateways = arg;

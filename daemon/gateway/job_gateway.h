@@ -27,12 +27,12 @@ struct gateways_options {
 	struct store *store;
 	struct signing_key *key;
 	const struct clock *clock;
-	const struct call_gate *gate; /* also for calls of storage; NULL: none */
+	const struct call_gate *gate; /* applied to calls of storage as well; NULL: none */
 	const char *project_id, *project_number;
 	const char
-		*tenant_project; /* the project at the metadata server for Vertex AI jobs; NULL: project_id */
-	/* The families of storage; their contexts are struct storage_context, of which each gateway has a copy with its
-	 * own job's number. NULL: storage is elsewhere, or there is none. */
+		*tenant_project; /* the project id that the metadata server reports to Vertex AI jobs; NULL: project_id */
+	/* The families of storage. Their contexts are struct storage_context; each gateway has a copy with the number of
+	 * its job. NULL: another emulator serves storage, or none does. */
 	const struct family *storage; /* ends with a NULL name */
 	const char *storage_endpoint; /* "http://HOST:PORT" to which storage is forwarded; NULL: none */
 	/* Job networks have no route to the outside: calls of the cloud are refused and reported. */
@@ -41,17 +41,17 @@ struct gateways_options {
 	 * resolve to the gateway, if it can bind port 443: for programs that cannot be given another address
 	 * (TensorFlow, google-cloud-logging). NULL: those names resolve to the cloud. */
 	struct authority *authority;
-	bool names_alone; /* the names of Logging and storage do not resolve to the gateway, only those with routes */
-	/* Names that are forwarded; and the families for callers of names that are routed to this daemon: by REST, and
-	 * by gRPC. */
+	bool names_alone; /* Only the names with a route resolve to the gateway; those of Logging and storage do not. */
+	/* The names that are forwarded, and the families for callers of names that are routed to this daemon: by REST,
+	 * and by gRPC. */
 	const struct host_routes *routes; /* NULL: none */
 	const struct family *self, *self_rpc;
 	struct caller_rule self_caller;
 	/* A job called @host of the cloud: the call was refused if job networks have no route to the outside, else
 	 * forwarded to the real host. */
 	void (*cloud_tried)(void *arg, int64_t job, const char *host); /* thread: any; must not block */
-	/* A job called @host, and its call could not be forwarded; @text ends the sentence "The program called @host,
-	 * which". Thread: likewise. */
+	/* Called if a call of @host could not be forwarded; @text completes the sentence "The program called @host,
+	 * which". Thread: any; must not block. */
 	void (*call_failed)(void *arg, int64_t job, const char *host, const char *text);
 	void *arg;
 };
@@ -63,6 +63,6 @@ enum status gateways_new(const struct gateways_options *options, struct gateways
 			 struct error *err);
 /* For scheduler_options; valid until gateways_free(). */
 struct gateway_ops gateways_ops(struct gateways *gateways);
-/* Closes all gateways. To be called when the operations above are no longer called. Waits a moment for running
- * requests. NULL is harmless. */
+/* Closes all gateways. Call it when no other thread calls the gateway_ops any more. Waits a moment for running requests.
+ * NULL is harmless. */
 void gateways_free(struct gateways *gateways);

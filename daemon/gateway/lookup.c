@@ -21,12 +21,13 @@
 
 enum { ADDRESSES_MAX = 4, HOST_SIZE = 256, PORT_SIZE = 6, WAITED = 2, US_PER_MS = 1000 };
 
-/* Shared by the caller and the thread that asks the resolver, which may outlive the call. */
+/* Shared by the caller and the thread that calls the resolver. The thread may run longer than the call; the last of the
+ * two frees it. */
 struct lookup {
 	atomic_int holders;
 	int done; /* eventfd */
 	char host[HOST_SIZE], port[PORT_SIZE];
-	int problem; /* of getaddrinfo() */
+	int problem; /* result of getaddrinfo() */
 	struct sockaddr_storage addresses[ADDRESSES_MAX];
 	socklen_t sizes[ADDRESSES_MAX];
 	size_t count;
@@ -62,7 +63,7 @@ static void *lookup_main(void *arg)
 	return NULL;
 }
 
-/* False: @wake was, or the time has passed. */
+/* Waits for @events of @fd. Returns false if @wake became readable or @until_us has passed. */
 static bool wait_for(int fd, short events, int wake, int64_t until_us)
 {
 	struct pollfd polled[WAITED] = { { .fd = fd, .events = events }, { .fd = wake, .events = POLLIN } };
@@ -77,7 +78,7 @@ static bool wait_for(int fd, short events, int wake, int64_t until_us)
 	}
 }
 
-/* -1: it does not answer. */
+/* Connects to one address. Returns the socket; -1: it does not answer. */
 static int address_call(const struct lookup *lookup, size_t which, int wake, int64_t until_us)
 {
 	const struct sockaddr_storage *address = &lookup->addresses[which];

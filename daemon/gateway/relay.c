@@ -45,11 +45,11 @@ struct pair {
 struct relay {
 	struct relay_options options;
 	int endpoint, wake;
-	int hand; /* with is_carried: the socket that hands over connections; else -1 */
+	int hand; /* the socket through which relay_put() passes connections to the thread; -1 unless is_carried */
 	uint16_t port;
 	pthread_t thread;
 	struct pair pairs[PAIRS_MAX];
-	uint64_t left; /* how many clients have sent everything */
+	uint64_t left; /* number of clients that have ended their stream */
 };
 
 static void pair_end(struct pair *pair)
@@ -202,7 +202,7 @@ static void *relay_main(void *arg)
 	bool open = true;
 
 	do {
-		/* If there is no room, a further client is accepted only when another one has left. */
+		/* Without room, a further client waits until another one has left. */
 		const bool lets_in = open && pair_find_room(relay);
 
 		for (size_t i = 0; i < PAIRS_MAX; i++)
@@ -217,7 +217,7 @@ static void *relay_main(void *arg)
 			client_admit(relay, &open);
 	} while (!polled[WAKE].revents);
 	shutdown(relay->endpoint,
-		 SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
+		 SHUT_RDWR); /* new clients are refused at once instead of waiting for an answer */
 	return NULL;
 }
 
@@ -265,7 +265,7 @@ enum status relay_open(const struct relay_options *options, struct relay **ret_r
 	enum status rc;
 
 	relay->options = *options;
-	relay->options.device = NULL; /* the name belongs to the caller */
+	relay->options.device = NULL; /* the caller's string may be freed after relay_open() */
 	for (size_t i = 0; i < PAIRS_MAX; i++)
 		relay->pairs[i] = (struct pair){ .fds = { -1, -1 } };
 	relay->endpoint = relay->hand = -1;
