@@ -15,7 +15,7 @@
 #include "daemon/config_listen.h"
 #include "store/state_dir.h"
 
-enum { LINE_BYTES = 4352 /* a path and its line end */ };
+enum { LINE_BYTES = 4352 /* a path may have 4096 bytes; the rest is for "unix:" and the line end */ };
 
 static FILE *address_file_open(const char *state_dir, const char *mode)
 {

@@ -30,13 +30,14 @@ DEFINE_AUTO(directory, DIR *, closedir)
 
 struct clean {
 	const struct config *config;
-	const char *wanted; /* the instance that was named; NULL: the state directory's */
+	const char *wanted; /* name of the instance given on the command line; NULL: clean the instance of the state
+	                     * directory */
 	bool lists, only_looks, forced;
 	bool quiet; /* prints only problems */
 	char instance[STATE_INSTANCE_SIZE];
-	char *state_dir; /* absolute, of the instance; NULL: unknown, or gone */
+	char *state_dir; /* absolute path of the instance's state directory; NULL: it is unknown, or does not exist */
 	int lock, presence;
-	size_t count; /* of things printed */
+	size_t count; /* number of things printed */
 };
 
 static void clean_deinit(struct clean *clean)
@@ -50,7 +51,7 @@ static void clean_deinit(struct clean *clean)
 
 #define AUTO_CLEAN __attribute__((cleanup(clean_deinit)))
 
-/* ---- what was asked for ---- */
+/* ---- the command line ---- */
 
 static enum status options_read(const struct invocation *invocation, struct clean *clean, struct error *err)
 {
@@ -71,7 +72,7 @@ static enum status options_read(const struct invocation *invocation, struct clea
 
 /* ---- telling ---- */
 
-/* Names come from the engine: no control character of theirs reaches a terminal. */
+/* Prints a name that the engine reported. Control characters are replaced, so that they do not reach a terminal. */
 static void plain_print(FILE *file, const char *name)
 {
 	AUTO(string) char *plain = memory_strdup(name);
@@ -199,8 +200,8 @@ static int list_main(struct clean *clean)
 
 /* ---- the instance ---- */
 
-/* Finds the instance: the one named, else the state directory's; the directory is used only if it belongs to that
- * instance. *ret_any false: there is neither. */
+/* Finds the instance: the one that the command line names, else that of the state directory; the directory is used only
+ * if it belongs to that instance. *ret_any false: neither an instance nor a directory was found. */
 static enum status instance_find(struct clean *clean, bool *ret_any, struct error *err)
 {
 	/* Resolve symbolic links once: they could be changed while this command runs. */
@@ -255,7 +256,7 @@ static enum status engine_sweep(struct clean *clean, const struct engine_kind *e
 	return engine->sweep(url, clean->instance, &(struct sweep_report){ orphan_report, clean }, err);
 }
 
-/* Removes files by which other programs find a daemon, because there is none now. */
+/* Removes the files by which other programs find the daemon, because no daemon runs now. */
 static void signposts_clean(struct clean *clean)
 {
 	static const char *const names[] = { "address", GCS_SOCKET, GCS_RULES };
@@ -364,8 +365,9 @@ int clean_main(struct invocation *invocation)
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* Files of this machine are removed even if the engine does not answer: otherwise a mount would keep the directory. An
- * instance that never had a job has no mount, and nothing in an engine that does not answer. */
+/* Removes the files of this machine even if the engine does not answer, because otherwise a mount would keep the
+ * directory. An engine that does not answer is no failure for an instance that never had a job: it has no mount and
+ * nothing in the engine. */
 static enum status quiet_clean(struct clean *clean, struct error *err)
 {
 	const bool had_jobs = state_dir_had_jobs(clean->config->state_dir);

@@ -9,5 +9,6 @@ struct invocation;
 /* The exit code: 0: nothing is left; 1: something is left, or a daemon runs, or the engine does not answer; 2: wrong
  * usage. */
 int clean_main(struct invocation *invocation);
-/* Likewise for the state directory of @config, printing only problems; @removes_state: also removes the directory. */
+/* Does the same for the state directory of @config, and prints only problems; @removes_state: also removes the
+ * directory. */
 int clean_quietly(const struct config *config, bool removes_state);

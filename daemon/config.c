@@ -15,12 +15,12 @@
 #include "daemon/help_text.h"
 #include "scheduler/engine/engine.h"
 
-/* Where a value was found, for the message about it. */
+/* The place of a value, for error messages about the value. */
 struct origin {
 	enum config_source source;
 	const char *file;
 	unsigned line;
-	unsigned reading; /* from 1; grows from one reading of a place to the next */
+	unsigned reading; /* number of this pass over a place, from 1; each later pass has a higher number */
 };
 
 static void *field_of(struct config *config, const struct config_item *item)
@@ -130,7 +130,7 @@ void config_list_add(struct config_list *list, const char *value)
 	list->count++;
 }
 
-/* The first value of a reading replaces earlier values. */
+/* Adds to a list option. The first value of a pass over a place replaces the values of earlier passes. */
 static enum status set_list(struct config *config, const struct config_item *item,
 			    const struct origin *origin, const char *value, struct error *err)
 {
@@ -241,7 +241,7 @@ static const struct config_item *item_find(const char *name, size_t length)
 
 static const struct origin of_defaults = { .source = CONFIG_DEFAULT, .reading = 1 };
 
-/* Those that are computed come last: see check_complete(). */
+/* Sets the fixed defaults. check_complete() sets computed defaults later. */
 static enum status read_defaults(struct config *config, struct error *err)
 {
 	enum status rc = STATUS_OK;
@@ -252,8 +252,8 @@ static enum status read_defaults(struct config *config, struct error *err)
 	return rc;
 }
 
-/* A default that is computed may be impossible or wrong, which matters only where nothing else was given, and to commands
- * that use it. */
+/* Computes the defaults of options without a value, and checks them. A computed default may be impossible or invalid;
+ * this is an error only if @command uses the option. */
 static enum status check_complete(struct config *config, enum config_command command, struct error *err)
 {
 	enum status rc = STATUS_OK;
@@ -272,7 +272,7 @@ static enum status check_complete(struct config *config, enum config_command com
 	return rc;
 }
 
-/* ---- names that are not known ---- */
+/* ---- unknown names ---- */
 
 static enum status name_refuse(const struct origin *origin, const char *name, struct error *err)
 {
@@ -288,7 +288,7 @@ static enum status name_refuse(const struct origin *origin, const char *name, st
 			 origin->line, name, nearest_hint(&nearest, "", hint));
 }
 
-/* Which commands take the option, in words: "serve and env". */
+/* Appends the names of the commands that take the option: "serve and env". */
 static void takers_write(struct text *text, const struct config_item *item)
 {
 	static const struct {
@@ -306,12 +306,14 @@ static void takers_write(struct text *text, const struct config_item *item)
 
 struct command_line {
 	enum config_command command;
-	const char *const *beside; /* names of options that the command has itself; NULL: none */
+	const char *const *beside; /* names of the command's own options, which are not in config_items; NULL: none */
 	const char *const *arguments;
-	const char *const *defaults; /* "--name=value": the command's own; NULL: none */
+	const char *const *defaults; /* "--name=value": defaults of the command, which replace those of config_items;
+	                              * NULL: none */
 };
 
-/* @item: the option of that name, which other commands take; NULL: none does. */
+/* Refuses a word of the command line. @item: the option that has this name but that other commands take; NULL: no
+ * command takes it. */
 static enum status word_refuse(const struct command_line *line, const char *word,
 			       const struct config_item *item, struct error *err)
 {
@@ -368,7 +370,7 @@ static void file_close(FILE *file)
 
 DEFINE_AUTO(file, FILE *, file_close)
 
-/* The file's own name may be replaced while it is read: @path is a copy. */
+/* @path must be a copy, because reading the file may replace config->file. */
 static enum status read_file(struct config *config, const char *path, unsigned reading, struct error *err)
 {
 	AUTO(file) FILE *file = fopen(path, "re");
@@ -391,7 +393,7 @@ static enum status read_file(struct config *config, const char *path, unsigned r
 	return rc;
 }
 
-/* An empty variable is one that is not set. */
+/* Reads the environment variables. An empty variable counts as unset. */
 static enum status read_environment(struct config *config, unsigned reading, struct error *err)
 {
 	const struct origin origin = { .source = CONFIG_ENVIRONMENT, .reading = reading };
@@ -442,7 +444,8 @@ static enum status read_arguments(struct config *config, const struct command_li
 	return rc;
 }
 
-/* The file is named by what goes before it: so the other two are read first, for its name, and again. */
+/* The arguments and the environment may name the configuration file, and override it. So both are read twice: first to
+ * find the file's name, then again after the file. */
 static enum status read_all(struct config *config, const struct command_line *line, struct error *err)
 {
 	AUTO(string) char *path = NULL;
@@ -492,7 +495,7 @@ enum status config_read_beside(struct config *ret_config, enum config_command co
 	return STATUS_OK;
 }
 
-/* The value of the option in a list of "--name=value"; NULL: it is not there. A flag alone has "true". */
+/* Returns the value of the option in a list of "--name=value"; "true" for a flag without a value; NULL: not in the list. */
 static const char *value_in(const char *const *list, const struct config_item *item)
 {
 	const size_t length = strlen(item->name);
@@ -504,7 +507,7 @@ static const char *value_in(const char *const *list, const struct config_item *i
 	return NULL;
 }
 
-/* "--log-level LEVEL" and what that means, with its values and its default. */
+/* Appends the help of one option: "--log-level LEVEL", its meaning, its values and its default. */
 static void item_help_write(struct text *text, const struct config_item *item, const char *otherwise)
 {
 	struct text help AUTO_TEXT = { 0 };

@@ -25,25 +25,25 @@ enum single_replica_name { SINGLE_CHIEF, SINGLE_WORKERPOOL0 };
 struct config_list {
 	char **values;
 	size_t count;
-	unsigned reading; /* number of the reading of the place that gave them; 0: none */
+	unsigned reading; /* number of the pass over a place that gave the values; 0: no values */
 };
 
 struct config {
 	char *file;       /* NULL: none */
 	char *listen;     /* "127.0.0.1:8090", which config_listen_split() takes apart, or "unix:/path" */
-	char *grpc;       /* likewise, for gRPC clients; NULL: gRPC is not served */
+	char *grpc;       /* the same for gRPC clients; NULL: gRPC is not served */
 	char *token_file; /* file with the token for callers; NULL: no token is required */
 	char *state_dir;
 	char *engine; /* "unix:///var/run/docker.sock" */
 	bool swarm;   /* "--engine swarm" was given: the nodes of that engine's swarm run jobs, too */
 	struct config_list nodes;     /* rules of daemon/nodes.h: more engines */
-	struct config_list node_gpus; /* likewise: their GPUs */
-	struct config_list node_labels; /* likewise: labels of any node */
+	struct config_list node_gpus; /* --node-gpus: the GPUs of other nodes */
+	struct config_list node_labels; /* --node-label: labels of any node */
 	struct config_list place;       /* scheduler/plan/place_rule.h */
 	unsigned job_networks;          /* enum engine_networks of scheduler/engine/engine.h */
 	char *project;
 	int64_t project_number;
-	char *tenant_project; /* project id that Vertex AI jobs find at the metadata server; NULL: the same */
+	char *tenant_project; /* project id that the metadata server reports to Vertex AI jobs; NULL: the same as project */
 	char *region;
 	char *networks; /* "10.213.0.0/16" */
 	bool offline;   /* never pull an image */
@@ -72,8 +72,8 @@ struct config {
 	char *faults;                /* a file with fault rules for jobs and calls; NULL: none */
 	int64_t seed;    /* seed for random choices of faults and for ids; 0: ids are unpredictable */
 	char *clock;     /* emulator_clock_open() of daemon/emulator_clock.h */
-	char *keep;      /* duration_read() of daemon/base/amount.h; NULL: jobs are kept for good */
-	char *max_state; /* size_read() of the same; NULL: no limit */
+	char *keep;      /* how long ended jobs are kept, for duration_read() of daemon/base/amount.h; NULL: without limit */
+	char *max_state; /* limit for the databases, for size_read() of the same; NULL: no limit */
 	enum log_level log_level;
 	enum log_format log_format;
 	char *docker_config; /* a directory */
@@ -81,7 +81,7 @@ struct config {
 	enum config_source listen_source, docker_config_source;
 };
 
-/* In the place of the engine's URL: that of the default, and its swarm. */
+/* A value of --engine instead of a URL: the engine at the default URL, and all nodes of its swarm. */
 #define ENGINE_SWARM "swarm"
 
 /* Appends a copy. */
@@ -99,14 +99,14 @@ enum config_command {
 	CONFIG_STOP = 1 << 3
 };
 
-/* Reads all four places. @arguments are the words after the subcommand, ending with NULL.
- * Outcomes: INVALID_ARGUMENT: one line that says what and where. Thread: the first, before others. */
+/* Reads all four places. @arguments are the words after the subcommand, ending with NULL. INVALID_ARGUMENT: the error is
+ * one line that names the place and the problem. Thread: the first, before others start. */
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err);
 
-/* Likewise, with defaults of the command, "--name=value", which replace those of the table, and with the names of the
- * command's other options, which are not in @arguments but can be suggested for a misspelled one. Both end with NULL,
- * or are NULL. */
+/* Like config_read(), for a command with defaults of its own, "--name=value", which replace those of the table, and with
+ * other options: @beside has their names, which are suggested for a misspelled option; @arguments does not contain them.
+ * Both lists end with NULL, or are NULL. */
 enum status config_read_beside(struct config *ret_config, enum config_command command,
 			       const char *const *defaults, const char *const *beside,
 			       const char *const *arguments, struct error *err);

@@ -90,7 +90,7 @@ static bool region_valid(const char *value)
 	       strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
 }
 
-/* A /24 is room for few jobs, a /8 is all that is private. */
+/* Accepts a private network from /8 to /24: a /24 has room for a few jobs, and a /8 is the largest private network. */
 static bool networks_valid(const char *value)
 {
 	char address[INET_ADDRSTRLEN];
@@ -111,7 +111,7 @@ static bool networks_valid(const char *value)
 	return (ntohl(network.s_addr) & (0xffffffffu >> prefix)) == 0;
 }
 
-/* "@home/@below", or NULL when @home is no absolute path. */
+/* Returns "@home/@below"; NULL: @home is not an absolute path. */
 static char *path_below(const char *home, const char *below)
 {
 	return home && *home == '/' ? memory_printf("%s/%s", home, below) : NULL;
@@ -174,7 +174,7 @@ static bool storage_endpoint_valid(const char *value)
 	return endpoint_valid(value, "http://");
 }
 
-/* In the order of their enums. */
+/* The words of the choices; each array is in the order of its enum. */
 static const char *const validations[] = { "strict", "lenient", NULL };
 static const char *const single_replica_names[] = { "chief", "workerpool0", NULL };
 static const char *const buckets[] = { "auto", "strict", NULL };
@@ -188,7 +188,7 @@ static const char *const log_formats[] = { "text", "json", NULL };
 #define BOTH (CONFIG_SERVE | CONFIG_ENV)
 #define ALL  (CONFIG_SERVE | CONFIG_ENV | CONFIG_CLEAN | CONFIG_STOP)
 
-/* One row a type of option. EXPECTED is what VALID wants, in words. */
+/* The next macros make one row for each type of option. EXPECTED says in words which values VALID accepts. */
 #define ITEM(TYPE, NAME, VARIABLE, FIELD, COMMANDS, HELP, ...)                                               \
 	{                                                                                                    \
 		.name = (NAME), .environment = (VARIABLE), .type = (TYPE),                                   \

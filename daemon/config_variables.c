@@ -11,10 +11,10 @@
 #include "daemon/base/text.h"
 #include "daemon/config_items.h"
 
-/* Variables of clients, the last one also of the daemon, that are not options. */
+/* Variables that are not options: clients read all of them, and the daemon reads the last one. */
 static const char *const of_clients[] = { "TRAINYARD_ENDPOINT", "TRAINYARD_GRPC_ENDPOINT", "TRAINYARD_TOKEN" };
 
-/* Set by the tests, scripts and benches of the source tree, which start the daemon as well. */
+/* Variables for the tests, scripts and benches of the source tree, which also start the daemon with them. */
 static const char *const of_source_tree[] = { "TRAINYARD_PLAIN",       "TRAINYARD_CLIENTS",
 					      "TRAINYARD_COVERAGE",    "TRAINYARD_GCLOUD",
 					      "TRAINYARD_BENCH_LINES", "TRAINYARD_LAUNCHER_PYTHON",

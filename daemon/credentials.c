@@ -18,7 +18,8 @@
 #include "store/keys/signing_key.h"
 #include "store/small_file.h"
 
-/* A promised file has its size from the beginning, for programs that look at it before they open it. */
+/* PROMISED_BYTES: the file has this size before it has its content, because some programs look at the size before they
+ * open the file. */
 enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384, PROMISED_BYTES = 4096 };
 
 /* "trainyard@my-project.iam.gserviceaccount.com": the account that programs outside containers use. A project of a domain,
@@ -84,7 +85,7 @@ static bool file_holds(const char *path, const struct text *content)
 	       memcmp(seen, content->data, content->length) == 0;
 }
 
-/* Making it here would be guessing that a daemon will be started on it. */
+/* Does not make the directory: it is not known whether a daemon will ever use it. */
 static enum status directory_check(const char *state_dir, struct error *err)
 {
 	struct stat info;

@@ -13,12 +13,13 @@
 enum status credentials_keep(const char *state_dir, const char *url, const char *project, char **ret_path,
 			     struct error *err);
 
-/* The same file in two steps, because its RSA key takes longer than the start of a daemon, and many programs never read it.
- * A file lease makes the first open() of the file wait, and sends this process SIGIO, which the caller has to block and
- * answer by credentials_fill(). -1: the file system has no leases, or there is a file already: call credentials_keep().
+/* Makes the same file in two steps, because making its RSA key takes longer than the start of a daemon, and many
+ * programs never read the file. A file lease makes the first open() of the file wait, and sends SIGIO to this process:
+ * the caller must block SIGIO and call credentials_fill() when it arrives. Returns a descriptor; -1: the file system has
+ * no leases, or the file exists: call credentials_keep().
  * Source: https://man7.org/linux/man-pages/man2/F_GETLEASE.2const.html (read 2026-11-27) */
 int credentials_promise(const char *state_dir, char **ret_path);
-/* Writes the content; then the open() that waits goes on. @fd: of credentials_promise(), closed here. If it fails, the file
- * stays empty lines. */
+/* Writes the content, and then lets the waiting open() continue. @fd: the result of credentials_promise(); closed here.
+ * On failure, the file has only empty lines. */
 enum status credentials_fill(int fd, const char *state_dir, const char *url, const char *project,
 			     struct error *err);

@@ -30,7 +30,7 @@ struct emulator_clock {
 	void *arg;
 };
 
-/* The TIME of "steppable@TIME"; false: there is none, *ret_is_bad: it is invalid. */
+/* Reads the TIME of "steppable@TIME". Returns false if @choice has no time or, with *ret_is_bad set, an invalid one. */
 static bool start_read(const char *choice, int64_t *ret_start_ns, bool *ret_is_bad)
 {
 	const char *at = strchr(choice, '@');
@@ -58,7 +58,7 @@ bool emulator_clock_choice_valid(const char *choice)
 	return is_steppable(choice) && !is_bad;
 }
 
-/* NOT_FOUND: it was never put forward. */
+/* Reads the stored lead of the clock. NOT_FOUND: there is none, because the clock never moved. */
 static enum status kept_read(const char *path, int64_t *ret_ahead_ns, struct error *err)
 {
 	struct text content AUTO_TEXT = { 0 };
@@ -85,7 +85,7 @@ static enum status kept_write(const char *path, int64_t ahead_ns, struct error *
 	return small_file_place(path, &content, 0600, PLACE_NEW, err);
 }
 
-/* Whether a daemon has served @state_dir before. */
+/* Returns true if a daemon has served @state_dir before. */
 static bool state_is_there(const char *state_dir)
 {
 	struct text path AUTO_TEXT = { 0 };
@@ -103,7 +103,7 @@ static enum status refuse_return(int64_t ahead_ns, struct error *err)
 			 (ahead_ns + NS_PER_S - 1) / NS_PER_S);
 }
 
-/* Where a clock starts that nothing is kept of. */
+/* Finds the lead of a clock without a stored one. */
 static enum status start_find(const char *state_dir, const char *choice, int64_t *ret_ahead_ns,
 			      struct error *err)
 {
@@ -137,7 +137,8 @@ static enum status ahead_find(struct emulator_clock *clock, const char *state_di
 		return error_move(err, &unread);
 	if (!clock->is_steppable && *ret_ahead_ns > 0)
 		return refuse_return(*ret_ahead_ns, err);
-	/* A clock that was behind has caught up, and must not fall back later. */
+	/* The stored clock was behind the real one, and is the real one from now on: emulator_clock_keep() removes the
+	 * file, so that no later start goes back. */
 	clock->leaves_file = !clock->is_steppable;
 	if (clock_wall_ns(&system_clock) > end_ns - *ret_ahead_ns)
 		return error_set(
@@ -199,7 +200,8 @@ void emulator_clock_on_step(struct emulator_clock *clock, void (*stepped)(void *
 	clock->arg = arg;
 }
 
-/* Holds the mutex: what is on disk is never behind the clock. */
+/* The caller holds the mutex. Stores the new lead before the clock moves, so that the stored lead is never less than the
+ * clock's. */
 static enum status advance(struct emulator_clock *clock, int64_t by_us, struct error *err)
 {
 	const int64_t ahead_ns = clock_ahead_ns(&clock->step.clock);

@@ -19,23 +19,23 @@ struct emulator_clock;
 
 bool emulator_clock_choice_valid(const char *choice);
 
-/* To be called before anything in @state_dir is opened; the directory may not exist yet. @choice is valid.
- * INVALID_ARGUMENT: the clock would go back, or is beyond its end. */
+/* Call this before opening anything in @state_dir, which may not exist yet. @choice must be valid. INVALID_ARGUMENT: the
+ * clock would go back, or is beyond its end. */
 enum status emulator_clock_open(const char *state_dir, const char *choice, struct emulator_clock **ret_clock,
 				struct error *err);
 void emulator_clock_free(struct emulator_clock *clock);
 DEFINE_AUTO(emulator_clock, struct emulator_clock *, emulator_clock_free)
 
-/* Stores its lead; to be called when the state directory exists and is locked. */
+/* Stores the lead of @clock. Call this once the state directory exists and is locked. */
 enum status emulator_clock_keep(struct emulator_clock *clock, struct error *err);
 
-/* Valid until it is freed. */
+/* Returns the clock; valid until @clock is freed. */
 const struct clock *emulator_clock_get(const struct emulator_clock *clock);
 bool emulator_clock_is_steppable(const struct emulator_clock *clock);
 
-/* Hook called after each step, on the thread that made it. At most one. */
+/* Sets the hook that runs after each step, on the thread that made the step. There is one hook at most. */
 void emulator_clock_on_step(struct emulator_clock *clock, void (*stepped)(void *arg), void *arg);
 
-/* Moves it forward by @by_us, above 0; the step is on disk when this returns. @clock is a steppable struct
- * emulator_clock. INVALID_ARGUMENT: beyond its end. Thread: any. */
+/* Moves @clock forward by @by_us, above 0; the step is on disk when this returns. @clock is a steppable struct
+ * emulator_clock. INVALID_ARGUMENT: the time would be beyond the clock's end. Thread: any. */
 enum status emulator_clock_advance(void *clock, int64_t by_us, struct error *err);

@@ -22,7 +22,7 @@
 
 enum { CONNECT_MS = 1000 };
 
-/* The first part of a variable's value. */
+/* What a variable's value begins with. */
 enum part {
 	PART_TEXT,
 	PART_PROJECT,
@@ -75,10 +75,10 @@ static const struct {
 	/* gcsfs from 2026 on asks a server of Google's over gRPC what kind of bucket each is, and waits for it.
 	 * Source: its code, version 2026.10 (__init__.py) */
 	{ "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", PART_TEXT, "false" },
-	/* For programs that build a client themselves: its API endpoint. */
+	/* The API endpoint, for programs that build a client themselves. */
 	{ "TRAINYARD_ENDPOINT", PART_URL, "" },
 	{ "TRAINYARD_GRPC_ENDPOINT", PART_GRPC_ENDPOINT, "" },
-	{ "TRAINYARD_TOKEN_FILE", PART_TOKEN_FILE, "" }, /* for the commands of trainyard itself */
+	{ "TRAINYARD_TOKEN_FILE", PART_TOKEN_FILE, "" }, /* read by trainyard's own commands */
 	{ "NO_PROXY", PART_NO_PROXY, "" },
 	{ "no_proxy", PART_NO_PROXY, "" },
 };
@@ -112,7 +112,7 @@ static const char *part_value(const struct env_settings *settings, enum part par
 	return "";
 }
 
-/* In fish a backslash stands before a quote and before itself. */
+/* Quotes a value for fish, in which a backslash precedes each quote and each backslash. */
 static void quote_fish(struct text *text, const char *value)
 {
 	if (shell_word_is_plain(value)) {
@@ -156,7 +156,7 @@ static void unset_write(struct text *text, enum shell shell, const char *name)
 		text_printf(text, "set -e %s\n", name);
 		break;
 	case SHELL_GITHUB:
-		text_printf(text, "%s=\n", name); /* a workflow's variable cannot be unset, only emptied */
+		text_printf(text, "%s=\n", name); /* GitHub cannot unset a workflow's variable, only empty it */
 		break;
 	}
 }
@@ -264,7 +264,7 @@ static char *no_proxy_value(void)
 	return no_proxy_extend(own);
 }
 
-/* The user's choice comes first, then the address that a daemon has written down, then the default. */
+/* Chooses the daemon's URL: the one that the user gave, else the one in the daemon's address file, else the default. */
 static enum status url_choose(const struct config *config, char **ret_url, struct error *err)
 {
 	struct address running AUTO_ADDRESS = { 0 };
@@ -319,8 +319,8 @@ static bool connects(const char *address, uint16_t port)
 	return good;
 }
 
-/* Warns on stderr that no daemon answers at @url. This is no failure: the lines are also valid for a daemon that is
- * started later. */
+/* Warns on stderr that no daemon answers at @url. This is not a failure: the lines are also valid for a daemon that
+ * starts later. */
 static void silence_warn(const char *url)
 {
 	static const char scheme[] = "http://";
@@ -352,7 +352,7 @@ static enum status credentials_find(const struct config *config, const char *url
 	return rc;
 }
 
-/* The port of --grpc, if that names one, else the one that the daemon has written down. */
+/* Returns "HOST:PORT" for gRPC clients: the port of --grpc if it has one, else the one in the daemon's address file. */
 static char *grpc_endpoint_find(const struct config *config, const struct address *running)
 {
 	char address[LISTEN_ADDRESS_SIZE];
@@ -426,7 +426,7 @@ void env_settings_deinit(struct env_settings *settings)
 	free(settings->no_proxy);
 }
 
-/* In the order of enum shell; the table of verbs lets no other name pass. */
+/* @name is one of these: the table of verbs refuses other names. Both are in the order of enum shell. */
 static enum shell shell_of(const char *name)
 {
 	return !name || strcmp(name, "sh") == 0 ? SHELL_SH

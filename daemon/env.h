@@ -15,9 +15,9 @@ struct env_settings {
 	/* "http://127.0.0.1:9000" of another emulator of Cloud Storage; NULL: this daemon's */
 	const char *storage_url;
 	char *credentials;    /* the path of a credentials file; NULL: none */
-	char *no_credentials; /* why there is none, for the user; or NULL */
+	char *no_credentials; /* the reason for the user why there is no file; NULL: no reason */
 	char *grpc_endpoint;  /* "localhost:8091"; NULL: gRPC is not served */
-	char *grpc_roots;     /* certificates for its clients; NULL likewise */
+	char *grpc_roots;     /* path of the certificates that gRPC clients must trust; NULL: gRPC is not served */
 	char *token_file;     /* absolute path of the token for callers; NULL: no token is required */
 	const char *project;
 	const char *region;
@@ -34,16 +34,16 @@ enum status env_settings_find(const struct config *config, const char *url, stru
 void env_settings_deinit(struct env_settings *settings);
 #define AUTO_ENV_SETTINGS __attribute__((cleanup(env_settings_deinit)))
 
-/* Passes each variable and its value; NULL: it has none. */
+/* Calls @take with each variable and its value; value NULL: the variable does not apply. */
 void env_each(const struct env_settings *settings,
 	      void (*take)(void *arg, const char *name, const char *value), void *arg);
-/* Appends the lines. Values are quoted for the shell as needed. Pure. */
+/* Appends the lines that set the variables, with values quoted for the shell. Pure. */
 void env_write(struct text *text, const struct env_settings *settings);
 
-/* @own with the missing names of this machine added: "a,127.0.0.1,localhost". */
+/* Returns @own with the names of this machine that it lacks: "a,127.0.0.1,localhost". The caller frees. */
 char *no_proxy_extend(const char *own);
 
 struct invocation;
 
-/* Runs the command; the exit code. */
+/* Runs `trainyard env`, and returns the exit code. */
 int env_main(struct invocation *invocation);

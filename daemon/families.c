@@ -18,7 +18,7 @@
 
 enum { FAMILIES_OF_STORAGE = 3 };
 
-/* APIs with a discovery document; of two with the same version the first counts. */
+/* The APIs that have a discovery document. A request that names only a version gets the first API with that version. */
 static const struct discovery_entry published[] = {
 	{ &ml_api, ml_routes, NULL },
 	{ &logging_api, logging_routes, NULL },
@@ -53,7 +53,7 @@ static bool any_is_ready(struct scheduler *scheduler)
 	return false;
 }
 
-/* "engine" is the first node's. With several nodes, "nodes" has all of them. */
+/* Adds "engine", which describes the first node's engine, and with several nodes "nodes", which describes all of them. */
 static void engines_report(struct scheduler *scheduler, json_t *answer, char **ret_reason)
 {
 	const size_t count = scheduler_node_count(scheduler);
@@ -327,7 +327,7 @@ static void storage_families_add(struct families *families)
 
 	families->storage = family;
 	family->absent = storage_absent;
-	/* What STORAGE_EMULATOR_HOST makes of @google-cloud/storage's addresses.
+	/* With STORAGE_EMULATOR_HOST set, @google-cloud/storage leaves "/storage/v1" out of its paths.
 	 * Source: its code, version 8.4 (storage.js: baseUrl) */
 	family = storage_add(families, "storage-short", storage_routes);
 	family->omitted = "/storage/v1";
@@ -360,7 +360,7 @@ void families_fill(struct families *families, const struct families_parts *parts
 		       "more families than there is room for");
 	*families = (struct families){ .parts = *parts };
 	contexts_fill(families);
-	/* First: locations, which are ml's as well, take every parameter there. */
+	/* Vertex AI is the first family because ml has "locations" as well, and Vertex AI's accept all parameters. */
 	vertex_add(families, "aiplatform", AIPLATFORM_UNDER("/v1"), aiplatform_routes, &families->aiplatform,
 		   aiplatform_absent);
 	vertex_add(families, "aiplatform-beta", AIPLATFORM_UNDER("/v1beta1"), aiplatform_beta_routes,

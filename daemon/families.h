@@ -28,7 +28,7 @@ struct scheduler;
 
 enum { FAMILIES_MAX = 19, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
 
-/* Parts that are opened after the families; handlers are called later still. */
+/* Parts of the daemon that open after the families, and before any handler is called. */
 struct machinery {
 	struct scheduler *scheduler;
 	const struct daemon_nodes *nodes;
@@ -60,10 +60,10 @@ struct families_parts {
 };
 
 struct families {
-	struct family served[FAMILIES_MAX + 1]; /* in order; ends with a NULL name */
+	struct family served[FAMILIES_MAX + 1]; /* all families, in the order of matching; ends with a NULL name */
 	struct family by_rpc[FAMILIES_BY_RPC +
-			     1]; /* the part of them that gRPC also serves: Vertex AI, Cloud Logging */
-	struct family *storage;  /* the last ones of served, which gateways also serve; NULL: none */
+			     1]; /* copies of those that gRPC also serves: Vertex AI, Cloud Logging */
+	struct family *storage;  /* the last elements of served, which gateways also serve; NULL: none */
 
 	/* Their contexts. */
 	struct families_parts parts;
@@ -79,5 +79,5 @@ struct families {
 	struct identity_context identity;
 };
 
-/* Must not be moved afterwards: contexts point to each other. */
+/* Fills *families, which must not move afterwards: contexts have pointers to each other. */
 void families_fill(struct families *families, const struct families_parts *parts);

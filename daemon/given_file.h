@@ -5,8 +5,8 @@
 
 enum given_kind { GIVEN_FILE, GIVEN_DIRECTORY };
 
-/* The absolute path of @path without links; the caller frees. @option: the name of the option, for the error.
- * INVALID_ARGUMENT: it does not exist, is of another kind, cannot be read, or contains ':', which engines use as a
- * separator. */
+/* Finds the absolute path of @path without links; the caller frees. @option: the option's name, for the error.
+ * INVALID_ARGUMENT: the file does not exist, is of another kind, cannot be read, or its path has a ':', which engines
+ * use as a separator. */
 enum status given_file_find(const char *option, const char *path, enum given_kind kind, char **ret_path,
 			    struct error *err);

@@ -8,7 +8,7 @@
 #include "daemon/config_listen.h"
 #include "store/keys/authority.h"
 
-/* As of the listener without TLS. */
+/* The same limits as those of the listener without TLS. */
 enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 
 enum status grpc_endpoint_open(const struct config *config, struct authority *authority,
@@ -17,7 +17,7 @@ enum status grpc_endpoint_open(const struct config *config, struct authority *au
 			       struct caller_rule caller, struct ledger *ledger, struct front **ret_front,
 			       struct listener **ret_rest, struct error *err)
 {
-	/* As clients of this machine call it. */
+	/* The names by which clients of this machine call the server. */
 	static const char *const names[] = { "localhost", "127.0.0.1", "::1" };
 	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
 	struct listener *rest = NULL;

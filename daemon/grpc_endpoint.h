@@ -8,9 +8,9 @@
 struct authority;
 struct config;
 
-/* @families: those of Vertex AI, @served: all of them, for REST; each ends with a NULL name. FAILED_PRECONDITION: built
- * without gRPC, or files of the authority cannot be made; otherwise as front_open().
- * @ret_rest: to be closed after the front. */
+/* Opens the servers. @families: those of Vertex AI and Logging, for gRPC; @served: all families, for REST; each ends
+ * with a NULL name. @ret_rest: close it after the front. FAILED_PRECONDITION: the build has no gRPC, or files of the
+ * authority cannot be made; otherwise as front_open(). */
 enum status grpc_endpoint_open(const struct config *config, struct authority *authority,
 			       const struct family *families, const struct family *served,
 			       const char *const *hosts, const struct call_gate *gate,

@@ -5,7 +5,8 @@
 
 enum { WIDTH = 80, NAME_AT = 2, HELP_AT = 29 };
 
-/* Appends words up to @length bytes of @told, each further line @indent wide; the first begins at *column. */
+/* Appends the words in the first @length bytes of @reported, wrapped to WIDTH; further lines are indented by @indent
+ * columns. *column is the current column. */
 static void words_write(struct text *text, const char *reported, size_t length, unsigned indent,
 			unsigned *column)
 {

@@ -6,11 +6,11 @@
 struct config;
 
 struct host_names {
-	const char **names; /* the configuration's, and the next; ends with NULL */
-	json_t *own;        /* what --host-name auto stands for; NULL: it was not given */
+	const char **names; /* the names of --host-name, then those in own; ends with NULL */
+	json_t *own;        /* the names that "auto" stands for; NULL: --host-name auto was not given */
 };
 
-/* "auto" stands for the names that neighbours in the engine know this process by. @config must outlive the names.
- * Asks the engine once if "auto" was given; without an answer there are none of those. */
+/* Finds the names. "auto" stands for the names by which other containers of the engine reach this process; with it, the
+ * engine is asked once, and without an answer "auto" adds no names. @config must outlive the result. */
 struct host_names host_names_make(const struct config *config);
 void host_names_deinit(struct host_names *host_names);

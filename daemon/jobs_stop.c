@@ -10,7 +10,7 @@ void jobs_stop(struct store *store, struct scheduler *scheduler, unsigned wait_m
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
-	/* Jobs that run still reach this daemon through their gateways, and may submit others. */
+	/* Refuse new jobs first: running jobs can still reach this daemon through their gateways and submit others. */
 	if (jobs_end(store, &err) || job_list_unfinished(store, &list, &err)) {
 		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
 		return;

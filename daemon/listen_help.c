@@ -47,7 +47,8 @@ static socklen_t address_make(const char *listen, union address *ret_address)
 	return sizeof(ret_address->v4);
 }
 
-/* What the kernel says to it; 0: nothing any more. A path is not tried: the file would be there. */
+/* Tries to listen on a TCP address. Returns the kernel's errno; 0: it is possible now. Not for a unix socket, because
+ * bind() would leave the file behind. */
 static int problem_find(const union address *address, socklen_t size)
 {
 	const int on = 1;
@@ -122,7 +123,7 @@ static bool path_listener_find(const union address *address, struct socket_owner
 	return found;
 }
 
-/* The directory that is to hold it. */
+/* Appends what is wrong with the directory in which the socket would be made. */
 static void above_write(struct text *text, const char *path)
 {
 	const size_t length = (size_t)(strrchr(path, '/') - path);

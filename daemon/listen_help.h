@@ -3,13 +3,13 @@
 /* daemon/listen_help.h: explains why an address cannot be bound, and what to do. */
 #include "daemon/base/error.h"
 
-/* *err is the error of a server that could not listen on @listen ("127.0.0.1:8090", "unix:/path"), the value of
- * --@option. Replaces it by a text that names the process that has the address, or another cause; if none is found,
- * *err is unchanged. Returns its status. */
+/* Improves the error of a server that could not listen on @listen ("127.0.0.1:8090", "unix:/path"), the value of
+ * --@option: the new text names the process that has the address, or another cause. If no cause is found, *err is
+ * unchanged. Returns the status of *err. */
 enum status listen_explain(const char *option, const char *listen, struct error *err);
 
 struct config;
 
-/* A client that reaches the API can run containers, which is equivalent to root. INVALID_ARGUMENT: other machines can
- * reach it, and no token is required. If one is required, this is logged. */
+/* Refuses an API that other machines can reach without a token, because a client of the API can run containers, which
+ * is equivalent to root: INVALID_ARGUMENT. With a token, a log line says that other machines can reach it. */
 enum status listen_check(const struct config *config, struct error *err);

@@ -4,8 +4,9 @@
 
 #include "daemon/cli/verb.h"
 
-/* Where the caller has closed one of the first three descriptors, a file or socket would get its number, and what is printed
- * would go there. As before, nothing can be read from them, nothing written to them, and no other program inherits them. */
+/* Opens the standard descriptors that the caller has closed. Otherwise a later file or socket would get one of their
+ * numbers, and output for stdout or stderr would go into it. The new ones can be neither read nor written, and other
+ * programs do not inherit them. */
 static void descriptors_fill(void)
 {
 	int fd;

@@ -6,7 +6,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
 
-/* 124 and 125 are those of timeout(1) and docker run. */
+/* Choice: 124 and 125 have the meaning that timeout(1) and docker run give them. */
 enum exit_code {
 	EXIT_GOOD = 0,
 	EXIT_FAILED = 1,
@@ -28,7 +28,7 @@ static inline int main_failure(const struct error *err)
 	return EXIT_FAILED;
 }
 
-/* @command: "" before it is known, otherwise the word and a space: "serve ". */
+/* Prints a usage error. @command: "" before the command is known, otherwise its name and a space: "serve ". */
 static inline int main_usage_error(const char *command, const struct error *err)
 {
 	fprintf(stderr, "trainyard: %s (see trainyard %s--help)\n", main_words(err), command);

@@ -16,7 +16,7 @@ enum { NAME_BYTES_MAX = 40 };
 
 /* ---- the options ---- */
 
-/* The length of the name before the '='; 0: there is none. */
+/* Returns the length of the name before the '='; 0: there is no valid name. */
 static size_t name_length(const char *rule)
 {
 	const size_t length = strspn(rule, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -71,7 +71,7 @@ bool node_label_rule_valid(const char *value)
 	return name_length(value) && place_rule_valid(value);
 }
 
-/* The index; @nodes->count: there is none. */
+/* Returns the index of the node with that name; @nodes->count: no node has it. */
 static size_t node_find(const struct daemon_nodes *nodes, const char *name, size_t length)
 {
 	size_t i = 0;
@@ -163,7 +163,7 @@ static enum status place_rules_make(struct daemon_nodes *nodes, const struct con
 	return rc;
 }
 
-/* One node needs no network over several. */
+/* Chooses the kind of job networks: with one node always bridges, because no network spans several nodes. */
 static enum status networks_choose(struct daemon_nodes *nodes, const struct config *config, struct error *err)
 {
 	nodes->makes = nodes->count > 1 ? (enum engine_networks)config->job_networks : ENGINE_BRIDGES;

@@ -20,14 +20,14 @@ struct retention {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ends; /* on the monotonic clock */
-	bool stopping;       /* under the lock, as all below */
+	bool stopping;       /* guarded by lock, like the members below */
 	int64_t used_bytes;
 	uint64_t removed;
 };
 
 /* ---- the thread ---- */
 
-/* The next job to be removed, and why; 0: none. */
+/* Returns the next job to remove, and in *ret_why the option that demands it; 0: none, or *err is set. */
 static int64_t next_find(struct retention *retention, const char **ret_why, struct error *err)
 {
 	struct store *store = retention->options.store;
@@ -48,7 +48,7 @@ static int64_t next_find(struct retention *retention, const char **ret_why, stru
 	return job_purge_next(store, INT64_MAX, &job, err) ? 0 : job;
 }
 
-/* False: there is none now, or it failed, to be tried at the next look. */
+/* Removes one job. Returns false if there is none to remove now, or if it failed; the next pass tries again. */
 static bool one_remove(struct retention *retention)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -68,7 +68,7 @@ static bool one_remove(struct retention *retention)
 	return false;
 }
 
-/* False: it is time to end. */
+/* Waits for the time of the next pass; with @at_once it does not wait. Returns false if the thread must end. */
 static bool look_wait(struct retention *retention, bool at_once)
 {
 	struct timespec until;

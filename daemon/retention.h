@@ -20,7 +20,7 @@ struct retention_options {
 /* *ret_retention NULL: nothing is limited. */
 enum status retention_open(const struct retention_options *options, struct retention **ret_retention,
 			   struct error *err);
-/* Waits at most for the removal of one job. NULL is harmless. */
+/* Waits for the removal of at most one job. NULL is harmless. */
 void retention_close(struct retention *retention);
-/* {"keep", "maxStateBytes", "usedBytes", "removedJobs"}, for GET /healthz; NULL: nothing is limited. Thread: any. */
+/* Returns {"keep", "maxStateBytes", "usedBytes", "removedJobs"} for GET /healthz; NULL: no limit is set. Thread: any. */
 json_t *retention_report(struct retention *retention);

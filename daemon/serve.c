@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trainyard serve: from the first check to the last signal. */
+/* The command `trainyard serve`: starts the daemon, and runs it until a signal ends it. */
 #include "daemon/serve.h"
 
 #include <jansson.h>
@@ -27,11 +27,12 @@
 #include "daemon/wiring.h"
 #include "scheduler/engine/engine.h"
 
-/* The connections of the API alone may be 512, those of gRPC 128. The servers of one job watch up to 130 descriptors, which
- * poll() refuses where the limit is lower. */
+/* The least limit of open descriptors that serve accepts. The API alone may have 512 connections, gRPC 128. The servers
+ * of one job poll up to 130 descriptors, and poll() refuses more than the limit. */
 enum { DESCRIPTORS_LEAST = 1024 };
 
-/* Without descriptors nothing goes on, and the end neither; the soft limit is far below what the kernel allows. */
+/* Raises the soft limit of open descriptors, often 1024, to the hard limit. At the limit the daemon could neither serve
+ * nor stop cleanly. */
 static enum status descriptors_raise(struct error *err)
 {
 	struct rlimit limit = { 0 }, raised;
@@ -51,16 +52,16 @@ static enum status descriptors_raise(struct error *err)
 		DESCRIPTORS_LEAST);
 }
 
-/* glibc gives threads up to eight heaps for each core, and what was freed in one of them serves no other: on two cores
- * they held 8 MiB more after some thousand jobs. With one, threads wait for each other where they take from it, as
- * calloc() and what is beyond 1 KiB always do: so requests keep their room (api/http/exchange.h), and take what is small,
- * by malloc(), which each thread has of its own (tcache). */
+/* Limits glibc to one heap. By default, glibc gives threads up to eight heaps for each core, and memory freed in one
+ * heap is not used for another: on two cores this held 8 MiB more after some thousand jobs. With one heap, threads may
+ * wait for each other in calloc(), and in malloc() of more than 1 KiB. So requests reuse their memory
+ * (api/http/exchange.h), and take small blocks by malloc(), which has a cache for each thread (tcache). */
 static void heaps_limit(void)
 {
 	enum { PAGE_OF_LINES_BYTES = 2 << 20 };
 
 	mallopt(M_ARENA_MAX, 1);
-	/* What a page of 1000 log lines takes stays with the heap, and is not had from the system anew for each of them. */
+	/* Keep the memory for a page of 1000 log lines in the heap, instead of a system call for each page. */
 	mallopt(M_MMAP_THRESHOLD, PAGE_OF_LINES_BYTES);
 	mallopt(M_TRIM_THRESHOLD, 2 * PAGE_OF_LINES_BYTES);
 }
@@ -76,7 +77,7 @@ static sigset_t end_signals(void)
 	return signals;
 }
 
-/* Beside the ready line, for people; a log that programs read stays one. */
+/* Reports that the engine does not answer: as a sentence for people, or as JSON in a log that programs read. */
 static void silence_report(const struct config *config, const char *why)
 {
 	if (config->log_format == LOG_FORMAT_JSON)
@@ -111,14 +112,14 @@ static int failure_report(const struct error *err)
 	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_NOT_STARTED;
 }
 
-/* Only while the daemon reopens itself: SIGUSR1 from outside does nothing. */
+/* Asks the first thread to reopen the state. @arg: a flag, because SIGUSR1 from another program must have no effect. */
 static void reopening_want(void *arg)
 {
 	__atomic_store_n((bool *)arg, true, __ATOMIC_RELEASE);
 	kill(getpid(), SIGUSR1);
 }
 
-/* The address that a free port was taken of; NULL: it is named whole already. */
+/* Returns @listen with @port in place of the port 0; NULL: @listen has a fixed port already, or is not used. */
 static char *address_fix(const char *listen, uint16_t port)
 {
 	char address[LISTEN_ADDRESS_SIZE];
@@ -130,7 +131,7 @@ static char *address_fix(const char *listen, uint16_t port)
 				    : memory_printf("%s:%u", address, port);
 }
 
-/* Clients find the daemon where it was. */
+/* Replaces the port 0 by the ports in use now, so that clients find a reopened daemon at the same addresses. */
 static void addresses_fix(struct config *config, const struct wiring *wiring, char *ret_fixed[2])
 {
 	ret_fixed[0] = address_fix(config->listen, wiring_port(wiring));
@@ -141,7 +142,7 @@ static void addresses_fix(struct config *config, const struct wiring *wiring, ch
 		config->grpc = ret_fixed[1];
 }
 
-/* Until the signal that ends it: in the meantime a state that was imported may ask for another opening. */
+/* Serves until SIGTERM or SIGINT. SIGUSR1 reopens the daemon with an imported state. */
 static int serve_until_signal(struct config *config, const sigset_t *signals)
 {
 	bool wanted = false;
@@ -177,7 +178,7 @@ static int serve_until_signal(struct config *config, const sigset_t *signals)
 		}
 	}
 	log_event(LOG_INFO, "stopping", "signal=%s", sigabbrev_np(signal_number));
-	/* A second signal ends the program at once: what was acknowledged is on disk. */
+	/* From now on a second signal ends the process at once. This loses nothing: acknowledged requests are on disk. */
 	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
 	address_file_remove(wiring_state_dir(wiring));
 	wiring_close(wiring, config->stop_jobs);
@@ -219,13 +220,14 @@ int serve_main(const struct config *config)
 	}
 	memory_init();
 	json_object_seed(0);
-	umask(077); /* whatever the state directory gets is its owner's alone */
+	umask(077); /* files in the state directory are accessible to their owner only */
 	if (descriptors_raise(&err))
 		return failure_report(&err);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* where files may not grow (ulimit -f), writes fail, and that is told */
+	signal(SIGXFSZ, SIG_IGN); /* at a file size limit (ulimit -f), writes fail with an error that is reported, and
+	                           * the process continues */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* every thread inherits it */
-	struct config own = *config;                /* its addresses may become those that were free */
+	struct config own = *config;                /* addresses_fix() replaces its addresses */
 
 	return serve_until_signal(&own, &signals);
 }

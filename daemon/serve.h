@@ -4,5 +4,5 @@
 
 struct config;
 
-/* Serves until a signal ends it. The exit code: 0: good, 1: failed. */
+/* Serves until a signal ends it. Returns the exit code (daemon/main.h). */
 int serve_main(const struct config *config);

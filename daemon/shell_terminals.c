@@ -56,7 +56,8 @@ static const struct shell_terminal_ops endpoint_ops = {
 	.close = inner_endpoint_close,
 };
 
-/* Only the engine knows how often the replica was started anew; of its containers there is one at a time. */
+/* Tries restart numbers from 0, because only the engine knows how often the replica was restarted; at most one container
+ * of the replica exists at a time. */
 static enum status terminal_find(struct engine *engine, const struct replica_key *replica,
 				 const json_t *command, enum shell_kind kind, struct terminal **ret_terminal,
 				 struct error *err)

@@ -4,6 +4,6 @@
 #include "api/emulator/shell_terminal.h"
 #include "scheduler/engine/engine.h"
 
-/* Like engine->ops->open_terminal, with the web shell's types; in the replica's present container. */
+/* Like engine->ops->open_terminal, with the web shell's types, in the replica's current container. */
 enum status engine_shell_open(struct engine *engine, const struct replica_key *replica, const json_t *command,
 			      enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err);

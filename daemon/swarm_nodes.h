@@ -8,10 +8,11 @@
 struct config;
 struct swarm;
 
-/* Adds to the lists of @config all nodes but that of @own, a node's id, which is the main one. A node is named after its host:
- * lowercase letters, digits and hyphens; else, or if that is another's name, by its id. Pure but for @config. */
+/* Adds to the lists of @config all nodes except the one with the id @own, which is the main node. A node is named after
+ * its host if that name is valid (lowercase letters, digits and hyphens) and no other node has it; otherwise after its
+ * id. Pure except for @config. */
 void swarm_nodes_list(const struct swarm *swarm, const char *own, const char *manager_url,
 		      struct config *config);
-/* Asks the manager for them, and waits for its answer; does nothing without config->swarm.
- * Outcomes: as swarm_ask(); FAILED_PRECONDITION: also without agents. */
+/* Asks the manager for the swarm's nodes, waits for its answer, and adds them to @config; does nothing without
+ * config->swarm. Outcomes: as swarm_ask(); FAILED_PRECONDITION: also if the swarm has no agents. */
 enum status swarm_nodes_add(struct config *config, struct error *err);

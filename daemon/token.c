@@ -21,7 +21,7 @@
 enum { LIFE_S = 3600, CLOCK_SKEW_S = 300 };
 enum { LENGTH_MIN = 16, LENGTH_MAX = 1024, HASH_BYTES = crypto_generichash_BYTES, NS_PER_S = 1000000000 };
 
-/* Only the hash is kept and compared: equal lengths, and nothing to be found in a core file. */
+/* Keeps only the token's hash: hashes have equal lengths for the comparison, and a core file does not reveal the token. */
 struct token {
 	unsigned char key[crypto_generichash_KEYBYTES];
 	unsigned char hash[HASH_BYTES];
@@ -62,7 +62,7 @@ static enum status line_read(const char *path, char line[LENGTH_MAX + 2], struct
 	line[length] = '\0';
 	end = strcspn(line, "\r\n");
 	if (line[end + strspn(line + end, "\r\n")])
-		end = 0; /* there are several, and it is unknown which one is meant */
+		end = 0; /* the file has several lines, and it is unknown which one is the token */
 	line[end] = '\0';
 	if (about.st_mode & 077)
 		log_event(LOG_WARNING, "token-file-open", "mode=%o hint=\"other users may read it\" path=%s",
@@ -70,7 +70,7 @@ static enum status line_read(const char *path, char line[LENGTH_MAX + 2], struct
 	return STATUS_OK;
 }
 
-/* @source: what holds it, for a refusal. */
+/* Makes the token from @text. @source: the option or variable that holds it, for the error. */
 static enum status token_make(const char *text, const char *source, struct token **ret_token,
 			      struct error *err)
 {
@@ -143,7 +143,7 @@ static bool is_the_token(const struct token *token, const char *text)
 	return sodium_memcmp(hash, token->hash, sizeof(hash)) == 0;
 }
 
-/* A job's token is for its gateway. */
+/* Returns true if @text is a valid access token of a user. An access token of a job is valid only at the job's gateway. */
 static bool is_a_users(const struct token *token, const char *text)
 {
 	struct access_token own;
@@ -154,8 +154,9 @@ static bool is_a_users(const struct token *token, const char *text)
 	       own.job == 0;
 }
 
-/* Libraries with a service account sign what they send to most APIs themselves, and fetch no token. What gateways sign
- * for jobs with the same key, identity tokens, has another issuer. What clients date goes by their own clocks.
+/* Returns true if @text is a valid JWT that a client signed with the service account's key: for most APIs, libraries
+ * sign such JWTs and do not fetch a token. Identity tokens, which gateways sign for jobs with the same key, have another
+ * issuer and are refused. Times in the JWT are by the client's clock.
  * Source: https://google.aip.dev/auth/4111 */
 static bool is_an_accounts(const struct token *token, const char *text)
 {
@@ -184,7 +185,7 @@ static const char *bearer_of(const char *authorization)
 	return authorization + strlen(scheme);
 }
 
-/* The sentences are those that every Google API answers with. */
+/* Accepts or refuses a call. The texts are those of every Google API. */
 static enum status caller_check(void *arg, const char *authorization, const char *api_key, struct error *err)
 {
 	static const char wanted[] =

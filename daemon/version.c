@@ -8,7 +8,7 @@
 #include "store/keys/authority.h"
 
 #ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "0.2.0" /* configure gives it; this is for builds by hand */
+#define PACKAGE_VERSION "0.2.0" /* for builds without configure, which defines it */
 #endif
 
 void version_write(struct text *text)

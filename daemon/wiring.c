@@ -44,15 +44,16 @@
 
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
 
-/* A client that submits one job after the other gets the network of the job before. */
+/* How long the network of an ended job is kept: a client that submits one job after the other gets the same network
+ * again. */
 enum { POOLED_NETWORK_MS = 2000 };
-/* Choice: half a minute for a head, and a quarter of the listener's places for one address. */
+/* Choice: a client has 30 s for the head of a request, and one address may have a quarter of the listener's connections. */
 enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 
 struct wiring {
 	const struct config *config;
 	struct emulator_clock *emulator_clock;
-	const struct clock *clock; /* its */
+	const struct clock *clock; /* the clock of emulator_clock */
 	struct store *store;
 	int presence; /* -1: not taken */
 	struct machinery machinery;
@@ -60,12 +61,13 @@ struct wiring {
 	struct listener *listener, *grpc_rest;
 	struct gateways *gateways;
 	struct gcs_host *gcs;
-	char *state_dir;     /* absolute, without links: what was looked at is what is opened */
+	char *state_dir;     /* absolute, without links, so that the checked directory is the one that gets opened */
 	struct token *token; /* NULL: no token is required */
-	char *token_file; /* the environment's, for commands; NULL: it has none, or an option named a file */
+	char *token_file; /* file with the environment's token, for commands; NULL: no token there, or an option names a
+	                   * file */
 	char *trials_dir;
 	struct host_names host_names;
-	char *adc, *wheels; /* where they really are */
+	char *adc, *wheels; /* absolute paths without links */
 	char project_number[24];
 	struct image_map images;
 	struct runtime_map runtimes;
@@ -79,12 +81,12 @@ struct wiring {
 	struct fault_registry *fault_registry;
 	struct faults_context faults;
 	struct clock_context clock_context;
-	struct call_gate gate; /* that ordered faults come over calls by */
+	struct call_gate gate; /* applies injected faults to calls */
 	struct signing_key *signing_key;
 	struct authority *authority, *local_authority;
 	struct families families;
 	struct state_context state;
-	char *import_problem; /* of the state that was imported before; NULL: none */
+	char *import_problem; /* why the last imported state could not be opened; NULL: it could */
 	char run[SMALL_FILE_SUFFIX_SIZE];
 	const struct wiring_reopening *reopening;
 };
@@ -178,7 +180,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 			.tenant_project = config->tenant_project,
 			.storage = wiring->families.storage,
 			.storage_endpoint = config->storage_endpoint,
-			/* With credentials of the user's own, all other names lead to the cloud. */
+			/* With the user's own credentials, all names without a route lead to the cloud. */
 			.authority = config->adc && !wiring->routes.count ? NULL : wiring->authority,
 			.names_alone = config->adc != NULL,
 			.routes = &wiring->routes,
@@ -193,7 +195,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 		&wiring->gateways, err);
 }
 
-/* Containers are given directories below it, by their whole names. */
+/* Containers are given directories below this one, by absolute paths. */
 static enum status trials_dir_name(struct wiring *wiring, struct error *err)
 {
 	(void)err;
@@ -256,14 +258,14 @@ static enum status given_files_find(struct wiring *wiring, struct error *err)
 		rc = given_file_find("adc", config->adc, GIVEN_FILE, &wiring->adc, err);
 	if (!rc && config->wheels)
 		rc = given_file_find("wheels", config->wheels, GIVEN_DIRECTORY, &wiring->wheels, err);
-	/* The default need not be there. */
+	/* The default directory may be absent. */
 	if (!rc && config->docker_config_source != CONFIG_DEFAULT && access(config->docker_config, X_OK) != 0)
 		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--docker-config: %s: %s",
 			       config->docker_config, strerror(errno));
 	return rc;
 }
 
-/* What needs neither store nor engine. The texts were checked when they were read. */
+/* Parses the settings that need neither the store nor the engine. config_read() has checked their texts. */
 static enum status settings_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
@@ -353,7 +355,7 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.clock = &system_clock,
 			.gate = &wiring->gate,
 			.hosts = wiring->host_names.names,
-			/* Jobs have gateways of their own; the API is not for them, whatever address it is at. */
+			/* Jobs must use their gateways: the API refuses them at every address. */
 			.refused_network = wiring->config->networks,
 			.caller =
 				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
@@ -400,7 +402,7 @@ static enum status faults_open(struct wiring *wiring, struct error *err)
 	return STATUS_OK;
 }
 
-/* Rules are about calls that are served. */
+/* Comes after families_open(), because rules refer to calls of the families. */
 static enum status faults_file_open(struct wiring *wiring, struct error *err)
 {
 	return faults_file_take(&wiring->faults, wiring->config->faults, err);
@@ -415,7 +417,8 @@ static enum status retention_start(struct wiring *wiring, struct error *err)
 			      &wiring->machinery.retention, err);
 }
 
-/* Opens the clock, then the store, and then saves the clock's settings: only the holder of the store's lock may write them. */
+/* Opens the clock, then the store, and then saves the clock's settings, because only the holder of the store's lock may
+ * write them. */
 static enum status clock_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
@@ -438,7 +441,7 @@ static enum status clock_open(struct wiring *wiring, struct error *err)
 	return rc;
 }
 
-/* What was opened is closed, in reverse. */
+/* Closes all opened parts, in the reverse order of opening. */
 static void parts_close(struct wiring *wiring)
 {
 	if (wiring->listener)
@@ -448,8 +451,8 @@ static void parts_close(struct wiring *wiring)
 	retention_close(wiring->machinery.retention);
 	if (wiring->machinery.scheduler)
 		scheduler_stop(wiring->machinery.scheduler);
-	daemon_nodes_close(&wiring->nodes); /* they bring connections to the gateways */
-	gateways_free(wiring->gateways); /* their requests read the store */
+	daemon_nodes_close(&wiring->nodes); /* before the gateways, because nodes pass connections to them */
+	gateways_free(wiring->gateways); /* before the store, which their requests read */
 	gcs_host_close(wiring->gcs);
 	objects_free(wiring->objects);
 	if (wiring->store)
@@ -501,7 +504,8 @@ static enum status token_put(struct wiring *wiring, struct error *err)
 		       : STATUS_OK;
 }
 
-/* The keys that open what a token shuts are in there. Choice: without one every user may call anyway, and is told. */
+/* Finds the state directory. With a token, no other user may have access to it: its keys give the same access as the
+ * token. Choice: without a token, every user may call the API anyway, so this is only a warning. */
 static enum status keys_find(struct wiring *wiring, struct error *err)
 {
 	return state_dir_find(wiring->config->state_dir, wiring->token != NULL, &wiring->state_dir, err);
@@ -509,19 +513,19 @@ static enum status keys_find(struct wiring *wiring, struct error *err)
 
 static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 {
-	/* The store has locked the state directory. */
+	/* The store holds the lock of the state directory. */
 	return instance_lock_take(store_instance(wiring->store), INSTANCE_BESIDE_OTHER_USERS,
 				  &wiring->presence, err);
 }
 
-/* In this order: each needs what those before it have opened. */
+/* The order matters: each function needs the parts that the functions before it opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
 	addresses_check,    given_files_find, token_read,   keys_find,       settings_open,  clock_open,
 	instance_lock_open, faults_open,      objects_open, trials_dir_name, families_open,  faults_file_open,
 	scheduling_open,    retention_start,  grpc_open,    token_put,       listening_open,
 };
 
-/* *ret_state_dir is the caller's; NULL: it was not found. */
+/* *ret_state_dir, the caller's: the directory that was found; NULL: none was found. */
 static enum status wiring_try(const struct config *config, const struct wiring_reopening *reopening,
 			      const char *import_problem, struct wiring **ret_wiring, char **ret_state_dir,
 			      struct error *err)
@@ -583,7 +587,7 @@ uint16_t wiring_grpc_port(const struct wiring *wiring)
 
 void wiring_close(struct wiring *wiring, bool stop_jobs)
 {
-	/* First of all: what is submitted while jobs are being stopped would be left running. */
+	/* Stop requests first: a job submitted while others are being stopped would stay running. */
 	store_end_queries(wiring->store);
 	listener_close(wiring->listener, REQUESTS_END_MS);
 	wiring->listener = NULL;
@@ -594,7 +598,7 @@ void wiring_close(struct wiring *wiring, bool stop_jobs)
 	if (stop_jobs)
 		jobs_stop(wiring->store, wiring->machinery.scheduler,
 			  (unsigned)wiring->config->stop_grace_s * 1000 + JOBS_END_MS);
-	/* What is left goes at the next start. */
+	/* The next start removes networks that remain. */
 	scheduler_clear_networks(wiring->machinery.scheduler, NETWORKS_END_MS);
 	parts_close(wiring);
 }

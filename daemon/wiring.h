@@ -12,14 +12,14 @@
 struct config;
 struct wiring;
 
-/* Asks the first thread to close the wiring and open it again; @arg is the caller's. Thread: any. */
+/* wanted() asks the first thread to close the wiring and open it again; @arg is the caller's. Thread: any. */
 struct wiring_reopening {
 	void (*wanted)(void *arg);
 	void *arg;
 };
 
-/* Everything serves when it returns; the engine may be down. An imported state is moved into place; if it cannot be
- * opened, the previous one is restored. */
+/* Opens all parts. The daemon serves when this returns, even if the engine is down. An imported state is moved into
+ * place; if it cannot be opened, the previous one is restored. */
 enum status wiring_open(const struct config *config, const struct wiring_reopening *reopening,
 			struct wiring **ret_wiring, struct error *err);
 /* The resolved state directory: absolute, without links. */
@@ -29,5 +29,5 @@ const char *wiring_token_file(const struct wiring *wiring);
 uint16_t wiring_port(const struct wiring *wiring);
 /* The port of gRPC; 0: it is not served. */
 uint16_t wiring_grpc_port(const struct wiring *wiring);
-/* @stop_jobs: cancels running jobs and waits for their end, at most their grace and 15 s more. */
+/* @stop_jobs: cancels running jobs and waits for their end, at most their grace period and 15 s more. */
 void wiring_close(struct wiring *wiring, bool stop_jobs);
