@@ -31,7 +31,7 @@ int ask_storage_open(const struct invocation *invocation, struct client **ret_cl
 
 	if (exit_code)
 		return exit_code;
-	/* A daemon without /healthz is one that serves storage alone. */
+	/* A daemon that has no /healthz is another emulator, which serves storage itself. */
 	if (client_call(client, "GET", "/healthz", NULL, &health, &err) && client_is_unreached(client))
 		return ask_failure(client, &err);
 	endpoint = json_text_at(json_object_get(health, "storage"), "endpoint");
@@ -42,7 +42,7 @@ int ask_storage_open(const struct invocation *invocation, struct client **ret_cl
 	return EXIT_GOOD;
 }
 
-/* The daemon's words may have lines of their own, and a client's texts in them. */
+/* Prints the error line by line. Control characters are replaced, because the daemon's text may contain a client's. */
 int ask_failure(const struct client *client, const struct error *err)
 {
 	struct text reported AUTO_TEXT = { 0 };

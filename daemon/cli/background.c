@@ -29,8 +29,8 @@
 #include "store/state_dir.h"
 
 enum {
-	LOG_LINES_SHOWN_BYTES = 2048, /* of a daemon that does not start */
-	LOG_BYTES_MAX = 16 << 20,     /* a longer one is kept as daemon.log.1 by the next start */
+	LOG_LINES_SHOWN_BYTES = 2048, /* limit for the log lines that are shown if the daemon does not start */
+	LOG_BYTES_MAX = 16 << 20,     /* a longer log is renamed to daemon.log.1 at the next start */
 	START_US = 120000000,
 	STOP_WAIT_MS = 120000,
 	LOOK_MS = 100,
@@ -40,10 +40,10 @@ enum {
 /* A daemon in the making. */
 struct start {
 	struct text log_path;
-	off_t log_from; /* where its own lines begin */
+	off_t log_from; /* offset in the log where this daemon's lines begin */
 	pid_t pid;
 	int ready_fd;
-	int64_t end_us; /* by the monotonic clock: it is waited for until then */
+	int64_t end_us; /* monotonic time at which the wait for the daemon ends */
 };
 
 /* ---- start ---- */
@@ -58,7 +58,7 @@ static void log_rotate(const char *path)
 		rename(path, old.data);
 }
 
-/* The end of what the daemon logged since @from: why it did not start. */
+/* Prints the end of the daemon's log since the offset @from, which tells why the daemon did not start. */
 static void log_show(const char *path, off_t from)
 {
 	char tail[LOG_LINES_SHOWN_BYTES + 1];
@@ -82,7 +82,7 @@ static int left_ms(int64_t end_us)
 	return left_us > 0 ? (int)(left_us / 1000) : 0;
 }
 
-/* The daemon in this process: the exit code. */
+/* Runs the daemon in the forked process; returns the exit code. */
 static int daemon_main(const struct config *config, int ready_fd, int log_fd)
 {
 	daemon_child_begin(ready_fd, log_fd);
@@ -111,7 +111,7 @@ static enum status daemon_fork(const struct config *config, struct start *start,
 	return STATUS_OK;
 }
 
-/* Until it serves or has ended, or the time is over. */
+/* Waits until the daemon serves (READY), has ended (READY_NEVER), or the time is over (READY_NOT_YET). */
 static enum ready ready_wait(const struct start *start, struct ready_line *line)
 {
 	enum ready ready = READY_NOT_YET;
@@ -126,8 +126,9 @@ static enum ready ready_wait(const struct start *start, struct ready_line *line)
 	return ready;
 }
 
-/* Waits for a daemon that another `start` or `serve` has started meanwhile. *ret_address: its address once it serves;
- * daemons before 0.2 wrote it down without their process id. False: there is none, or it does not serve in time. */
+/* Waits for a daemon that another `start` or `serve` is starting. Returns true once it serves, with its address in
+ * *ret_address; daemons before 0.2 wrote the address without their process id. Returns false if there is no such daemon,
+ * or if it does not serve in time. */
 static bool other_wait(const char *state_dir, const struct start *start, struct address *ret_address)
 {
 	pid_t holder = 0;
@@ -172,7 +173,7 @@ static int daemon_start(const struct config *config, struct start *start)
 	case READY_NEVER:
 		break;
 	case READY_NOT_YET:
-		kill(start->pid, SIGKILL); /* it has done nothing yet */
+		kill(start->pid, SIGKILL); /* the daemon has done nothing yet */
 		break;
 	}
 	waitpid(start->pid, &status, 0);
@@ -207,7 +208,8 @@ int start_main(struct invocation *invocation)
 
 /* ---- stop ---- */
 
-/* The directory's lock is given up last. */
+/* Waits until the process @pid has released the lock of the state directory, which is the last step of its end. Returns
+ * false if it still holds the lock after STOP_WAIT_MS. */
 static bool end_wait(const char *state_dir, pid_t pid)
 {
 	pid_t holder = pid;
@@ -250,7 +252,7 @@ int stop_main(struct invocation *invocation)
 
 /* ---- status ---- */
 
-/* Values come from a server: no control character of theirs reaches a terminal. */
+/* Prints one line. Control characters in the values are replaced, because the values come from a server. */
 static void line_print(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void line_print(const char *name, const char *format, ...)
@@ -297,7 +299,7 @@ static void nodes_print(const json_t *nodes)
 	}
 }
 
-/* "1 of 20 jobs let in, 3 wait" */
+/* Prints the number of started and waiting jobs: "1 of 20 jobs let in, 3 wait". */
 static void queue_print(const json_t *queue)
 {
 	const json_t *room = json_object_get(queue, "room");
@@ -359,8 +361,8 @@ static void status_print(const char *endpoint, const json_t *health)
 		line_print("problem", "%s", reason);
 }
 
-/* Whether @health is what a trainyard says: its clock is asked for, too, which no other program has. A daemon that
- * wants a token answers a request without one that it is alive, and no more: *ret_clock is NULL then. */
+/* Checks that the server is a trainyard, by a request for its clock, which no other program has. *ret_clock stays NULL
+ * if the daemon requires a token and this command has none: the daemon then reports only that it is alive. */
 static enum status clock_ask(struct client *client, const json_t *health, json_t **ret_clock,
 			     struct error *err)
 {
@@ -381,7 +383,7 @@ static enum status clock_ask(struct client *client, const json_t *health, json_t
 			 client_endpoint(client));
 }
 
-/* Adds further answers of the daemon to @health, those that it gives. */
+/* Adds the daemon's answers about GPUs and the queue to @health; an answer that fails is left out. */
 static void more_ask(struct client *client, json_t *health)
 {
 	static const char *const names[] = { "gpus", "queue" };
@@ -420,7 +422,7 @@ static int status_show(const struct invocation *invocation, struct client *clien
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* Whether jobs can run: of several nodes, on one of them. */
+/* Returns true if jobs can run: the engine of at least one node answers. */
 static bool has_engine(const json_t *health)
 {
 	const json_t *node;
@@ -432,7 +434,7 @@ static bool has_engine(const json_t *health)
 	return strcmp(json_text_at(health, "status"), "ok") == 0;
 }
 
-/* One look at the daemon. *ret_ready: it serves, and reaches its engine. */
+/* Asks the daemon once. *ret_ready: true if it serves and reaches its engine, or if waiting longer cannot help. */
 static int status_look(const struct invocation *invocation, struct client *client, bool shows_any,
 		       bool *ret_ready)
 {
@@ -453,8 +455,8 @@ static int status_look(const struct invocation *invocation, struct client *clien
 	return *ret_ready || shows_any ? status_show(invocation, client, health, clock) : EXIT_FAILED;
 }
 
-/* With --wait: until the daemon answers and has its engine, and at most so long. Each look asks anew where the daemon
- * serves: one that is about to start has not written it yet. */
+/* With --wait, asks until the daemon answers and reaches its engine, or until that time is over. Each attempt reads the
+ * daemon's address again, because a daemon that is starting has not written it yet. */
 int status_main(struct invocation *invocation)
 {
 	struct error err AUTO_ERROR = { 0 };

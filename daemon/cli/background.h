@@ -15,6 +15,6 @@ int start_main(struct invocation *invocation);
 int stop_main(struct invocation *invocation);
 int status_main(struct invocation *invocation);
 
-/* Appends what a daemon keeps, as its health tells it: "jobs for 30d after their end, at most 20.0 GiB (1.2 GiB now, 3
- * removed)"; nothing of NULL. */
+/* Appends how long the daemon keeps jobs, from the part of its health about it: "jobs for 30d after their end, at most
+ * 20.0 GiB (1.2 GiB now, 3 removed)"; nothing if @retention is NULL. */
 void retention_write(struct text *text, const json_t *retention);

@@ -37,11 +37,11 @@ struct client {
 	CURL *curl;
 	struct curl_slist *headers; /* Content-Type and, if there is a token, Authorization */
 	char *authorization;        /* NULL: there is no token */
-	char *endpoint;             /* as shown to the user */
+	char *endpoint;             /* in the form that users see */
 	bool is_variable;           /* the endpoint comes from TRAINYARD_ENDPOINT */
 	char *socket;               /* the PATH of "unix:/PATH"; NULL: TCP is used */
 	bool has_token, unreached, late;
-	long limit_ms; /* the time limit of a call */
+	long limit_ms; /* time limit of a call in ms */
 	bool has_answered;
 	bool away_reported;  /* a line has reported that the daemon does not answer */
 	int64_t away_us; /* how long a call waits for a daemon that has answered before */
@@ -55,11 +55,11 @@ struct exchange_state {
 	bool (*take)(void *arg, const char *data, size_t length);
 	bool (*tick)(void *arg); /* NULL: none */
 	void *arg;
-	bool ended;                       /* @take or @tick wants no more */
+	bool ended;                       /* @take or @tick returned false: the request ends early */
 	struct client_response *response; /* NULL: only the body of a 2xx answer counts */
 };
 
-/* ---- where the daemon is ---- */
+/* ---- the daemon's address ---- */
 
 static char *state_dir_find(const char *config_file, const char *state_dir, struct error *err)
 {
@@ -92,7 +92,7 @@ static bool endpoints_are_same(const char *one, const char *other)
 	return strncmp(one, other, length) == 0 && strcmp(one + length + (one[length] == '/'), "") == 0;
 }
 
-/* Adds the Authorization header. @token: NULL: there is none. */
+/* Adds the Authorization header; does nothing if @token is NULL. */
 static void token_add(struct client *client, const char *token)
 {
 	if (!token)
@@ -206,7 +206,7 @@ const char *client_token(const struct client *client)
 	return client->authorization ? client->authorization + strlen(AUTHORIZATION) : NULL;
 }
 
-/* Converts a limit for libcurl, which takes 0 as no limit. */
+/* Converts a limit for libcurl, for which 0 would mean no limit. */
 static long limit_ms_of(int64_t limit_us)
 {
 	return limit_us <= 0 ? 1 : limit_us / 1000 < INT_MAX ? (long)((limit_us + 999) / 1000) : INT_MAX;
@@ -317,7 +317,7 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 	return STATUS_OK;
 }
 
-/* Keeps the headers for which struct client_response has a member. */
+/* Stores the headers that struct client_response has a member for. */
 static size_t header_take(char *data, size_t size, size_t count, void *arg)
 {
 	struct client_response *response = arg;
@@ -357,7 +357,7 @@ static enum status exchange(struct exchange_state *state, const char *method, co
 	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, "trainyard/" PACKAGE_VERSION);
-	curl_easy_setopt(client->curl, CURLOPT_NOPROXY, "*"); /* a proxy knows no daemon of this machine */
+	curl_easy_setopt(client->curl, CURLOPT_NOPROXY, "*"); /* a proxy cannot reach a daemon on this machine */
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, answer_take);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, state);
 	code = curl_easy_perform(client->curl);
@@ -381,7 +381,7 @@ static enum status call_once(struct client *client, const char *method, const ch
 	return exchange(&state, method, path, ret_answer, err);
 }
 
-/* Whether the daemon is away and the call may be repeated: a daemon that is stopping answers 503 or cuts the
+/* Returns true if the daemon is away and the call may be repeated. A daemon that is stopping answers 503 or closes the
  * connection. */
 static bool is_away(const struct client *client, const char *method, enum status rc)
 {
@@ -429,7 +429,7 @@ enum status client_read(struct client *client, const char *path,
 	return client_follow(client, path, &(struct client_following){ .take = take, .arg = arg }, err);
 }
 
-/* libcurl calls it about once a second while no data comes, and more often while data comes. */
+/* Calls @tick. libcurl calls this about once a second while no data arrives, and more often otherwise. */
 static int tick_give(void *arg, curl_off_t total, curl_off_t now, curl_off_t sent_total, curl_off_t sent)
 {
 	struct exchange_state *state = arg;
@@ -488,7 +488,7 @@ enum status client_send(struct client *client, const struct client_request *requ
 	for (const char *const *header = request->headers; header && *header; header++)
 		headers = curl_slist_append(headers, *header);
 	headers = curl_slist_append(headers,
-				    "Expect:"); /* the body is sent without asking for permission first */
+				    "Expect:"); /* send the body without waiting for 100 Continue */
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, request->quiet ? 0L : 1L);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, (long)STILL_S);

@@ -21,11 +21,11 @@
 
 /* One object or file that is copied. */
 struct item {
-	char *path;               /* a file of this machine; NULL: an object */
+	char *path;               /* path of a file on this machine; NULL: the item is an object */
 	const char *bucket;       /* of an object; borrowed */
 	struct cloud_found found; /* of an object; borrowed */
-	char *below;              /* its name below the target where that is a directory */
-	char *inside; /* its name below the object or directory that the word names; "": that itself */
+	char *below;              /* its name below the target if the target is a directory */
+	char *inside; /* its name below the source that the word names; "": it is the source itself */
 };
 
 struct copying {
@@ -33,11 +33,11 @@ struct copying {
 	struct client *client;
 	bool recursive;
 	const char *target;
-	struct cloud_url to; /* where the target is in Cloud Storage */
+	struct cloud_url to; /* the target, if it is in Cloud Storage */
 	struct source {
 		struct cloud_url url;
 		struct cloud_selection selection;
-	} * sources; /* one for each word but the target */
+	} * sources; /* one for each word except the target */
 	struct item *items;
 	size_t item_count, item_size;
 	struct cloud_progress progress;
@@ -62,7 +62,7 @@ static void copying_deinit(struct copying *copying)
 
 #define AUTO_COPYING __attribute__((cleanup(copying_deinit)))
 
-/* One of many failed: prints the error, and the others continue. False: no daemon answers any more. */
+/* Prints the error of one item. Returns true if the next items can be copied; false: no daemon answers any more. */
 static bool item_fail(struct copying *copying, const char *name, const struct error *err)
 {
 	struct error reported AUTO_ERROR = { 0 };
@@ -99,7 +99,7 @@ static struct item *item_add(struct copying *copying, int64_t size_bytes)
 	return &copying->items[copying->item_count++];
 }
 
-/* Of a whole bucket, names below a directory begin with the bucket's. */
+/* Adds an object. If the source is a whole bucket, the name below a target directory begins with the bucket's name. */
 static void object_add(struct copying *copying, const struct source *source, const struct cloud_found *found)
 {
 	struct item *item = item_add(copying, found->size_bytes);
@@ -156,7 +156,8 @@ static void directory_add(struct copying *copying, const char *path, size_t base
 	free(entries);
 }
 
-/* A link below a directory is followed to a file, and not to a directory, which could be one above it. */
+/* Adds a file or a directory. Below a directory, a link to a file is followed, but not a link to a directory: it may
+ * lead to a directory above. */
 static void path_add(struct copying *copying, const char *path, size_t base, size_t end, bool is_word)
 {
 	struct stat status, link;
@@ -175,7 +176,8 @@ static void path_add(struct copying *copying, const char *path, size_t base, siz
 		file_add(copying, path, base, end, S_ISREG(status.st_mode) ? status.st_size : -1);
 }
 
-/* "a/b/" names b; "." and "/" name their contents. */
+/* Adds a path of the command line. The last part of the path ("b" of "a/b/") is the first part of the names below the
+ * target, except for ".", ".." and "/", of which only the contents are named. */
 static void path_word_add(struct copying *copying, const char *word)
 {
 	size_t end = strlen(word), base;
@@ -212,7 +214,8 @@ static enum status word_add(struct copying *copying, size_t number, struct error
 
 /* ---- targets ---- */
 
-/* Whether names are appended to the target; otherwise the target is the name of the one file or directory. */
+/* Returns true if the target is a directory, so that names are appended to it; false: it is the name of the one file or
+ * directory that is copied. */
 static bool target_is_directory(const struct copying *copying)
 {
 	const char *target = copying->to.bucket ? copying->to.object : copying->target;
@@ -224,7 +227,7 @@ static bool target_is_directory(const struct copying *copying)
 	if (copying->to.bucket) {
 		AUTO(json) json_t *object = NULL;
 
-		/* For one file, an object with exactly this name is the target, even if there are others below it. */
+		/* For one file, an existing object with this name is the target, even if other objects are below it. */
 		return cloud_is_directory(copying->client, &copying->to) &&
 		       (copying->recursive || cloud_stat(copying->client, copying->to.bucket,
 							 copying->to.object, &object, NULL) != STATUS_OK);
@@ -264,7 +267,7 @@ static enum status to_cloud(struct copying *copying, const struct item *item, co
 	return rc;
 }
 
-/* A name of an object that leads outside of the target, or that files cannot have, is refused. */
+/* Returns false for an object name that would lead outside of the target directory, or that no file can have. */
 static bool name_is_safe(const char *name)
 {
 	while (*name) {
@@ -324,7 +327,7 @@ static int targets_check(const struct copying *copying, bool into)
 
 	if (into || copying->item_count <= 1 || strcmp(copying->target, "-") == 0)
 		return EXIT_GOOD;
-	/* The contents of one directory become those of another. */
+	/* The items are the contents of one directory, and the target is the name of the new directory. */
 	if (copying->recursive && copying->invocation->word_count == 2 && *copying->items[0].inside)
 		return EXIT_GOOD;
 	error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
@@ -333,7 +336,7 @@ static int targets_check(const struct copying *copying, bool into)
 	return main_usage_error("cp ", &err);
 }
 
-/* The words but the last, of @count. */
+/* Finds the items of all source words; @count: the number of words before the target. */
 static int sources_read(struct copying *copying, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

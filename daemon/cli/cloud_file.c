@@ -16,7 +16,7 @@
 
 enum { MODE_FILE = 0666, MODE_DIRECTORY = 0777, MODE_PERMISSIONS = 07777, SIGNALLED = 128 };
 
-/* The file to remove when the process is ended; "": none. */
+/* The path that the signal handler removes; "": no file is unfinished. */
 static char unfinished[PATH_MAX];
 
 static void on_end(int number)

@@ -5,17 +5,19 @@
 
 struct cloud_file {
 	int fd;
-	char *path, *written; /* NULL: written in place: a device, a pipe */
+	char *path, *written; /* written: the temporary file; NULL: bytes go to path directly, because it is a device or
+	                       * a pipe */
 };
 #define AUTO_CLOUD_FILE __attribute__((cleanup(cloud_file_drop)))
 
-/* From now on SIGINT and SIGTERM remove the unfinished file before they end the process. */
+/* Installs handlers for SIGINT and SIGTERM that remove the unfinished file before the process ends. */
 void cloud_file_guard(void);
-/* Makes the directories of @path and a temporary file. A file at @path stays unchanged until cloud_file_keep(). */
+/* Opens a temporary file for @path, and makes its directories. An existing file at @path stays unchanged until
+ * cloud_file_keep(). */
 enum status cloud_file_open(struct cloud_file *file, const char *path, struct error *err);
-/* Renames it to its name, with the permissions of the file that it replaces. */
+/* Renames the temporary file to its final name, with the permissions of the file that it replaces. */
 enum status cloud_file_keep(struct cloud_file *file, struct error *err);
-/* Closes it, and removes it unless it was kept. */
+/* Closes the file, and removes the temporary file unless cloud_file_keep() was called. */
 void cloud_file_drop(struct cloud_file *file);
-/* "a/b/": makes all of these directories. */
+/* Makes all directories of a path such as "a/b/". */
 enum status cloud_directory_make(const char *path, struct error *err);

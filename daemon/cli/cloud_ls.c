@@ -19,9 +19,9 @@ enum { SIZE_COLUMN = 10, TIME_COLUMN = 19, TIME_SHOWN = 32 };
 struct listing {
 	const struct cloud_url *url;
 	bool is_long, names_only;
-	json_t *items, *prefixes; /* of -o json; NULL: lines are printed */
-	size_t depth; /* of a pattern: a deeper object is shown as its directory; 0: all objects are shown */
-	char *directory; /* the last that was shown */
+	json_t *items, *prefixes; /* results for -o json; NULL: lines are printed instead */
+	size_t depth; /* parts in a pattern: deeper objects are shown as their directory; 0: all objects are shown */
+	char *directory; /* the directory that was shown last */
 	size_t count, object_count;
 	int64_t total_bytes;
 };

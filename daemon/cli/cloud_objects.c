@@ -75,15 +75,15 @@ void cloud_selection_deinit(struct cloud_selection *selection)
 struct selecting {
 	const struct cloud_url *url;
 	struct cloud_selection selection;
-	size_t depth; /* how many parts between slashes the word names; 0: names as wholes */
+	size_t depth; /* number of parts of the word's path: "a/b" has 2; 0: each object is named by its last part */
 };
 
-/* Where the part of a name begins and ends that a word of @depth parts names. */
+/* Finds the part number @depth of @name; 0: the last part. */
 static void part_find(const char *name, size_t depth, size_t *ret_base, size_t *ret_end)
 {
 	size_t length = strlen(name), base = 0, end;
 
-	while (length > 1 && name[length - 1] == '/') /* "a/b/" is a directory's own object */
+	while (length > 1 && name[length - 1] == '/') /* "a/b/" stands for a directory: ignore the last slash */
 		length--;
 	if (depth)
 		for (size_t part = 1; part < depth; part++)
@@ -178,7 +178,7 @@ static enum status name_select(struct selecting *selecting, struct client *clien
 	selecting->depth = depth_of(url->object, length);
 	if (rc && (rc != STATUS_NOT_FOUND || client_is_unreached(client)))
 		return cloud_stat(client, url->bucket, url->object, &object, err);
-	/* A listing of the directory contains the object "directory/" itself. */
+	/* Do not add "directory/" itself here: the list of the directory below contains it. */
 	if (object && !(recursive && strcmp(prefix, url->object) == 0))
 		object_add(selecting, object);
 	if (!recursive)

@@ -16,7 +16,7 @@ struct client;
  * of objects. */
 void cloud_path_write(struct text *text, const char *top, const char *bucket, const char *object);
 
-/* Conditions on objects; NULL: none. */
+/* Conditions that listed objects must meet; a NULL member is no condition. */
 struct cloud_query {
 	const char *bucket, *prefix, *glob, *delimiter;
 };
@@ -24,11 +24,11 @@ struct cloud_query {
 typedef enum status (*cloud_page_take)(void *arg, const json_t *page, struct error *err);
 enum status cloud_list(struct client *client, const struct cloud_query *query, cloud_page_take take,
 		       void *arg, struct error *err);
-/* The resource of one object; the caller's. NOT_FOUND. */
+/* Gets the resource of one object, which the caller frees. NOT_FOUND: there is no such object. */
 enum status cloud_stat(struct client *client, const char *bucket, const char *object, json_t **ret_object,
 		       struct error *err);
 
-/* Whether any object is below "BUCKET/OBJECT/". */
+/* Returns true if there is an object below "BUCKET/OBJECT/". */
 bool cloud_is_directory(struct client *client, const struct cloud_url *url);
 
 /* An object found for a word of the command line. */
@@ -39,7 +39,7 @@ struct cloud_found {
 	size_t base, end;
 	int64_t generation, size_bytes;
 	char *crc32c, *md5; /* in base64; NULL: not reported */
-	bool packed;        /* its Content-Encoding is gzip */
+	bool packed;        /* the object has the Content-Encoding gzip */
 };
 struct cloud_selection {
 	struct cloud_found *found;
@@ -48,10 +48,9 @@ struct cloud_selection {
 void cloud_selection_deinit(struct cloud_selection *selection);
 #define AUTO_CLOUD_SELECTION __attribute__((cleanup(cloud_selection_deinit)))
 
-/* The objects for @url: one by its name, all that match a pattern and, if @recursive, all below a directory, a bucket
- * or directories that match a pattern. A pattern without a match is used as a name. If the pattern has "**", each
- * object is found by its whole name.
- *
- * Outcomes: NOT_FOUND: there is none; FAILED_PRECONDITION: a bucket or a directory without @recursive. */
+/* Finds the objects that @url means: one by its name, all that match a pattern and, if @recursive, all below a
+ * directory, a bucket or directories that match a pattern. A pattern without a match is used as a name. If the pattern
+ * has "**", each object counts as named by its whole name.
+ * Outcomes: NOT_FOUND: there is none; FAILED_PRECONDITION: @url is a bucket or a directory, and @recursive is false. */
 enum status cloud_select(struct client *client, const struct cloud_url *url, bool recursive,
 			 struct cloud_selection *ret_selection, struct error *err);

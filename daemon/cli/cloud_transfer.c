@@ -101,7 +101,7 @@ static void sums_write(const struct hasher *hasher, struct text *crc32c, struct 
 	base64_append(md5, sums.md5, sizeof(sums.md5), sodium_base64_VARIANT_ORIGINAL);
 }
 
-/* A checksum that the daemon does not report is not compared: composed objects have no MD5. */
+/* Compares the checksums that the daemon reports; NULL: not reported, as the MD5 of composed objects. */
 static bool sums_are(const struct hasher *hasher, const char *crc32c, const char *md5)
 {
 	struct text own_crc32c AUTO_TEXT = { 0 }, own_md5 AUTO_TEXT = { 0 };
@@ -128,12 +128,12 @@ struct upload {
 	struct hasher hasher;
 	char *piece;
 	size_t piece_bytes;
-	int64_t sent_bytes; /* kept by the daemon from earlier pieces */
+	int64_t sent_bytes; /* bytes that the daemon has stored from earlier pieces */
 	char *session;      /* the path of the resumable upload; NULL: there is none */
-	json_t *object;     /* the resource that the upload made */
+	json_t *object;     /* the resource of the uploaded object */
 };
 
-/* Reads one piece; less than PIECE_BYTES is the end. */
+/* Reads the next piece; a piece shorter than PIECE_BYTES is the last one. */
 static enum status piece_read(struct upload *upload, struct error *err)
 {
 	upload->piece_bytes = 0;
@@ -216,7 +216,8 @@ static enum status session_open(struct upload *upload, struct error *err)
 	return STATUS_OK;
 }
 
-/* One request of the session; @last: the total is known with it. The answer is the object, or how much was kept. */
+/* Sends one request of the resumable upload; @last: it also gives the total size. Returns the object, or in *ret_kept
+ * the number of bytes that the daemon has stored. */
 static enum status session_put(struct upload *upload, int64_t at, const char *body, size_t length, bool last,
 			       int64_t *ret_kept, struct error *err)
 {
@@ -252,7 +253,7 @@ static enum status session_put(struct upload *upload, int64_t at, const char *bo
 	return STATUS_OK;
 }
 
-/* After the connection broke: waits for the daemon, and asks how much it has kept. */
+/* Continues after the connection broke: waits for the daemon and asks how many bytes it has stored. */
 static enum status session_resume(struct upload *upload, int64_t *ret_kept, struct error *err)
 {
 	enum status rc = STATUS_UNAVAILABLE;
@@ -265,7 +266,7 @@ static enum status session_resume(struct upload *upload, int64_t *ret_kept, stru
 	return rc;
 }
 
-/* Sends the piece until all of it was kept; @last: nothing follows. */
+/* Sends one piece, again if necessary, until the daemon has stored all of it; @last: it is the last piece. */
 static enum status piece_send(struct upload *upload, bool last, struct error *err)
 {
 	const int64_t begin = upload->sent_bytes, end = begin + (int64_t)upload->piece_bytes;
@@ -309,7 +310,7 @@ static enum status large_send(struct upload *upload, struct error *err)
 		if (!rc && !upload->object)
 			rc = piece_read(upload, err);
 	}
-	if (rc && upload->session) /* nothing of it stays */
+	if (rc && upload->session) /* an unfinished upload must leave nothing */
 		client_send(upload->client,
 			    &(struct client_request){ .method = "DELETE", .path = upload->session },
 			    &(struct client_response){ 0 }, NULL);
@@ -345,11 +346,11 @@ enum status cloud_upload(struct client *client, int fd, const struct cloud_url *
 struct download {
 	int fd;
 	struct cloud_progress *progress;
-	struct hasher hasher; /* of the stored bytes */
+	struct hasher hasher; /* checksums of the stored bytes */
 	bool packed, unpacked_end;
 	z_stream unpacking;
 	int write_error; /* errno */
-	bool broken;     /* it is no gzip */
+	bool broken;     /* the bytes are not valid gzip */
 };
 
 static bool all_write(struct download *download, const char *data, size_t length)
@@ -380,7 +381,7 @@ static bool packed_write(struct download *download, const char *data, size_t len
 		int rc;
 
 		if (download->unpacked_end &&
-		    stream->avail_in) { /* gzip may be several, one behind the other */
+		    stream->avail_in) { /* gzip data may consist of several streams, one after the other */
 			inflateReset(stream);
 			download->unpacked_end = false;
 		}
@@ -422,7 +423,7 @@ enum status cloud_download(struct client *client, const char *bucket, const stru
 			   struct cloud_progress *progress, struct error *err)
 {
 	static const char *const headers[] = { "Accept-Encoding: gzip",
-					       NULL }; /* the bytes as they are stored */
+					       NULL }; /* ask for the bytes as they are stored */
 	struct download download = { .fd = fd, .progress = progress, .packed = from->packed };
 	struct client_response response AUTO_RESPONSE = { 0 };
 	struct text path AUTO_TEXT = { 0 };
@@ -475,7 +476,7 @@ enum status cloud_copy(struct client *client, const char *bucket, const struct c
 	text_printf(&path, "/rewriteTo/%s?sourceGeneration=%" PRId64, target.data + strlen("/storage/v1/"),
 		    from->generation);
 	rc = client_call(client, "POST", path.data, body, &answer,
-			 err); /* the daemon copies all in one call */
+			 err); /* the daemon copies the whole object in one call */
 	if (rc)
 		return rc;
 	crc32c = json_text_at(json_object_get(answer, "resource"), "crc32c");

@@ -23,15 +23,15 @@ void cloud_progress_begin(struct cloud_progress *progress);
 /* Prints "3 files, 1.2 MiB in 2s" on stderr if that is a terminal, in place of the progress line. */
 void cloud_progress_end(const struct cloud_progress *progress);
 
-/* Uploads @fd up to its end. ABORTED: @fd cannot be read. After DATA_LOSS the object is removed. */
+/* Uploads the bytes of @fd up to its end. ABORTED: @fd cannot be read. On DATA_LOSS the object is removed. */
 enum status cloud_upload(struct client *client, int fd, const struct cloud_url *to,
 			 struct cloud_progress *progress, struct error *err);
 /* Writes an object's bytes to @fd; an object that is stored as gzip is decompressed. ABORTED: @fd cannot be written. */
 enum status cloud_download(struct client *client, const char *bucket, const struct cloud_found *from, int fd,
 			   struct cloud_progress *progress, struct error *err);
-/* Copies within the daemon. After DATA_LOSS the copy is removed. */
+/* Copies an object within the daemon. On DATA_LOSS the copy is removed. */
 enum status cloud_copy(struct client *client, const char *bucket, const struct cloud_found *from,
 		       const struct cloud_url *to, struct cloud_progress *progress, struct error *err);
-/* Deletes an object of that generation; 0: any. NOT_FOUND. */
+/* Deletes an object if it has that generation; 0: any generation. NOT_FOUND: there is none. */
 enum status cloud_delete(struct client *client, const char *bucket, const char *object, int64_t generation,
 			 struct error *err);

@@ -7,7 +7,7 @@
 #include "daemon/cli/verb.h"
 #include "daemon/config_items.h"
 
-/* An option as shells are told of it. */
+/* An option in a completion script. */
 struct word {
 	const char *name, *help;
 	char letter; /* 0: none */
@@ -40,7 +40,7 @@ static void values_write(struct text *text, const char *const *values)
 		text_printf(text, "%s%s", value == values ? "" : " ", *value);
 }
 
-/* ---- bash, and zsh by its bashcompinit ---- */
+/* ---- bash, and zsh through bashcompinit ---- */
 
 static void bash_word(struct text *text, const char *verb, const struct word *word)
 {
@@ -48,7 +48,8 @@ static void bash_word(struct text *text, const char *verb, const struct word *wo
 	text_printf(text, " --%s", word->name);
 }
 
-/* What follows an option that takes a value: its values, or none of ours, and the shell offers files. */
+/* Writes the completions for the value of an option. Without a list of values there are none, and the shell offers
+ * files. */
 static void bash_values(struct text *text, const char *verb, const struct word *word)
 {
 	if (!word->takes_value)
@@ -61,7 +62,8 @@ static void bash_values(struct text *text, const char *verb, const struct word *
 	text_puts(text, "\" ;;\n");
 }
 
-/* "--name=" is three words to bash. Behind "--" stands another program's command line. */
+/* Writes the bash function. It handles "--name=", which bash splits into three words, and offers nothing after "--",
+ * where another program's command line begins. */
 static void bash_write(struct text *text)
 {
 	const struct verb *verb;
@@ -117,7 +119,7 @@ static void zsh_write(struct text *text)
 
 /* ---- fish ---- */
 
-/* In single quotes a backslash stands before a quote and before itself. */
+/* Appends words in single quotes for fish, in which a backslash precedes each quote and each backslash. */
 static void fish_quote(struct text *text, const char *words)
 {
 	text_putc(text, '\'');
@@ -129,8 +131,8 @@ static void fish_quote(struct text *text, const char *words)
 	text_putc(text, '\'');
 }
 
-/* A verb's completions hold where it is the first word, and not behind "--": there another program's command line stands,
- * which fish completes as if it stood alone. */
+/* A verb's completions apply if it is the first word. They do not apply after "--": another program's command line
+ * begins there, which fish completes like one of its own. */
 static const char fish_conditions[] =
 	"function __trainyard_first\n"
 	"    set -l words (commandline -opc)\n"
@@ -197,7 +199,7 @@ void completion_write(struct text *text, const char *shell)
 	} shells[] = { { "bash", bash_write }, { "zsh", zsh_write }, { "fish", fish_write } };
 	size_t i = 0;
 
-	/* The table of verbs lets no other word pass. */
+	/* The last shell needs no comparison: the table of verbs refuses other words. */
 	while (i + 1 < sizeof(shells) / sizeof(shells[0]) && strcmp(shells[i].name, shell) != 0)
 		i++;
 	shells[i].write(text);

@@ -7,15 +7,15 @@
 enum ready { READY_NOT_YET, READY, READY_NEVER };
 
 struct ready_line {
-	char data[4352]; /* a path and the words before it */
+	char data[4352]; /* room for a path and the words before it */
 	size_t length;
 	const char *url; /* in @data, once READY */
 };
 
-/* Reads available output. READY_NEVER: the output ended, or is not a daemon's. */
+/* Reads the output that is available. READY_NEVER: the output has ended, or does not come from a daemon. */
 enum ready ready_line_read(struct ready_line *line, int fd);
 
-/* In the new process: starts a session, so that no terminal's signal reaches it and it may write to a terminal whatever
- * the terminal's settings. Its input is empty, its output @ready_fd, its log @log_fd (-1: unchanged), and all other
- * descriptors are closed. */
+/* Prepares a forked process for the daemon. It begins a session, so that a terminal neither sends it signals nor stops
+ * its output. Its input is empty, its output is @ready_fd, its log @log_fd (-1: unchanged); all other descriptors are
+ * closed. */
 void daemon_child_begin(int ready_fd, int log_fd);

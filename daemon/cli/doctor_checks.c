@@ -161,7 +161,7 @@ static void memory_check(const struct doctor *doctor, struct finding *finding)
 		       "Images of TensorFlow and PyTorch want some GiB for each replica: end other programs.");
 }
 
-/* The file system of a directory, or of its nearest existing parent. */
+/* Reads the free bytes of the file system of a directory, or of its nearest existing parent. */
 static bool room_read(const char *directory, int64_t *ret_free)
 {
 	AUTO(string) char *path = memory_strdup(directory);
@@ -336,7 +336,7 @@ static void daemon_check(const struct doctor *doctor, struct finding *finding)
 	     keeps.length ? keeps.data : "", reason ? ": " : "", reason ? reason : "");
 }
 
-/* Whether a server could begin to listen there now; errno otherwise. */
+/* Returns true if a server could listen on that address and port now; otherwise false, with errno. */
 static bool port_is_free(const char *address, uint16_t port)
 {
 	const struct addrinfo hints = { .ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM };
@@ -396,7 +396,7 @@ struct variables {
 	unsigned set, missing, elsewhere;
 };
 
-/* For variables with an address: whether it is this daemon's. */
+/* Counts a variable that should have an address of the daemon: as set, missing, or leading elsewhere. */
 static void variable_look(void *arg, const char *name, const char *value)
 {
 	struct variables *variables = arg;

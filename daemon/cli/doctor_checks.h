@@ -13,7 +13,7 @@ enum check_outcome { OUTCOME_GOOD, OUTCOME_NOTE, OUTCOME_BAD };
 /* The facts that checks share. */
 struct doctor {
 	const struct config *config;
-	struct address address; /* of the state directory's daemon */
+	struct address address; /* address of the state directory's daemon */
 	bool daemon_runs;
 	json_t *engine;     /* the engine's own description of itself; NULL: it does not answer */
 	char *engine_fault; /* why not */

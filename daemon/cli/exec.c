@@ -32,26 +32,26 @@
 #include "store/state_export.h"
 #include "store/state_import.h"
 
-/* Shells add this to the number of a signal. */
+/* SIGNALLED: shells add it to a signal's number to make the exit code. */
 enum { SIGNALLED = 128, NOTE_MS = 20, SILENT_MS = 1000, START_US = 120000000 };
 
 struct exec {
 	struct config *config;
 	const char *const *command;
-	bool temporary;                             /* the state directory is of this run alone */
+	bool temporary;                             /* the state directory is removed at the end of this run */
 	pid_t daemon_pid, command_pid, witness_pid; /* 0: there is none */
 	int ready_fd;                               /* the daemon's output; -1: closed */
 	int signal_fd, note_fd;
-	bool serves, killed;        /* the daemon was ready; a signal ended it before it could clean up */
-	bool failed;                /* it could not clean up */
-	unsigned hurries;           /* signals while it stops its jobs */
+	bool serves, killed;        /* serves: the daemon was ready; killed: a signal ended it before it could clean up */
+	bool failed;                /* the daemon could not clean up */
+	unsigned hurries;           /* number of signals received while the daemon stops its jobs */
 	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
 	sigset_t before;            /* the signals that were blocked when the program began */
 	void (*output_before)(int); /* what SIGTTOU did then */
-	int credentials_fd;         /* of a file that is made when a program opens it; -1: none */
-	char *url;                  /* of the daemon, once it serves */
+	int credentials_fd;         /* from credentials_promise(): the file is filled when a program opens it; -1: none */
+	char *url;                  /* the daemon's URL; NULL until it serves */
 	const char *import, *export; /* folders of states; NULL: none */
-	int64_t start_us;            /* how long the daemon may take until it serves */
+	int64_t start_us;            /* limit for the time until the daemon serves */
 	int exit_code;               /* -1: not decided */
 };
 
@@ -62,7 +62,8 @@ const char *const exec_config[] = {
 
 /* ---- the daemon ---- */
 
-/* Only chooses the name: the daemon makes the directory, so that it never exists without a process that removes it. */
+/* Chooses the name of the temporary directory. The daemon makes the directory, so that it never exists without a process
+ * that removes it. */
 static enum status state_dir_name(struct exec *exec, struct error *err)
 {
 	const char *reported = getenv("TMPDIR"), *place = reported && *reported ? reported : "/tmp";
@@ -77,12 +78,12 @@ static enum status state_dir_name(struct exec *exec, struct error *err)
 				 place, strerror(errno));
 	small_file_suffix(suffix);
 	free(exec->config->state_dir);
-	/* Sockets in it have short paths only. */
+	/* The name is short, because paths of unix sockets in the directory have a limit. */
 	exec->config->state_dir = memory_printf("%s/trainyard-exec%.9s", parent, suffix);
 	return STATUS_OK;
 }
 
-/* A state directory of its own is filled once. */
+/* Fills the state directory from --import. Refuses one that has a state already: only the first run imports. */
 static int state_import(const struct exec *exec)
 {
 	const char *state_dir = exec->config->state_dir;
@@ -101,7 +102,7 @@ static int state_import(const struct exec *exec)
 	return rc ? main_failure(&err) : EXIT_GOOD;
 }
 
-/* Once the jobs are stopped, before what there is goes. */
+/* Exports the state: after the jobs have stopped, and before the state directory is removed. */
 static int state_export(const struct exec *exec)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -110,8 +111,8 @@ static int state_export(const struct exec *exec)
 									      : EXIT_GOOD;
 }
 
-/* In a process of its own, which ends when its parent does, however that is: its jobs are stopped then, and what it has in
- * the engine and on the disk is removed. From the beginning on, SIGTERM waits until serve_main() takes it. */
+/* Runs the daemon in a process of its own, which ends whenever its parent ends: it then stops its jobs and removes all
+ * that it has in the engine and on the disk. SIGTERM is blocked from the beginning until serve_main() handles it. */
 static int daemon_main(struct exec *exec, pid_t parent, int ready_fd)
 {
 	struct config *config = exec->config;
@@ -144,7 +145,7 @@ static int daemon_main(struct exec *exec, pid_t parent, int ready_fd)
 		return exported ? exported : exit_code;
 	}
 	if (exec->temporary)
-		tree_remove(config->state_dir, SIZE_MAX); /* it did not start: the engine has nothing of it */
+		tree_remove(config->state_dir, SIZE_MAX); /* the daemon did not start, so the engine has nothing of it */
 	return exit_code;
 }
 
@@ -170,7 +171,7 @@ static enum status daemon_start(struct exec *exec, struct error *err)
 
 /* ---- the command ---- */
 
-/* A variable that does not apply here may be left from a daemon outside of this command. */
+/* Sets a variable; NULL: unsets it, because the environment may have a value for another daemon. */
 static void variable_set(void *arg, const char *name, const char *value)
 {
 	(void)arg;
@@ -180,7 +181,7 @@ static void variable_set(void *arg, const char *name, const char *value)
 		unsetenv(name);
 }
 
-/* Other commands of this program mean this daemon, too: what `env` and `stop` read is of this run. */
+/* Sets the options of this run in the environment, so that `env` and `stop` called by the command use this daemon. */
 static void own_options_set(const struct config *config)
 {
 	AUTO(string) char *state_dir = realpath(config->state_dir, NULL);
@@ -194,7 +195,8 @@ static void own_options_set(const struct config *config)
 	variable_set(NULL, "TRAINYARD_CONFIG", NULL);
 }
 
-/* A directory that stays may have a key, and programs that read its file after this run. */
+/* Sets the environment of the command. Only a temporary state directory has its credentials file made on demand: one
+ * that stays may have a key already, and programs that read the file after this run. */
 static enum status environment_set(struct exec *exec, struct error *err)
 {
 	struct env_settings settings AUTO_ENV_SETTINGS = { .shell = SHELL_SH };
@@ -211,7 +213,7 @@ static enum status environment_set(struct exec *exec, struct error *err)
 	return STATUS_OK;
 }
 
-/* A program opens the file, and waits. */
+/* Fills the credentials file. Called when a program has opened the file, and waits for it. */
 static void credentials_make(struct exec *exec)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -223,8 +225,9 @@ static void credentials_make(struct exec *exec)
 	exec->credentials_fd = -1;
 }
 
-/* A signal to the whole group, as of a terminal's Ctrl-C, comes to the command without this process. One to this process
- * alone has to be passed on. A third process of the group tells one from the other: it notes what comes to it. */
+/* Starts a process that notes the signals that it receives. A signal to the whole process group, such as Ctrl-C on a
+ * terminal, reaches the command directly, while a signal to this process alone must be passed on. If the witness
+ * received the signal too, it went to the group. */
 static void witness_start(struct exec *exec)
 {
 	int fds[2], number;
@@ -247,7 +250,8 @@ static void witness_start(struct exec *exec)
 	exec->note_fd = fds[0];
 }
 
-/* Whether the witness has had this signal, too. Earlier notes are of signals that came while there was no command. */
+/* Returns true if the witness received this signal, too. Earlier notes are skipped: they are of signals that arrived
+ * while no command ran. */
 static bool group_has_had(const struct exec *exec, int number)
 {
 	struct pollfd polled = { .fd = exec->note_fd, .events = POLLIN };
@@ -295,7 +299,7 @@ static int exit_code_of(int status)
 	return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* If the daemon ends before the command, one line says so; the command continues, without a daemon. */
+/* Notes how the daemon ended. If it ends before the command, prints one line; the command continues without a daemon. */
 static void daemon_end_note(struct exec *exec, int status)
 {
 	exec->daemon_pid = 0;
@@ -306,7 +310,7 @@ static void daemon_end_note(struct exec *exec, int status)
 			WIFSIGNALED(status) ? "signal" : "exit code",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	else if (exec->exit_code < 0)
-		exec->exit_code = EXIT_NOT_STARTED; /* it has said why */
+		exec->exit_code = EXIT_NOT_STARTED; /* the daemon has printed the reason */
 }
 
 static void children_reap(struct exec *exec)
@@ -325,7 +329,7 @@ static void children_reap(struct exec *exec)
 		}
 }
 
-/* The jobs are being stopped: the first signal is answered with a line, a second one ends that at once. */
+/* Handles a signal while the daemon stops its jobs: the first prints a line, the second kills the daemon. */
 static void stop_hasten(struct exec *exec)
 {
 	if (exec->hurries++ == 0)
@@ -362,7 +366,7 @@ static void signals_take(struct exec *exec)
 			signal_take(exec, (int)signal.ssi_signo);
 }
 
-/* How long to wait for the next event: without end once the daemon serves, or has ended. 0: it took too long to start. */
+/* The timeout for the next event; -1: no limit, because the daemon serves or has ended; 0: its start took too long. */
 static int wait_ms(const struct exec *exec, int64_t end_us)
 {
 	const int64_t left_us = end_us - clock_mono_us(&system_clock);
@@ -372,7 +376,8 @@ static int wait_ms(const struct exec *exec, int64_t end_us)
 	return left_us > 0 ? (int)(left_us / 1000 + 1) : 0;
 }
 
-/* It has no job yet, and may hang in a call that no signal ends. rest_clean() removes what it has made. */
+/* Kills a daemon that does not start in time. It may hang in a system call that other signals do not end, and has no job
+ * yet. rest_clean() removes its files. */
 static void daemon_give_up(struct exec *exec)
 {
 	fprintf(stderr,
@@ -404,12 +409,12 @@ static void command_run(struct exec *exec)
 		case READY_NOT_YET:
 			break;
 		case READY:
-			exec->ready_fd = -1; /* stays open: the daemon may print on */
+			exec->ready_fd = -1; /* the pipe stays open, because the daemon may still print */
 			exec->serves = true;
 			command_start(exec, line.url);
 			break;
 		case READY_NEVER:
-			exec->ready_fd = -1; /* SIGCHLD reports its end */
+			exec->ready_fd = -1; /* SIGCHLD will report the daemon's end */
 			break;
 		}
 	}
@@ -434,8 +439,8 @@ static void daemon_stop(struct exec *exec)
 	}
 }
 
-/* Removes what the daemon itself has not removed, because it was killed. The command's exit code is kept, unless it is
- * 0. */
+/* Removes what a killed daemon has left. exec->exit_code stays that of the command, unless it is 0 and something could
+ * not be removed. */
 static void rest_clean(struct exec *exec)
 {
 	if (exec->killed)
@@ -448,7 +453,8 @@ static void rest_clean(struct exec *exec)
 		kill(exec->witness_pid, SIGKILL);
 }
 
-/* A signal that is ignored, as nohup has it, stays so: for the command as well. */
+/* Blocks the signals that this process handles. A signal that was ignored at the start, as by nohup, stays ignored, for
+ * the command as well. */
 static void signals_block(struct exec *exec)
 {
 	static const int numbers[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -461,12 +467,13 @@ static void signals_block(struct exec *exec)
 		    (now.sa_handler != SIG_IGN || numbers[i] == SIGCHLD))
 			sigaddset(&exec->taken, numbers[i]);
 	signal(SIGCHLD, SIG_DFL);
-	signal(SIGIO, SIG_DFL); /* ignored, it would not be read */
+	signal(SIGIO, SIG_DFL); /* an ignored signal would not arrive at signal_fd */
 	blocked = exec->taken;
 	sigaddset(&blocked, SIGIO);
 	sigprocmask(SIG_BLOCK, &blocked, &exec->before);
 	exec->signal_fd = signalfd(-1, &blocked, SFD_NONBLOCK | SFD_CLOEXEC);
-	/* The command may have left the terminal to a group of its own: a line to it must not stop this process. */
+	/* A line printed here must not stop this process if the terminal belongs to another process group, such as one
+	 * that the command has made. */
 	exec->output_before = signal(SIGTTOU, SIG_IGN);
 }
 
@@ -494,7 +501,7 @@ int exec_main(struct invocation *invocation)
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "--export: %s is there already", exec.export);
 		return main_usage_error("exec ", &err);
 	}
-	/* exec_config's own; a build without gRPC goes without. */
+	/* A build without gRPC drops exec's own default of --grpc instead of refusing it. */
 	if (!front_is_built() && exec.config->grpc && strcmp(exec.config->grpc, EXEC_GRPC) == 0)
 		free(TAKE(exec.config->grpc));
 	signals_block(&exec);

@@ -32,7 +32,7 @@ static int json_print(const json_t *value)
 
 /* ---- fault ---- */
 
-/* "exitCode=137" is a number, "job=137" a text. */
+/* Converts a value of a rule to JSON: "exitCode=137" is a number, "job=137" a text. */
 static json_t *value_read(const char *member, const char *value)
 {
 	static const char *const texts[] = { "project", "job", "role", "pool", "logPattern", "method" };
@@ -66,7 +66,7 @@ static enum status rule_read(const char *const *words, json_t *rule, struct erro
 	return STATUS_OK;
 }
 
-/* The members of a rule that have no column: "job=my_*, role=worker". */
+/* Appends the members of a rule that have no column of their own: "job=my_*, role=worker". */
 static void rule_write(struct text *text, const json_t *rule)
 {
 	static const char *const reported[] = { "id", "fault", "hits", "createTime", "lastHitTime", NULL };
@@ -177,7 +177,7 @@ int fault_main(struct invocation *invocation)
 
 	if (exit_code)
 		return exit_code;
-	/* The table of verbs lets no other word pass. */
+	/* The last word needs no comparison: the table of verbs refuses other words. */
 	while (i + 1 < sizeof(deeds) / sizeof(deeds[0]) && strcmp(deeds[i].word, word) != 0)
 		i++;
 	return deeds[i].run(invocation, client);
@@ -185,7 +185,7 @@ int fault_main(struct invocation *invocation)
 
 /* ---- clock ---- */
 
-/* The words are "advance" and a time. */
+/* Reads the words "advance TIME" into *ret_step. */
 static enum status advance_read(const struct invocation *invocation, json_t **ret_step, struct error *err)
 {
 	int64_t us = 0;

@@ -20,10 +20,10 @@
 
 enum { LINE_BYTES_MAX = 1 << 20, LAST_LINES = 20, STEP_WIDTH = 100, CONNECT_MS = 5000, ENGINE_ID_SIZE = 256 };
 
-/* ---- what .dockerignore leaves out ---- */
+/* ---- .dockerignore ---- */
 
-/* Source: https://docs.docker.com/build/concepts/context/#dockerignore-files; the last pattern that a path, or a directory
- * that it is in, fits counts. */
+/* The patterns of .dockerignore. The last pattern that matches a path, or a directory above the path, decides.
+ * Source: https://docs.docker.com/build/concepts/context/#dockerignore-files */
 struct ignoring {
 	struct ignored {
 		struct glob *glob;
@@ -84,7 +84,7 @@ static enum status ignoring_read(struct ignoring *ignoring, const char *director
 	return rc ? error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, cause.text) : STATUS_OK;
 }
 
-/* Whether a path or a directory above it fits. */
+/* Returns true if the pattern matches a path or a directory above the path. */
 static bool fits(const struct glob *glob, const char *path)
 {
 	for (size_t length = strcspn(path, "/");; length += 1 + strcspn(path + length + 1, "/")) {
@@ -100,7 +100,7 @@ static bool leaves_out(void *arg, const char *path, bool is_directory)
 	const struct ignoring *ignoring = arg;
 	bool out = false;
 
-	/* The builder reads them in any case. */
+	/* The builder always needs these two files. */
 	if (strcmp(path, "Dockerfile") == 0 || strcmp(path, ".dockerignore") == 0)
 		return false;
 	for (size_t i = 0; i < ignoring->count; i++)
@@ -126,7 +126,7 @@ static enum status context_pack(const char *directory, struct pack *pack, struct
 
 struct building {
 	const char *tag;
-	struct text line; /* of the answer, not yet whole */
+	struct text line; /* the beginning of an incomplete line of the answer */
 	char *last[LAST_LINES];
 	size_t said;   /* lines in all */
 	char *failure; /* NULL: none was reported */
@@ -141,7 +141,7 @@ static void building_deinit(struct building *building)
 	free(building->failure);
 }
 
-/* A piece of the builder's output. */
+/* Handles a piece of the builder's output: keeps the last lines, and shows the current step. */
 static void said_take(struct building *building, const char *said)
 {
 	for (const char *line = said; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -210,7 +210,7 @@ static size_t info_take(char *data, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
-/* Whether @curl's engine is the one with @engine_id, as far as it says. */
+/* Returns false if @curl's engine reports another id than @engine_id; true also if it reports none. */
 static bool engine_is(CURL *curl, const struct endpoint *endpoint, const char *engine_id)
 {
 	struct text url AUTO_TEXT = { 0 }, answer AUTO_TEXT = { 0 };
@@ -226,7 +226,8 @@ static bool engine_is(CURL *curl, const struct endpoint *endpoint, const char *e
 	if (curl_easy_perform(curl) == CURLE_OK)
 		info = json_parse_foreign(answer.data ? answer.data : "", answer.length, 0, NULL);
 	docker_engine_id(info, id, sizeof(id));
-	return !id[0] || strcmp(id, engine_id) == 0; /* the build reports an engine that does not answer */
+	return !id[0] || strcmp(id, engine_id) == 0; /* true without an id: if the engine does not answer, the build
+	                                              * reports the problem */
 }
 
 static CURLcode build_send(CURL *curl, const struct endpoint *endpoint, struct building *building,
@@ -280,7 +281,7 @@ static enum status request_send(const char *engine, const char *engine_id, struc
 			"the image would be built in the engine at %s, but the daemon runs jobs in another one: "
 			"name the daemon's engine with TRAINYARD_ENGINE or DOCKER_HOST",
 			endpoint_name(endpoint));
-	/* An engine that refuses may close before it has read all. */
+	/* An engine that refuses the build may close the connection before it has read the whole archive. */
 	return code == CURLE_OK || *ret_code >= 400
 		       ? STATUS_OK
 		       : error_set(err, STATUS_UNAVAILABLE, NULL, "the engine at %s: %s",
@@ -320,6 +321,6 @@ enum status image_build(const char *engine, const char *engine_id, const char *d
 	if (rc)
 		return rc;
 	if (building.line.length)
-		line_take(&building); /* a refusal may end without a line's end */
+		line_take(&building); /* an error answer may end without a line end */
 	return building.failure || code >= 300 ? failure_report(&building, code, err) : STATUS_OK;
 }

@@ -29,7 +29,7 @@ const struct verb_option lister_options[] = {
 	{ .name = NULL },
 };
 
-/* The lists of options that hold for @verb, in the order of its help. */
+/* Returns one of the lists of options that @verb accepts, in the order of its help. */
 static const struct verb_option *option_list(const struct verb *verb, unsigned number)
 {
 	static const struct verb_option none[] = { { .name = NULL } };
@@ -46,8 +46,8 @@ static const struct verb_option *option_list(const struct verb *verb, unsigned n
 
 enum { OPTION_LISTS = 3, BESIDE_MAX = 32 };
 
-/* @word is "--tail", "--tail=3", or begins with the letter: "-f", "-n3", "-lr". *ret_value: what the word itself has behind
- * that; NULL: nothing. */
+/* Finds the option of @word: "--tail", "--tail=3", or its letter first: "-f", "-n3", "-lr". *ret_value: the rest of the
+ * word after the name or letter; NULL: nothing follows. */
 static const struct verb_option *option_find(const struct verb *verb, const char *word,
 					     const char **ret_value)
 {
@@ -70,7 +70,7 @@ static const struct verb_option *option_find(const struct verb *verb, const char
 	return NULL;
 }
 
-/* INVALID_ARGUMENT: @value is none of @values. @place: "--output: ", or "". */
+/* Checks that @value is one of @values. @place: where it stands, for the error: "--output: ", or "". */
 static enum status value_check(const char *const *values, const char *place, const char *value,
 			       struct error *err)
 {
@@ -100,7 +100,7 @@ static enum status unknown_refuse(const struct verb *verb, const char *word, str
 			 nearest_hint(&nearest, "--", hint));
 }
 
-/* Takes the option in @at's word and, where it stands there, the value in the next word. "-lr" is "-l -r". */
+/* Reads the option at *at and, if its value is the next word, that word too. "-lr" is read as "-l -r". */
 static enum status option_take(struct invocation *invocation, const char *const **at, struct error *err)
 {
 	const char *word = **at, *value;
@@ -149,8 +149,8 @@ static enum status words_check(const struct invocation *invocation, struct error
 	return STATUS_OK;
 }
 
-/* Of a verb that takes the configuration's options, what is no option of its own is read as one of those, and its words
- * come before them: later ones may be their values. */
+/* Reads one word. For a verb that takes the configuration's options, an unknown option is kept in rest, with all words
+ * after it that are not options of the verb: they may be values. So the verb's own words must come first. */
 static enum status word_take(struct invocation *invocation, const char *const **at, struct error *err)
 {
 	const struct verb *verb = invocation->verb;
@@ -173,7 +173,7 @@ static enum status config_take(struct invocation *invocation, struct error *err)
 	const char *beside[BESIDE_MAX + 1] = { NULL };
 	size_t count = 0;
 
-	/* The configuration's reader suggests these, too. */
+	/* Pass the verb's own options, which are suggested for misspelled ones. */
 	for (unsigned list = 0; list < OPTION_LISTS; list++)
 		for (const struct verb_option *option = option_list(invocation->verb, list); option->name;
 		     option++)

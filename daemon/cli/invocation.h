@@ -15,7 +15,7 @@
 
 struct invocation {
 	const struct verb *verb;
-	const char **words; /* ends with NULL; of the process's arguments, as all texts here */
+	const char **words; /* ends with NULL; like all texts here, borrowed from the process's arguments */
 	size_t word_count;
 	const char *const *command; /* the words after "--", ends with NULL; NULL: there was no "--" */
 	struct invocation_option {
@@ -23,31 +23,33 @@ struct invocation {
 		const char *value; /* "" of a flag */
 	} * given;
 	size_t given_count;
-	const char **rest; /* options of the configuration, with their values; ends with NULL */
+	const char **rest; /* options of the configuration with their values, not read yet; ends with NULL */
 	size_t rest_count;
-	struct config config; /* for a verb that takes options of the configuration */
+	struct config config; /* set for a verb that takes options of the configuration */
 };
 
 #define AUTO_INVOCATION __attribute__((cleanup(invocation_deinit)))
 
-/* INVALID_ARGUMENT: one line that names the wrong word. @arguments must live as long as the invocation. */
+/* Reads the command line. INVALID_ARGUMENT: the error is one line that names the wrong word. @arguments must live as
+ * long as the invocation. */
 enum status invocation_read(const struct verb *verb, const char *const *arguments,
 			    struct invocation *ret_invocation, struct error *err);
 void invocation_deinit(struct invocation *invocation);
 
-/* For options in the verb's row; another name is a bug. */
+/* Returns true if the flag was given. @name must be an option in the verb's row; another name is a bug. */
 bool invocation_flag(const struct invocation *invocation, const char *name);
-/* NULL: it was not given. */
+/* Returns the value of an option; NULL: it was not given. */
 const char *invocation_value(const struct invocation *invocation, const char *name);
-/* The values of a repeated option, one per call: begin with *at = 0; NULL: no more. */
+/* Returns the next value of a repeated option; *at must be 0 before the first call. NULL: there are no more. */
 const char *invocation_next(const struct invocation *invocation, const char *name, size_t *at);
-/* A whole number, at least @least; *ret_number is unchanged if the option was not given. */
+/* Reads the value of an option as a whole number of at least @least; *ret_number is unchanged if the option was not
+ * given. */
 enum status invocation_number(const struct invocation *invocation, const char *name, int64_t least,
 			      int64_t *ret_number, struct error *err);
-/* The duration_read() (daemon/base/amount.h) of an option's value; *ret_us is unchanged if the option was not given. */
+/* Reads the value of an option as a duration (daemon/base/amount.h); *ret_us is unchanged if the option was not given. */
 enum status invocation_duration(const struct invocation *invocation, const char *name, int64_t *ret_us,
 				struct error *err);
 
-/* The additional options of all verbs of a kind; both end with a NULL name. */
+/* The options that all verbs of one kind have; both lists end with a NULL name. */
 extern const struct verb_option caller_options[]; /* verb->calls */
 extern const struct verb_option lister_options[]; /* verb->lists */

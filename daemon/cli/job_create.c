@@ -82,7 +82,7 @@ int job_attend(const struct invocation *invocation, struct client *client, const
 		exit_code = created_ask(client, id, project, &ended);
 	if (exit_code)
 		return exit_code;
-	json_object_del(ended, "reason"); /* the log has just printed it */
+	json_object_del(ended, "reason"); /* the log has printed the reason already */
 	text_clear(&line);
 	ending_write(&line, ended);
 	fprintf(stderr, "%s\n", line.data);

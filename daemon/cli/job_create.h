@@ -11,7 +11,7 @@ struct invocation;
 	{                                                                                                    \
 		.name = "detach", .letter = 'd', .help = "print the job's id, and leave it"                  \
 	}
-/* Of verbs that submit. */
+/* The options of verbs that submit a job. */
 #define SUBMIT_OPTIONS                                                                                       \
 	{ .name = "project",                                                                                 \
 	  .hint = "ID",                                                                                      \
@@ -21,18 +21,20 @@ struct invocation;
 		.name = "detach", .letter = 'd', .help = "print the job's id, and leave it"                  \
 	}
 
-/* The project and the region for a new job; the caller frees the project. */
+/* submit_project() returns the project for a new job, which the caller frees; submit_region() returns its region. */
 char *submit_project(const struct invocation *invocation);
 const char *submit_region(const struct invocation *invocation);
 
 /* A job to be submitted. Borrowed. */
 struct submission {
-	const char *collection; /* "jobs" of AI Platform, or one of Vertex AI */
+	const char *collection; /* the API's collection: "jobs" of AI Platform, or one of Vertex AI */
 	const char *project, *region;
 	const json_t *body;
 };
 
-/* EXIT_GOOD and *ret_job, as returned by /_trainyard/v1/jobs/{job}; EXIT_NOT_STARTED: it was refused; EXIT_UNREACHED. */
+/* Submits a job. Returns EXIT_GOOD with *ret_job from /_trainyard/v1/jobs/{job}; EXIT_NOT_STARTED: the daemon refused
+ * the job; EXIT_UNREACHED. */
 int job_submit(struct client *client, const struct submission *submission, json_t **ret_job);
-/* With --detach prints the job's id; otherwise its log to the end, and how it ended. The exit code of `wait`. */
+/* With --detach prints the job's id; otherwise prints its log until it ends, and how it ended. Returns the same exit
+ * codes as `wait`. */
 int job_attend(const struct invocation *invocation, struct client *client, const json_t *job);

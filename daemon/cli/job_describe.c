@@ -38,9 +38,9 @@ static void moment_write(struct text *text, const char *name, const char *time, 
 	member_write(text, name, reported.data);
 }
 
-/* ---- what the daemon knows ---- */
+/* ---- questions to the daemon ---- */
 
-/* The report of the job, or of a pipeline's job, as a new reference. NULL: there is none. */
+/* Returns the report of the job, or of the job behind a pipeline, as a new reference. NULL: there is none. */
 static json_t *report_ask(struct client *client, const json_t *job)
 {
 	const char *families[] = { json_text_at(job, "family"), NULL };
@@ -71,7 +71,7 @@ static bool lines_take(void *arg, const char *data, size_t length)
 	return true;
 }
 
-/* Appends the last lines of a replica, or of all (@replica NULL), indented. */
+/* Appends the last log lines of a replica, indented; @replica NULL: of all replicas. */
 static void last_lines_write(struct client *client, const json_t *job, const char *replica, struct text *text)
 {
 	struct text filter AUTO_TEXT = { 0 };

@@ -8,7 +8,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/main.h"
 
-/* The action for one job; *ret_done describes it. */
+/* An action on one job. *ret_done: a word for the result that is printed. */
 typedef enum status (*job_step)(struct client *client, const json_t *job, const char **ret_done,
 				struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/job_end.h: `trainyard cancel` and `trainyard delete`. Each tries all of its jobs; EXIT_FAILED if one
- * failed. */
+/* daemon/cli/job_end.h: `trainyard cancel` and `trainyard delete`. Both try all jobs of the command line, and return
+ * EXIT_FAILED if one failed. */
 
 struct invocation;
 

@@ -43,9 +43,9 @@ static enum status file_read(const char *path, struct text *text, struct error *
 	return STATUS_OK;
 }
 
-/* ---- which job it is ---- */
+/* ---- the job of the file ---- */
 
-/* Of letters that both APIs take: the file's name, and when. */
+/* Returns a job name from the file's name and the time, with letters that both APIs accept. The caller frees. */
 static char *name_draw(const char *path)
 {
 	const char *last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -86,7 +86,7 @@ static enum status body_read(const struct invocation *invocation, struct job_tex
 	return STATUS_OK;
 }
 
-/* ---- what is done with it ---- */
+/* ---- output ---- */
 
 static void words_write(struct text *text, const json_t *words)
 {
@@ -99,7 +99,7 @@ static void words_write(struct text *text, const json_t *words)
 	}
 }
 
-/* "worker-replica-0  my-image:1 on n1-standard-4: 2 vCPUs, 15.0 GiB" and its command below. */
+/* Prints "worker-replica-0  my-image:1 on n1-standard-4: 2 vCPUs, 15.0 GiB" and below it the command. */
 static void replica_print(const json_t *replica)
 {
 	const json_t *limits = json_object_get(replica, "limits");

@@ -32,7 +32,7 @@ static void text_quote(struct text *filter, const char *value)
 	text_putc(filter, '"');
 }
 
-/* The options as a filter of the list: states are any of those given, labels all of them. */
+/* Appends the options as a filter for the list: a job must be in one of the given states and have all given labels. */
 static enum status filter_make(const struct invocation *invocation, struct text *filter, struct error *err)
 {
 	const char *own = invocation_value(invocation, "filter"), *value;
@@ -58,7 +58,8 @@ static enum status filter_make(const struct invocation *invocation, struct text 
 	return STATUS_OK;
 }
 
-/* One page is appended to @jobs; *token: of the next one. */
+/* Asks for one page of jobs and appends it to @jobs. *token: selects the page; becomes that of the next page, NULL: no
+ * more. */
 static enum status page_ask(const struct invocation *invocation, struct client *client, const char *filter,
 			    unsigned size, char **token, json_t *jobs, struct error *err)
 {
@@ -103,7 +104,8 @@ static void newest_first(json_t *jobs)
 	free(sorted);
 }
 
-/* With --all every job; else those that have not ended, and the newest that have. *ret_more: there are older ones. */
+/* Lists all jobs with --all; otherwise all unfinished jobs and the newest finished ones. *ret_more: true if older
+ * finished jobs are left out. */
 static enum status jobs_ask(const struct invocation *invocation, struct client *client, const char *filter,
 			    json_t *jobs, bool *ret_more, struct error *err)
 {
@@ -116,7 +118,7 @@ static enum status jobs_ask(const struct invocation *invocation, struct client *
 		struct text which AUTO_TEXT = { 0 };
 		AUTO(string) char *token = NULL;
 
-		/* The state first: a row of another half is then passed over before its labels are read. */
+		/* The state is first in the filter, so that the labels of jobs in other states are not read. */
 		text_printf(&which, "%s%s%s", all ? "" : halves[half], *filter && !all ? " AND " : "",
 			    filter);
 		do
@@ -130,7 +132,7 @@ static enum status jobs_ask(const struct invocation *invocation, struct client *
 	return rc;
 }
 
-/* ---- how they are printed ---- */
+/* ---- output ---- */
 
 static const struct table_column columns[] = {
 	{ .title = "NAME", .least = 16 },
@@ -221,18 +223,18 @@ static void jobs_write(const struct invocation *invocation, int64_t now_us, json
 
 /* ---- again and again ---- */
 
-/* No job is in two states: the daemon then sends a short line for each job that changes, instead of the job. */
+/* A filter that no job matches: the stream then has a short line for each change instead of the whole job. */
 #define CHANGES_ALONE "state=QUEUED AND state=RUNNING"
 
 struct watched {
 	const struct invocation *invocation;
 	json_t *jobs;
 	bool more, changed;
-	int64_t ahead_us; /* the daemon's time less this machine's */
+	int64_t ahead_us; /* the daemon's time minus this machine's */
 	struct text shown;
 };
 
-/* Draws the list that was read last. Without changes of jobs, their ages change. */
+/* Draws the last list again if its text changes: ages change even if no job does. */
 static bool watched_draw(void *arg)
 {
 	struct watched *watched = arg;
@@ -266,7 +268,7 @@ static enum status watched_read(struct watched *watched, struct client *client, 
 	return STATUS_OK;
 }
 
-/* Ends the reading behind a group of changes: the list is then read again. */
+/* Stops reading at the end of a group of changes, so that the list is read again. */
 static bool change_take(void *arg, const json_t *line)
 {
 	struct watched *watched = arg;
@@ -296,7 +298,7 @@ static int jobs_watch(const struct invocation *invocation, struct client *client
 			break;
 		watched.changed = false;
 		rc = job_watch_read(&watch, client, 0, &err);
-		if (rc == STATUS_UNAVAILABLE) { /* the next list waits for the daemon */
+		if (rc == STATUS_UNAVAILABLE) { /* the next jobs_ask() waits for the daemon */
 			error_deinit(&err);
 			rc = STATUS_OK;
 		}

@@ -33,22 +33,22 @@ const char *const log_severities[] = { "DEFAULT", "DEBUG",    "INFO",  "NOTICE",
 const char *const log_outputs[] = { "text", "json", NULL };
 
 struct log_printing {
-	struct json_lines lines; /* of the stream */
+	struct json_lines lines; /* reads the stream */
 	bool json, timestamps, prefix, terminal, own_stdout;
 	regex_t *pattern; /* NULL: all lines */
 	char *replicas[REPLICAS_COLOURED];
 	size_t replica_count;
 	int prefix_width;
-	/* Of a log that is followed: where it goes on once the connection broke. */
+	/* The position in a followed log, from which a new connection continues. */
 	char *cursor;  /* NULL: none came */
 	int64_t total; /* lines in all */
 	int64_t taken; /* lines since */
-	bool ended;    /* the job has, and its last line was printed */
+	bool ended;    /* the job has ended, and its last line was printed */
 };
 
 /* ---- one line ---- */
 
-/* The number of a replica among those that have appeared: selects its colour. */
+/* Returns the number of a replica in the order of appearance, which selects its colour. */
 static size_t replica_number(struct log_printing *printing, const char *replica)
 {
 	for (size_t i = 0; i < printing->replica_count; i++)
@@ -82,7 +82,7 @@ static void time_print(FILE *file, const char *time)
 	fprintf(file, "%s.%03d ", reported, (int)(us / 1000 % 1000));
 }
 
-/* On a terminal as a line that drives nothing; else the text itself. */
+/* Prints a message: on a terminal without control characters, otherwise unchanged. */
 static void message_print(const struct log_printing *printing, FILE *file, const char *message)
 {
 	struct text spaced AUTO_TEXT = { 0 }, reported AUTO_TEXT = { 0 };
@@ -136,7 +136,7 @@ static void line_print(struct log_printing *printing, const json_t *line)
 		puts(whole);
 		return;
 	}
-	if (file == stderr) /* both may be one pipe, and keep their order there */
+	if (file == stderr) /* stdout and stderr may be the same pipe: keep the order of the lines */
 		fflush(stdout);
 	if (printing->timestamps)
 		time_print(file, json_text_at(line, "time"));
@@ -147,7 +147,7 @@ static void line_print(struct log_printing *printing, const json_t *line)
 
 /* ---- the stream ---- */
 
-/* A line of the log, or a cursor, or the end. */
+/* Handles one line of the stream: a log line, a cursor, or the end. Returns false to stop reading. */
 static bool line_take(void *arg, const json_t *line)
 {
 	struct log_printing *printing = arg;
@@ -200,7 +200,8 @@ static void clause_add(struct text *filter, const char *clause)
 	text_printf(filter, "%s(%s)", filter->length ? " AND " : "", clause);
 }
 
-/* A replica is worker-1 in commands and worker-replica-1 in the log of AI Platform. */
+/* Appends the filter for the --replica options. A replica is worker-1 in commands, but worker-replica-1 in the log of AI
+ * Platform, so both names are in the filter. */
 static void replicas_write(const struct invocation *invocation, struct text *filter)
 {
 	struct text clause AUTO_TEXT = { 0 };
@@ -309,7 +310,7 @@ static bool asks_service(const struct invocation *invocation)
 	return replica && strcmp(replica, "service") == 0;
 }
 
-/* Waits for the daemon, and says so. False: it has not come in time. */
+/* Waits for a daemon that does not answer, with a message. Returns false if it is still away after ASK_AWAY_US. */
 static bool daemon_await(struct client *client)
 {
 	const int64_t end_us = clock_mono_us(&system_clock) + ASK_AWAY_US;
@@ -338,11 +339,11 @@ static enum status stream_read(struct client *client, const char *path, struct l
 		text_percent(&onward, printing->cursor, URL_UNRESERVED);
 		text_printf(&onward, "&skip=%lld", (long long)printing->taken);
 	}
-	text_clear(&printing->lines.line); /* an incomplete line will be sent again */
+	text_clear(&printing->lines.line); /* forget an incomplete line: the daemon sends it again */
 	return client_read(client, onward.data, lines_take, printing, err);
 }
 
-/* Until the job has ended, across restarts of the daemon. */
+/* Prints the log until the job has ended, and reconnects when the daemon restarts. */
 static int log_follow(struct client *client, const char *path, struct log_printing *printing)
 {
 	for (unsigned breaks = 0; breaks < BREAKS_MAX; breaks++) {

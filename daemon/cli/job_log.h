@@ -10,15 +10,15 @@ struct invocation;
 
 extern const char *const log_severities[], *const log_outputs[]; /* end with NULL */
 
-/* The options of `logs`; for a verb without them: all lines. */
+/* The options of `logs`. A verb that has no such options prints all lines. */
 struct log_options {
 	const struct invocation *invocation;
 	bool follow;
 	bool json; /* lines as JSON */
 };
 
-/* Prints the log of a job from /_trainyard/v1/jobs; EXIT_GOOD if all was printed. Ctrl-C while following ends the
- * process and prints how to cancel the job, which continues. */
+/* Prints the log of a job from /_trainyard/v1/jobs. Returns EXIT_GOOD if all of it was printed. While it follows the
+ * log, Ctrl-C prints how to cancel the job and ends the process; the job continues. */
 int log_print(struct client *client, const json_t *job, const struct log_options *options);
 
 int logs_main(struct invocation *invocation);

@@ -12,7 +12,7 @@
 
 enum { NAME_KEPT = 80 };
 
-/* The name with the time behind it, in letters that both APIs take in a name. */
+/* Returns the name followed by the time, with letters that both APIs accept in a name. The caller frees. */
 static char *name_again(const char *name)
 {
 	const time_t now = time(NULL);
@@ -32,7 +32,7 @@ static void program_change(json_t *container, const char *image, const json_t *a
 		json_object_set(container, "args", (json_t *)args);
 }
 
-/* Of each pool; in a pipeline the job's own inputs are what it has. */
+/* Changes the containers of all worker pools in a Vertex AI job. */
 static void vertex_change(json_t *spec, const char *image, const json_t *args)
 {
 	json_t *pool;
@@ -46,7 +46,7 @@ static void vertex_change(json_t *spec, const char *image, const json_t *args)
 	}
 }
 
-/* The arguments of AI Platform are all replicas', the images each pool's. */
+/* Changes an AI Platform job: each pool has its own image, while the arguments are shared by all replicas. */
 static void ml_change(json_t *input, const char *image, const json_t *args)
 {
 	static const char *const pools[] = { "masterConfig", "workerConfig", "parameterServerConfig",
@@ -59,7 +59,7 @@ static void ml_change(json_t *input, const char *image, const json_t *args)
 		json_object_set(input, "args", (json_t *)args);
 }
 
-/* Makes a new job's request from an old job: fields that the service adds are ignored by the service itself. */
+/* Makes the request for a new job from an old job. Fields that the service has added stay, because it ignores them. */
 static void body_change(const struct invocation *invocation, json_t *body, bool ml)
 {
 	const char *image = invocation_value(invocation, "image"),

@@ -18,21 +18,22 @@
 
 const char *const run_apis[] = { "vertex", "ml", NULL };
 
-/* What deploy/runtime/build makes, and what AI Platform Training calls its newest runtime. */
+/* RUNTIME_IMAGE is the name that deploy/runtime/build gives the image; the versions are those of AI Platform Training's
+ * newest runtime. */
 #define RUNTIME_IMAGE   "trainyard-runtime"
 #define RUNTIME_VERSION "2.11"
 #define PYTHON_VERSION  "3.7"
 
 enum { NAME_LENGTH = 64 };
 
-/* What the options say, whichever API is asked. */
+/* The options of the command line, for both APIs. */
 struct run {
 	const struct invocation *invocation;
 	char *name;
 	char *image; /* NULL: of the runtime version */
 	const char *machine, *output;
-	const char *directory;      /* with a Dockerfile to build the image of; NULL: the image is there */
-	const char *package;        /* the folder of a Python package to run; NULL: the image's own program */
+	const char *directory;      /* directory with a Dockerfile to build the image from; NULL: the image exists */
+	const char *package;        /* folder of a Python package to run; NULL: the image's own program runs */
 	char *package_uri, *module; /* once it is staged */
 	char *gpu_type;             /* NULL: none */
 	int64_t gpu_count, worker_count, ps_count;
@@ -51,7 +52,7 @@ static void run_deinit(struct run *run)
 	json_decref(run->environment);
 }
 
-/* "T4", "T4:2", "NVIDIA_TESLA_T4:1", "2", which is of T4. */
+/* Reads the type and the number of GPUs: "T4", "T4:2", "NVIDIA_TESLA_T4:1", or "2", which means two T4s. */
 static enum status gpu_read(struct run *run, struct error *err)
 {
 	/* Source: https://cloud.google.com/vertex-ai/docs/training/configure-compute (read 2026-11-22) */
@@ -110,7 +111,8 @@ static enum status environment_read(struct run *run, struct error *err)
 	return STATUS_OK;
 }
 
-/* Of letters that both APIs take: the image's last part, and when. Microseconds: many may be run by one script. */
+/* Returns a job name from the last part of the image's name and the time, with letters that both APIs accept. The time
+ * has microseconds because one script may run many jobs. The caller frees. */
 static char *name_draw(const char *image)
 {
 	const char *last = strrchr(image, '/') ? strrchr(image, '/') + 1 : image;
@@ -131,7 +133,7 @@ static char *name_draw(const char *image)
 	return name;
 }
 
-/* A directory's own name, in letters that the name of an image may have. */
+/* Makes an image name from the directory's name, with letters that image names may have. */
 static enum status tag_draw(const char *directory, char **ret_tag, struct error *err)
 {
 	AUTO(string) char *path = realpath(directory, NULL);
@@ -150,7 +152,7 @@ static enum status tag_draw(const char *directory, char **ret_tag, struct error 
 	return STATUS_OK;
 }
 
-/* Which image runs, and where it or its program comes from. */
+/* Finds the image to run, and the directory to build it from or the package to run in it. */
 static enum status source_read(struct run *run, struct error *err)
 {
 	const char *image = run->invocation->words[0];
@@ -203,7 +205,7 @@ static enum status run_read(struct run *run, struct error *err)
 	return rc ? rc : environment_read(run, err);
 }
 
-/* ---- as the APIs have it ---- */
+/* ---- the requests of both APIs ---- */
 
 static json_t *vertex_pool(const struct run *run, int64_t count, bool gpus)
 {
@@ -225,7 +227,8 @@ static json_t *vertex_pool(const struct run *run, int64_t count, bool gpus)
 			 run->package ? "pythonPackageSpec" : "containerSpec", program);
 }
 
-/* The pools' places say what they are: an empty one keeps the place of workers. */
+/* Makes the request of Vertex AI. The position of a pool tells its role, so parameter servers without workers need an
+ * empty pool in the position of the workers. */
 static json_t *vertex_body(const struct run *run)
 {
 	json_t *pools = json_array(), *spec = json_pack("{s:o}", "workerPoolSpecs", pools);
@@ -283,9 +286,9 @@ static json_t *ml_body(const struct run *run)
 	return json_pack("{s:s, s:o}", "jobId", run->name, "trainingInput", input);
 }
 
-/* ---- what the job needs before it is submitted ---- */
+/* ---- preparations ---- */
 
-/* In the daemon's engine, which /healthz identifies. */
+/* Builds the image, in the engine that the daemon uses: /healthz has that engine's id. */
 static enum status image_make(const struct run *run, struct client *client, struct error *err)
 {
 	static const char *const none[] = { NULL };
@@ -306,7 +309,8 @@ static enum status image_make(const struct run *run, struct client *client, stru
 				run->directory, run->image, err);
 }
 
-/* EXIT_GOOD; EXIT_USAGE: of something on this machine; EXIT_UNREACHED or EXIT_NOT_STARTED. */
+/* Uploads the package. Returns EXIT_GOOD; EXIT_USAGE: the package on this machine is wrong; EXIT_UNREACHED or
+ * EXIT_NOT_STARTED. */
 static int package_make(struct run *run, const char *project)
 {
 	struct error err AUTO_ERROR = { 0 };

@@ -8,13 +8,14 @@
 
 struct client;
 
-/* The timeline of a job; the caller's. NULL: it cannot be read. */
+/* Asks for the timeline of a job; the caller owns the result. NULL: it cannot be read. */
 json_t *timeline_ask(struct client *client, const json_t *job);
-/* Appends a line for each event: when, how long after the one before, and what. */
+/* Appends a line for each event: its time, the time since the event before, and its description. */
 void timeline_write(struct text *text, const json_t *timeline);
-/* The replica of that name within a timeline; NULL: none. Borrowed. */
+/* Returns the replica with that name in a timeline, borrowed; NULL: none. */
 const json_t *timeline_replica(const json_t *timeline, const char *name);
-/* The last end of a replica that is a reason for the job's outcome; NULL: none. Borrowed. *ret_others: how many more. */
+/* Returns the last end of a replica that is a reason for the job's outcome, borrowed; NULL: none. *ret_others: the
+ * number of other replicas with such an end. */
 const json_t *timeline_blamed(const json_t *timeline, size_t *ret_others);
-/* "exited with 3", "lost", or "-" while it runs. */
+/* Appends how a replica ended: "exited with 3", "lost", or "-" while it runs. */
 void replica_end_report(struct text *text, const json_t *replica);

@@ -14,7 +14,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-/* So many jobs are filtered by the daemon; of more, the changes of all jobs are read. */
+/* FILTERED_MAX: up to this number of jobs the daemon filters the stream; for more, the changes of all jobs are read. */
 enum { CALM_MS = 200, FILTERED_MAX = 50 };
 
 void ending_write(struct text *text, const json_t *job)
@@ -34,7 +34,8 @@ void ending_write(struct text *text, const json_t *job)
 	}
 }
 
-/* How far a job has come: a state that is waited for is passed by a later one. The ends are no steps of each other. */
+/* The number of a state in the order of a job's life, so that a later state also satisfies a wait for an earlier one.
+ * -1: FAILED and other states that are not in this order. */
 static int step_of(const char *state)
 {
 	static const char *const steps[] = { "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED" };
@@ -45,7 +46,7 @@ static int step_of(const char *state)
 	return -1;
 }
 
-/* Whether nothing more is to be waited for; *ret_exit: what came of it. */
+/* Returns true if the wait for this job is over; *ret_exit is then its exit code. */
 static bool is_over(const char *state, const char *wanted, int *ret_exit)
 {
 	*ret_exit = EXIT_GOOD;
@@ -67,9 +68,9 @@ struct wait {
 	struct client *client;
 	const char *wanted; /* NULL: the end */
 	struct awaited {
-		char *name;  /* as its API knows it; NULL: not looked at yet */
+		char *name;  /* the job's name in its API; NULL: not asked yet */
 		char *id;    /* likewise */
-		char *uid;   /* as the stream of changes knows it; NULL: it was not in it yet */
+		char *uid;   /* the job's uid in the stream of changes; NULL: the stream has not had it yet */
 		char *stand; /* "train (123) is RUNNING" */
 		bool over;
 	} * jobs;
@@ -77,7 +78,7 @@ struct wait {
 	int exit_code;
 };
 
-/* A failure counts for more than a cancellation. */
+/* Combines exit codes of several jobs: EXIT_FAILED has precedence over EXIT_CANCELLED. */
 static void exit_add(struct wait *wait, int exit_code)
 {
 	if (wait->exit_code != EXIT_FAILED && exit_code)
@@ -96,7 +97,7 @@ static void stand_show(struct awaited *awaited, const json_t *job, const char *s
 	progress_show("%s%s%s", awaited->stand, reason ? ": " : "", reason ? reason : "");
 }
 
-/* The job as it is now. */
+/* Handles the current state of a job: prints a line if the wait for it is over. */
 static void job_take(struct wait *wait, struct awaited *awaited, const json_t *job)
 {
 	const char *state = json_text_at(job, "state");
@@ -117,7 +118,7 @@ static void job_take(struct wait *wait, struct awaited *awaited, const json_t *j
 	fflush(stdout);
 }
 
-/* EXIT_GOOD, or why the daemon cannot be asked. */
+/* Asks for one job. Returns EXIT_GOOD, or the exit code if the daemon cannot be asked. */
 static int job_look(struct wait *wait, size_t number)
 {
 	struct awaited *awaited = &wait->jobs[number];
@@ -127,7 +128,7 @@ static int job_look(struct wait *wait, size_t number)
 
 	if (outcome)
 		return outcome;
-	if (!awaited->name) { /* from now on it is this job, whatever else is called so */
+	if (!awaited->name) { /* keep to this job, even if a new job gets the same short name */
 		awaited->name = memory_strdup(json_text_at(job, "name"));
 		awaited->id = memory_strdup(json_text_at(job, "id"));
 	}
@@ -144,7 +145,7 @@ static int time_out(const struct wait *wait)
 	return EXIT_TIMED_OUT;
 }
 
-/* Waits for a daemon that restarts. If it stays away, the user's time limit counts first. */
+/* Asks for all jobs, and waits for a daemon that restarts, but not beyond the user's time limit @left_us. */
 static int jobs_look(struct wait *wait, int64_t left_us)
 {
 	client_wait_out(wait->client, left_us < ASK_AWAY_US ? left_us : ASK_AWAY_US);
@@ -175,8 +176,8 @@ static bool job_hear(struct wait *wait, const char *uid, const json_t *job)
 	return wait->left > 0;
 }
 
-/* Whether a job that is waited for is no longer in the stream: it has to be looked at again. @uid: only that one;
- * NULL: one that never was in it. */
+/* Returns true if a job that is waited for is not in the stream, so that it must be asked for again. @uid: looks only at
+ * the job with this uid; NULL: at jobs that were never in the stream. */
 static bool one_is_missing(const struct wait *wait, const char *uid)
 {
 	for (size_t i = 0; i < wait->invocation->word_count; i++) {
@@ -217,7 +218,8 @@ static void filter_write(const struct wait *wait, struct text *filter)
 	}
 }
 
-/* Until all have reached it, the time is up, or the stream ends. EXIT_GOOD, or why the daemon cannot be asked. */
+/* Reads the stream until the wait is over for all jobs, @limit_us is over, or the stream ends. Returns EXIT_GOOD, or the
+ * exit code if the daemon cannot be asked. */
 static int changes_follow(struct wait *wait, int64_t limit_us)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -231,8 +233,8 @@ static int changes_follow(struct wait *wait, int64_t limit_us)
 	return rc && rc != STATUS_UNAVAILABLE ? ask_failure(wait->client, &err) : EXIT_GOOD;
 }
 
-/* A look finds the jobs that the words name; the stream then tells of their changes. Where it ends, as with a daemon
- * that restarts, they are looked at again. */
+/* Asks for all jobs once, then reads their changes from the stream. When the stream ends, for example because the daemon
+ * restarts, asks for all jobs again. */
 static int jobs_await(struct wait *wait, int64_t timeout_us)
 {
 	const int64_t end_us = clock_mono_us(&system_clock) + timeout_us;

@@ -7,7 +7,8 @@
 
 struct invocation;
 
-/* EXIT_GOOD: all reached it; EXIT_FAILED, EXIT_CANCELLED: one can no longer reach it; EXIT_TIMED_OUT. */
+/* Runs `trainyard wait`. Returns EXIT_GOOD: all jobs reached the state; EXIT_FAILED or EXIT_CANCELLED: one of them can
+ * no longer reach it; EXIT_TIMED_OUT. */
 int wait_main(struct invocation *invocation);
 /* Appends how a job ended: "train (123) FAILED after 12s: the reason". */
 void ending_write(struct text *text, const json_t *job);

@@ -13,11 +13,12 @@ struct client;
 
 struct job_watch {
 	const char *project, *filter; /* NULL: all jobs */
-	/* Gets each line: {"all": true}, {"uid", "job"}, {"uid", "removed"} or {"position"}; false ends the reading. */
+	/* Gets each line: {"all": true}, {"uid", "job"}, {"uid", "removed"} or {"position"}; returns false to stop
+	 * reading. */
 	bool (*take)(void *arg, const json_t *line);
-	bool (*tick)(void *arg); /* about once a second; false ends the reading; NULL: none */
+	bool (*tick)(void *arg); /* called about once a second; returns false to stop reading; NULL: none */
 	void *arg;
-	char *position; /* of the last position line: the next reading goes on there; NULL: begins with all jobs */
+	char *position; /* from the last position line: the next reading continues there; NULL: begins with all jobs */
 };
 
 void job_watch_deinit(struct job_watch *watch);

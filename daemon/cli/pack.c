@@ -43,7 +43,7 @@ enum status pack_open(bool compressed, struct pack **ret_pack, struct error *err
 	}
 	pack = memory_calloc(1, sizeof(*pack));
 	pack->fd = fd;
-	/* 'T': as it is. The first level is half as small and four times as fast as the usual one. */
+	/* 'T': not compressed. Level 1 is four times as fast as the default level, and compresses half as well. */
 	pack->file = gzdopen(copy, compressed ? "wb1" : "wbT");
 	if (!pack->file)
 		memory_exhausted(PIECE_BYTES);

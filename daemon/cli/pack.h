@@ -11,15 +11,15 @@
 
 struct pack;
 
-/* @compressed: with gzip. UNAVAILABLE: no temporary file can be made. */
+/* Opens an archive. @compressed: with gzip. UNAVAILABLE: no temporary file can be made. */
 enum status pack_open(bool compressed, struct pack **ret_pack, struct error *err);
 void pack_close(struct pack *pack);
 DEFINE_AUTO(pack, struct pack *, pack_close)
 
-/* Adds a file with that text. */
+/* Adds a file named @name with the content @text. */
 void pack_text(struct pack *pack, const char *name, const char *text);
 
-/* Whether to leave out a file or directory. @path: relative to the packed directory. */
+/* Returns true to leave out a file or directory. @path: relative to the packed directory. */
 typedef bool (*pack_filter)(void *arg, const char *path, bool is_directory);
 /* Adds all files, directories and symbolic links below @directory, in the order of their names, under "@name/" ("": at
  * the top). Modes and times are kept, owners are not; sockets, devices and pipes are left out. @leaves_out: NULL:
@@ -27,5 +27,6 @@ typedef bool (*pack_filter)(void *arg, const char *path, bool is_directory);
 enum status pack_directory(struct pack *pack, const char *directory, const char *name, pack_filter leaves_out,
 			   void *arg, struct error *err);
 
-/* Ends the archive. *ret_fd: reads it from its beginning; belongs to the pack. UNAVAILABLE: it could not be written. */
+/* Completes the archive. *ret_fd: belongs to the pack, and reads the archive from its beginning. UNAVAILABLE: the
+ * archive could not be written. */
 enum status pack_finish(struct pack *pack, int *ret_fd, int64_t *ret_bytes, struct error *err);

@@ -27,11 +27,11 @@ static const char setup[] =
 	"      install_requires=[line.strip() for line in lines\n"
 	"                        if line.strip() and not line.lstrip().startswith(('#', '-'))])\n";
 
-/* A package and where it stands. */
+/* A package and its place on the disk. */
 struct package {
 	char *root; /* the directory above the package's modules */
-	char *name; /* of the directory with the modules; NULL: the root's own setup says which they are */
-	bool has_setup; /* the root has its own */
+	char *name; /* name of the directory with the modules; NULL: the setup file of the root tells */
+	bool has_setup; /* the root has a setup file of its own */
 };
 
 static void package_deinit(struct package *package)
@@ -87,7 +87,7 @@ static enum status package_find(const char *directory, struct package *package, 
 	return STATUS_OK;
 }
 
-/* Whether "a.b.c" is a file a/b/c.py, or a package that can be run, below the root. */
+/* Returns true if "a.b.c" is a file a/b/c.py below the root, or a package there that Python can run. */
 static bool module_is_there(const struct package *package, const char *module)
 {
 	AUTO(string) char *path = memory_strdup(module);
@@ -122,7 +122,7 @@ static enum status module_find(const struct package *package, const char *wanted
 	if (wanted && !module_is_name(wanted))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "--module: \"%s\" is not the name of a module such as trainer.task", wanted);
-	/* Where the root's own setup says what there is, modules may lie anywhere below. */
+	/* With a setup file of its own, the root may have its modules anywhere, so the module is not searched. */
 	if (wanted && (package->has_setup || module_is_there(package, wanted))) {
 		*ret_module = memory_strdup(wanted);
 		return STATUS_OK;
@@ -143,9 +143,10 @@ static enum status module_find(const struct package *package, const char *wanted
 			 package->name ? package->name : package->root);
 }
 
-/* ---- what goes into it ---- */
+/* ---- the files of a package ---- */
 
-/* Files that do not belong into a package: hidden files, and results of Python, builds and virtual environments. */
+/* Returns true for files that a package does not need: hidden files, and results of Python, builds and virtual
+ * environments. */
 static bool leaves_out(void *arg, const char *path, bool is_directory)
 {
 	const char *directory = arg;
@@ -168,7 +169,7 @@ static enum status whole_pack(struct pack *pack, const struct package *package, 
 	return pack_directory(pack, package->root, "package", leaves_out_of_project, package->root, err);
 }
 
-/* A small file in the package or beside it. */
+/* Packs requirements.txt from the package, or from the directory above it. */
 static enum status requirements_pack(struct pack *pack, const struct package *package, const char *directory,
 				     struct error *err)
 {
@@ -198,7 +199,7 @@ static enum status modules_pack(struct pack *pack, const struct package *package
 
 /* ---- where it goes ---- */
 
-/* A bucket of trainyard's has to be there with --buckets strict. */
+/* Makes the bucket of trainyard's own, because with --buckets strict it does not appear on first use. */
 static enum status bucket_make(struct client *client, const char *project, struct error *err)
 {
 	AUTO(json) json_t *bucket = json_pack("{s:s}", "name", STAGING_BUCKET);

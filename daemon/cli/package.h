@@ -7,10 +7,10 @@ struct client;
 
 /* What to pack, and where to upload it. Borrowed. */
 struct package_options {
-	const char *directory; /* with the package's modules, or with a setup.py or pyproject.toml */
+	const char *directory; /* folder with the package's modules, or with a setup.py or pyproject.toml */
 	const char *
-		module; /* the module to run, "trainer.task"; NULL: the package's "task", or else its __main__ */
-	const char *output; /* "gs://BUCKET/PREFIX" to upload it below; NULL: a bucket of trainyard's */
+		module; /* the module to run, "trainer.task"; NULL: the package's module "task", or else its __main__ */
+	const char *output; /* "gs://BUCKET/PREFIX" for the upload; NULL: a bucket of trainyard's own */
 	const char *project, *job;
 };
 

@@ -17,7 +17,7 @@ struct plot {
 	const struct plot_point *points;
 	size_t count;
 	bool maximize;
-	unsigned columns, rows, spread; /* @spread: columns from one trial to the next */
+	unsigned columns, rows, spread; /* spread: the number of columns from one trial to the next */
 	double low, high;
 	unsigned char *marks; /* rows × columns, the top row first */
 };
@@ -30,7 +30,8 @@ static void range_add(struct plot *plot, double value)
 	plot->high = isnan(plot->high) || value > plot->high ? value : plot->high;
 }
 
-/* False: nothing is known of any trial. Bands count where they do not dwarf all else. */
+/* Finds the range of values. Returns false if no trial has a value. Deviations of the model's predictions widen the
+ * range unless they would dwarf all else. */
 static bool range_find(struct plot *plot)
 {
 	double narrow;
@@ -48,7 +49,7 @@ static bool range_find(struct plot *plot)
 			range_add(plot, plot->points[i].mean - plot->points[i].deviation);
 			range_add(plot, plot->points[i].mean + plot->points[i].deviation);
 		}
-	if (plot->high - plot->low <= fabs(plot->high) * 1e-12) { /* one line in the middle */
+	if (plot->high - plot->low <= fabs(plot->high) * 1e-12) { /* all values are equal: draw one line in the middle */
 		const double margin = plot->high != 0 ? fabs(plot->high) / 2 : 1;
 
 		plot->low -= margin;
@@ -57,7 +58,7 @@ static bool range_find(struct plot *plot)
 	return true;
 }
 
-/* The row of a value, 0 at the top; outside of the range the nearest one. */
+/* Returns the row of a value, 0 at the top; for a value outside of the range the nearest row. */
 static unsigned row_of(const struct plot *plot, double value)
 {
 	const double share = (plot->high - value) / (plot->high - plot->low);
@@ -103,7 +104,7 @@ static void point_draw(struct plot *plot, size_t index)
 				plot->marks[row * plot->columns + column] = MARK_BAND;
 }
 
-/* The best so far, as a line through all columns from its trial to the next better one. */
+/* Draws the best value so far, as a line from the trial that has it to the next better trial. */
 static void best_draw(struct plot *plot)
 {
 	double best = NAN;
@@ -123,7 +124,7 @@ static void best_draw(struct plot *plot)
 		mark_put(plot, column_of(plot, at), best, MARK_BEST);
 }
 
-/* Writes a mark; *style is that of the one before, which goes on where it is the same. */
+/* Appends a mark. *style is the style of the mark before; a new style is written only if it differs. */
 static void mark_write(struct text *text, enum mark mark, enum style *style)
 {
 	static const struct {
@@ -162,7 +163,7 @@ static void row_write(struct text *text, const struct plot *plot, unsigned row)
 	text_putc(text, '\n');
 }
 
-/* The numbers of trials, as many as have room. */
+/* Appends the axis with the numbers of trials, as many as fit. */
 static void axis_write(struct text *text, const struct plot *plot)
 {
 	const unsigned last = column_of(plot, plot->count - 1);

@@ -11,7 +11,7 @@
 
 enum { INDENT = 8 };
 
-/* "train", or "search trial 3"; of a resource's name the last part. */
+/* Returns the text for a job: its name, for example "train", or "search trial 3". Of a resource name only the last part. */
 static char *job_text(const json_t *job)
 {
 	const char *name = json_text_at(job, "displayName"), *trial = json_text_at(job, "trial");
@@ -37,7 +37,7 @@ static bool wants(const struct invocation *invocation, const char *form)
 	return given && strcmp(given, form) == 0;
 }
 
-/* EXIT_GOOD and the daemon's answer at @path, or as ask_failure(). */
+/* Asks the daemon for @path. Returns EXIT_GOOD and the answer, or as ask_failure(). */
 static int answer_ask(const struct invocation *invocation, const char *path, struct client **ret_client,
 		      json_t **ret_answer)
 {
@@ -113,14 +113,14 @@ static void waiting_put(struct table *table, const json_t *job, int64_t now_us)
 	reason_put(table, job);
 }
 
-/* "3 of 20 jobs"; @most: NULL: there is no limit. */
+/* Appends "3 of 20 jobs"; @most NULL: there is no limit, and only the used number is appended. */
 static void share_write(struct text *text, const char *used, const char *most, const char *unit)
 {
 	text_printf(text, "%s%s%s%s %s", text->length ? ", " : "", used, most ? " of " : "", most ? most : "",
 		    unit);
 }
 
-/* "1 of 8 jobs, 2 of 64 containers, 4 of 8 CPUs, 15.0 GiB of 30.0 GiB memory" */
+/* Appends the used room: "1 of 8 jobs, 2 of 64 containers, 4 of 8 CPUs, 15.0 GiB of 30.0 GiB memory". */
 static void room_write(struct text *text, const json_t *room)
 {
 	const char *node = json_text_at(room, "node");
@@ -156,7 +156,7 @@ static const struct table_column prepared_columns[] = {
 	{ .title = NULL },
 };
 
-/* Jobs that are prepared, and searches with a trial that waits for its image. */
+/* Appends the jobs in preparation, and searches with a trial that waits for its image. */
 static void prepared_write(struct text *text, const json_t *listed, int64_t now_us)
 {
 	struct table table AUTO_TABLE = { .columns = prepared_columns };
@@ -242,7 +242,7 @@ static const struct table_column gpu_columns[] = {
 	{ .title = NULL },
 };
 
-/* One row for each replica that holds it. */
+/* Adds one row for each replica that holds the GPU. */
 static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
 {
 	const json_t *holders = json_object_get(gpu, "holders");
@@ -268,7 +268,7 @@ static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
 	}
 }
 
-/* The treatment of jobs that request more GPUs than there are. */
+/* The description of an --accelerator-policy: what happens to jobs that request more GPUs than there are. */
 static const char *policy_text(const char *policy)
 {
 	static const char *const reported[][2] = {

@@ -50,8 +50,8 @@ static void status_write(struct text *text, int64_t status)
 	text_puts(text, terminal_style(stdout, STYLE_NONE));
 }
 
-/* Appends the path, and the client's name if both fit the terminal. On a narrow one the path has a line of its own, and is cut
- * there if need be. */
+/* Appends the path, and the client's name if both fit the terminal. On a narrow terminal the path has a line of its own,
+ * and is cut if necessary. */
 static void target_write(struct text *text, const char *path, const char *agent)
 {
 	const unsigned width = terminal_width(stdout);
@@ -69,7 +69,7 @@ static void target_write(struct text *text, const char *path, const char *agent)
 		    terminal_style(stdout, STYLE_NONE));
 }
 
-/* "14:02:11.120  200      3 ms  GET     /v1/projects/p/jobs  curl/7.88"; below it why it was refused. */
+/* Prints "14:02:11.120  200      3 ms  GET     /v1/projects/p/jobs  curl/7.88", and below it the reason of a refusal. */
 static void line_print(const json_t *line)
 {
 	const char *method = json_text_at(line, "method"), *path = json_text_at(line, "path");

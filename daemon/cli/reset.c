@@ -24,7 +24,7 @@ static bool agreed(const struct client *client)
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-/* Step after step, until nothing is left or nothing more happens. */
+/* Repeats the daemon's reset steps until nothing is left. Gives up if jobs have not stopped within @limit_us. */
 static int steps_take(struct client *client, int64_t limit_us)
 {
 	AUTO(json) json_t *body = json_object();

@@ -27,15 +27,16 @@ struct shell {
 	struct client *typing; /* the typing thread's */
 	char session[2 * SESSION_BYTES + 1];
 	bool is_terminal;
-	/* Of the frame that is being read. */
+	/* The header of the frame that is being read. */
 	unsigned char header[SHELL_FRAME_HEADER_BYTES];
 	size_t header_length, left;
 	char exit_digits[EXIT_DIGITS];
 	size_t exit_length;
-	bool broken; /* the answer is not made of frames, or cannot be printed */
+	bool broken; /* the answer does not consist of frames, or its output cannot be printed */
 	pthread_t thread;
 	bool has_thread;
-	int wake[2]; /* a byte: the window has another size; the end of it: the program is over */
+	int wake[2]; /* pipe to the typing thread: a byte means a new window size, its end means that the program has
+	              * ended */
 };
 
 /* ---- the user's terminal ---- */
@@ -66,7 +67,7 @@ static void on_resize(int number)
 	errno = before;
 }
 
-/* The program gets every key, Ctrl-C too. */
+/* Sets the terminal to raw mode, so that the program in the container gets every key, Ctrl-C too. */
 static void terminal_take(void)
 {
 	struct sigaction end = { .sa_handler = on_end };
@@ -116,7 +117,7 @@ static void size_send(struct shell *shell)
 	client_call(shell->typing, "POST", path.data, NULL, NULL, NULL);
 }
 
-/* Until the program is over, or takes no more. */
+/* Sends typed bytes until the program has ended or accepts no more input. */
 static void *typing_run(void *arg)
 {
 	struct shell *shell = arg;
@@ -240,7 +241,8 @@ static bool frames_take(void *arg, const char *data, size_t length)
 
 /* ---- the command ---- */
 
-/* "JOB/worker-1": names of replicas end with a dash and a number, as no job's does behind a slash. */
+/* Returns the slash in "JOB/worker-1"; NULL: @word names no replica. A replica's name ends with a dash and a number; the
+ * last part of a job's name after a slash does not. */
 static const char *replica_of(const char *word)
 {
 	const char *slash = strrchr(word, '/'), *dash = slash ? strrchr(slash, '-') : NULL;

@@ -19,12 +19,12 @@
 
 enum { LOOK_MS = 50, REOPEN_US = 120000000, SHOW_US = 100000 };
 
-/* The number of bytes to transfer, and transferred so far. */
+/* A transfer's total number of bytes, and the number transferred so far. */
 struct transfer {
 	struct state_unpacker *unpacker;
 	struct state_packer *packer;
 	int64_t bytes, shown_us;
-	struct error err; /* of this machine's side */
+	struct error err; /* error of the part on this machine */
 };
 
 static void transfer_show(struct transfer *transfer, size_t length, const char *what)
@@ -64,7 +64,7 @@ static int archive_read(struct client *client, struct transfer *transfer)
 	return EXIT_GOOD;
 }
 
-/* It gets its name once it is whole. */
+/* Downloads the state into the folder @making, which is renamed to @folder once it is complete. */
 static int folder_read(struct client *client, const char *folder, const char *making)
 {
 	AUTO(state_unpacker) struct state_unpacker *unpacker = NULL;
@@ -153,7 +153,7 @@ static int archive_send(struct client *client, const char *folder, bool replaces
 	return exit_code;
 }
 
-/* Until the daemon is there again, with another run. */
+/* Waits until the daemon serves again after it was reopened: it then reports another run than @run. */
 static int reopening_await(struct client *client, const char *run)
 {
 	const int64_t end_us = clock_mono_us(&system_clock) + REOPEN_US;
@@ -173,7 +173,7 @@ static int reopening_await(struct client *client, const char *run)
 					problem);
 			return problem ? EXIT_FAILED : EXIT_GOOD;
 		}
-		/* While it closes, calls are refused or cut. */
+		/* While the daemon closes, calls fail: try again until the time is over. */
 		if (clock_mono_us(&system_clock) > end_us) {
 			fprintf(stderr,
 				"trainyard: the daemon has taken the state, and does not serve yet: its log tells why\n");

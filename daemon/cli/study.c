@@ -15,7 +15,7 @@
 
 enum { WATCH_MS = 1000, WIDTH_OTHERWISE = 80, PLOT_ROWS = 11, TRIALS_SHOWN = 20, NAME_WIDTH = 10 };
 
-/* ---- what the daemon knows ---- */
+/* ---- questions to the daemon ---- */
 
 /* The path of the search of @job, or of the job behind a pipeline. */
 static void path_write(struct text *path, const json_t *job, const char *query)
@@ -32,7 +32,7 @@ static void path_write(struct text *path, const json_t *job, const char *query)
 		    behind ? behind : id, query);
 }
 
-/* A custom job has no such address, and a pipeline may have one behind it. */
+/* Asks for the study of a job. A custom job has no study; a pipeline has one if a tuning job is behind it. */
 static enum status study_ask(struct client *client, const json_t *job, json_t **ret_study, struct error *err)
 {
 	const char *family = json_text_at(job, "family");
@@ -52,7 +52,7 @@ static enum status study_ask(struct client *client, const json_t *job, json_t **
 			 title.data);
 }
 
-/* ---- how it is printed ---- */
+/* ---- output ---- */
 
 static double number_at(const json_t *object, const char *member)
 {
@@ -196,7 +196,7 @@ static void value_put(struct table *table, double value, enum style style)
 	table_put(table, reported, style);
 }
 
-/* The last report of a running trial. */
+/* Returns the value that a running trial reported last. */
 static double last_reported(const json_t *trial)
 {
 	const json_t *all = json_object_get(trial, "measurements");
@@ -230,7 +230,7 @@ static void trial_put(struct table *table, const json_t *trial, int64_t best)
 	table_put(table, parameters.data, STYLE_DIM);
 }
 
-/* The newest, with the best among them or before them. */
+/* Appends a table of the newest trials (@all: of all trials), and of the best trial if it is older. */
 static void trials_write(struct text *text, const json_t *study, bool all)
 {
 	struct table table AUTO_TABLE = { .columns = columns };
@@ -304,7 +304,7 @@ static int study_print(const struct invocation *invocation, const json_t *job, c
 	return main_output(&text);
 }
 
-/* Draws it anew each second until the job has ended. */
+/* Shows the study, and draws it again each second until the job has ended. */
 static int study_watch(const struct invocation *invocation, struct client *client, const char *reference)
 {
 	struct text last AUTO_TEXT = { 0 };

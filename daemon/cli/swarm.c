@@ -26,10 +26,10 @@ static const char *const agent_names[] = {
 	[AGENT_NONE] = "none", [AGENT_STARTS] = "starting", [AGENT_FAILS] = "failed", [AGENT_RUNS] = "up"
 };
 
-/* What is shown of a node beside struct swarm_node. */
+/* Facts about a node's agent, in addition to struct swarm_node. */
 struct agent_view {
 	const struct swarm_agent *agent; /* NULL: none */
-	bool answers;                    /* and so the next is known */
+	bool answers;                    /* the agent answers; leases is set only then */
 	struct swarm_leases leases;
 };
 
@@ -126,7 +126,8 @@ static json_t *nodes_json(const struct swarm *swarm, const struct agent_view *vi
 	return nodes;
 }
 
-/* A node that is down has a task that ran when it was last heard of. */
+/* Asks the agent for its leases. A node that is down is not asked, although its last known agent state may be
+ * AGENT_RUNS. */
 static void view_fill(const char *url, const struct swarm_node *node, struct agent_view *view)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;

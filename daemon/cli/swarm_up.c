@@ -31,7 +31,7 @@ struct up {
 	struct endpoint *endpoint;
 	struct http *http;
 	struct swarm swarm;
-	struct swarm_agents before, now; /* the agents of this image, when the waiting began, and last */
+	struct swarm_agents before, now; /* the agents of this image at the beginning of the wait, and now */
 	struct swarm_image made;
 	char image[SWARM_IMAGE_ID_SIZE];
 	int64_t until_us;
@@ -61,7 +61,7 @@ static enum status image_give_to(const char *url, const struct swarm_image *imag
 	return rc ? rc : swarm_image_give(http, image, id, err);
 }
 
-/* By the agents that run now, before they are replaced. */
+/* Sends the image to the nodes through the agents that run now, before new agents replace them. */
 static enum status image_give_to_agents(struct up *up, struct error *err)
 {
 	struct swarm_agents agents AUTO_AGENTS = { 0 };
@@ -147,7 +147,8 @@ static enum status agents_make(struct up *up, struct error *err)
 	return rc;
 }
 
-/* A failure that was there before tells nothing: engines keep some. */
+/* Returns true if the node's agent runs, or failed after the wait began. Engines keep some failed tasks, so a failure
+ * that @before has already is ignored. */
 static bool is_settled(const struct up *up, const struct swarm_node *node)
 {
 	const struct swarm_agent *agent = swarm_agent_of(&up->now, node->id);
@@ -193,7 +194,7 @@ static void failure_print(const struct up *up, const struct swarm_node *node, co
 		up->made.name, node->name, node->name, node->name);
 }
 
-/* Whether the engine of the node answers through its agent. */
+/* Returns true if the node's engine answers through the agent. */
 static bool node_reach(const struct up *up, const struct swarm_node *node)
 {
 	const struct swarm_agent *agent = swarm_agent_of(&up->now, node->id);
@@ -228,7 +229,7 @@ static int result_print(const struct up *up)
 	return reached == up->swarm.count ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* A kernel that is not the manager's says nothing of it. */
+/* Checks that the kernel can encrypt networks, if the manager is this machine: only its kernel counts. */
 static enum status encryption_check(const struct up *up, struct error *err)
 {
 	enum status rc;

@@ -4,6 +4,6 @@
 
 struct invocation;
 
-/* Each prints what it did, and returns an exit code. */
+/* Each function prints what it has done, and returns an exit code. */
 int swarm_up(struct invocation *invocation);
 int swarm_down(struct invocation *invocation);

@@ -72,8 +72,8 @@ static void widths_measure(const struct table *table, struct layout *layout)
 	}
 }
 
-/* Reduces the width to @width: first columns that may shrink, then optional ones are left out, then others but the first; always
- * the last first. */
+/* Reduces the table to @width, in this order: shrinks the columns that may shrink, leaves out optional columns, then
+ * leaves out others except the first. In each step the last column is first. */
 static void widths_fit(const struct table *table, struct layout *layout, unsigned width)
 {
 	for (size_t i = layout->count; i-- > 0 && total_width(table, layout) > width;) {
@@ -138,13 +138,13 @@ void table_write(struct text *text, const struct table *table, FILE *file)
 	struct table titles AUTO_TABLE = { 0 };
 	const unsigned width = terminal_width(file);
 
-	/* Once: each look at the file is a system call. */
+	/* Look up each style only once, because terminal_style() makes system calls. */
 	for (enum style style = STYLE_NONE; style <= STYLE_BOLD; style++)
 		layout.sequences[style] = terminal_style(file, style);
 	widths_measure(table, &layout);
 	if (width)
 		widths_fit(table, &layout, width);
-	/* The title of notes never goes below a row. */
+	/* The title line never goes on below, so a column of notes that is printed below the rows has no title. */
 	for (size_t i = 0; i < layout.count; i++)
 		table_put(&titles,
 			  layout.notes_below && table->columns[i].notes ? "-" : table->columns[i].title,

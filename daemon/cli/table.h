@@ -9,9 +9,9 @@
 struct table_column {
 	const char *title; /* NULL ends the columns */
 	bool right;        /* numbers */
-	unsigned least;    /* it may shrink to so many characters; 0: it must not shrink */
-	bool optional;     /* left out if there is no room, or if all its values are "-" */
-	bool notes;        /* long texts: in the row if there is room, otherwise on a line below it */
+	unsigned least;    /* the column may shrink to this number of characters; 0: it must not shrink */
+	bool optional;     /* the column is left out if there is no room, or if all its values are "-" */
+	bool notes;        /* the column has long texts: in the row if there is room, otherwise on a line below the row */
 };
 
 struct table {
@@ -26,7 +26,7 @@ struct table {
 void table_deinit(struct table *table);
 #define AUTO_TABLE __attribute__((cleanup(table_deinit)))
 
-/* The next cell, row by row; @reported is an untrusted text of the daemon, or NULL. */
+/* Adds the next cell, row by row; @reported is an untrusted text of the daemon, or NULL. */
 void table_put(struct table *table, const char *reported, enum style style);
-/* Appends the table as fits @file, with the columns' titles first. */
+/* Appends the table, with the columns' titles first, in the width of the terminal @file. */
 void table_write(struct text *text, const struct table *table, FILE *file);

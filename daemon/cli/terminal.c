@@ -134,7 +134,7 @@ void moment_append(struct text *text, const char *time)
 	text_puts(text, moment);
 }
 
-/* Where the first @count characters of valid UTF-8 end. */
+/* Returns the length in bytes of the first @count characters of valid UTF-8. */
 static size_t characters_end(const char *text, unsigned count)
 {
 	size_t at = 0;

@@ -10,43 +10,43 @@
 
 #include "daemon/base/text.h"
 
-/* The columns of the terminal @file; 0: it is not a terminal, and the width is unlimited. */
+/* Returns the number of columns of the terminal @file; 0: it is not a terminal, and the width is unlimited. */
 unsigned terminal_width(FILE *file);
-/* The rows of the terminal on stdout; 0: it is not a terminal. */
+/* Returns the number of rows of the terminal on stdout; 0: it is not a terminal. */
 unsigned terminal_height(void);
 
 enum style { STYLE_NONE, STYLE_GOOD, STYLE_BAD, STYLE_BUSY, STYLE_DIM, STYLE_BOLD };
-/* The escape sequence that begins a style, or ends it (STYLE_NONE); "" if @file is not a terminal, is a dumb one, or
- * NO_COLOR is set. */
+/* Returns the escape sequence that begins a style, or ends all styles (STYLE_NONE); "" if @file is not a terminal, is a
+ * dumb one, or NO_COLOR is set. */
 const char *terminal_style(FILE *file, enum style style);
-/* Green, red or yellow for a job's state. */
+/* Returns green, red or yellow for a job's state. */
 enum style state_style(const char *state);
 
-/* "7s", "3m12s", "48m", "2h05m", "3d". Negative: "0s". */
+/* Appends "7s", "3m12s", "48m", "2h05m" or "3d"; "0s" for negative durations. */
 void duration_append(struct text *text, int64_t us);
 /* "512 B", "1.2 MiB". */
 void size_append(struct text *text, int64_t bytes);
-/* "[#####---------------] 25 % of 1.2 MiB" for the pull of an image, a member imagePull; nothing as long as its size is
- * unknown. */
+/* Appends the progress of an image pull (a member imagePull): "[#####---------------] 25 % of 1.2 MiB"; nothing while
+ * the size is unknown. */
 void pull_append(struct text *text, const json_t *pull);
-/* How long @time (RFC 3339, or NULL) is before @now_us; "-" for NULL. */
+/* Appends the age: the time from @time (RFC 3339) to @now_us; "-" if @time is NULL. */
 void age_append(struct text *text, const char *time, int64_t now_us);
 /* "2026-11-26 08:00:01", in local time. */
 void moment_append(struct text *text, const char *time);
-/* The wall time in @time, or @otherwise if it is NULL or malformed. */
+/* Returns the wall time in @time in microseconds; @otherwise if @time is NULL or malformed. */
 int64_t time_read(const char *time, int64_t otherwise);
 
-/* Appends a text of the daemon as one line without control characters: at most @most characters, the last of them "…"
- * if it was cut. 0: all of it. */
+/* Appends a text of the daemon as one line without control characters, cut to @most characters, the last of them "…";
+ * @most 0: never cut. */
 void text_one_line(struct text *text, const char *reported, unsigned most);
 
-/* Appends @reported, wrapped to the terminal on stdout; all lines except the first are indented by @indent; its own
- * line ends stay. */
+/* Appends @reported, wrapped to the width of the terminal on stdout. All lines except the first are indented by @indent;
+ * line ends in @reported stay. */
 void text_wrap(struct text *text, const char *reported, unsigned indent);
 
-/* Clears the terminal on stdout and prints as much of @text as it has rows for; without a terminal, all of it. */
+/* Clears the terminal on stdout and prints as much of @text as fits on it; without a terminal, prints all of @text. */
 void screen_draw(struct text *text);
 
-/* A line on stderr that is redrawn as things change; nothing if stderr is not a terminal. */
+/* Shows a line on stderr, in place of the last such line; does nothing if stderr is not a terminal. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void progress_clear(void);

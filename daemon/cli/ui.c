@@ -16,7 +16,7 @@
 #include "daemon/config_listen.h"
 #include "daemon/main.h"
 
-/* How long a program that opens a browser may take to fail. One that still runs is the browser itself. */
+/* FAILS_WITHIN_MS: a program that opens a browser fails within this time; one that runs longer is the browser itself. */
 enum { FAILS_WITHIN_MS = 3000, LOOK_MS = 20, EXIT_NO_PROGRAM = 127 };
 
 static bool is_set(const char *name)
@@ -26,7 +26,7 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* Without a screen xdg-open would start a browser in the terminal, or nothing. */
+/* Returns true if a browser can be opened. Without a screen, xdg-open would start one in the terminal, or fail. */
 static bool browser_is_likely(void)
 {
 	static const char *const names[] = { "DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME" };
@@ -49,7 +49,8 @@ static int opener_main(const char *link)
 	return EXIT_NO_PROGRAM;
 }
 
-/* Whether a browser has been asked to show @link. Other users may read the link meanwhile, in the list of processes. */
+/* Asks a browser to show @link; returns true if that succeeded. Other users may read the link in the list of processes
+ * meanwhile. */
 static bool link_open(const char *link)
 {
 	int status = 0;
@@ -67,7 +68,7 @@ static bool link_open(const char *link)
 	return true;
 }
 
-/* A ticket for the token; *ret_ticket stays NULL where the daemon asks for no token. */
+/* Gets a ticket, which lets the browser in instead of the token; *ret_ticket stays NULL if the daemon requires no token. */
 static int ticket_ask(struct client *client, char **ret_ticket)
 {
 	struct error err AUTO_ERROR = { 0 };

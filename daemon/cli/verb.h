@@ -21,10 +21,10 @@ enum { VERB_WORDS_MAX = 1000 };
 
 struct verb_option {
 	const char *name;          /* "tail", without dashes; NULL ends a list */
-	char letter;               /* 'f' of -f; 0: there is none */
+	char letter;               /* 'f' for -f; 0: no short form */
 	const char *hint;          /* placeholder of the value, "N"; NULL: the option is a flag */
 	const char *help;          /* one sentence fragment */
-	bool repeats;              /* may be given several times; otherwise the last one counts */
+	bool repeats;              /* may be given several times; false: the last value counts */
 	const char *const *values; /* the only valid values, ending with NULL; NULL: any */
 };
 
@@ -34,17 +34,17 @@ struct verb {
 	const char *name;
 	const char *words;              /* as shown in the usage: "JOB [-- COMMAND]"; "": none */
 	const char *const *word_values; /* the only valid first words; NULL: any */
-	const char *summary;            /* NULL: an internal verb, not listed */
+	const char *summary;            /* one line of help; NULL: an internal verb that no list shows */
 	const char *detail;             /* paragraphs below the usage; NULL: the summary is enough */
 	const struct verb_option *options;
-	bool calls;           /* talks to a daemon: has --endpoint and --token-file */
+	bool calls;           /* the verb talks to a daemon, so it has --endpoint and --token-file */
 	bool lists;           /* takes --output */
 	unsigned least, most; /* limits for the number of words before "--" */
 	bool command;         /* words after "--" are a command */
-	bool logs;            /* runs the daemon with its log on stderr, where unknown variables are reported */
-	unsigned config; /* of enum config_command: the options of the configuration that it also takes */
-	/* Defaults for options of the configuration, "--name=value": the first list counts unless the command line
-	 * gives the option, the second unless any place gives it; both end with NULL. */
+	bool logs;            /* the verb runs a daemon that logs on stderr, so unknown variables are reported in that log */
+	unsigned config; /* a bit of enum config_command: the verb also takes the options that have it; 0: none */
+	/* Defaults for options of the configuration, "--name=value"; both lists end with NULL. A default of config_first
+	 * applies unless the command line gives the option, one of config_defaults unless any place gives it. */
 	const char *const *config_first, *const *config_defaults;
 	int (*run)(struct invocation *invocation);
 };
@@ -54,12 +54,12 @@ struct verb_group {
 	const char *title;        /* NULL ends the groups */
 	const struct verb *verbs; /* ends with a NULL name */
 };
-/* All verbs, in the order of the help. */
+/* The groups of all verbs, in the order of the help. */
 extern const struct verb_group verb_groups[];
-/* The verb with that number, from 0, through all groups; NULL: there are no more. */
+/* Returns the verb with that number, from 0, counted through all groups; NULL: there is no such verb. */
 const struct verb *verb_at(size_t number);
 
-/* Runs the program; returns the exit code. @arguments are those after the program's name and end with NULL. */
+/* Runs the program and returns its exit code. @arguments follow the program's name, and end with NULL. */
 int verbs_main(const char *const *arguments);
 /* Appends the help of a verb. */
 void verb_help_write(struct text *text, const struct verb *verb);

@@ -12,5 +12,5 @@
 		}                                                                                            \
 	}
 
-/* The verbs of a group each; ends with a NULL name. */
+/* The verbs of one group; each list ends with a NULL name. */
 extern const struct verb job_verbs[], queue_verbs[];

@@ -49,7 +49,7 @@ static void options_write(struct text *text, const struct verb_option *options)
 
 void verb_help_write(struct text *text, const struct verb *verb)
 {
-	/* Before options of the configuration: invocation.c. */
+	/* The words are shown before the options of the configuration, where invocation.c expects them. */
 	const bool words_first = verb->config && !verb->command;
 	const char *const blank = *verb->words ? " " : "";
 	AUTO(string)
