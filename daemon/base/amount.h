@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "90s", "15m", "2h", "7d", or a number of seconds; not negative. */
+/* Reads "90s", "15m", "2h", "7d", or a number of seconds. Returns false if @text is malformed or negative. */
 bool duration_read(const char *text, int64_t *ret_us);
-/* "500M", "20G", "1T": binary units of bytes, at least 1 MiB. */
+/* Reads "500M", "20G" or "1T", in binary units. Returns false if @text is malformed or less than 1 MiB. */
 bool size_read(const char *text, int64_t *ret_bytes);

@@ -7,7 +7,7 @@
 
 enum { BLOCK_BYTES = ARCHIVE_BLOCK_BYTES, NAME_BYTES = 100, PREFIX_BYTES = 155 };
 
-/* The largest number in eleven octal digits. */
+/* The largest size that a header's eleven octal digits can hold. */
 #define HEADER_SIZE_MAX INT64_C(077777777777)
 
 static const char zeros[2 * BLOCK_BYTES];
@@ -15,7 +15,7 @@ static const char too_much[] = "more than may be taken";
 
 /* ---- writing ---- */
 
-/* Digits and a NUL. A number that has more is cut: no caller has one. */
+/* Writes octal digits and a NUL. Higher digits of a number that is too large are dropped; no caller has such a number. */
 static void octal_write(char *field, size_t size, uint64_t value)
 {
 	field[size - 1] = '\0';
@@ -23,7 +23,7 @@ static void octal_write(char *field, size_t size, uint64_t value)
 		field[i] = (char)('0' + (value & 7));
 }
 
-/* Where a name that is too long for its field is parted; NULL: nowhere. */
+/* Finds the slash at which a name that is too long for its field is split into prefix and name; NULL: no slash fits. */
 static const char *name_part(const char *name)
 {
 	const size_t length = strlen(name);
@@ -47,7 +47,7 @@ static void header_add(struct text *archive, const struct archive_entry *entry)
 	char head[BLOCK_BYTES] = { 0 };
 	unsigned sum = 0;
 
-	/* A name that is too long is among the attributes before. */
+	/* A name that fits neither way is in the attributes before this header. */
 	name_write(head, entry->name);
 	octal_write(head + 100, 8, entry->mode & 07777);
 	octal_write(head + 108, 8, 0);
@@ -65,7 +65,8 @@ static void header_add(struct text *archive, const struct archive_entry *entry)
 	text_append(archive, head, BLOCK_BYTES);
 }
 
-/* "27 path=some/long/name\n": the number is the length of all, its own digits included. */
+/* Appends an attribute such as "27 path=some/long/name\n": the number is the length of the whole line, with its own
+ * digits. */
 static void attribute_write(struct text *text, const char *name, const char *value)
 {
 	const size_t rest = strlen(name) + strlen(value) + 3; /* blank, '=', '\n' */
@@ -115,7 +116,7 @@ void archive_finish(struct text *archive)
 
 /* ---- reading ---- */
 
-/* Files of a directory have only such names; callers may build paths from them. */
+/* Returns true if the name has no empty part and no "..", so that callers may build paths from it. */
 static bool name_is_inside(const char *name)
 {
 	for (const char *part = name;; part += strcspn(part, "/") + 1) {
@@ -134,7 +135,7 @@ static void fail(struct archive *archive, enum status status, const char *proble
 	archive->problem = problem;
 }
 
-/* Decimal digits up to the end of a line. */
+/* Reads the size attribute: decimal digits up to the end of the line. Returns false if it is malformed. */
 static bool size_attribute_read(struct archive *archive, const char *digits, const char *line_end)
 {
 	int64_t size = 0;
@@ -151,8 +152,8 @@ static bool size_attribute_read(struct archive *archive, const char *digits, con
 	return true;
 }
 
-/* Reads the path among extended attributes, "27 path=some/long/name\n", and the size, which is there if the header has
- * no room for it: then the header's size is wrong. */
+/* Reads the extended attributes "27 path=some/long/name\n" and "size". An archive has the size attribute if the size
+ * does not fit the header; then the header's size is wrong. */
 static void attributes_read(struct archive *archive)
 {
 	const char *at = archive->attributes, *end = at + archive->attributes_length;
@@ -180,7 +181,7 @@ static void attributes_read(struct archive *archive)
 	}
 }
 
-/* Octal digits with a space or NUL behind them. */
+/* Reads the size in a header: octal digits followed by a space or NUL. Returns false if it is malformed. */
 static bool size_read(const char *field, size_t *ret_size)
 {
 	char digits[13] = "";

@@ -28,7 +28,7 @@
 
 DEFINE_AUTO(string, char *, free)
 
-/* Closes @fd (-1: there is none) after a failure, and keeps its errno. Returns -1. */
+/* Closes @fd (-1: there is none) after a failure without changing errno. Returns -1. */
 static inline int fd_drop(int fd)
 {
 	const int problem = errno;

@@ -45,7 +45,7 @@ static bool number_take(struct span *from, size_t bytes, size_t *ret_number)
 	return true;
 }
 
-/* A part that its length precedes, itself of @bytes bytes. */
+/* Takes a part from @from; a length of @bytes bytes precedes the part. Returns false if the part is incomplete. */
 static bool vector_take(struct span *from, size_t bytes, struct span *ret_part)
 {
 	size_t length;
@@ -103,7 +103,8 @@ static bool protocols_are_http2_only(struct span extension)
 	return http2 && !http1;
 }
 
-/* False: it names no host. Of several extensions of a kind, which no client sends, the last counts. */
+/* Searches a ClientHello for the host's name and the protocols. Returns false if it names no host. If an extension is
+ * repeated, which no client does, the last one counts. */
 static bool hello_search(struct span hello, struct client_hello *ret_hello)
 {
 	struct span skipped, extensions, extension;
@@ -123,7 +124,7 @@ static bool hello_search(struct span hello, struct client_hello *ret_hello)
 	return named;
 }
 
-/* Joins the handshake's bytes from its records. False: this is not a handshake. */
+/* Joins the bytes of the handshake from its TLS records. Returns false if this is no handshake. */
 static bool records_join(struct span records, uint8_t message[HELLO_MAX_BYTES], size_t *ret_length)
 {
 	struct span head;
@@ -136,7 +137,7 @@ static bool records_join(struct span records, uint8_t message[HELLO_MAX_BYTES], 
 		if (head.at[0] != RECORD_HANDSHAKE || head.at[1] != 3 || !wanted || wanted > RECORD_MAX_BYTES)
 			return false;
 		if (wanted > records.length)
-			wanted = records.length; /* the rest of it is to come */
+			wanted = records.length; /* the rest of the record has not arrived yet */
 		bytes_take(&records, wanted, &payload);
 		memcpy(message + length, payload.at, payload.length);
 		length += payload.length;

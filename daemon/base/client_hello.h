@@ -7,21 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hellos with post-quantum keys have some 2,000 bytes; longer ones than this are rejected. */
+/* HELLO_MAX_BYTES: longer hellos are rejected; those with post-quantum keys have about 2,000 bytes. */
 enum { HELLO_MAX_BYTES = 16384, HELLO_NAME_SIZE = 256 };
 
 enum hello {
 	HELLO_INCOMPLETE, /* more is to come */
 	HELLO_NAMED,
-	HELLO_UNNAMED, /* it names no host, or is not TLS */
+	HELLO_UNNAMED, /* the client names no host, or does not use TLS */
 };
 
 struct client_hello {
-	char name[HELLO_NAME_SIZE]; /* lowercase letters, digits, '-', '_' and '.'; "" except with NAMED */
-	/* It offers HTTP/2 and not HTTP/1.1, like gRPC clients. Clients that offer both speak either, and those that
-	 * offer neither speak HTTP/1.1. */
+	char name[HELLO_NAME_SIZE]; /* lowercase letters, digits, '-', '_' and '.'; "" unless the result is HELLO_NAMED */
+	/* The client offers HTTP/2 but not HTTP/1.1, as gRPC clients do. Clients that offer both can speak HTTP/1.1, and
+	 * clients that offer neither do. */
 	bool http2_only;
 };
 
-/* @ret_hello is set for NAMED and UNNAMED. */
+/* Reads the first bytes of a client. *ret_hello is set for HELLO_NAMED and HELLO_UNNAMED. */
 enum hello client_hello_read(const uint8_t *data, size_t length, struct client_hello *ret_hello);

@@ -31,7 +31,8 @@ static inline int64_t clock_ahead_ns(const struct clock *clock)
 {
 	return clock->ahead_ns ? clock->ahead_ns(clock->arg) : 0;
 }
-/* This clock's time for the instant that other programs of this machine call @outside_ns, limited to its range. */
+/* Converts a time of the system's clock, @outside_ns, to this clock's time for the same instant, limited to the range of
+ * 64 bits. */
 static inline int64_t clock_from_outside_ns(const struct clock *clock, int64_t outside_ns)
 {
 	const int64_t ahead_ns = clock_ahead_ns(clock);
@@ -41,7 +42,7 @@ static inline int64_t clock_from_outside_ns(const struct clock *clock, int64_t o
 		return ahead_ns < 0 ? INT64_MIN : INT64_MAX;
 	return wall_ns;
 }
-/* The present time for other programs of this machine. */
+/* Returns the present time of the system's clock, which other programs of this machine use. */
 static inline int64_t clock_outside_ns(const struct clock *clock)
 {
 	return clock->wall_ns(clock->arg) - clock_ahead_ns(clock);

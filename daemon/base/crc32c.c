@@ -3,13 +3,13 @@
 
 #include <isa-l/crc.h>
 
-/* The polynomial with its bits turned round: bit 31 is x^0. */
+/* The polynomial in reversed bit order: bit 31 is the coefficient of x^0. */
 #define POLYNOMIAL UINT32_C(0x82f63b78)
 #define ONE        UINT32_C(0x80000000)
 #define X_TO_8     UINT32_C(0x00800000)
 enum { STEP_BYTES = 1 << 30 };
 
-/* The library's function neither begins with all ones nor turns the result round. */
+/* crc32_iscsi() neither starts from all ones nor inverts the result, so this function inverts before and after. */
 uint32_t crc32c_extend(uint32_t crc, const void *data, size_t length)
 {
 	const unsigned char *at = data;
@@ -18,7 +18,7 @@ uint32_t crc32c_extend(uint32_t crc, const void *data, size_t length)
 	while (length > 0) {
 		size_t step = length < STEP_BYTES ? length : STEP_BYTES;
 
-		/* It only reads, whatever its type says. */
+		/* crc32_iscsi() does not write to the data, although its argument is not const. */
 		state = crc32_iscsi((unsigned char *)at, (int)step, state);
 		at += step;
 		length -= step;
@@ -39,7 +39,7 @@ static uint32_t product(uint32_t a, uint32_t b)
 	return sum;
 }
 
-/* Bytes that follow multiply by x^8 each; the ones at the beginning and at the end cancel out. */
+/* Each byte of b multiplies the checksum of a by x^8; the inversions at the beginning and at the end cancel out. */
 uint32_t crc32c_concat(uint32_t crc_a, uint32_t crc_b, uint64_t length_b)
 {
 	uint32_t shift = ONE;

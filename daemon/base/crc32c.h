@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* @crc: of the preceding bytes, 0 at the beginning. */
+/* Returns the checksum of the preceding bytes, which is @crc, followed by @data. @crc is 0 at the beginning. */
 uint32_t crc32c_extend(uint32_t crc, const void *data, size_t length);
-/* The checksum of a followed by b, from their checksums and the length of b. */
+/* Returns the checksum of a followed by b, from their checksums and the length of b. */
 uint32_t crc32c_concat(uint32_t crc_a, uint32_t crc_b, uint64_t length_b);

@@ -19,7 +19,7 @@ static bool socket_listen(int fd, const char *device, uint32_t address, uint16_t
 					   .sin_addr = { .s_addr = htonl(address) } };
 	const int on = 1;
 
-	/* Needs no privilege since Linux 5.7. */
+	/* This needs no privilege since Linux 5.7. */
 	if (device && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) != 0)
 		return false;
 	return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
@@ -76,7 +76,7 @@ enum status device_socket_pair(int *ret_endpoint, int *ret_hand, struct error *e
 	return STATUS_OK;
 }
 
-/* Room for one descriptor beside a message. */
+/* A control message with one descriptor, aligned for the kernel. */
 union descriptor_room {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(sizeof(int))];
@@ -120,7 +120,7 @@ static int pair_accept(int endpoint, struct sockaddr_in *ret_peer, bool *ret_ope
 	int fd = -1;
 
 	*ret_open = got > 0 || errno == EAGAIN || errno == EINTR;
-	/* Where descriptors lack, the message comes without. */
+	/* If this process has no free descriptor, the message arrives without its descriptor: fd stays -1. */
 	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
 	return fd;
@@ -136,7 +136,7 @@ static int endpoint_accept(int endpoint, struct sockaddr_in *ret_peer, bool *ret
 	fd = device_socket_accept(endpoint, ret_open);
 	if (fd >= 0)
 		getpeername(fd, (struct sockaddr *)ret_peer,
-			    &size); /* a client that has left already has none */
+			    &size); /* fails for a client that has left already */
 	return fd;
 }
 

@@ -8,5 +8,5 @@ struct embedded_file {
 	const char *name; /* "page.js"; NULL: end of the array */
 	const char *data;
 	size_t bytes;          /* size of data, without its final NUL */
-	size_t unpacked_bytes; /* data is gzip of so many bytes; 0: not compressed */
+	size_t unpacked_bytes; /* data is gzip that decompresses to this number of bytes; 0: data is not compressed */
 };

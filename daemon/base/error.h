@@ -37,7 +37,7 @@ enum status {
 const char *status_name(enum status status);
 
 struct violation {
-	char *field; /* snake_case path, NULL: no field; for a quota: its subject */
+	char *field; /* path of the field at fault in snake_case; for a quota its subject; NULL: no field */
 	char *text;
 };
 
@@ -54,11 +54,11 @@ struct error_metadata {
 struct error {
 	enum status status;
 	char *text;       /* the whole message */
-	bool is_semantic; /* it consists of violations: "Field: … Error: …", and no other sentence */
+	bool is_semantic; /* the text consists of violations only: "Field: … Error: …" */
 	enum error_detail detail;
 	struct violation *violations;
 	size_t violation_count;
-	/* A machine-readable reason ("RATE_LIMIT_EXCEEDED") and its details; NULL: none. */
+	/* A machine-readable reason ("RATE_LIMIT_EXCEEDED") and its details; NULL: no reason. */
 	char *reason;
 	struct error_metadata *metadata;
 	size_t metadata_count;
@@ -78,7 +78,8 @@ enum status error_set(struct error *err, enum status status, const char *field, 
 enum status error_add(struct error *err, enum status status, const char *field, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* For other rooms' wordings: adds a violation (@field may be NULL); appends text after @separator. */
+/* For texts in another wording: error_violation_add() adds a violation (@field may be NULL); the next function appends
+ * text after @separator. */
 void error_violation_add(struct error *err, const char *field, const char *text);
 void error_text_join(struct error *err, const char *separator, const char *more);
 

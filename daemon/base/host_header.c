@@ -8,7 +8,7 @@
 static const char field[] = "host:";
 enum { FIELD_BYTES = sizeof(field) - 1, NAME_BYTES_MAX = 253 };
 
-/* @value is what follows the header's colon. False: it holds no name. */
+/* Reads the host's name from @value, the text after the header's colon. Returns false if there is no name. */
 static bool name_read(const char *value, size_t length, char ret_name[HELLO_NAME_SIZE])
 {
 	size_t count = 0;

@@ -27,7 +27,8 @@ bool instance_valid(const char *instance)
 
 enum { NAME_SIZE = sizeof(NAME_BEGIN) + INSTANCE_MAX, SPARE_SIZE = NAME_SIZE + 1 + 16 };
 
-/* An abstract name begins with a NUL and has no end of its own: the address's length is its end. */
+/* Fills an abstract address, and returns its length. An abstract name begins with a NUL and is not terminated: the
+ * length of the address is its end. */
 static socklen_t address_make(const char *name, struct sockaddr_un *address)
 {
 	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -35,7 +36,7 @@ static socklen_t address_make(const char *name, struct sockaddr_un *address)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address->sun_path + 1));
 }
 
-/* Of datagrams, so that it is there for others once it is bound; none is sent to it. */
+/* Opens a datagram socket: other processes can see it once it is bound, without listen(). No data is sent to it. */
 static int socket_open(void)
 {
 	return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -58,9 +59,9 @@ static int name_bind(const char *name)
 
 struct search {
 	const char *name; /* "trainyard/INSTANCE" */
-	ino_t own;        /* a socket that does not count */
+	ino_t own;        /* inode of this process's own socket, which is skipped */
 	bool found;
-	struct socket_owner owner; /* of this user, if there is one */
+	struct socket_owner owner; /* a socket of this user, if one was found; otherwise of another user */
 };
 
 static void holder_look(void *arg, const char *name, const struct socket_owner *owner)
@@ -75,7 +76,7 @@ static void holder_look(void *arg, const char *name, const struct socket_owner *
 	search->owner = *owner;
 }
 
-/* False: the kernel has no list of sockets. */
+/* Searches for a process that has the instance. Returns false if the kernel has no list of sockets. */
 static bool holders_search(struct search *search)
 {
 	if (!socket_owner_visit_abstract(holder_look, search))

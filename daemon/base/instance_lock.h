@@ -18,10 +18,10 @@
 
 enum { INSTANCE_MAX = 32 };
 
-/* Whether it is an instance's name: 1 to 32 lowercase letters and digits. */
+/* Returns true if @instance is 1 to 32 lowercase letters and digits. */
 bool instance_valid(const char *instance);
 
-/* Which other processes of the instance are tolerated. */
+/* Selects which other processes of the instance are tolerated. */
 enum instance_rule {
 	INSTANCE_ALONE,
 	/* tolerated because they cannot be daemons of a state directory that this user has locked */
@@ -29,8 +29,8 @@ enum instance_rule {
 	INSTANCE_BESIDE_ALL,
 };
 
-/* Closing @ret_fd, or the end of the process, releases it; other processes that @rule tolerates are logged.
- * FAILED_PRECONDITION: another process has it; the text names the process and its user. */
+/* Takes the instance for this process until *ret_fd is closed or the process ends. Other processes that @rule tolerates
+ * are logged. FAILED_PRECONDITION: another process has the instance; the text names the process and its user. */
 enum status instance_lock_take(const char *instance, enum instance_rule rule, int *ret_fd, struct error *err);
-/* Whether a process holds it. */
+/* Returns true if a process has the instance now. */
 bool instance_lock_seen(const char *instance);

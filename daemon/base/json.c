@@ -44,7 +44,7 @@ int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwis
 
 /* ---- what others wrote ---- */
 
-/* Beyond what a long long (@whole) or a double holds. */
+/* Returns true if the number does not fit a long long (@whole) or a double. */
 static bool number_overflows(const char *text, size_t length, bool whole)
 {
 	char room[64];
@@ -69,7 +69,7 @@ bool json_number_is_finite(const char *text, size_t length)
 	return !number_overflows(text, length, false);
 }
 
-/* The rest of a text that is being repaired, and the result. */
+/* A text that is being repaired: the part that is left, and the result. */
 struct mending {
 	const char *at, *end;
 	struct text *mended;
@@ -97,7 +97,7 @@ static void number_mend(struct mending *mending)
 	}
 }
 
-/* The four digits behind a "\\u" at @at; -1: there are none. */
+/* Reads the escape "\\u" with four hexadecimal digits at @at; -1: there is none. */
 static long escape_code(const char *at, const char *end)
 {
 	char digits[5] = "";
@@ -133,7 +133,7 @@ static void escape_mend(struct mending *mending)
 	mending->at += length;
 }
 
-/* True when @mended is another text, which may be JSON where @text is not. */
+/* Repairs @text into @mended. Returns true if this changed the text, so that parsing it again may succeed. */
 static bool text_mend(const char *text, size_t length, struct text *mended)
 {
 	struct mending mending = { .at = text, .end = text + length, .mended = mended };
@@ -172,10 +172,10 @@ json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_e
 	return again ? json_loadb(mended.data, mended.length, flags, ret_problem) : NULL;
 }
 
-/* NULL: @value stays as it is. */
+/* Returns the number to replace @value with; NULL: @value stays as it is. */
 static json_t *struct_number(const json_t *value)
 {
-	static const double most = 1e17; /* protobuf's JSON writes 17 digits, and an exponent where there are more */
+	static const double most = 1e17; /* protobuf's JSON writes up to 17 digits, and larger numbers with an exponent */
 	const double real = json_number_value(value);
 
 	if (!json_is_number(value) || trunc(real) != real || (real == 0 && signbit(real)))

@@ -11,19 +11,19 @@
 
 DEFINE_AUTO(json, json_t *, json_decref)
 
-/* The string at @key, borrowed; NULL: absent, or not a string. */
+/* Returns the string at @key, borrowed; NULL: it is absent, or not a string. */
 const char *json_text_at(const json_t *object, const char *key);
-/* The integer at @key: a JSON integer or a string of one (protobuf's int64); @otherwise if neither. */
+/* Returns the integer at @key: a JSON integer, or a string that contains one (protobuf's int64); otherwise @otherwise. */
 int64_t json_int_at(const json_t *object, const char *key, int64_t otherwise);
 bool json_true_at(const json_t *object, const char *key);
-/* The duration at @key ("3.5s") in microseconds; @otherwise if absent or malformed. */
+/* Returns the duration at @key ("3.5s") in microseconds; @otherwise if it is absent or malformed. */
 int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwise);
 /* json_loadb() for JSON from outside: accepts what other parsers accept and jansson refuses. A whole number beyond 64
  * bits becomes a double, and beyond the range of doubles the text "Infinity" or "-Infinity" (protobuf's JSON); NULs,
  * unpaired surrogates and invalid UTF-8 in strings become U+FFFD. Reads the text at most twice; the caller must limit
  * its depth. */
 json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_error_t *ret_problem);
-/* Whether the number @text (JSON, not terminated) is in the range of a double. */
+/* Returns true if the number @text (JSON, not NUL-terminated) is in the range of a double. */
 bool json_number_is_finite(const char *text, size_t length);
 /* Changes the numbers in @value, an object or array, to those of google.protobuf.Struct, which are doubles: a whole number
  * that a double may not hold becomes the nearest double, and a double without a fraction a whole number, as protobuf's
@@ -34,5 +34,5 @@ enum status json_parse_own(const char *text, json_t **ret_value, struct error *e
 /* Appends compact text: members in insertion order, each double in the fewest digits that read back
  * as the same double (0.1, not 0.10000000000000001). */
 void json_write(struct text *text, const json_t *value);
-/* Likewise as a string; NULL for NULL. The caller frees. */
+/* Like json_write(), but returns a string, which the caller frees; NULL if @value is NULL. */
 char *json_dump_compact(const json_t *value);

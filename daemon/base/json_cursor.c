@@ -6,7 +6,7 @@
 
 void json_space_skip(const char **at)
 {
-	/* Mostly there is none, and strspn() would build its table first. */
+	/* A loop, because mostly there is no space, and strspn() would first build a table of the characters. */
 	while (**at == ' ' || **at == '\t' || **at == '\r' || **at == '\n')
 		++*at;
 }
@@ -69,9 +69,9 @@ bool json_value_skip(const char **at)
 	return true;
 }
 
-/* ---- what a string says ---- */
+/* ---- the content of strings ---- */
 
-/* The four digits of "\u00e9"; -1: invalid. */
+/* Reads the four digits of an escape such as "\u00e9"; -1: they are invalid. */
 static int32_t unit_read(const char *digits)
 {
 	int32_t unit = 0;
@@ -109,7 +109,7 @@ static void point_append(struct text *text, uint32_t point)
 	text_append(text, bytes, length);
 }
 
-/* @at is behind "\u". Half of a surrogate pair is U+FFFD. */
+/* Appends the character of an escape; @at is after the "\u". Half of a surrogate pair becomes U+FFFD. */
 static bool unicode_append(const char **at, struct text *text)
 {
 	int32_t unit = unit_read(*at), low;

@@ -14,17 +14,17 @@ void memory_exhausted(size_t size)
 		snprintf(line, sizeof(line),
 			 "trainyard: out of memory: %zu bytes cannot be allocated; the process ends\n", size);
 
-	/* No exit handlers: they would free what other threads still use. */
+	/* _exit() runs no exit handlers: they would free memory that other threads still use. */
 	(void)!write(STDERR_FILENO, line, (size_t)length);
 	_exit(EXIT_FAILURE);
 }
 
-/* A string is there three times: as the body, as jansson reads it, and as its value. */
+/* JSON_COPIES: three copies of a string exist at a time: in the body, in jansson's reader, and as the value. */
 enum { SMALL_BYTES = 64 << 10, JSON_COPIES = 3 };
 
 bool memory_holds_json(size_t length)
 {
-	void *volatile place; /* or the compiler leaves the call out */
+	void *volatile place; /* volatile, because otherwise the compiler removes the call */
 	bool holds;
 
 	if (length <= SMALL_BYTES)

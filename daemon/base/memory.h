@@ -30,16 +30,16 @@ void *memory_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *place, size_t count, size_t size) __attribute__((returns_nonnull));
 void *memory_realloc(void *place, size_t size) __attribute__((returns_nonnull));
-/* A copy that the caller frees; NULL if @text is NULL. */
+/* Returns a copy that the caller frees; NULL if @text is NULL. */
 char *memory_strdup(const char *text);
 char *memory_strndup(const char *text, size_t length) __attribute__((returns_nonnull));
-/* A new text that the caller frees. */
+/* Returns a new text that the caller frees. */
 char *memory_printf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *memory_vprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0), returns_nonnull));
 
-/* Whether there is now enough memory for the JSON values from a JSON text, or a binary message, of @length bytes from a
- * client. Up to 64 KiB: true. To be checked before parsing, because jansson would end the process. */
+/* Returns true if there is enough memory now for the JSON values from a client's JSON text or binary message of @length
+ * bytes; always true up to 64 KiB. Check this before parsing, because jansson would end the process. */
 bool memory_holds_json(size_t length);
 
-/* Prints the line and ends the process with status 1. For libraries that report that they are out of memory. */
+/* Prints a line and ends the process with status 1. For libraries that report that they are out of memory. */
 void memory_exhausted(size_t size) __attribute__((noreturn, cold));

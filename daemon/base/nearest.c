@@ -19,7 +19,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Optimal string alignment: as Levenshtein's distance, and two neighbours that are swapped count once. */
+/* Returns the optimal string alignment distance: Levenshtein's distance, but two swapped neighbours count as one change. */
 static unsigned distance_of(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	unsigned rows[3][NAME_MAX_BYTES + 1];

@@ -12,11 +12,11 @@ struct nearest {
 	unsigned distance; /* of found */
 };
 
-/* Ignores case, and '_' counts as '-'. A name is similar if few letters are added, missing, changed or swapped, or if
- * the word is its beginning. Of two equally similar names the first counts. */
+/* Compares @name with the wanted word. Case is ignored, and '_' counts as '-'. A name is similar if few letters are
+ * added, missing, changed or swapped, or if the word is its beginning. Of two equally similar names the first counts. */
 void nearest_look(struct nearest *nearest, const char *name);
 
 enum { NEAREST_HINT_SIZE = 128 };
 
-/* "; did you mean --listen?", with "--" as @prefix; "" if no name is similar. Returns @ret_hint. */
+/* Returns @ret_hint with "; did you mean --listen?", "--" being @prefix; "" if no name is similar. */
 const char *nearest_hint(const struct nearest *nearest, const char *prefix, char ret_hint[NEAREST_HINT_SIZE]);

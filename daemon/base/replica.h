@@ -9,14 +9,11 @@ enum role { ROLE_MASTER, ROLE_WORKER, ROLE_PS, ROLE_EVALUATOR, ROLE_COUNT };
 
 /* One attempt at running one replica: one container. */
 struct replica_key {
-	int64_t job;      /* number of restarts of this replica alone within the attempt */
+	int64_t job;      /* the store's number of the job; 0: none */
 	unsigned attempt; /* of the job, from 1 */
 	enum role role;
 	unsigned index;
-	/* A position in a container's stream: the line with the latest time, and @behind lines after it with earlier
-	 * times (the engine's clock was set back). Of the next line, a long one, @parts parts were read. All zero:
-	 * nothing was read. */
-	unsigned restart;
+	unsigned restart; /* number of restarts of this replica alone within the attempt, from 0 */
 };
 
 static inline bool replica_keys_equal(const struct replica_key *one, const struct replica_key *other)
@@ -25,14 +22,15 @@ static inline bool replica_keys_equal(const struct replica_key *one, const struc
 	       one->index == other->index && one->restart == other->restart;
 }
 
-/* by the engine's clock, unchanged */
+/* A position in a container's stream: the line with the latest time, and @behind lines after it with earlier times (the
+ * engine's clock was set back). Of the next line, a long one, @parts parts were read. All zero: nothing was read. */
 struct log_reach {
-	int64_t time_ns; /* the engine's clock, before any raising */
+	int64_t time_ns; /* time of the line by the engine's clock, unchanged */
 	int64_t behind;
-	int64_t parts, parts_ns; /* The positions of both streams: stdout, stderr. */
+	int64_t parts, parts_ns; /* parts_ns: the time of the line that the parts belong to */
 };
 
-/* The same of both streams: stdout, stderr. */
+/* The positions of both streams: stdout, stderr. */
 struct log_position {
 	struct log_reach streams[2];
 };

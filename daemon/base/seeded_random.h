@@ -16,9 +16,9 @@ enum random_kind {
 	RANDOM_KIND_COUNT
 };
 
-/* Makes all ids depend on @seed and @start only; @start differs at each start of a daemon, so that ids are not repeated
- * after a restart. To be called before the first id. */
+/* Makes all ids depend on @seed and @start only. @start must differ at each start of a daemon, so that ids are not
+ * repeated after a restart. Call this before the first id. */
 void seeded_random_start(uint64_t seed, uint64_t start);
 
-/* The next bytes, at most 64; truly random without a seed. */
+/* Fills @ret_bytes with the next @size bytes, at most 64; without a seed they are unpredictable. */
 void seeded_random_draw(enum random_kind kind, void *ret_bytes, size_t size);

@@ -5,5 +5,5 @@
 
 #include "daemon/base/error.h"
 
-/* INTERNAL: the system cannot start it. The thread is to be joined, or must detach itself. */
+/* Starts a thread. The caller must join it, or the thread must detach itself. INTERNAL: the system cannot start it. */
 enum status small_thread_start(pthread_t *ret_thread, void *(*main)(void *arg), void *arg, struct error *err);

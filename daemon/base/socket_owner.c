@@ -42,7 +42,7 @@ static bool request_send(int fd, const void *request, size_t size)
 	return send(fd, &message, message.header.nlmsg_len, 0) == (ssize_t)message.header.nlmsg_len;
 }
 
-/* True at the end of the list. */
+/* Reads the answer, and calls @each for each socket in it. Returns true if the list is complete. */
 static bool answer_read(int fd, message_fn *each, void *arg)
 {
 	_Alignas(struct nlmsghdr) char answer[ANSWER_BYTES];
@@ -121,7 +121,8 @@ struct port {
 	bool found;
 };
 
-/* IPv4 addresses mapped into IPv6 are not considered: the listener has the address, or all addresses. */
+/* Returns true if the socket @id listens on @address or on all addresses. IPv4 addresses mapped into IPv6 are not
+ * considered. */
 static bool address_clashes(const struct inet_diag_sockid *id, const struct sockaddr *address)
 {
 	static const struct in6_addr any;
@@ -171,7 +172,7 @@ bool socket_owner_find_listener(const struct sockaddr *address, struct socket_ow
 
 /* ---- processes ---- */
 
-/* True: one of its descriptors, which are listed below @place, is the socket. */
+/* Returns true if one of the descriptors in the directory @place ("/proc/PID/fd") is the socket with that inode. */
 static bool process_has(const char *place, uint32_t inode)
 {
 	AUTO(directory) DIR *listing = opendir(place);

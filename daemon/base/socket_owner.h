@@ -19,22 +19,23 @@ struct socket_owner {
 	uint32_t inode;
 	uid_t uid;        /* or SOCKET_USER_UNKNOWN */
 	pid_t pid;        /* 0: not known */
-	char program[32]; /* its name, safe to print */
+	char program[32]; /* the process's name, safe to print */
 };
 
-/* Calls @visit for each socket with an abstract name without NUL; does not look up the process. False: the kernel has
- * no such list. */
+/* Calls @visit for each socket that has an abstract name without NUL; the process of the owner is not looked up. Returns
+ * false if the kernel has no list of sockets. */
 bool socket_owner_visit_abstract(void (*visit)(void *arg, const char *name, const struct socket_owner *owner),
 				 void *arg);
 
-/* Finds the process that listens on the TCP port of @address, on that address or on all. False: none was found. */
+/* Finds the process that listens on the TCP port of @address, on that address or on all. Returns false if none was
+ * found. */
 bool socket_owner_find_listener(const struct sockaddr *address, struct socket_owner *ret_owner);
 
-/* Looks up the process, and the user if it is unknown. */
+/* Sets the process of @owner, and the user if it is unknown. */
 void socket_owner_find_process(struct socket_owner *owner);
 
-/* Looks up only the name of its process. */
+/* Sets only the name of the process of @owner. */
 void socket_owner_name_program(struct socket_owner *owner);
 
-/* "process 123 (nginx) of user 33", or the known part of it. */
+/* Appends "process 123 (nginx) of user 33", or the part of it that is known. */
 void socket_owner_write(struct text *text, const struct socket_owner *owner);

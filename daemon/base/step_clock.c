@@ -31,8 +31,8 @@ void step_clock_init(struct step_clock *clock, int64_t ahead_ns)
 
 void step_clock_move(struct step_clock *clock, int64_t by_ns)
 {
-	/* In this order: a thread that sees the wall clock's step also sees the other clock's, so that no instant of the one
-	 * that was computed from the other lies too late. */
+	/* The order matters: a thread that sees the step of the wall clock also sees the step of the monotonic clock.
+	 * Otherwise a deadline computed from both clocks could be too late. */
 	atomic_fetch_add(&clock->moved_us, by_ns / 1000);
 	atomic_fetch_add(&clock->ahead_ns, by_ns);
 }

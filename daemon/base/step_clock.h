@@ -11,9 +11,9 @@
 /* Must not be copied or moved once it is used. */
 struct step_clock {
 	struct clock clock;
-	atomic_int_least64_t ahead_ns; /* of the wall clock; negative if it was started in the past */
+	atomic_int_least64_t ahead_ns; /* lead of the wall clock; negative if the clock was started in the past */
 	atomic_int_least64_t
-		moved_us; /* of the monotonic clock: the sum of the steps since step_clock_init() */
+		moved_us; /* lead of the monotonic clock: the sum of the steps since step_clock_init() */
 };
 
 void step_clock_init(struct step_clock *clock, int64_t ahead_ns);

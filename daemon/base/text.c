@@ -36,7 +36,7 @@ void text_renew(struct text *text, size_t most)
 	text->may_fail = may_fail;
 }
 
-/* False if the text has failed. */
+/* Makes room for @more bytes. Returns false if the text has failed. */
 static bool text_reserve(struct text *text, size_t more)
 {
 	size_t wanted = text->length + more + 1;
@@ -82,7 +82,7 @@ void text_putc(struct text *text, char c)
 	text->data[text->length] = '\0';
 }
 
-/* Formats into what room there is, and again only when that was too little. */
+/* Formats into the free room, and formats again only if the room was too small. */
 void text_vprintf(struct text *text, const char *format, va_list args)
 {
 	va_list again;
@@ -130,7 +130,7 @@ bool shell_word_is_plain(const char *word)
 		       strlen(word);
 }
 
-/* In sh nothing has a meaning between single quotes, so that a quote itself must leave them. */
+/* In single quotes no character is special for sh, so a single quote itself must be written outside of them. */
 void text_shell_word(struct text *text, const char *word)
 {
 	if (shell_word_is_plain(word)) {
@@ -167,7 +167,7 @@ size_t text_piece(const struct text *text, size_t *sent, char *buffer, size_t si
 	return piece;
 }
 
-/* How many bytes at @s are printable ASCII: most of what is written is nothing else. */
+/* Returns how many bytes at @s are printable ASCII. A fast path, because most texts are nothing else. */
 static size_t printable_length(const unsigned char *s, size_t left)
 {
 	size_t length = 0;
@@ -177,7 +177,7 @@ static size_t printable_length(const unsigned char *s, size_t left)
 	return length;
 }
 
-/* The length of the UTF-8 sequence at @s, or 0 when it is none.
+/* Returns the length of the UTF-8 sequence at @s; 0: it is not valid.
  * Source: Unicode 15, table 3-7 (well-formed byte sequences). */
 static size_t utf8_step(const unsigned char *s, size_t left)
 {
@@ -213,7 +213,7 @@ static size_t utf8_step(const unsigned char *s, size_t left)
 
 void text_clean(struct text *text, const char *data, size_t length)
 {
-	size_t plain = 0; /* where the run that stays began */
+	size_t plain = 0; /* start of the bytes that are valid and not appended yet */
 
 	for (size_t i = 0; i < length;) {
 		size_t step = data[i] ? utf8_step((const unsigned char *)data + i, length - i) : 0;
@@ -264,7 +264,7 @@ static void text_json_special(struct text *text, unsigned char c)
 		text_printf(text, "\\u%04x", c);
 }
 
-/* How many bytes at @s stand in a JSON string as they are, and are ASCII. */
+/* Returns how many bytes at @s are ASCII and need no escape in a JSON string. */
 static size_t json_plain_length(const unsigned char *s, size_t left)
 {
 	size_t length = 0;
@@ -277,7 +277,7 @@ static size_t json_plain_length(const unsigned char *s, size_t left)
 void text_json(struct text *text, const char *string, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)string;
-	size_t plain = 0; /* where the run that needs no escape began */
+	size_t plain = 0; /* start of the bytes that need no escape and are not appended yet */
 
 	text_putc(text, '"');
 	for (size_t i = json_plain_length(s, length); i < length;) {
@@ -285,7 +285,7 @@ void text_json(struct text *text, const char *string, size_t length)
 				      ? 0
 				      : utf8_step(s + i, length - i);
 
-		/* U+0080 to U+009F drive terminals as those below U+0020 do. */
+		/* Terminals take U+0080 to U+009F as control characters, like those below U+0020. */
 		const bool is_c1 = step == 2 && s[i] == 0xc2 && s[i + 1] < 0xa0;
 
 		if (step && !is_c1) {
@@ -317,7 +317,8 @@ static void split_time(int64_t wall_ns, struct tm *ret_day, int64_t *ret_nanos)
 	*ret_nanos = nanos;
 }
 
-/* Times are printed for every job and every log entry: without printf, which would cost more than all else. */
+/* Writes a number with leading zeros. Without printf(), because times are printed for every job and every log entry, and
+ * printf() would take most of the time. */
 static char *digits_put(char *at, int value, int digits)
 {
 	for (int i = digits - 1; i >= 0; i--, value /= 10)
@@ -356,7 +357,8 @@ void text_time_seconds(struct text *text, int64_t wall_us)
 	text_putc(text, 'Z');
 }
 
-/* Trailing zeros stay, so that all times of a kind have the same length. */
+/* Appends a time with a fraction of @digits digits. Trailing zeros stay, so that all times of a kind have the same
+ * length. */
 static void time_fraction(struct text *text, int64_t wall_ns, int digits)
 {
 	char fraction[FRACTION_DIGITS + 2] = ".";
@@ -385,7 +387,7 @@ void text_time_nanos(struct text *text, int64_t wall_ns)
 	time_fraction(text, wall_ns, FRACTION_DIGITS);
 }
 
-/* Reads exactly @digits decimal digits; moves *at past them. */
+/* Reads exactly @digits decimal digits and moves *at past them. Returns false if there are fewer. */
 static bool digits_read(const char **at, int digits, int *ret_value)
 {
 	int value = 0;
@@ -420,7 +422,8 @@ static bool fraction_read(const char **at, int64_t *ret_nanos)
 	return true;
 }
 
-/* "+02:00"; only the filter language may write "+0200", as the filter does that google-cloud-logging adds to each list.
+/* Reads a zone: "Z" or "+02:00". If not @strict, "+0200" is valid, too: the filter that google-cloud-logging adds to
+ * each list has this form.
  * Source: its code, version 3.17 (_helpers.py) */
 static bool zone_read(const char **at, bool strict, int *ret_offset_s)
 {
@@ -438,8 +441,8 @@ static bool zone_read(const char **at, bool strict, int *ret_offset_s)
 	return true;
 }
 
-/* Hours and minutes, and seconds with up to nine digits behind them; only the filter language may leave the
- * seconds out, or write more digits, which are cut. */
+/* Reads hours, minutes, and seconds with up to nine digits of fraction. If not @strict, the seconds may be missing, and
+ * more digits are cut. */
 static bool clock_part_read(const char **at, bool strict, struct tm *day, int64_t *ret_nanos)
 {
 	if (!digits_read(at, 2, &day->tm_hour) || !char_read(at, ":") || !digits_read(at, 2, &day->tm_min))
@@ -459,7 +462,7 @@ static bool clock_part_read(const char **at, bool strict, struct tm *day, int64_
 	return day->tm_hour <= 23 && day->tm_min <= 59 && day->tm_sec <= 59;
 }
 
-/* Years with nanoseconds that fit 64 bits: 1678 to 2261. */
+/* The years in which all times fit 64 bits of nanoseconds: 1678 to 2261. */
 enum { YEAR_MIN = 1678, YEAR_MAX = 2261 };
 
 static bool time_parse_as(const char *at, bool strict, int64_t *ret_wall_ns)
@@ -484,7 +487,7 @@ static bool time_parse_as(const char *at, bool strict, int64_t *ret_wall_ns)
 		return false;
 	normal = day;
 	seconds = timegm(&normal);
-	if (normal.tm_mday != day.tm_mday) /* the 31st of a month of 30 days */
+	if (normal.tm_mday != day.tm_mday) /* timegm() has changed the day, such as the 31st of a month that has 30 days */
 		return false;
 	if (year < YEAR_MIN || year > YEAR_MAX) {
 		*ret_wall_ns = year < YEAR_MIN ? INT64_MIN : INT64_MAX; /* before, or after, everything */
@@ -561,7 +564,7 @@ char *name_to_snake(const char *camel)
 
 	for (const char *c = camel; *c; c++) {
 		if (isupper((unsigned char)*c)) {
-			/* A run of capitals is one word: consumedMLUnits is consumed_ml_units. */
+			/* A run of capitals belongs to one word: consumedMLUnits is consumed_ml_units. */
 			bool starts_word = c == camel || !isupper((unsigned char)c[-1]) ||
 					   (c[1] && islower((unsigned char)c[1]));
 

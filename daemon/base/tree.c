@@ -18,7 +18,7 @@ struct removal {
 	DIR *top;
 	dev_t device;
 	size_t steps_left;
-	uint64_t serial; /* of the next name at the top */
+	uint64_t serial; /* number for the next name at the top */
 };
 
 static bool step_take(struct removal *removal)
@@ -31,8 +31,8 @@ static bool step_take(struct removal *removal)
 	return true;
 }
 
-/* A handle of a directory, which the owner may now list, change and move, if it is ours. By the handle, because the
- * name may belong to another file by then. -1 with errno. */
+/* Returns a handle of a directory, and gives this user all permissions for it if the user owns it. This uses the handle,
+ * because the name may belong to another file by now. -1: failure, with errno. */
 static int directory_take(int above, const char *name)
 {
 	const int handle = openat(above, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -58,7 +58,7 @@ static DIR *directory_open(int above, const char *name)
 	return directory;
 }
 
-/* The next entry; NULL at the end, with errno 0, and on failure. */
+/* Returns the name of the next entry; NULL: the end, with errno 0, or a failure, with errno. */
 static const char *entry_next(DIR *directory)
 {
 	const struct dirent *entry;
@@ -75,7 +75,7 @@ static bool gone(int rc)
 	return rc == 0 || errno == ENOENT;
 }
 
-/* A file, or an empty directory; ENOTEMPTY: a directory that is not. */
+/* Removes a file or an empty directory. Returns false on failure; ENOTEMPTY: the directory is not empty. */
 static bool entry_remove(struct removal *removal, int above, const char *name)
 {
 	if (!step_take(removal))
@@ -90,7 +90,8 @@ static bool entry_remove(struct removal *removal, int above, const char *name)
 	return false;
 }
 
-/* No name at the top is taken at random, nor on purpose: the first is drawn. */
+/* Moves a directory to the top, under a new name. Names are numbers that count up from a random one, so that neither
+ * chance nor a program makes many of them exist already. */
 static bool entry_lift(struct removal *removal, int above, const char *name)
 {
 	const int handle = directory_take(above, name);
@@ -126,7 +127,7 @@ static bool directory_clear(struct removal *removal, DIR *directory)
 	return errno == 0;
 }
 
-/* A directory at the top that is not empty. */
+/* Removes a directory at the top that is not empty. */
 static bool directory_remove(struct removal *removal, const char *name)
 {
 	DIR *directory = directory_open(dirfd(removal->top), name);
@@ -142,7 +143,8 @@ static bool directory_remove(struct removal *removal, const char *name)
 	return clear && entry_remove(removal, dirfd(removal->top), name);
 }
 
-/* All that is there now; what is moved there meanwhile may be left for the next time. */
+/* Removes the entries that the top has now. Entries moved to the top meanwhile may stay for the next pass. *ret_any:
+ * false if the top was empty. */
 static bool top_pass(struct removal *removal, bool *ret_any)
 {
 	const char *name;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Removes the directory @path and all that is in it. True when it is gone, also if it was not there.
- * @steps_max  limit of the removals and moves of this call; SIZE_MAX: none
- * False: errno tells why; EFBIG: the limit was reached, and another call continues. */
+/* Removes the directory @path and all that is in it. @steps_max limits the removals and moves of this call; SIZE_MAX: no
+ * limit. Returns true if the directory is gone, also if it did not exist. False: errno has the reason; EFBIG: the limit
+ * was reached, and another call continues. */
 bool tree_remove(const char *path, size_t steps_max);

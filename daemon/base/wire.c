@@ -7,7 +7,7 @@ static bool refuse(struct wire *wire)
 	return false;
 }
 
-/* Ten bytes at most; bits beyond the 64th are dropped, as protobuf does. */
+/* Reads a varint of at most ten bytes. Bits beyond the 64th are dropped, as in protobuf. */
 static bool varint_read(struct wire *wire, uint64_t *ret_value)
 {
 	uint64_t value = 0;

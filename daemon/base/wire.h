@@ -22,14 +22,15 @@ struct wire {
 struct wire_field {
 	uint32_t number;
 	enum wire_type type;
-	uint64_t value;    /* for all types except bytes: the bits */
-	struct wire bytes; /* of WIRE_BYTES */
+	uint64_t value;    /* the bits of all types except bytes */
+	struct wire bytes; /* the content, if type is WIRE_BYTES */
 };
 
-/* The next field; false: the end, or @wire is broken (groups count as broken, because no message read here has any). */
+/* Reads the next field. Returns false at the end, or if @wire is broken. Groups count as broken, because no message read
+ * here has any. */
 bool wire_next(struct wire *wire, struct wire_field *field);
 
-/* The next element of a packed field with elements of @type; false likewise. */
+/* Reads the next element of a packed field with elements of @type. Returns false at the end, or if @wire is broken. */
 bool wire_next_packed(struct wire *wire, enum wire_type type, uint64_t *ret_value);
 
 static inline size_t wire_left(const struct wire *wire)

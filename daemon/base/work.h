@@ -11,13 +11,14 @@
 #include "daemon/base/error.h"
 
 struct work {
-	/* Called at most once in ten milliseconds, and not again once it was true. */
+	/* Called at most once in 10 ms, and no more after it has returned true. */
 	bool (*is_abandoned)(void *arg);
 	void *arg;
-	int64_t owner; /* shared resources are divided between owners; 0: the daemon's own clients */
+	int64_t owner; /* shared resources are divided between owners: a job's number, or 0 for the daemon's own clients */
 };
 
-/* @work is borrowed until work_end(). Nested work belongs to the outer one. */
+/* Declares the work of this thread until work_end(); @work is borrowed until then. In nested calls the outer work
+ * counts. */
 void work_begin(const struct work *work);
 void work_end(void);
 bool work_is_abandoned(void);

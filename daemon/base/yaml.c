@@ -23,9 +23,10 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-/* ---- plain words, as YAML 1.1 has them: gcloud reads its --config so ---- */
+/* ---- plain words by YAML 1.1, by which gcloud reads its --config ---- */
 
-/* Source: https://yaml.org/type/ (bool, int, float, null), with the words that gcloud's reader knows: "-.5" is text. */
+/* The words are those that gcloud's reader knows: for example, "-.5" is text.
+ * Source: https://yaml.org/type/ (bool, int, float, null) */
 #define DIGITS "0123456789"
 
 /* @digits without underscores and signs. */
@@ -46,7 +47,7 @@ static json_t *whole_read(const char *digits, int base, bool negative)
 	return json_integer(negative ? -whole : whole);
 }
 
-/* Hours, minutes and seconds, such as 1:30 or 190:20:30.15. */
+/* Reads hours, minutes and seconds, such as 1:30 or 190:20:30.15, as one number. */
 static json_t *sexagesimal_read(const char *digits, bool negative)
 {
 	char *at;
@@ -69,7 +70,7 @@ static json_t *sexagesimal_read(const char *digits, bool negative)
 	return json_integer((json_int_t)(negative ? -value : value));
 }
 
-/* NULL: it is no number, or none that is finite. */
+/* Reads a number; NULL: @word is no number, or not a finite one. */
 static json_t *number_read(const char *word)
 {
 	const bool is_signed = *word == '-' || *word == '+', negative = *word == '-';
@@ -153,7 +154,7 @@ static enum status sequence_read(struct reading *reading, const yaml_node_t *nod
 	return rc;
 }
 
-/* A mapping that is named by the key << gives @object the members that it has not. */
+/* Adds to @object the members of a mapping merged by the key "<<" that @object does not have. */
 static enum status merge_one(const yaml_node_t *key, json_t *object, json_t *merged, struct error *err)
 {
 	if (!json_is_object(merged))
@@ -200,7 +201,7 @@ static bool key_is_merge(const yaml_node_t *key)
 	       strcmp((const char *)key->data.scalar.value, "<<") == 0;
 }
 
-/* The mapping's own members first: they are not replaced by those of a merge. */
+/* Reads a mapping: first its own members, then its merges, which do not replace the mapping's own members. */
 static enum status mapping_read(struct reading *reading, const yaml_node_t *node, unsigned depth,
 				json_t **ret_value, struct error *err)
 {
@@ -257,7 +258,7 @@ static enum status document_read(yaml_parser_t *parser, json_t **ret_value, stru
 	return rc;
 }
 
-/* A second document would be lost without a word. */
+/* Refuses a second document, which would otherwise be ignored without an error. */
 static enum status end_check(yaml_parser_t *parser, struct error *err)
 {
 	yaml_document_t document;
