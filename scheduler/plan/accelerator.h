@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* In the order in which the service's quota names them. */
+/* The types in the order in which the service's quota errors list them. */
 enum accelerator {
 	ACCELERATOR_A100,
 	ACCELERATOR_K80,
@@ -20,16 +20,16 @@ enum accelerator {
 	ACCELERATOR_COUNT
 };
 
-/* As a maximum: no limit; no real quota has this number. */
+/* The value of a maximum that means no limit; no real quota is this large. */
 #define ACCELERATOR_UNLIMITED UINT_MAX
 
-/* "NVIDIA_TESLA_K80", "TPU_V2". False: another type, which no quota has. */
+/* Reads a type's name: "NVIDIA_TESLA_K80", "TPU_V2". False: no quota has this type. */
 bool accelerator_parse(const char *type, enum accelerator *ret_accelerator);
 /* Whether a type is a TPU: TPUs are never attached to a container. */
 bool accelerator_is_tpu(const char *type);
 /* The type's name. */
 const char *accelerator_name(enum accelerator accelerator);
-/* "K80" for "NVIDIA_TESLA_K80", "TPU_V2" for itself. Part of @type. */
+/* The type's name in quota errors: "K80" for "NVIDIA_TESLA_K80", "TPU_V2" for itself. Points into @type. */
 const char *accelerator_short_name(const char *type);
 
 /* "Quota failure for project P. The request for 2 K80 accelerators exceeds the allowed maximum of 0 A100, 0 K80,

@@ -27,16 +27,16 @@ struct assignment {
 	/* Per pool: an array with one array of device ids per replica; NULL: no devices. */
 	json_t *devices[ROLE_COUNT];
 	bool shared; /* the devices are */
-	char *node;  /* the name of the machine that its network is on; NULL: the first one, of --engine */
+	char *node;  /* the machine that the job's network is on; NULL: the first one, of --engine */
 	/* Per pool: an array with the name of each replica's machine, "" for the first one; NULL: all are on @node. */
 	json_t *nodes[ROLE_COUNT];
 	char *placed; /* sentences: which nodes the replicas are on, and why not on others; NULL: there is one node */
-	/* The job that made the network that it took over, and the number of such takeovers of that network so far; 0:
-	 * it has a network of its own. See network_pool.h. */
+	/* For a network taken over from another job: the job that made the network, and how often the network was taken
+	 * over so far. 0: the job has a network of its own. See network_pool.h. */
 	int64_t network;
 	unsigned network_turn;
-	/* deviation.h: fitted sizes, pretended or shared GPUs. Fields are named as in the plan
-	 * ("pools.worker.machine_type", "pools.worker.accelerator_count"); each API family translates them. */
+	/* Deviations (deviation.h) by the assignment: fitted sizes, pretended or shared GPUs. Fields are named as in the
+	 * plan ("pools.worker.machine_type", "pools.worker.accelerator_count"); each API family translates them. */
 	json_t *deviations;
 };
 
@@ -46,9 +46,10 @@ DEFINE_AUTO(assignment, struct assignment *, assignment_free)
 /* Text for the store, and back; INTERNAL: the text is not an assignment. */
 char *assignment_to_text(const struct assignment *assignment);
 enum status assignment_from_text(const char *text, struct assignment **ret_assignment, struct error *err);
-/* The ids of one replica: array of strings, borrowed; NULL: none. */
+/* The device ids of one replica: array of strings, borrowed; NULL: none. */
 const json_t *assignment_devices(const struct assignment *assignment, enum role role, unsigned index);
 /* The name of one replica's machine; NULL: the first one. */
 const char *assignment_node(const struct assignment *assignment, enum role role, unsigned index);
-/* As leases of @job; the caller frees the array and its texts (leases_free). NULL: the job has no devices. */
+/* The assigned devices as leases of @job; the caller frees the array and its texts (leases_free). NULL: the job has no
+ * devices. */
 struct lease *assignment_leases(const struct assignment *assignment, int64_t job, size_t *ret_count);

@@ -15,7 +15,7 @@ static void words_put(struct text *text, const json_t *words, size_t first)
 		word_put(text, json_string_value(json_array_get(words, i)));
 }
 
-/* At the beginning of a character. */
+/* Cuts the text after COMMAND_LINE_MAX bytes, never inside a UTF-8 character, and appends an ellipsis. */
 static void text_cut(struct text *text)
 {
 	size_t length = COMMAND_LINE_MAX;
@@ -33,7 +33,8 @@ char *command_line_text(const char *image, const json_t *command, const json_t *
 	struct text text AUTO_TEXT = { 0 };
 
 	text_puts(&text, "docker run");
-	/* docker takes one word there; the others go before the arguments, which replace the image's in any case. */
+	/* docker's --entrypoint takes one word only. The command's other words stand before @args; words after the
+	 * image's name replace the image's own arguments in any case. */
 	if (json_array_size(command)) {
 		text_puts(&text, " --entrypoint");
 		word_put(&text, json_string_value(json_array_get(command, 0)));

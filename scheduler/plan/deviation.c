@@ -168,7 +168,7 @@ bool deviations_valid(const json_t *list)
 	return true;
 }
 
-/* The sentence, and which fields it is about where it is about several: they name the pools. */
+/* Appends the deviation's sentence and, if it concerns several fields, the fields: they name the pools. */
 static void text_append_report(struct text *line, const json_t *deviation)
 {
 	const char *text = json_text_at(deviation, "text");

@@ -20,12 +20,12 @@ enum deviation_kind {
  * and text, @field is added to it. @field may be NULL. */
 void deviation_add(json_t *list, enum deviation_kind kind, const char *code, const char *field,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Likewise, for deviations that exist once per thing they concern: one with the same code and another text is added as
- * well. */
+/* As deviation_add(), for deviations that exist once for each thing concerned: one with the same code and another text is
+ * added as well. */
 void deviation_add_another(json_t *list, enum deviation_kind kind, const char *code, const char *text);
-/* Adds a deviation without looking at the others. */
+/* Adds a deviation, even if @list has an equal one. */
 void deviation_append(json_t *list, enum deviation_kind kind, const char *code, const char *text);
-/* How many of @list have @code. *ret_has: whether one of them has @text. */
+/* The number of deviations in @list that have @code. *ret_has: whether one of them has @text. */
 size_t deviations_count(const json_t *list, const char *code, const char *text, bool *ret_has);
 /* Whether an element of @list has @code and a text with this beginning. */
 bool deviations_begin(const json_t *list, const char *code, const char *beginning);

@@ -38,7 +38,8 @@ static enum status quota_fault(const struct plan *plan, const char *type, unsign
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
 }
 
-/* By the first type of which there are too few. */
+/* Returns the service's quota error: for the first type of which the job wants more than @there, or else for all types
+ * together. */
 static enum status quota_check(const struct plan *plan, unsigned there, struct error *err)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {
@@ -94,8 +95,9 @@ static void use_add(struct device_use *use, const struct lease *lease)
 	use->exclusive |= !lease->shared;
 }
 
-/* The host's GPUs may have had other names when the job was admitted (--gpus was changed, the engine is newer, the
- * driver did not know their UUIDs yet): in that case all that may be the leased one count as taken. */
+/* Counts each lease as a use of its device. The host's GPUs may have had other names when the job was admitted (--gpus
+ * was changed, the engine is newer, the driver did not know their UUIDs yet): in that case every device that may be the
+ * leased one counts as taken. */
 struct device_use *device_uses(const struct room *room)
 {
 	const struct host *host = &room->capacity.host;
@@ -168,7 +170,8 @@ static json_t *pool_devices(struct device_choice *choice, const struct pool *poo
 	return lists;
 }
 
-/* Once for the pools that asked for as many. */
+/* Adds one deviation for all pools that request equally many GPUs, in the call for the first of them. @each: GPUs per
+ * replica here. */
 static void fewer_add(json_t *deviations, const struct plan *plan, enum role role, unsigned each)
 {
 	const unsigned wanted = pool_gpu_count(&plan->pools[role]);
@@ -218,7 +221,7 @@ static void devices_fill(const struct plan *plan, struct device_choice *choice, 
 	attached_add(assignment->deviations, choice, plan_accelerator_count(plan));
 }
 
-/* How many devices must be open for the job to be placed. */
+/* How many open devices (devices_open()) the job needs to be placed. */
 static unsigned open_wanted(const struct plan *plan, const struct device_choice *choice)
 {
 	unsigned most = 0;

@@ -22,17 +22,16 @@ enum status devices_possible(const struct plan *plan, const struct capacity *cap
 /* The use of one of a host's devices while jobs are placed. */
 struct device_use {
 	unsigned holders;
-	bool exclusive;      /* one of them does not share it */
-	unsigned last_taker; /* which replica of this job took it last, from 1 */
+	bool exclusive;      /* a holder does not share it */
+	unsigned last_taker; /* the replica of this job that took it last, counted from 1 */
 };
 DEFINE_AUTO(uses, struct device_use *, free)
 
 /* The use of each device of the host, in the order of the host's list. The caller frees. */
 struct device_use *device_uses(const struct room *room);
 
-/* Sets the devices of @assignment, and adds deviations from the cloud. To be called only if devices_possible().
- * @uses  of the host's devices; not changed
- * RESOURCE_EXHAUSTED: too few are free now. */
+/* Sets the devices of @assignment, and adds deviations from the cloud. To be called only after devices_possible()
+ * succeeded. @uses: of the host's devices; not changed. RESOURCE_EXHAUSTED: too few devices are free now. */
 enum status devices_place(const struct plan *plan, const struct capacity *capacity,
 			  const struct device_use *uses, struct assignment *assignment, struct error *err);
 
@@ -47,5 +46,5 @@ struct device_choice {
 
 /* How many devices are free or, with sharing, held by no replica that does not share. */
 unsigned devices_open(const struct device_choice *choice);
-/* The ids of @count devices for the next replica. So many must be open. The caller's. */
+/* Takes @count devices for the next replica, at most devices_open(). Returns their ids; the caller frees them. */
 json_t *replica_devices(struct device_choice *choice, unsigned count);

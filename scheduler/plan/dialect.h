@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/plan/dialect.h: the vocabulary of each API family: the names of a job's replicas, the variables by which their programs
- * learn their role and their peers, and the sentences of logs and errors. There is one row per API family; only
- * dialect*.c distinguishes them.
+/* scheduler/plan/dialect.h: the vocabulary of each API family: the names of a job's replicas, the variables by which
+ * their programs learn their role and their peers, and the sentences of logs and errors. There is one row per API family;
+ * only dialect*.c distinguishes them.
  *
  * Pure. Thread: any.
  * Source of "ml": https://cloud.google.com/ai-platform/training/docs/distributed-training-containers,
@@ -54,7 +54,7 @@ struct dialect {
 
 	/* Errors. */
 	bool names_signals;         /* "9(SIGKILL)", else "137" */
-	const char *out_of_memory;  /* between the replica and "exited with" */
+	const char *out_of_memory;  /* between the replica's name and "exited with" */
 	const char *
 		internal_error; /* the first sentence about a failure that is not the job's fault; "": none */
 	unsigned internal_attempts; /* how many attempts a job gets when the engine fails internally */

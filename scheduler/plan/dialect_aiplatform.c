@@ -15,14 +15,15 @@ static bool is_distributed(const struct plan *plan)
 	return plan_replica_count(plan) > 1;
 }
 
-/* The first pool of a job without other pools has another name. */
+/* The pool's name in the cluster spec. The first pool of a job without other pools may be called "chief"
+ * (plan->uses_chief). */
 static const char *pool_key(const struct plan *plan, enum role role)
 {
 	return !is_distributed(plan) && plan->uses_chief ? "chief" : dialect_aiplatform.pools[role];
 }
 
-/* The job's text with the characters escaped that the service escapes for HTML. They occur only inside of strings, and
- * no longer in text that was escaped before. */
+/* The job's text (plan->input), in which the characters that the service escapes for HTML are escaped. They occur only
+ * inside of strings, and a text that was escaped before has none left. */
 static char *job_text(const struct plan *plan)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -46,7 +47,7 @@ static json_t *specification_make(const struct plan *plan, json_t *cluster, json
 			 "job", job);
 }
 
-/* All pools that there are, evaluators too. */
+/* The cluster with every pool of the job, evaluators included. */
 static json_t *cluster_make(const struct plan *plan)
 {
 	json_t *cluster = json_object();
@@ -70,7 +71,7 @@ static char *cluster_spec(const struct plan *plan, enum role role, unsigned inde
 	return json_dump_compact(whole);
 }
 
-/* Evaluators are never part of it. */
+/* The cluster for TensorFlow (TF_CONFIG), of which evaluators are never part. */
 static json_t *tensorflow_cluster_make(const struct plan *plan)
 {
 	json_t *cluster = json_object();
@@ -93,7 +94,8 @@ static char *tf_config(const struct plan *plan, enum role role, unsigned index)
 	return json_dump_compact(whole);
 }
 
-/* Where programs write to. Source: https://cloud.google.com/vertex-ai/docs/training/code-requirements */
+/* Adds the variables with the directories that programs write to.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/code-requirements */
 static enum status directories_add(json_t *environment, const struct plan *plan, struct error *err)
 {
 	static const struct {
@@ -116,11 +118,12 @@ static enum status directories_add(json_t *environment, const struct plan *plan,
 	return rc;
 }
 
-/* PyTorch Lightning takes the ranks as ranks of nodes only if this variable is set; without it each node takes itself for the
- * first. Source: https://github.com/cellarium-ai/cellarium-ml/issues/56, where it took a job for Kubeflow's, and
+/* PyTorch Lightning takes the ranks as ranks of nodes only if KUBERNETES_PORT is set; otherwise each node takes itself
+ * for the first one.
+ * Source: https://github.com/cellarium-ai/cellarium-ml/issues/56, where Lightning took a job for one of Kubeflow, and
  * https://github.com/Lightning-AI/pytorch-lightning/issues/13374 (read 2026-11-22)
- * Choice: an address without a listener, and none of the other variables of Kubernetes: with KUBERNETES_SERVICE_HOST
- * libraries would look for its API. */
+ * Choice: an address without a listener, and no other variable of Kubernetes: with KUBERNETES_SERVICE_HOST libraries
+ * would look for the API of Kubernetes. */
 #define KUBERNETES_PORT "tcp://127.0.0.1:443"
 
 static enum status distribution_add(json_t *environment, const struct plan *plan, enum role role,
@@ -170,7 +173,7 @@ const struct dialect dialect_aiplatform = {
 	.environment = environment,
 	.cluster_spec = cluster_spec,
 	.tf_config = tf_config,
-	/* Choice: a client's own variables win but over those by which replicas find each other. */
+	/* Choice: a client's own variables replace the service's, except the variables by which replicas find each other. */
 	.reserved = (const char *const[]){ "CLUSTER_SPEC", "TF_CONFIG", NULL },
 	.launcher_words =
 		(const char *const[]){ "--specification=CLUSTER_SPEC", "--wrapper=run_module.py", NULL },
@@ -182,8 +185,9 @@ const struct dialect dialect_aiplatform = {
 	.ending = nothing,
 	.ended = nothing,
 	.wraps_lines = true,
-	/* Choice: the documented sentence, with code 3. Seen was also "Replicas low on memory: workerpool0. Specify a machine
-	 * with larger memory and try again." with code 8, which tells neither replica nor status. */
+	/* Choice: the documented sentence, with code 3. Another observed sentence, with code 8, is "Replicas low on
+	 * memory: workerpool0. Specify a machine with larger memory and try again."; it names neither the replica nor its
+	 * exit status. */
 	.out_of_memory = "ran out of memory",
 	.internal_error = "Internal error occurred for the current attempt. ",
 	.internal_attempts = 3,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AI Platform Training's way of speaking. */
+/* The dialect "ml": names, variables and sentences of AI Platform Training. */
 #include "daemon/base/json.h"
 #include "scheduler/plan/dialect_parts.h"
 
-/* Evaluators are never part of it. A job with one replica gets its own loopback address. */
+/* The pools of the cluster spec with their addresses, without evaluators. A job with one replica names itself 127.0.0.1. */
 static json_t *cluster_members(const struct plan *plan, const char *master_name)
 {
 	json_t *cluster = json_object();
@@ -30,7 +30,7 @@ static char *specification_text(const struct plan *plan, enum role role, unsigne
 	if (names_cloud && plan_replica_count(plan) > 1)
 		task_add_cloud(task, plan);
 	task_add_trial(task, plan);
-	/* "job" is text here, not an object: so it was seen in custom containers. */
+	/* "job" is a text here, not an object, as observed in custom containers. */
 	whole = json_pack("{s:O, s:s, s:O, s:s}", "cluster", cluster, "environment", "cloud", "task", task,
 			  "job", plan->input);
 	return json_dump_compact(whole);
@@ -54,10 +54,11 @@ static enum status metric_tag_add(json_t *environment, const struct plan *plan, 
 	return variable_add(environment, "CLOUD_ML_HP_METRIC_TAG", tag ? tag : "", err);
 }
 
-/* Source: https://cloud.google.com/ai-platform/training/docs/distributed-pytorch (read 2026-11-22), for jobs of one
+/* Whether the job gets PyTorch's variables for ranks: every job of custom containers with workers.
+ * Source: https://cloud.google.com/ai-platform/training/docs/distributed-pytorch (read 2026-11-22), for jobs of one
  * master and workers.
- * Choice: for all custom containers, which Google's images of PyTorch are too, for any of them may be built on those; the
- * port is that of Vertex AI. */
+ * Choice: all custom containers get them: Google's images of PyTorch are custom containers, and any other may be built on
+ * them. The port is that of Vertex AI. */
 static bool has_ranks(const struct plan *plan)
 {
 	return !plan->runtime_version && plan->pools[ROLE_WORKER].count;
@@ -75,7 +76,8 @@ static enum status environment(const struct plan *plan, enum role role, unsigned
 		{ "CLOUD_ML_JOB_ID", plan->job_id }, { "CLOUD_ML_PROJECT_ID", plan->project },
 		{ "CLOUD_ML_JOB", plan->input },     { "TPU_CONFIG", plan->tpu_config },
 	};
-	/* The first one is for custom containers, the last one for masters that have it. */
+	/* The first variable is for custom containers only, the last one (TPU_CONFIG) only for a master with a value for
+	 * it. */
 	const size_t first = plan->runtime_version ? 1 : 0;
 	const size_t count =
 		sizeof(variables) / sizeof(variables[0]) - (role != ROLE_MASTER || !plan->tpu_config);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* The position of the variable; of the last one if there are several. */
+/* Finds the variable's index, *ret_at; if several variables have the name, the last one's. False: there is no such
+ * variable. */
 static bool variable_find(const json_t *environment, const char *name, size_t length, size_t *ret_at)
 {
 	for (size_t i = json_array_size(environment); i > 0; i--) {
@@ -17,8 +18,8 @@ static bool variable_find(const json_t *environment, const char *name, size_t le
 	return false;
 }
 
-/* What stands for the dollar at @at and what belongs to it; returns where that ends. @last: the word's last bracket, so
- * that a word of nothing but beginnings is not searched again from each of them; NULL: it has none. */
+/* Appends the expansion of the dollar sign at @at; returns the end of the text that it replaces. @last: the word's last
+ * closing bracket (NULL: none). It spares a word of many "$(" without an end a search from each of them. */
 static const char *dollar_expand(const char *at, const char *last, const json_t *environment,
 				 struct text *ret_text)
 {

@@ -14,8 +14,8 @@
 
 #include "daemon/base/text.h"
 
-/* Appends @word to @ret_text, expanded with @environment: an array of "NAME=value" in which the last of a name counts.
- * False: the text would reach @limit bytes, including its NUL. */
+/* Appends @word to @ret_text, expanded with @environment: an array of "NAME=value", in which the last of equal names
+ * counts. False: the text would reach @limit bytes, including its NUL. */
 bool text_expand(const char *word, const json_t *environment, size_t limit, struct text *ret_text);
 
 /* Replaces the variable of the same name by "NAME=value", or appends it. */

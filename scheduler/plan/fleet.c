@@ -11,7 +11,7 @@
 #include "scheduler/plan/fleet_parts.h"
 #include "scheduler/plan/limits.h"
 
-/* Of a node that has not reported its size: it may become large enough for every job. */
+/* The assumed room of a node that has not reported its size: the node may become large enough for every job. */
 #define UNKNOWN_ROOM (INT64_C(1) << 40)
 
 DEFINE_AUTO(used, bool *, free)
@@ -27,7 +27,7 @@ void fleet_init(struct fleet *fleet, const struct room *common, const struct pla
 	fleet->limits.host = (struct host){ .known = false };
 	*total = fleet->limits;
 	fleet->total.usage.project_vcpus = common->usage.project_vcpus;
-	/* Each node has limits of its own: fleet_bin(), fleet_node_closed(). */
+	/* The limits apply to each node by itself, not to the sum: fleet_bin(), fleet_node_closed(). */
 	total->max_jobs = total->max_containers = total->max_vcpus = 0;
 	total->max_memory_bytes = 0;
 	total->placing = NULL;
@@ -97,7 +97,7 @@ void fleet_add(struct fleet *fleet, const char *name, enum host_state state, con
 	total->known = true;
 	total->cpus = plus(total->cpus, host->cpus);
 	total->memory_bytes += host->memory_bytes;
-	/* A job that is on one node as a whole has no use for the others' GPUs. */
+	/* Without a network over all nodes a job uses the GPUs of one node only. */
 	if (fleet->spans)
 		total->device_count += host->device_count;
 	else if (host->device_count > total->device_count)
@@ -424,7 +424,7 @@ struct node_reason fleet_reason(const struct fleet *fleet, const struct demand *
 	return reason;
 }
 
-/* Whether a replica of some pool may go there; @of_devices: of a pool with GPUs. */
+/* Whether a replica of some pool may go to the node at @index. @of_devices: only pools with GPUs are considered. */
 static bool may_use(const struct fleet *fleet, const struct demand *demand, size_t index, bool of_devices)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {

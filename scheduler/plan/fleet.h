@@ -16,15 +16,16 @@ struct device_use;
 
 /* One machine that jobs may run on. */
 struct node_room {
-	const char *name; /* borrowed; the first machine's is what clients read, and is in no assignment */
+	/* borrowed; the first machine's name is shown to clients, and no assignment contains it */
+	const char *name;
 	struct room room;
 };
 
 struct rooms {
 	struct node_room *nodes; /* in the order of the configuration */
 	size_t count;            /* at least 1 */
-	/* One network can be on all of them, which the first one makes: a job may be on several. Otherwise each job is
-	 * on one as a whole. */
+	/* True: the first node makes networks over all nodes, so a job may be on several nodes. False: each job is on one
+	 * node as a whole. */
 	bool span;
 };
 
@@ -35,14 +36,14 @@ struct fleet_node {
 	const char *name;
 	enum host_state state;
 	const json_t *labels;    /* object of strings, or NULL */
-	const char *model;       /* of its GPUs: the label "gpu"; NULL: not known */
+	const char *model;       /* model of its GPUs, by the label "gpu"; NULL: unknown */
 	const struct host *host; /* not known: as one that is down */
 	struct usage usage;      /* without leases */
 	struct device_use *uses; /* of the host's devices */
 	unsigned free_devices;   /* without any holder */
-	/* Why no job can start there now: as in the room; "": jobs can */
+	/* Why no job can start there now (struct room); "": jobs can start */
 	const char *engine_lack, *network_lack;
-	bool is_kept, keeps_devices; /* for a job that waits: fleet_keep() */
+	bool is_kept, keeps_devices; /* the node, or its GPUs, are kept for a waiting job: fleet_keep() */
 };
 
 struct fleet {
@@ -53,8 +54,8 @@ struct fleet {
 	const struct place_rule *rules;
 	size_t rule_count;
 	struct capacity limits; /* the settings, which apply to each node by itself; without a host */
-	/* What applies to all nodes together: the project's limit, the sum of the nodes' sizes (of GPUs: the most that one
-	 * job can have), and what all jobs use, without leases. */
+	/* Limits and use over all nodes: the project's limit, the sum of the nodes' sizes (of GPUs: the most that one job
+	 * can have), and what all jobs use, without leases. */
 	struct room total;
 };
 
@@ -70,17 +71,19 @@ void fleet_deinit(struct fleet *fleet);
 void fleet_add(struct fleet *fleet, const char *name, enum host_state state, const json_t *labels,
 	       const struct room *room);
 
-/* Adds what a placed job takes, but for the project's vCPUs; @nodes as fleet_place() returned it. The other takes it back. */
+/* Adds what a placed job takes, except the project's vCPUs. @nodes: as fleet_place() returned it. fleet_return() takes it
+ * back. */
 void fleet_use(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
 	       const unsigned *nodes);
 void fleet_return(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
 		  const unsigned *nodes);
 /* Another process holds this device of the node. */
 void fleet_hold(struct fleet *fleet, size_t node, const char *device);
-/* The index of the node with the network of a job that is placed so. */
+/* The index of the node on which a job with replicas on @nodes has its network. */
 size_t fleet_home(const struct fleet *fleet, const unsigned *nodes);
-/* The job waits for that: it keeps what it may be given for itself, so that no later job overtakes it: the nodes it may
- * run on or, with SHORTAGE_DEVICES, their GPUs. True: no later job can start, or none with GPUs. */
+/* Keeps resources for a waiting job, so that no later job takes them: the nodes that it may run on or, with
+ * SHORTAGE_DEVICES, the GPUs of these nodes. @shortage: what the job waits for. True: no later job can start, or with
+ * SHORTAGE_DEVICES none with GPUs. */
 bool fleet_keep(struct fleet *fleet, const struct plan *plan, enum shortage shortage);
 
 DEFINE_AUTO(nodes, unsigned *, free)

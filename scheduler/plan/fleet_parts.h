@@ -13,7 +13,7 @@ _Static_assert((int)PACK_SHAPES == (int)ROLE_COUNT, "each pool is a shape");
 struct demand {
 	const struct plan *plan;
 	struct pack_shape shapes[ROLE_COUNT];
-	const char *models[ROLE_COUNT]; /* of GPU, which a node must have; NULL: any */
+	const char *models[ROLE_COUNT]; /* GPU model that a node must have; NULL: any */
 };
 
 /* Why a node is not given replicas of a job, or not more of them. */
@@ -38,10 +38,10 @@ enum node_lack {
 struct node_reason {
 	enum node_lack lack;
 	enum role
-		role; /* a pool of the job that the node cannot take; for the lacks from NODE_LACKS_LABEL on */
+		role; /* for lacks from NODE_LACKS_LABEL on: a pool of the job that the node cannot take */
 	/* NODE_LACKS_LABEL: the rule */
 	const struct place_rule *rule;
-	/* The other lacks: what one replica takes and what is free: devices, thousandths of a CPU, or MiB. */
+	/* For the other lacks: what one replica takes and what is free, in devices, thousandths of a CPU, or MiB. */
 	int64_t wanted, free;
 };
 
@@ -54,12 +54,13 @@ struct demand fleet_demand(const struct fleet *fleet, const struct plan *plan,
 /* Why no replica of the pool can ever go to the node, apart from sizes: label, model, or no device at all. */
 struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *demand, size_t index,
 			      enum role role);
-/* Why the node is given nothing new. */
+/* Why the node takes no new jobs; NODE_LACKS_NOTHING: it takes them. */
 enum node_lack fleet_node_closed(const struct fleet *fleet, const struct fleet_node *node);
-/* The dimensions in which a replica takes a whole node at most, and those in which nodes may be overcommitted. */
+/* A bit for each dimension in which a replica takes at most the whole node. fleet_soft(), likewise: nodes may be
+ * overcommitted in it. */
 unsigned fleet_clamped(const struct fleet *fleet);
 unsigned fleet_soft(const struct fleet *fleet);
-/* Without its shapes. @empty: as if no job ran. */
+/* The node as a bin, without its shapes. @empty: as if no job ran on it. */
 struct pack_bin fleet_bin(const struct fleet *fleet, size_t index, bool empty);
-/* Of the first pool that cannot have one replica there; NODE_LACKS_NOTHING: the node can take one of each pool. */
+/* Why the node cannot have one replica of each pool: the reason of the first such pool; NODE_LACKS_NOTHING: it can. */
 struct node_reason fleet_reason(const struct fleet *fleet, const struct demand *demand, size_t index);

@@ -23,17 +23,19 @@ struct request {
 
 /* ---- trials ---- */
 
-/* What is looked at: a bit for each enum node_lack of nodes that are taken to be open, and one for nodes without any job. */
+/* What a trial placement assumes: for each enum node_lack a bit, with which nodes with that lack can be used; and EMPTY,
+ * with which no node has any job. */
 enum {
 	NOW = 0, /* what is free now on nodes that are open */
 	EMPTY = 1 << NODE_LACKS,
 	EVER = EMPTY | (EMPTY - 1),
-	/* The whole of nodes that answer. */
+	/* The full size of each node, but only of nodes that answer. */
 	ANSWERING = EVER & ~(1 << NODE_IS_DOWN | 1 << NODE_IS_UNKNOWN | 1 << NODE_LACKS_MANAGER),
 	WITH_NETWORKS = 1 << NODE_LACKS_NETWORK,
 };
 
-/* Whether replicas of the pool may share devices of the node: an unshared one is nothing to them. */
+/* Whether the node has enough devices that no job holds for itself alone, so that a replica can share @wanted of them.
+ * Always true without ACCELERATORS_SHARE. */
 static bool has_open_devices(const struct fleet *fleet, const struct fleet_node *node, int64_t wanted)
 {
 	const struct device_choice choice = { .host = node->host, .uses = node->uses, .sharing = true };
@@ -64,7 +66,8 @@ static unsigned shapes_of(const struct request *request, const struct demand *de
 	return shapes;
 }
 
-/* @counted  a bit for each dimension; the others are taken to be free */
+/* Tries to pack the job onto the nodes. @when: assumptions, the bits above. @counted: a bit for each dimension; the other
+ * dimensions count as unlimited. */
 static enum pack_outcome trial(struct request *request, const struct demand *demand, unsigned when,
 			       unsigned counted)
 {
@@ -137,7 +140,8 @@ static void devices_report(const struct request *request, const struct demand *d
 			      request->fleet->total.capacity.host.device_count);
 }
 
-/* Each node that the job gets has its uses copied once, so that the fleet stays as it is. */
+/* Chooses the devices of each replica. Uses of devices are copied once for each node of the job, so that the fleet itself
+ * does not change. */
 static void devices_give(const struct request *request, const struct demand *demand,
 			 struct assignment *assignment)
 {
@@ -195,7 +199,7 @@ static void give(const struct request *request, const struct demand *demand, str
 			wanted, wanted == 1 ? "" : "s");
 }
 
-/* ---- what is not given ---- */
+/* ---- refusals ---- */
 
 static enum status refuse(const struct request *request, enum status status, enum shortage shortage,
 			  const char *what, enum shortage *ret_shortage, struct error *err)
@@ -206,7 +210,7 @@ static enum status refuse(const struct request *request, enum status status, enu
 	return error_set(err, status, NULL, "%s %s", what, text);
 }
 
-/* The labels let the job's replicas go nowhere, now or later. */
+/* True: the nodes' labels leave no node for some replica of the job, however much room there is, now or later. */
 static bool is_barred(struct request *request, const struct demand *demand)
 {
 	struct demand plain = *demand;
@@ -282,7 +286,7 @@ static enum status seek(void *arg, const struct plan *plan, struct assignment *a
 	return refuse_ever(request, &demand, ret_shortage, err);
 }
 
-/* Exactly as on a machine that is no part of a fleet. */
+/* Places a job on the only node, exactly as on a machine that is no part of a fleet. */
 static enum status place_on_one(const struct fleet *fleet, const struct plan *plan,
 				struct assignment **ret_assignment, enum shortage *ret_shortage,
 				struct error *err)
@@ -321,7 +325,7 @@ static const char *stored_name(const struct fleet *fleet, size_t node)
 	return node ? fleet->nodes[node].name : NULL;
 }
 
-/* The node of the network, and those of replicas that are on others. */
+/* Writes to the assignment the node of the job's network, and the nodes of replicas that are on other nodes. */
 static void nodes_write(const struct fleet *fleet, const struct plan *plan, const unsigned *nodes,
 			struct assignment *assignment)
 {

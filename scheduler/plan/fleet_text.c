@@ -62,7 +62,7 @@ static bool reasons_alike(const struct node_reason *one, const struct node_reaso
 	       (one->lack < NODE_LACKS_LABEL || one->role == other->role);
 }
 
-/* What is said of one node, and of several. Each sentence has the names before it. */
+/* The end of a sentence about one node, and about several. The nodes' names come before it. */
 static const struct {
 	const char *one, *several;
 } words[NODE_LACKS] = {
@@ -129,7 +129,7 @@ static void detail_print(const struct fleet *fleet, const struct plan *plan, siz
 	}
 }
 
-/* One sentence for all nodes with the reason of @first, which are marked as said. */
+/* Appends one sentence about all nodes with the same reason as node @first, and marks these nodes in @said. */
 static void group_print(const struct fleet *fleet, const struct plan *plan, struct node_reason *reasons,
 			bool *said, size_t first, struct text *text)
 {
@@ -170,7 +170,7 @@ char *fleet_text(const struct fleet *fleet, const struct plan *plan, const unsig
 	for (size_t i = 0; i < fleet->count; i++)
 		if (!said[i])
 			reasons[i] = fleet_reason(fleet, &demand, i);
-	/* A node with room for the job is not used because fewer are enough. */
+	/* A node with room for the job gets no sentence: it is not used only because fewer nodes are enough. */
 	for (size_t i = 0; nodes && i < fleet->count; i++)
 		said[i] = said[i] || reasons[i].lack == NODE_LACKS_NOTHING;
 	for (size_t i = 0; i < fleet->count; i++)

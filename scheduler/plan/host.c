@@ -43,11 +43,12 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* What the toolkit and engines know a GPU by: its index, with that of a part behind a colon; its UUID, or that of a part; or a
- * name of the Container Device Interface. All else is mostly a slip ("4x"), of which the first job would find out. The
- * toolkit's own words for "every GPU" and "no GPU" are none of these.
+/* The names by which NVIDIA's toolkit and container engines know a GPU: its index, followed for a part of it by a colon
+ * and the part's index; its UUID, or that of a part; or a name of the Container Device Interface. Any other text is
+ * usually a slip ("4x"), which would only show when the first job starts. The toolkit's words for "every GPU" and "no
+ * GPU" are refused.
  * Source: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
- * Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ (its parts; read 2026-11-21) */
+ * Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ (parts of GPUs; read 2026-11-21) */
 bool device_id_valid(const char *id, size_t length)
 {
 	static const char digits[] = "0123456789";

@@ -10,7 +10,7 @@
 /* Whether a machine takes jobs. */
 enum host_state {
 	HOST_UP,
-	HOST_DRAINED, /* it keeps the jobs that it has, and gets no new ones */
+	HOST_DRAINED, /* keeps its jobs, and gets no new ones */
 	HOST_DOWN,
 };
 

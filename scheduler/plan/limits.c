@@ -12,7 +12,7 @@
 #define MIB ((int64_t)1 << 20)
 #define GIB ((int64_t)1 << 30)
 
-/* The engine's own default: a host with little memory gives no less. */
+/* The least size of /dev/shm, even on a host with little memory: the engine's own default. */
 #define SHM_BYTES_MIN (64 * MIB)
 
 const char *gib_text(int64_t bytes, char ret_text[GIB_TEXT_SIZE])
@@ -42,7 +42,7 @@ static const char *field_text(enum role role, char ret_text[64])
 	return ret_text;
 }
 
-/* The pools with machines of the same type, a bit each: a deviation of one is reported once, for all of them. */
+/* The pools with the same machine type as @role's, a bit each. A deviation is reported once for all of them. */
 static unsigned roles_alike(const struct plan *plan, enum role role)
 {
 	const char *type = plan->pools[role].machine_type;

@@ -205,10 +205,10 @@ static const struct machine machines[] = {
 
 static const char *const family_prefixes[] = { "e2-", "n2-", "n2d-", "c2-", "m1-" };
 
-/* Which numbers of which accelerator an N1 machine takes.
+/* How many accelerators of each kind an N1 machine can have: powers of two, or'ed together.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-gpus (the table of valid counts) */
 static const struct {
-	unsigned vcpus_max; /* for machines of this row that no earlier row matches */
+	unsigned vcpus_max; /* the first row with enough vCPUs and the right family counts */
 	const char *family; /* NULL: any */
 	unsigned k80, p4, p100, t4, v100;
 } n1_rows[] = {
@@ -219,7 +219,8 @@ static const struct {
 	{ 96, NULL, 0, 4, 0, 4, 8 },
 };
 
-/* Slices of eight cores alone, pods of more; Vertex AI has no types of their own for the pods of the first two. */
+/* How many cores each TPU type can have, or'ed together: a single slice has eight, a pod more. Vertex AI has no types of
+ * their own for the pods of TPU v2 and v3. */
 static const struct {
 	const char *type;
 	unsigned counts, vertex_counts;
@@ -231,7 +232,8 @@ static const struct {
 	{ "TPU_V4_POD", 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048 | 4096, 0 },
 };
 
-/* Choice: the lists of these families changed often, so that other names are taken too, with a size unknown. */
+/* Whether the name may be a machine type of a later family. Choice: the lists of these families changed often, so names
+ * outside of the catalogue are accepted too, with an unknown size. */
 static bool is_of_later_family(const char *name)
 {
 	if (strlen(name) > 63 || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
@@ -286,7 +288,8 @@ static unsigned n1_counts(const struct machine *machine, const char *type)
 	return 0;
 }
 
-/* Of Vertex AI's machines only cloud-tpu has its TPU named like that; the others have a topology. */
+/* How many cores of the TPU type the machine can have. Of Vertex AI's TPU machines only cloud-tpu has its TPU named by
+ * type; the others have a topology. */
 static unsigned tpu_counts(const struct machine *machine, const char *type)
 {
 	const bool is_vm = machine->category == MACHINE_TPU_VM;

@@ -23,7 +23,8 @@ static bool exit_is_transient(int code)
 	       code == SIGNAL_BASE + SIGSEGV;
 }
 
-/* "1", or "9(SIGKILL)" for an end by a signal. Crashes come from the kernel, and no engine reports them. */
+/* Appends the exit status: "1", or "9(SIGKILL)" for an end by a signal. Exit codes of crashes count as signals too: the
+ * kernel sends these signals, and no engine reports them. */
 static void status_append(struct text *text, const struct plan *plan, const struct replica_outcome *outcome)
 {
 	const int code = outcome->exit_code;
@@ -86,7 +87,7 @@ static bool outcome_is_internal(const struct replica_outcome *outcome)
 	return outcome->end == END_LOST || outcome->end == END_BROKEN;
 }
 
-/* How often the whole job is tried in all when this is what became of it. */
+/* The maximum number of attempts of the whole job, the first included, after an attempt that ended like this. */
 static unsigned attempts_of(const struct plan *plan, const struct replica_outcome *outcome)
 {
 	if (outcome->end == END_BROKEN)
@@ -152,7 +153,8 @@ static const char *last_lines(const char *text, unsigned count)
 	return text;
 }
 
-/* The end of a long text, from the beginning of a character on. */
+/* The last TAIL_BYTES_MAX bytes of the text, from the beginning of a UTF-8 character on; a shorter text is returned
+ * whole. */
 static const char *end_of(const char *tail)
 {
 	size_t length = strlen(tail);
@@ -164,8 +166,8 @@ static const char *end_of(const char *tail)
 	return tail;
 }
 
-/* Of a traceback that is longer the beginning stands before the end.
- * Source: published errors of Vertex AI, which say "  [...]" for frames. */
+/* Appends the last lines of @tail. If the last traceback begins before them, its beginning is put before them.
+ * Source: published errors of Vertex AI, which have "  [...]" in place of left-out frames. */
 static void tail_put(struct text *text, const char *tail)
 {
 	static const char begin[] = "Traceback (most recent call last):\n";
@@ -182,7 +184,7 @@ static void tail_put(struct text *text, const char *tail)
 	text_puts(text, end_of(end));
 }
 
-/* Source: transcripts of failed jobs; the shape that tools search for. */
+/* Source: transcripts of failed jobs. Tools search for texts of this form. */
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
 			 const char *job_id, size_t *ret_reason_bytes)
 {

@@ -39,8 +39,8 @@ struct replica_outcome {
 	enum replica_end end;
 	int exit_code; /* 128+n for signal n */
 	bool out_of_memory;
-	bool of_itself;   /* EXIT: no signal was sent to it, so the exit code is the program's own */
-	bool ordered;     /* LOST: by an injected fault (faults.h) */
+	bool of_itself;   /* END_EXIT: no signal was sent to it, so the exit code is the program's own */
+	bool ordered;     /* END_LOST: by an injected fault (faults.h) */
 	const char *text; /* REFUSED, BROKEN */
 };
 

@@ -9,12 +9,12 @@
 
 enum { WHOLE = 1000000 };
 
-/* A bin while it is filled. Of bins that are alike in everything only the first untouched one is looked at. */
+/* A bin while replicas are put into it. Of equal bins without replicas of this job only the first one is considered. */
 struct slot {
 	unsigned bin;
 	int64_t free[PACK_DIMENSIONS];
 	unsigned replicas; /* of this job */
-	bool follows;      /* it is as the slot before it was when both were empty */
+	bool follows;      /* equal to the slot before it, when both are empty */
 };
 
 DEFINE_AUTO(slots, struct slot *, free)
@@ -24,9 +24,9 @@ struct work {
 	const struct packing *packing;
 	struct slot *slots; /* of the bins that take at least one replica */
 	size_t slot_count;
-	unsigned order[PACK_SHAPES]; /* of shapes: those that are hardest to put first */
-	unsigned first[PACK_SHAPES]; /* where a shape's replicas begin in the result */
-	int64_t weight[PACK_SHAPES]; /* of one replica: its part of what the whole job takes */
+	unsigned order[PACK_SHAPES]; /* the shapes, the hardest to place first */
+	unsigned first[PACK_SHAPES]; /* index in @result of a shape's first replica */
+	int64_t weight[PACK_SHAPES]; /* one replica's share of the whole job */
 	unsigned left[PACK_SHAPES];
 	unsigned total; /* replicas */
 	unsigned opened;
@@ -76,7 +76,7 @@ static int compare(int64_t one, int64_t other)
 	return one < other ? -1 : one > other;
 }
 
-/* Alike bins beside each other, the roomiest first. */
+/* Sorts equal bins next to each other, the bins with the most free room first. */
 static int bins_compare(const void *one_slot, const void *other_slot, void *packing)
 {
 	const struct pack_bin *bins = ((const struct packing *)packing)->bins;
@@ -163,8 +163,8 @@ static void shapes_order(struct work *work)
 
 /* ---- bounds ---- */
 
-/* Makes slots of the bins that take a replica. False: the free room of all bins together, or of each bin for each shape
- * alone, is not enough. */
+/* Makes slots of the bins that can take a replica. False: the job cannot fit, because all bins together have too little
+ * free room, or because the replicas of one shape do not fit even without the other shapes. */
 static bool slots_find(struct work *work)
 {
 	const struct packing *packing = work->packing;
@@ -203,7 +203,7 @@ static bool slots_find(struct work *work)
 	return true;
 }
 
-/* For an overcommitted job: any bin that may take a replica. */
+/* Makes slots of all bins, because an overcommitted job may use any of them. */
 static void slots_find_all(struct work *work)
 {
 	for (work->slot_count = 0; work->slot_count < work->packing->bin_count; work->slot_count++) {
@@ -232,7 +232,7 @@ static unsigned bins_least(const struct work *work)
 		unsigned count = 0;
 
 		if (packing->clamped >> k & 1)
-			continue; /* how much the replicas take depends on the bins */
+			continue; /* a replica's size depends on the bin */
 		for (unsigned shape = 0; shape < PACK_SHAPES; shape++)
 			wanted += (double)packing->shapes[shape].size[k] * packing->shapes[shape].count;
 		for (size_t i = 0; i < work->slot_count; i++)
@@ -249,7 +249,7 @@ static unsigned bins_least(const struct work *work)
 
 /* ---- the greedy choice ---- */
 
-/* What a bin would take of the replicas that are left. */
+/* How many of the replicas that are still to be placed a bin would take. */
 struct fill {
 	unsigned counts[PACK_SHAPES];
 	int64_t value; /* the part of the job */
@@ -274,7 +274,8 @@ static struct fill fill_of(const struct work *work, const struct slot *slot)
 	return fill;
 }
 
-/* More of the job; then less room left over, devices first: those are kept for jobs that want them. */
+/* Whether @one is better than @other: it takes more of the job, or an equal part and leaves less room over. Devices are
+ * compared first, so that bins with free devices stay for jobs that want devices. */
 static bool is_better(const struct work *work, const struct fill *one, const struct slot *one_slot,
 		      const struct fill *other, const struct slot *other_slot)
 {
@@ -311,7 +312,7 @@ static bool is_done(const struct work *work)
 	return true;
 }
 
-/* The same fill again fits into what is left. */
+/* Whether enough replicas are still to be placed for the same fill once more. */
 static bool fill_repeats(const struct work *work, const struct fill *fill)
 {
 	for (unsigned shape = 0; shape < PACK_SHAPES; shape++)
@@ -320,7 +321,8 @@ static bool fill_repeats(const struct work *work, const struct fill *fill)
 	return true;
 }
 
-/* Fills one bin after the other, each time that which takes most. Alike bins follow at once: none takes more. */
+/* Fills one bin after the other, each time the bin that takes most of the job. Equal bins get the same fill at once,
+ * because no other bin takes more. */
 static bool pack_greedily(struct work *work)
 {
 	const size_t count = work->slot_count;
@@ -393,8 +395,8 @@ static bool slot_try(struct search *search, unsigned replica, unsigned shape, si
 	return found;
 }
 
-/* Replicas of one shape are interchangeable: each goes to the slot of the one before it, or to a later one. So are alike
- * slots: only the first empty one is tried. */
+/* Places @replica and all later ones; true: all have a slot. Replicas of one shape are interchangeable: each goes to the
+ * slot of the one before it, or to a later slot. Equal slots are interchangeable too: only the first empty one is tried. */
 static bool search_from(struct search *search, unsigned replica)
 {
 	struct work *work = search->work;
@@ -438,7 +440,7 @@ static enum pack_outcome pack_searching(struct work *work, unsigned limit, unsig
 	return PACK_FITS;
 }
 
-/* ---- more than there is ---- */
+/* ---- overcommitment ---- */
 
 /* The largest share of a soft dimension in use, with one more replica; less than 0: a hard dimension is short. */
 static double load_with(const struct work *work, const struct slot *slot, unsigned shape)
@@ -462,7 +464,7 @@ static double load_with(const struct work *work, const struct slot *slot, unsign
 	return load;
 }
 
-/* Puts all replicas there, as load_with() for each. Less than 0: some cannot go there. */
+/* Puts all replicas into @slot. Returns the highest load_with() of them; less than 0: some replica cannot go there. */
 static double load_with_all(struct work *work, struct slot *slot)
 {
 	double load = 0;
@@ -535,7 +537,7 @@ static unsigned bins_used(const struct work *work)
 	return used;
 }
 
-/* Within the room that there is. */
+/* Packs the job into the nodes' free room, without overcommitment. */
 static enum pack_outcome pack_within(struct work *work)
 {
 	unsigned steps = PACK_STEPS, most, least;

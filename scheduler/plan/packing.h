@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted, in whole units: thousandths of a CPU, MiB, devices, containers. */
+/* The dimensions of a size: CPU in thousandths, memory in MiB, devices, containers. */
 enum { PACK_CPU, PACK_MEMORY, PACK_DEVICES, PACK_CONTAINERS, PACK_DIMENSIONS };
-/* Shapes: the pools of a job, at most. */
+/* The maximum number of shapes: a job has four pools. */
 enum { PACK_SHAPES = 4 };
 
 /* One node. */
@@ -19,7 +19,7 @@ struct pack_bin {
 	/* A bit for each shape that may go there. A shape that takes some of a soft dimension may only go where there
 	 * is some. */
 	unsigned shapes;
-	unsigned load; /* of equal nodes that with the lowest is taken */
+	unsigned load; /* among equal nodes the one with the lowest load is used */
 };
 
 /* Like replicas. */
@@ -34,13 +34,14 @@ struct packing {
 	struct pack_shape shapes[PACK_SHAPES];
 	unsigned clamped; /* a bit for each dimension in which a replica takes a whole node at most */
 	unsigned
-		soft; /* those of them in which nodes are given more than they have if the job fits no other way */
+		/* the clamped dimensions in which nodes get more than they have if the job fits no other way */
+		soft;
 	bool whole; /* all replicas go to one node */
 };
 
 enum pack_outcome {
 	PACK_FITS,
-	PACK_OVERCOMMITS, /* it fits, and some nodes have less than is in use there, in a soft dimension */
+	PACK_OVERCOMMITS, /* the job fits only with more in use on some nodes than they have, in a soft dimension */
 	PACK_NONE,        /* it does not fit */
 	PACK_UNDECIDED,   /* no arrangement was found in a bounded search; there may be one */
 };

@@ -241,12 +241,13 @@ static enum status network_is_there(const struct placement *placement, struct er
 	return lack_none(placement->room->network_lack, err);
 }
 
-/* In this order: first what can never be, and of that first what can be said without knowing the host; then the
- * engine, without which nothing else is certain; then that which keeps the fewest other jobs waiting. */
+/* The checks in order: first those that no waiting can change, and of these first the ones that do not need the host;
+ * then the engine, without which nothing else is certain; then the shortages, that which keeps the fewest other jobs
+ * waiting first. */
 static const struct check {
 	/* NULL: the placer's */
 	enum status (*check)(const struct placement *placement, struct error *err);
-	enum shortage shortage; /* as far as the placer does not know better */
+	enum shortage shortage; /* unless the placer reports another one */
 } checks[] = {
 	{ place_possible, SHORTAGE_HOST },
 	{ containers_possible, SHORTAGE_ROOM },

@@ -52,8 +52,8 @@ struct capacity {
 	int64_t max_memory_bytes;          /* likewise */
 	unsigned project_vcpus;            /* of all jobs of a project, in the cloud's sizes; 0: no limit */
 	const char *node;                  /* the host's name, borrowed; not read without @placing */
-	const char *said;                  /* for texts: what the host is; NULL: "this host has" */
-	const struct place_rules *placing; /* which jobs may run there, borrowed; NULL: all */
+	const char *said;                  /* subject and verb for texts about the host; NULL: "this host has" */
+	const struct place_rules *placing; /* which nodes jobs may run on, borrowed; NULL: any */
 };
 
 /* What the admitted jobs use. */
@@ -116,7 +116,7 @@ struct placer {
 	void *arg;
 };
 
-/* Likewise. The host of @room stands for all hosts together, and has no names of devices. */
+/* As placement_find(), by @placer. The host of @room stands for all hosts together, and has no names of devices. */
 enum status placement_find_by(const struct placer *placer, const struct plan *plan, const struct room *room,
 			      struct assignment **ret_assignment, enum shortage *ret_shortage,
 			      struct error *err);
@@ -127,5 +127,5 @@ bool placement_wants_devices(unsigned accelerators, const struct capacity *capac
 /* Adds what a job takes: jobs, containers, and the limits in @assignment (NULL: none). The caller adds the leases, and
  * the project's vCPUs if the job is of the project in question. */
 void plan_usage_add(const struct plan *plan, const struct assignment *assignment, struct usage *usage);
-/* In the cloud's sizes; a machine type of unknown size counts 0. */
+/* The plan's vCPUs in the cloud's sizes; a machine type of unknown size counts 0. */
 unsigned plan_vcpus(const struct plan *plan);

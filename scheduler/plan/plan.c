@@ -18,7 +18,7 @@ static const char *const role_names[ROLE_COUNT] = {
 	[ROLE_EVALUATOR] = "evaluator",
 };
 
-/* Counts beyond this never were a plan of ours. */
+/* The highest count that a stored plan can have; a text with a higher one is not a plan of ours. */
 enum { POOL_COUNT_MAX = 1000000 };
 
 enum member_type {

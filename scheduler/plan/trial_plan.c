@@ -27,7 +27,7 @@ void parameter_value_write(struct text *text, const struct parameter *parameter,
 	}
 }
 
-/* One argument: a flag, and the value as it is, whatever it begins with. */
+/* "--NAME=VALUE" as one argument: the value is not changed, whatever character it begins with. */
 static json_t *flag_make(const struct parameter *parameter, double value)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -60,7 +60,7 @@ static void pool_args_make(const struct plan *plan, struct pool *pool, const str
 	pool->args = args;
 }
 
-/* Replicas of different trials must not be taken for each other. */
+/* Gives the trial a cluster id of its own, so that replicas of different trials have different names. */
 static void cluster_id_make(struct plan *plan)
 {
 	AUTO(string) char *name = memory_printf("%s-%u", plan->cluster_id, plan->trial);
@@ -91,7 +91,7 @@ static void job_dir_make(struct plan *plan)
 	plan->job_dir = text_take(&job_dir);
 }
 
-/* A trial's plan has only the metrics; the rest belongs to the job, and may be long. */
+/* Removes all but the metrics from the search: a trial's plan needs nothing else of it, and the rest may be long. */
 static void search_cut(struct plan *plan)
 {
 	json_t *metrics = json_object_get(plan->search, "metrics");

@@ -29,7 +29,7 @@ void trial_job_dir_write(struct text *text, const char *job_dir, unsigned number
 struct plan *trial_plan_make(const struct plan *job, const struct study *study, unsigned number,
 			     const double *values);
 
-/* Values in the store's form, and back into @ret_values. */
+/* Converts values to the store's form; and back, into @ret_values. */
 json_t *trial_values_to_json(const struct study *study, const double *values);
 enum status trial_values_from_text(const struct study *study, const char *text, double *ret_values,
 				   struct error *err);
