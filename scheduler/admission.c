@@ -26,21 +26,21 @@ enum {
 	LOGGED_AT_ONCE = 64, /* how many jobs one walk logs reasons for; the next walk continues */
 };
 
-/* A walk's own copies of what one node has. */
+/* The networks and free address blocks of one node that are left in this walk, copied when the walk begins. */
 struct walk_node {
 	struct network_pool pool;
 	unsigned free_blocks;
 };
 
-/* One walk along the queue. What its jobs take is taken of its own copies. */
+/* One walk along the queue. It takes what jobs get from its own copies of the nodes' resources. */
 struct walk {
 	const struct queue_view *view;
 	struct admission *admission;
-	struct rooms rooms; /* borrowed, but for the lacks */
-	struct fleet fleet; /* of them; what was placed is taken of it */
+	struct rooms rooms; /* borrowed, except the texts of lacks */
+	struct fleet fleet; /* the same nodes, less what this walk's jobs were given */
 	struct walk_node *nodes;
 	bool devices_held;   /* another process holds some */
-	json_t *taken_vcpus; /* by project: the view's, plus those of admitted jobs */
+	json_t *taken_vcpus; /* per project: vCPUs of its running jobs and of jobs admitted in this walk */
 	bool closed;         /* no further job is admitted */
 	bool looks; /* the walk continues in a moment, when the engine has answered about free networks */
 	bool devices_short; /* no job that wants GPUs is admitted */
@@ -68,7 +68,7 @@ static struct job_run *run_of(const struct walk *walk, struct job_entry *entry)
 	return entry->run ? entry->run : walk->view->open(walk->view->arg, entry);
 }
 
-/* It rests for a moment, its line is being stored, or it cannot be read. */
+/* Whether nothing can be decided for the job now: it pauses, its log line is being stored, or it cannot be read. */
 static bool is_busy(const struct walk *walk, const struct job_run *run)
 {
 	return !run || run->stale || run->hold_until_us > walk->view->mono_us;
@@ -79,7 +79,7 @@ static bool was_logged(const struct job_entry *entry)
 	return entry->logged_wait_us[entry->logged_wait];
 }
 
-/* The log says why the job waits when it begins to, and when that changes. */
+/* Logs why the job waits, when the wait begins and when the reason changes. */
 static void wait_report(struct walk *walk, struct job_entry *entry, enum shortage shortage, const char *text)
 {
 	static const char *const words[SHORTAGE_KINDS][2] = {
@@ -110,8 +110,8 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	walk->logged++;
 }
 
-/* The job was not considered, because it must not overtake earlier ones. What it lacks itself is logged when it is
- * considered. */
+/* Logs how many jobs are before one that was not considered, because it must not overtake them. What this job lacks
+ * itself is logged when it is considered. */
 static void turn_report(struct walk *walk, struct job_entry *entry, size_t before)
 {
 	char text[64];
@@ -123,13 +123,14 @@ static void turn_report(struct walk *walk, struct job_entry *entry, size_t befor
 	wait_report(walk, entry, SHORTAGE_NONE, text);
 }
 
-/* Whether jobs that wait for the engine keep others waiting: of several nodes, others can run them. */
+/* True: jobs that wait for an engine keep later jobs waiting, because there is one node only. With several nodes, others
+ * can run the later jobs. */
 static bool engine_closes(const struct walk *walk)
 {
 	return walk->view->node_count == 1;
 }
 
-/* That it wants more than the hosts have, or a node that is away, was found of these hosts already. */
+/* Whether this was logged of the present hosts already: the job wants more than they have, or needs a node that is away. */
 static bool lacks_host(const struct walk *walk, const struct job_entry *entry)
 {
 	const enum shortage shortage = entry->logged_wait;
@@ -180,7 +181,7 @@ static void note_shortage(struct walk *walk, const struct job_run *run, enum sho
 
 /* ---- networks ---- */
 
-/* Asks the node whether there is a block for @run, unless that is known or asked already. */
+/* Asks the node's engine whether it has a free address block for @run, unless the answer is known or awaited. */
 static void network_seek(struct walk *walk, size_t node, const struct job_run *run)
 {
 	const struct network_look *look = walk->view->nodes[node].look;
@@ -190,7 +191,7 @@ static void network_seek(struct walk *walk, size_t node, const struct job_run *r
 		*look_for = (unsigned)run->replica_count;
 }
 
-/* Asks every node that lacked one. */
+/* Asks the engine of each node that had no free address block. */
 static void networks_seek(struct walk *walk, const struct job_run *run)
 {
 	for (size_t i = 0; i < walk->rooms.count; i++)
@@ -198,8 +199,8 @@ static void networks_seek(struct walk *walk, const struct job_run *run)
 			network_seek(walk, i, run);
 }
 
-/* Finds a pooled network of the node, stored in @assignment, or a free block. False: the engine is first asked whether
- * there is one. */
+/* Finds a network for the job on the node: a pooled one, which is written to @assignment, or a free address block. False:
+ * none is known yet, and the engine is asked for a block first. */
 static bool network_find(struct walk *walk, size_t node, const struct job_run *run,
 			 struct assignment *assignment)
 {
@@ -237,7 +238,8 @@ static void surroundings_report(const struct reconciler *reconciler, json_t *dev
 			      "The replicas are cut off from the outside (--egress none).");
 }
 
-/* The deviations that neither a sibling has reported nor one admitted in this walk reports. */
+/* The deviations of @all that are new: neither reported by another trial of the tuning job, nor by one admitted in this
+ * walk. */
 static json_t *deviations_fresh(const struct walk *walk, const struct decision *decision, json_t *all)
 {
 	json_t *fresh = deviations_unreported(decision->run->reported, all);
@@ -273,7 +275,7 @@ static int64_t taken_vcpus(const struct walk *walk, const char *project)
 	       json_integer_value(json_object_get(walk->view->project_vcpus, project));
 }
 
-/* Takes from the walk's own copies, for later jobs. */
+/* Takes the job's resources from the walk's own copies, so that later jobs see what is left. */
 static void room_use(struct walk *walk, const struct decision *decision, const unsigned *nodes)
 {
 	const struct job_run *run = decision->run;
@@ -284,7 +286,7 @@ static void room_use(struct walk *walk, const struct decision *decision, const u
 				    json_integer(json_integer_value(before) + plan_vcpus(run->plan)));
 }
 
-/* Of several nodes: which the job is on, and why not on others. */
+/* If there are several nodes, logs which nodes the job is on, and why not on others. */
 static void placed_report(const struct walk *walk, struct decision *decision, const unsigned *nodes)
 {
 	struct assignment *assignment = decision->assignment;
@@ -295,7 +297,7 @@ static void placed_report(const struct walk *walk, struct decision *decision, co
 	notes_say(&decision->says, SEVERITY_INFO, "The job is placed. %s", assignment->placed);
 }
 
-/* With what was assigned to it: from here on the engine may hold something of it. */
+/* Admits the job with @assignment. From here on its engine may hold containers or networks of it. */
 static void let_in(struct walk *walk, const unsigned *nodes, struct job_run *run,
 		   struct assignment *assignment)
 {
@@ -313,7 +315,7 @@ static void let_in(struct walk *walk, const unsigned *nodes, struct job_run *run
 	walk->closed = walk->closed || walk->view->nodes[fleet_home(&walk->fleet, nodes)].networks_short;
 }
 
-/* No host can ever run it. */
+/* Fails a job that no host can ever run. */
 static void turn_away(struct walk *walk, struct job_run *run, const struct error *err)
 {
 	struct decision *decision = decision_of(walk, run, run->row->state);
@@ -336,7 +338,8 @@ static size_t node_index(const struct walk *walk, const char *name)
 	return name ? i : 0;
 }
 
-/* Claims what was assigned. The fleet then has a holder of each device that another process has. False: there was one. */
+/* Claims the assigned devices for this process. False: another process has some of them; the fleet then counts these as
+ * held. */
 static bool devices_claim(struct walk *walk, const struct assignment *assignment)
 {
 	const struct queue_view *view = walk->view;
@@ -357,7 +360,7 @@ static bool devices_claim(struct walk *walk, const struct assignment *assignment
 	return held == 0;
 }
 
-/* Finds room, with devices that no other process has. */
+/* Finds room for the job, with devices that no other process holds. */
 static enum status place(struct walk *walk, const struct job_run *run, unsigned **ret_nodes,
 			 struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
 {
@@ -411,7 +414,8 @@ static void visit(struct walk *walk, struct job_run *run)
 	}
 }
 
-/* Later jobs are not visited. Most of them have logged their reason, and are skipped without a walk. */
+/* Logs the positions of the jobs from @from on, which this walk does not visit. Most of them have logged a reason
+ * already, and are skipped. */
 static void turns_report(struct walk *walk, size_t from)
 {
 	const struct queue_view *view = walk->view;
@@ -446,7 +450,7 @@ static void walk_begin(struct walk *walk, const struct queue_view *view)
 	walk->fleet = fleet_of(&walk->rooms, false);
 }
 
-/* What the rooms have is others'. */
+/* Frees the walk's own memory; the rooms' contents are borrowed. */
 static void walk_end(struct walk *walk)
 {
 	fleet_deinit(&walk->fleet);
@@ -469,7 +473,7 @@ struct admission admission_decide(const struct queue_view *view)
 	for (; i < view->count && walk.logged < LOGGED_AT_ONCE; i++) {
 		struct job_entry *entry = view->queue[i];
 
-		/* A busy job keeps its position. */
+		/* A busy job keeps its position: no later job is admitted before it. */
 		walk.closed = walk.closed || (entry->run && is_busy(&walk, entry->run));
 		if (walk.closed)
 			break;

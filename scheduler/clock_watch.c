@@ -15,7 +15,8 @@ static bool is_jump(int64_t by_us)
 	return by_us >= SECOND_US || by_us <= -SECOND_US;
 }
 
-/* A thread that is preempted between the two clock reads sees a false step: a second look does not confirm it. */
+/* Compares the clocks several times, because a thread that is preempted between two clock reads sees a false step, which
+ * a second look does not confirm. */
 int64_t clock_watch_look(struct clock_watch *watch, const struct clock *clock)
 {
 	int64_t now_us = apart_us(clock), by_us = now_us - watch->apart_us;

@@ -6,7 +6,7 @@
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/deviation.h"
 
-/* Names come from the program: more of them say no more. */
+/* The number of hosts reported per job: programs choose the names, and more of them would say nothing new. */
 enum { HOSTS_MAX = 16 };
 
 static const char code[] = "cloud-tried", code_failed[] = "call-failed";

@@ -14,14 +14,14 @@
 #include "scheduler/reconciler.h"
 #include "scheduler/search/trial_directory.h"
 
-/* The limits for a job that was stored by an earlier release, without limits. */
+/* The limits of a job that an earlier release stored without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
 enum { PIDS_LIMIT = 32768 };
 
-/* Where a replica finds the credentials that it is given. */
+/* The path in a replica of the developer's credentials. */
 #define ADC_PLACE "/trainyard/adc.json"
 
-/* Every replica's name in every replica's /etc/hosts: they hold while a peer is down or not up yet. */
+/* The lines of /etc/hosts, with every replica's name: these names resolve even if a replica is down or not up yet. */
 static json_t *hosts_of(const struct job_run *run)
 {
 	json_t *hosts = json_array();
@@ -46,7 +46,7 @@ static void mount_add(json_t *mounts, const char *path, const char *place)
 		json_array_append_new(mounts, json_sprintf("%s:%s", path, place));
 }
 
-/* A trial's first replica has a directory to report to: only its reports count. */
+/* Mounts the directory for a trial's reports into its first replica, the only one with reports that count. */
 static enum status metrics_mount(const struct reconciler *reconciler, const struct job_run *run,
 				 json_t *mounts, struct error *err)
 {
@@ -56,19 +56,21 @@ static enum status metrics_mount(const struct reconciler *reconciler, const stru
 	return directory ? STATUS_OK : STATUS_INTERNAL;
 }
 
-/* The other replicas write to a directory that is not read, because the same program runs in all of them. */
+/* The directory for reports in a trial's other replicas, or NULL. It is not read: the other replicas have it because the
+ * same program runs in all of them. */
 static const char *scratch_of(const struct plan *plan, enum role role)
 {
 	return plan->trial && role != ROLE_MASTER ? METRIC_DIRECTORY : NULL;
 }
 
-/* Without Cloud Storage as files: what is written there would be lost on the container's own disk. */
+/* GCS_PLACE if the plan wants Cloud Storage as files and there is none, else NULL. The directory is then mounted empty
+ * and read-only, because files on the container's own disk would be lost. */
 static const char *empty_of(const struct plan *plan, const char *gcs)
 {
 	return plan->mounts_gcs && !gcs ? GCS_PLACE : NULL;
 }
 
-/* The mounts of the replica from this machine. */
+/* The directories and files of this machine to mount into the replica. */
 static enum status mounts_make(const struct reconciler *reconciler, const struct job_run *run, enum role role,
 			       const char *gcs, json_t **ret_mounts, struct error *err)
 {
@@ -90,7 +92,7 @@ static enum status mounts_make(const struct reconciler *reconciler, const struct
 	return STATUS_OK;
 }
 
-/* Adds variables beside those of its dialect. */
+/* Adds the variables and hosts that do not come from the API's dialect: credentials, and the gateway. */
 static void surroundings_report(const struct reconciler *reconciler, const struct job_run *run,
 				json_t *environment, json_t *hosts)
 {

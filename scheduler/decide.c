@@ -49,7 +49,7 @@ bool job_run_rests(const struct job_run *run, int64_t mono_us)
 	return mono_us < run->hold_until_us || job_run_doubts(run);
 }
 
-/* Whether the job may have ended before its limit, while the daemon or the engine was away. */
+/* Whether it is unknown if the job ended before its limit, while the daemon or the engine was away. */
 static bool end_is_open(const struct job_run *run)
 {
 	return !job_run_is_observed(run) && run->row->state == JOB_RUNNING && run->work == WORK_REPLICAS;

@@ -86,7 +86,7 @@ static void explanation_complete(const struct reconciler *reconciler, struct dec
 	notes_clear(&ending);
 }
 
-/* Everything that is stored with the change is stored with it, or not at all. */
+/* Completes the change with all that belongs into the same commit: it is stored as a whole or not at all. */
 static void change_complete(const struct reconciler *reconciler, struct decision *decision)
 {
 	struct job_run *run = decision->run;
@@ -203,7 +203,7 @@ static void change_refused(struct scheduler *scheduler, const struct decision *d
 	job_run_hold(decision->run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US);
 }
 
-/* If one cannot be stored, the others are stored all the same. */
+/* Stores the changes of all decisions. A change that cannot be stored does not keep the others from being stored. */
 static void changes_store(struct scheduler *scheduler)
 {
 	struct decision *items = scheduler->decisions.items;
@@ -245,7 +245,7 @@ static bool starts_some(const struct decision *decision, unsigned at)
 	return false;
 }
 
-/* Cloud Storage as files, on the nodes where replicas are about to be made or started. */
+/* Finds the directory of Cloud Storage as files, on each node where replicas are about to be made or started. */
 static void files_find(struct scheduler *scheduler, const struct decision *decision)
 {
 	struct job_run *run = decision->run;

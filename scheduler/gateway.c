@@ -8,19 +8,19 @@
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* What a variable says. */
+/* What a variable contains. */
 enum reported {
 	STORAGE_URL,   /* "http://10.213.0.1:45001" */
 	STORAGE_API,   /* "http://10.213.0.1:45001/storage/v1/" */
 	METADATA_HOST, /* "metadata.google.internal" where that is enough, else "10.213.0.1:45001" */
-	METADATA_IP,   /* "10.213.0.1", or with the port where it is another than 80 */
-	TRUSTED,       /* where the certificates to trust are */
+	METADATA_IP,   /* "10.213.0.1", followed by the port if it is not 80 */
+	TRUSTED,       /* the path of the certificates to trust */
 	NO,            /* "false" */
 };
 
-/* The real service sets none of these: its containers reach the real places. Each stands here for the programs
- * that would not come to the gateway without it. What has no such variable calls Cloud Storage by its own names,
- * which lead here as well and are trusted by the last ones. */
+/* Variables that lead programs to the gateway. The real service sets none of them, because its containers reach the real
+ * hosts. Programs without such a variable call Cloud Storage by its real host names, which resolve to the gateway too;
+ * the last variables make programs trust its certificates. */
 static const struct variable {
 	const char *name;
 	enum reported reported;
@@ -28,10 +28,11 @@ static const struct variable {
 	/* google-cloud-storage (Python, Node, Go, C#), gcsfs.
 	 * Source: googleapis/google-cloud-go, storage/doc.go (read 2026-11-22) */
 	{ "STORAGE_EMULATOR_HOST", STORAGE_URL },
-	/* gcsfs from 2026 on asks a server of Google's over gRPC what kind of bucket each is, and waits for it.
+	/* gcsfs from 2026 on asks a Google server over gRPC for the kind of each bucket, and waits for the answer;
+	 * "false" turns this off.
 	 * Source: its code, version 2026.10 (__init__.py) */
 	{ "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", NO },
-	/* google-cloud-cpp, and what is built on it: pyarrow, tensorflow-io.
+	/* google-cloud-cpp, and the libraries built on it: pyarrow, tensorflow-io.
 	 * Source: https://cloud.google.com/cpp/docs/reference/storage/latest/storage-env (read 2026-11-22) */
 	{ "CLOUD_STORAGE_EMULATOR_ENDPOINT", STORAGE_URL },
 	/* TensorStore, with which JAX's programs write checkpoints.
@@ -40,41 +41,42 @@ static const struct variable {
 	/* gcloud storage, and the gsutil that comes with gcloud.
 	 * Source: https://cloud.google.com/sdk/gcloud/reference/topic/endpoint-override (read 2026-11-22) */
 	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", STORAGE_API },
-	/* google-auth (Python, Node, Go, Java), TensorFlow from 2.4 on. Also if the name alone would be enough, because
-	 * some of them give up early on a metadata server that no variable names. */
+	/* google-auth (Python, Node, Go, Java), TensorFlow from 2.4 on. Set even if the default host name would be
+	 * enough, because some of them give up early on a metadata server that no variable names. */
 	{ "GCE_METADATA_HOST", METADATA_HOST },
-	/* gcloud, apitools and older google-auth have only this one. */
+	/* gcloud, apitools and older google-auth read only this variable. */
 	{ "GCE_METADATA_ROOT", METADATA_HOST },
-	/* Where google-auth of Python and Node look for a metadata server: by default 169.254.169.254, where there is
-	 * none here, or the host's own, which jobs must not use. */
+	/* The address at which google-auth of Python and Node look for a metadata server. Their default is
+	 * 169.254.169.254, where there is none, or the host's own, which jobs must not use. */
 	{ "GCE_METADATA_IP", METADATA_IP },
 	/* TensorFlow's gs://, curl, requests.
 	 * Source: https://github.com/tensorflow/tensorflow (curl_http_request.cc), https://curl.se/docs/sslcerts.html,
 	 * https://requests.readthedocs.io/en/latest/user/advanced/ (read 2026-11-22) */
 	{ "CURL_CA_BUNDLE", TRUSTED },
-	/* OpenSSL, so Python's urllib, with which Keras fetches its data sets from storage.googleapis.com; Go. Both look in
-	 * the image's directory of certificates as well.
+	/* OpenSSL, and with it Python's urllib, by which Keras fetches its data sets from storage.googleapis.com; Go.
+	 * Both also trust the image's directory of certificates.
 	 * Source: https://docs.openssl.org/3.0/man7/openssl-env/, https://pkg.go.dev/crypto/x509 (read 2026-11-22) */
 	{ "SSL_CERT_FILE", TRUSTED },
-	/* gRPC in every language but Go and Node, in the place of its own; requests, before CURL_CA_BUNDLE; httplib2.
+	/* gRPC in every language but Go and Node: replaces its built-in certificates; requests, which prefers it to
+	 * CURL_CA_BUNDLE; httplib2.
 	 * Source: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md,
 	 * https://github.com/httplib2/httplib2 (certs.py; read 2026-11-25) */
 	{ "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", TRUSTED },
 	{ "REQUESTS_CA_BUNDLE", TRUSTED },
 	{ "HTTPLIB2_CA_CERTS", TRUSTED },
-	/* Node, beside its own. Source: https://nodejs.org/api/cli.html (read 2026-11-22) */
+	/* Node, in addition to its built-in certificates. Source: https://nodejs.org/api/cli.html (read 2026-11-22) */
 	{ "NODE_EXTRA_CA_CERTS", TRUSTED },
 };
 
-/* Where programs without such variables look: boto and others by the first name, google-cloud-logging by the second (the C
- * library compares it with its final dot), TensorFlow before 2.4 by the third. */
+/* The host names at which programs without such variables look for a metadata server: boto and others use the first,
+ * google-cloud-logging the second (the C library compares it with its final dot), TensorFlow before 2.4 the third. */
 static const char *const metadata_names[] = { "metadata.google.internal", "metadata.google.internal.",
 					      "metadata" };
 
-/* What else training programs call in the cloud, where they would wait for answers that cannot come if it is out of reach: then
- * they are turned away here at once. "%s" is the job's region, and with
- * everywhere any other one as well: programs put models and data sets where the accelerators are not. Either way it is told which of the services were called, for
- * what is read and written there is real. */
+/* Other services of the cloud that training programs call. While the cloud is out of reach, these names resolve to the
+ * gateway, which refuses the calls at once; otherwise the programs would wait for answers that cannot come. "%s" is the
+ * job's region; with everywhere, any other region matches too, because programs put models and data sets where the
+ * accelerators are not. The job's log mentions the called services in either case, because their data is real. */
 static const struct {
 	const char *name;
 	bool watched; /* calls are only reported while the cloud is out of reach */
@@ -123,7 +125,7 @@ static bool is_regional(const char *host, const char *region, const char *name)
 	return strncmp(host, region, length) == 0 && strcmp(host + length, name + strlen("%s")) == 0;
 }
 
-/* -1: it is none of them. */
+/* The row of cloud_names that matches @host; -1: none does. */
 static int cloud_name_find(const char *host, const char *region, const char *const *regions)
 {
 	for (size_t i = 0; i < COUNT_OF(cloud_names); i++) {
@@ -182,7 +184,7 @@ static json_t *variable_make(const struct variable *variable, const char *addres
 	return NULL;
 }
 
-/* Once, however often it is asked for. */
+/* Appends the line "NAME:ADDRESS", unless @hosts has it already. */
 static void host_append(json_t *hosts, const char *name, const char *region, const char *address)
 {
 	const char *mark = strstr(name, "%s");

@@ -41,7 +41,8 @@ bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_ru
 	return reconciler->gateway.open && run->gateway.observed == GATEWAY_CLOSED;
 }
 
-/* Reported once in the job's life, whatever the next reason: a reported reason is stored as a deviation of the job. */
+/* Lets the job run without a gateway. This is reported once per job, even if a later failure has another reason: the
+ * report is a stored deviation of the job. */
 static void give_up(struct job_run *run, const char *reason)
 {
 	static const char code[] = "gateway-missing";
@@ -64,7 +65,7 @@ static void opening_failed(struct job_run *run, int64_t now_us, const char *reas
 		give_up(run, reason);
 }
 
-/* A gateway that no connection reaches is useless. */
+/* Makes the engine pass connections from the job's network to the gateway, if its address is not on this machine. */
 static enum status connections_bring(const struct reconciler *reconciler, const struct job_run *run,
 				     struct error *err)
 {
@@ -112,7 +113,8 @@ void gateway_decide(struct decision *decision, const struct job_run *run,
 	    run->gateway.retry_at_us > context->mono_us)
 		return;
 	if (run->network == NETWORK_NONE && run->gateway.observed == GATEWAY_OPEN)
-		decision_order(decision, ORDER_GATEWAY_CLOSE, 0); /* the network went behind our back */
+		/* the network was removed, and not by our order */
+		decision_order(decision, ORDER_GATEWAY_CLOSE, 0);
 	if (run->network == NETWORK_READY && run->gateway.observed == GATEWAY_CLOSED && is_of_use(run))
 		decision_order(decision, ORDER_GATEWAY_OPEN, 0);
 }

@@ -139,7 +139,7 @@ void job_run_unfold(struct job_run *run, const struct journal *journal)
 void job_run_begin_attempt(struct job_run *run)
 {
 	if (run->gateway.observed != GATEWAY_OPEN)
-		run->gateway = (struct gateway_run){ 0 }; /* no replica is left that knows it */
+		run->gateway = (struct gateway_run){ 0 }; /* no replica is left that knows its port */
 	replicas_make(run);
 }
 
@@ -178,7 +178,7 @@ struct node *job_run_node_of(const struct job_run *run, const struct replica_run
 	return run->nodes[replica->at].node;
 }
 
-/* The network is the first node's. */
+/* Forgets what was observed of the network and gateway; to be called for the first node, which has the network. */
 static void network_invalidate(struct job_run *run)
 {
 	run->network = NETWORK_NONE;
@@ -312,7 +312,7 @@ static bool is_limited(const struct job_run *run)
 	return run->plan && !(run->work == WORK_TRIALS && run->plan->limits_each_trial);
 }
 
-/* From what the wall clock says now. A start that lies ahead of it, since the clock was put back, was just now. */
+/* Computes the deadline by the present wall time. A start in the future (the clock was set back) counts as now. */
 int64_t limit_deadline_us(int64_t from_us, int64_t limit_us, int64_t wall_us, int64_t mono_us)
 {
 	if (from_us > wall_us)

@@ -74,9 +74,9 @@ void job_table_note(struct scheduler *scheduler, struct job_run *run)
 		way_enter(scheduler, run);
 }
 
-/* Choice: the trials that a tuning job begins with keep its position in the queue. Each later one queues behind
- * whatever came before it was suggested, so a search of a thousand trials keeps others waiting no longer than for those
- * that it may have under way at once. */
+/* The number that orders jobs of equal priority in the queue. Choice: the first trials of a tuning job have its number.
+ * Each later trial has its own, behind all jobs created before it was suggested. So a search of a thousand trials delays
+ * other jobs only by as many trials as it may run at once. */
 static int64_t place_of(const struct job_run *run)
 {
 	const struct job *row = run->row;

@@ -23,7 +23,7 @@
 
 enum { LOAD_AGAIN_US = 1000000 };
 
-/* Room for one more, in the queue and among the times as well. */
+/* Makes room for one more job in the table, the queue and the heap of wake-ups. */
 static void entries_reserve(struct scheduler *scheduler)
 {
 	const size_t size = scheduler->entry_size ? scheduler->entry_size * 2 : 16;
@@ -36,7 +36,7 @@ static void entries_reserve(struct scheduler *scheduler)
 	scheduler->entry_size = size;
 }
 
-/* Reads its journal, which is empty for a job that was never admitted. */
+/* Fills the run from its stored journal, which is empty for a job that was never admitted. */
 static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, struct error *err)
 {
 	struct journal journal AUTO_JOURNAL = { 0 };
@@ -50,7 +50,7 @@ static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, 
 	return rc;
 }
 
-/* Its containers may run on a node that this daemon does not know. */
+/* Refuses a job with containers on a node that this daemon does not know. */
 static enum status node_check(struct scheduler *scheduler, const struct job_run *run, struct error *err)
 {
 	const char *name = run->assignment ? run->assignment->node : NULL;
@@ -136,7 +136,8 @@ bool jobs_open(struct scheduler *scheduler, struct job_entry *entry)
 	return true;
 }
 
-/* Nothing is to be done or stored for it, and nothing is known of it that the store does not say. */
+/* Whether the job's run can be dropped from memory: nothing is to be done or stored for the job, and the store has all
+ * that is known of it. */
 static bool only_waits(const struct job_entry *entry)
 {
 	const struct job_run *run = entry->run;
@@ -154,7 +155,7 @@ void jobs_rest(struct scheduler *scheduler)
 
 		if (!entry || !entry->run || !entry->queued)
 			continue;
-		/* A place is tried for the first one again and again. */
+		/* The first job of the queue is considered again and again, so it stays in memory. */
 		if (entry == scheduler->queue[0] || !only_waits(entry)) {
 			scheduler->opened[kept++] = entry->id;
 			continue;
@@ -212,7 +213,8 @@ void jobs_arrive(struct scheduler *scheduler)
 	scheduler->arrived_count = 0;
 }
 
-/* Its plan is read when its turn comes, or an event concerns it: reading thousands of plans took most of a start. */
+/* Adds a waiting job without its plan, which is read when the job's turn comes or an event concerns it. Reading thousands
+ * of plans took most of the time of a start. */
 static void waiting_add(void *arg, const struct waiting_job *job)
 {
 	struct scheduler *scheduler = arg;

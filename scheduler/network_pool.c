@@ -7,7 +7,8 @@
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 
-/* How much longer than it is kept a network stays while others start: removing it would hold them up. */
+/* PATIENCE_US: how much longer a network is kept while other jobs are being started, because its removal would delay
+ * them. */
 enum { PATIENCE_US = 10 * 1000000, LOOK_AFTER_US = 1000000 };
 
 static void item_drop(struct network_pool *pool, size_t index)
@@ -58,7 +59,7 @@ static bool fits_better(const struct network_pool *pool, size_t index, size_t be
 	       (best == pool->count || capacity < pool->items[best].status.capacity);
 }
 
-/* The smallest that holds so many; the count of all: none. */
+/* The index of the smallest network with at least @address_count addresses; pool->count: there is none. */
 static size_t best_fit(const struct network_pool *pool, size_t address_count)
 {
 	size_t best = pool->count;

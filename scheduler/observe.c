@@ -23,7 +23,7 @@ enum {
 
 /* A stopping dockerd gives its containers 15 s before it kills them. */
 #define ENGINE_STOP_NS ((int64_t)20 * 1000000000)
-/* How long its loss may go unnoticed. */
+/* How long the loss of an engine may go unnoticed. */
 #define LOSS_NOTICED_NS ((int64_t)1 * 1000000000)
 
 void observe_hold(struct scheduler *scheduler, struct job_run *run)
@@ -70,16 +70,16 @@ static bool is_of_loss(const struct node *node, const struct replica_status *sta
 	       (status->finished_ns >= node->lost_ns - before_ns && status->finished_ns <= node->back_ns);
 }
 
-/* Whether a kill found in the first listing counts as the engine's doing, without proof of the opposite: it happened
- * around the time when the engine was away, or this daemon was away itself and does not know: the machine may have
+/* Whether a kill found in the first listing counts as caused by the engine: nothing proves another cause, and it happened
+ * around the time when the engine was away. If this daemon was away itself, every such kill counts: the machine may have
  * crashed. */
 static bool kill_is_loss(const struct node *node, const struct replica_status *status)
 {
 	return !status->witnessed && (!node->lost_ns || is_of_loss(node, status, ENGINE_STOP_NS));
 }
 
-/* If an engine dies, programs write into pipes that are not read, and what is in them when they end is lost. An engine
- * that was only unreachable has read on. */
+/* Reports that output may be missing. If an engine dies, no process reads the programs' pipes any more, and their
+ * contents are lost when the programs end. An engine that was only unreachable has read on. */
 static void report_missing_lines(struct job_run *run, const struct replica_run *replica,
 				 const struct replica_status *status)
 {
@@ -98,7 +98,8 @@ static void report_missing_lines(struct job_run *run, const struct replica_run *
 		name);
 }
 
-/* Whether it ended unobserved, and after its job should have been cancelled: then the cancellation counts first. */
+/* Whether the replica ended unobserved, after its job should have been cancelled. Then the cancellation decides the
+ * outcome. */
 static bool exit_is_late(struct job_run *run, const struct replica_run *replica,
 			 const struct replica_status *status)
 {
@@ -111,14 +112,15 @@ static bool exit_is_late(struct job_run *run, const struct replica_run *replica,
 	       now_us - ago_us > job_run_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
-/* An exit status alone proves nothing: a program may exit with the status of any signal. END_NONE: not certain yet. */
+/* How the replica ended. The exit status alone proves nothing, because a program may exit with the status of any signal.
+ * END_NONE: not certain yet. */
 static enum replica_end exit_classify(const struct job_run *run, const struct replica_run *replica,
 				      const struct replica_status *status)
 {
 	if (!exit_is_kill(status) || status->witnessed || order_was_given(&replica->orders, ORDER_STOP) ||
 	    run->row->outcome != JOB_STATE_UNSPECIFIED)
 		return END_EXIT;
-	/* It was not sent from here: the engine stops, perhaps long before its connections end. */
+	/* This daemon did not send the signal: the engine is stopping, perhaps long before its connections end. */
 	if (status->exit_code == SIGNAL_EXIT_TERM && status->signalled)
 		return END_LOST;
 	if (!job_node_is_observed(&run->nodes[replica->at]))
@@ -136,7 +138,7 @@ void observe_exit(struct scheduler *scheduler, struct job_run *run, struct repli
 	if (status->finished_ns > 0)
 		replica->ended_us =
 			clock_from_outside_ns(scheduler->reconciler.clock, status->finished_ns) / 1000;
-	if (!replica->ordered) { /* looked at once more, it still ended as ordered */
+	if (!replica->ordered) { /* an end by an injected fault keeps the values that the fault gave it */
 		replica->exit_code = status->exit_code;
 		replica->out_of_memory = status->out_of_memory;
 		replica->of_itself = status->witnessed;
@@ -191,8 +193,8 @@ void replica_refuse(struct replica_run *replica, enum replica_end end, const cha
 	replica->refusal = memory_strdup(text);
 }
 
-/* An engine that was killed forgets starts that its runtime still knows, and refuses them ever after: the next
- * attempt has other names. The job is not to blame for that, nor for anything else that is wrong inside. */
+/* How a refused start counts. END_BROKEN: the fault is inside the engine, not in the job. For example, a killed engine
+ * forgets starts that its runtime still knows, and refuses these names for ever; the next attempt has other names. */
 enum replica_end refusal_kind(enum status status)
 {
 	return status == STATUS_INTERNAL || status == STATUS_ALREADY_EXISTS || status == STATUS_UNKNOWN

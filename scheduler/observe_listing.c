@@ -53,8 +53,9 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 	}
 }
 
-/* Not in a listing. The first one after the engine came up is exact, but for what was asked for before it was read; a later
- * one may have been taken before the container was made, so that only the second in a row counts. */
+/* Handles a replica that a listing does not contain. The first listing after the engine came up is exact, except for
+ * containers requested before it was read. A later listing may have been taken before the container was made, so only the
+ * second one in a row without the container counts. */
 static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
 	struct node *node = job_run_node_of(run, replica);

@@ -16,8 +16,8 @@ static unsigned network_turn(const struct job_run *run)
 	return run->assignment ? run->assignment->network_turn : 0;
 }
 
-/* The job that is on the network that was made for @network, or was the last to be. NULL: none that is not over, or it is
- * known to have left it: it must not leave it once more, when it is pooled or others are on it. */
+/* The job that uses the network made for job @network, or that used it last. NULL: every such job is over or has left the
+ * network. A job must not leave a network twice, because by then it may be pooled or used by another job. */
 static struct job_run *network_holder(const struct node *node, int64_t network)
 {
 	struct job_run *holder = NULL;
@@ -66,7 +66,7 @@ static bool lack_was_logged(const struct job_run *run)
 	return run->lack_logged_after == run->networks_had + 1;
 }
 
-/* The pool is full, or others have it. Addresses of pooled networks are given back first. */
+/* No address block is free for the job's network. Addresses of pooled networks are given back first. */
 static void network_lack(struct node *node, struct job_run *run, const char *text)
 {
 	if (network_pool_release(&node->pool)) {
@@ -161,7 +161,7 @@ void networks_reported(struct node *node, const struct engine_event *event)
 	switch (event->status) {
 	case STATUS_OK:
 		look->lacks = false;
-		/* Those may have their blocks already, or not yet. */
+		/* These jobs may have their blocks already, or not yet. */
 		look->free = event->free_blocks > awaiting ? event->free_blocks - awaiting : 0;
 		look->again_us = look->free ? 0 : now_us + ASK_SOON_US;
 		break;

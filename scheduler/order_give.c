@@ -124,7 +124,7 @@ static void replica_execute(struct scheduler *scheduler, struct job_run *run, co
 
 /* ---- of a job ---- */
 
-/* Asks to be called when the last service lines of a closed job can be read. */
+/* Requests a message when the last service lines of a closed job can be read. */
 static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
 {
 	struct inbox_event *inbox_event = inbox_event_new(INBOX_LAST_WORDS, run->row->id);
@@ -206,7 +206,7 @@ void common_orders_give(struct node *node)
 	for (size_t i = 0; i < pool->doomed_count; i++)
 		engine->ops->remove_network(engine, pool->doomed[i]);
 	pool->doomed_count = 0;
-	if (orders->looks && node->look.asked) /* it has not gone or come since */
+	if (orders->looks && node->look.asked) /* the engine's connection has not been lost or restored since */
 		engine->ops->look_for_networks(engine, node->look.replicas);
 	free(orders->orphans);
 	*orders = (struct common_orders){ .list_at_us = orders->list_at_us };

@@ -15,7 +15,7 @@
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/tuner.h"
 
-enum { READ_AGAIN_US = 1000000 }; /* a row that could not be read */
+enum { READ_AGAIN_US = 1000000 }; /* pause before a row that could not be read is read again */
 
 /* ---- kinds of jobs ---- */
 
@@ -42,7 +42,7 @@ static struct decision replicas_serve(struct scheduler *scheduler, struct job_ru
 	return job_decide(run, context);
 }
 
-/* Takes the observations of a job, and decides its next step. */
+/* By kind of work: updates the observed state of a job, and decides its next step. */
 static struct decision (*const job_serve[])(struct scheduler *scheduler, struct job_run *run,
 					    const struct decision_context *context) = {
 	[WORK_REPLICAS] = replicas_serve,
@@ -51,7 +51,7 @@ static struct decision (*const job_serve[])(struct scheduler *scheduler, struct 
 
 /* ---- passes ---- */
 
-/* Of all its nodes together: each loss is another number. */
+/* The sum of the losses of all of the job's nodes: it changes with each loss. */
 static unsigned losses_of(const struct job_run *run)
 {
 	unsigned losses = 0;
@@ -61,8 +61,8 @@ static unsigned losses_of(const struct job_run *run)
 	return losses;
 }
 
-/* The lost node that the job waits for: one of its own or, as long as it may be placed on any, the first if all are
- * away. NULL: none. */
+/* The lost node that the job waits for: one of its own or, while the job may still be placed on any node, the first node
+ * if all nodes are away. NULL: none. */
 static const struct node *lost_node(const struct scheduler *scheduler, const struct job_run *run)
 {
 	for (size_t i = 0; run->counted && i < run->node_count; i++)
@@ -94,7 +94,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	decisions_add(scheduler, run, &decision);
 }
 
-/* It was admitted by a commit, but the answer was lost. */
+/* Takes up a job that was admitted by a commit with a lost answer. */
 static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_assign(run);
@@ -132,7 +132,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	return true;
 }
 
-/* Does what is next for one run, by its row. A run with a stored end is gone after that. */
+/* Takes the next step of one job, by its row. If the row has a final state, the run is freed. */
 static void entry_serve(struct scheduler *scheduler, struct job_entry *entry, int64_t now_us)
 {
 	struct job_run *run;
@@ -157,7 +157,8 @@ static void entry_serve(struct scheduler *scheduler, struct job_entry *entry, in
 	run_decide(scheduler, run);
 }
 
-/* False: nothing is left to be done now. A job that is touched while the others are served is served in the next pass. */
+/* Serves all touched jobs once; a job touched meanwhile is served in the next pass. False: nothing is left to be done
+ * now. */
 static bool runs_pass(struct scheduler *scheduler)
 {
 	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);

@@ -77,7 +77,7 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run)
 	scheduler->queue_count--;
 	scheduler->queue_logged -= scheduler->queue_logged > at;
 	entry->queued = false;
-	scheduler->queue_stirred = true; /* others may have waited for it alone */
+	scheduler->queue_stirred = true; /* other jobs may have waited for this one alone */
 }
 
 void queue_update(struct scheduler *scheduler, struct job_run *run)
@@ -133,7 +133,7 @@ static bool any_is_listed(const struct scheduler *scheduler)
 	return false;
 }
 
-/* Whether a node that was not heard of since the start may still answer in time. */
+/* Whether a node that has sent no listing since the start may still do so in time. */
 static bool awaits_nodes(struct scheduler *scheduler, int64_t now_us)
 {
 	if (scheduler->hear_until_us <= now_us)

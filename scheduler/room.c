@@ -86,7 +86,7 @@ bool nodes_are_away(const struct scheduler *scheduler)
 	return true;
 }
 
-/* There is no unfinished job of an unknown node: jobs_add(). */
+/* The lease's node. An unfinished job always has known nodes: jobs_add(). */
 static struct node *lease_node(struct scheduler *scheduler, const struct lease *lease)
 {
 	struct node *node = node_named(scheduler, lease->node);
@@ -111,14 +111,14 @@ enum status room_leases_load(struct scheduler *scheduler, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		usage_lease_add(&lease_node(scheduler, &leases[i])->room.usage, &leases[i], 1);
 	pthread_mutex_unlock(&scheduler->mutex);
-	free(leases); /* their texts are the nodes' now */
+	free(leases); /* the nodes own the texts now */
 	room_claims_keep(scheduler);
 	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++)
 		device_claims_adopt(node->claims, node->room.usage.leases, node->room.usage.lease_count);
 	return STATUS_OK;
 }
 
-/* A project is any text: no check of it. */
+/* Adds to the project's sum. The name is not checked as UTF-8, because a project is any text. */
 static void project_vcpus_add(struct scheduler *scheduler, const char *project, int64_t vcpus)
 {
 	json_t *sum = json_object_get(scheduler->project_vcpus, project);
@@ -133,7 +133,7 @@ static void project_vcpus_add(struct scheduler *scheduler, const char *project, 
 		json_object_del(scheduler->project_vcpus, project);
 }
 
-/* What its replicas take on the node at @at. @sign: 1 or -1. */
+/* Adds (@sign 1) or subtracts (@sign -1) what the job's replicas on the node at @at take. */
 static void sums_add(const struct job_run *run, unsigned at, int sign)
 {
 	struct usage *usage = &run->nodes[at].node->room.usage;
@@ -154,7 +154,7 @@ static void sums_add(const struct job_run *run, unsigned at, int sign)
 	usage->containers += (unsigned)sign * count;
 }
 
-/* Its nodes, by its assignment. Unknown ones are found earlier: jobs_add(). */
+/* Sets the job's nodes by its assignment. Jobs on unknown nodes are refused earlier: jobs_add(). */
 static void nodes_take(struct scheduler *scheduler, struct job_run *run)
 {
 	struct node *node = node_named(scheduler, run->assignment ? run->assignment->node : NULL);
@@ -190,7 +190,7 @@ void room_lease(const struct job_run *run)
 	for (size_t i = 0; i < count; i++)
 		usage_lease_add(&lease_node(scheduler, &leases[i])->room.usage, &leases[i], 1);
 	pthread_mutex_unlock(&scheduler->mutex);
-	free(leases); /* their texts are the room's now */
+	free(leases); /* the room owns the texts now */
 }
 
 static void leases_drop(struct usage *usage, int64_t job)

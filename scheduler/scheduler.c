@@ -51,7 +51,8 @@ static bool on_line(void *arg, const struct replica_line *line)
 {
 	struct scheduler *scheduler = ((struct node *)arg)->scheduler;
 
-	/* Before it is stored: a line that is refused now comes again; a stored one does not, even if a process dies meanwhile. */
+	/* Fault patterns see the line before it is stored: a line refused by the store comes again, a stored one never
+	 * does, even if a process dies in between. */
 	if (scheduler->reconciler.faults && fault_registry_line(scheduler->reconciler.faults, line))
 		scheduler_post(scheduler, inbox_event_new(INBOX_FAULTS, line->key.job));
 	return log_pump_line(scheduler->reconciler.pump, line);
@@ -78,7 +79,8 @@ void scheduler_wake(void *arg, int64_t job)
 	scheduler_post(arg, inbox_event_new(INBOX_WAKE, job));
 }
 
-/* False: so many wait already that one more says no more. */
+/* Reserves room in the inbox for a report of a call. False: the inbox is full of them, and one more would tell nothing
+ * new. */
 static bool tried_admit(struct scheduler *scheduler)
 {
 	bool fits;
@@ -122,7 +124,7 @@ void scheduler_call_failed(struct scheduler *scheduler, int64_t job, const char 
 	scheduler_post(scheduler, inbox_event);
 }
 
-/* Waits until then, or for a day. A step of the clock ends the wait (scheduler_clock_stepped). */
+/* Waits for an event, at most until @mono_us or for a day. A step of the clock ends the wait (scheduler_clock_stepped). */
 static void wait_until(struct scheduler *scheduler, int64_t mono_us)
 {
 	const int64_t left_us = mono_us - clock_mono_us(scheduler->reconciler.clock);
@@ -170,7 +172,7 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 	case INBOX_ENGINE:
 		was_listed = inbox_event->node->state == ENGINE_LISTED;
 		engine_event_apply(inbox_event->node, &inbox_event->event);
-		/* Jobs were told to wait for it since it was up. */
+		/* Since the engine answered, queued jobs waited for this listing. */
 		if (!was_listed && inbox_event->node->state == ENGINE_LISTED)
 			queue_reconsider(scheduler);
 		if (!inbox_event->event.host || inbox_event->node->is_twin)

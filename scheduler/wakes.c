@@ -61,7 +61,8 @@ static int64_t heap_at_us(const struct wakes *wakes, size_t place)
 	return wakes->heap[place - 1]->wake.at_us;
 }
 
-/* Moves @entry, which leaves a hole at @place, to where no parent is later and no child earlier. */
+/* Puts @entry into the heap, at the free position @place or where the heap's order requires it: no parent is later than
+ * its child. */
 static void heap_restore(struct wakes *wakes, size_t place, struct job_entry *entry)
 {
 	const int64_t at_us = entry->wake.at_us;
