@@ -58,7 +58,7 @@ enum status study_continues(const struct study *from, const struct study *to, st
 	return STATUS_OK;
 }
 
-/* The index of a category by its name; NaN: there is none. */
+/* The index in @to of the category with @value's name; NaN: @to has no such category. */
 static double category_carry(const struct parameter *from, double value, const struct parameter *to)
 {
 	if (isnan(value))
@@ -183,7 +183,7 @@ static enum status job_read(struct store *store, const char *project, const char
 	return rc ? unreadable(job_id, &cause, err) : STATUS_OK;
 }
 
-/* Puts the newest @most in the places of all. */
+/* Drops the oldest trials beyond @most; the newest ones move to the front. */
 static void oldest_drop(struct earlier_trials *earlier, size_t most, const struct study *study)
 {
 	const size_t dropped = earlier->count > most ? earlier->count - most : 0;

@@ -43,7 +43,8 @@ static void absence_report(struct notes *notes, const struct stored_trial *store
 		  text.data);
 }
 
-/* The cloud's guide says that custom containers report with its library, and mentions event files only for its own
+/* Logs that a trial's value may not be its last, and for the first trial that its value came from event files. The
+ * cloud's guide says that custom containers report with cloudml-hypertune, and mentions event files only for its own
  * runtimes.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-hyperparameter-tuning (read 2026-11-22) */
 static void events_report(const struct look *look, struct notes *notes, const struct stored_trial *stored,

@@ -10,7 +10,7 @@
 #include "scheduler/scheduler_state.h"
 #include "scheduler/search/suggester.h"
 
-enum { RETRY_AFTER_US = 1000000 }; /* when the store did not answer */
+enum { RETRY_AFTER_US = 1000000 }; /* pause after the store did not answer */
 
 void tuner_free(struct tuner *tuner)
 {

@@ -28,7 +28,7 @@ static enum status suggestion_ask(struct look *look, size_t wanted, struct error
 	return STATUS_OK;
 }
 
-/* The suggestion becomes trials, unless others were made since. */
+/* Decides that the suggestion becomes trials, unless other trials were made since it was requested. */
 static void suggestion_use(struct look *look, struct suggestion *suggestion)
 {
 	if (suggestion->status)

@@ -84,14 +84,14 @@ static enum status trials_begin(struct scheduler *scheduler, struct job_run *run
 	run->tuner->exhausted = !rc && batch.count < suggestion->wanted;
 	batch_deinit(&batch);
 	tuner_suggestion_drop(run->tuner);
-	/* Whether the job ends meanwhile: the next look sees it. */
+	/* ABORTED: the row has changed, perhaps because the job is ending; the next look reads it. */
 	run->stale = run->stale || rc == STATUS_ABORTED;
 	return rc == STATUS_ABORTED ? STATUS_OK : rc;
 }
 
-/* ---- those that there are ---- */
+/* ---- existing trials ---- */
 
-/* The log lines about the end are stored with it: exactly once. */
+/* Stores how a trial ended, in one commit with the log lines about it, so that they are logged exactly once. */
 static enum status trial_act_end(struct scheduler *scheduler, struct job_run *run,
 				 const struct trial_act *act, struct error *err)
 {

@@ -54,7 +54,7 @@ bool study_limits_any(const struct study_limits *limits)
 
 #define NEVER INT64_MAX
 
-/* When a rule's time is up. */
+/* The instant @limit_us after @from_us, at which a rule applies; NEVER: there is no such rule. */
 static int64_t after(int64_t from_us, int64_t limit_us)
 {
 	int64_t instant;
@@ -62,7 +62,7 @@ static int64_t after(int64_t from_us, int64_t limit_us)
 	return !limit_us || __builtin_add_overflow(from_us, limit_us, &instant) ? NEVER : instant;
 }
 
-/* When the wall clock reaches it, if it is not set. */
+/* The monotonic time at which the wall clock will reach @wall_us if it is not set; NEVER: there is no such rule. */
 static int64_t of_wall(int64_t wall_us, const struct study_progress *progress)
 {
 	int64_t instant;

@@ -85,7 +85,7 @@ static void list_append(struct suggestion **list, struct suggestion *suggestion)
 	*list = suggestion;
 }
 
-/* NULL: the list has no suggestion for the job. */
+/* Removes the job's suggestion from the list; NULL: the list has none for the job. */
 static struct suggestion *list_take(struct suggestion **list, int64_t job)
 {
 	struct suggestion *found;
@@ -110,7 +110,7 @@ static void list_free(struct suggestion **list)
 
 /* ---- the thread ---- */
 
-/* Nothing else touches it meanwhile but its flag. */
+/* Computes the suggestion without the mutex: meanwhile other threads use only its flag @ended. */
 static void suggestion_make(const struct suggester *suggester, struct suggestion *suggestion)
 {
 	suggestion->status = suggester->suggest(
@@ -118,7 +118,7 @@ static void suggestion_make(const struct suggester *suggester, struct suggestion
 		&suggestion->ended, suggestion->values, &suggestion->count, &suggestion->err);
 }
 
-/* The next to be made, or NULL: the end. With the mutex. */
+/* Waits for the next request and returns it; NULL: the thread is to end. Called with the mutex locked. */
 static struct suggestion *next_await(struct suggester *suggester)
 {
 	struct suggestion *next;

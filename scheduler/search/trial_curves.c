@@ -27,7 +27,7 @@ static struct trial_metrics **slot_make(struct tuner *tuner, unsigned number)
 	return &tuner->metrics[number - 1];
 }
 
-/* Shared by all trials of the tuning job. */
+/* The owner of the curves, for callbacks: the tuning job with what its trials share. */
 struct owner {
 	struct tuner *tuner;
 	const struct reconciler *reconciler;

@@ -34,8 +34,9 @@ static bool directory_present(const char *path, mode_t mode)
 	return (mkdir(path, mode) == 0 || errno == EEXIST) && chmod(path, mode) == 0;
 }
 
-/* Programs are mostly root, and the daemon need not be: what they make below it takes its mode from here, without their
- * umask, or only root could remove their directories. A file system without access lists keeps them.
+/* Gives the directory a default access list, so that everything made below it can be removed by the daemon. Programs
+ * mostly run as root, the daemon need not; without the list their umask would count, and only root could remove their
+ * directories. On a file system without access lists this has no effect.
  * Source: acl(5), "OBJECT CREATION AND DEFAULT ACLs"; linux/posix_acl_xattr.h for the form (read 2026-11-22) */
 static void directory_open_below(const char *path)
 {
@@ -55,7 +56,8 @@ static void directory_open_below(const char *path)
 	setxattr(path, "system.posix_acl_default", &list, sizeof(list), 0);
 }
 
-/* The program must be able to write there as any user; on this machine the directory above keeps other users out. */
+/* Makes the directory writable for all users, because programs run as any user; the directory above it keeps other users
+ * of this machine out. */
 char *trial_directory_make(const struct reconciler *reconciler, const struct job_run *run, struct error *err)
 {
 	char *path = trial_directory_path(reconciler, run->row->id);

@@ -11,7 +11,7 @@
 #include "store/jobs/jobs.h"
 #include "store/jobs/resources.h"
 
-/* Programs get the id of their own job; their log is named by the tuning job's id, too. */
+/* Makes the trial's job a resource with an id of its own, which its programs get. Its log also has the tuning job's id. */
 static void resource_fill(const struct job *owner, unsigned number, struct plan *plan, struct job *run)
 {
 	char id[RESOURCE_ID_SIZE];
@@ -23,7 +23,7 @@ static void resource_fill(const struct job *owner, unsigned number, struct plan 
 	run->kind = KIND_CUSTOM;
 	run->location = memory_strdup(owner->location);
 	run->job_id = memory_strdup(id);
-	/* Choice: how the service calls them is not known. */
+	/* Choice: the service's own display names for such jobs are unknown. */
 	run->display_name = memory_printf("%s-trial-%u", owner->display_name, number);
 }
 

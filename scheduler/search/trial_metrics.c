@@ -17,7 +17,7 @@
 #include "scheduler/tuning/metric_file.h"
 #include "scheduler/tuning/metric_report.h"
 
-/* In the text for the store: these are of event files, which are read anew as a whole. */
+/* A key in the stored text: the measurements are of event files, which are read anew from the beginning. */
 static const char from_events_key[] = "fromEvents";
 
 struct trial_metrics {
@@ -29,7 +29,7 @@ struct trial_metrics {
 	const struct study *study;
 	struct measurements of_file, of_events;
 	struct trial_events *events; /* NULL: none are looked for */
-	char *unread_dir;            /* where there may be some that cannot be read */
+	char *unread_dir;            /* a directory with perhaps event files, which cannot be read */
 	bool changed;                /* since trial_metrics_stored() */
 };
 
@@ -114,7 +114,7 @@ static void measurements_take(struct trial_metrics *metrics)
 	metric_report_clear(report);
 }
 
-/* With one read(2): what is put together from several could join halves of two reports. */
+/* Reads the file with one read(2), because the results of several calls could join halves of two reports. */
 static void text_read(struct trial_metrics *metrics, int fd)
 {
 	char *text = memory_alloc(METRIC_FILE_BYTES_MAX);
@@ -138,7 +138,8 @@ static void text_read(struct trial_metrics *metrics, int fd)
 	free(text);
 }
 
-/* The program's files are untrusted: no links, nothing that blocks. */
+/* Opens and reads the metric file. It comes from an untrusted program: links are not followed, and nothing that blocks is
+ * opened. */
 static void file_read(struct trial_metrics *metrics)
 {
 	const int fd = open(metrics->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

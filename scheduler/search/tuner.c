@@ -27,7 +27,8 @@ void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 
 /* ---- what it knows ---- */
 
-/* A job that has its end decided tries nothing new: earlier jobs' trials, and whether they can be read, do not matter to it. */
+/* Reads the study and earlier jobs' trials. A job with a decided end starts no trials, so it does not need the earlier
+ * trials, even if they cannot be read. */
 static struct tuner *tuner_open(const struct look *look, struct error *err)
 {
 	const struct reconciler *reconciler = look->reconciler;
@@ -48,7 +49,7 @@ static struct tuner *tuner_open(const struct look *look, struct error *err)
 	return NULL;
 }
 
-/* False: the store did not answer. A study that cannot be read leaves none. */
+/* Opens the study; look->study is NULL if it cannot be read. False: the store did not answer. */
 static bool study_open(struct look *look, struct job_run *run)
 {
 	if (!run->tuner)
@@ -60,7 +61,7 @@ static bool study_open(struct look *look, struct job_run *run)
 
 /* ---- a look ---- */
 
-/* A trial that is certain to end counts as ended, before its containers are removed: the next one may begin. */
+/* Counts a trial that is certain to end as ended, before its containers are removed, so that the next one may begin. */
 static void ends_foresee(struct scheduler *scheduler, struct look *look)
 {
 	for (size_t i = 0; i < look->list.count; i++) {
@@ -108,7 +109,7 @@ static enum status failure_read(struct look *look, struct error *err)
 			     &look->failure, err);
 }
 
-/* Reads the reports of running trials, now and then: stored for the next daemon, too. */
+/* Reads the reports of running trials every REPORTS_EVERY_US, and stores them also for the next start of the daemon. */
 static enum status running_read(struct look *look, struct error *err)
 {
 	const int64_t now_us = look->context->mono_us;

@@ -34,7 +34,7 @@ static void parameters_write(struct text *text, const struct look *look, size_t 
 	}
 }
 
-/* The trial's own errorMessage, without the pointer to the logs that the job's own will have. */
+/* Appends the trial's errorMessage without its pointer to the logs, because the tuning job's message has one. */
 static void message_write(struct text *text, const struct job *run)
 {
 	text_puts(text, " The trial's error message was: ");
@@ -52,7 +52,7 @@ static void first_failure_write(struct text *text, const struct look *look, size
 	text_putc(text, '.');
 }
 
-/* Source: https://github.com/tensorflow/models/issues/9658, spaces and all.
+/* Source: https://github.com/tensorflow/models/issues/9658, with its spaces as they are there.
  * Choice: the end of the second sentence where the client gave no limit. */
 static void many_failures_write(struct text *text, const struct look *look, size_t index)
 {
@@ -163,7 +163,8 @@ void job_fault(struct look *look)
 	look->decision.outcome_message = look->err.text ? TAKE(look->err.text) : NULL;
 }
 
-/* None is left, and none to come. One that had nothing to try was never admitted. */
+/* Ends a search with no trial running and none to come. A search that had nothing to try is still QUEUED, and is admitted
+ * first. */
 void job_succeed(struct look *look)
 {
 	const int64_t now_us = look->context->wall_us;
@@ -174,7 +175,7 @@ void job_succeed(struct look *look)
 	}
 	decide(look, JOB_SUCCEEDED, STATUS_OK);
 	notes_say_all(&look->decision.says, SEVERITY_INFO, dialect_of(look->run->plan)->ending);
-	/* It ran, though no trial did. */
+	/* The job counts as having run, even if no trial did. */
 	if (!look->run->row->running_us)
 		look->decision.change.running_us = now_us;
 }
@@ -191,7 +192,7 @@ void open_cancel(struct look *look)
 	}
 }
 
-/* As for any job that has nothing in the engine. */
+/* Takes the steps of a job that has no containers or networks of its own. */
 void job_end(struct look *look)
 {
 	for (size_t i = 0; !look->run->row->torn_down && i < look->list.count; i++)
