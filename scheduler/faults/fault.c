@@ -13,7 +13,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-/* The program that slows networks; none where it could not be made for this machine. */
+/* The program that slows networks; empty if it could not be built for this machine. */
 extern const struct embedded_file throttle_files[];
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -26,11 +26,11 @@ enum {
 	EXIT_CODE_MAX = 255,
 };
 #define SECONDS_MAX 86400.0
-/* A slower one passes no packet within a second; a faster one has no effect. */
+/* The limits of a slowed network: a lower rate passes no packet within a second, a higher rate has no effect. */
 #define BYTES_PER_S_MIN 2000
 #define BYTES_PER_S_MAX INT64_C(4000000000)
 
-/* What rules of the kinds that are injected into a replica may have. */
+/* The members that rules may have if their fault is injected into a replica. */
 #define OF_REPLICA (SAYS_NAME | SAYS_JOB | SAYS_REPLICA | SAYS_WHEN)
 
 #define ENDS(NAME, SAYS, WORDS, ...)                                                                         \
@@ -62,7 +62,7 @@ static const struct fault_traits kinds[FAULT_KIND_COUNT] = {
 	[FAULT_CUT_NETWORK] = LINKS("cutNetwork", 0, "is cut off from its network"),
 };
 
-/* The kind of a field; in the order in which errors are listed. */
+/* Each member of a rule with its path and its bit of enum fault_says, in the order in which errors list them. */
 static const struct {
 	const char *name, *path;
 	unsigned said;
@@ -139,7 +139,7 @@ static bool text_read(const json_t *canonical, const char *name, const char *pat
 
 	if (!value)
 		return true;
-	/* An empty variable of a script would have meant all. */
+	/* An empty value is likely an unset variable of a script; it would match everything. */
 	if (!*value)
 		refuse(err, path, "The value must not be empty: leave the field out to match any.");
 	if (strlen(value) > most)
@@ -148,7 +148,7 @@ static bool text_read(const json_t *canonical, const char *name, const char *pat
 	return *ret_text != NULL;
 }
 
-/* Pools of Vertex AI jobs, in the order of enum role. */
+/* Reads the name of a Vertex AI worker pool; @pools is in the order of enum role. False: another name. */
 static bool pool_parse(const char *name, int *ret_role)
 {
 	static const char *const pools[ROLE_COUNT] = { "workerpool0", "workerpool1", "workerpool2",
@@ -191,7 +191,7 @@ static void who_read(const json_t *canonical, struct fault_rule *rule, struct er
 	rule->attempt = (unsigned)attempt;
 }
 
-/* A number of @canonical; NaN, which is in no range: it is not a number. */
+/* Reads a number of @canonical. NaN, which is in no range: the member is not a number. */
 static double number_at(const json_t *canonical, const char *name)
 {
 	const json_t *value = json_object_get(canonical, name);
@@ -303,7 +303,8 @@ enum status fault_rule_read(const json_t *canonical, struct fault_rule **ret_rul
 bool fault_glob_fits(const char *pattern, const char *name)
 {
 	const char *star = NULL,
-		   *from = NULL; /* where the last '*' is, and where what follows it was tried */
+		   /* the pattern at the last '*', and the start in @name of the part tried after it */
+		   *from = NULL;
 
 	while (*name) {
 		if (*pattern == '*') {

@@ -21,7 +21,7 @@ struct page {
 	struct fault_rule *rule;
 	pcre2_code *pattern;
 	uint64_t injections, draws;
-	struct replica_key *marks; /* containers with a line that fits the pattern */
+	struct replica_key *marks; /* containers that have printed a line matching the pattern */
 	size_t mark_count;
 };
 
@@ -86,7 +86,7 @@ static enum status page_add(struct fault_registry *registry, struct fault_rule *
 {
 	pcre2_code *pattern = rule->log_pattern ? pattern_compile(rule->log_pattern) : NULL;
 
-	if (rule->log_pattern && !pattern) /* it compiled when the rule was read */
+	if (rule->log_pattern && !pattern) /* the pattern is valid, since it compiled when the rule was read */
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
 				 "There is no memory to compile the log_pattern now.");
 	registry->pages = memory_resize(registry->pages, registry->count + 1, sizeof(*registry->pages));
@@ -96,7 +96,7 @@ static enum status page_add(struct fault_registry *registry, struct fault_rule *
 	return STATUS_OK;
 }
 
-/* A rule that this release would not take, of another one, is left out; it is still listed. */
+/* Loads a stored rule. A rule of another release that this one does not accept has no effect, but is still listed. */
 static enum status stored_take(struct fault_registry *registry, const struct stored_fault *stored,
 			       struct error *err)
 {
@@ -196,7 +196,7 @@ static void page_remove(struct fault_registry *registry, struct page *page)
 	registry->count--;
 }
 
-/* Stores the rule of the last page, which is removed again if that fails: a restart would not know it. */
+/* Stores the rule of the last page. If that fails, the page is removed, because the rule would be gone after a restart. */
 static enum status page_store(struct fault_registry *registry, const char *text, bool from_file,
 			      int64_t *ret_id, struct error *err)
 {
@@ -299,7 +299,7 @@ static bool is_used_up(const struct page *page)
 	return page->rule->count && page->injections >= page->rule->count;
 }
 
-/* 0: it applies now; otherwise the time until it may, INT64_MAX: unknown. */
+/* Whether the page's rule applies: 0: now; INT64_MAX: not before an event; otherwise the microseconds until it may apply. */
 static int64_t page_ask(struct fault_registry *registry, struct page *page,
 			const struct fault_context *context)
 {
@@ -378,7 +378,8 @@ static bool line_fits(const struct fault_registry *registry, const struct page *
 			   registry->context) >= 0;
 }
 
-/* If it cannot be stored, it is forgotten at the next restart. */
+/* Stores that the container has printed a line matching the rule's pattern. On failure the fact is only kept until the
+ * next restart. */
 static void mark_store(struct fault_registry *registry, const struct page *page,
 		       const struct replica_key *key)
 {

@@ -85,7 +85,7 @@ bool faults_alone(const struct job_run *run)
 	return true;
 }
 
-/* Deleting the rule ends its injections. Otherwise one with a duration ends after that, and one without lasts. */
+/* Whether the injection still has its effect: its rule is not deleted, and its duration, if it has one, is not over. */
 static bool injection_lasts(const struct fault_injection *injection, int64_t mono_us)
 {
 	return injection->stands && (!injection->until_us || injection->ends_us > mono_us);
@@ -356,8 +356,8 @@ static void rules_look(struct scheduler *scheduler, struct job_run *run)
 	replicas_look(scheduler, run, STAGE_RUNNING);
 }
 
-/* How long a container has run that is observed for the first time: if an earlier daemon started it, since its job ran
- * or, for a restarted one, since it was made. */
+/* How long a container that is observed for the first time has run. If an earlier daemon started it: the time since its
+ * job ran or, for a restarted container, since it was made. Otherwise 0. */
 static int64_t ran_us(const struct scheduler *scheduler, const struct job_run *run,
 		      const struct replica_run *replica)
 {
@@ -433,7 +433,7 @@ void faults_on_commit(struct scheduler *scheduler, struct job_run *run, bool sto
 	run->injections_stored = run->injection_count;
 }
 
-/* Takes the line of @injection. A kind of a later release is left out. */
+/* Restores a stored injection. One of a kind that only a later release knows is left out. */
 static void injection_resume(const struct clock *clock, struct job_run *run,
 			     struct fault_injection *injection)
 {
