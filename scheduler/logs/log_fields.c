@@ -103,7 +103,7 @@ void log_severity_lift(json_t *object, int *severity)
 
 enum { NANOS_PER_S = 1000000000 };
 
-/* A whole number, or a text of one, of @most at most. */
+/* Reads a whole number from 0 to @most, given as a number or as a text. */
 static bool whole_at(const json_t *object, const char *key, int64_t most, int64_t *ret_number)
 {
 	*ret_number = json_int_at(object, key, -1);
@@ -128,7 +128,7 @@ static bool time_of_text(const json_t *text, int64_t *ret_ns)
 	       *ret_ns != INT64_MIN && *ret_ns != INT64_MAX;
 }
 
-/* Takes the time from a line. Other forms of times stay in the line. */
+/* Removes the time from the line's object and returns it. Times in unknown forms stay in the line. */
 bool log_time_lift(json_t *object, int64_t latest_ns, int64_t *ret_ns)
 {
 	static const char *const texts[] = { "time", "timestamp" };
@@ -219,7 +219,7 @@ static json_t *text_of(const json_t *value)
 	return json_is_string(value) ? json_copy((json_t *)value) : text ? json_string(text) : NULL;
 }
 
-/* As protobuf's JSON writes it: 64 bits as a text. */
+/* A whole number in protobuf's JSON form: @is_text: as a text, for 64-bit fields. NULL: not a whole number. */
 static json_t *whole_of(const json_t *value, bool is_text)
 {
 	const double real = json_real_value(value);
@@ -260,7 +260,8 @@ static json_t *part_of(const json_t *value, enum part_type type)
 	return NULL;
 }
 
-/* A field that says nothing is consumed: handlers write all of them in each line. */
+/* Whether the field is empty. Empty fields are removed from the line, because logging handlers write all fields in each
+ * line. */
 static bool is_empty(const json_t *value)
 {
 	return json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0) ||
@@ -292,7 +293,7 @@ static void message_lift(json_t *object, json_t *extra, const char *key, const c
 		json_object_del(object, key);
 }
 
-/* Labels are texts; numbers and truths are written as such. */
+/* Moves the line's labels to @extra. Labels are texts: numbers, true and false become texts. */
 static void labels_lift(json_t *object, json_t *extra)
 {
 	static const char key[] = "logging.googleapis.com/labels";
@@ -314,7 +315,8 @@ static void labels_lift(json_t *object, json_t *extra)
 		json_object_del(object, key);
 }
 
-/* Source: the agent's compute_trace(): the id alone is one of the entry's project. */
+/* The full name of a trace: a plain id is completed with the entry's project. NULL: not a text.
+ * Source: the agent's compute_trace(). */
 static json_t *trace_of(const json_t *value, const char *project)
 {
 	const char *trace = json_string_value(value);

@@ -16,7 +16,7 @@ void log_line_deinit(struct log_line *line)
 	text_deinit(&line->wrapped);
 }
 
-/* True when all bytes are ASCII and none is NUL: eight at a time, for that is what most lines are. */
+/* Whether all bytes are ASCII and none is NUL. Checks eight bytes at a time, because most lines are plain. */
 static bool is_plain(const char *data, size_t length)
 {
 	const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
@@ -27,7 +27,7 @@ static bool is_plain(const char *data, size_t length)
 
 		memcpy(&word, data + i, 8);
 		if ((word | (word - ones)) & highs)
-			return false; /* a high bit, or a borrow: a zero byte */
+			return false; /* a byte above 0x7f, or a zero byte (its subtraction borrows) */
 	}
 	for (; i < length; i++)
 		if (data[i] == '\0' || (unsigned char)data[i] > 0x7f)
@@ -105,7 +105,7 @@ static void insert_id_lift(struct log_line *line, json_t *object)
 	static const char key[] = "logging.googleapis.com/insertId";
 	const json_t *id = json_object_get(object, key);
 
-	/* Longer ones are not valid in the service. */
+	/* The service accepts ids of at most 512 characters. */
 	if (!json_is_string(id) || json_string_length(id) == 0 || json_string_length(id) > 512)
 		return;
 	text_append(&line->insert_id, json_string_value(id), json_string_length(id));

@@ -92,7 +92,7 @@ void log_pump_free(struct log_pump *pump)
 	free(pump);
 }
 
-/* Replicas of all attempts write to the same log: the key's attempt only places positions. */
+/* The log stream of a replica. All attempts share it: the attempt in @key only matters for positions. */
 static struct log_stream *log_stream_find(struct log_pump *pump, const struct replica_key *key)
 {
 	struct log_stream *log_stream = pump->buckets[bucket_of(key)];
