@@ -276,7 +276,7 @@ static void mixtures_make(struct acquisition *acquisition, struct draw *draw)
 	}
 }
 
-/* Whether to learn rather than to win. */
+/* Whether the next point is to explore (give information) rather than to be the best one. */
 static bool explores(const struct bandit *bandit, bool noisy, struct draw *draw)
 {
 	const double uniform = draw_uniform(draw);

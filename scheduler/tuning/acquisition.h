@@ -32,11 +32,11 @@ enum status acquisition_init(struct acquisition *acquisition, const struct bandi
 			     struct error *err);
 void acquisition_deinit(struct acquisition *acquisition);
 
-/* The value for @prediction; always a number. */
+/* How promising a point with @prediction is; always a number. */
 double acquisition_value(const struct acquisition *acquisition, const struct prediction *prediction);
-/* Its derivatives by the prediction: for model_predict_sloped(). @arg: a struct acquisition. */
+/* The derivatives of acquisition_value() by the prediction, for model_predict_sloped(). @arg: a struct acquisition. */
 struct slope acquisition_slope(void *arg, const struct prediction *prediction);
-/* The same value inside the trust region; outside, less than all values inside. */
+/* As acquisition_value() inside the trust region; outside of it less than every value inside. */
 double acquisition_score(const struct acquisition *acquisition, const double *point,
 			 const struct prediction *prediction);
 /* The distance to the nearest known point, *ret_nearest; INFINITY if there is none. */

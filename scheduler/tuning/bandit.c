@@ -42,7 +42,7 @@ struct candidate {
 	double *point;
 };
 
-/* Completed trials, the best of the first metric first. */
+/* Finds the best completed trials by the first metric, best first; returns how many. */
 static size_t parents_find(const struct evidence *evidence, size_t ret_parents[PARENTS])
 {
 	const double *labels = evidence->labels[0];
@@ -63,14 +63,14 @@ static size_t parents_find(const struct evidence *evidence, size_t ret_parents[P
 	return count;
 }
 
-/* Back into [0, 1] at the borders. */
+/* Reflects a value at 0 and 1, so that it lies in [0, 1]. */
 static double reflected(double value)
 {
 	value = fmod(fabs(value), 2);
 	return value > 1 ? 2 - value : value;
 }
 
-/* A child differs in some features, a little or much. */
+/* Makes a candidate from @parent by changing some of its features, a little or much. */
 static void candidate_breed(const struct hunt *hunt, const double *parent, struct draw *draw, double *point)
 {
 	const double keep = draw_uniform(draw);
@@ -90,7 +90,7 @@ static void candidate_breed(const struct hunt *hunt, const double *parent, struc
 	}
 }
 
-/* Uniform where the trust region lets it be: around some known point. */
+/* Draws a uniformly distributed candidate; if there is a trust region, within the region around a random known point. */
 static void candidate_spread(const struct hunt *hunt, struct draw *draw, double *point)
 {
 	const struct evidence *evidence = hunt->evidence;
@@ -247,7 +247,8 @@ static bool neighbour_try(struct hunt *hunt, struct candidate *climber, size_t f
 	return true;
 }
 
-/* Steps of a number that has steps, or all other categories. */
+/* Tries the neighbours of the climber in feature @f: some steps up and down for a number with steps, all other categories
+ * for a category. */
 static bool feature_neighbours_try(struct hunt *hunt, struct candidate *climber, size_t f)
 {
 	static const int steps[] = { -1, 1, -2, 2, -5, 5 };
@@ -267,8 +268,8 @@ static bool feature_neighbours_try(struct hunt *hunt, struct candidate *climber,
 	return better;
 }
 
-/* All features in turn; if there are more neighbours than time for them, the next climber continues where this one
- * ended. */
+/* Tries the neighbours in all features in turn. If there are more than may be tried, the next climber continues with the
+ * feature where this one ended. */
 static bool neighbours_try(struct hunt *hunt, struct candidate *climber)
 {
 	bool better = false;
@@ -292,7 +293,7 @@ static double gap_between(const struct hunt *hunt, const double *a, const double
 	return gap;
 }
 
-/* The best candidates that lie apart, moved to the front. */
+/* Chooses the best candidates that lie apart from each other, and moves them to the front. */
 static size_t climbers_choose(const struct hunt *hunt, struct candidate *candidates)
 {
 	size_t count = 0;

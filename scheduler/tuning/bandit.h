@@ -18,7 +18,7 @@ struct bandit {
 	const struct space *space;
 	struct evidence evidence; /* including the pending trials of this call */
 	struct kernel kernel;
-	/* A trial has ended since the newest pending one was suggested: its result is exploited before more is
+	/* True: a trial has ended since the newest pending one was suggested. Its result is exploited before more is
 	 * explored. */
 	bool has_news;
 };

@@ -65,7 +65,7 @@ static double bfloat16_of(uint64_t bits)
 	return float_of((bits & 0xffff) << 16);
 }
 
-/* How a tensor's elements are written: in tensor_content, each of so many bytes, or in a field of their own. */
+/* How elements of each type are written: in tensor_content, with @bytes each, or in the tensor's field @field. */
 static const struct element {
 	uint64_t type; /* DT_… */
 	uint32_t field;
@@ -120,7 +120,8 @@ static bool shape_is_single(struct wire *wire)
 	return is_single && !wire->is_broken;
 }
 
-/* The one element that @field of @element's has, packed or not; counts what it finds. */
+/* Reads the tensor's elements in @field, packed or not, if it is the field for their type. *ret_bits: the last one; their
+ * number is added to *count. False: malformed. */
 static bool element_read(const struct element *element, struct wire_field *field, uint64_t *ret_bits,
 			 size_t *count)
 {
@@ -136,7 +137,7 @@ static bool element_read(const struct element *element, struct wire_field *field
 	return !field->bytes.is_broken;
 }
 
-/* NaN: it has none or several, or is malformed. */
+/* The value of the only element in a tensor's fields. NaN: there are none or several, or the tensor is malformed. */
 static double elements_read(const struct element *element, struct wire wire)
 {
 	struct wire_field field = { 0 };
@@ -251,7 +252,7 @@ static bool summary_read(const struct event_taker *taker, void *arg, struct wire
 	return !wire.is_broken;
 }
 
-/* When and at which step it was. False: malformed. */
+/* Reads the time and the step of an event. False: malformed. */
 static bool moment_read(struct wire wire, double *ret_time_s, int64_t *ret_step)
 {
 	struct wire_field field;
@@ -270,7 +271,7 @@ static bool moment_read(struct wire wire, double *ret_time_s, int64_t *ret_step)
 
 enum event_kind event_kind(const uint8_t *data, size_t length)
 {
-	static const char version[] = "brain.Event:"; /* and a number: 2 since TensorFlow's first release */
+	static const char version[] = "brain.Event:"; /* followed by a number: 2 since TensorFlow's first release */
 	struct wire wire = { .at = data, .end = length ? data + length : data }; /* NULL, of none */
 	enum event_kind kind = EVENT_OTHER;
 	struct wire_field field;

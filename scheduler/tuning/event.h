@@ -24,14 +24,14 @@ enum event_kind event_kind(const uint8_t *data, size_t length);
 
 /* Callbacks for the scalars of an event. */
 struct event_taker {
-	/* Once, before the values. @time_s: since 1970; any double. */
+	/* Called once, before the values. @time_s: seconds since 1970; any double. */
 	void (*begin)(void *arg, int64_t step, double time_s);
-	/* Passes the scalars of a whole event to @taker. False: the event is malformed, and some of its values may have
-	 * been passed. */
+	/* Called for each value of the event. @is_scalar: false: the value is no scalar, and @value has no meaning. */
 	void (*value)(void *arg, const char *tag, size_t tag_length, bool is_scalar, double value);
 };
 
-/* Adds the scalars of the wanted tags to @report as one measurement; nothing of a malformed event. */
+/* Passes the scalars of a whole event to @taker. False: the event is malformed, and some of its values may have been
+ * passed. */
 bool event_read(const uint8_t *data, size_t length, const struct event_taker *taker, void *arg);
 
 /* Adds the scalars of the wanted tags to @report, as one measurement; nothing of a malformed event. */

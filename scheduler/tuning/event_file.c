@@ -5,7 +5,7 @@
 #include "scheduler/tuning/event.h"
 #include "scheduler/tuning/metric_report.h"
 
-enum { BUFFER_KEPT_BYTES = 64 * 1024 }; /* a larger one is not kept for the next record */
+enum { BUFFER_KEPT_BYTES = 64 * 1024 }; /* a larger buffer is not kept for the next record */
 
 void event_file_init(struct event_file *file, int64_t offset)
 {
@@ -17,7 +17,7 @@ void event_file_deinit(struct event_file *file)
 	text_deinit(&file->data);
 }
 
-/* A file that holds CRCs of its own would have CRCs of CRCs. */
+/* Masks a checksum as the format does, because a CRC of data that contains plain CRCs detects errors less well. */
 static uint32_t crc_mask(uint32_t crc)
 {
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;
@@ -78,7 +78,7 @@ static enum status header_end(struct event_file *file)
 	return STATUS_OK;
 }
 
-/* A record that is too long to be read cannot be the version. */
+/* Whether the record is the version of an event file; one that is too long to be read is not. */
 static bool names_version(const struct event_file *file)
 {
 	return file->data_bytes <= EVENT_BYTES_MAX &&

@@ -46,7 +46,7 @@ struct event_file {
 void event_file_init(struct event_file *file, int64_t offset);
 void event_file_deinit(struct event_file *file);
 
-/* Gets the data of a complete record that is not too long. */
+/* Receives the data of a complete record that is not too long. */
 typedef void (*event_record_taker)(void *arg, const uint8_t *data, size_t length);
 
 /* Reads @length bytes from @offset of the file, and passes the records that they complete to @take. An incomplete
@@ -57,6 +57,6 @@ typedef void (*event_record_taker)(void *arg, const uint8_t *data, size_t length
  *           no more will be; the text says where and why. */
 enum status event_file_read(struct event_file *file, event_record_taker take, void *arg, int64_t offset,
 			    const void *bytes, size_t length, struct error *err);
-/* Likewise; adds the measurements to @report, which notes a broken record. */
+/* As event_file_read(); adds the measurements to @report, which notes a broken record. */
 enum status event_file_feed(struct event_file *file, struct metric_report *report, int64_t offset,
 			    const void *bytes, size_t length, struct error *err);

@@ -12,14 +12,14 @@
 
 enum {
 	THETAS_MAX = PARAMETERS_MAX + 2, /* signal, noise, squared length scales */
-	FIT_TRIALS_MAX = 200,            /* of more, the best and the newest decide the kernel */
+	FIT_TRIALS_MAX = 200,            /* with more trials, only the best and the newest decide the kernel */
 	FIT_STEPS = 50,
 	JITTER_TRIES = 5,
 };
 
 #define SQRT5 2.23606797749978969641
 
-/* Bounds, centre of the prior, start. Source: https://arxiv.org/abs/2408.11527 */
+/* A hyperparameter: its bounds, the centre of its prior, and its start value. Source: https://arxiv.org/abs/2408.11527 */
 struct theta {
 	double low, high, centre, start;
 };
@@ -97,7 +97,7 @@ static void fit_init(struct fit *fit, const struct evidence *evidence)
 	};
 	features_choose(fit);
 	fit->pair_count = n * (n - 1) / 2;
-	/* Four rows more: dot4() looks at rows by fours. */
+	/* Four rows more, because dot4() reads four rows at once. */
 	square = (fit->stride + 4) * fit->stride;
 	total = (fit->feature_count + 4) * fit->pair_count + 3 * square + METRICS_MAX * fit->stride;
 	fit->memory = at = memory_calloc(total + 1, sizeof(double));
@@ -148,7 +148,7 @@ static void matrix_fill(struct fit *fit, double signal, double diagonal)
 	}
 }
 
-/* What is added to the diagonal where rounding spoils a matrix, more each time. */
+/* What is added to the diagonal of a matrix that rounding errors have spoiled, more with each try. */
 static double jitter_of(unsigned tries)
 {
 	return tries ? 1e-5 * pow(10, tries) : 0;
@@ -226,7 +226,8 @@ static double labels_loss(struct fit *fit)
 	return loss;
 }
 
-/* @logs: of signal, noise and the squared length scales of the features that vary. */
+/* The loss at the hyperparameters @logs: logarithms of signal, noise and the squared length scales of the features that
+ * vary. */
 static double fit_loss(struct fit *fit, const double *logs, double *gradient)
 {
 	const size_t count = fit->feature_count + 2;
@@ -272,7 +273,7 @@ double kernel_loss(const struct evidence *evidence, const struct kernel *kernel,
 
 /* ---- the fit ---- */
 
-/* A number that a line search can shrink from. */
+/* The loss where it cannot be computed: finite, so that a line search can shrink its step away from it. */
 static const double hopeless = 1e12;
 
 static double objective(unsigned count, const double *logs, double *gradient, void *arg)
@@ -295,7 +296,7 @@ static double objective(unsigned count, const double *logs, double *gradient, vo
 	return loss;
 }
 
-/* The best that was seen counts, however the search ended. */
+/* Minimises the loss from @logs on. fit->best keeps the best point that was examined, even if the search fails. */
 static void descend(struct fit *fit, double *logs)
 {
 	const unsigned count = (unsigned)fit->feature_count + 2;
@@ -338,7 +339,7 @@ static void kernel_take(const struct fit *fit, const double *logs, struct kernel
 
 void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel)
 {
-	/* With few trials the prior says all. */
+	/* With few trials the prior decides, so one start is enough. */
 	const unsigned starts = evidence->completed_count <= 3 ? 1 : 2;
 	struct evidence known = *evidence;
 	double logs[THETAS_MAX];
@@ -361,7 +362,7 @@ void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kerne
 
 /* ---- the model ---- */
 
-/* The likeness of two points, and how it changes with their squared distance. */
+/* The likeness of two points at the squared distance @distance. *ret_slope: its derivative by that distance. */
 static double likeness(double distance, double *ret_slope)
 {
 	const double q = SQRT5 * sqrt(distance > 0 ? distance : 0);
@@ -399,7 +400,7 @@ static void covariance_fill(const struct model *model, double *matrix, size_t co
 	}
 }
 
-/* The inverse of the factor of the covariance of the first @count points. */
+/* Makes the inverse of the Cholesky factor of the covariance of the first @count points. */
 static bool inverse_make(const struct model *model, size_t count, double noise, double *room,
 			 double *ret_inverse)
 {
@@ -533,7 +534,7 @@ static void solve_by_inverse(const struct model *model, const double *inverse, c
 	}
 }
 
-/* How the weighed means change with the covariance to completed point @index. */
+/* The derivative of the weighed means by the covariance to completed point @index. */
 static double means_slope(const struct model *model, const struct slope *slope, size_t index)
 {
 	double sum = 0;

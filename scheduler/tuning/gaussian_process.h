@@ -23,10 +23,10 @@ struct evidence {
 
 struct kernel {
 	double signal, noise;           /* variances */
-	double inverse[PARAMETERS_MAX]; /* of squared length scales; 0 for a feature that never changes */
+	double inverse[PARAMETERS_MAX]; /* the inverse squared length scales; 0 for a feature that never changes */
 };
 
-/* The most likely kernel; exists for any numbers. */
+/* Finds the most likely kernel for the trials; there is one for any numbers. */
 void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel);
 /* The loss that is minimised, and its derivatives by the logarithms of signal, noise and squared length scales
  * (space->count + 2 of them); for tests. INFINITY if it cannot be computed. */
@@ -40,7 +40,7 @@ struct model {
 	size_t stride;
 	double *memory;
 	double *all; /* the inverse of the Cholesky factor over all points, lower half */
-	double *completed; /* the same over the completed points; a leading part of the former if the noise is equal */
+	double *completed; /* the same over the completed points; the leading part of @all if the noise is equal */
 	double *weights[METRICS_MAX];
 };
 
@@ -50,7 +50,7 @@ enum { MODEL_BLOCK = 4 };
 struct prediction {
 	double mean[METRICS_MAX];
 	double deviation;     /* from the completed trials */
-	double all_deviation; /* from the pending ones as well */
+	double all_deviation; /* the deviation when the pending points count as known */
 };
 
 /* @exploring_noise < 0: use the kernel's noise. @evidence must live as long. FAILED_PRECONDITION: the matrix cannot be
@@ -59,7 +59,7 @@ enum status model_init(struct model *model, const struct evidence *evidence, con
 		       double exploring_noise, struct error *err);
 void model_deinit(struct model *model);
 
-/* For MODEL_BLOCK points at once, one after another in @points. @room: model_room() doubles. */
+/* Predicts MODEL_BLOCK points, which lie one after another in @points. @room: model_room() doubles. */
 void model_predict(const struct model *model, const double *points, double *room,
 		   struct prediction ret_predictions[MODEL_BLOCK]);
 size_t model_room(const struct model *model);

@@ -4,14 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Vectors of the compiler, so that sums are vectorised without leave to reorder all arithmetic. */
+/* Vector types of the compiler: sums are vectorised without a permission to reorder all arithmetic. */
 typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
 enum { LANES = 4, PAIR = 2 * LANES };
 
 #define LANES_AT(FROM) (*(const lanes *)(FROM))
 #define LANES_SUM(SUM) (((SUM)[0] + (SUM)[1]) + ((SUM)[2] + (SUM)[3]))
 
-/* Compiled twice: the processor that it runs on chooses. Sanitizers cannot see the choice being made. */
+/* Functions marked with this are compiled twice, and the processor at hand chooses one at run time. Not with sanitizers,
+ * which cannot see the choice being made. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&                \
 	!defined(__clang__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v3", "default")))
@@ -80,7 +81,8 @@ FOR_EACH_PROCESSOR bool cholesky(double *matrix, size_t count, size_t stride)
 		size_t j = 0;
 		double left;
 
-		/* Four columns share one pass over their common beginning; the corner between them is done singly. */
+		/* Four columns share one pass over the rows that they have in common; the corner between them is computed
+		 * one by one. */
 		for (; j + 4 <= i; j += 4) {
 			double sums[4];
 
@@ -112,7 +114,7 @@ FOR_EACH_PROCESSOR void factor_invert(const double *factor, double *ret_transpos
 		double *column = ret_transposed + i * stride;
 
 		column[i] = 1 / factor[i * stride + i];
-		/* What four columns at once read before their own diagonals. */
+		/* Zeros that the loop over four columns reads before their own diagonals. */
 		memset(column + (i & ~(size_t)3), 0, (i & 3) * sizeof(double));
 	}
 	for (size_t k = 1; k < count; k++) {

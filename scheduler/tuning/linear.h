@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 double dot(const double *a, const double *b, size_t count);
-/* Four sums at once: @a with b, b + stride, … */
+/* Four scalar products at once: of @a with b, b + stride, … */
 void dot4(const double *a, const double *b, size_t stride, size_t count, double ret_sums[4]);
 
 /* Replaces @matrix by its Cholesky factor. False: it is not positive definite; @matrix is overwritten then. */

@@ -30,7 +30,7 @@ static void thin_out(struct measurement_list *list)
 
 void measurement_list_append(struct measurement_list *list, const struct measurement *measurement)
 {
-	/* The one before was there as the last, no more. */
+	/* The last measurement was kept only because it was the last one: the new one replaces it. */
 	const bool replaces = list->count && (list->seen_count - 1) % stride_of(list);
 
 	if (replaces) {
@@ -48,7 +48,7 @@ void measurement_list_append(struct measurement_list *list, const struct measure
 	list->seen_count++;
 }
 
-/* By step, then time, then place: all are of one array. */
+/* Orders by step, then time, then position; both are in one array. */
 static int measurement_compare(const void *left, const void *right)
 {
 	const struct measurement *a = *(const struct measurement *const *)left;
@@ -83,7 +83,7 @@ static void sorted_join(const struct measurement *const *sorted, size_t count, s
 	}
 }
 
-/* All of @lists in one block, and where each is in it. */
+/* Copies all of @lists into @block. @sorted: pointers to the copies, still to be sorted. */
 static void lists_copy(const struct measurement_list *const *lists, size_t count, struct measurement *block,
 		       const struct measurement **sorted)
 {

@@ -16,13 +16,13 @@ enum { MEASUREMENTS_KEPT_MAX = 8192 };
 struct measurement_list {
 	struct measurement *all;
 	size_t count, size;
-	size_t seen_count, stride; /* every stride-th measurement is kept, and the last one; 0: all */
+	size_t seen_count, stride; /* every stride-th measurement is kept, and the last one; 0: every one */
 };
 
 void measurement_list_deinit(struct measurement_list *list);
 void measurement_list_append(struct measurement_list *list, const struct measurement *measurement);
 
-/* Merges @count lists that grew in parallel, by step. If several have one step, the values that were measured last
- * stay; if that is undecided, those of the later list. */
+/* Merges @count lists that grew in parallel, by step. If several measurements have one step, the values that were
+ * measured last stay; with equal times, those of the later list. */
 void measurement_lists_merge(const struct measurement_list *const *lists, size_t count, size_t metric_count,
 			     struct measurement_list *into);

@@ -35,7 +35,7 @@ static bool is_better(const struct measurements *measurements, double value, dou
 	return measurements->minimized ? value < than : value > than;
 }
 
-/* The last one is new, or was completed. */
+/* Updates best and last_valued, after the last measurement was added or completed. */
 static void marks_update(struct measurements *measurements)
 {
 	const size_t last = measurements->count - 1;
@@ -91,7 +91,7 @@ static void room_make(struct measurements *measurements)
 	measurements->size = size;
 }
 
-/* The last but one measurement was kept only because it was the last. */
+/* Drops the last but one measurement if it was kept only because it was the last one. */
 static void former_last_drop(struct measurements *measurements)
 {
 	const size_t former = measurements->count - 2, count = measurements->count;

@@ -10,9 +10,10 @@
 #include "daemon/base/json.h"
 #include "scheduler/tuning/metric_report.h"
 
-/* ---- what was taken before ---- */
+/* ---- reports that were read before ---- */
 
-/* Clocks may be put back; of steps that go back nothing is kept (measurements_add()). */
+/* Orders reports by step, then time: clocks may be set back, and reports of earlier steps are not kept anyway
+ * (measurements_add()). */
 static int known_compare(const struct metric_known *a, const struct metric_known *b)
 {
 	if (a->step != b->step)
@@ -46,7 +47,7 @@ static void known_forget(struct metric_file *file)
 	memmove(file->known, file->known + half, file->known_count * sizeof(*file->known));
 }
 
-/* Which metrics of @key were taken before. */
+/* The metrics of report @key that were read before, a bit each. */
 static unsigned known_metrics(const struct metric_file *file, const struct metric_known *key)
 {
 	const size_t place = known_place(file, key);
@@ -132,7 +133,7 @@ static bool is_tag(const char *key, const json_t *value)
 	       (json_is_string(value) && string_to_double(json_string_value(value), &number));
 }
 
-/* Python's json writes NaN and Infinity as bare words, which are not JSON: they become null. */
+/* Replaces the bare words NaN and Infinity, which Python's json writes and JSON does not have, by null. */
 static void words_replace(struct text *text, const char *line, size_t length)
 {
 	static const char *const words[] = { "NaN", "-Infinity", "Infinity" };
@@ -220,7 +221,7 @@ static bool is_blank(const char *line, size_t length)
 	return length == 0;
 }
 
-/* @is_last: nothing ends the line, so that there may be more of it to come. */
+/* Reads one line. @is_last: the line has no end yet, so that more of it may come. */
 static void line_take(struct metric_file *file, struct metric_report *report, const char *line, size_t length,
 		      bool is_last)
 {
@@ -240,7 +241,7 @@ static void line_take(struct metric_file *file, struct metric_report *report, co
 
 /* ---- the file ---- */
 
-/* Where the first line begins that is to be read. */
+/* The position of the first line to be read. */
 static size_t window_start(const char *text, size_t length)
 {
 	const size_t first = length > METRIC_FILE_BYTES_MAX ? length - METRIC_FILE_BYTES_MAX : 0;

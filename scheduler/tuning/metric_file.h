@@ -23,7 +23,7 @@ enum {
 	METRIC_FILE_LINES_MAX = 10000,       /* likewise */
 	METRIC_LINE_BYTES_MAX = 64 * 1024,   /* a longer line is ignored */
 	METRIC_FILE_KNOWN_MAX =
-		1024, /* number of reports that are remembered one by one; ten times the library's */
+		1024, /* number of reports that are remembered singly; ten times the library's */
 };
 
 /* A report that was read. */
@@ -33,11 +33,11 @@ struct metric_known {
 	unsigned metrics; /* one bit for each */
 };
 
-/* State between readings. To be zeroed at first; owns no memory. */
+/* The state between readings. The caller zeroes it at first; it owns no memory. */
 struct metric_file {
 	struct metric_known known[METRIC_FILE_KNOWN_MAX]; /* by step, then time */
 	size_t known_count;
-	/* Reports up to this one count as read: they have no place in the list any more. */
+	/* Reports up to this one count as read; the list no longer contains them. */
 	struct metric_known forgotten;
 };
 

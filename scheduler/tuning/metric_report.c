@@ -123,7 +123,8 @@ static bool has_values(const struct metric_report *report, const struct measurem
 	return false;
 }
 
-/* Clocks may be put back while a trial runs; steps that go back count for nothing anyway (measurements_add()). */
+/* Whether the report was read before the restart, by step, then time: clocks may be set back while a trial runs, and
+ * reports of earlier steps do not count anyway (measurements_add()). */
 static bool was_taken_before(const struct metric_report *report, const struct measurement *measurement)
 {
 	return measurement->step < report->known_step ||
@@ -154,7 +155,7 @@ void metric_report_add(struct metric_report *report, const struct measurement *m
 		report->has_arrived[i] |= !isnan(measurement->values[i]);
 }
 
-/* ---- why there is nothing ---- */
+/* ---- why a metric has no value ---- */
 
 static void tags_write(struct text *text, const struct metric_report *report)
 {

@@ -14,7 +14,7 @@
 struct text;
 
 enum {
-	METRIC_TAGS_SEEN_MAX = 16,  /* of further ones only their existence is noted */
+	METRIC_TAGS_SEEN_MAX = 16,  /* maximum number of tags kept; more are only noted in has_more_tags */
 	METRIC_TAG_BYTES_MAX = 128, /* how much of a tag's name is kept */
 };
 
@@ -48,7 +48,7 @@ void metric_report_deinit(struct metric_report *report);
  * and then elapsed time. Only later ones are reported. */
 void metric_report_resume(struct metric_report *report, const struct measurement *last);
 
-/* Drops the measurements, which were taken out; keeps the rest. */
+/* Drops the measurements, after the caller has taken them; keeps the rest. */
 void metric_report_clear(struct metric_report *report);
 
 /* Adds @from to @into if both have the same step and no common metric; the later time stays. Successive readings may
@@ -57,10 +57,10 @@ bool measurement_join(struct measurement *into, const struct measurement *from, 
 
 /* ---- for readers ---- */
 
-/* A measurement without values. @time_s: since 1970; NaN: unknown, counts as the start. */
+/* Makes a measurement without values. @time_s: since 1970; NaN: unknown, counts as the start. */
 struct measurement metric_report_start(const struct metric_report *report, int64_t step, double time_s);
 /* Notes a value under a tag, and puts it into @measurement if the tag is wanted and the value is finite. The first of
- * several stays. NaN: not a number. */
+ * several values stays. @value NaN: not a number. */
 void metric_report_value(struct metric_report *report, struct measurement *measurement, const char *tag,
 			 size_t tag_length, double value);
 /* Whether a metric has this tag. */

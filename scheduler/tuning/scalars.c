@@ -24,7 +24,8 @@ void scalars_deinit(struct scalars *scalars)
 	scalars->curve_count = 0;
 }
 
-/* NULL: there are too many. Tags come in the same order again and again: the curve behind the last one is tried first. */
+/* The curve of @tag, made if it is new; NULL: there are too many curves. Tags come in the same order again and again, so
+ * the curve after the last one is tried first. */
 static struct scalar_curve *curve_find(struct scalars *scalars, const char *tag, size_t length)
 {
 	struct scalar_curve *curve;
@@ -59,7 +60,8 @@ static struct scalar_curve *curve_find(struct scalars *scalars, const char *tag,
 	return curve;
 }
 
-/* Points at @step or later were given up. How many values that were is known only from kept points. */
+/* Drops the points at @step or later, because the program started again before them. whole_count is then known only from
+ * the kept points. */
 static void curve_go_back(struct scalar_curve *curve, int64_t step)
 {
 	if (!curve->point_count || curve->points[curve->point_count - 1].step <= step)

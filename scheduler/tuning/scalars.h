@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-	SCALAR_CURVES_MAX = 200,    /* of further ones only their existence is noted */
+	SCALAR_CURVES_MAX = 200,    /* maximum number of curves kept; of more, only their existence is noted */
 	SCALAR_TAG_BYTES_MAX = 256, /* a longer tag is cut off */
 	SCALAR_POINTS_MIN = 2,
 	SCALAR_POINTS_MAX = 2000,
@@ -31,7 +31,7 @@ struct scalar_curve {
 	struct scalar_point *points;
 	size_t point_count;
 	uint64_t stride;      /* every stride-th point is kept */
-	uint64_t whole_count; /* number of finite values that came, without dropped ones */
+	uint64_t whole_count; /* number of finite values so far, without those that were dropped */
 	bool has_loose_end;   /* the last of @points is kept only because it is the last */
 	uint64_t not_finite_count;
 };

@@ -13,11 +13,11 @@
 
 enum {
 	MODEL_TRIALS_MAX =
-		500, /* more are not worth their cubic cost: the best half and the newest half stay */
+		500, /* more trials cost too much (cubic time): the best half and the newest half are used */
 	RANDOM_TRIES = 64,
 };
 
-/* One call's work: the trials as points, and those of this call behind them. */
+/* The state of one call of study_suggest(): the trials as points, followed by the points of this call. */
 struct search {
 	const struct study *study;
 	const struct trial *trials;
@@ -82,14 +82,14 @@ static bool first_untried(struct search *search, double *ret_features, double *r
 	return false;
 }
 
-/* Random search does not look at what was tried before. */
+/* Draws a random point; random search does not avoid points that were tried before. */
 static void suggest_random(struct search *search, struct draw *draw, double *ret_features, double *ret_values)
 {
 	space_random(&search->space, draw, ret_features);
 	space_decode(&search->space, ret_features, ret_values);
 }
 
-/* Whether all that was tried are the grid's first points, in its order. */
+/* Whether the tried points are the first points of the grid, in its order. */
 static bool follows_grid(const struct search *search, double *room_features, double *room_values)
 {
 	for (size_t i = 0; i < search->point_count; i++) {
@@ -103,7 +103,8 @@ static bool follows_grid(const struct search *search, double *room_features, dou
 	return true;
 }
 
-/* Trials of an earlier study may lie anywhere. */
+/* Takes the next point of the grid, or the first untried one if the tried points do not follow the grid: trials of an
+ * earlier study may lie anywhere. */
 static bool suggest_grid(struct search *search, double *ret_features, double *ret_values)
 {
 	if (!isinf(search->space.point_count) && !follows_grid(search, ret_features, ret_values))
@@ -116,7 +117,7 @@ static bool suggest_grid(struct search *search, double *ret_features, double *re
 
 /* ---- the bandit ---- */
 
-/* Trials as the model takes them: those that ended first. */
+/* The trials in the form of the model: the ended ones first. */
 struct lesson {
 	double *memory, *points, *labels[METRICS_MAX];
 	double *outcomes; /* the values from which the first labels were made */
@@ -227,7 +228,7 @@ static bool has_news(const struct search *search)
 	unsigned ended = 0, known = 0;
 	bool pending = search->point_count > search->trial_count;
 
-	/* Points suggested in this call know all ended trials. */
+	/* Points suggested in this call were made with all ended trials known, so there is no news. */
 	if (pending)
 		return false;
 	for (size_t i = 0; i < search->trial_count; i++) {
@@ -281,7 +282,7 @@ static bool suggest_first(const struct search *search, double *ret_features)
 	return true;
 }
 
-/* Suggests by the model. Numerical failures do not stop a search: then nothing is found. */
+/* Suggests a point by the model. Numerical failures do not stop a search: *ret_found is then false. */
 static enum status suggest_learned(struct search *search, struct draw *draw, double *ret_features,
 				   bool *ret_found, struct error *err)
 {
@@ -371,7 +372,7 @@ static int compare_pairs(const void *a, const void *b)
 	return (x->label > y->label) - (x->label < y->label);
 }
 
-/* Labels and what they were made of, without the failures and by label; none twice. */
+/* Makes the pairs of label and outcome of the completed trials, sorted by label, each label once. */
 static size_t pairs_make(const struct lesson *lesson, struct pair *pairs)
 {
 	size_t count = 0, kept = 0;
@@ -386,7 +387,7 @@ static size_t pairs_make(const struct lesson *lesson, struct pair *pairs)
 	return kept;
 }
 
-/* Along straight lines from pair to pair, the first and the last line going on. */
+/* Converts a label back to an outcome, along straight lines between the pairs; the first and the last line are extended. */
 static double unwarped(const struct pair *pairs, size_t count, double label)
 {
 	size_t next = 1;

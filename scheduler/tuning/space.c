@@ -9,15 +9,15 @@
 #include "daemon/base/memory.h"
 
 enum {
-	CHOICES_MAX = 1000,   /* of more steps a number is as good as continuous */
+	CHOICES_MAX = 1000,   /* a number with more steps is treated as continuous */
 	HALTON_SKIPPED = 1000 /* the first points of a Halton sequence lie on lines */
 };
 
-/* Source: https://github.com/google/vizier, trust region: a stepped feature with larger gaps takes no part */
+/* A stepped feature with larger gaps takes no part in the trust region. Source: https://github.com/google/vizier */
 static const double local_gap_max = 0.2;
-/* As far out as values of an earlier study are told apart: distances between features stay finite. */
+/* The limit for features outside of [0, 1] (values of an earlier study), so that distances between features stay finite. */
 #define FEATURE_FAR 1e3
-/* Points of which there are more are not counted. */
+/* Spaces with more points count as infinite. */
 static const double points_max = 1e6;
 
 static double clamp(double value, double low, double high)
@@ -25,13 +25,13 @@ static double clamp(double value, double low, double high)
 	return value < low ? low : value > high ? high : value;
 }
 
-/* Quotients of the bounds may overflow; differences of their logarithms do not. */
+/* The logarithm of the quotient of the bounds. The quotient may overflow; the difference of the logarithms does not. */
 static double log_span(const struct parameter *parameter)
 {
 	return log(parameter->maximum) - log(parameter->minimum);
 }
 
-/* Bounds that are neighbours may have one logarithm: on that scale there is nothing between them. */
+/* Whether the range has a length on its scale. Bounds that are adjacent doubles may have equal logarithms. */
 static bool has_span(const struct parameter *parameter)
 {
 	return parameter->maximum > parameter->minimum &&
@@ -46,7 +46,7 @@ static double number_encode(const struct parameter *parameter, double value)
 		return 0.5;
 	switch (parameter->scale) {
 	case SCALE_LINEAR:
-		/* Halves where the difference of the bounds overflows. */
+		/* Uses halves of the numbers if the difference of the bounds overflows. */
 		return isfinite(high - low) ? (value - low) / (high - low)
 					    : (value / 2 - low / 2) / (high / 2 - low / 2);
 	case SCALE_LOG:
@@ -79,7 +79,7 @@ static double number_decode(const struct parameter *parameter, double feature)
 	return clamp(value, low, high);
 }
 
-/* The place of the value nearest to @value. */
+/* The index of the value nearest to @value. */
 static size_t nearest(const double *values, size_t count, double value)
 {
 	size_t low = 0, high = count - 1;
@@ -248,7 +248,7 @@ void space_decode(const struct space *space, double *features, double *ret_value
 			continue;
 		}
 		ret_values[i] = feature_decode(parameter, feature, features[i]);
-		/* A DOUBLE's own feature stays: going there and back would move it by a rounding error. */
+		/* The feature of a DOUBLE stays as it is: a conversion to the value and back would add a rounding error. */
 		if (feature->kind == FEATURE_CATEGORY)
 			features[i] =
 				(double)choice_of_value(parameter, ret_values[i], feature->choice_count);
@@ -332,7 +332,7 @@ static double radical_inverse(size_t index, unsigned base, const unsigned short 
 {
 	double result = 0, place = 1.0 / base;
 
-	/* Also the zeros behind the last digit are permuted, as far as they count. */
+	/* The zeros after the last digit are permuted too, down to the precision that counts. */
 	while (place > 1e-12) {
 		result += digits[index % base] * place;
 		place /= base;

@@ -21,7 +21,7 @@ struct feature {
 	enum feature_kind kind;
 	size_t choice_count; /* the number of values; 0: continuous */
 	bool is_fixed;       /* there is one value only */
-	bool is_local;       /* takes part in the trust region */
+	bool is_local;       /* the feature takes part in the trust region */
 };
 
 struct space {
@@ -30,7 +30,7 @@ struct space {
 	size_t count;       /* features */
 	size_t local_count; /* numbers that take part in the trust region */
 	size_t category_count;
-	double point_count; /* INFINITY: more than can be tried */
+	double point_count; /* number of points of the space; INFINITY: too many to try all */
 };
 
 void space_init(struct space *space, const struct study *study);
@@ -44,7 +44,7 @@ void space_decode(const struct space *space, double *features, double *ret_value
 
 /* The middle of the space. */
 void space_centre(const struct space *space, double *ret_features);
-/* Uniform in the scaled coordinates, and over categories and steps. */
+/* Draws a point, uniform in the scaled coordinates, and over categories and steps. */
 void space_random(const struct space *space, struct draw *draw, double *ret_features);
 /* Point @index of the scrambled Halton sequence. */
 void space_halton(const struct space *space, uint64_t seed, size_t index, double *ret_features);

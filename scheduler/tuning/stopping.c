@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which measurement counts, which trial is best, and which one is not worth going on with. */
+/* Chooses a trial's final measurement and a study's best trial, and decides which running trial is to be stopped early. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static double place_of(const struct study *study, const struct measurement *meas
 	return study->stops_by_elapsed ? measurement->elapsed_s : (double)measurement->step;
 }
 
-/* The reports up to @place: how many, their mean, their best. */
+/* The reports up to a step or time: their number, sum and best value. */
 struct curve_part {
 	size_t count;
 	double sum, best;
@@ -115,7 +115,7 @@ static bool median_stops(const struct study *study, const struct trial *trials, 
 
 enum {
 	CURVE_POINTS = 8,
-	CURVES_MIN = 8, /* trials that ran to their end */
+	CURVES_MIN = 8, /* trials that completed without being stopped early */
 	REPORTS_MIN = 4,
 	CURVES_MAX = 200, /* the newest ones */
 };
@@ -124,7 +124,7 @@ static const double stopping_probability = 0.02;
 
 struct curve {
 	double points[CURVE_POINTS];
-	double residual; /* what came after: final less the value at the place */
+	double residual; /* the final value minus the value at the compared place */
 	double final;
 };
 
@@ -176,7 +176,7 @@ static double length_of(const struct study *study, const struct trial *trial)
 	return place_of(study, &trial->measurements[trial->measurement_count - 1]);
 }
 
-/* Trials that ran to their end, the newest first. */
+/* Reads the curves of trials that completed without being stopped early, the newest first. */
 static size_t curves_read(const struct study *study, const struct trial *trials, size_t trial_count,
 			  double place, struct curve *curves, double *lengths)
 {
@@ -240,7 +240,7 @@ struct forecast {
 	double likelihood, mean, variance;
 };
 
-/* One pair of hyperparameters; -INFINITY likelihood where the numbers fail. */
+/* The prediction with one pair of hyperparameters; likelihood -INFINITY: numerical failure. */
 static struct forecast forecast_with(const struct curve *curves, size_t count, const struct curve *running,
 				     double mean, double variance, double length, double noise_share,
 				     double *room)
@@ -292,7 +292,7 @@ static struct forecast forecast_best(const struct curve *curves, size_t count, c
 	return best;
 }
 
-/* The chance that a trial, as it stood at @place, still becomes the best. 1: too little is known. */
+/* The probability that a trial, as it stood at @place, still becomes the best one; 1: too little is known. */
 static double probability_at(const struct study *study, const struct trial *trials, size_t trial_count,
 			     const struct trial *trial, double place, struct curve *curves, double *room)
 {
@@ -316,7 +316,8 @@ static double probability_at(const struct study *study, const struct trial *tria
 	return 0.5 * erfc((gain_of(study, best->final[0]) - mean) / deviation * M_SQRT1_2);
 }
 
-/* Choice: a curve's end is predicted from the finished ones that looked like it; two reports in a row must agree. */
+/* Choice: the end of a curve is predicted from completed curves that looked alike; two reports in a row must agree to
+ * stop the trial. */
 static bool decay_stops(const struct study *study, const struct trial *trials, size_t trial_count,
 			const struct trial *trial)
 {
@@ -344,7 +345,7 @@ static bool decay_stops(const struct study *study, const struct trial *trials, s
 
 /* ---- the convex rule ---- */
 
-/* The best final gain of those that were completed, how many they are, and where the longest one ended. */
+/* Of the completed trials: the best final gain, their number, and where the longest one ended. */
 struct completed {
 	size_t count;
 	double best, longest;
@@ -368,8 +369,8 @@ static struct completed completed_read(const struct study *study, const struct t
 	return completed;
 }
 
-/* More than the trial will have gained at @most: a curve that flattens out gains less than its later half did.
- * INFINITY: nothing can be said, as it is flat. */
+/* An upper estimate of the trial's gain at @most: a curve that flattens out gains less than its later half did. INFINITY:
+ * nothing can be said, because the curve is flat. */
 static double overestimate(const struct study *study, const struct trial *trial, double most)
 {
 	const double first = first_place(study, trial), last = length_of(study, trial);

@@ -51,7 +51,7 @@ bool parameter_is_active(const struct study *study, size_t index, const double *
 
 	if (parameter->parent < 0)
 		return true;
-	/* NaN, an inactive parent's value, equals nothing. */
+	/* The value NaN of an inactive parent equals no value. */
 	for (size_t i = 0; i < parameter->parent_value_count; i++)
 		if (parent_values_equal(values[parameter->parent], parameter->parent_values[i]))
 			return true;

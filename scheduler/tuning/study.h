@@ -32,8 +32,8 @@ struct parameter {
 	double *values;          /* DISCRETE: strictly increasing */
 	char **categories;       /* CATEGORICAL */
 	size_t value_count;      /* of values or categories */
-	/* A child is active only while its parent has one of these values. The parent comes before it, and is not a
-	 * DOUBLE. */
+	/* A parameter with a parent is active only while the parent has one of these values. The parent comes before it,
+	 * and is not a DOUBLE. */
 	int parent; /* index in the study, or -1 */
 	double *parent_values;
 	size_t parent_value_count;
@@ -49,9 +49,10 @@ enum stopping_rule { STOPPING_NONE, STOPPING_MEDIAN, STOPPING_DECAY_CURVE, STOPP
 
 /* For STOPPING_CONVEX, in steps, or in seconds if it goes by elapsed time. */
 struct convex_rule {
-	double most;      /* where trials end; 0: the end of the longest completed trial */
-	double least;     /* no trial is stopped before; negative: a tenth of most */
-	unsigned reports; /* so many reports of the trial are needed, and so many completed trials plus one */
+	double most;      /* the step or time at which trials end; 0: the end of the longest completed trial */
+	double least;     /* no trial is stopped before this step or time; negative: a tenth of most */
+	/* minimum number of the trial's reports; more completed trials than that are needed too */
+	unsigned reports;
 };
 
 struct study {
@@ -98,7 +99,8 @@ struct trial {
 	double *values; /* one for each parameter; NaN where inactive */
 	double final[METRICS_MAX];
 	unsigned
-		/* position in the order of ends, from 1; 0: pending. Tells what was known when others started */
+		/* position among the ended trials, from 1; 0: pending. With known it says which results others were based
+		 * on */
 		ended_as;
 	unsigned known; /* how many trials had ended when it was suggested */
 	bool stopped_early;

@@ -8,7 +8,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 
-/* How far below the worst success a failure lies, in shares of the successes' range (of 1, where they have none). */
+/* How far a failure lies below the worst success, as a share of the successes' range (if the range is 0: of 1). */
 static const double failure_depth = 0.1;
 static const double log_offset = 1.5;
 
@@ -50,7 +50,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What half_rank() needs of the finite values. */
+/* The distinct finite values and their median, for half_rank(). */
 struct order {
 	double *distinct; /* ascending */
 	size_t distinct_count;
@@ -158,7 +158,7 @@ static void failures_fill(double *values, size_t count, size_t finite)
 		values[i] = (isnan(values[i]) ? bad : values[i]) + shift;
 }
 
-/* Values as they come may span more than a double's differences can hold. */
+/* Scales all values by 1/8, because differences of the original values may overflow a double. */
 static void shrink(double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
