@@ -15,7 +15,7 @@ struct stored_trial;
 enum status trial_from_stored(const struct study *study, const struct stored_trial *stored, double *values,
 			      struct trial *ret_trial, struct error *err);
 
-/* Choice: at most so many, those of the newest jobs. */
+/* Choice: the maximum number of earlier trials; those of the newest jobs are used. */
 enum { EARLIER_TRIALS_MAX = 10000 };
 
 struct earlier_trials {

@@ -6,9 +6,9 @@
 struct look;
 struct stored_trial;
 
-/* Whether the job that runs it has ended and its outcome is not stored yet. */
+/* Whether the trial's job has ended, and the trial's outcome is not stored yet. */
 bool trial_has_ended(const struct stored_trial *stored);
-/* Whether a stop, or a cancellation, would still change how it ends. */
+/* Whether the trial's end is still open, so that a stop or a cancellation changes how it ends. */
 bool trial_goes_on(const struct stored_trial *stored);
-/* Adds the outcomes of such trials, by their reports: true if there were some. */
+/* Adds to the look's decision the outcomes of trials that have ended, by their reports. True: there were some. */
 bool ended_take(struct look *look);

@@ -24,11 +24,11 @@ struct reconciler;
 struct scheduler;
 struct suggestion;
 
-/* What is kept between two looks; all of it can be rebuilt. */
+/* What is kept of a tuning job between two looks; all of it can be rebuilt. */
 struct tuner {
 	struct study *study;
 	struct earlier_trials earlier;
-	struct trial_metrics **metrics; /* by number - 1; NULL: not read yet, or no longer needed */
+	struct trial_metrics **metrics; /* index: the trial's number - 1; NULL: not read yet, or no longer needed */
 	size_t metric_size;
 	bool asked;                    /* a suggestion is being computed, or has arrived */
 	struct suggestion *suggestion; /* that came; NULL: none */
@@ -65,9 +65,9 @@ struct look {
 	int64_t next_us;    /* monotonic: when time alone may require a step; 0: never */
 };
 
-/* Sets all and trials. Only for looks that need them, because it is slow with many trials. */
+/* Sets @look's members all and trials. Only for looks that need them, because it is slow with many trials. */
 enum status look_fill(struct look *look, struct error *err);
-/* The look ends without a decision, because of an error. */
+/* Ends the look without a decision, because of an error. */
 void look_fail(struct look *look, const char *event, struct error *err);
 /* Requests the next look at @at_us (monotonic; 0: never) or earlier. */
 void look_again(struct look *look, int64_t at_us);

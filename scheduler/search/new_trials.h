@@ -8,7 +8,7 @@ struct look;
 
 /* How many trials may be started now. */
 size_t trials_wanted(struct look *look);
-/* Orders @wanted suggestions; the trials start when they arrive. */
+/* Requests @wanted suggestions; the trials start when the answer arrives. */
 void trials_begin(struct look *look, size_t wanted);
-/* The ordered suggestions are no longer needed. */
+/* Drops the requested suggestions, which are no longer needed. */
 void suggestion_forget(struct look *look);

@@ -7,5 +7,6 @@
 struct decision;
 struct scheduler;
 
-/* Returns whether the tuning job needs another look. What could not be stored is tried again after a while. */
+/* Executes the decision about a tuning job's trials. True: the job needs another look. Changes that could not be stored
+ * are tried again after a while. */
 bool search_execute(struct scheduler *scheduler, struct decision *decision);

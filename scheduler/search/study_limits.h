@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0: there is no such rule. */
+/* The rules that end a search; a member that is 0 is no rule. */
 struct study_limits {
-	int64_t least_us, least_until_us; /* since the search began; or a time of the wall clock */
+	int64_t least_us, least_until_us; /* a time since the search began; a time of the wall clock */
 	int64_t least_trials;             /* that were completed */
 	int64_t most_us, most_until_us;
 	int64_t most_trials;
-	int64_t idle_trials; /* how many trials have ended since the best one, or since the beginning */
+	int64_t idle_trials; /* maximum number of trials that may end after the best one, or after the beginning */
 	int64_t idle_us;
 	bool interrupts; /* trials that run when the search ends are stopped */
 };
@@ -32,12 +32,12 @@ struct study_progress {
 	int64_t best_us; /* when the best trial ended, or the search began */
 };
 
-/* Missing or unknown members are no rules. */
+/* Converts to JSON, and back. Missing or unknown members are no rules. */
 json_t *study_limits_to_json(const struct study_limits *limits);
 struct study_limits study_limits_from_json(const json_t *value);
 bool study_limits_any(const struct study_limits *limits);
 
 /* How many more trials are allowed; 0: the search is over. */
 size_t study_limits_room(const struct study_limits *limits, const struct study_progress *progress);
-/* The next instant (monotonic) at which time alone may change that; 0: none. */
+/* The next instant (monotonic) at which the passing of time may change study_limits_room(); 0: none. */
 int64_t study_limits_next_us(const struct study_limits *limits, const struct study_progress *progress);

@@ -32,7 +32,7 @@ struct suggestion {
 
 	enum status status; /* the answer: an error, or */
 	struct error err;
-	double **values; /* one array for each of wanted, of which filled are set */
+	double **values; /* @wanted arrays, of which the first @count are set */
 	size_t count;
 
 	atomic_bool ended; /* the answer is no longer needed */
@@ -55,7 +55,7 @@ enum status suggester_start(struct suggester *suggester, struct error *err);
 void suggester_ask(struct suggester *suggester, struct suggestion *suggestion);
 /* The answer for a job, which the caller frees. NULL: there is none yet. */
 struct suggestion *suggester_take(struct suggester *suggester, int64_t job);
-/* Drops the job's request, or its answer. */
+/* Drops the job's request, or the answer to it. */
 void suggester_forget(struct suggester *suggester, int64_t job);
 /* Starts no further suggestion, nor a further member of a batch; harmless when repeated. Does not wait. */
 void suggester_end(struct suggester *suggester);

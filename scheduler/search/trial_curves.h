@@ -16,7 +16,7 @@ enum status curves_load(struct tuner *tuner, const struct reconciler *reconciler
 			struct error *err);
 /* The trial's own. */
 struct trial_metrics *curve_of(struct look *look, const struct stored_trial *stored);
-/* The trial has ended and its curve is stored: keeps only what other trials are compared with. */
+/* To be called when the trial has ended and its curve is stored: keeps only what other trials are compared with. */
 void curve_finish(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run);
 /* Reads the reports of running trials, and stores them. */
 enum status curves_read(struct look *look, struct error *err);

@@ -30,15 +30,15 @@ enum {
 /* The limit of bytes read for one trial, over all files and including repeated reads. */
 #define EVENT_READ_BYTES_MAX (INT64_C(1) << 30)
 
-/* @objects is borrowed. @directory: gs://BUCKET/…, the trial's own; copied. Objects of a generation before @since do
- * not belong to the trial. */
+/* Prepares reading. @objects is borrowed. @directory: gs://BUCKET/…, the trial's own; copied. Objects of a generation
+ * before @since do not belong to the trial. */
 struct trial_events *trial_events_new(struct objects *objects, const char *directory, int64_t since);
 void trial_events_free(struct trial_events *events);
 DEFINE_AUTO(trial_events, struct trial_events *, trial_events_free)
 
-/* Reads new events; costs nothing if no object was made since. @report has the wanted tags and notes the tags that
- * came; its measurements are not changed. What cannot be read is tried again next time. Returns whether there is
- * anything new. */
+/* Reads new events; costs nothing if no object was made since the last call. @report has the wanted tags and notes the
+ * tags that came; its measurements are not changed. An object that cannot be read is tried again at the next call. True:
+ * there are new measurements. */
 bool trial_events_read(struct trial_events *events, struct metric_report *report);
 /* All measurements, by step; borrowed until the next reading. */
 const struct measurement_list *trial_events_all(const struct trial_events *events);

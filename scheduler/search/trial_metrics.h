@@ -18,7 +18,7 @@ struct trial_source {
 	const char *directory;   /* on this machine, the directory of its metric file */
 	struct objects *objects; /* borrowed; NULL: this daemon has no storage */
 	const char *job_dir;     /* the tuning job's own: gs://BUCKET/…; NULL: it has none */
-	unsigned number;         /* of the trial; the directory of its event files has the same name */
+	unsigned number;         /* the trial's number; the directory of its event files has this name */
 	int64_t since;           /* plan.objects_since */
 };
 
@@ -31,7 +31,7 @@ void trial_metrics_free(struct trial_metrics *metrics);
  * INVALID_ARGUMENT, INTERNAL: @text was not written by trial_metrics_text(). */
 enum status trial_metrics_resume(struct trial_metrics *metrics, const char *text, struct error *err);
 
-/* The trial has ended: frees what only readings need. Later readings change nothing. */
+/* To be called when the trial has ended: frees what only readings need. Later readings change nothing. */
 void trial_metrics_finish(struct trial_metrics *metrics);
 
 /* Reads new reports. A missing or broken file is noted for trial_metrics_absence(). */

@@ -7,5 +7,5 @@ enum { REPORTS_EVERY_US = 2000000 }; /* how often reports of trials that may be 
 
 /* Stops trials that are not worth continuing, by the reports just read. */
 void running_stop(struct look *look);
-/* The search is over: stops running trials. */
+/* Stops running trials, because the search is over. */
 void open_interrupt(struct look *look);

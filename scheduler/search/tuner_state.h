@@ -8,7 +8,7 @@
 
 struct look;
 
-/* Updates the job's state by its trials': true if that has to be stored first. */
+/* Updates the job's state by its trials' states. True: the change has to be stored before anything else is decided. */
 bool state_follow(struct look *look);
 bool too_many_failed(const struct look *look);
 /* The index of the trial that failed last; there must be one. */
@@ -19,5 +19,5 @@ void job_fault(struct look *look);
 void job_succeed(struct look *look);
 /* Cancels the running trials. */
 void open_cancel(struct look *look);
-/* The steps of a job after its trials have ended. */
+/* Decides the next step of a job after its trials have ended. */
 void job_end(struct look *look);
