@@ -14,13 +14,13 @@
 #include "scheduler/plan/outcome.h"
 #include "scheduler/plan/plan.h"
 
-/* The numbers are stored in the database. */
+/* The kinds of faults. The numbers are stored in the database and never change. */
 enum fault_kind {
 	FAULT_UNSPECIFIED = 0,
 	FAULT_PREEMPT = 1, /* the container is killed and restarted like a lost one */
 	FAULT_OOM = 2,     /* the container is killed; counts as out of memory */
 	FAULT_EXIT = 3,    /* the container is killed; counts as exit_code */
-	FAULT_CRASH = 4,   /* likewise, with the exit code of a signal after which the whole job is retried */
+	FAULT_CRASH = 4,   /* the container is killed; counts as a crash, after which the whole job is retried */
 	FAULT_STOP = 5,    /* like preempt, with SIGTERM before SIGKILL */
 	FAULT_STOCKOUT = 6,      /* no resources are available for the job: it waits, or fails */
 	FAULT_IMAGE_PULL = 7,    /* the job's image cannot be pulled */
@@ -54,14 +54,14 @@ enum fault_says {
 	SAYS_RATE = 1 << 8,
 };
 
-/* What the rules of a kind have in common. */
+/* The properties of all rules of one kind. */
 struct fault_traits {
 	const char *name;
 	enum fault_stage stage;
 	unsigned says; /* bits of enum fault_says */
-	/* RUNNING, NETWORK: the words behind the replica's name in the job's log */
+	/* STAGE_RUNNING, STAGE_NETWORK: the words after the replica's name in the job's log */
 	const char *words;
-	/* RUNNING: how the replica's end counts, and whether it gets SIGTERM first */
+	/* STAGE_RUNNING: how the replica's end counts, and whether it gets SIGTERM first */
 	enum replica_end end;
 	bool out_of_memory, graceful;
 };
@@ -79,7 +79,7 @@ struct fault_rule {
 	unsigned attempt;    /* 0: any */
 	unsigned count;      /* how often it applies at most; 0: unlimited */
 	double probability;  /* 0: it is certain */
-	int64_t after_us;    /* time since the container runs; 0: at once */
+	int64_t after_us;    /* how long the container must have run; 0: no wait */
 	char *log_pattern; /* PCRE2 with FAULT_PATTERN_OPTIONS, matched against its output lines; NULL: none */
 	int exit_code;
 	int64_t seconds_us; /* how long it lasts; 0: unspecified */
@@ -91,12 +91,12 @@ struct fault_rule {
 void fault_rule_free(struct fault_rule *rule);
 DEFINE_AUTO(fault_rule, struct fault_rule *, fault_rule_free)
 
-/* INVALID_ARGUMENT lists all errors: members that exclude each other, are out of range, or are not supported. The
- * rule's id is 0. */
+/* Reads a rule; its id is 0. INVALID_ARGUMENT lists all errors: members that exclude each other, are out of range, or are
+ * not supported. */
 enum status fault_rule_read(const json_t *canonical, struct fault_rule **ret_rule, struct error *err);
 
 const char *fault_kind_name(enum fault_kind kind);
-/* @kind: of a rule, not FAULT_UNSPECIFIED. */
+/* The traits of a kind of fault. @kind: not FAULT_UNSPECIFIED. */
 const struct fault_traits *fault_traits_of(enum fault_kind kind);
 
 enum { FAULT_JOB_NAMES = 4 };
@@ -116,11 +116,11 @@ struct fault_context {
 
 /* Whether @rule applies to this kind of context and names it; time, pattern and probability are not considered. */
 bool fault_fits(const struct fault_rule *rule, const struct fault_context *context);
-/* When a rule applies to a context that it fits: microseconds from now, 0: now; -1: not before a line has matched.
- * @matched: whether a line of the container has matched log_pattern. */
+/* How many microseconds to wait until a rule applies to a context that it fits; 0: it applies now; -1: not before a line
+ * has matched. @matched: whether a line of the container has matched log_pattern. */
 int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_context *context, bool matched);
-/* Whether the rule's random draw says yes: always the same for the same seed, rule and context; for calls, the @draw-th
- * draw. */
+/* Whether the rule applies by its probability: always the same for the same seed, rule and context; for calls, by the
+ * @draw-th random number. */
 bool fault_drawn(const struct fault_rule *rule, const struct fault_context *context, uint64_t seed,
 		 uint64_t draw);
 

@@ -15,7 +15,7 @@ struct fault_registry;
 struct replica_line;
 struct store;
 
-/* Choice: with more, every output line would become expensive. */
+/* The maximum number of rules. Choice: with more, the check of every output line would become expensive. */
 enum { FAULT_RULES_MAX = 1000 };
 
 /* What a matching rule orders. */
@@ -33,19 +33,19 @@ enum status fault_registry_open(struct store *store, uint64_t seed, struct fault
 				struct error *err);
 void fault_registry_free(struct fault_registry *registry);
 
-/* Hook that is called after the rules have changed. At most two hooks; to be set before clients can change rules. */
+/* Adds a hook that is called after the rules have changed. At most two hooks; to be set before clients can change rules. */
 void fault_registry_on_change(struct fault_registry *registry, void (*changed)(void *arg), void *arg);
 
-/* @canonical: as for fault_rule_read(). INVALID_ARGUMENT: bad rule; RESOURCE_EXHAUSTED: too many rules. */
+/* Adds a rule. @canonical: as for fault_rule_read(). INVALID_ARGUMENT: bad rule; RESOURCE_EXHAUSTED: too many rules. */
 enum status fault_registry_add(struct fault_registry *registry, const json_t *canonical, bool from_file,
 			       int64_t *ret_id, struct error *err);
-/* NOT_FOUND: there is no such rule. */
+/* Removes a rule. NOT_FOUND: there is no such rule. */
 enum status fault_registry_remove(struct fault_registry *registry, int64_t id, struct error *err);
 enum status fault_registry_clear(struct fault_registry *registry, struct error *err);
 
 /* Whether there are no rules. */
 bool fault_registry_is_empty(const struct fault_registry *registry);
-/* Whether the rule still exists; the effect of a removed rule ends. */
+/* Whether the rule still exists. When it is removed, its effects end. */
 bool fault_registry_has(struct fault_registry *registry, int64_t id);
 
 /* Finds the rule with the lowest number that applies to the context now, and counts one use of it until
@@ -53,12 +53,12 @@ bool fault_registry_has(struct fault_registry *registry, int64_t id);
  * event. The caller leaves out containers that have a fault already. */
 bool fault_registry_take(struct fault_registry *registry, const struct fault_context *context,
 			 struct fault_order *ret_order, int64_t *ret_wait_us);
-/* Takes the use back: the fault was not injected. */
+/* Takes back a use counted by fault_registry_take(), because the fault was not injected. */
 void fault_registry_return(struct fault_registry *registry, int64_t rule);
-/* Stores the use by a call at once; uses by jobs are stored with the jobs. */
+/* Stores at once that a call has used the rule; uses by jobs are stored with the jobs. */
 enum status fault_registry_count(struct fault_registry *registry, int64_t rule, struct error *err);
 
-/* A container has printed a line. True: it is the container's first line that matches a rule's pattern, so the job has
- * to be looked at. That fact is stored when this returns, because a stored line is not read again. Thread: the
- * engine's. */
+/* Compares a line that a container has printed with the rules' patterns. True: it is the container's first line that
+ * matches a rule's pattern, so the job has to be looked at. The match is stored when this returns, because a stored line
+ * is not read again. Thread: the engine's. */
 bool fault_registry_line(struct fault_registry *registry, const struct replica_line *line);

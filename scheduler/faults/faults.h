@@ -20,14 +20,15 @@ void faults_look(struct scheduler *scheduler, struct job_run *run);
 /* Pure: adds the orders of stored injections to containers, and the injections that are still to be stored. */
 void faults_decide(struct decision *decision, const struct job_run *run,
 		   const struct decision_context *context);
-/* The new injections were stored with a change (@stored), or they could not be stored and are dropped. */
+/* To be called when the change with the new injections was stored (@stored: true), or could not be stored: they are then
+ * dropped. */
 void faults_on_commit(struct scheduler *scheduler, struct job_run *run, bool stored);
-/* The container has ended. Whether an injected fault caused it: the replica's end is then set as the rule says. */
+/* Whether an injected fault caused the end of the container. If so, the replica's end is set as the rule says. */
 bool faults_end(const struct job_run *run, struct replica_run *replica);
 /* Whether a running container was stopped by an injected fault and has not ended yet. */
 bool faults_await_end(const struct job_run *run);
-/* The engine could not limit the container's network, or lift the limit. Returns whether to retry after a while;
- * otherwise the job's log and report mention it. */
+/* To be called when the engine could not limit the container's network, or lift the limit. True: try again after a while.
+ * False: the job's log and report mention the failure. */
 bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,
 			    const char *reason);
 /* Whether an injected stockout keeps the job in the queue. */
