@@ -13,11 +13,12 @@
 /* Sets *@severity to the line's severity, if it has one: a name as programs write it, or a number. Another value gives
  * DEFAULT and stays in the line. */
 void log_severity_lift(json_t *object, int *severity);
-/* A severity as programs write it ("warn", " E ", "450"); SEVERITY_DEFAULT if it is not known. */
+/* Reads a severity as programs write it ("warn", " E ", "450"); SEVERITY_DEFAULT if it is not known. */
 int log_severity_parse(const char *name);
 
-/* True if the line has a time: "timestamp":{"seconds","nanos"}, "timestampSeconds" and "timestampNanos", "timeNanos",
- * or RFC 3339 in "time" or "timestamp". A time later than @latest_ns or before 1678 is ignored. */
+/* Removes the time from the line. True if it has one: "timestamp":{"seconds","nanos"}, "timestampSeconds" and
+ * "timestampNanos", "timeNanos", or RFC 3339 in "time" or "timestamp". A time later than @latest_ns or before 1678 is
+ * ignored. */
 bool log_time_lift(json_t *object, int64_t latest_ns, int64_t *ret_ns);
 
 /* Moves httpRequest, labels, operation, sourceLocation, spanId, trace and traceSampled to @extra. @project completes a

@@ -16,10 +16,10 @@
 #include "store/logs/logs.h"
 
 enum { LOG_LINE_JSON_BYTES_MAX = 256 * 1024, LOG_LINE_JSON_DEPTH_MAX = 100 };
-/* How far the time in a line may be ahead of the engine's. */
+/* How many nanoseconds the time in a line may be ahead of the engine's time. */
 #define LOG_LINE_AHEAD_NS (INT64_C(86400) * 1000000000)
 
-/* To be zeroed before first use; can be reused for the next line, and keeps its memory. */
+/* A reader of lines. To be zeroed before its first use; for the next line it is used again and keeps its memory. */
 struct log_line {
 	/* log_line_read() sets time_ns, dated, severity, kind, payload, insert_id and extra; source and position are
 	 * left to the caller. Texts live as long as the line read and this struct, until the next read. */
@@ -33,8 +33,8 @@ struct log_line {
 
 void log_line_deinit(struct log_line *line);
 
-/* @stream: 1 stdout, 2 stderr. @time_ns: the engine's time of the line, used unless the line has a time. One line end
- * is cut off. */
+/* Reads a line into line->record. @stream: 1 stdout, 2 stderr. @time_ns: the engine's time of the line, used unless the
+ * line has a time. One line end is cut off. */
 void log_line_read(struct log_line *line, const char *data, size_t length, int stream, int64_t time_ns);
 
 /* Turns a textPayload into the message of a jsonPayload. A plain line also gets its level, the task that printed it and
