@@ -4,19 +4,20 @@
  *
  * It has no containers itself; each of its trials is run by a job of its own. Each look takes the next step:
  *
- *   trials that have ended          what they reported is read once more, and stored with their outcome
- *   the first was let in            PREPARING, since then
- *   the first runs                  RUNNING, since then
- *   too many of them failed         FAILED
- *   fewer under way than may be     new ones are suggested, on another thread (suggester.h), and once they are: stored, with
- *                                   the jobs that run them
- *   the plan's limits are reached   no more are suggested; where they say so, those under way are stopped (study_limits.h)
- *   none left, none to come         SUCCEEDED
- *   about to end                    those under way are cancelled; then it closes like any job
+ *   some trials have ended            their reports are read once more, and stored with their outcome
+ *   the first trial was admitted      the tuning job is PREPARING from then on
+ *   the first trial runs              the tuning job is RUNNING from then on
+ *   too many trials failed            FAILED
+ *   fewer trials run than may         new ones are suggested, on another thread (suggester.h), and after the answer
+ *                                     stored, with the jobs that run them
+ *   the plan's limits are reached     no more trials are suggested; if the limits say so, running trials are stopped
+ *                                     (study_limits.h)
+ *   no trial left, and none to come   SUCCEEDED
+ *   the tuning job has its outcome    running trials are cancelled; then the job ends like any other
  *
- * So it is QUEUED as long as its trials wait for room, and its maxWaitTime limits that wait. Their places: queue.c.
- * All of it follows from what is stored, so a crash at any point only does it again; a suggestion that was not stored is
- * made anew, and is the same. Thread: the scheduler's.
+ * So it is QUEUED as long as its trials wait for room, and its maxWaitTime limits that wait. Positions of trials: queue.c.
+ * Each step follows from stored data, so after a crash at any point the step is only repeated; a suggestion that was not
+ * stored is computed again, with the same result. Thread: the scheduler's.
  *
  * Choice: without maxFailedTrials a job fails when its first finished trial has failed, or when more than half of
  * maxTrials have (and more than one). A trial with a cancelled job, by a client or by its time limit, has no
