@@ -24,7 +24,7 @@ struct node_view {
 	const struct network_pool *pool;
 	const struct network_look *look;
 	bool networks_short; /* an admitted job has asked for its network, and no address block was free */
-	/* Why nothing can start there now: its engine does not answer; NULL: it does */
+	/* Why no job can start on the node now (its engine does not answer); NULL: jobs can start */
 	const char *engine_lack;
 };
 
@@ -39,7 +39,7 @@ struct queue_view {
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order in which the jobs are to start */
 	size_t count;
-	size_t logged; /* at least so many jobs at the front of the queue have logged why they wait */
+	size_t logged; /* number of jobs at the front of the queue that have surely logged why they wait */
 	const struct node_view *nodes;
 	size_t node_count;
 	bool span;                   /* as rooms.span */
@@ -51,9 +51,9 @@ struct queue_view {
 struct admission {
 	struct decision *decisions; /* at most one decision per job; each has its run */
 	size_t count;
-	size_t logged; /* as in struct queue_view, without the decisions above, which are not stored yet */
+	size_t logged; /* as in struct queue_view; counts no log lines of @decisions, which are not stored yet */
 	bool claims_short; /* a job waits because another process holds GPUs: look again later */
-	/* By node: ask its engine whether a block for so many addresses is free; 0: do not ask */
+	/* Per node: ask its engine whether an address block for this number of replicas is free; 0: do not ask */
 	unsigned *look_for;
 };
 

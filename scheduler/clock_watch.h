@@ -18,5 +18,5 @@ struct clock_watch {
 
 /* By how much the wall clock has jumped since the last look. 0 at the first look, and for jumps of less than a second. */
 int64_t clock_watch_look(struct clock_watch *watch, const struct clock *clock);
-/* Likewise, and writes a jump to the daemon's log and to set_us. */
+/* As clock_watch_look(); a jump is also logged and its time kept in set_us. */
 void clock_watch_note(struct clock_watch *watch, const struct clock *clock);

@@ -25,7 +25,7 @@ void description_deinit(struct description *description);
  * False: the container cannot be described, and the replica is refused. */
 bool replica_describe(const struct reconciler *reconciler, const struct job_run *run,
 		      struct replica_run *replica, struct description *description);
-/* The command line that the replica was started with, command_line_text(). NULL: it was started by the launcher, which
+/* The command line that the replica was started with, as command_line_text() has it. NULL: the launcher started it and
  * prints its commands itself, or its container cannot be described. The caller frees. */
 char *replica_command_line(const struct reconciler *reconciler, const struct job_run *run,
 			   const struct replica_key *key);

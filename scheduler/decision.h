@@ -25,13 +25,13 @@ struct decision_context {
 	const struct reconciler *reconciler; /* its settings */
 	int64_t wall_us, mono_us;
 	const char *engine_away; /* the engine's error text while it is unreachable; NULL: it is reachable */
-	const char *lost_node;   /* the node that it is of; NULL: the only one, or all */
+	const char *lost_node;   /* the node with the lost engine; NULL: the only node, or all nodes */
 	unsigned engine_loss;    /* counts the losses of the engine's connection, from 1 */
 };
 
 struct decision {
 	struct job_run *run;           /* set by decisions_add() */
-	bool stores;                   /* there is a change to store, even if it consists of log lines only */
+	bool stores;                   /* true: there is something to store, be it log lines only */
 	struct assignment *assignment; /* what an admitted job was given; NULL: the job is not admitted */
 	/* the errorMessage ends with the last stderr lines of @culprit, which are read before the commit */
 	bool explains;
@@ -57,10 +57,10 @@ struct decision {
 	int64_t wake_at_us; /* monotonic: when to decide again if no event comes; INT64_MAX: never */
 };
 
-/* The row goes to state @to, or keeps its state if that is @to. */
+/* Decides that the row goes to state @to; if that is its present state, it stays in it. */
 void decision_change(struct decision *decision, const struct job_run *run, enum job_state to);
 void decision_order(struct decision *decision, enum order_verb verb, unsigned of);
-/* Adds the reason of the change: a row of the job's journal. */
+/* Adds a row to the job's journal: the reason of the change. */
 void decision_note(struct decision *decision, const struct journal_row *row);
 bool decision_is_empty(const struct decision *decision);
 void decision_deinit(struct decision *decision);

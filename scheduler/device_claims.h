@@ -21,7 +21,7 @@ void device_claims_free(struct device_claims *claims);
 /* Sets the engine that has the devices (host.engine); claims of devices of another engine are dropped. "": unknown, and
  * every claim succeeds. */
 void device_claims_set_engine(struct device_claims *claims, const char *engine);
-/* False: another process has claimed it. */
+/* Claims a device. False: another process has claimed it. True: this process holds it, or that cannot be checked. */
 bool device_claims_take(struct device_claims *claims, const char *device);
 /* Drops the claims of devices that are in none of @leases. */
 void device_claims_keep(struct device_claims *claims, const struct lease *leases, size_t count);

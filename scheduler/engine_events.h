@@ -5,5 +5,5 @@
 
 struct node;
 
-/* @node: it was reported by the engine of this node. */
+/* Updates the jobs by an event that the engine of @node has reported. */
 void engine_event_apply(struct node *node, const struct engine_event *event);

@@ -19,7 +19,8 @@
 
 struct gateway_request {
 	int64_t job,
-		log_owner; /* entries of the job go to the log of this one: itself or, for a trial, its tuning job */
+		/* the job to the log of which entries are added: the job itself or, for a trial, its tuning job */
+		log_owner;
 	const struct plan *plan; /* borrowed for the call */
 	uint32_t address;        /* the address to bind, in host byte order */
 	/* serves only clients that connect through this network device; "": all clients. See network_reach */
@@ -35,9 +36,9 @@ struct gateway_address {
 	uint16_t port; /* storage and metadata */
 	bool port_80;  /* metadata.google.internal is also served on port 80, where old libraries expect it */
 	uint16_t storage_port; /* the port of storage, if it has its own; 0: it is served at port */
-	/* Certificates that programs are to trust: the hosts of @served are served here by TLS, under their own names.
-	 * Both belong to the daemon and live until the gateway is closed; the list ends with NULL. NULL: none is
-	 * served. */
+	/* The certificates that programs are to trust, and the hosts (@served) that the gateway serves by TLS under their
+	 * own names. Both belong to the daemon and live until the gateway is closed; the list ends with NULL. NULL: no
+	 * host is served by TLS. */
 	const char *ca_bundle;
 	const char *const *served;
 	/* The names of the cloud's regions, the daemon's; the list ends with NULL. NULL: only hosts of the job's own
@@ -48,7 +49,7 @@ struct gateway_address {
 	bool cut_off;
 	/* the hosts of gateway_watches() resolve to the gateway, which reports calls to them and forwards them */
 	bool watched;
-	/* With is_carried: the sink that connections to the address are passed to. */
+	/* If is_carried: the sink to which connections to the address are passed. */
 	struct connection_sink sink;
 };
 
@@ -75,7 +76,7 @@ bool gateway_knows(const char *host, const char *region, const char *const *regi
 /* The only ports of a gateway with is_carried: HTTP, TLS, and storage if it has a port of its own. */
 enum { GATEWAY_PORT = 80, GATEWAY_TLS_PORT = 443, GATEWAY_STORAGE_PORT = 81 };
 
-/* Adds what tells every replica where storage and metadata are: "NAME=value" to @environment, "name:address" to @hosts.
- * The variables of the API's dialect are added elsewhere. Pure. */
+/* Adds the variables and host lines by which replicas find storage and metadata: "NAME=value" to @environment,
+ * "name:address" to @hosts. The variables of the API's dialect are added elsewhere. Pure. */
 void gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_address *place,
 			 json_t *environment, json_t *hosts);

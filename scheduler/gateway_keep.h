@@ -12,9 +12,9 @@ struct reconciler;
  * gone. */
 void gateway_decide(struct decision *decision, const struct job_run *run,
 		    const struct decision_context *context);
-/* Also reopens it after a restart, at the port that the containers know. If it cannot be opened, the log says so and
- * the job goes on after a few tries. */
+/* Opens the job's gateway; after a restart of the daemon, at the port that the containers know. After a few failed tries
+ * the log says so and the job goes on without a gateway. */
 void gateway_open(const struct reconciler *reconciler, struct job_run *run);
-/* Whether it may still be opened: until then no container is made. */
+/* Whether the gateway may still be opened: no container is made before it is open or given up. */
 bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_run *run);
 void gateway_leave(const struct reconciler *reconciler, struct job_run *run);

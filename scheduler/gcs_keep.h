@@ -5,6 +5,6 @@ struct job_run;
 struct node;
 struct reconciler;
 
-/* Returns the directory to mount at /gcs of the job's replicas on the node, which exists now; NULL: none. If the job asks for it
- * and it cannot be mounted, the job's log and deviations say so, and GCS_PLACE is empty and read-only. */
+/* Mounts Cloud Storage for the job, if it asks for it. Returns the directory to mount at /gcs of its replicas on the
+ * node; NULL: none. If it cannot be mounted, the job's log and deviations say so, and GCS_PLACE is empty and read-only. */
 const char *gcs_keep(struct reconciler *reconciler, struct job_run *run, const struct node *node);

@@ -16,7 +16,7 @@ enum inbox_event_kind {
 	INBOX_SUGGESTED,   /* the next trials of a tuning job were computed */
 	INBOX_FAULTS,      /* fault rules have changed and may apply to the job; 0: to any job */
 	INBOX_CLOUD_TRIED, /* a program called a host of the cloud: event.text */
-	INBOX_CALL_FAILED, /* such a call could not be forwarded: event.text, detail */
+	INBOX_CALL_FAILED, /* a call to a host of the cloud could not be forwarded: event.text, detail */
 };
 
 /* An event of another thread; owns what it points to. */

@@ -16,16 +16,16 @@ struct job_entry {
 	struct job_run *run; /* NULL: the row is only in the store, see jobs_open() */
 	struct wake wake;
 	bool queued; /* waits in the scheduler's queue */
-	/* Its turn in the queue, and the values of its row and plan that decide about it. */
+	/* The values of the job's row and plan that decide about its turn in the queue. */
 	int priority;
 	int64_t place;
 	unsigned accelerators; /* GPUs to attach */
 	char *project;
-	/* What the job waits for according to its log, NONE: its turn; and when each reason was last logged
-	 * (monotonic); 0: never */
+	/* The reason why the job waits, according to its log (NONE: its turn); and per reason, when it was last logged
+	 * (monotonic; 0: never) */
 	enum shortage logged_wait;
 	int64_t logged_wait_us[SHORTAGE_KINDS];
-	/* As in struct job_run, while the entry has none. */
+	/* As the members of struct job_run; valid while @run is NULL. */
 	unsigned logged_loss;
 	int64_t deadline_us;
 };

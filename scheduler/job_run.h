@@ -44,7 +44,7 @@ enum { REPLICA_RESTARTS_MAX = 5 };
 /* How far a replica's output was read: ENDED: to its end; STORED: and all of it can be read from the store. */
 enum output { OUTPUT_OPEN, OUTPUT_ENDED, OUTPUT_STORED };
 
-/* The orders to fetch images are kept in the same struct, with the role as index. */
+/* The orders to fetch images are kept in a struct orders too, with the role as index. */
 _Static_assert((int)ROLE_COUNT <= (int)ORDERS_KEPT, "an epoch for each role");
 
 /* The last order for a container's connection to its network. */
@@ -55,7 +55,7 @@ enum journaled {
 	JOURNALED_NOTHING,
 	JOURNALED_MADE, /* its container existed; always true for a replica that was never restarted */
 	JOURNALED_END,
-	JOURNALED_BLAME, /* its end is a reason of the job's outcome */
+	JOURNALED_BLAME, /* its end is a reason for the job's outcome */
 };
 
 struct replica_run {
@@ -69,7 +69,7 @@ struct replica_run {
 	char *refusal;        /* the engine's error text, for END_REFUSED and END_BROKEN */
 	int64_t ended_us;     /* wall: when its program ended; 0: the engine did not say */
 	struct orders orders; /* by enum order_verb */
-	unsigned at; /* which of the job's nodes its container is on, or is to be on: struct job_node */
+	unsigned at; /* index among the job's nodes of the one for its container: struct job_node */
 	enum output output;
 	enum link_request link;
 	unsigned throttle_failures; /* in a row */
@@ -78,7 +78,7 @@ struct replica_run {
 	/* Monotonic: since when listings contradict @paused; 0: they do not. */
 	int64_t pause_doubted_us;
 	bool ordered;    /* it ended because of an injected fault (faults.h) */
-	int64_t made_us; /* wall: when the container was made, if an earlier daemon made it; 0: this one did */
+	int64_t made_us; /* wall: when the container was made by an earlier daemon; 0: this daemon made it */
 	int64_t running_at_us; /* monotonic: when it was first observed running; 0: not yet */
 	/* it was killed, perhaps because the engine is shutting down: how it ended is decided a moment later */
 	bool in_doubt;
@@ -100,8 +100,9 @@ struct gateway_run {
 /* A node that has replicas or the network of a job. */
 struct job_node {
 	struct node *node; /* NULL in tests of pure functions */
-	/* For one observation of the node's engine, as the job's network and its replicas there. A new observation
-	 * begins when the engine's connection goes or comes, and when an answer is lost. */
+	/* The number of the present observation of the job on this node, from 1; and of the observation in which a
+	 * listing last arrived. A new observation begins when the engine's connection is lost or restored, and when an
+	 * answer is lost. */
 	unsigned observation, listed_in; /* from 1; 0: never */
 	char *image_ids[ROLE_COUNT];
 	struct orders images; /* orders to fetch them, by role */
@@ -175,30 +176,30 @@ void job_run_assign(struct job_run *run);
 /* Makes the replicas of the row's current attempt, with nothing observed. The network, the images and an open gateway
  * are kept. */
 void job_run_begin_attempt(struct job_run *run);
-/* The restart of the replica is stored: it begins again with nothing observed, under the same names. */
+/* To be called when the replica's restart is stored: it begins again with nothing observed, under the same names. */
 void replica_renew(struct job_run *run, struct replica_run *replica);
 /* What the job has on the node; NULL: nothing. Valid until the next job_run_join(). */
 struct job_node *job_run_on(const struct job_run *run, const struct node *node);
-/* The index of the node among the job's, which it becomes one of. */
+/* Adds the node to the job's nodes, if it is new. Returns its index among them. */
 unsigned job_run_join(struct job_run *run, struct node *node);
 /* The node that the replica's container is on. */
 struct node *job_run_node_of(const struct job_run *run, const struct replica_run *replica);
-/* The connection of the node's engine is lost: observed states are uncertain, and answers may be lost. */
+/* To be called when the connection of the node's engine is lost: observed states are uncertain, and answers may be lost. */
 void job_run_invalidate(struct job_run *run, struct job_node *on);
-/* Whether a listing of the node's engine has arrived since. */
+/* Whether a listing of the node's engine has arrived in the present observation. */
 bool job_node_is_observed(const struct job_node *on);
 /* Likewise of all its nodes. */
 bool job_run_is_observed(const struct job_run *run);
-/* No decision before @until_us (monotonic); a later end of the pause that was set already stays. */
+/* Postpones decisions to @until_us (monotonic), or to the end of an earlier pause if that is later. */
 void job_run_hold(struct job_run *run, int64_t until_us);
 /* Whether it is uncertain how a replica ended, and nothing else decides the job's outcome: decisions wait until it is
  * certain. */
 bool job_run_doubts(const struct job_run *run);
-/* The job with the log that has this job's lines: itself or, for a trial, the tuning job. */
+/* The id of the job with the log that this job's lines go to: itself or, for a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
-/* Whether some of its output is not in the store yet. */
+/* Whether some of the replica's output is not in the store yet. */
 bool replica_is_unread(const struct replica_run *replica);
-/* Whether the engine has, or had, a container for it. */
+/* Whether the engine has, or had, a container for the replica. */
 bool replica_is_made(const struct replica_run *replica);
 /* Whether its outcome is stored and logged, and all its output can be read. Only containers that do not run are left to
  * be removed. */
@@ -217,7 +218,7 @@ void job_run_differ(struct job_run *run, const char *code, const char *hint, con
  * stored times and does not move when the wall clock jumps.
  * Choice: time in which the machine was suspended does not count, except across a restart of the daemon. */
 int64_t job_run_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_us);
-/* Likewise for a job without a run: @limit_us (0: none) after @from_us (wall). */
+/* As job_run_deadline_us(), for a job without a run: @limit_us (0: none) after @from_us (wall). */
 int64_t limit_deadline_us(int64_t from_us, int64_t limit_us, int64_t wall_us, int64_t mono_us);
 
 /* Whether a replica was lost and is to be restarted alone, under the same names: while the job runs and other replicas
@@ -229,7 +230,7 @@ bool job_run_restarts_any(const struct job_run *run);
 /* Whether the engine has started every replica, even if some have ended since. */
 bool job_run_began(const struct job_run *run);
 
-/* The outcome of the job by the ends of its replicas; the caller frees its message. */
+/* The outcome of the job, as the ends of its replicas decide it; the caller frees its message. */
 struct job_outcome job_run_outcome(const struct job_run *run);
-/* Whether those ends decide the job's outcome. */
+/* Whether the ends of the replicas decide the job's outcome. */
 bool job_run_is_decided(const struct job_run *run);

@@ -12,7 +12,7 @@ struct job_entry;
 struct job_run;
 struct scheduler;
 
-/* Takes @row; the run is touched. */
+/* Makes the run of a job. Takes @row; the run is touched. */
 enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err);
 void jobs_remove(struct scheduler *scheduler, struct job_run *run);
 /* Reads row and plan of a queued job from the store. If an event concerns the job meanwhile, the run is stale. False:
@@ -22,7 +22,7 @@ bool jobs_open(struct scheduler *scheduler, struct job_entry *entry);
 void jobs_rest(struct scheduler *scheduler);
 /* Adds the unfinished jobs of the store that are not in the table yet. */
 enum status jobs_load(struct scheduler *scheduler, struct error *err);
-/* A client has stored or changed the job: reads its row. */
+/* To be called when a client has stored or changed the job: reads its row. */
 void jobs_wake(struct scheduler *scheduler, int64_t job);
 /* Adds the trials that their tuning jobs have stored. */
 void jobs_arrive(struct scheduler *scheduler);

@@ -33,14 +33,14 @@ struct network_pool {
 	size_t doomed_count;
 	int64_t look_at_us; /* monotonic: when to list networks that could not be removed; 0: there are none */
 	int64_t keep_us;
-	unsigned epoch; /* how often the engine's connection went or came */
+	unsigned epoch; /* how often the engine's connection was lost or restored */
 	bool closing;   /* none is kept */
 };
 
 /* Puts the network of @run into the pool; if the pool is full, the oldest one is removed. A network that is still being
  * made is removed when it exists. */
 void pooled_network_leave(struct network_pool *pool, struct job_run *run, int64_t now_us);
-/* The smallest network that holds so many replicas, valid until the next change; NULL: there is none. */
+/* The smallest network for @address_count replicas, valid until the next change; NULL: there is none. */
 const struct pooled_network *pooled_network_fit(const struct network_pool *pool, size_t address_count);
 /* Takes the network out of the pool for a job. False: it is not in the pool. */
 bool pooled_network_take(struct network_pool *pool, int64_t network, struct pooled_network *ret_taken);
@@ -51,19 +51,20 @@ void network_pool_remove(struct network_pool *pool, bool start, int64_t now_us);
 bool network_pool_look(struct network_pool *pool, int64_t now_us);
 /* Removes all pooled networks. False: none is in the pool or being removed, so no address can be gained. */
 bool network_pool_release(struct network_pool *pool);
-/* When the next one is to be removed; INT64_MAX: never. */
+/* The time at which the next network is to be removed; INT64_MAX: never. */
 int64_t network_pool_deadline_us(const struct network_pool *pool, bool start);
 bool network_pool_has(const struct network_pool *pool, int64_t network);
 /* Forgets pooled networks that are missing in a listing. */
 void network_pool_compare(struct network_pool *pool, const struct network_status *listed, size_t count);
 /* Whether no network is in the pool or being removed. */
 bool network_pool_is_empty(const struct network_pool *pool);
-/* The engine's connection went or came: forgets all. */
+/* To be called when the engine's connection is lost or restored: forgets all networks. */
 void network_pool_forget(struct network_pool *pool);
 /* Whether the job has left its network for good, and so must not leave it again. */
 bool pooled_network_was_left(const struct network_pool *pool, const struct job_run *run);
 /* Orders the removal of a network that no job uses. */
 void pooled_network_remove(struct network_pool *pool, int64_t network);
-/* A removal has ended, with or without success. Whatever a listing shows soon after is removed again. */
+/* To be called when a removal has ended, with or without success. A network that a listing still shows soon after is
+ * removed again. */
 void pooled_network_removed(struct network_pool *pool);
 void pooled_network_stays(struct network_pool *pool, int64_t now_us);

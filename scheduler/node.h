@@ -14,7 +14,7 @@ struct device_claims;
 struct engine;
 struct scheduler;
 
-/* Each value implies the ones before it. */
+/* What is known of an engine. */
 enum engine_state {
 	ENGINE_UNKNOWN,
 	ENGINE_AWAY,
@@ -27,8 +27,8 @@ struct node {
 	char *name;            /* "main" is the first one's: struct assignment */
 	size_t index;          /* among the scheduler's */
 	struct engine *engine; /* NULL until scheduler_resume() */
-	/* Its engine is that of another node, by its id: all its events are ignored. Otherwise each of the two would
-	 * remove the other's containers. */
+	/* True: its engine is another node's, by the engine's id. All its events are ignored, because otherwise each of
+	 * the two nodes would remove the other's containers. */
 	bool is_twin;
 
 	/* By the engine's clock: its last loss and its return; 0: none */
@@ -37,7 +37,8 @@ struct node {
 	unsigned loss;   /* how many losses of the engine logs mention; a loss right after a return counts as the same one */
 	int64_t up_us;   /* monotonic: since when the engine is up, or was last up */
 	unsigned listings;      /* how many listings of the engine were processed */
-	bool clock_set_in_loss; /* or shortly before it: lost_ns and back_ns then belong to different clocks */
+	/* the clock was set during the loss or shortly before: lost_ns and back_ns belong to different clocks */
+	bool clock_set_in_loss;
 
 	struct common_orders common;
 	struct network_pool pool;
@@ -45,7 +46,7 @@ struct node {
 	/* Why the engine had no address block for the last network; "": that network had one at once */
 	char network_lack[LACK_TEXT_SIZE];
 
-	/* the GPUs are those that the engine reports; otherwise room has them from the start */
+	/* true: the GPUs are those that the engine reports; false: @room has them from the start */
 	bool devices_automatic;
 	struct device_claims *claims; /* of the leased devices */
 

@@ -18,7 +18,7 @@ struct notes {
 
 void notes_say(struct notes *notes, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Several lines, one after the other; the list ends with NULL. */
+/* Adds several lines, in order; the list ends with NULL. */
 void notes_say_all(struct notes *notes, int severity, const char *const *lines);
 /* Fills @lines for the store; the texts stay the property of @notes. Returns the position behind the last line. */
 struct service_line *notes_write(const struct notes *notes, struct service_line *lines);

@@ -9,10 +9,10 @@
 
 struct scheduler;
 
-/* The replica that has exactly this key: NULL for a key of an earlier attempt or restart. *ret_run: its job, or NULL. */
+/* The replica with exactly this key; NULL: the key is of an earlier attempt or restart. *ret_run: its job, or NULL. */
 struct replica_run *observed_replica(struct scheduler *scheduler, const struct replica_key *key,
 				     struct job_run **ret_run);
-/* A replica ended, is gone, was paused or resumed; the same for events and listings. */
+/* To be called when an event or a listing shows that a replica ended, is gone, was paused or resumed. */
 void observe_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 		  const struct replica_status *status);
 void observe_removal(struct replica_run *replica);
@@ -22,8 +22,9 @@ void observe_pause(struct job_run *run, struct replica_run *replica, bool paused
 void observe_end_of_doubt(struct job_run *run, int64_t now_us);
 /* Postpones decisions about the job for a moment. */
 void observe_hold(struct scheduler *scheduler, struct job_run *run);
-/* An answer of the node's engine is lost, and so is the result of the order: what the job has there is observed anew. */
+/* To be called when an answer of the node's engine is lost, and so the result of an order: the job's state there is
+ * observed anew. */
 void observe_lost_answer(struct job_run *run, struct job_node *on);
-/* The engine refused the container; only the first reason is kept. */
+/* Notes that the engine refused the container; of several reasons the first one is kept. */
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text);
 enum replica_end refusal_kind(enum status status);

@@ -23,11 +23,11 @@ struct network_look {
 void networks_find(struct node *node, const struct engine_event *listing);
 /* Removes listed networks that no job uses, and forgets pooled ones that are not listed. */
 void networks_compare(struct node *node, const struct engine_event *listing);
-/* A network was made, could not be made, or was removed. */
+/* Handles an event about a network: it was made, could not be made, or was removed. */
 void network_update(struct node *node, const struct engine_event *event);
 /* Asks the engine whether a block for @replicas is free. The queue is served again when it answers. */
 void network_look(struct node *node, unsigned replicas);
-/* @run was admitted: it takes the pooled network of its assignment, or one of the free blocks. */
+/* Gives an admitted job the pooled network of its assignment, or one of the free blocks. */
 void network_enter(struct job_run *run);
 void networks_reported(struct node *node, const struct engine_event *event);
 /* Updates whether the queue has to wait for a network. No job is admitted while an admitted one still asks for its

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum order_verb {
-	/* Orders for one replica. The epochs of the first ones are kept. */
+	/* Orders for one replica. For orders before ORDERS_KEPT the epochs are kept. */
 	ORDER_STOP,
 	ORDER_REMOVE,
 	ORDER_FOLLOW, /* its output */
@@ -49,7 +49,7 @@ static inline bool order_is_pending(const struct orders *orders, unsigned order)
 	return orders->given[order] == orders->epoch + 1;
 }
 
-/* Pending, or given in an earlier epoch. */
+/* Whether the order is pending, or was given in an earlier epoch. */
 static inline bool order_was_given(const struct orders *orders, unsigned order)
 {
 	return orders->given[order] != 0;

@@ -27,5 +27,5 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 /* Asks for a listing at @at_us (monotonic) or earlier. */
 void listing_want(struct node *node, int64_t at_us);
 void orphan_remove(struct node *node, const struct replica_key *key);
-/* Gives those of common_orders that are due. */
+/* Gives the orders of common_orders that are due. */
 void common_orders_give(struct node *node);

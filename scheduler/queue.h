@@ -10,9 +10,9 @@ struct scheduler;
 /* Adds a run to the queue or removes it, according to its row. */
 void queue_update(struct scheduler *scheduler, struct job_run *run);
 void queue_leave(struct scheduler *scheduler, struct job_run *run);
-/* Takes an entry that is not in it. */
+/* Adds an entry that is not in the queue yet. */
 void queue_insert(struct scheduler *scheduler, struct job_entry *entry);
-/* The row of a queued job was read: jobs_rest() will drop it. */
+/* To be called when the row of a queued job was read: jobs_rest() will drop it. */
 void queue_opened(struct scheduler *scheduler, const struct job_entry *entry);
 /* The host's resources have changed: all queued jobs are considered again. */
 void queue_reconsider(struct scheduler *scheduler);

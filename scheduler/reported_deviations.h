@@ -8,7 +8,7 @@
 struct job_run;
 struct scheduler;
 
-/* A new list with those of @deviations that are not in @reported. Pure. */
+/* A new list: the @deviations that are not in @reported. Pure. */
 json_t *deviations_unreported(const json_t *reported, json_t *deviations);
 /* Adds @fresh, which is stored now, to @reported. NULL: none. */
 void deviations_mark_reported(json_t *reported, json_t *fresh);

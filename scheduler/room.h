@@ -9,7 +9,7 @@ struct job_run;
 struct node;
 struct scheduler;
 
-/* The node of that name, as struct assignment has it; NULL: there is none. */
+/* The node with this name, as in struct assignment (NULL: the first node); NULL: there is none. */
 struct node *node_named(struct scheduler *scheduler, const char *name);
 /* The node's name for logs; NULL: it is the only one. */
 const char *node_shown(const struct node *node);

@@ -21,7 +21,7 @@ struct objects;
 struct scheduler;
 struct store;
 
-/* A machine beside the first one. */
+/* A machine in addition to the first one. */
 struct scheduler_node {
 	const char *name;           /* unique, and not MAIN_NODE */
 	struct inventory inventory; /* as below */
@@ -78,9 +78,9 @@ void scheduler_call_failed(struct scheduler *scheduler, int64_t job, const char 
 /* Waits at most @timeout_ms until no unfinished job and no network is left; false: some are. From the call on no
  * network is pooled. */
 bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
-/* Likewise for networks that no job uses. */
+/* As scheduler_wait_idle(), but waits only for networks that no job uses. */
 bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms);
-/* What is known of a node's engine. */
+/* The state of a node's engine. */
 struct node_state {
 	const char *name;
 	bool answers;

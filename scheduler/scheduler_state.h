@@ -26,7 +26,7 @@ struct scheduler {
 	struct job_entry **entries; /* by id */
 	size_t entry_count, entry_size;
 	int64_t *
-		opened; /* ids of queued jobs with their row in memory; may contain jobs that left the queue */
+		opened; /* ids of queued jobs with a row in memory; may contain jobs that have left the queue */
 	size_t opened_count, opened_size;
 	struct wakes wakes;
 	struct job_run *way_first, *way_last; /* jobs that have left the queue, in the order of leaving */
@@ -36,10 +36,12 @@ struct scheduler {
 	struct job_entry **
 		queue; /* jobs that wait for room, in the order of their turn; allocated for as many as entries */
 	size_t queue_count;
-	/* how many jobs at the front of the queue have logged why they wait, and need not be visited for that */
+	/* number of jobs at the front of the queue that have logged why they wait, so that no walk has to visit them for
+	 * it */
 	size_t queue_logged;
 	int64_t host_us;    /* monotonic: since when the host has its present resources; 0: since the start */
-	bool queue_stirred; /* a job may be admitted now: room, a job or the engine came, or a job went */
+	/* true: a job may be admitted now, because room, a job or the engine came, or a job left */
+	bool queue_stirred;
 	struct node *nodes;
 	size_t node_count;
 	bool nodes_span; /* as rooms.span */
