@@ -131,7 +131,8 @@ unsigned devices_open(const struct device_choice *choice)
 	return count;
 }
 
-/* Of the devices that the replica does not have, the first with the fewest holders; NULL: none. */
+/* Takes the device with the fewest holders, the first of equal ones, among those that the replica does not have yet;
+ * NULL: none is left. */
 static const char *device_take(struct device_choice *choice)
 {
 	struct device_use *best = NULL;

@@ -7,7 +7,7 @@
 #include "daemon/base/error.h"
 #include "scheduler/plan/plan.h"
 
-/* Replicas of a role or of a machine type go only to nodes with the label. */
+/* A rule: replicas of a role or of a machine type go only to nodes with the label. */
 struct place_rule {
 	char *subject; /* "worker", "a2-highgpu-1g" */
 	char *label, *value;

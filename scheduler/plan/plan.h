@@ -64,8 +64,8 @@ struct plan {
 	bool uses_chief; /* the first replica is called chief where the dialect leaves a choice */
 	bool never_retries; /* a lost replica or an internal error of the engine is not retried once it was RUNNING */
 	bool mounts_gcs;     /* its replicas get Cloud Storage as files at /gcs */
-	bool restarts_whole; /* when a replica is lost, all restart; otherwise that one alone */
-	bool preemptible; /* a lost replica counts as preempted: all restart, and more often than otherwise */
+	bool restarts_whole; /* true: when a replica is lost, all restart; false: only the lost one */
+	bool preemptible; /* a lost replica counts as preempted: all restart, with more attempts than otherwise */
 	int priority;           /* higher first */
 	int64_t max_running_us; /* from RUNNING on; 0: no limit */
 	int64_t max_wait_us;    /* until RUNNING; 0: no limit */
@@ -86,7 +86,7 @@ void plan_list_set(json_t **list, const json_t *value);
 /* Whether it is a tuning job, which runs trials and no program itself. */
 bool plan_tunes(const struct plan *plan);
 
-/* Number of replicas of all pools. */
+/* The number of replicas of all pools. */
 unsigned plan_replica_count(const struct plan *plan);
 /* The position of a replica among all of the job, from 0: master first, then workers, ps, evaluators. */
 unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned index);
@@ -100,7 +100,7 @@ const char *plan_log_job_id(const struct plan *plan);
 unsigned pool_gpu_count(const struct pool *pool);
 unsigned plan_accelerator_count(const struct plan *plan);
 
-/* The search of a stored plan, without reading the rest; NULL: it is not a tuning job. The caller's. INTERNAL:
+/* Reads the search of a stored plan, without the rest; NULL: it is not a tuning job. The caller frees it. INTERNAL:
  * unreadable. */
 enum status plan_search_from_text(const char *text, json_t **ret_search, struct error *err);
 
