@@ -27,7 +27,8 @@ struct acquisition {
 	double reference[METRICS_MAX]; /* a value a little worse than the worst one of each metric */
 };
 
-/* @bandit must live as long. After an error, acquisition_deinit() is still called. Errors: those of model_init(). */
+/* Prepares the acquisition function; @bandit must outlive it. After an error, acquisition_deinit() is still called.
+ * Errors: those of model_init(). */
 enum status acquisition_init(struct acquisition *acquisition, const struct bandit *bandit, struct draw *draw,
 			     struct error *err);
 void acquisition_deinit(struct acquisition *acquisition);

@@ -53,8 +53,8 @@ struct prediction {
 	double all_deviation; /* the deviation when the pending points count as known */
 };
 
-/* @exploring_noise < 0: use the kernel's noise. @evidence must live as long. FAILED_PRECONDITION: the matrix cannot be
- * factored; there is nothing to free then. */
+/* Fits the model; @evidence must outlive it. @exploring_noise < 0: use the kernel's noise. FAILED_PRECONDITION: the
+ * matrix cannot be factored; there is nothing to free then. */
 enum status model_init(struct model *model, const struct evidence *evidence, const struct kernel *kernel,
 		       double exploring_noise, struct error *err);
 void model_deinit(struct model *model);

@@ -411,7 +411,8 @@ static size_t choice_for_children(const struct counter *counter, size_t index, s
 	return best;
 }
 
-/* Whether a parameter can be active: its parent, and that one's parent, have choices for it. Marks them. */
+/* Whether a parameter can be active: its parent and all further ancestors have choices that make it active. Marks these
+ * ancestors. */
 static bool ancestors_need(struct counter *counter, size_t index)
 {
 	for (int at = (int)index; at >= 0; at = counter->space->study->parameters[at].parent) {
@@ -434,7 +435,8 @@ static bool needs_fill(struct counter *counter, size_t index)
 	return true;
 }
 
-/* Sets the digit at @index to its next choice from @from on, with those above it as they are. False: it has none. */
+/* Sets the digit at @index to its first possible choice from @from on; the digits above it stay as they are. False: there
+ * is no such choice. */
 static bool digit_set(struct counter *counter, size_t index, size_t from)
 {
 	size_t choice;
