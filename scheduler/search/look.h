@@ -53,11 +53,11 @@ struct look {
 	bool reported;   /* reports of running trials were just read */
 	const struct study *study; /* NULL: it cannot be read */
 	struct trial_list list;
-	/* The trials in the library's form, made when needed, after those of resumed jobs; one block holds their
-	 * values. */
+	/* The trials in the library's form, the resumed jobs' trials first; made by look_fill() when needed. One block
+	 * holds their values. */
 	struct trial *all;
 	size_t all_count;
-	struct trial *trials; /* those of the job itself, within all */
+	struct trial *trials; /* the job's own trials, within @all */
 	double *values;
 	unsigned open, completed, failed;
 	unsigned
