@@ -66,7 +66,8 @@ struct fault_traits {
 	bool out_of_memory, graceful;
 };
 
-/* Patterns are read as those of log filters: by characters; bytes of a line that are not UTF-8 never match. */
+/* Patterns follow the rules of patterns in log filters: they match characters; bytes of a line that are not UTF-8 never
+ * match. */
 #define FAULT_PATTERN_OPTIONS (PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C)
 
 struct fault_rule {

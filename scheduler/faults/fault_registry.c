@@ -13,8 +13,8 @@
 #include "scheduler/engine/engine.h"
 #include "store/jobs/faults.h"
 
-/* MATCH_STEPS_MAX: for one pattern on one line, so that no pattern delays the logs. MARKS_MAX: containers that one rule
- * remembers. */
+/* MATCH_STEPS_MAX: limit of the steps of one pattern on one line, so that no pattern delays the logs. MARKS_MAX: limit of
+ * the containers that one rule remembers. */
 enum { MATCH_STEPS_MAX = 1000000, MARKS_MAX = 10000, HOOKS_MAX = 2 };
 
 struct page {
