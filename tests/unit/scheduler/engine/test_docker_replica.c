@@ -69,16 +69,16 @@ static void events_tell(struct lab *lab, const char *events)
 static void a_refused_create_is_told_with_the_engines_words(void **state)
 {
 	static const struct failure failures[] = {
-		{ { "/create", 400, "{\"message\":\"Range of CPUs is from 0.01 to 2.00\"}" },
+		{ { "/containers/create", 400, "{\"message\":\"Range of CPUs is from 0.01 to 2.00\"}" },
 		  STATUS_INVALID_ARGUMENT,
 		  "Range of CPUs is from 0.01 to 2.00" },
-		{ { "/create", 404, "{\"message\":\"No such image: i\"}" },
+		{ { "/containers/create", 404, "{\"message\":\"No such image: i\"}" },
 		  STATUS_NOT_FOUND,
 		  "No such image: i" },
-		{ { "/create", 500, "no space left on device\n" },
+		{ { "/containers/create", 500, "no space left on device\n" },
 		  STATUS_INTERNAL,
 		  "no space left on device" },
-		{ { "/create", 201, "{\"Id\":", .cut = true }, STATUS_UNAVAILABLE },
+		{ { "/containers/create", 201, "{\"Id\":", .cut = true }, STATUS_UNAVAILABLE },
 	};
 	struct lab *lab = *state;
 
@@ -91,7 +91,7 @@ static void a_container_of_an_earlier_daemon_is_taken_over(void **state)
 {
 	struct lab *lab = *state;
 
-	rule_set(lab, 0, (struct rule){ "/create", 500, "{\"message\":\"the name is already in use\"}" });
+	rule_set(lab, 0, (struct rule){ "/containers/create", 500, "{\"message\":\"the name is already in use\"}" });
 	rule_set(lab, 1, (struct rule){ INSPECT, 200, CREATED_MASTER });
 	up(lab);
 	create(lab);
@@ -107,7 +107,7 @@ static void a_taken_name_that_nobody_has_is_not_waited_for_for_ever(void **state
 	size_t failed;
 
 	rule_set(lab, 0, (struct rule){ INSPECT, 404, "{\"message\":\"No such container\"}" });
-	rule_set(lab, 1, (struct rule){ "/create", 409, "{\"message\":\"Conflict\"}" });
+	rule_set(lab, 1, (struct rule){ "/containers/create", 409, "{\"message\":\"Conflict\"}" });
 	up(lab);
 	create(lab);
 	failed = expect_event(lab, ENGINE_REPLICA_FAILED);
