@@ -44,8 +44,7 @@
 
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
 
-/* How long the network of an ended job is kept: a client that submits one job after the other gets the same network
- * again. */
+/* How long an ended job's network is kept for the next job. */
 enum { POOLED_NETWORK_MS = 2000 };
 /* Choice: a client has 30 s for the head of a request, and one address may have a quarter of the listener's connections. */
 enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
@@ -63,8 +62,7 @@ struct wiring {
 	struct gcs_host *gcs;
 	char *state_dir;     /* absolute, without links, so that the checked directory is the one that gets opened */
 	struct token *token; /* NULL: no token is required */
-	char *token_file; /* file with the environment's token, for commands; NULL: no token there, or an option names a
-	                   * file */
+	char *token_file; /* has the environment's token, for commands; NULL: none there, or an option names a file */
 	char *trials_dir;
 	struct host_names host_names;
 	char *adc, *wheels; /* absolute paths without links */
@@ -417,8 +415,7 @@ static enum status retention_start(struct wiring *wiring, struct error *err)
 			      &wiring->machinery.retention, err);
 }
 
-/* Opens the clock, then the store, and then saves the clock's settings, because only the holder of the store's lock may
- * write them. */
+/* Opens the clock, then the store, then saves the clock's settings: only the holder of the store's lock may write them. */
 static enum status clock_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
@@ -504,8 +501,7 @@ static enum status token_put(struct wiring *wiring, struct error *err)
 		       : STATUS_OK;
 }
 
-/* Finds the state directory. With a token, no other user may have access to it: its keys give the same access as the
- * token. Choice: without a token, every user may call the API anyway, so this is only a warning. */
+/* Finds the state directory. Its keys give access as a token does. Choice: with a token, no other user may open it; else warn. */
 static enum status keys_find(struct wiring *wiring, struct error *err)
 {
 	return state_dir_find(wiring->config->state_dir, wiring->token != NULL, &wiring->state_dir, err);

@@ -77,8 +77,7 @@ struct session {
 	nghttp2_session *http2;
 	struct stream *streams;
 	struct hold bodies, answers;
-	/* Decompressed bytes of refused heads, and bytes beyond the limit of other heads. Limited, because a client
-	 * can compress 500 MB to 2.5 MB. */
+	/* Decompressed bytes that are dropped. Limited, because a client can compress 500 MB to 2.5 MB. */
 	size_t useless_head_bytes;
 	size_t block_bytes, block_frames; /* of the head that is arriving, compressed */
 	bool block_is_claimed;            /* the head belongs to a stream of ours */
@@ -185,8 +184,7 @@ static bool head_count(struct session *session, struct stream *stream, size_t by
 	return false;
 }
 
-/* Counts the frames of heads before nghttp2 decompresses them, which it does even for a head that belongs to no
- * stream. */
+/* Counts the frames of heads before nghttp2 decompresses them, even those of a head without a stream. */
 static int on_begin_frame(nghttp2_session *http2, const nghttp2_frame_hd *head, void *arg)
 {
 	struct session *session = arg;
@@ -238,8 +236,7 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 
 static int request_look(struct session *session, struct stream *stream);
 
-/* Drops the body of a refused call, or a body that is too large; the error is sent after the body's end, because
- * some clients do not understand an earlier answer (curl 7.88). */
+/* Drops a refused or too large body. The error is sent at its end: curl 7.88 does not understand an earlier one. */
 static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *data, size_t length,
 		   void *arg)
 {

@@ -253,18 +253,20 @@ int stop_main(struct invocation *invocation)
 /* ---- status ---- */
 
 /* Prints one line. Control characters in the values are replaced, because the values come from a server. */
+enum { NAME_WIDTH = 9 };
+
 static void line_print(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void line_print(const char *name, const char *format, ...)
 {
-	struct text line AUTO_TEXT = { 0 };
+	struct text line AUTO_TEXT = { 0 }, wrapped AUTO_TEXT = { 0 };
 	va_list values;
 
 	va_start(values, format);
 	text_vprintf(&line, format, values);
 	va_end(values);
-	text_make_harmless(line.data);
-	printf("%-9s%s\n", name, line.data);
+	text_wrap(&wrapped, line.data, NAME_WIDTH);
+	printf("%-*s%s\n", NAME_WIDTH, name, wrapped.length ? wrapped.data : "");
 }
 
 void retention_write(struct text *text, const json_t *retention)

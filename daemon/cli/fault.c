@@ -10,6 +10,7 @@
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/table.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
 #define FAULTS "/_trainyard/v1/faults"
@@ -207,7 +208,7 @@ int clock_main(struct invocation *invocation)
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *step = NULL;
 	AUTO(json) json_t *clock = NULL;
-	struct text text AUTO_TEXT = { 0 };
+	struct text text AUTO_TEXT = { 0 }, wrapped AUTO_TEXT = { 0 };
 	int exit_code;
 
 	if (invocation->words[0] && advance_read(invocation, &step, &err))
@@ -220,6 +221,8 @@ int clock_main(struct invocation *invocation)
 	if (wants_json(invocation))
 		return json_print(clock);
 	clock_write(&text, clock);
-	text_puts(&text, json_true_at(clock, "steppable") ? "\n" : " (not steppable: serve --clock steppable)\n");
-	return main_output(&text);
+	text_puts(&text, json_true_at(clock, "steppable") ? "" : " (not steppable: serve --clock steppable)");
+	text_wrap(&wrapped, text.data ? text.data : "", 0);
+	text_putc(&wrapped, '\n');
+	return main_output(&wrapped);
 }

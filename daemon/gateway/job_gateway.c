@@ -53,8 +53,7 @@ struct job_gateway {
 	struct relay *relay;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
 		*rpc_families; /* rpc_families: the last elements of families */
-	/* The families at CLOUD_ADDRESS, without Cloud Storage: AWS's libraries PUT a token there to learn whether they
-	 * run on AWS, and storage would take this for an upload. */
+	/* Those at CLOUD_ADDRESS, without Cloud Storage: AWS's libraries PUT a token there, which would be an upload. */
 	struct family metadata_alone[2];
 	struct metadata_context metadata;
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
@@ -453,8 +452,7 @@ static bool is_closing(const struct gateways *gateways, uint32_t address)
 	return gateway != NULL;
 }
 
-/* Waits until no earlier gateway at @address is closing, at most ADDRESS_WAIT_S. A job that takes over the network of an
- * ended job may find the latter's gateway still closing. */
+/* Waits, at most ADDRESS_WAIT_S, until the gateway of an ended job that had this address is closed. */
 static void address_await(struct gateways *gateways, uint32_t address)
 {
 	struct timespec until;

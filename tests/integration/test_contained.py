@@ -161,7 +161,7 @@ def test_clean_leaves_a_daemon_in_a_container_alone(contained, engine):
     contained.kill9()
     wait_until(lambda: not engine.inspect(contained.id)["State"]["Running"], what="the daemon's end")
     done = subprocess.run(clean, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.count("removed") == 2, done
+    assert done.stdout.count("removed") == 3, done
     contained.remove()
     contained.start()  # for the end of the test
     contained.cancel(job)

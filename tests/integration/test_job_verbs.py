@@ -12,6 +12,7 @@ import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, program, script
 from support.engine import IMAGE, NO_ENGINE
+from support.storage import Storage
 from support.verbs import environment, on_terminal, started, verb
 from support.vertex import RUNS_ON, Vertex, custom_job, pipeline, tuning_job
 from support.wait import wait_until
@@ -351,8 +352,9 @@ def test_what_is_printed_fits_the_terminal(yard, columns):
     version_run() without text_wrap(); columns that are not optional and stay in widths_fit(); requests without target_write()."""
     job = yard.create(script("echo the last words; exit 3"))
     verb(yard, "wait", job, code=1)
+    assert Storage(yard, "printed").put("a/b.txt", b"x").status == 200
     for words in (["jobs"], ["describe", job], ["why", job], ["wait", job], ["queue"], ["gpus"], ["status"], ["clock"], ["version"],
-                  ["requests"], ["requests", "--failed"], ["fault", "ls"], ["jobs", "--all"], ["ls", "-l", "gs://**"],
+                  ["requests"], ["requests", "--failed"], ["fault", "ls"], ["jobs", "--all"], ["ls", "-l", "gs://printed"],
                   *([["help"], ["run", "--help"], ["serve", "--help"]] if columns >= 80 else []), ["doctor"]):
         said, _ = on_terminal(yard, *words, columns=columns, env={"NO_COLOR": "1"})
         assert not re.search(r"\033\[[0-9;]*m", said), (words, said)
@@ -479,7 +481,7 @@ def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
         said = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--name", f"filed_{family}")
         assert said == "from the file\n"
     planned = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--plan")
-    assert f"  {IMAGE} on n1-standard-4: " in planned and "Unlike in the cloud" in planned and "n1-standard-4 has 4" in planned
+    assert f" {IMAGE} on n1-standard-4: " in planned and "Unlike in the cloud" in planned and "n1-standard-4 has 4" in planned
 
 
 def test_a_page_has_the_same_text_read(yard):
@@ -501,7 +503,7 @@ def test_submit_takes_whole_jobs_as_json(yard, tmp_path):
         file = tmp_path / "job.json"
         file.write_text(json.dumps(body))
         assert verb(yard, "submit", "-f", str(file), "--project", yard.project) == "whole\n"
-        assert f"  {IMAGE} on n1-standard-4: " in verb(yard, "submit", "-f", str(file), "--project", yard.project, "--plan")
+        assert f" {IMAGE} on n1-standard-4: " in verb(yard, "submit", "-f", str(file), "--project", yard.project, "--plan")
 
 
 @pytest.mark.parametrize("text,code,said", [
