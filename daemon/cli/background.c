@@ -265,6 +265,7 @@ static void line_print(const char *name, const char *format, ...)
 	va_start(values, format);
 	text_vprintf(&line, format, values);
 	va_end(values);
+	text_make_harmless(line.data);
 	text_wrap(&wrapped, line.data, NAME_WIDTH);
 	printf("%-*s%s\n", NAME_WIDTH, name, wrapped.length ? wrapped.data : "");
 }
