@@ -60,8 +60,8 @@ DEFINE_AUTO(session, struct session *, session_free)
 
 /* Takes bytes that have arrived. False: close the connection after session_send() has nothing left. */
 bool session_receive(struct session *session, const void *data, size_t length);
-/* Returns the number of the next bytes to send, which are valid until the next call of a function of this file; 0:
- * none for now; -1: close the connection. */
+/* Sets *ret_data to the next bytes to send, which are valid until the next call of a function of this file. Returns their
+ * number; 0: there is nothing to send at the moment; -1: the connection has to be closed. */
 ssize_t session_send(struct session *session, const uint8_t **ret_data);
 /* True while the session may still receive or send anything. */
 bool session_lives(const struct session *session);

@@ -44,8 +44,12 @@ def git(*words):
 
 def test_the_example_of_each_recipe_changes_the_recipes_files():
     """Broken: an example whose commit is rebased away; the commit of another recipe as the example."""
-    if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository").strip() == "true":
-        pytest.skip("the history is not here")
+    try:
+        is_whole = (ROOT / ".git").exists() and git("rev-parse", "--is-shallow-repository").strip() == "false"
+    except (OSError, subprocess.CalledProcessError):  # no git, or a checkout that belongs to another user
+        is_whole = False
+    if not is_whole:
+        pytest.skip("an archive or a shallow clone has no history to look into")
     recipes = re.split(r"^### ", (ROOT / "CONTRIBUTING.md").read_text().split("## Tests")[0], flags=re.MULTILINE)[1:]
     assert len(recipes) > 4
     for recipe in recipes:

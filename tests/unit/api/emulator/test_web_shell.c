@@ -232,7 +232,7 @@ TEST(a_session_goes_on_without_a_reader_for_a_time)
 	assert_true(shell_session_type(second.session, 0, "ab", 2));
 	assert_false(shell_session_type(second.session, 5, "x", 1));
 	assert_reads(&second, "d");
-	/* The second reader's connection is lost, and nobody has noticed. */
+	/* The second reader's connection is lost, which the session does not know yet. */
 	assert_true(shell_session_resume(sessions, "a", 7, &third));
 	assert_int_equal(shell_reader_read(&second, printed, sizeof(printed), 0), -1);
 	shell_reader_leave(&second);
