@@ -24,7 +24,7 @@ struct config_item {
 		/* the environment variable from which the default is computed, named in errors; NULL: none */
 		compute_from;
 	bool (*valid)(const char *value);
-	/* Like valid(), but sets an error that gives the reason, where this says more than @expected; NULL: none. */
+	/* Used instead of valid(), where the error can say more than @expected: sets it. NULL: valid() is used. */
 	enum status (*check)(const char *value, struct error *err);
 	const char *expected;       /* what valid() accepts, in words: "ADDR:PORT, such as ..." */
 	const char *advice;         /* the user's remedy for an invalid value; NULL: none */

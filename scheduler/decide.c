@@ -514,7 +514,8 @@ static void decide_closing(struct decision *decision, const struct job_run *run,
 	if (decision->order_count || run->last_words != OUTPUT_STORED)
 		return;
 	decision_change(decision, run, run->row->outcome);
-	/* Since then only the cleanup was waited for; a trial that follows may have started meanwhile. */
+	/* The replicas ended at over_us; after that the job waited only for its cleanup. A later end could overlap with the
+	 * start of the next trial. */
 	decision->change.ended_us = run->over_us ? run->over_us : context->wall_us;
 }
 

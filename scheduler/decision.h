@@ -26,7 +26,7 @@ struct decision_context {
 	int64_t wall_us, mono_us;
 	const char *engine_away; /* the engine's error text while it is unreachable; NULL: it is reachable */
 	const char *lost_node;   /* the node with the lost engine; NULL: the only node, or all nodes */
-	unsigned engine_loss;    /* counts the losses of the engine's connection, from 1 */
+	unsigned engine_loss;    /* how often the connection to the engine was lost since the daemon began */
 };
 
 struct decision {

@@ -138,7 +138,7 @@ void observe_exit(struct scheduler *scheduler, struct job_run *run, struct repli
 	if (status->finished_ns > 0)
 		replica->ended_us =
 			clock_from_outside_ns(scheduler->reconciler.clock, status->finished_ns) / 1000;
-	if (!replica->ordered) { /* an end by an injected fault keeps the values that the fault gave it */
+	if (!replica->ordered) { /* otherwise an injected fault has ended it, and has set these values itself */
 		replica->exit_code = status->exit_code;
 		replica->out_of_memory = status->out_of_memory;
 		replica->of_itself = status->witnessed;

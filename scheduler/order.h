@@ -30,7 +30,9 @@ enum order_verb {
 struct order {
 	enum order_verb verb;
 	unsigned of;  /* index of the replica, or the role */
-	unsigned how; /* STOP: grace in seconds; LINK: enum link_request; IMAGE: which of the job's nodes */
+	/* STOP: the grace in seconds; LINK: enum link_request (cut, restored, slowed …); IMAGE: index of the node that
+	 * needs the image. */
+	unsigned how;
 	int64_t bytes_per_s; /* LINK: of a slow one */
 };
 

@@ -13,8 +13,8 @@ enum {
 	READER_KEPT = 2,   /* more connections, one for each thread with priority */
 	READER_SHARE = 4,  /* of READER_LIMIT, for each owner of work that is a job */
 	READER_OWNED = 12, /* of READER_LIMIT, for all such owners together */
-	READER_TIME_US = 10 *
-		1000000, /* limit for the queries of a loan, and for a caller's wait */
+	/* Two limits: for all queries of one borrowed connection together, and for the wait for a free connection. */
+	READER_TIME_US = 10 * 1000000,
 	READER_REST_US = 20 * 1000000, /* a connection that is unused for longer frees its cached pages */
 };
 

@@ -252,7 +252,7 @@ enum status state_writer_open(struct connection *connection, struct logs_writer 
 	writer->handed = logs_writer_reached(logs);
 	pthread_mutex_init(&writer->lock, NULL);
 	sqlite3_update_hook(connection->db, on_row, &writer->touched);
-	outbox_hand_over(writer); /* now, so that the first caller can rely on the logs */
+	outbox_hand_over(writer); /* log entries that an earlier daemon did not hand over: before the first call is answered */
 	rc = group_writer_open(connection, clock, "state",
 			       &(struct group_hooks){ transaction_begun, transaction_committed, writer },
 			       &writer->group, err);

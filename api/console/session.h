@@ -33,8 +33,8 @@ void console_sessions_free(struct console_sessions *sessions);
  * the sessions. */
 bool console_session_check(void *arg, const char *cookies, const char *proof);
 
-/* Handlers of rows that need no token, except the last. Their context: the sessions; NULL: the daemon requires no
- * token, and the answers are empty objects. */
+/* Handlers of methods: console_ticket_make() needs a token, the others do not. Their context: the sessions; NULL: the
+ * daemon requires no token, and the answers are empty objects. */
 enum status console_session_begin(struct call *call, struct error *err);
 enum status console_session_end(struct call *call, struct error *err);
 enum status console_ticket_make(struct call *call, struct error *err);

@@ -13,8 +13,8 @@ struct discovery_api;
 
 struct discovery_entry {
 	const struct discovery_api *api;
-	const struct route *routes; /* a family's; rows without a doc are left out */
-	const struct route *more;   /* routes of another family that belong to the same API; NULL: none */
+	const struct route *routes; /* the methods to describe; rows without a doc are left out */
+	const struct route *more;   /* a second table of methods of the same API; NULL: none */
 };
 
 struct discovery {

@@ -26,7 +26,9 @@ struct exchange_rules {
 	const struct call_gate *gate; /* NULL: none */
 	struct guard guard;
 	size_t body_limit_bytes;
-	size_t unknown_body_limit_bytes; /* for open rows, while the client has not authenticated but others must */
+	/* A smaller limit, if the daemon requires a token: for a client without one, which calls a method that needs
+	 * none. */
+	size_t unknown_body_limit_bytes;
 	atomic_size_t *bodies;           /* pool that counts the memory of bodies; NULL: not counted */
 	/* Held while a body of LARGE_BODY_BYTES or more exists as a JSON tree: such trees take up to a hundred times
 	 * its size, and each connection may send one. */

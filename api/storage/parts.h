@@ -45,7 +45,7 @@ enum status bucket_name_check(const char *name, struct error *err);
 struct object_form {
 	char *name;         /* NULL: not said */
 	char *content_type; /* NULL: not said */
-	json_t *metadata;   /* other members that are stored, as in struct object; never NULL */
+	json_t *metadata;   /* the other members to store, as JSON: see metadata in struct object; never NULL */
 	bool expects_crc32c, expects_md5;
 	uint32_t crc32c;
 	unsigned char md5[16];

@@ -10,7 +10,7 @@
 #include "daemon/base/memory.h"
 #include "store/objects/objects.h"
 
-/* Choice: no pattern can match a longer text, so longer ones are refused unseen. */
+/* Texts that are longer are refused without a match: none of the patterns allows so long a text. */
 enum { MATCHED_BYTES_MAX = 4096 };
 
 DEFINE_AUTO(regex, pcre2_code *, pcre2_code_free)

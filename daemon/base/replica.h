@@ -22,12 +22,13 @@ static inline bool replica_keys_equal(const struct replica_key *one, const struc
 	       one->index == other->index && one->restart == other->restart;
 }
 
-/* A position in a container's stream: the line with the latest time, and @behind lines after it with earlier times (the
- * engine's clock was set back). Of the next line, a long one, @parts parts were read. All zero: nothing was read. */
+/* How far a container's stream was read. All zero: nothing was read. */
 struct log_reach {
-	int64_t time_ns; /* time of the line by the engine's clock, unchanged */
-	int64_t behind;
-	int64_t parts, parts_ns; /* parts_ns: the time of the line that the parts belong to */
+	int64_t time_ns; /* the latest time of a line that was read, by the engine's clock, unchanged */
+	int64_t behind;	 /* lines that were read after it and have earlier times, because the engine's clock was set back */
+	/* A long line comes in parts. If only the first parts of the next line were read: their number, and the line's
+	 * time. */
+	int64_t parts, parts_ns;
 };
 
 /* The positions of both streams: stdout, stderr. */

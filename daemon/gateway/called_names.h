@@ -31,8 +31,9 @@ struct called_names_options {
 	uint32_t address; /* host byte order */
 	bool is_carried;  /* the address is on no interface of this machine: connections come by called_names_put() */
 	struct device_peers peers;
-	const struct family *served,
-		*served_rpc; /* the families for callers of served names, by REST (served) and by gRPC (served_rpc) */
+	/* The methods that answer programs in containers which call a Google host that is served here: by REST, and by
+	 * gRPC. */
+	const struct family *served, *served_rpc;
 };
 
 struct called_names;

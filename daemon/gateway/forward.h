@@ -10,7 +10,7 @@
 enum { FORWARD_MAX = 64 };
 
 enum forward_kind {
-	FORWARD_BYTES,     /* bytes pass unchanged: the server has a certificate for the called name */
+	FORWARD_BYTES,     /* bytes pass unchanged: the server has a certificate for the host name that the client called */
 	FORWARD_PLAIN,     /* TLS ends here */
 	FORWARD_TLS,       /* TLS ends here; a new TLS connection goes to the server */
 	FORWARD_TLS_ADDED, /* the client uses no TLS; the connection to the server does */

@@ -77,7 +77,7 @@ struct link {
 	/* Job networks are not interfaces of this machine, and it cannot join them: their reach is carried
 	 * (docker_tunnel.h). */
 	bool is_far;
-	bool may_be_far;    /* is_far is not known yet: the first network that is made shows it (docker_network.c) */
+	bool may_be_far;    /* is_far is not known yet: docker_network.c sets it when the first network was made */
 	void (*then)(struct docker *docker); /* the next step of connecting, after the current check */
 	/* docker_elsewhere.h. is_marked: this daemon's marker is in the engine. challenged: this daemon has removed
 	 * another daemon's marker, and waits whether it comes back. mark_again: this daemon's marker was removed and

@@ -275,8 +275,8 @@ static void reading_end(struct follower *follower)
 		open_stream(follower, STAGE_FOLLOW);
 }
 
-/* Called when a stream breaks. Lines behind an unfinished one may have been handed over, so the next reading has to
- * begin at the time of the unfinished line. */
+/* Called when a stream breaks. A line of the other stream (stderr, stdout) may have been handed over after an unfinished
+ * line began, so the next reading has to begin at the time of the unfinished line. */
 static void unfinished_note(struct follower *follower)
 {
 	const int64_t begun_ns = frames_unfinished_ns(&follower->frames);
