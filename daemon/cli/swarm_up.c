@@ -194,6 +194,22 @@ static void failure_print(const struct up *up, const struct swarm_node *node, co
 		up->made.name, node->name, node->name, node->name);
 }
 
+/* Asks the node's engine through the agent, and repeats it until it answers, the agents' deadline at most: an agent
+ * that has just started does not listen at once, and the network reaches it a little later still. */
+static enum status agent_reach(const struct up *up, const char *url, struct error *err)
+{
+	for (;;) {
+		struct error why AUTO_ERROR = { 0 };
+		enum status rc = docker_reach(url, &why);
+
+		if (!rc)
+			return STATUS_OK;
+		if (clock_mono_us(&system_clock) > up->until_us)
+			return error_set(err, rc, NULL, "%s", main_words(&why));
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
 /* Returns true if the node's engine answers through the agent. */
 static bool node_reach(const struct up *up, const struct swarm_node *node)
 {
@@ -209,7 +225,7 @@ static bool node_reach(const struct up *up, const struct swarm_node *node)
 		failure_print(up, node, agent);
 		return false;
 	}
-	if (docker_reach(url, &err) == STATUS_OK)
+	if (agent_reach(up, url, &err) == STATUS_OK)
 		return true;
 	fprintf(stderr,
 		"trainyard: the agent of the node %s runs, but is not reached: %s\n"
