@@ -445,7 +445,7 @@ static enum movement flow_move(struct flow *flow, bool *moved, char *why, size_t
  * the rest is then dropped. False: the client's end broke. */
 static bool out_move(struct flow *out, bool *moved)
 {
-	char ignored[ENDPOINT_PROBLEM_SIZE];
+	char ignored[ENDPOINT_PROBLEM_SIZE] = "";
 	const enum movement movement = flow_move(out, moved, ignored, sizeof(ignored));
 
 	if (movement == SINK_BROKE) {
@@ -488,7 +488,7 @@ void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_
 {
 	AUTO(string) char *memory = memory_calloc(2, sizeof(struct flow));
 	struct flow *out = (struct flow *)(void *)memory, *in = out + 1;
-	char ignored[ENDPOINT_PROBLEM_SIZE];
+	char ignored[ENDPOINT_PROBLEM_SIZE] = "";
 	bool moved, goes_on = true;
 
 	out->from_wire = in->to_wire = client;
