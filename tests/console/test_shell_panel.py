@@ -87,9 +87,9 @@ def test_size_and_paste(browser, yard, job):
     assert second.split()[0] < first.split()[0] and int(second.split()[1]) < int(first.split()[1])
     browser.type("until [ \"$(stty size)\" = '%s' ]; do sleep 0.1; done; echo fits: | tr f F\n" % second)
     browser.until(f"{SHOWN}.includes('Fits:')")
-    browser.type("printf '\\033[?2004h'; cat -v\n")
-    browser.value("new Promise((resolve) => setTimeout(resolve))")
-    browser.until(f"{SHOWN}.trimEnd().endsWith('cat -v')")
+    # What is shown after the mode was set tells that it is set.
+    browser.type("printf '\\033[?2004hset: '; echo | tr '\\n' S; cat -v\n")
+    browser.until(f"{SHOWN}.trimEnd().endsWith('set: S')")
     browser.value("(() => { const data = new DataTransfer(); data.setData('text/plain', 'pa\\x1b[201~sted\\r\\nlast\\n'); "
                   "document.querySelector('.t-keyboard').dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})); })()")
     browser.type("\n")

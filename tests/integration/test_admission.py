@@ -100,7 +100,7 @@ def test_memory_running_out_is_told_as_such(new_daemon, host):
     if min(available, host[1]) < 2 * SMALL_BYTES:
         pytest.skip("too little memory for a machine that uses up its own")
     daemon = start(new_daemon)
-    job = daemon.run(on_machine("tail /dev/zero", SMALL), expect="FAILED")
+    job = daemon.run(on_machine("tail /dev/zero", SMALL), expect="FAILED", timeout=180)
     assert job["errorMessage"].startswith(OOM), job
 
 

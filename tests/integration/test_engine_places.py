@@ -11,6 +11,7 @@ from support import far_engine
 from support.daemon import program, script, text_of
 from support.engine import IMAGE
 from support.verbs import environment
+from support.wait import wait_until
 from support.vertex import Vertex, custom_job
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")
@@ -66,6 +67,7 @@ def runs_jobs(daemon):
     daemon.wait_lines(job_id)
     daemon.kill9()
     daemon.start()
+    wait_until(lambda: daemon.log().count("engine-up") == 2, 60, daemon.log)  # until then it has no engine to ask for the program
     daemon.until(job_id, "RUNNING")
     said = subprocess.run([program(), "shell", job_id, "--", "sh", "-c", "cat; touch /tmp/end"], input="typed\n", text=True,
                           capture_output=True, timeout=60, env=environment(daemon))
