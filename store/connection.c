@@ -156,41 +156,14 @@ static enum status settings_apply(struct connection *connection, struct error *e
 	return connection_exec(connection, roles[connection->role].settings, err);
 }
 
-/* Syncs the file itself, and its name in the directory. */
 static enum status file_sync(sqlite3 *db, const char *path, struct error *err)
 {
-	AUTO(string) char *dir = memory_strdup(path);
-	char *slash = strrchr(dir, '/');
 	sqlite3_file *file = NULL;
-	int fd;
 
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
 	if (file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) != SQLITE_OK)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot sync %s: %s", path, strerror(errno));
-	if (!slash)
-		return STATUS_OK;
-	*slash = '\0';
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		fdatasync(fd); /* ignore errors: some file systems cannot sync a directory */
-		close(fd);
-	}
 	return STATUS_OK;
-}
-
-/* Makes the schema of a new file. The many small steps are not synced, because the file holds no data yet. At the end the
- * file is synced: its header announces a write-ahead log. The log with the schema is synced by the first commit, before
- * that commit is answered. After a power failure in between, the database is empty or has the whole schema. */
-static enum status schema_make(struct connection *connection, const char *path, struct error *err)
-{
-	/* auto_vacuum has no effect on a file that already has a page. */
-	enum status rc = connection_exec(
-		connection,
-		"PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL", err);
-
-	if (!rc)
-		rc = migrations_run(connection->db, roles[connection->role].migrations, err);
-	return rc ? rc : file_sync(connection->db, path, err);
 }
 
 /* Reads the schema, so that an unreadable file is reported when it is opened and not by the first statement. */
@@ -201,14 +174,11 @@ static enum status schema_read(struct connection *connection, struct error *err)
 
 /* Makes the database's files readable by their owner only, in any directory: they hold secrets and environments of jobs.
  * SQLite copies the database's mode to its -wal and -shm files; existing files may have the wider mode of an old release.
- * An existing file is not opened here, because closing it would release SQLite's locks. True: the database is new. */
-static bool files_keep_private(const char *path)
+ * An existing file is not opened here, because closing it would release SQLite's locks. */
+static void files_keep_private(const char *path)
 {
 	static const char *const endings[] = { "", "-wal", "-shm" };
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd >= 0)
-		close(fd);
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		struct text name AUTO_TEXT = { 0 };
 		struct stat facts;
@@ -219,7 +189,6 @@ static bool files_keep_private(const char *path)
 		if (lstat(name.data, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_mode & 077)
 			chmod(name.data, 0600);
 	}
-	return fd >= 0;
 }
 
 /* Finds the reason why SQLite cannot write beside @path: the errno of writing an unnamed temporary file there. 0: it works,
@@ -289,24 +258,83 @@ static int commit_refuse(void *arg)
 	return ((const struct connection *)arg)->transacts;
 }
 
+/* Makes the schema, and syncs the file once at the end. Until then no other process knows the file, so it needs neither
+ * a journal on disk nor locks. */
+static enum status schema_make(struct connection *connection, const char *path, struct error *err)
+{
+	/* auto_vacuum has no effect on a file that already has a page; the file's header announces the write-ahead log. */
+	enum status rc = connection_exec(connection,
+					 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF;"
+					 "PRAGMA journal_mode = MEMORY; PRAGMA auto_vacuum = INCREMENTAL",
+					 err);
+
+	if (!rc)
+		rc = migrations_run(connection->db, roles[connection->role].migrations, err);
+	if (!rc)
+		rc = connection_exec(connection, "PRAGMA journal_mode = WAL", err);
+	return rc ? rc : file_sync(connection->db, path, err);
+}
+
+/* What SQLite left beside an earlier file of this name belongs to that file: a new one must not take it for its own. */
+static void leftovers_remove(const char *path)
+{
+	static const char *const endings[] = { "-journal", "-wal", "-shm" };
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		AUTO(string) char *name = memory_printf("%s%s", path, endings[i]);
+
+		unlink(name);
+	}
+}
+
+/* Makes the database under another name and renames it: after a power failure it is missing or whole. The directory is
+ * synced by SQLite, with the first commit: that makes the write-ahead log, another file in it. */
+static enum status file_make(const char *path, enum connection_role role, struct error *err)
+{
+	AUTO(string) char *unfinished = memory_printf("%s.new", path);
+	AUTO(connection) struct connection *connection = memory_calloc(1, sizeof(*connection));
+	enum status rc;
+	int fd;
+
+	connection->role = role;
+	unlink(unfinished);
+	leftovers_remove(unfinished);
+	leftovers_remove(path);
+	fd = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	if (sqlite3_open_v2(unfinished, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		rc = database_error(connection->db, err, "open");
+	else
+		rc = schema_make(connection, unfinished, err);
+	if (rc)
+		return open_fail(connection->db, path, rc, err);
+	connection_close(TAKE(connection));
+	if (rename(unfinished, path) != 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot rename %s to %s: %s", unfinished, path,
+				 strerror(errno));
+	return STATUS_OK;
+}
+
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err)
 {
 	AUTO(connection) struct connection *connection = memory_calloc(1, sizeof(*connection));
-	bool is_new = false;
 	enum status rc = STATUS_OK;
+	struct stat facts;
 
 	connection_library_begin();
 	connection->role = role;
+	if (roles[role].flags & SQLITE_OPEN_CREATE && lstat(path, &facts) != 0 && errno == ENOENT)
+		rc = file_make(path, role, err);
+	if (rc)
+		return rc;
 	if (roles[role].flags & SQLITE_OPEN_CREATE)
-		is_new = files_keep_private(path);
+		files_keep_private(path);
 	if (sqlite3_open_v2(path, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
 		return open_fail(connection->db, path, database_error(connection->db, err, "open"), err);
-	if (is_new)
-		rc = schema_make(connection, path, err);
-	if (!rc)
-		rc = settings_apply(connection, err);
+	rc = settings_apply(connection, err);
 	if (!rc && roles[role].migrations)
 		rc = migrations_run(connection->db, roles[role].migrations, err);
 	if (!rc && !roles[role].migrations)
