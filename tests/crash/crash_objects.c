@@ -209,6 +209,15 @@ static bool count_check(struct world *world, const char *directory, const char *
 	       complain(world, "%s has %u files, not %lld", directory, found, (long long)wanted);
 }
 
+/* A session has no file until the first bytes come. */
+static bool uploads_check(struct world *world)
+{
+	unsigned found = files_below(world, "uploads");
+	int64_t most = number_read(world, "storage.db", "SELECT count(*) FROM session WHERE answer IS NULL");
+
+	return found <= most || complain(world, "%u files for %lld sessions", found, (long long)most);
+}
+
 /* state.db keeps what was promised, and loses nothing. */
 static bool promise_check(struct world *world, int answered)
 {
@@ -230,7 +239,7 @@ static bool objects_check(struct world *world, int answered)
 	if (world->power_lost)
 		return true; /* files may be left that the index does not know: it has forgotten them */
 	return count_check(world, "blobs", "SELECT count(DISTINCT blob) FROM object") &&
-	       count_check(world, "uploads", "SELECT count(*) FROM session WHERE answer IS NULL") &&
+	       uploads_check(world) &&
 	       count_check(world, "gs", "SELECT count(*) FROM object");
 }
 
