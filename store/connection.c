@@ -276,7 +276,7 @@ static enum status schema_make(struct connection *connection, const char *path, 
 }
 
 /* What SQLite left beside an earlier file of this name belongs to that file: a new one must not take it for its own. */
-static void leftovers_remove(const char *path)
+static void orphans_remove(const char *path)
 {
 	static const char *const endings[] = { "-journal", "-wal", "-shm" };
 
@@ -298,8 +298,8 @@ static enum status file_make(const char *path, enum connection_role role, struct
 
 	connection->role = role;
 	unlink(unfinished);
-	leftovers_remove(unfinished);
-	leftovers_remove(path);
+	orphans_remove(unfinished);
+	orphans_remove(path);
 	fd = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);

@@ -46,7 +46,7 @@ static void a_new_store_is_synced_seven_times(void **state)
 	assert_int_equal(syncs, FILES + LOGS + DIRECTORIES + COMMIT);
 }
 
-/* Broken: leftovers_remove() that does nothing: the new database has the job of the old one. */
+/* Broken: orphans_remove() that does nothing: the new database has the job of the old one. */
 static void a_log_of_a_file_that_is_gone_is_not_the_new_ones(void **state)
 {
 	BENCH(state);
