@@ -109,9 +109,8 @@ static enum status place_find(struct shell_sessions *sessions, const struct repl
 			free_place = place;
 			continue;
 		}
-		if (!replica_keys_equal(&(*place)->replica, replica))
-			continue;
-		of_replica++;
+		of_replica += replica_keys_equal(&(*place)->replica, replica);
+		/* Of any replica: shell_session_find() knows no more than the id. */
 		if (strcmp((*place)->id, id) == 0)
 			return error_set(err, STATUS_ALREADY_EXISTS, NULL,
 					 "A terminal session with this id is open already.");
@@ -327,10 +326,13 @@ bool shell_session_resume(struct shell_sessions *sessions, const char *id, uint6
 
 /* ---- sessions without a reader ---- */
 
-/* Under the lock. NULL: none; *ret_next_us: when one will be, or INT64_MAX. */
-static struct shell_session *overdue_find(struct shell_sessions *sessions, int64_t *ret_next_us)
+/* Takes all sessions that were left for too long, with their holds. Under the lock. Returns their number; *ret_next_us: when
+ * the next one will be, or INT64_MAX. */
+static size_t overdue_take(struct shell_sessions *sessions, struct shell_session *overdue[SESSIONS_MAX],
+			   int64_t *ret_next_us)
 {
 	const int64_t now_us = clock_mono_us(&system_clock);
+	size_t count = 0;
 
 	*ret_next_us = INT64_MAX;
 	for (size_t i = 0; i < SESSIONS_MAX; i++) {
@@ -339,13 +341,35 @@ static struct shell_session *overdue_find(struct shell_sessions *sessions, int64
 		if (!session || !session->is_left)
 			continue;
 		if (sessions->closing || session->left_until_us <= now_us) {
-			session->is_left = false; /* its hold is the caller's */
-			return session;
-		}
-		if (session->left_until_us < *ret_next_us)
+			session->is_left = false;
+			overdue[count++] = session;
+		} else if (session->left_until_us < *ret_next_us) {
 			*ret_next_us = session->left_until_us;
+		}
 	}
+	return count;
+}
+
+static void *end_main(void *arg)
+{
+	shell_session_end(arg);
 	return NULL;
+}
+
+/* Ends them side by side: an engine that does not answer is waited for once, and not once for each. */
+static void overdue_end(struct shell_session *const *overdue, size_t count)
+{
+	pthread_t threads[SESSIONS_MAX];
+	bool runs[SESSIONS_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		runs[i] = i + 1 < count && pthread_create(&threads[i], NULL, end_main, overdue[i]) == 0;
+	for (size_t i = 0; i < count; i++)
+		if (!runs[i])
+			shell_session_end(overdue[i]);
+	for (size_t i = 0; i < count; i++)
+		if (runs[i])
+			pthread_join(threads[i], NULL);
 }
 
 static void *keeper_main(void *arg)
@@ -354,13 +378,14 @@ static void *keeper_main(void *arg)
 
 	pthread_mutex_lock(&sessions->lock);
 	for (;;) {
+		struct shell_session *overdue[SESSIONS_MAX];
 		int64_t next_us;
-		struct shell_session *session = overdue_find(sessions, &next_us);
+		const size_t count = overdue_take(sessions, overdue, &next_us);
 		const struct timespec next = { .tv_sec = next_us / 1000000, .tv_nsec = next_us % 1000000 * 1000 };
 
-		if (session) {
+		if (count) {
 			pthread_mutex_unlock(&sessions->lock);
-			shell_session_end(session);
+			overdue_end(overdue, count);
 			pthread_mutex_lock(&sessions->lock);
 		} else if (sessions->closing) {
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/shell_session.h: the open terminals, each identified by its replica and an id that its client chose. In
- * memory only. Thread: any.
+/* api/emulator/shell_session.h: the open terminals, each identified by an id that its client chose. In memory only.
+ * Thread: any.
  *
  * The request that streams a session's output reads it. Other requests find it by name, hold it while they send input,
  * and release it; the last release closes the terminal.

@@ -28,6 +28,8 @@ static struct script {
 	bool takes_nothing; /* a write waits until @let_go */
 	atomic_bool let_go;
 	atomic_uint opened, closed, writes;
+	unsigned together; /* a close waits until so many have begun */
+	atomic_uint closing, alone; /* closes that have begun; closes that have waited in vain */
 	atomic_uint columns, rows;
 	struct replica_key replica; /* of the last one */
 	char program[32];
@@ -93,6 +95,10 @@ static void echo_close(struct shell_terminal *terminal)
 {
 	struct echo *echo = (struct echo *)terminal;
 
+	atomic_fetch_add(&script.closing, 1);
+	for (int i = 0; i < ANSWER_WAIT_MS / STEP_MS && script.closing < script.together; i++)
+		step();
+	atomic_fetch_add(&script.alone, script.closing < script.together);
 	pthread_mutex_destroy(&echo->lock);
 	pthread_cond_destroy(&echo->changed);
 	text_deinit(&echo->typed);
