@@ -165,9 +165,9 @@ static void age_print(int64_t since_s)
 
 static void instance_print(const struct orphan_count *count)
 {
-	printf("%s  %zu container%s (%zu running)  %zu network%s", count->instance, count->containers,
-	       count->containers == 1 ? "" : "s", count->running, count->networks,
-	       count->networks == 1 ? "" : "s");
+	printf("%s  %zu container%s (%zu running)  %zu network%s  %zu volume%s", count->instance,
+	       count->containers, count->containers == 1 ? "" : "s", count->running, count->networks,
+	       count->networks == 1 ? "" : "s", count->volumes, count->volumes == 1 ? "" : "s");
 	age_print(count->oldest_s);
 	printf("  %s\n", instance_lock_seen(count->instance) ? "its daemon runs" : "no daemon here");
 }

@@ -39,10 +39,10 @@ struct walk {
 	struct rooms rooms; /* borrowed, except the texts of lacks */
 	struct fleet fleet; /* the same nodes, less what this walk's jobs were given */
 	struct walk_node *nodes;
-	bool devices_held;   /* another process holds some */
+	bool devices_held;   /* another instance has some */
 	json_t *taken_vcpus; /* per project: vCPUs of its running jobs and of jobs admitted in this walk */
 	bool closed;         /* no further job is admitted */
-	bool looks; /* the walk continues in a moment, when the engine has answered about free networks */
+	bool looks; /* the walk continues in a moment, when the engine has answered about free networks or claimed GPUs */
 	bool devices_short; /* no job that wants GPUs is admitted */
 	json_t *projects;   /* projects without further admissions: an object with their names */
 	unsigned logged;    /* why they wait */
@@ -338,29 +338,31 @@ static size_t node_index(const struct walk *walk, const char *name)
 	return name ? i : 0;
 }
 
-/* Claims the assigned devices for this process. False: another process has some of them; the fleet then counts these as
- * held. */
-static bool devices_claim(struct walk *walk, const struct assignment *assignment)
+/* Claims the assigned devices for this daemon; the fleet counts those that another instance has as held. */
+static enum claim devices_claim(struct walk *walk, const struct assignment *assignment)
 {
 	const struct queue_view *view = walk->view;
-	size_t count = 0, held = 0;
+	enum claim worst = CLAIM_OURS;
+	size_t count = 0;
 	struct lease *wanted =
 		view->claim && !assignment->shared ? assignment_leases(assignment, 0, &count) : NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		const size_t node = node_index(walk, wanted[i].node);
+		const enum claim claim = view->claim(view->arg, node, wanted[i].device);
 
-		if (view->claim(view->arg, node, wanted[i].device))
-			continue;
-		fleet_hold(&walk->fleet, node, wanted[i].device);
-		held++;
+		if (claim == CLAIM_REFUSED)
+			fleet_hold(&walk->fleet, node, wanted[i].device);
+		if (claim > worst)
+			worst = claim;
 	}
 	leases_free(wanted, count);
-	walk->devices_held = walk->devices_held || held;
-	return held == 0;
+	walk->devices_held = walk->devices_held || worst == CLAIM_REFUSED;
+	return worst;
 }
 
-/* Finds room for the job, with devices that no other process holds. */
+/* Finds room for the job, with devices that no other instance has. *ret_assignment NULL on success: the engine has not
+ * answered yet whether it is so. */
 static enum status place(struct walk *walk, const struct job_run *run, unsigned **ret_nodes,
 			 struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
 {
@@ -371,15 +373,20 @@ static enum status place(struct walk *walk, const struct job_run *run, unsigned 
 
 		if (rc && *ret_shortage == SHORTAGE_DEVICES && walk->devices_held) {
 			walk->admission->claims_short = true;
-			error_text_join(err, " ", "GPUs are held by another trainyard of this machine.");
+			error_text_join(err, " ", "GPUs are held by another trainyard on this engine.");
 		}
 		if (rc)
 			return rc;
-		if (devices_claim(walk, assignment)) {
+		switch (devices_claim(walk, assignment)) {
+		case CLAIM_OURS:
 			*ret_assignment = TAKE(assignment);
 			return STATUS_OK;
+		case CLAIM_ASKED:
+			return STATUS_OK;
+		case CLAIM_REFUSED:
+			free(TAKE(*ret_nodes));
+			break;
 		}
-		free(TAKE(*ret_nodes));
 	}
 }
 
@@ -393,7 +400,7 @@ static void visit(struct walk *walk, struct job_run *run)
 	walk->fleet.total.usage.project_vcpus = (unsigned)taken_vcpus(walk, run->row->project);
 	switch (place(walk, run, &nodes, &assignment, &shortage, &err)) {
 	case STATUS_OK:
-		if (network_find(walk, fleet_home(&walk->fleet, nodes), run, assignment))
+		if (assignment && network_find(walk, fleet_home(&walk->fleet, nodes), run, assignment))
 			let_in(walk, nodes, run, TAKE(assignment));
 		else
 			walk->closed = walk->looks = true;

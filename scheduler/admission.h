@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scheduler/device_claims.h"
+
 struct decision;
 struct job_entry;
 struct job_run;
@@ -32,9 +34,8 @@ struct node_view {
 struct queue_view {
 	/* Reads a job that so far is only in the store; NULL: it cannot be read now. */
 	struct job_run *(*open)(void *arg, struct job_entry *entry);
-	/* Claims a GPU of a node for this daemon; false: another process of the machine holds it (device_claims.h).
-	 * NULL: no other process is considered. */
-	bool (*claim)(void *arg, size_t node, const char *device);
+	/* Claims a GPU of a node for this daemon. NULL: no other instance is considered. */
+	enum claim (*claim)(void *arg, size_t node, const char *device);
 	void *arg;                           /* of both */
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order in which the jobs are to start */
@@ -52,7 +53,7 @@ struct admission {
 	struct decision *decisions; /* at most one decision per job; each has its run */
 	size_t count;
 	size_t logged; /* as in struct queue_view; counts no log lines of @decisions, which are not stored yet */
-	bool claims_short; /* a job waits because another process holds GPUs: look again later */
+	bool claims_short; /* a job waits because another instance has GPUs: look again later */
 	/* Per node: ask its engine whether an address block for this number of replicas is free; 0: do not ask */
 	unsigned *look_for;
 };

@@ -182,16 +182,17 @@ static void decide_starting(struct decision *decision, const struct job_run *run
 			    const struct decision_context *context)
 {
 	const struct glance glance = glance_at(run);
+	const bool claimed = !context->awaits_devices;
 
 	if (glance.missing && (!has_images(run) || run->network != NETWORK_READY))
 		decide_fetch(decision, run);
-	else if (glance.missing && !gateway_is_awaited(context->reconciler, run))
+	else if (glance.missing && claimed && !gateway_is_awaited(context->reconciler, run))
 		decide_create(decision, run);
 	else if (glance.missing || glance.observed[OBSERVED_CREATING])
 		return;
-	else if (glance.observed[OBSERVED_CREATED])
+	else if (glance.observed[OBSERVED_CREATED] && claimed)
 		decide_start(decision, run);
-	else if (!glance.observed[OBSERVED_STARTING])
+	else if (!glance.observed[OBSERVED_CREATED] && !glance.observed[OBSERVED_STARTING])
 		decide_running(decision, run, context);
 }
 

@@ -27,6 +27,7 @@ struct decision_context {
 	const char *engine_away; /* the engine's error text while it is unreachable; NULL: it is reachable */
 	const char *lost_node;   /* the node with the lost engine; NULL: the only node, or all nodes */
 	unsigned engine_loss;    /* how often the connection to the engine was lost since the daemon began */
+	bool awaits_devices; /* not all of its GPUs are this daemon's now (device_claims.h): no container is made or started */
 };
 
 struct decision {

@@ -1,126 +1,173 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/device_claims.h"
 
-#include <errno.h>
-#include <sodium.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include "daemon/base/cleanup.h"
-#include "daemon/base/log.h"
+#include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-struct claim {
+struct device_claim {
 	char *device;
-	int fd;
+	enum claim state;
+	bool wanted; /* by a job of the last walk */
+	bool leased;
+	bool logged; /* that it is leased and refused */
 };
 
 struct device_claims {
-	char *engine;
-	struct claim *claims;
+	struct device_claim *items;
 	size_t count;
+	unsigned number; /* of the last order, or of the next one if @changed */
+	bool changed;
 };
 
 struct device_claims *device_claims_new(void)
 {
-	struct device_claims *claims = memory_calloc(1, sizeof(*claims));
-
-	claims->engine = memory_strdup("");
-	return claims;
-}
-
-static void claim_drop(struct device_claims *claims, size_t index)
-{
-	close(claims->claims[index].fd);
-	free(claims->claims[index].device);
-	claims->claims[index] = claims->claims[--claims->count];
+	return memory_calloc(1, sizeof(struct device_claims));
 }
 
 void device_claims_free(struct device_claims *claims)
 {
-	if (!claims)
-		return;
-	device_claims_keep(claims, NULL, 0);
-	free(claims->claims);
-	free(claims->engine);
+	for (size_t i = 0; claims && i < claims->count; i++)
+		free(claims->items[i].device);
+	if (claims)
+		free(claims->items);
 	free(claims);
 }
 
-void device_claims_set_engine(struct device_claims *claims, const char *engine)
+/* The number grows at once, so that an answer to an earlier order is recognized. */
+static void change(struct device_claims *claims)
 {
-	if (strcmp(claims->engine, engine) == 0)
-		return;
-	device_claims_keep(claims, NULL, 0);
-	free(claims->engine);
-	claims->engine = memory_strdup(engine);
+	claims->number += !claims->changed;
+	claims->changed = true;
 }
 
-/* Names of engines and devices are longer than a socket's may be. The result is the name's length. */
-static socklen_t address_make(const char *engine, const char *device, struct sockaddr_un *address)
+static struct device_claim *find(const struct device_claims *claims, const char *device)
 {
-	AUTO(string) char *whole = memory_printf("%s %s", engine, device);
-	unsigned char hash[crypto_generichash_BYTES_MIN];
-	char hex[2 * sizeof(hash) + 1];
-
-	crypto_generichash(hash, sizeof(hash), (const unsigned char *)whole, strlen(whole), NULL, 0);
-	sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
-	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1, "trainyard-gpu/%s", hex);
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address->sun_path + 1));
-}
-
-bool device_claims_take(struct device_claims *claims, const char *device)
-{
-	struct sockaddr_un address;
-	socklen_t length;
-	int fd;
-
-	if (!claims->engine[0])
-		return true;
 	for (size_t i = 0; i < claims->count; i++)
-		if (strcmp(claims->claims[i].device, device) == 0)
-			return true;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	length = address_make(claims->engine, device, &address);
-	if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, length) != 0) {
-		const bool is_held = errno == EADDRINUSE;
-
-		close(fd);
-		return !is_held;
-	}
-	if (fd < 0)
-		return true; /* a job is not to wait because descriptors are short */
-	shutdown(fd, SHUT_RD);
-	claims->claims = memory_resize(claims->claims, claims->count + 1, sizeof(*claims->claims));
-	claims->claims[claims->count++] = (struct claim){ memory_strdup(device), fd };
-	return true;
+		if (strcmp(claims->items[i].device, device) == 0)
+			return &claims->items[i];
+	return NULL;
 }
 
-static bool is_leased(const char *device, const struct lease *leases, size_t count)
+static struct device_claim *find_or_add(struct device_claims *claims, const char *device)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!leases[i].shared && strcmp(leases[i].device, device) == 0)
-			return true;
-	return false;
+	struct device_claim *claim = find(claims, device);
+
+	if (claim)
+		return claim;
+	claims->items = memory_resize(claims->items, claims->count + 1, sizeof(*claims->items));
+	claim = &claims->items[claims->count++];
+	*claim = (struct device_claim){ .device = memory_strdup(device), .state = CLAIM_ASKED };
+	change(claims);
+	return claim;
+}
+
+void device_claims_begin_walk(struct device_claims *claims)
+{
+	for (size_t i = 0; i < claims->count; i++)
+		claims->items[i].wanted = false;
+}
+
+enum claim device_claims_take(struct device_claims *claims, const char *device)
+{
+	struct device_claim *claim = find_or_add(claims, device);
+
+	claim->wanted = true;
+	return claim->state;
 }
 
 void device_claims_keep(struct device_claims *claims, const struct lease *leases, size_t count)
 {
-	for (size_t i = claims->count; i > 0; i--)
-		if (!is_leased(claims->claims[i - 1].device, leases, count))
-			claim_drop(claims, i - 1);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < claims->count; i++)
+		claims->items[i].leased = false;
+	for (size_t i = 0; i < count; i++)
+		if (!leases[i].shared)
+			find_or_add(claims, leases[i].device)->leased = true;
+	for (size_t i = 0; i < claims->count; i++) {
+		struct device_claim *claim = &claims->items[i];
+
+		if (claim->leased || claim->wanted) {
+			claims->items[kept++] = *claim;
+			continue;
+		}
+		if (claim->state != CLAIM_REFUSED)
+			change(claims);
+		free(claim->device);
+	}
+	claims->count = kept;
 }
 
-void device_claims_adopt(struct device_claims *claims, const struct lease *leases, size_t count)
+bool device_claims_have(const struct device_claims *claims, const char *device)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!leases[i].shared && !device_claims_take(claims, leases[i].device))
-			log_event(
-				LOG_WARNING, "gpu-held-twice", "device=%s hint=\"%s\"", leases[i].device,
-				"another trainyard of this machine has leased it, while a job of this one has it");
+	const struct device_claim *claim = find(claims, device);
+
+	return claim && claim->state == CLAIM_OURS;
+}
+
+void device_claims_forget(struct device_claims *claims)
+{
+	for (size_t i = 0; i < claims->count; i++)
+		claims->items[i].state = CLAIM_ASKED;
+	change(claims); /* even if there is none: the engine may have claims of an earlier daemon */
+}
+
+void device_claims_retry(struct device_claims *claims)
+{
+	for (size_t i = 0; i < claims->count; i++) {
+		if (claims->items[i].state == CLAIM_OURS)
+			continue;
+		claims->items[i].state = CLAIM_ASKED;
+		change(claims);
+	}
+}
+
+json_t *device_claims_order(struct device_claims *claims, unsigned *ret_number)
+{
+	json_t *devices = claims->changed ? json_array() : NULL;
+
+	for (size_t i = 0; devices && i < claims->count; i++)
+		if (claims->items[i].state != CLAIM_REFUSED)
+			json_array_append_new(devices, json_string(claims->items[i].device));
+	claims->changed = false;
+	*ret_number = claims->number;
+	return devices;
+}
+
+static bool array_has(const json_t *array, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item)
+		if (strcmp(json_string_value(item), text) == 0)
+			return true;
+	return false;
+}
+
+bool device_claims_answer(struct device_claims *claims, unsigned number, const json_t *refused, bool *ret_leased)
+{
+	const bool is_partial = json_array_size(refused) > 0;
+
+	*ret_leased = false;
+	if (number != claims->number || claims->changed)
+		return false;
+	for (size_t i = 0; i < claims->count; i++) {
+		struct device_claim *claim = &claims->items[i];
+
+		if (claim->state != CLAIM_ASKED)
+			continue;
+		if (array_has(refused, claim->device))
+			claim->state = CLAIM_REFUSED;
+		else if (!is_partial)
+			claim->state = CLAIM_OURS;
+		else
+			change(claims); /* it was withdrawn with the refused ones */
+		*ret_leased = *ret_leased || (claim->state == CLAIM_REFUSED && claim->leased && !claim->logged);
+		claim->logged = claim->leased && claim->state != CLAIM_OURS && (claim->logged || claim->state == CLAIM_REFUSED);
+	}
+	return true;
 }

@@ -1,30 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/device_claims.h: the GPUs that this process has claimed among all processes of the machine, so that two
- * daemons on one engine (`trainyard exec` starts such ones) never lease the same GPU.
+/* scheduler/device_claims.h: the GPUs of one node that this daemon has claimed among all instances of the node's engine
+ * (engine_ops.claim_devices), so that two daemons never lease the same GPU. A job is admitted, and its containers are made
+ * and started, only with claimed GPUs.
  *
- * Choice: one abstract unix socket per device, as instance_lock.h has one per instance: a claim succeeds at once or
- * fails, and the kernel drops it when the process ends. Processes in other network namespaces and on other machines are
- * not detected, and the replicas of a daemon that was killed claim nothing until its next start.
- *
+ * Each change makes a new order with all wanted GPUs. Only the answer to the last order counts. Pure, except for memory.
  * Thread: one at a time. */
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "store/jobs/leases.h"
 
 struct device_claims;
 
+enum claim {
+	CLAIM_OURS,
+	CLAIM_ASKED,   /* the engine has not answered yet */
+	CLAIM_REFUSED, /* another instance has it */
+};
+
 struct device_claims *device_claims_new(void);
 void device_claims_free(struct device_claims *claims);
 
-/* Sets the engine that has the devices (host.engine); claims of devices of another engine are dropped. "": unknown, and
- * every claim succeeds. */
-void device_claims_set_engine(struct device_claims *claims, const char *engine);
-/* Claims a device. False: another process has claimed it. True: this process holds it, or that cannot be checked. */
-bool device_claims_take(struct device_claims *claims, const char *device);
-/* Drops the claims of devices that are in none of @leases. */
+/* To be called before a walk along the queue: GPUs that no job of the walk wants, and that are not leased, are dropped by
+ * the next device_claims_keep(). */
+void device_claims_begin_walk(struct device_claims *claims);
+/* Claims a GPU for a job of the walk. */
+enum claim device_claims_take(struct device_claims *claims, const char *device);
+/* Claims the GPUs of exclusive @leases, and drops those that are neither leased nor wanted. */
 void device_claims_keep(struct device_claims *claims, const struct lease *leases, size_t count);
-/* Claims the devices of @leases, which jobs hold that were admitted before this process started. A device that another
- * process has claimed is logged. */
-void device_claims_adopt(struct device_claims *claims, const struct lease *leases, size_t count);
+/* Whether this daemon has the GPU now. */
+bool device_claims_have(const struct device_claims *claims, const char *device);
+/* Makes every claim uncertain: each has to be ordered again. */
+void device_claims_forget(struct device_claims *claims);
+/* Asks again for the GPUs that another instance had. */
+void device_claims_retry(struct device_claims *claims);
+
+/* The order to give now, an array of ids that the caller frees; NULL: the last one stands. */
+json_t *device_claims_order(struct device_claims *claims, unsigned *ret_number);
+/* The answer to an order: @refused (NULL: none) are GPUs of other instances. False: a newer order was made. *ret_leased: a
+ * leased GPU is refused now that was not known to be. */
+bool device_claims_answer(struct device_claims *claims, unsigned number, const json_t *refused, bool *ret_leased);

@@ -7,11 +7,13 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/device_claims.h"
 #include "scheduler/faults/faults.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/observe.h"
+#include "scheduler/observe_devices.h"
 #include "scheduler/observe_listing.h"
 #include "scheduler/observe_networks.h"
 #include "scheduler/room.h"
@@ -84,6 +86,7 @@ static void on_up(struct node *node, const struct engine_event *event)
 				  scheduler->clock_watch.set_us >= node->lost_us - ENGINE_STOP_US;
 	engine_state_set(node, ENGINE_ANSWERS, event->text);
 	networks_forget(node);
+	device_claims_forget(node->claims);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		if (job_run_on(run, node))
 			job_run_invalidate(run, job_run_on(run, node));
@@ -329,6 +332,9 @@ void engine_event_apply(struct node *node, const struct engine_event *event)
 		break;
 	case ENGINE_NETWORKS_FREE:
 		networks_reported(node, event);
+		break;
+	case ENGINE_DEVICES_CLAIMED:
+		devices_reported(node, event);
 		break;
 	case ENGINE_REPLICA_CREATED:
 	case ENGINE_REPLICA_STARTED:

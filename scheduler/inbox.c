@@ -35,6 +35,7 @@ struct inbox_event *inbox_event_of_engine(const struct engine_event *event)
 	copy->image = memory_strdup(event->image);
 	copy->replicas = array_copy(event->replicas, event->replica_count, sizeof(*event->replicas));
 	copy->networks = array_copy(event->networks, event->network_count, sizeof(*event->networks));
+	copy->devices = json_deep_copy(event->devices);
 	copy->host = event->host ? &inbox_event->host : NULL;
 	if (event->host)
 		inbox_event->host = host_copy(event->host);
@@ -47,6 +48,7 @@ void inbox_event_free(struct inbox_event *inbox_event)
 	free((void *)inbox_event->event.image);
 	free((void *)inbox_event->event.replicas);
 	free((void *)inbox_event->event.networks);
+	json_decref((json_t *)inbox_event->event.devices);
 	free(inbox_event->detail);
 	host_deinit(&inbox_event->host);
 	free(inbox_event);

@@ -42,6 +42,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/jobs.h \
 	scheduler/launcher/launcher.c \
 	scheduler/launcher/launcher.h \
+	scheduler/observe_devices.c \
+	scheduler/observe_devices.h \
 	scheduler/observe_listing.c \
 	scheduler/observe_listing.h \
 	scheduler/logs/log_fields.c \

@@ -48,7 +48,7 @@ struct node {
 
 	/* true: the GPUs are those that the engine reports; false: @room has them from the start */
 	bool devices_automatic;
-	struct device_claims *claims; /* of the leased devices */
+	struct device_claims *claims; /* of GPUs, among the instances of the engine */
 
 	/* Changed only by the scheduler's thread, under the scheduler's mutex; that thread may read it without. room.c */
 	struct room room;

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/create.h"
+#include "scheduler/device_claims.h"
 #include "scheduler/gateway_keep.h"
 #include "scheduler/job_run.h"
 #include "scheduler/logs/log_pump.h"
@@ -198,7 +200,11 @@ void common_orders_give(struct node *node)
 	struct common_orders *orders = &node->common;
 	struct network_pool *pool = &node->pool;
 	struct engine *engine = node->engine;
+	unsigned number;
+	AUTO(json) json_t *devices = device_claims_order(node->claims, &number);
 
+	if (devices)
+		engine->ops->claim_devices(engine, devices, number);
 	if (orders->resumes_logs)
 		engine->ops->resume_logs(engine);
 	for (size_t i = 0; i < orders->orphan_count; i++)

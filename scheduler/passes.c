@@ -84,6 +84,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 		.engine_away = lost ? lost->text : NULL,
 		.lost_node = lost && run->counted ? node_shown(lost) : NULL,
 		.engine_loss = losses_of(run),
+		.awaits_devices = !room_devices_are_claimed(run),
 	};
 	struct decision decision;
 

@@ -11,11 +11,10 @@
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/jobs.h"
+#include "scheduler/observe_devices.h"
 #include "scheduler/observe_networks.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
-
-enum { CLAIMS_AGAIN_US = 1000000 }; /* when other processes hold GPUs */
 
 /* Higher priority first, then the earlier job. */
 static bool goes_before(const struct job_entry *a, const struct job_entry *b)
@@ -103,14 +102,14 @@ static struct job_run *entry_open(void *arg, struct job_entry *entry)
 	return jobs_open(arg, entry) ? entry->run : NULL;
 }
 
-static bool device_claim(void *arg, size_t node, const char *device)
+static enum claim device_claim(void *arg, size_t node, const char *device)
 {
 	const struct scheduler *scheduler = arg;
 
 	return device_claims_take(scheduler->nodes[node].claims, device);
 }
 
-static void admission_execute(struct scheduler *scheduler, struct admission *admission, int64_t now_us)
+static void admission_execute(struct scheduler *scheduler, struct admission *admission)
 {
 	for (size_t i = 0; i < admission->count; i++)
 		decisions_add(scheduler, admission->decisions[i].run, &admission->decisions[i]);
@@ -119,7 +118,7 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 		if (admission->look_for[i])
 			network_look(&scheduler->nodes[i], admission->look_for[i]);
 	if (admission->claims_short)
-		scheduler->claims_again_us = now_us + CLAIMS_AGAIN_US;
+		devices_await(scheduler);
 	admission_deinit(admission);
 	decisions_execute(scheduler);
 	room_claims_keep(scheduler); /* of admitted jobs */
@@ -178,13 +177,12 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 			scheduler->queue_stirred = true;
 		}
 	}
-	if (scheduler->claims_again_us && scheduler->claims_again_us <= now_us) {
-		scheduler->claims_again_us = 0;
-		scheduler->queue_stirred = true;
-	}
+	devices_retry(scheduler, now_us);
 	if (awaits_nodes(scheduler, now_us) || !scheduler->queue_stirred || !any_is_listed(scheduler))
 		return;
 	scheduler->queue_stirred = false;
+	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++)
+		device_claims_begin_walk(node->claims);
 	nodes = nodes_view(scheduler);
 	view = (struct queue_view){ .open = entry_open,
 				    .claim = device_claim,
@@ -202,5 +200,5 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 				    .mono_us = now_us };
 	admission = admission_decide(&view);
 	free(nodes);
-	admission_execute(scheduler, &admission, now_us);
+	admission_execute(scheduler, &admission);
 }

@@ -31,7 +31,6 @@ static void devices_swap(struct host *a, struct host *b)
 void room_host_take(struct node *node, struct host *reported)
 {
 	struct host *host = &node->room.capacity.host;
-	struct usage *usage = &node->room.usage;
 
 	pthread_mutex_lock(&node->scheduler->mutex);
 	if (node->devices_automatic)
@@ -41,8 +40,6 @@ void room_host_take(struct node *node, struct host *reported)
 	host->memory_bytes = reported->memory_bytes;
 	memcpy(host->engine, reported->engine, sizeof(host->engine));
 	pthread_mutex_unlock(&node->scheduler->mutex);
-	device_claims_set_engine(node->claims, host->engine);
-	device_claims_adopt(node->claims, usage->leases, usage->lease_count);
 	log_event(LOG_INFO, "host", "%s%s%scpus=%u memory_mib=%lld gpus=%zu", node_shown(node) ? "node=" : "",
 		  node_shown(node) ? node->name : "", node_shown(node) ? " " : "", host->cpus,
 		  (long long)(host->memory_bytes >> 20), host->device_count);
@@ -113,9 +110,23 @@ enum status room_leases_load(struct scheduler *scheduler, struct error *err)
 	pthread_mutex_unlock(&scheduler->mutex);
 	free(leases); /* the nodes own the texts now */
 	room_claims_keep(scheduler);
-	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++)
-		device_claims_adopt(node->claims, node->room.usage.leases, node->room.usage.lease_count);
 	return STATUS_OK;
+}
+
+bool room_devices_are_claimed(const struct job_run *run)
+{
+	struct node *first = run->nodes->node;
+	bool are_claimed = true;
+	size_t count = 0;
+	struct lease *leases = first && run->assignment && !run->assignment->shared
+				       ? assignment_leases(run->assignment, run->row->id, &count)
+				       : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		are_claimed = are_claimed && device_claims_have(lease_node(first->scheduler, &leases[i])->claims,
+								leases[i].device);
+	leases_free(leases, count);
+	return are_claimed;
 }
 
 /* Adds to the project's sum. The name is not checked as UTF-8, because a project is any text. */

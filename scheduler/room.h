@@ -26,6 +26,8 @@ void room_take(struct scheduler *scheduler, struct job_run *run);
 void room_lease(const struct job_run *run);
 /* Drops claims of devices that no job has leased. */
 void room_claims_keep(struct scheduler *scheduler);
+/* Whether this daemon has claimed all GPUs of the job among the instances of their engines: device_claims.h. */
+bool room_devices_are_claimed(const struct job_run *run);
 /* Frees the job's room and leases; harmless if it is not counted. */
 void room_return(struct scheduler *scheduler, struct job_run *run);
 /* Sets the reason why the node can make no network now; "": it can. */

@@ -49,7 +49,7 @@ struct scheduler {
 	struct clock_watch clock_watch;
 	int64_t load_at_us; /* monotonic: when to read the jobs again, because one could not be read; 0: all were read */
 
-	int64_t claims_again_us; /* when to try again to claim devices that other processes hold; 0: none is needed */
+	int64_t claims_again_us; /* when to try again to claim GPUs that other instances have; 0: no need */
 	/* Changed only by the scheduler's thread, under the mutex; that thread may read it without. room.c */
 	json_t *project_vcpus; /* per project: the vCPUs of its admitted jobs, in the cloud's sizes */
 

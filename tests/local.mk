@@ -208,6 +208,7 @@ check_PROGRAMS += tests/unit/scheduler/engine/run
 unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker.c \
 	tests/unit/scheduler/engine/test_docker_attachment.c \
+	tests/unit/scheduler/engine/test_docker_claims.c \
 	tests/unit/scheduler/engine/test_docker_clean.c \
 	tests/unit/scheduler/engine/test_docker_credentials.c \
 	tests/unit/scheduler/engine/test_docker_elsewhere.c \

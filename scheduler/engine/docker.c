@@ -17,6 +17,7 @@
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_archive.h"
 #include "scheduler/engine/docker_attachment.h"
+#include "scheduler/engine/docker_claims.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_create.h"
 #include "scheduler/engine/docker_elsewhere.h"
@@ -141,6 +142,13 @@ static void op_create_network(struct engine *engine, int64_t job, unsigned addre
 static void op_look_for_networks(struct engine *engine, unsigned address_count)
 {
 	docker_post(of(engine), &(struct command){ .run = network_look_run, .number = address_count });
+}
+
+static void op_claim_devices(struct engine *engine, const json_t *devices, unsigned number)
+{
+	docker_post(of(engine), &(struct command){ .run = claims_order_run,
+						   .body = json_deep_copy(devices),
+						   .number = number });
 }
 
 static void op_remove_network(struct engine *engine, int64_t job)
@@ -298,6 +306,7 @@ static void op_list(struct engine *engine)
 static void docker_free(struct docker *docker)
 {
 	reports_close(docker);
+	claims_free(docker->claims);
 	http_free(docker->http);
 	pthread_mutex_destroy(&docker->lock);
 	text_deinit(&docker->link.line);
@@ -330,6 +339,7 @@ static const struct engine_ops docker_ops = {
 	.ensure_image = op_ensure_image,
 	.create_network = op_create_network,
 	.look_for_networks = op_look_for_networks,
+	.claim_devices = op_claim_devices,
 	.remove_network = op_remove_network,
 	.carry_network = op_carry_network,
 	.create_replica = op_create_replica,

@@ -32,9 +32,10 @@ enum {
 struct cleaning {
 	struct http *http;
 	size_t waiting;
+	enum orphan_kind listed; /* the kind of the last listing */
 	enum status status;
 	char text[DOCKER_TEXT_SIZE];
-	json_t *answer; /* the answer to the last listing */
+	json_t *answer; /* the answer to the last listing, an array; NULL: the engine has no volumes for its user */
 };
 
 /* The engine's result for one object. */
@@ -80,6 +81,15 @@ static void answer_fail(struct cleaning *cleaning, enum status status, const cha
 
 /* ---- listing ---- */
 
+/* The engine writes null for an empty list of volumes. */
+static json_t *volumes_parse(const struct http_answer *answer)
+{
+	AUTO(json) json_t *body = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	json_t *volumes = json_object_get(body, "Volumes");
+
+	return json_is_null(volumes) ? json_array() : json_is_array(volumes) ? json_incref(volumes) : NULL;
+}
+
 static void listed(void *arg, const struct http_answer *answer)
 {
 	struct cleaning *cleaning = arg;
@@ -88,11 +98,15 @@ static void listed(void *arg, const struct http_answer *answer)
 	cleaning->waiting--;
 	if (answer->status) {
 		answer_fail(cleaning, STATUS_UNAVAILABLE, answer->problem);
+	} else if (cleaning->listed == ORPHAN_VOLUME && elsewhere_is_refused(answer->code)) {
+		return;
 	} else if (answer->code >= 300) {
 		docker_message(answer->body, answer->body_length, text);
 		answer_fail(cleaning, docker_code_status(answer->code), text);
 	} else {
-		cleaning->answer = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+		cleaning->answer = cleaning->listed == ORPHAN_VOLUME
+					   ? volumes_parse(answer)
+					   : docker_parse(answer->body, answer->body_length, JSON_ARRAY);
 		if (!cleaning->answer)
 			answer_fail(cleaning, STATUS_INTERNAL, "its list cannot be understood");
 	}
@@ -116,11 +130,13 @@ static enum status list_ask(struct cleaning *cleaning, const char *path, struct 
 static enum status list_add(struct cleaning *cleaning, enum orphan_kind kind, const char *instance,
 			    struct orphans *list, struct error *err)
 {
-	static const char *const paths[] = { "/containers/json?all=1&filters=", "/networks?filters=" };
+	static const char *const paths[] = { "/containers/json?all=1&filters=", "/networks?filters=",
+					     "/volumes?filters=" };
 	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
 
 	docker_label_filter(instance, NULL, filter);
 	snprintf(path, sizeof(path), "%s%s", paths[kind], filter);
+	cleaning->listed = kind;
 	enum status rc = list_ask(cleaning, path, err);
 	AUTO(json) json_t *answer = TAKE(cleaning->answer);
 
@@ -144,12 +160,10 @@ static enum status list_read(struct cleaning *cleaning, const char *instance, st
 			     struct error *err)
 {
 	struct orphans list AUTO_ORPHANS = { 0 };
-	enum status rc = list_add(cleaning, ORPHAN_CONTAINER, instance, &list, err);
+	enum status rc = STATUS_OK;
 
-	if (!rc)
-		rc = list_add(cleaning, ORPHAN_NETWORK, instance, &list, err);
-	if (!rc && instance)
-		rc = elsewhere_list(cleaning->http, instance, &list, err);
+	for (int kind = 0; kind < ORPHAN_KIND_COUNT && !rc; kind++)
+		rc = list_add(cleaning, (enum orphan_kind)kind, instance, &list, err);
 	if (rc)
 		return rc;
 	if (instance)

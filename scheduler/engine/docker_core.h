@@ -39,7 +39,7 @@ struct command {
 	json_t *body;
 	void *arg;
 	int64_t job;
-	unsigned number; /* grace_s, address_count, or bytes_per_s */
+	unsigned number; /* grace_s, address_count, bytes_per_s, or the number of an order */
 };
 
 void command_deinit(struct command *command);
@@ -112,6 +112,7 @@ struct replica_task;
 struct follower;
 struct attachment;
 struct throttle;
+struct claims;
 struct report;
 struct tunnel;
 
@@ -151,6 +152,7 @@ struct docker {
 	struct follower *followers;
 	struct attachment *attachments;
 	struct throttle *throttles;
+	struct claims *claims; /* docker_claims.h; NULL: none was ordered */
 	struct report *reports; /* of the containers that write their reports to files of their own */
 	struct tunnel *tunnels; /* of networks with a carried reach (docker_tunnel.h); guarded by lock */
 };

@@ -18,15 +18,12 @@
 #define LABEL_PLACE "trainyard.place"
 #define LABEL_HOST  "trainyard.host" /* not read by trainyard: shown to users of the engine */
 
-/* How long a process that removed another daemon's marker waits for it to come back: long enough for a daemon on a
- * busy machine to receive the event of the removal and to make the marker again. */
-enum { PATIENCE_MS = 3000 };
 enum { LEAVE_TIMEOUT_S = 3 };
 enum { BOOT_ID_SIZE = 37 };
 
 /* ---- the marker ---- */
 
-static void marker_path(const char *instance, char path[DOCKER_PATH_SIZE])
+void elsewhere_path(const char *instance, char path[DOCKER_PATH_SIZE])
 {
 	snprintf(path, DOCKER_PATH_SIZE, "/volumes/ty-%.32s-daemon", instance);
 }
@@ -62,8 +59,7 @@ static json_t *marker_body(const char *instance, const char *place)
 			 "trainyard.instance", instance, LABEL_PLACE, place, LABEL_HOST, host);
 }
 
-/* Whether the engine's account of the marker has another place than @own. */
-static bool is_elsewhere(const json_t *volume, const char *own)
+bool elsewhere_is(const json_t *volume, const char *own)
 {
 	const char *place = json_text_at(json_object_get(volume, "Labels"), LABEL_PLACE);
 
@@ -91,7 +87,7 @@ static void marker_removed(void *arg, const struct http_answer *answer)
 	if (answer->status)
 		link_lose(docker, answer->problem);
 	else
-		docker_after(docker, &docker->link.again, PATIENCE_MS * MILLISECOND_US, mark, docker);
+		docker_after(docker, &docker->link.again, ELSEWHERE_PATIENCE_MS * MILLISECOND_US, mark, docker);
 }
 
 static void challenge(struct docker *docker)
@@ -99,7 +95,7 @@ static void challenge(struct docker *docker)
 	char path[DOCKER_PATH_SIZE];
 
 	docker->link.challenged = true;
-	marker_path(docker->instance, path);
+	elsewhere_path(docker->instance, path);
 	http_start(docker->http, &(struct http_request){ .method = "DELETE",
 							 .path = path,
 							 .timeout_s = CALL_TIMEOUT_S,
@@ -153,8 +149,7 @@ static void watch_open(struct docker *docker)
 							 .slot = &docker->link.watch });
 }
 
-/* Other refusals pass: while they last, the link is lost, as a daemon elsewhere would not see this one. */
-static bool has_no_volumes(unsigned code)
+bool elsewhere_is_refused(unsigned code)
 {
 	return code == 403 || code == 404 || code == 405 || code == 501;
 }
@@ -168,11 +163,11 @@ static void marked(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	outcome_read(answer, &outcome);
-	if (!answer->status && is_first && has_no_volumes(answer->code)) {
+	if (!answer->status && is_first && elsewhere_is_refused(answer->code)) {
 		link->then(docker); /* this engine has no volumes for us: go on without a marker */
-	} else if (outcome.status) {
+	} else if (outcome.status) { /* while it lasts, a daemon elsewhere would not see this one */
 		link_lose(docker, outcome.text);
-	} else if (!is_elsewhere(volume, docker->place)) {
+	} else if (!elsewhere_is(volume, docker->place)) {
 		link->is_marked = true;
 		if (is_first) {
 			watch_open(docker);
@@ -220,7 +215,7 @@ static struct reply marker_ask(struct http *http, const char *method, const char
 {
 	char path[DOCKER_PATH_SIZE];
 
-	marker_path(instance, path);
+	elsewhere_path(instance, path);
 	return docker_ask_for(http, (struct http_request){ .method = method,
 							   .path = path,
 							   .without_version = true,
@@ -247,17 +242,6 @@ static void marker_add(struct orphans *list, json_t *volume)
 	orphans_add(list, ORPHAN_VOLUME, volumes);
 }
 
-enum status elsewhere_list(struct http *http, const char *instance, struct orphans *list, struct error *err)
-{
-	struct reply AUTO_REPLY reply = marker_ask(http, "GET", instance, CALL_TIMEOUT_S);
-
-	if (reply.status)
-		return reply_failure(&reply, err);
-	if (reply.code < 300 && reply.value)
-		marker_add(list, reply.value);
-	return STATUS_OK;
-}
-
 enum status elsewhere_check(struct http *http, const char *instance, const struct sweep_report *report,
 			    struct error *err)
 {
@@ -270,7 +254,7 @@ enum status elsewhere_check(struct http *http, const char *instance, const struc
 
 		if (reply.status)
 			return reply_failure(&reply, err);
-		if (reply.code >= 300 || !is_elsewhere(reply.value, place))
+		if (reply.code >= 300 || !elsewhere_is(reply.value, place))
 			break;
 		if (is_removed) {
 			explain(reply.value, instance, text);
@@ -278,7 +262,7 @@ enum status elsewhere_check(struct http *http, const char *instance, const struc
 		}
 		marker_add(&gone, reply.value);
 		marker_remove(http, instance, CALL_TIMEOUT_S);
-		poll(NULL, 0, PATIENCE_MS);
+		poll(NULL, 0, ELSEWHERE_PATIENCE_MS);
 	}
 	for (size_t i = 0; i < gone.count; i++)
 		report->reported(report->arg, &gone.items[i], NULL);

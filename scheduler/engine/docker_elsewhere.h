@@ -11,11 +11,18 @@
  * refuses them: 403, 404, 405, 501) sees no other one, and is not seen. Any other failure to make the marker ends the link.
  *
  * A place is a network namespace of a running kernel. instance_lock.h allows only one daemon per place. */
+#include <jansson.h>
+#include <stdbool.h>
+
 #include "daemon/base/error.h"
+#include "scheduler/engine/docker_json.h"
+
+/* How long a process that removed another daemon's marker waits for it to come back: long enough for a daemon on a
+ * busy machine to receive the event of the removal and to make the marker again. */
+enum { ELSEWHERE_PATIENCE_MS = 3000 };
 
 struct docker;
 struct http;
-struct orphans;
 struct sweep_report;
 
 /* The place of this process, for docker.place. With the host's name where the kernel or the namespace cannot be read: that
@@ -32,5 +39,10 @@ void elsewhere_leave(struct docker *docker);
  * was killed is removed and reported. Thread: that of @http. */
 enum status elsewhere_check(struct http *http, const char *instance, const struct sweep_report *report,
 			    struct error *err);
-/* Adds the marker of @instance, if there is one. Thread: that of @http. */
-enum status elsewhere_list(struct http *http, const char *instance, struct orphans *list, struct error *err);
+
+/* The path of the marker of @instance among the engine's calls. */
+void elsewhere_path(const char *instance, char path[DOCKER_PATH_SIZE]);
+/* Whether the engine's account of a marker has another place than @own. */
+bool elsewhere_is(const json_t *volume, const char *own);
+/* Whether an engine that answers with @code has no volumes for its user. Other refusals may pass. */
+bool elsewhere_is_refused(unsigned code);

@@ -97,6 +97,16 @@ void emit_networks_free(struct docker *docker, unsigned count)
 	     &(struct engine_event){ .kind = ENGINE_NETWORKS_FREE, .text = "", .free_blocks = count });
 }
 
+void emit_devices_claimed(struct docker *docker, unsigned number, enum status status, const char *text,
+			  const json_t *lost)
+{
+	emit(docker, &(struct engine_event){ .kind = ENGINE_DEVICES_CLAIMED,
+					     .status = status,
+					     .text = text,
+					     .number = number,
+					     .devices = lost });
+}
+
 void emit_replica(struct docker *docker, enum engine_event_kind kind, const struct replica_status *replica)
 {
 	if (kind != ENGINE_LOGS_ENDED)

@@ -71,11 +71,23 @@ void docker_label_filter(const char *instance, const int64_t *job, char filter[D
 	docker_query_encode(plain, filter, DOCKER_PATH_SIZE);
 }
 
-/* Makes the labels of a container. Each label is always set, even if its value is empty or 0: the container would
- * otherwise get the image's label of that name. */
+static char *gpus_text(const json_t *device_ids)
+{
+	struct text text AUTO_TEXT = { 0 };
+	const json_t *id;
+	size_t i;
+
+	json_array_foreach(device_ids, i, id)
+		text_printf(&text, "%s%s", i ? "," : "", json_string_value(id));
+	return TAKE(text.data);
+}
+
+/* Makes the labels of a container. Each label but that of GPUs is always set, even if its value is empty or 0: the
+ * container would otherwise get the image's label of that name. */
 static json_t *labels_make(const char *instance, const struct replica_spec *spec)
 {
 	const struct replica_key *key = &spec->key;
+	AUTO(string) char *gpus = gpus_text(spec->device_ids);
 	json_t *labels =
 		json_pack("{ss ss ss ss}", LABEL("instance"), instance, LABEL("project"), spec->project,
 			  LABEL("job_id"), spec->job_id, LABEL("pool"), role_name(key->role));
@@ -89,6 +101,8 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 	json_object_set_new(labels, LABEL("made"), json_sprintf("%" PRId64, spec->made_us));
 	json_object_set_new(labels, DOCKER_LABEL_FILES, json_string(DOCKER_FILES_MOUNTED));
 	json_object_set_new(labels, DOCKER_LABEL_REPORTS, json_string(""));
+	if (gpus) /* otherwise listings of the containers with GPUs would have every container */
+		json_object_set_new(labels, DOCKER_LABEL_GPUS, json_string(gpus));
 	return labels;
 }
 

@@ -117,6 +117,9 @@ enum engine_event_kind {
 	ENGINE_NETWORK_FAILED,  /* job, status, text */
 	ENGINE_NETWORK_REMOVED, /* job; also sent if there was no network */
 	ENGINE_NETWORKS_FREE,   /* status OK: free_blocks; otherwise text: the reason why no network can be made now */
+	/* number: of the order; devices: an array of the ids that another instance has. All other GPUs of the order are this
+	 * instance's. UNAVAILABLE, text: it is not known of any */
+	ENGINE_DEVICES_CLAIMED,
 	ENGINE_REPLICA_CREATED, /* replicas[0].key */
 	ENGINE_REPLICA_STARTED, /* replicas[0].key */
 	/* replicas[0].key; status, text: create or start refused. NOT_FOUND for a start: its network is gone */
@@ -145,6 +148,8 @@ struct engine_event {
 	const struct network_status *networks;
 	size_t network_count;
 	unsigned free_blocks;    /* NETWORKS_FREE */
+	unsigned number;         /* DEVICES_CLAIMED */
+	const json_t *devices;   /* DEVICES_CLAIMED; NULL: none */
 	const struct host *host; /* UP */
 };
 
@@ -236,6 +241,11 @@ struct engine_ops {
 	/* Asks for how many networks with room for @address_count replicas the pool has free blocks; answered by
 	 * NETWORKS_FREE. Later orders, or other programs, may take these blocks. */
 	void (*look_for_networks)(struct engine *engine, unsigned address_count);
+	/* Claims GPUs among all instances of the engine, wherever their daemons are: @devices (array of ids) are from now on
+	 * all that this instance has, and others become free. After ENGINE_UP every claim is to be ordered again. Answered by
+	 * DEVICES_CLAIMED with @number, unless a newer order has replaced this one. An answer may take seconds if the daemon of
+	 * another instance has died. */
+	void (*claim_devices)(struct engine *engine, const json_t *devices, unsigned number);
 	void (*remove_network)(struct engine *engine, int64_t job);
 	/* For a network with a carried reach: from now on, connections to the reach's address go to @sink, which is
 	 * copied. After close() the sink is not called any more. @job: as in network_status. Returns at once.
@@ -363,11 +373,11 @@ struct engine_kind {
 	/* Facts about the engine: "ServerVersion", "MemTotal" and others from Docker's /info and /version, and "Place":
 	 * its address for messages. The caller frees them. UNAVAILABLE: as reach, or no answer. */
 	enum status (*describe)(const char *url, json_t **ret_facts, struct error *err);
-	/* Lists the containers, the networks and the marker (docker_elsewhere.h) of @instance in the engine; if NULL, the
-	 * containers and networks of any instance. The list is sorted. UNAVAILABLE: no answer. */
+	/* Lists the containers, the networks and the volumes (docker_elsewhere.h, docker_claims.h) of @instance in the engine; if
+	 * NULL, of any instance. The list is sorted. UNAVAILABLE: no answer. */
 	enum status (*list)(const char *url, const char *instance, struct orphans *ret_list,
 			    struct error *err);
-	/* Removes the containers (and kills running ones), their anonymous volumes, the networks and the marker of @instance,
+	/* Removes the containers (and kills running ones), their anonymous volumes, the networks and the volumes of @instance,
 	 * until the engine has none. A network stays if a container of another owner is connected to it.
 	 * FAILED_PRECONDITION: some could not be removed, and each was reported; or the engine shows that the daemon of
 	 * @instance runs, in a container or elsewhere, and nothing was removed. */

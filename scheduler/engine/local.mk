@@ -10,6 +10,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_attachment.h \
 	scheduler/engine/docker_carrier.c \
 	scheduler/engine/docker_carrier.h \
+	scheduler/engine/docker_claims.c \
+	scheduler/engine/docker_claims.h \
 	scheduler/engine/docker_clean.c \
 	scheduler/engine/docker_clean.h \
 	scheduler/engine/docker_context.c \

@@ -37,6 +37,7 @@ size_t orphans_count(const struct orphans *list, size_t at, struct orphan_count 
 		ret_count->containers += item->kind == ORPHAN_CONTAINER;
 		ret_count->running += item->runs;
 		ret_count->networks += item->kind == ORPHAN_NETWORK;
+		ret_count->volumes += item->kind == ORPHAN_VOLUME;
 		if (item->created_s > 0 && (!ret_count->oldest_s || item->created_s < ret_count->oldest_s))
 			ret_count->oldest_s = item->created_s;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/orphans.h: a list of the containers, networks and markers (docker_elsewhere.h) of any instance in an
- * engine. Pure, except for memory. Thread: any. */
+/* scheduler/engine/orphans.h: a list of the containers, networks and volumes of any instance in an engine. Pure, except for memory. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +33,7 @@ void orphans_deinit(struct orphans *list);
 /* The number of orphans of one instance. */
 struct orphan_count {
 	const char *instance; /* borrowed of the list */
-	size_t containers, running, networks;
+	size_t containers, running, networks, volumes;
 	int64_t oldest_s; /* when the oldest was made; 0: unknown */
 };
 

@@ -109,6 +109,15 @@ def test_a_running_daemons_things_are_refused(running):
                      clean("--list", "--engine", daemon.engine.host), re.MULTILINE)
 
 
+def test_an_instance_of_which_a_volume_is_left_is_listed(new_daemon):
+    """Broken: list_read() without volumes: `clean --list` did not name what `clean` then removed."""
+    daemon = new_daemon("--offline").start()
+    wait_until(lambda: daemon.engine.marker(daemon.read_instance()), 30, "a marker")
+    daemon.kill9()
+    assert re.search(rf"^{daemon.read_instance()}  0 containers \(0 running\)  0 networks  1 volume .* no daemon here$",
+                     clean("--list", "--engine", daemon.engine.host), re.MULTILINE)
+
+
 def test_one_instance_goes_and_the_other_stays(running, new_daemon):
     """Of two that were killed in the middle of a job. Broken: others_drop() left out, with a filter that lets all
     through: the other's container went too."""

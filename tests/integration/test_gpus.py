@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPUs are given away whole, each to one replica at a time, and come back. The engine takes any request for them:
 what it was asked for is seen from the hook that it runs before such a container, and in its environment."""
+import concurrent.futures
 import contextlib
 import http.client
 import itertools
@@ -12,6 +13,7 @@ import pytest
 
 from support.daemon import distributed, script, with_gpus
 from support.engine import UnixConnection, query
+from support.forms import ContainedThere
 from support.marks import long
 from support.wait import wait_until
 
@@ -264,9 +266,17 @@ def test_a_restart_finds_the_gpus_of_running_jobs_taken(start):
 
 # ---- two daemons of one engine ----
 
+HELD = "GPUs are held by another trainyard on this engine."
+
+
+def waits_for_another(daemon, job_id):
+    wait_until(lambda: any(HELD in text for _, text in daemon.service_lines(job_id)), 30, "why it waits")
+    assert daemon.job(job_id)["state"] == "QUEUED"
+
+
 def test_two_daemons_never_have_the_same_gpu(start):
-    """Broken: place() that takes an assignment without claims_take(); room_return() without room_claims_keep();
-    room_host_take() that adopts no leases."""
+    """Broken: place() that takes an assignment without devices_claim(); room_return() without room_claims_keep();
+    on_up() without device_claims_forget()."""
     one, other = (start("--gpus", "2", "--accelerators", "require") for _ in range(2))
     first, second = one.create(gpu_job(1, REST)), other.create(gpu_job(1, REST))
     held = devices(one, first)
@@ -275,10 +285,63 @@ def test_two_daemons_never_have_the_same_gpu(start):
     one.start()
     wait_until(lambda: one.get("/healthz").json["engine"]["reachable"], 30)
     waiting = other.create(gpu_job(1))
-    wait_until(lambda: any("GPUs are held by another trainyard of this machine." in text
-                           for _, text in other.service_lines(waiting)), 30, "why it waits")
-    assert other.job(waiting)["state"] == "QUEUED"
+    waits_for_another(other, waiting)
     one.cancel(first)
     other.until(waiting, "SUCCEEDED")
     assert devices(other, waiting) == held
     other.cancel(second)
+
+
+ROUNDS = 8
+
+
+def test_daemons_that_race_for_a_gpu_take_turns(start, gpu_engine):
+    """Broken: hold_all() without a look at the claims of others: both ran at the same time."""
+    daemons = [start("--gpus", "1", "--accelerators", "require") for _ in range(3)]
+    with contextlib.ExitStack() as stack:
+        watches = [stack.enter_context(Watch(gpu_engine, daemon.project)) for daemon in daemons]
+        for _ in range(ROUNDS):
+            with concurrent.futures.ThreadPoolExecutor(len(daemons)) as pool:
+                jobs = list(pool.map(lambda daemon: daemon.create(gpu_job(1, "sleep 0.2")), daemons))
+            for daemon, job_id in zip(daemons, jobs, strict=True):
+                daemon.until(job_id, "SUCCEEDED", timeout=120)
+        ended = {container: end for watch in watches for container, end in watch.ended.items()}
+        given = gpu_engine.given()
+    assert len(ended) == ROUNDS * len(daemons)
+    turns = sorted((given[container][0], ended[container][0]) for container in ended)
+    assert [pair for pair in itertools.pairwise(turns) if pair[1][0] < pair[0][1]] == [], turns
+
+
+@pytest.fixture
+def apart(gpu_engine, tmp_path):
+    """Daemons in containers of their own, with one GPU."""
+    made = []
+    try:
+        for name in ("first", "second"):
+            (tmp_path / name).mkdir()
+            made.append(ContainedThere(tmp_path / name, gpu_engine, "--offline", "--gpus", "1", "--accelerators", "require"))
+            made[-1].project += name
+            made[-1].start()
+        yield made
+    finally:
+        for daemon in made:
+            for container in daemon.containers() if daemon.id else ():
+                gpu_engine.remove(container["Id"])
+            daemon.delete()
+
+
+def test_daemons_in_containers_never_have_the_same_gpu(apart, gpu_engine):
+    """Also while the daemon whose job has it is gone. Broken: contest_of() without the claims, or without the containers, of
+    others; peer_asked() that takes a marker that nobody makes again for a daemon that is alive: the claim stayed for good."""
+    first, second = apart
+    held = first.create(gpu_job(1, REST))
+    assert devices(first, held) == ["0"]
+    waiting = second.create(gpu_job(1))
+    waits_for_another(second, waiting)
+    containers = first.containers()
+    first.kill9()
+    later = second.create(gpu_job(1))
+    assert second.job(waiting)["state"] == "QUEUED"
+    gpu_engine.kill(containers[0]["Id"])
+    for job_id in (waiting, later):
+        assert second.until(job_id, "SUCCEEDED", "FAILED", timeout=120)["state"] == "SUCCEEDED", second.log()

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/json.h"
 #include "daemon/base/text.h"
 
 static struct fake_engine *fake_of(struct engine *engine)
@@ -180,6 +181,26 @@ static void look_for_networks(struct engine *engine, unsigned address_count)
 								 .status = rc,
 								 .text = rc ? "the fake refuses" : "",
 								 .free_blocks = rc ? 0 : FREE_BLOCKS_MAX });
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void claim_devices(struct engine *engine, const json_t *devices, unsigned number)
+{
+	struct fake_engine *fake = fake_of(engine);
+	AUTO(json) json_t *refused = json_array();
+	const json_t *device;
+	size_t i;
+
+	pthread_mutex_lock(&fake->mutex);
+	json_array_foreach(devices, i, device)
+		if (fake->held_elsewhere && strcmp(fake->held_elsewhere, json_string_value(device)) == 0)
+			json_array_append_new(refused, json_string(fake->held_elsewhere));
+	fake->sink.event(fake->sink.arg,
+			 &(struct engine_event){ .kind = ENGINE_DEVICES_CLAIMED,
+						 .status = fake->up ? STATUS_OK : STATUS_UNAVAILABLE,
+						 .text = "",
+						 .number = number,
+						 .devices = refused });
 	pthread_mutex_unlock(&fake->mutex);
 }
 
@@ -513,6 +534,7 @@ static const struct engine_ops operations = {
 	.ensure_image = ensure_image,
 	.create_network = create_network,
 	.look_for_networks = look_for_networks,
+	.claim_devices = claim_devices,
 	.remove_network = remove_network,
 	.create_replica = create_replica,
 	.start_replica = start_replica,

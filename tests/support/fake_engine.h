@@ -96,6 +96,8 @@ unsigned fake_engine_network_count(struct fake_engine *fake);
 unsigned fake_engine_speed(struct fake_engine *fake);
 /* It tells of free blocks that others take before they are asked for. */
 void fake_engine_boast(struct fake_engine *fake);
+/* From now on another instance has that GPU; NULL: none. @device must outlive it. */
+void fake_engine_hold_device(struct fake_engine *fake, const char *device);
 /* How often it was asked for free blocks. */
 unsigned fake_engine_looks(struct fake_engine *fake);
 /* Operations of that kind so far. */

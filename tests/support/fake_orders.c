@@ -312,6 +312,13 @@ void fake_engine_boast(struct fake_engine *fake)
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+void fake_engine_hold_device(struct fake_engine *fake, const char *device)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->held_elsewhere = device;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 unsigned fake_engine_looks(struct fake_engine *fake)
 {
 	return peek(fake, &fake->looks);

@@ -1,80 +1,162 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/device_claims.c: two sets of claims stand for two processes. */
-#include <stdio.h>
+/* Tests scheduler/device_claims.c: which GPUs are ordered, and what an answer makes of them. */
 #include <string.h>
-#include <unistd.h>
 
+#include "daemon/base/json.h"
 #include "scheduler/device_claims.h"
 #include "tests/unit/testing.h"
 
-static char engine[64]; /* of this run of the test */
+DEFINE_AUTO(claims, struct device_claims *, device_claims_free)
 
-static struct device_claims *claims_new(void)
+static struct lease lease_of(const char *device, bool shared)
 {
-	struct device_claims *claims = device_claims_new();
-
-	snprintf(engine, sizeof(engine), "engine of process %d", (int)getpid());
-	device_claims_set_engine(claims, engine);
-	return claims;
+	return (struct lease){ .device = (char *)device, .shared = shared };
 }
 
-static void a_device_is_one_s_alone(void **state)
+/* What is ordered now, "0,1"; "none": nothing new. */
+static const char *ordered(struct device_claims *claims, unsigned *ret_number)
 {
-	struct device_claims *one = claims_new(), *other = claims_new();
+	static char text[64];
+	AUTO(json) json_t *devices = device_claims_order(claims, ret_number);
+	const json_t *device;
+	size_t i;
 
-	(void)state;
-	assert_true(device_claims_take(one, "0"));
-	assert_true(device_claims_take(one, "0"));
-	assert_false(device_claims_take(other, "0"));
-	assert_true(device_claims_take(other, "1"));
-	assert_false(device_claims_take(one, "1"));
-	device_claims_free(one);
-	assert_true(device_claims_take(other, "0"));
-	device_claims_free(other);
-	device_claims_free(NULL);
+	text[0] = '\0';
+	json_array_foreach(devices, i, device)
+	{
+		strcat(text, i ? "," : "");
+		strcat(text, json_string_value(device));
+	}
+	return devices ? text : "none";
 }
 
-/* Broken: device_claims_keep() that counts shared leases, or that drops one and skips the next. */
-static void leased_devices_are_kept_alone(void **state)
+static bool answer(struct device_claims *claims, unsigned number, const char *refused)
 {
-	struct lease leases[] = { { .device = (char *)"1" }, { .device = (char *)"3", .shared = true } };
-	struct device_claims *one = claims_new(), *other = claims_new();
+	AUTO(json) json_t *devices = refused ? json_pack("[s]", refused) : NULL;
+	bool is_lost;
 
-	(void)state;
-	assert_true(device_claims_take(one, "0") && device_claims_take(one, "1"));
-	assert_true(device_claims_take(one, "2") && device_claims_take(one, "3"));
-	device_claims_keep(one, leases, COUNT_OF(leases));
-	assert_false(device_claims_take(other, "1"));
-	assert_true(device_claims_take(other, "0") && device_claims_take(other, "2"));
-	assert_true(device_claims_take(other, "3"));
-	device_claims_adopt(one, leases, COUNT_OF(leases)); /* the shared one is not asked for */
-	device_claims_free(other);
-	device_claims_free(one);
+	return device_claims_answer(claims, number, devices, &is_lost);
 }
 
-static void devices_of_another_engine_are_others(void **state)
+static void a_gpu_is_ours_after_the_engine_has_said_so(void **state)
 {
-	struct device_claims *one = claims_new(), *other = claims_new(), *unknown = device_claims_new();
+	AUTO(claims) struct device_claims *claims = device_claims_new();
+	unsigned number;
 
 	(void)state;
-	assert_true(device_claims_take(one, "0"));
-	assert_true(device_claims_take(unknown, "0"));
-	device_claims_set_engine(other, "another");
-	assert_true(device_claims_take(other, "0"));
-	device_claims_set_engine(one, "a third");
-	device_claims_set_engine(other, engine);
-	assert_true(device_claims_take(other, "0"));
-	device_claims_free(one);
-	device_claims_free(other);
-	device_claims_free(unknown);
+	assert_string_equal(ordered(claims, &number), "none");
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_ASKED);
+	assert_false(device_claims_have(claims, "0"));
+	assert_string_equal(ordered(claims, &number), "0");
+	assert_string_equal(ordered(claims, &number), "none");
+	assert_true(answer(claims, number, NULL));
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_OURS);
+	assert_true(device_claims_have(claims, "0"));
+	assert_string_equal(ordered(claims, &number), "none");
+}
+
+/* Broken: device_claims_answer() that takes any number; change() that counts at the order: a GPU that was dropped and wanted
+ * again counted as ours by the first answer. */
+static void an_answer_to_an_earlier_order_says_nothing(void **state)
+{
+	AUTO(claims) struct device_claims *claims = device_claims_new();
+	unsigned first, second;
+
+	(void)state;
+	device_claims_take(claims, "0");
+	ordered(claims, &first);
+	device_claims_begin_walk(claims);
+	device_claims_keep(claims, NULL, 0);
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_ASKED);
+	assert_false(answer(claims, first, NULL));
+	assert_string_equal(ordered(claims, &second), "0");
+	assert_false(answer(claims, first, NULL));
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_ASKED);
+	assert_true(answer(claims, second, NULL));
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_OURS);
+}
+
+/* Broken: the others of a refused order as ours: the engine has withdrawn them. */
+static void a_refusal_withdraws_what_was_ordered_with_it(void **state)
+{
+	AUTO(claims) struct device_claims *claims = device_claims_new();
+	unsigned number;
+
+	(void)state;
+	device_claims_take(claims, "0");
+	device_claims_take(claims, "1");
+	ordered(claims, &number);
+	assert_true(answer(claims, number, "0"));
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_REFUSED);
+	assert_int_equal(device_claims_take(claims, "1"), CLAIM_ASKED);
+	assert_string_equal(ordered(claims, &number), "1");
+	assert_true(answer(claims, number, NULL));
+	assert_int_equal(device_claims_take(claims, "1"), CLAIM_OURS);
+	device_claims_retry(claims);
+	assert_string_equal(ordered(claims, &number), "0,1");
+	assert_true(answer(claims, number, NULL));
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_OURS);
+}
+
+/* Broken: device_claims_keep() that counts shared leases, or drops what is wanted. */
+static void what_is_neither_leased_nor_wanted_is_dropped(void **state)
+{
+	AUTO(claims) struct device_claims *claims = device_claims_new();
+	const struct lease leases[] = { lease_of("1", false), lease_of("3", true) };
+	unsigned number;
+
+	(void)state;
+	for (const char *device = "0\0" "1\0" "2\0" "3\0"; *device; device += 2)
+		device_claims_take(claims, device);
+	device_claims_keep(claims, NULL, 0); /* all are wanted */
+	assert_string_equal(ordered(claims, &number), "0,1,2,3");
+	assert_true(answer(claims, number, NULL));
+	device_claims_begin_walk(claims);
+	device_claims_take(claims, "2");
+	device_claims_keep(claims, leases, COUNT_OF(leases));
+	assert_string_equal(ordered(claims, &number), "1,2");
+	assert_true(device_claims_have(claims, "1") && device_claims_have(claims, "2"));
+	assert_false(device_claims_have(claims, "0") || device_claims_have(claims, "3"));
+}
+
+/* Of a daemon that starts again, or whose engine does. Broken: device_claims_forget() that orders nothing where nothing is
+ * leased: the engine kept the claims of a daemon that was killed. */
+static void leased_gpus_are_ordered_again(void **state)
+{
+	AUTO(claims) struct device_claims *claims = device_claims_new();
+	const struct lease lease = lease_of("1", false);
+	unsigned number;
+	bool is_lost;
+
+	(void)state;
+	device_claims_forget(claims);
+	assert_string_equal(ordered(claims, &number), "");
+	device_claims_keep(claims, &lease, 1);
+	assert_string_equal(ordered(claims, &number), "1");
+	AUTO(json) json_t *refused = json_pack("[s]", "1");
+
+	assert_true(device_claims_answer(claims, number, refused, &is_lost) && is_lost);
+	assert_false(device_claims_have(claims, "1"));
+	device_claims_retry(claims);
+	assert_string_equal(ordered(claims, &number), "1");
+	assert_true(device_claims_answer(claims, number, refused, &is_lost) && !is_lost); /* it was told */
+	device_claims_retry(claims);
+	ordered(claims, &number);
+	assert_true(device_claims_answer(claims, number, NULL, &is_lost) && !is_lost);
+	assert_true(device_claims_have(claims, "1"));
+	device_claims_forget(claims);
+	assert_false(device_claims_have(claims, "1"));
+	assert_string_equal(ordered(claims, &number), "1");
 }
 
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_is_one_s_alone),
-		cmocka_unit_test(leased_devices_are_kept_alone),
-		cmocka_unit_test(devices_of_another_engine_are_others),
+		cmocka_unit_test(a_gpu_is_ours_after_the_engine_has_said_so),
+		cmocka_unit_test(an_answer_to_an_earlier_order_says_nothing),
+		cmocka_unit_test(a_refusal_withdraws_what_was_ordered_with_it),
+		cmocka_unit_test(what_is_neither_leased_nor_wanted_is_dropped),
+		cmocka_unit_test(leased_gpus_are_ordered_again),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

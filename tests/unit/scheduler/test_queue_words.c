@@ -161,12 +161,57 @@ static void what_it_waits_for_is_told_anew_when_it_changes(void **state)
 	assert_int_equal(count_in_log(bench, "waits", "The job is queued: "), 2);
 }
 
+/* Broken: device_claims_answer() without refusals; devices_await() left out. */
+static void a_gpu_of_another_instance_is_waited_for(void **state)
+{
+	struct bench *bench = *state;
+	const struct shape gpu = { .project = "p", .gpus = 1 };
+	int64_t first, waits;
+
+	bench_use(bench, (struct capacity){ .accelerators = ACCELERATORS_REQUIRE }, 2);
+	fake_engine_hold_device(bench->fake, "0");
+	fake_engine_up(bench->fake);
+	first = shape_submit(bench, "first", &gpu); /* gets the other GPU */
+	job_await(bench, first, JOB_RUNNING);
+	waits = shape_submit(bench, "waits", &gpu);
+	line_await(bench, "waits", "GPUs are held by another trainyard on this engine.");
+	fake_engine_hold_device(bench->fake, NULL);
+	job_await(bench, waits, JOB_RUNNING);
+}
+
+/* Its container was removed while its daemon was away, and another instance has taken the GPU. Broken: decide_starting() that does not wait
+ * for GPUs. */
+static void a_job_is_not_started_again_with_a_gpu_that_was_taken(void **state)
+{
+	struct bench *bench = *state;
+	struct replica_key master;
+	int64_t id;
+
+	bench_use(bench, (struct capacity){ .accelerators = ACCELERATORS_REQUIRE }, 1);
+	fake_engine_up(bench->fake);
+	id = shape_submit(bench, "again", &(struct shape){ .project = "p", .gpus = 1 });
+	job_await(bench, id, JOB_RUNNING);
+	daemon_stop(bench);
+	master = key_of(id, ROLE_MASTER, 0);
+	fake_engine_snatch_unseen(bench->fake, &master);
+	fake_engine_hold_device(bench->fake, "0");
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	line_await(bench, "again", "The job waits for its GPUs: another trainyard on this engine has them.");
+	assert_int_equal(fake_engine_container_count(bench->fake), 0);
+	fake_engine_hold_device(bench->fake, NULL);
+	job_await(bench, id, JOB_RUNNING);
+	assert_int_equal(count_in_log(bench, "again", "The job waits for its GPUs"), 1);
+}
+
 static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_queued_job_says_once_what_it_waits_for),
 		BENCH_TEST(while_the_engine_is_away_all_wait_for_it),
 		BENCH_TEST(what_it_waits_for_is_told_anew_when_it_changes),
+		BENCH_TEST(a_gpu_of_another_instance_is_waited_for),
+		BENCH_TEST(a_job_is_not_started_again_with_a_gpu_that_was_taken),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

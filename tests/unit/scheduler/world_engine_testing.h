@@ -226,6 +226,9 @@ static void operation_run(struct operation *operation)
 	case LOOK:
 		event_add(ENGINE_NETWORKS_FREE, operation)->event.free_blocks = 2;
 		break;
+	case CLAIM:
+		event_add(ENGINE_DEVICES_CLAIMED, operation)->event.number = operation->order;
+		break;
 	case CREATE_NETWORK:
 		network_create_run(operation);
 		break;
@@ -268,6 +271,9 @@ static void operation_fail(struct operation *operation, enum status status)
 		world.image_refused = world.image_refused || status != STATUS_UNAVAILABLE;
 	} else if (operation->verb == LOOK) {
 		answer = event_add(ENGINE_NETWORKS_FREE, operation);
+	} else if (operation->verb == CLAIM) {
+		answer = event_add(ENGINE_DEVICES_CLAIMED, operation);
+		answer->event.number = operation->order;
 	} else if (operation->verb == CREATE_NETWORK) {
 		answer = event_add(ENGINE_NETWORK_FAILED, operation);
 		answer->event.job = operation->network;
@@ -346,6 +352,15 @@ static void op_look_for_networks(struct engine *engine, unsigned address_count)
 {
 	(void)engine, (void)address_count;
 	operation_add(LOOK, NULL, 0);
+}
+
+static void op_claim_devices(struct engine *engine, const json_t *devices, unsigned number)
+{
+	struct operation *operation = operation_add(CLAIM, NULL, 0);
+
+	(void)engine, (void)devices;
+	if (operation)
+		operation->order = number;
 }
 
 static void op_remove_network(struct engine *engine, int64_t job)
@@ -446,6 +461,7 @@ static const struct engine_ops world_ops = {
 	.ensure_image = op_ensure_image,
 	.create_network = op_create_network,
 	.look_for_networks = op_look_for_networks,
+	.claim_devices = op_claim_devices,
 	.remove_network = op_remove_network,
 	.create_replica = op_create_replica,
 	.start_replica = op_start_replica,

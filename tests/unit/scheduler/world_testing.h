@@ -56,6 +56,7 @@ struct operation {
 		NO_VERB,
 		ENSURE_IMAGE,
 		LOOK,
+		CLAIM,
 		CREATE_NETWORK,
 		REMOVE_NETWORK,
 		CREATE,
@@ -66,14 +67,15 @@ struct operation {
 	struct replica_key key;
 	int64_t network;
 	int64_t joins; /* CREATE: the container's network */
+	unsigned order; /* CLAIM: its number */
 	char image[16];
 	unsigned number; /* in the order in which all were asked for */
 	bool answered;   /* its answer is on its way */
 };
 
 static const char *const verb_names[] = {
-	"-",    "fetch", "look for networks", "make a network", "remove a network", "create", "start",
-	"stop", "remove"
+	"-",      "fetch", "look for networks", "claim GPUs", "make a network", "remove a network",
+	"create", "start", "stop",              "remove"
 };
 
 /* An event on its way. Those of the stream come in their order; answers overtake. */

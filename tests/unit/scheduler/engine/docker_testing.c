@@ -152,6 +152,9 @@ void on_event(void *arg, const struct engine_event *event)
 			lab->events[lab->event_count].network = event->networks[0];
 		if (event->replica_count)
 			lab->events[lab->event_count].replica = event->replicas[0];
+		if (json_array_size(event->devices))
+			snprintf(lab->events[lab->event_count].device, 64, "%s",
+				 json_string_value(json_array_get(event->devices, 0)));
 		if (event->host) {
 			lab->events[lab->event_count].host = *event->host;
 			lab->events[lab->event_count].host.devices = NULL;

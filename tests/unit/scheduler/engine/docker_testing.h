@@ -80,7 +80,7 @@ struct lab {
 		struct replica_status replica; /* the first */
 		struct network_status network;
 		struct host host; /* without its devices */
-		char device[64];  /* the first */
+		char device[64];  /* the first; of DEVICES_CLAIMED, of those that another instance has */
 		bool seen;
 	} events[64];
 	size_t event_count;

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_claims.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/instance_lock.h"
+#include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_elsewhere.h"
+#include "scheduler/engine/docker_emit.h"
+#include "scheduler/engine/docker_make.h"
+
+enum {
+	TIE_PAUSE_US = 100 * MILLISECOND_US,
+	TIES_MOST = 20,
+	LOOKS_MOST = 50,
+	/* How long a daemon elsewhere that was found alive is not looked for again */
+	ALIVE_US = 30 * SECOND_US,
+};
+
+struct claims {
+	struct docker *docker;
+	json_t *wanted; /* ids of the round's GPUs */
+	unsigned number;
+	json_t *next; /* those of the order that waits for the round to end; NULL: none waits */
+	unsigned next_number;
+	bool runs;      /* a round is under way */
+	bool refused;   /* the last round ended with a refusal: the next one looks before it claims anything */
+	unsigned epoch; /* the connection in which @held was claimed */
+	json_t *held;   /* an object with the ids that are claimed */
+	/* Answers of the last look; each may be NULL */
+	json_t *volumes, *containers;
+	/* Objects by other instances. alive: until when that counts; dead: since this round made its last claim */
+	json_t *alive, *dead;
+	/* Names of volumes to remove and GPUs to claim, and the step after that */
+	json_t *removals, *creations;
+	void (*then)(struct claims *claims);
+	json_t *lost; /* what the round could not claim, for its end */
+	char peer[INSTANCE_MAX + 1]; /* the instance that is looked for */
+	bool waited;                 /* for its marker */
+	unsigned looks, ties;
+	struct timer pause;
+};
+
+static void json_replace(json_t **at, json_t *value)
+{
+	json_decref(*at);
+	*at = value;
+}
+
+void claims_free(struct claims *claims)
+{
+	if (!claims)
+		return;
+	json_decref(claims->wanted);
+	json_decref(claims->next);
+	json_decref(claims->held);
+	json_decref(claims->volumes);
+	json_decref(claims->containers);
+	json_decref(claims->alive);
+	json_decref(claims->dead);
+	json_decref(claims->removals);
+	json_decref(claims->creations);
+	json_decref(claims->lost);
+	free(claims);
+}
+
+/* Ids of GPUs are longer than a volume's name may be, and have other characters. */
+static json_t *claim_name(const char *instance, const char *device)
+{
+	unsigned char hash[crypto_generichash_BYTES_MIN];
+	char hex[2 * sizeof(hash) + 1];
+
+	crypto_generichash(hash, sizeof(hash), (const unsigned char *)device, strlen(device), NULL, 0);
+	sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
+	return json_sprintf("ty-%.32s-gpu-%s", instance, hex);
+}
+
+/* ---- a round ---- */
+
+static void round_begin(struct claims *claims);
+
+static void round_end(struct claims *claims, enum status status, const char *text)
+{
+	AUTO(json) json_t *lost = TAKE(claims->lost);
+
+	claims->runs = false;
+	claims->refused = json_array_size(lost) > 0;
+	json_replace(&claims->volumes, NULL);
+	json_replace(&claims->containers, NULL);
+	emit_devices_claimed(claims->docker, claims->number, status, text, lost);
+	if (claims->next && !claims->docker->closing)
+		round_begin(claims);
+}
+
+static bool link_is_same(const struct claims *claims)
+{
+	return !claims->docker->closing && link_is_up(claims->docker) &&
+	       claims->epoch == claims->docker->link.epoch;
+}
+
+static void round_break(struct claims *claims, const char *text)
+{
+	json_replace(&claims->lost, NULL);
+	round_end(claims, STATUS_UNAVAILABLE, text);
+}
+
+/* False: the round has ended, because the connection or the engine failed. An answer with a code in @also is none. */
+static bool answer_serves(struct claims *claims, const struct http_answer *answer, unsigned also)
+{
+	struct outcome outcome;
+
+	docker_outcome(claims->docker, answer, &outcome);
+	if (link_is_same(claims) && !answer->status && (!outcome.status || answer->code == also))
+		return true;
+	if (link_is_same(claims) && !answer->status && elsewhere_is_refused(answer->code)) {
+		json_replace(&claims->lost, NULL);
+		round_end(claims, STATUS_OK, "");
+	} else {
+		round_break(claims, outcome.text);
+	}
+	return false;
+}
+
+static void ask(struct claims *claims, const char *method, const char *path, const char *body,
+		void (*done)(void *arg, const struct http_answer *answer))
+{
+	http_start(claims->docker->http, &(struct http_request){ .method = method,
+								 .path = path,
+								 .body = body,
+								 .timeout_s = CALL_TIMEOUT_S,
+								 .body_max = DOCKER_LISTING_MAX,
+								 .done = done,
+								 .arg = claims });
+}
+
+static void round_succeed(struct claims *claims)
+{
+	round_end(claims, STATUS_OK, "");
+}
+
+/* ---- making and removing claims ---- */
+
+static void act(struct claims *claims);
+
+static void removed(void *arg, const struct http_answer *answer)
+{
+	struct claims *claims = arg;
+
+	link_watch(claims->docker, answer);
+	if (!answer->status && link_is_same(claims))
+		act(claims); /* most refusals are because it is gone already; the next look shows others */
+	else
+		round_break(claims, answer->problem);
+}
+
+static void created(void *arg, const struct http_answer *answer)
+{
+	struct claims *claims = arg;
+
+	if (answer_serves(claims, answer, 0))
+		act(claims);
+}
+
+static void claim_create(struct claims *claims, const char *device)
+{
+	const char *instance = claims->docker->instance;
+	AUTO(json) json_t *body = json_pack("{so s{ss ss}}", "Name", claim_name(instance, device), "Labels",
+					    "trainyard.instance", instance, DOCKER_LABEL_GPUS, device);
+	AUTO(string) char *text = json_dump_compact(body);
+
+	json_object_clear(claims->dead); /* a daemon that has started since may not have seen this claim */
+	ask(claims, "POST", "/volumes/create", text, created);
+}
+
+/* Takes the next step: removals first, then claims, then the step after them. */
+static void act(struct claims *claims)
+{
+	const size_t removals = json_array_size(claims->removals),
+		     creations = json_array_size(claims->creations);
+	AUTO(json) json_t *next = NULL;
+	char path[DOCKER_PATH_SIZE];
+
+	if (removals) {
+		next = json_incref(json_array_get(claims->removals, removals - 1));
+		json_array_remove(claims->removals, removals - 1);
+		snprintf(path, sizeof(path), "/volumes/%s", json_string_value(next));
+		ask(claims, "DELETE", path, NULL, removed);
+	} else if (creations) {
+		next = json_incref(json_array_get(claims->creations, creations - 1));
+		json_array_remove(claims->creations, creations - 1);
+		claim_create(claims, json_string_value(next));
+	} else {
+		claims->then(claims);
+	}
+}
+
+/* ---- whether another instance's daemon is alive ---- */
+
+static void look(struct claims *claims);
+static void weigh(struct claims *claims);
+
+/* Looks again if it has ended, because it may have started a container since the last look. */
+static void peer_found(struct claims *claims, bool alive, int64_t until_us)
+{
+	json_object_set_new(alive ? claims->alive : claims->dead, claims->peer, json_integer(until_us));
+	if (alive)
+		weigh(claims);
+	else
+		look(claims);
+}
+
+static void peer_ask(struct claims *claims);
+
+static void peer_waited(void *arg)
+{
+	struct claims *claims = arg;
+
+	if (link_is_same(claims))
+		peer_ask(claims);
+	else
+		round_break(claims, claims->docker->link.reason);
+}
+
+static void peer_wait(struct claims *claims)
+{
+	claims->waited = true;
+	docker_after(claims->docker, &claims->pause, ELSEWHERE_PATIENCE_MS * INT64_C(1000), peer_waited, claims);
+}
+
+static void peer_challenged(void *arg, const struct http_answer *answer)
+{
+	struct claims *claims = arg;
+
+	if (answer_serves(claims, answer, 404))
+		peer_wait(claims);
+}
+
+static void peer_asked(void *arg, const struct http_answer *answer)
+{
+	struct claims *claims = arg;
+	AUTO(json) json_t *volume = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	char path[DOCKER_PATH_SIZE];
+
+	if (!answer_serves(claims, answer, 404))
+		return;
+	if (answer->code == 404 && claims->waited)
+		peer_found(claims, false, 0);
+	else if (answer->code == 404) /* its daemon may be about to make the marker again */
+		peer_wait(claims);
+	else if (!elsewhere_is(volume, claims->docker->place))
+		peer_found(claims, instance_lock_seen(claims->peer), 0);
+	else if (claims->waited)
+		peer_found(claims, true, clock_mono_us(&system_clock) + ALIVE_US);
+	else {
+		elsewhere_path(claims->peer, path);
+		ask(claims, "DELETE", path, NULL, peer_challenged);
+	}
+}
+
+static void peer_ask(struct claims *claims)
+{
+	char path[DOCKER_PATH_SIZE];
+
+	elsewhere_path(claims->peer, path);
+	ask(claims, "GET", path, NULL, peer_asked);
+}
+
+/* ---- weighing what was seen ---- */
+
+static const char *label_of(const json_t *object, const char *name)
+{
+	return json_text_at(json_object_get(object, "Labels"), name);
+}
+
+/* The other instance with the object; NULL: it is this instance's, or no instance's. */
+static const char *stranger_of(const struct claims *claims, const json_t *object)
+{
+	const char *instance = label_of(object, "trainyard.instance");
+
+	return instance && instance_valid(instance) && strcmp(instance, claims->docker->instance) != 0 ? instance
+												       : NULL;
+}
+
+/* Whether the volume is the claim of @device by @instance. */
+static bool volume_claims(const json_t *volume, const char *instance, const char *device)
+{
+	const char *name = json_text_at(volume, "Name"), *claimed = label_of(volume, DOCKER_LABEL_GPUS);
+	AUTO(json) json_t *own = claim_name(instance, device);
+
+	return name && claimed && strcmp(claimed, device) == 0 && strcmp(name, json_string_value(own)) == 0;
+}
+
+static bool is_claimed_here(const struct claims *claims, const char *device)
+{
+	const json_t *volume;
+	size_t i;
+
+	json_array_foreach(claims->volumes, i, volume)
+		if (volume_claims(volume, claims->docker->instance, device))
+			return true;
+	return false;
+}
+
+/* Whether the comma-separated @ids have @id. */
+static bool ids_have(const char *ids, const char *id)
+{
+	const size_t length = strlen(id);
+
+	for (const char *at = ids; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (strncmp(at, id, length) == 0 && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
+
+static bool runs_elsewhere(const struct claims *claims, const char *device)
+{
+	const json_t *container;
+	size_t i;
+
+	json_array_foreach(claims->containers, i, container) {
+		const char *ids = label_of(container, DOCKER_LABEL_GPUS);
+
+		if (stranger_of(claims, container) && docker_container_is_made_here(container) && ids &&
+		    ids_have(ids, device))
+			return true;
+	}
+	return false;
+}
+
+enum contest {
+	CONTEST_NONE,
+	CONTEST_TIED,    /* by a daemon that gives way if it does not have the GPU yet */
+	CONTEST_HELD,
+	CONTEST_UNKNOWN, /* claims->peer may have ended */
+};
+
+static enum contest contest_of(struct claims *claims, const char *device)
+{
+	enum contest found = CONTEST_NONE;
+	const json_t *volume;
+	size_t i;
+
+	if (runs_elsewhere(claims, device))
+		return CONTEST_HELD;
+	json_array_foreach(claims->volumes, i, volume) {
+		const char *instance = stranger_of(claims, volume);
+
+		if (!instance || !volume_claims(volume, instance, device) ||
+		    json_object_get(claims->dead, instance))
+			continue;
+		if (!json_object_get(claims->alive, instance)) {
+			snprintf(claims->peer, sizeof(claims->peer), "%s", instance);
+			claims->waited = false;
+			return CONTEST_UNKNOWN;
+		}
+		if (found != CONTEST_HELD)
+			found = strcmp(instance, claims->docker->instance) > 0 ? CONTEST_TIED : CONTEST_HELD;
+	}
+	return found;
+}
+
+/* Gathers for removal: claims of this instance that are not needed, or all that are not held if @withdraws; and claims of
+ * the wanted GPUs that instances without a daemon have left. */
+static void removals_gather(struct claims *claims, bool withdraws)
+{
+	const json_t *volume;
+	size_t i, j;
+
+	json_array_foreach(claims->volumes, i, volume) {
+		const char *device = label_of(volume, DOCKER_LABEL_GPUS), *instance = stranger_of(claims, volume);
+		const bool is_dead = instance && json_object_get(claims->dead, instance);
+		bool is_wanted = false;
+		json_t *wanted;
+
+		if (!device || !volume_claims(volume, instance ? instance : claims->docker->instance, device))
+			continue;
+		json_array_foreach(claims->wanted, j, wanted)
+			is_wanted = is_wanted || strcmp(json_string_value(wanted), device) == 0;
+		if (instance ? is_dead && is_wanted && !withdraws
+			     : !is_wanted || (withdraws && !json_object_get(claims->held, device)))
+			json_array_append(claims->removals, json_object_get(volume, "Name"));
+	}
+}
+
+static void tie_waited(void *arg)
+{
+	struct claims *claims = arg;
+
+	if (link_is_same(claims))
+		look(claims);
+	else
+		round_break(claims, claims->docker->link.reason);
+}
+
+static void hold_all(struct claims *claims)
+{
+	const json_t *device;
+	size_t i;
+
+	json_array_foreach(claims->wanted, i, device)
+		json_object_set_new(claims->held, json_string_value(device), json_true());
+	removals_gather(claims, false);
+	claims->then = round_succeed;
+	act(claims);
+}
+
+static void weigh(struct claims *claims)
+{
+	AUTO(json) json_t *lost = json_array();
+	bool tied = true;
+	json_t *device;
+	size_t i;
+
+	json_array_clear(claims->creations);
+	json_array_foreach(claims->wanted, i, device) {
+		const char *id = json_string_value(device);
+		enum contest contest;
+
+		if (json_object_get(claims->held, id))
+			continue;
+		contest = contest_of(claims, id);
+		if (contest == CONTEST_UNKNOWN) {
+			peer_ask(claims);
+			return;
+		}
+		if (!is_claimed_here(claims, id))
+			json_array_append(claims->creations, device);
+		tied = tied && contest != CONTEST_HELD;
+		if (contest)
+			json_array_append(lost, device);
+	}
+	tied = tied && !json_array_size(claims->creations);
+	if (json_array_size(lost) && tied && claims->ties++ < TIES_MOST) {
+		docker_after(claims->docker, &claims->pause, TIE_PAUSE_US, tie_waited, claims);
+	} else if (json_array_size(lost)) {
+		json_array_clear(claims->creations);
+		json_replace(&claims->lost, TAKE(lost));
+		removals_gather(claims, true);
+		claims->then = round_succeed;
+		act(claims);
+	} else if (!json_array_size(claims->creations)) {
+		hold_all(claims);
+	} else if (claims->looks++ < LOOKS_MOST) {
+		claims->then = look;
+		act(claims);
+	} else {
+		round_break(claims, "claims of GPUs do not stay in the engine");
+	}
+}
+
+/* ---- looking ---- */
+
+static void containers_looked(void *arg, const struct http_answer *answer)
+{
+	struct claims *claims = arg;
+
+	if (!answer_serves(claims, answer, 0))
+		return;
+	json_replace(&claims->containers, docker_parse(answer->body, answer->body_length, JSON_ARRAY));
+	weigh(claims);
+}
+
+static void volumes_looked(void *arg, const struct http_answer *answer)
+{
+	static const char filter[] = "{\"label\":[\"" DOCKER_LABEL_GPUS "\"],\"status\":[\"running\",\"paused\","
+				     "\"restarting\"]}";
+	struct claims *claims = arg;
+	AUTO(json) json_t *list = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	char encoded[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+
+	if (!answer_serves(claims, answer, 0))
+		return;
+	json_replace(&claims->volumes, json_incref(json_object_get(list, "Volumes")));
+	if (!json_array_size(claims->wanted)) {
+		weigh(claims);
+		return;
+	}
+	docker_query_encode(filter, encoded, sizeof(encoded));
+	snprintf(path, sizeof(path), "/containers/json?filters=%s", encoded);
+	ask(claims, "GET", path, NULL, containers_looked);
+}
+
+static void alive_expire(json_t *alive)
+{
+	const int64_t now_us = clock_mono_us(&system_clock);
+	const char *instance;
+	json_t *until;
+	void *next;
+
+	json_object_foreach_safe(alive, next, instance, until)
+		if (json_integer_value(until) <= now_us)
+			json_object_del(alive, instance);
+}
+
+static void look(struct claims *claims)
+{
+	char encoded[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+
+	alive_expire(claims->alive);
+	docker_query_encode("{\"label\":[\"" DOCKER_LABEL_GPUS "\"]}", encoded, sizeof(encoded));
+	snprintf(path, sizeof(path), "/volumes?filters=%s", encoded);
+	ask(claims, "GET", path, NULL, volumes_looked);
+}
+
+/* ---- orders ---- */
+
+/* Drops held GPUs that are not wanted, without a look: nothing else makes claims of this instance. */
+static void unwanted_drop(struct claims *claims)
+{
+	AUTO(json) json_t *kept = json_object();
+	const char *id;
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(claims->wanted, i, value) {
+		id = json_string_value(value);
+		if (json_object_get(claims->held, id))
+			json_object_set_new(kept, id, json_true());
+		else
+			json_array_append(claims->creations, value);
+	}
+	json_object_foreach(claims->held, id, value)
+		if (!json_object_get(kept, id))
+			json_array_append_new(claims->removals, claim_name(claims->docker->instance, id));
+	json_replace(&claims->held, TAKE(kept));
+}
+
+static void round_begin(struct claims *claims)
+{
+	struct docker *docker = claims->docker;
+	const bool is_first = claims->epoch != docker->link.epoch;
+
+	claims->runs = true;
+	json_replace(&claims->wanted, TAKE(claims->next));
+	claims->number = claims->next_number;
+	claims->epoch = docker->link.epoch;
+	claims->looks = claims->ties = 0;
+	json_object_clear(claims->dead);
+	json_array_clear(claims->removals);
+	json_array_clear(claims->creations);
+	if (is_first)
+		json_object_clear(claims->held);
+	if (!link_is_up(docker)) {
+		round_break(claims, docker->link.reason);
+		return;
+	}
+	if (docker->link.make->ignores_gpus) {
+		round_succeed(claims);
+		return;
+	}
+	unwanted_drop(claims);
+	claims->then = json_array_size(claims->creations) || is_first ? look : round_succeed;
+	if (is_first || claims->refused)
+		json_array_clear(claims->creations);
+	act(claims);
+}
+
+void claims_order_run(struct docker *docker, struct command *command)
+{
+	struct claims *claims = docker->claims;
+
+	if (!claims) {
+		claims = docker->claims = memory_calloc(1, sizeof(*claims));
+		claims->docker = docker;
+		claims->held = json_object();
+		claims->alive = json_object();
+		claims->dead = json_object();
+		claims->removals = json_array();
+		claims->creations = json_array();
+	}
+	json_replace(&claims->next, TAKE(command->body));
+	claims->next_number = command->number;
+	if (!claims->runs)
+		round_begin(claims);
+}
