@@ -237,7 +237,8 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker_throttle.c \
 	tests/unit/scheduler/engine/test_mux.c \
 	tests/unit/scheduler/engine/test_swarm.c \
-	tests/unit/scheduler/engine/test_swarm_agents.c
+	tests/unit/scheduler/engine/test_swarm_agents.c \
+	tests/unit/scheduler/engine/test_swarm_service.c
 tests_unit_scheduler_engine_run_SOURCES = tests/unit/main.c $(unit_scheduler_engine)
 $(unit_scheduler_engine:.c=): tests/unit/scheduler/engine/run$(EXEEXT)
 	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/scheduler/engine/run$(EXEEXT) $@

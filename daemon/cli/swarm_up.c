@@ -120,13 +120,19 @@ static void keys_write(const struct text *key, const struct text *certificate, c
 	json_write(ret_keys, keys);
 }
 
+static const char *socket_of(const struct up *up)
+{
+	const char *socket = invocation_value(up->invocation, "socket");
+
+	return socket ? socket : "/var/run/docker.sock";
+}
+
 static enum status agents_make(struct up *up, struct error *err)
 {
 	const int64_t now_s = clock_wall_us(&system_clock) / SECOND_US;
 	struct text keys[2] = { { 0 } }, certificates[2] = { { 0 } }, both[2] = { { 0 } };
-	const char *socket = invocation_value(up->invocation, "socket");
 	struct swarm_making making = { .image = up->image,
-				       .socket = socket ? socket : "/var/run/docker.sock",
+				       .socket = socket_of(up),
 				       .is_encrypted = !invocation_flag(up->invocation, "unencrypted") };
 	enum status rc = STATUS_OK;
 
@@ -163,13 +169,14 @@ static bool is_settled(const struct up *up, const struct swarm_node *node)
 
 static enum status agents_await(struct up *up, struct error *err)
 {
-	enum status rc = swarm_agents_ask(up->http, up->image, &up->before, err);
+	const struct swarm_version version = { up->image, socket_of(up) };
+	enum status rc = swarm_agents_ask(up->http, &version, &up->before, err);
 
 	while (!rc) {
 		size_t settled = 0;
 
 		swarm_agents_deinit(&up->now);
-		rc = swarm_agents_ask(up->http, up->image, &up->now, err);
+		rc = swarm_agents_ask(up->http, &version, &up->now, err);
 		for (size_t i = 0; !rc && i < up->swarm.count; i++)
 			settled += is_settled(up, &up->swarm.nodes[i]);
 		if (rc || settled == up->swarm.count || clock_mono_us(&system_clock) > up->until_us)

@@ -93,16 +93,17 @@ static int by_creation(const void *one, const void *other)
 	return strcmp(created ? created : "", after ? after : "");
 }
 
-static bool is_of_image(const json_t *task, const char *image)
+static bool is_of_version(const json_t *task, const struct swarm_version *version)
 {
 	const json_t *container = json_object_get(json_object_get(task, "Spec"), "ContainerSpec");
-	const char *its = json_text_at(container, "Image");
+	const char *image = json_text_at(container, "Image");
+	const char *socket = json_text_at(json_array_get(json_object_get(container, "Mounts"), 0), "Source");
 
-	return !image || (its && strcmp(its, image) == 0);
+	return !version || (image && strcmp(image, version->image) == 0 && socket && strcmp(socket, version->socket) == 0);
 }
 
 /* Tasks are sorted by their creation, so that a node's later failure replaces an earlier one. */
-void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agents *ret_agents)
+void swarm_agents_read(const json_t *tasks, const struct swarm_version *version, struct swarm_agents *ret_agents)
 {
 	const size_t count = json_array_size(tasks);
 	const json_t **sorted = memory_calloc(count + 1, sizeof(*sorted));
@@ -118,7 +119,7 @@ void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agen
 		struct swarm_agent *agent;
 
 		if (!is_of(node, "0123456789abcdefghijklmnopqrstuvwxyz", SWARM_ID_SIZE) ||
-		    !is_of_image(sorted[i], image))
+		    !is_of_version(sorted[i], version))
 			continue;
 		agent = agent_find(&agents, node);
 		if (!agent && agents.count == SWARM_NODES_MAX)
@@ -135,7 +136,7 @@ void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agen
 
 /* ---- asking ---- */
 
-enum status swarm_agents_ask(struct http *http, const char *image, struct swarm_agents *ret_agents,
+enum status swarm_agents_ask(struct http *http, const struct swarm_version *version, struct swarm_agents *ret_agents,
 			     struct error *err)
 {
 	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
@@ -146,7 +147,7 @@ enum status swarm_agents_ask(struct http *http, const char *image, struct swarm_
 
 	if (reply.status || (reply.code != 200 && reply.code != 404))
 		return reply_failure(&reply, err);
-	swarm_agents_read(reply.code == 200 ? reply.value : NULL, image, ret_agents);
+	swarm_agents_read(reply.code == 200 ? reply.value : NULL, version, ret_agents);
 	return STATUS_OK;
 }
 

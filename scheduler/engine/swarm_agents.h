@@ -47,15 +47,21 @@ struct swarm_agents {
 void swarm_agents_deinit(struct swarm_agents *agents);
 #define AUTO_AGENTS __attribute__((cleanup(swarm_agents_deinit)))
 
-/* Reads the answer to GET /tasks, whatever it holds. Left out are tasks that cannot be used, and tasks of other images than
- * @image: before an update replaces such a task, it runs as if it were to stay. @image NULL: any image. Pure. */
-void swarm_agents_read(const json_t *tasks, const char *image, struct swarm_agents *ret_agents);
+/* What distinguishes an agent from the one that an update replaces it by: the image, and the path of the engine's socket as the
+ * service has it. */
+struct swarm_version {
+	const char *image, *socket;
+};
+
+/* Reads the answer to GET /tasks, whatever it holds. Left out are tasks that cannot be used, and tasks of other versions than
+ * @version: before an update replaces such a task, it runs as if it were to stay. @version NULL: any. Pure. */
+void swarm_agents_read(const json_t *tasks, const struct swarm_version *version, struct swarm_agents *ret_agents);
 /* The agent of a node. NULL: the node has none. */
 const struct swarm_agent *swarm_agent_of(const struct swarm_agents *agents, const char *node);
 
-/* Asks a manager for the tasks of the agents' service. If the service does not exist, the list is empty. @image: as in
+/* Asks a manager for the tasks of the agents' service. If the service does not exist, the list is empty. @version: as in
  * swarm_agents_read(). */
-enum status swarm_agents_ask(struct http *http, const char *image, struct swarm_agents *ret_agents,
+enum status swarm_agents_ask(struct http *http, const struct swarm_version *version, struct swarm_agents *ret_agents,
 			     struct error *err);
 /* Asks for the keys with which daemons connect to agents. FAILED_PRECONDITION: the swarm has none, because `swarm
  * up` was not called. */

@@ -24,12 +24,12 @@ enum {
 	REMOVE_PAUSE_MS = 250,
 	MEMORY_MIB = 1024,
 	PIDS_MAX = 2048,
-	REPLICAS_MAX = 1024,
-	ID_LETTERS = 64,
+	PAIR_BYTES = 16,
 };
 
 #define LABEL         "trainyard.swarm"
 #define LABEL_VALUE   "agent"
+#define LABEL_PAIR    "trainyard.keys" /* of the secret and the config: the same for keys that belong together */
 #define ENGINE_SOCKET "/var/run/docker.sock" /* the socket's path in the agent's container */
 #define MIB           INT64_C(1048576)
 #define SECOND_NS     INT64_C(1000000000)
@@ -86,6 +86,8 @@ static enum status object_post(struct http *http, const char *path, const json_t
 			      .method = "POST", .path = path, .body = text, .timeout_s = MAKE_TIMEOUT_S });
 
 	sodium_memzero(text, strlen(text)); /* overwritten, because the text may have keys */
+	if (!reply.status && reply.code == 409)
+		return error_set(err, STATUS_ALREADY_EXISTS, NULL, "%s", reply.text);
 	return reply.status || reply.code >= 300 ? reply_failure(&reply, err) : STATUS_OK;
 }
 
@@ -118,15 +120,16 @@ static enum status network_make(struct http *http, bool is_encrypted, struct err
 
 /* ---- the keys ---- */
 
-static enum status keys_post(struct http *http, const char *path, const char *keys, struct error *err)
+/* ALREADY_EXISTS: another `swarm up` has made it meanwhile. */
+static enum status keys_post(struct http *http, const char *path, const char *keys, const char *pair, struct error *err)
 {
 	struct text data AUTO_TEXT = { 0 };
 	enum status rc;
 
 	base64_append(&data, keys, strlen(keys), sodium_base64_VARIANT_ORIGINAL);
 	AUTO(json)
-	json_t *body =
-		json_pack("{ss ss so}", "Name", SWARM_AGENT, "Data", data.data, "Labels", labels_make());
+	json_t *body = json_pack("{ss ss s{ss ss}}", "Name", SWARM_AGENT, "Data", data.data, "Labels", LABEL,
+				 LABEL_VALUE, LABEL_PAIR, pair);
 
 	rc = object_post(http, path, body, err);
 	sodium_memzero(data.data, data.length);
@@ -143,32 +146,73 @@ static enum status object_remove(struct http *http, enum kind kind, struct error
 	return reply.status || (reply.code >= 300 && reply.code != 404) ? reply_failure(&reply, err) : STATUS_OK;
 }
 
-/* Makes the secret and the config with the keys, unless both exist. Their keys belong together, so if only one
- * exists, both are made anew; but if the service exists (@has_service), agents use the old keys, and that is
- * FAILED_PRECONDITION. */
+/* Returns whether there are a secret and a config, with keys that belong together. */
+static bool are_pair(const json_t *secret, const json_t *config)
+{
+	const json_t *of_secret = json_object_get(json_object_get(secret, "Spec"), "Labels");
+	const json_t *of_config = json_object_get(json_object_get(config, "Spec"), "Labels");
+	const char *one = json_text_at(of_secret, LABEL_PAIR), *other = json_text_at(of_config, LABEL_PAIR);
+
+	return one && other && strcmp(one, other) == 0;
+}
+
+static enum status keys_ask(struct http *http, json_t **ret_secret, json_t **ret_config, struct error *err)
+{
+	enum status rc = object_ask(http, SECRET, ret_secret, err);
+
+	return rc ? rc : object_ask(http, CONFIG, ret_config, err);
+}
+
+static enum status keys_post_both(struct http *http, const struct swarm_making *making, struct error *err)
+{
+	unsigned char random[PAIR_BYTES];
+	char pair[2 * PAIR_BYTES + 1];
+	enum status rc;
+
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(pair, sizeof(pair), random, sizeof(random));
+	rc = keys_post(http, "/secrets/create", making->agent_keys, pair, err);
+	return rc ? rc : keys_post(http, "/configs/create", making->daemon_keys, pair, err);
+}
+
+/* Looks at the keys after they were made: another `swarm up` at the same time may have removed or made one of them. */
+static enum status keys_check(struct http *http, struct error *err)
+{
+	AUTO(json) json_t *secret = NULL;
+	AUTO(json) json_t *config = NULL;
+	enum status rc = keys_ask(http, &secret, &config, err);
+
+	if (rc || are_pair(secret, config))
+		return rc;
+	return error_set(err, STATUS_ABORTED, NULL,
+			 "another `trainyard swarm up` makes the agents' keys at the same time: run this one again when that "
+			 "one has ended");
+}
+
+/* Makes the secret and the config with the keys, unless both exist with keys that belong together; otherwise both are made
+ * anew. If the service exists (@has_service), agents use the old keys, and that is FAILED_PRECONDITION. */
 static enum status keys_make(struct http *http, const struct swarm_making *making, bool has_service,
 			     struct error *err)
 {
 	AUTO(json) json_t *secret = NULL;
 	AUTO(json) json_t *config = NULL;
-	enum status rc = object_ask(http, SECRET, &secret, err);
+	struct error cause AUTO_ERROR = { 0 };
+	enum status rc = keys_ask(http, &secret, &config, err);
 
-	if (!rc)
-		rc = object_ask(http, CONFIG, &config, err);
-	if (rc || (secret && config))
+	if (rc || are_pair(secret, config))
 		return rc;
 	if (has_service)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "the agents run, but the swarm's %s " SWARM_AGENT " is gone: `trainyard swarm down` "
-				 "removes the rest, and `swarm up` makes all anew",
-				 secret ? "config" : "secret");
+				 "the agents run, but the swarm's secret and config " SWARM_AGENT " are not of one `swarm up`, or "
+				 "one is gone: `trainyard swarm down` removes the rest, and `swarm up` makes all anew");
 	if (secret)
 		rc = object_remove(http, SECRET, err);
 	if (!rc && config)
 		rc = object_remove(http, CONFIG, err);
-	if (!rc)
-		rc = keys_post(http, "/secrets/create", making->agent_keys, err);
-	return rc ? rc : keys_post(http, "/configs/create", making->daemon_keys, err);
+	if (rc)
+		return rc;
+	rc = keys_post_both(http, making, &cause);
+	return rc && rc != STATUS_ALREADY_EXISTS ? error_move(err, &cause) : keys_check(http, err);
 }
 
 /* ---- the service ---- */
@@ -324,13 +368,11 @@ enum status swarm_service_remove(struct http *http, bool *ret_found, struct erro
 
 static size_t devices_of(const json_t *container)
 {
-	const json_t *requests =
-		json_object_get(json_object_get(container, "HostConfig"), "DeviceRequests");
-	const json_t *request;
-	size_t index, count = 0;
+	const char *ids = json_text_at(json_object_get(container, "Labels"), DOCKER_LABEL_GPUS);
+	size_t count = ids != NULL;
 
-	json_array_foreach((json_t *)requests, index, request)
-		count += json_array_size(json_object_get(request, "DeviceIDs"));
+	for (; ids && *ids; ids++)
+		count += *ids == ',';
 	return count;
 }
 
@@ -349,18 +391,13 @@ enum status swarm_leases_ask(struct http *http, struct swarm_leases *ret_leases,
 	if (reply.status || reply.code != 200 || !json_is_array(reply.value))
 		return reply_failure(&reply, err);
 	json_array_foreach(reply.value, index, container) {
-		const char *id = json_text_at(container, "Id");
 		struct replica_status replica;
 		bool needs_inspection;
 
-		if (!docker_container_listed(container, &replica, &needs_inspection) || !id || strlen(id) > ID_LETTERS ||
-		    leases.replicas == REPLICAS_MAX)
+		if (!docker_container_listed(container, &replica, &needs_inspection))
 			continue;
-		snprintf(path, sizeof(path), "/containers/%s/json", id);
-		struct reply inspected AUTO_REPLY = docker_ask(http, "GET", path, NULL);
-
 		leases.replicas++;
-		leases.devices += inspected.status ? 0 : devices_of(inspected.value);
+		leases.devices += devices_of(container);
 	}
 	*ret_leases = leases;
 	return STATUS_OK;

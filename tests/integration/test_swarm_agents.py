@@ -157,6 +157,20 @@ def node_of(daemon, job):
     return {replica.get("node") for replica in report["replicas"]}
 
 
+def test_up_with_another_socket_waits_for_agents_that_have_it(agents_up, tmp_path):
+    """Broken: swarm_agents_ask() for any socket: `swarm up` ended while the agents with the old one ran."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for node in agents_up.nodes:
+        (other / node.name).symlink_to(node.path)
+    done = up(agents_up, str(other / "{{.Node.Hostname}}"))
+    assert done.returncode == 0 and "3 of 3" in done.stdout, done
+    for node in agents_up.nodes:
+        mounts = [mount["Source"] for found in node.containers("trainyard.swarm=agent") if found["State"] == "running"
+                  for mount in found["Mounts"] if mount["Type"] == "bind" and mount["Destination"] == "/var/run/docker.sock"]
+        assert mounts == [str(other / node.name)], (node.name, mounts)
+
+
 def test_a_daemon_runs_jobs_on_all_nodes_of_the_swarm(agents_up, new_daemon, monkeypatch):
     swarm = agents_up
     for node in swarm.nodes:
