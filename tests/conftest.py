@@ -42,13 +42,15 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes part with --long, with --cycles 2 and more, or when named (FILE::TEST)")
-    config.addinivalue_line("markers", "each_cycle(count): takes part once a cycle, or count times; each has the next seed after --seed")
+    config.addinivalue_line("markers", "each_cycle(count): takes part once a cycle, or count times in the long form; each has the next seed after --seed")
 
 
 def pytest_generate_tests(metafunc):
     mark, config = metafunc.definition.get_closest_marker("each_cycle"), metafunc.config
     if mark:
-        first, count = config.getoption("--seed"), config.getoption("--cycles") * (mark.args[0] if mark.args else 1)
+        first, count = config.getoption("--seed"), config.getoption("--cycles")
+        if mark.args and (config.getoption("--long") or count > 1):
+            count *= mark.args[0]
         if "seed" in metafunc.fixturenames or count > 1:
             metafunc.fixturenames += [] if "seed" in metafunc.fixturenames else ["seed"]
             metafunc.parametrize("seed", range(first + 1, first + 1 + count))

@@ -6,6 +6,7 @@ import pytest
 
 from support.daemon import UNTIL_RELEASED, Daemon, one_replica, script
 from support.engine import query
+from support.marks import long
 
 STUBBORN = 'trap "" TERM; echo ready; while :; do sleep 0.1; done'
 LABELS = ("instance", "project", "job_id", "job", "pool", "replica", "attempt", "gateway", "made", "throttle")
@@ -26,7 +27,7 @@ def image(engine):
 
 
 # Broken: labels_make() that writes no restart of 0: the replica was that of another restart, and nothing removed it.
-@pytest.mark.parametrize("restart", ["3", "-1", "3x", "4294967299"])
+@pytest.mark.parametrize("restart", ["3", long("-1"), long("3x"), "4294967299"])
 def test_a_label_of_the_image_does_not_keep_a_job_alive(yard, engine, image, restart):
     labels = {f"trainyard.{name}": "3" for name in LABELS} | {"trainyard.restart": restart, "exitCode": "0", "name": "x"}
     engine.import_image(image, {}, [f'LABEL {name}="{value}"' for name, value in labels.items()])

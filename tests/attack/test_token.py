@@ -396,6 +396,7 @@ def test_links_in_the_state_directory_of_others_lead_nowhere(idle_engine, tmp_pa
 
 
 # Broken: is_the_token() that returns true.
+@pytest.mark.long
 @needs_gcloud
 def test_the_real_gcloud_sends_the_token(locked_yards, tmp_path):
     daemon = locked_yards["tcp"]

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from support.engine import RUNTIME, ensure_runtime_images
+from support.marks import long
 from support.packages import trainer
 from support.scripts import run_in_environment, run_script
 
@@ -66,8 +67,10 @@ def transports(script):
     return ["rest"] if SCRIPTS[script] == "http" else ["rest", "grpc"]
 
 
-@pytest.mark.parametrize("script, name, transport", [(script, name, transport) for script in SCRIPTS for name in names(script)
-                                                     for transport in transports(script)])
+# By gRPC, one library is enough for the short form.
+@pytest.mark.parametrize("script, name, transport", [
+    (long if (SCRIPTS[script], transport) == ("aiplatform-python", "grpc") else pytest.param)(script, name, transport)
+    for script in SCRIPTS for name in names(script) for transport in transports(script)])
 def test_client(results, script, name, transport):
     found, errors = results(script, transport)
     assert name in found, f"did not run: {errors}"

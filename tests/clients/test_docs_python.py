@@ -24,6 +24,7 @@ def test_a_block_of_the_pages_runs(engine, tmp_path, text):
         reader.leave()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (PYTHON / ".installed").exists(), reason="tests/clients/install has not been run")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts /gcs for containers of any user")
 def test_the_notebook_runs(engine, tmp_path):

@@ -8,6 +8,7 @@ import pathlib
 import pytest
 
 from support.daemon import one_replica
+from support.marks import long
 from support.python_image import ensure_python_image
 from support.storage import Storage
 from support.wait import wait_until
@@ -114,6 +115,7 @@ def test_a_trainer_for_the_cloud_trains_from_gs_to_gs(yard, image, data):
     wait_until(lambda: file.exists() and json.loads(file.read_text()) == {"step": 20, "sum": data}, 20)
 
 
+@pytest.mark.long
 def test_a_trainer_whose_container_is_lost_goes_on_from_its_checkpoint(yard, image, data):
     job_id = yard.create(trainer(image, "--wait-at", "7", job_dir="gs://lost-outputs/run"))
     yard.wait_lines(job_id, count=2)
@@ -123,6 +125,7 @@ def test_a_trainer_whose_container_is_lost_goes_on_from_its_checkpoint(yard, ima
     assert Storage(yard, "lost-outputs").read("run/model.json").json == {"step": 20, "sum": data}
 
 
+@pytest.mark.long
 def test_a_trainer_reaches_its_storage_again_after_a_restart_of_the_daemon(new_daemon, image):
     daemon = new_daemon("--offline", "--stop-grace", "2").start()
     outputs = Storage(daemon, "kept-outputs")
@@ -187,7 +190,7 @@ except urllib.error.HTTPError as error:
 LOGGED = {"first": "INFO", "careful": "WARNING", "broken": "ERROR"}
 
 
-@pytest.mark.parametrize("by", ["gRPC", "REST"])
+@pytest.mark.parametrize("by", ["gRPC", long("REST")])
 def test_what_google_cloud_logging_is_given_is_in_the_job_s_log(yard, image, by):
     """As Google's own samples set it up, and within seconds."""
     job_id = yard.create(one_replica("python3", "-c", """

@@ -8,6 +8,7 @@ import pytest
 
 from support.daemon import ROOT, program
 from support.engine import IMAGE
+from support.marks import long
 from support.scripts import PYTHON
 
 
@@ -20,7 +21,7 @@ def examples():
 
 
 @pytest.mark.skipif(not (PYTHON / "bin/pytest").exists(), reason="tests/clients/install has not been run")
-@pytest.mark.parametrize("which", [0, 1], ids=["without", "with"])
+@pytest.mark.parametrize("which", [long(0), 1], ids=["without", "with"])
 def test_the_examples_of_the_docs_pass(engine, tmp_path, which):
     (tmp_path / "test_example.py").write_text(examples()[which])
     (tmp_path / "trainyard").symlink_to(program())

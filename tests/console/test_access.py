@@ -5,6 +5,7 @@ import pytest
 from support.console import FAINT, NAMELESS, opened
 from support.daemon import UNTIL_RELEASED, distributed, script
 from support.engine import IMAGE
+from support.marks import long
 from support.storage import Storage
 from support.verbs import verb
 
@@ -34,7 +35,7 @@ def pages(yard):
 
 
 # Broken: a link without words; a colour of style.css that is near what is behind it.
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [False, long(True)])
 def test_names_and_contrast(browser, yard, pages, dark):
     browser.look(1280, 800, dark)
     for path, words in pages:

@@ -7,6 +7,7 @@ import pytest
 
 from support.console import Relay, TOP, daemon_with_token, lines_said, networks_that_come_and_go, opened
 from support.daemon import script
+from support.marks import long
 from support.verbs import verb
 from support.vertex import Vertex, custom_job
 
@@ -18,7 +19,7 @@ def breaking(browser):
 
 
 # Broken: a page without its first script; repeated() that asks once; create() that does not look for the job.
-@pytest.mark.parametrize("lost,times", [("app.js", 4), ("plots.js", 1), ("style.css", 3), ("jobs.js", 1)])
+@pytest.mark.parametrize("lost,times", [("app.js", 4), long("plots.js", 1), long("style.css", 3), long("jobs.js", 1)])
 def test_a_page_that_lost_a_file_is_loaded_again(breaking, yard, lost, times):
     breaking.break_off(lost, times)
     breaking.open(yard.base + TOP + "queue")
@@ -49,7 +50,7 @@ def test_what_changes_nothing_is_asked_again(breaking, yard, new_daemon, tmp_pat
     assert breaking.breaks == {"POST ": 0}
 
 
-@pytest.mark.parametrize("stage", ["Request", "Response"])
+@pytest.mark.parametrize("stage", [long("Request"), "Response"])
 def test_a_job_whose_answer_was_lost_is_made_once(breaking, yard, stage):
     job_id = yard.create(script("exit 0"))
     yard.until(job_id, "SUCCEEDED")
@@ -64,7 +65,7 @@ def test_a_job_whose_answer_was_lost_is_made_once(breaking, yard, stage):
 
 
 # Broken: a 404 after a lost answer that counts as a failure; a DELETE that is asked once.
-@pytest.mark.parametrize("stage", ["Request", "Response"])
+@pytest.mark.parametrize("stage", [long("Request"), "Response"])
 def test_a_job_whose_answer_was_lost_is_deleted(breaking, yard, stage):
     vertex = Vertex(yard)
     job_id = vertex.create({**custom_job("exit 0"), "displayName": "goes"})["name"].rpartition("/")[2]

@@ -3,6 +3,8 @@
 import json
 import math
 
+import pytest
+
 from support.console import FAINT, HOSTILE, NAMELESS, assert_straight, lines_of, opened, pictures, points_of
 from support.engine import IMAGE
 from support.event_files import event, simple, version
@@ -116,6 +118,7 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
 
 
 # Broken: parameterScale() that places categories from the end; a slice whose dot or word is moved; a mark that is at another trial.
+@pytest.mark.long
 def test_categories_failures_and_stopped_trials_are_drawn(browser, yard):
     report = ('for word in "$0" "$@"; do case $word in --x=*) x=${word#--x=};; --kind=*) kind=${word#--kind=};; esac; done; [ $CLOUD_ML_TRIAL_ID = 3 ] && exit 1; '
               'printf \'{"global_step": "%s", "timestamp": 1, "score": "%s", "trial": "1"}\\n\' 1 ${#kind}.$x > $CLOUD_ML_HP_METRIC_FILE')

@@ -88,7 +88,7 @@ def test_a_program_that_ends_as_if_it_was_killed_while_the_daemon_is_dead_has_it
 
 
 # Broken: scheduler_add() that leaves out jobs that are PREPARING.
-@pytest.mark.parametrize("pause_ms", [0, long(30), 80, long(150), 250, long(400)])
+@pytest.mark.parametrize("pause_ms", [long(0), long(30), 80, long(150), 250, long(400)])
 def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(distributed(f"{UNTIL_RELEASED}; echo done", "echo here", "echo here", workers=2, ps_count=1))
@@ -106,7 +106,7 @@ def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
 
 
 # Broken: fold_listed() that takes the removal of all in the first listing for asked, and remove_strays() that removes none.
-@pytest.mark.parametrize("pause_ms", [0, long(40), 120, long(250)])
+@pytest.mark.parametrize("pause_ms", [long(0), long(40), 120, long(250)])
 def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     job_id = daemon.create(distributed(f"{UNTIL_RELEASED}; echo done", STUBBORN, workers=3))

@@ -7,6 +7,7 @@ import pytest
 from support.daemon import UNTIL_RELEASED, distributed, script
 from support.engine import IMAGE, query
 from support.engine_proxy import EngineProxy, Fault
+from support.marks import long
 from support.wait import wait_until
 
 pytestmark = pytest.mark.each_cycle
@@ -43,6 +44,7 @@ def test_a_paused_replica_is_told_and_goes_on(yard):
 
 
 # Broken: fold_listed() without fold_paused().
+@pytest.mark.long
 def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     job_id = daemon.create(script(SAY))
@@ -58,6 +60,7 @@ def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
 
 
 # Broken: has_its_name() that returns true.
+@pytest.mark.long
 def test_a_renamed_container_is_found_again_and_removed(yard):
     cancelled, good = yard.create(script(LONG)), yard.create(script(SAY))
     containers = [yard.container(job_id) for job_id in (cancelled, good)]
@@ -76,7 +79,7 @@ def test_a_renamed_container_is_found_again_and_removed(yard):
 
 
 # Broken: fold_exit() that takes every exit which nobody here asked for as a loss.
-@pytest.mark.parametrize("signal, status", [("SIGKILL", "9(SIGKILL)"), ("SIGUSR1", "10(SIGUSR1)")])
+@pytest.mark.parametrize("signal, status", [("SIGKILL", "9(SIGKILL)"), long("SIGUSR1", "10(SIGUSR1)")])
 def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard, signal, status):
     job_id = yard.create(script(LONG))
     container = yard.container(job_id)
@@ -88,6 +91,7 @@ def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard
 
 
 # Broken: fold_exit() that takes SIGTERM's status for an exit like any other.
+@pytest.mark.long
 def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
     """As an engine does to its containers before it ends itself."""
     job_id = yard.create(script(LONG))

@@ -15,6 +15,7 @@ import subprocess
 import pytest
 
 from support import shim
+from support.marks import long
 from support.storage import MIB, Storage, is_root, pattern
 from support.wait import wait_until
 
@@ -136,7 +137,7 @@ def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed
 
 
 # Broken: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost.
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ["full", long("broken")])
 def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed, cycles):
     daemon = faulty().start()
     total = daemon.shim.count(shim.FULL, lambda: daemon.run(LINES))[1]
@@ -163,7 +164,7 @@ def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed
 
 # Broken: open_fail() of store/connection.c without medium_problem(): "disk I/O error (SQLite 4874)", and no word of why.
 # Broken: files_open() of store/store.c without connection_open_fail(), as it was: "use the store: ... (SQLite 13)", by --cycles 2.
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [long("full"), "broken"])
 def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed, cycles):
     """At each write of a first start in turn, and of one on a state that is there: which path, in the system's words."""
     for ready in (False, True):

@@ -134,6 +134,7 @@ def engine_without_live_restore():
         engine.delete()
 
 
+@pytest.mark.long
 @pytest.mark.each_cycle
 def test_what_an_engine_ends_as_it_comes_back_while_the_daemon_is_dead_begins_again(
         new_daemon, engine_without_live_restore):

@@ -9,6 +9,7 @@ import pytest
 from support import shim
 from support.daemon import program
 from support.engine_proxy import EngineProxy, Fault
+from support.marks import long
 from support.wait import wait_until
 
 pytestmark = pytest.mark.each_cycle
@@ -40,7 +41,7 @@ def is_tried_again(daemon, job):
 # Broken: fold_exit() that takes the engine's exit code again (as it was): "status of 15(SIGTERM)" three times.
 @pytest.mark.parametrize("rule, state, words", [
     ({"fault": "exit", "exitCode": 42}, "FAILED", "status of 42."), ({"fault": "exit", "exitCode": 0}, "SUCCEEDED", ""),
-    ({"fault": "oom"}, "FAILED", "ran out-of-memory"), ({"fault": "crash", "attempt": 1}, "CANCELLED", "")],
+    long({"fault": "oom"}, "FAILED", "ran out-of-memory"), ({"fault": "crash", "attempt": 1}, "CANCELLED", "")],
     ids=["42", "0", "oom", "crash"])
 def test_an_end_is_as_ordered_however_often_it_is_looked_at(faulty, proxy, simulated, rule, state, words):
     """The end cannot be stored, for the disk is full, when the engine's connections break: all is looked at again."""
@@ -72,7 +73,7 @@ def test_an_end_is_as_ordered_however_often_it_is_looked_at(faulty, proxy, simul
 
 
 # Broken: mark_store() that stores nothing (as it was): no hit after a restart.
-@pytest.mark.parametrize("way", ["stop", "kill9"])
+@pytest.mark.parametrize("way", [long("stop"), "kill9"])
 def test_a_line_that_was_waited_for_is_not_forgotten(faulty, proxy, way):
     """It was printed before the job ran: one of its workers has not begun when the daemon ends."""
     daemon = faulty(*OPTIONS, engine=proxy, binary=program()).start()

@@ -36,6 +36,7 @@ def test_what_the_matrix_tells_is_so(daemon, cell):
     cell(daemon.form)
 
 
+@pytest.mark.long
 def test_the_example_for_gitlab_runs(tmp_path):
     """Its script, with the engine that its variables name; what it installs is not. Broken: DOCKER_CERT_PATH left out of the example."""
     job = yaml.safe_load((ROOT / "deploy/examples/gitlab/train.yml").read_text())["train"]

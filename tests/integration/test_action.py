@@ -13,6 +13,8 @@ from support.contained import image_of
 from support.daemon import ROOT, program
 from support.engine import IMAGE
 
+pytestmark = pytest.mark.long
+
 OPTIONS = "--offline --stop-jobs --stop-grace 1"
 TEST = f"""
 import os, subprocess

@@ -80,6 +80,7 @@ def test_the_clouds_sizes_are_kept_or_refused(new_daemon, host):
     assert "96 vCPUs" in words and str(cpus) in words, words
 
 
+@pytest.mark.long
 def test_no_limits_are_set_when_none_are_wanted(new_daemon):
     daemon = start(new_daemon, "--machine-fit", "none")
     (nano_cpus, memory, swap, _), notices = limits(daemon, HUGE)
@@ -94,6 +95,7 @@ def test_a_job_of_more_containers_than_may_run_is_refused(new_daemon):
     daemon.run(distributed("true", REST, workers=2))
 
 
+@pytest.mark.long
 def test_memory_running_out_is_told_as_such(new_daemon, host):
     with open("/proc/meminfo") as lines:
         available = {line.split(":")[0]: int(line.split()[1]) << 10 for line in lines}["MemAvailable"]
@@ -104,6 +106,7 @@ def test_memory_running_out_is_told_as_such(new_daemon, host):
     assert job["errorMessage"].startswith(OOM), job
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tier,count", [("STANDARD_1", 8), long("PREMIUM_1", 31)])
 def test_a_whole_tier_runs_on_a_small_machine(new_daemon, tier, count):
     daemon = start(new_daemon)
@@ -118,6 +121,7 @@ def test_a_whole_tier_runs_on_a_small_machine(new_daemon, tier, count):
     assert daemon.containers(job_id) == []
 
 
+@pytest.mark.long
 def test_jobs_that_wait_go_by_priority(new_daemon):
     daemon = start(new_daemon, "--max-active-jobs", "1")
     first = daemon.create(script(REST))
@@ -129,6 +133,7 @@ def test_jobs_that_wait_go_by_priority(new_daemon):
     assert ended["endTime"] <= later["startTime"] <= later["endTime"] <= last["startTime"]
 
 
+@pytest.mark.long
 def test_an_assignment_outlives_the_daemon(new_daemon, host):
     """What was let in keeps its limits in a later attempt, whatever the next daemon is told."""
     daemon = start(new_daemon)

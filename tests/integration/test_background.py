@@ -114,6 +114,7 @@ def test_a_token_goes_to_its_own_daemon_alone(user, token):
     assert other.seen == [None]
 
 
+@pytest.mark.long
 def test_a_token_that_is_wrong_is_told(user, token, tmp_path):
     """Broken: status_show() that asks for the clock and looks at no outcome: the exit code was 0."""
     user("start", "--listen", "127.0.0.1:0", "--token-file", token)
@@ -167,6 +168,7 @@ def test_a_wait_has_an_end(user):
     assert time.monotonic() - began < 15
 
 
+@pytest.mark.long
 def test_a_wait_finds_the_daemon_that_starts_meanwhile(user):
     """Broken: status_main() that asks once where the daemon serves: it waited where the last one did."""
     pid, port = re.search(r":(\d+) \(process (\d+)", user("start", "--listen", "127.0.0.1:0")).group(2, 1)
@@ -307,11 +309,7 @@ def test_exit_codes_are_one_table(user):
 
 
 def test_help_fits_80_columns_and_has_groups(user):
-    """Broken: help_entry_write() that writes the whole help in one line: lines had 180 characters."""
-    for line in user("--help").split("Exit codes")[0].splitlines():
-        if line.startswith("  "):
-            told = user(line.split()[0], "--help")
-            assert told.startswith("usage: trainyard ") and not [row for row in told.splitlines() if len(row) > 80], told
+    """tests/unit/daemon/cli/test_invocation.c looks at the help of each command."""
     told = user("--help")
     heads = [row for row in told.splitlines()[1:] if row and row[0] != " "]
     assert heads == ["The daemon", "Jobs", "Queue", "Cloud Storage", "Tests and state", "This machine",

@@ -143,6 +143,7 @@ def test_one_instance_goes_and_the_other_stays(running, new_daemon):
     assert things(other) == []
 
 
+@pytest.mark.long
 def test_a_job_that_ran_is_tried_again(running):
     """By the next daemon on the state directory, which stays. Broken: signposts_clean() that removes nothing."""
     daemon, job = running
@@ -255,7 +256,7 @@ def test_many_things_and_an_interruption(lost, request):
 
 
 @needs_fuse
-@pytest.mark.parametrize("server", [long("lives"), "stopped", "killed"])
+@pytest.mark.parametrize("server", [long("lives"), long("stopped"), "killed"])
 def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
     """With a path of two words, and a process that serves them, that hangs, or that was killed before.
     Broken: process_end() without SIGKILL: one that was stopped stayed, and its mount."""
@@ -276,6 +277,7 @@ def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
     assert (f"removed process {process}\n" in said) or server != "stopped", said
 
 
+@pytest.mark.long
 def test_without_an_engine_it_says_so(running):
     """Broken: listed() that takes an engine that does not answer for one that has nothing."""
     daemon, _ = running
@@ -284,7 +286,8 @@ def test_without_an_engine_it_says_so(running):
     assert re.match(r"trainyard: .*/nonexistent/docker.sock.*\n$", said), said
 
 
-@pytest.mark.parametrize("words", [[], ["--dry-run"]], ids=["removing", "looking"])
+@pytest.mark.long
+@pytest.mark.parametrize("words", [[], long(["--dry-run"])], ids=["removing", "looking"])
 def test_trials_that_cannot_be_listed_are_not_taken_for_none(new_daemon, words):
     """Broken: trials_clean() went on where opendir() failed: nothing was left, it said."""
     daemon = new_daemon("--offline").start()
@@ -330,6 +333,7 @@ def test_wrong_usage_is_told(words):
     assert said.startswith("trainyard: ") and said.endswith("(see trainyard clean --help)\n"), said
 
 
+@pytest.mark.long
 def test_another_instances_name_leaves_the_state_directory_alone(new_daemon):
     """Broken: instance_find() that takes the state directory whatever instance was named."""
     daemon = new_daemon("--offline").start()
@@ -343,6 +347,7 @@ def test_another_instances_name_leaves_the_state_directory_alone(new_daemon):
     assert trial.exists() and (daemon.state_dir / "address").exists()
 
 
+@pytest.mark.long
 def test_a_copy_of_a_running_daemons_state_cleans_nothing(running, tmp_path):
     """Broken: instance_hold() that takes the lock of the state directory for enough."""
     daemon, _ = running

@@ -7,6 +7,7 @@ import urllib.parse
 import pytest
 
 from support.daemon import UNTIL_RELEASED, script
+from support.marks import long
 from support.wait import wait_until
 
 CLOCK = "/_trainyard/v1/clock"
@@ -82,6 +83,7 @@ def test_seven_days_pass_in_a_moment(yard):
 
 
 # Broken: deadline_reckon() that knows no max_wait_us; that halves it.
+@pytest.mark.long
 def test_the_wait_for_room_ends_after_its_time(yard):
     runs = yard.create(script(WAIT))
     yard.until(runs, "RUNNING")
@@ -150,7 +152,7 @@ def test_an_upload_that_waited_a_week_is_over(yard):
 
 # Broken: fault_wait_us() that does not look at after_us; running_us() that counts from when a replica was first seen;
 # made_us_read() that returns 0: of the second attempt.
-@pytest.mark.parametrize("attempt", [1, 2])
+@pytest.mark.parametrize("attempt", [1, long(2)])
 def test_a_fault_after_an_hour(yard, attempt):
     """Also with a restart in it, and of a container that is not the job's first. The network's rule tells that rules were
     looked at."""
@@ -200,6 +202,7 @@ def test_times_survive_a_restart_and_do_not_go_back(new_daemon):
 
 # Broken: start_find() that does not ask state_is_there(), or only for a time that is past: running jobs met their deadlines, and
 # there was no way back; ahead_find() that leaves the file of a clock that is real now.
+@pytest.mark.long
 def test_a_clock_that_was_behind_stays_real_once_it_is(new_daemon):
     daemon = new_daemon("--offline", "--clock", "steppable@2020-01-01T00:00:00Z").start()
     daemon.stop()

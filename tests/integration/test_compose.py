@@ -10,7 +10,7 @@ import pytest
 from support.contained import image_of
 from support.engine import IMAGE, ROOT
 
-pytestmark = pytest.mark.skipif(not shutil.which("docker-compose"), reason="no docker-compose in PATH")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("docker-compose"), reason="no docker-compose in PATH")]
 
 
 def test_the_test_container_reaches_the_daemon(own_engine, tmp_path):

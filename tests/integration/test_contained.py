@@ -22,6 +22,9 @@ SAYS = ("wget -q -O - --header 'Metadata-Flavor: Google' http://metadata.google.
         "head -c 27 $SSL_CERT_FILE; echo")
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture
 def contained(engine, tmp_path):
     daemon = Contained(tmp_path, engine, "--offline")

@@ -9,6 +9,7 @@ import pytest
 from support.custom_jobs import CustomJobs, pool, variables
 from support.daemon import PRINT_ENVIRONMENT, UNTIL_RELEASED, task_of, text_of
 from support.engine import IMAGE
+from support.marks import long
 
 NAME = r"cmle-training-workerpool(\d)-([0-9a-f]{10})-(\d+)"
 NEVER_THERE = ("LOCAL_RANK", "NODE_RANK", "CLOUD_ML_JOB", "CLOUD_ML_TRIAL_ID", "CLOUD_ML_HP_METRIC_FILE")
@@ -75,6 +76,7 @@ def test_a_replica_alone_is_chief_and_finds_itself_by_its_name(custom, yard):
     assert "error" not in job
 
 
+@pytest.mark.long
 def test_a_replica_alone_may_be_called_by_its_pool(make_daemon):
     with make_daemon("--offline", "--single-replica-name", "workerpool0") as yard:
         job_id, _ = CustomJobs(yard).run(pool(PRINT_ENVIRONMENT))
@@ -99,6 +101,7 @@ def test_variables_are_filled_in_and_a_clients_own_win(custom, yard):
 
 # ---- how jobs end ----------------------------------------------------------------------------------------
 
+@pytest.mark.long
 def test_a_failed_replica_fails_the_job_with_its_last_words(custom, yard):
     job_id, job = custom.run(pool(UNTIL_RELEASED), pool("echo said; echo 'ValueError: no' >&2; exit 3", 2),
                              expect="JOB_STATE_FAILED")
@@ -112,6 +115,7 @@ def test_a_failed_replica_fails_the_job_with_its_last_words(custom, yard):
     assert ("ERROR", message) in yard.service_lines(job_id)
 
 
+@pytest.mark.long
 def test_the_first_replica_ends_the_job_whatever_the_others_do(custom, yard):
     job_id = custom.create(pool(UNTIL_RELEASED), pool("sleep 600"))
     custom.until(job_id, "JOB_STATE_RUNNING")
@@ -123,18 +127,20 @@ def test_the_first_replica_ends_the_job_whatever_the_others_do(custom, yard):
         "Waiting for training program to start.", "Job is preparing.", "Job is running.", "Job completed successfully."]
 
 
+@pytest.mark.long
 def test_a_crash_by_signal_begins_the_job_anew_three_times(custom, yard):
     job_id, job = custom.run(pool("echo begun; exit 134"), expect="JOB_STATE_FAILED")
     assert yard.lines(job_id, "workerpool0-0") == ["begun"] * 4
     assert "The replica workerpool0-0 exited with a non-zero status of 134. " in job["error"]["message"]
 
 
+@pytest.mark.long
 def test_a_job_out_of_time_is_cancelled(custom):
     _, job = custom.run(pool("sleep 600"), scheduling={"timeout": "1s"}, expect="JOB_STATE_CANCELLED")
     assert job["error"]["code"] == 1 and "longer than its timeout of 1s" in job["error"]["message"]
 
 
-@pytest.mark.parametrize("never, ended", [(False, "JOB_STATE_SUCCEEDED"), (True, "JOB_STATE_FAILED")])
+@pytest.mark.parametrize("never, ended", [long(False, "JOB_STATE_SUCCEEDED"), (True, "JOB_STATE_FAILED")])
 def test_what_is_lost_is_started_anew_unless_the_job_says_never(custom, yard, never, ended):
     job_id = custom.create(pool(UNTIL_RELEASED), pool("echo begun; sleep 600"), scheduling={"disableRetries": never})
     custom.until(job_id, "JOB_STATE_RUNNING")
@@ -205,6 +211,7 @@ def test_a_programs_plain_lines_are_messages_of_json_payloads(custom, yard):
         assert {text_of(entry) for entry in answer.json.get("entries", [])} == found, query
 
 
+@pytest.mark.long
 def test_a_program_that_is_not_there_is_told_with_its_command(custom, yard):
     """Broken: the line said for any exit code; an environment without the service's variables."""
     def told(job_id):

@@ -217,6 +217,7 @@ def test_a_running_job_has_shells(vertex):
     assert "webAccessUris" not in vertex.until(made["name"], "JOB_STATE_CANCELLED")
 
 
+@pytest.mark.long
 def test_both_families_at_once(vertex):
     other = vertex.yard.create(script("echo ml"))
     mine = vertex.create(custom_job("echo vertex"))
@@ -317,6 +318,7 @@ def test_gpus_that_the_host_has_not_are_a_stockout(make_daemon):
         assert answer.status == 429 and answer.error["message"].startswith(f"Resources are insufficient in region: {REGION}.")
 
 
+@pytest.mark.long
 def test_jobs_are_stopped_with_a_daemon_that_is_told_to(make_daemon):
     daemon = make_daemon("--offline", "--stop-grace", "2", "--stop-jobs").start()
     name = Vertex(daemon).create(custom_job(RUNS_ON))["name"]

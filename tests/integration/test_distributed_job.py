@@ -86,7 +86,7 @@ def seen_by_replicas(yard, job_id, tasks):
     return json.loads(re.sub(r"-[0-9a-f]{10}-(\d+:2222)", r"-0123456789-\1", text))
 
 
-@pytest.mark.parametrize("shape", ["with_ps", "with_evaluator", "chief", *map(long, ["alone", "master_and_workers"])])
+@pytest.mark.parametrize("shape", ["with_evaluator", *map(long, ["chief", "with_ps", "alone", "master_and_workers"])])
 def test_replicas_are_told_the_cluster_and_their_place_in_it(yard, shape):
     counts, tasks = SHAPES[shape]
     others = PRINT_ENVIRONMENT
@@ -159,6 +159,7 @@ def test_an_image_without_args_runs_its_default_command(yard):
     assert yard.lines(job_id) == ["the default command"]
 
 
+@pytest.mark.long
 def test_a_role_without_an_image_of_its_own_gets_the_masters_image_and_command(yard):
     training_input = distributed('echo "I am $(hostname | cut -d- -f3)"; ' + UNTIL_RELEASED, "", workers=1)
     del training_input["workerConfig"]
@@ -194,6 +195,7 @@ def test_containers_have_no_privileges_and_no_way_to_the_host(yard, engine):
         yard.until(job_id, "CANCELLED")
 
 
+@pytest.mark.long
 def test_a_job_of_many_replicas_starts_them_all(yard):
     # The master ends the job, so it first hears from each worker: one that was answered "ok" has been counted.
     master = "n=0; while [ $n -lt 11 ]; do echo ok | nc -l -p 2222 >/dev/null; n=$((n+1)); done"

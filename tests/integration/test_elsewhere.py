@@ -12,6 +12,7 @@ REFUSED = "another daemon of instance"
 STATE = "/var/lib/trainyard"
 
 
+@pytest.mark.long
 def test_an_idle_daemon_is_seen_from_another_network(new_daemon, tmp_path):
     """Broken: watch_data() that makes no marker: `clean` removed a live daemon's things; elsewhere_leave() left out."""
     daemon = new_daemon("--offline").start()
@@ -23,6 +24,7 @@ def test_an_idle_daemon_is_seen_from_another_network(new_daemon, tmp_path):
     assert daemon.engine.marker(daemon.read_instance()) is None
 
 
+@pytest.mark.long
 def test_the_marker_of_a_daemon_that_was_killed_is_in_nobodys_way(new_daemon, tmp_path):
     """Broken: elsewhere_check() that takes any marker for a daemon that is alive."""
     daemon = new_daemon("--offline").start()
@@ -51,6 +53,7 @@ def pair(engine, tmp_path):
             daemon.delete()
 
 
+@pytest.mark.long
 def test_a_copied_volume_is_served_by_one_container_at_a_time(pair, engine):
     """Broken: elsewhere_look() that looks at nothing: both took the job over."""
     first, second = pair

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine is away, at the start or later: jobs wait and say why, and the daemon stays up."""
+import pytest
+
 from support.daemon import script, text_of
 from support.engine import PrivateEngine, ensure_test_images
 from support.wait import wait_until
 
 
 # Broken: tell_engine_down() that says nothing.
+@pytest.mark.long
 def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daemon):
     engine = PrivateEngine()
     daemon = new_daemon("--offline", engine=engine).start()
@@ -32,6 +35,7 @@ def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daem
         engine.delete()
 
 
+@pytest.mark.long
 def test_a_running_job_outlives_the_engines_crash(new_daemon):
     """With live-restore containers go on while the engine is away; their lines all arrive, once.
     Broken: line_is_known() that knows no line by its time; followers_reconnect() that goes on at the end of time."""
@@ -59,6 +63,7 @@ def test_a_running_job_outlives_the_engines_crash(new_daemon):
 
 
 # Broken: exit_judge() that takes each kill for the program's own end.
+@pytest.mark.long
 def test_an_engine_that_stops_takes_its_jobs_with_it_but_not_the_daemon(new_daemon, own_engine):
     daemon = new_daemon("--offline", engine=own_engine).start()
     job_id = daemon.create(script("echo up; while :; do sleep 0.1; done"))

@@ -78,6 +78,7 @@ def runs_jobs(daemon):
 
 # Broken: far_reach() that sends no question; tls_choose() that reads no DOCKER_CERT_PATH; wire_end_sending() without
 # gnutls_bye(): `cat` waits for more.
+@pytest.mark.long
 def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
     for name, value in far.variables.items():
         monkeypatch.setenv(name, value)
@@ -127,6 +128,7 @@ def test_an_engine_by_a_context(far, tmp_path):
     assert "is not trusted" in run("clean", "--list", code=1, DOCKER_CONFIG=str(tmp_path), DOCKER_CONTEXT="ci")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("docker"), reason="no docker, which has dial-stdio, in PATH")
 def test_an_engine_by_ssh(engine, ssh, new_daemon, tmp_path, monkeypatch):
     """Broken: ssh_spawn() without dup2 of its output; run_await() that ends the program when its input has ended."""

@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from support.marks import long
+
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "examples" / "digits"
 PATIENCE_S = 300  # they compute: on a machine that does much besides, for minutes
 FOR_EVER = "--epochs=100000"
@@ -131,7 +133,7 @@ def assert_trained(master, command):
     assert predict(command, EXAMPLE / "digits-test.csv", master.model) == pytest.approx(master.accuracy(), abs=1e-4)
 
 
-@pytest.mark.parametrize("workers, ps", [(2, 1), (1, 0), (1, 3), (0, 2)])
+@pytest.mark.parametrize("workers, ps", [long(2, 1), (1, 0), (1, 3), long(0, 2)])
 def test_a_cluster_learns(trainer, spawn, workers, ps):
     spec, flags = new_cluster(workers, ps), flags_for(trainer)
     servers = [spawn(trainer, *flags, spec=spec("ps", i)) for i in range(ps)]
@@ -155,7 +157,8 @@ def test_a_single_replica_learns_the_same_from_the_same_seed(trainer, spawn):
     assert alone.model.read_bytes() == again.model.read_bytes()
 
 
-@pytest.mark.parametrize("roles", ["cpp", *(pytest.param(roles, marks=pytest.mark.long) for roles in ("pcc", "pcp"))])
+@pytest.mark.long
+@pytest.mark.parametrize("roles", ["cpp", "pcc", "pcp"])
 def test_both_languages_work_in_one_job(c_trainer, python_trainer, spawn, roles):
     commands = {"c": c_trainer, "p": python_trainer}
     ps, worker, master = (commands[role] for role in roles)

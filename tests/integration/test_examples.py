@@ -26,6 +26,7 @@ def reader(engine, tmp_path):
     found.leave()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts /gcs for containers of any user")
 def test_a_trainer_goes_on_from_its_checkpoint(reader, engine):
     """Broken: restored() that finds nothing: no line "goes on"."""

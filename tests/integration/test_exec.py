@@ -19,6 +19,7 @@ import pytest
 
 from support.daemon import program
 from support.engine import IMAGE
+from support.marks import long
 from support.wait import wait_until
 
 # What stands for a user's test: it submits a job that would run for ever, says what it sees, and does as it is told.
@@ -166,6 +167,7 @@ def test_env_inside_says_the_same(engine, place):
     assert outside[1].startswith("localhost:") and [line for line in outside if line] == [line for line in inside if line]
 
 
+@pytest.mark.long
 def test_a_directory_that_is_named_stays(engine, place, tmp_path):
     """Broken: state_dir_make() that takes each for one of this run."""
     kept = tmp_path / "kept"
@@ -182,6 +184,7 @@ def test_signals_reach_the_command(engine, place):
     wait_until(lambda: nothing_is_left(engine, place))
 
 
+@pytest.mark.long
 def test_a_kill_leaves_nothing(engine, place):
     """Broken: daemon_main() without PR_SET_PDEATHSIG: the job went on."""
     process, _ = started(engine, place, sys.executable, "-c", SUBMIT + WAIT)
@@ -257,7 +260,7 @@ def test_a_daemon_that_was_killed_leaves_nothing(engine, place):
     assert process.wait(60) == 0 and nothing_is_left(engine, place)
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [long(signal.SIGTERM), signal.SIGKILL])
 def test_an_early_end_leaves_nothing(engine, place, how):
     """Broken: daemon_main() without PR_SET_PDEATHSIG, and rest_clean() without tree_remove(): directories stayed."""
     for step in range(20):
@@ -283,6 +286,7 @@ def test_an_engine_that_is_not_there_is_told_where_it_matters(engine, place):
     run(sys.executable, "-c", submit + "sys.exit(7)", code=7)
 
 
+@pytest.mark.long
 def test_jobs_that_are_slow_to_stop_are_killed_on_demand(engine, place):
     """Broken: stop_hasten() left out: nothing was said, and it took the whole time."""
     heard = 'while b"deaf" not in urllib.request.urlopen(f"{base}/_trainyard/v1/jobs/{name}:log").read():\n    time.sleep(0.05)\n'

@@ -47,6 +47,7 @@ def test_memory_running_out_is_told_as_such(yard):
         "The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)"), job
 
 
+@pytest.mark.long
 def test_a_kill_from_outside_is_told_with_its_signal(yard):
     job_id = yard.create(script(WAIT))
     yard.engine.kill(yard.container(job_id))
@@ -55,7 +56,7 @@ def test_a_kill_from_outside_is_told_with_its_signal(yard):
 
 
 # Broken: exit_judge() that goes by the status alone: the job was lost, and run four times.
-@pytest.mark.parametrize("text,status", [("exit 143", 143), ("kill $$", 143), ("exit 137", 137), *starmap(long, [
+@pytest.mark.parametrize("text,status", [("exit 143", 143), *starmap(long, [("kill $$", 143), ("exit 137", 137),
     ("sh -c 'kill $$'; exit $?", 143), ("exit 255", 255), ("exit 130", 130), ("exit 129", 129)])])
 def test_a_status_of_a_signal_that_was_not_sent_from_outside_is_the_programs_own(yard, text, status):
     job_id = yard.create(script("echo run; " + text))
@@ -72,6 +73,7 @@ def test_a_worker_that_ends_with_the_status_of_a_signal_fails_the_job(yard):
 
 
 # Broken: replica_signalled() that notes nothing: the job failed.
+@pytest.mark.long
 def test_a_stop_from_outside_is_a_loss(yard):
     job_id = yard.create(script('echo run; trap "exit 143" TERM; ' + UNTIL_RELEASED))
     yard.wait_lines(job_id)
@@ -83,6 +85,7 @@ def test_a_stop_from_outside_is_a_loss(yard):
 
 
 # Broken: docker_event_read() that takes every signal for a deadly one: the job was lost, and run anew.
+@pytest.mark.long
 def test_a_signal_from_outside_that_ends_no_program_makes_no_loss_of_its_exit(yard):
     job_id = yard.create(script('trap "exit 143" USR1; echo run; ' + UNTIL_RELEASED))
     yard.wait_lines(job_id)
@@ -101,6 +104,7 @@ def test_a_crash_that_may_pass_is_tried_again_up_to_three_times(yard, code):
     assert yard.containers(job_id) == []
 
 
+@pytest.mark.long
 def test_a_crash_that_passes_leaves_no_trace_in_the_verdict(yard):
     job_id = yard.create(script('trap "exit 134" USR1; echo attempt; ' + UNTIL_RELEASED + "; echo made it"))
     yard.wait_lines(job_id)
@@ -116,6 +120,7 @@ WHO_AM_I = ('echo "I am $(hostname | cut -d- -f3-5) $(hostname -i) with $(ls /tm
             'touch /tmp/visited; ' + WAIT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lose", ["kill", long("remove")])
 def test_a_worker_that_is_lost_is_started_anew_under_its_name(yard, lose):
     job_id = yard.create(distributed(UNTIL_RELEASED, WHO_AM_I, workers=2))
@@ -138,6 +143,7 @@ def test_a_worker_that_is_lost_is_started_anew_under_its_name(yard, lose):
     assert yard.containers(job_id) == []
 
 
+@pytest.mark.long
 def test_a_job_may_ask_to_begin_anew_when_a_worker_is_lost(yard):
     job_id = yard.create(distributed("echo attempt; " + UNTIL_RELEASED, WAIT, workers=1,
                                      scheduling={"resilientToWorkerRestart": True}))
@@ -151,6 +157,7 @@ def test_a_job_may_ask_to_begin_anew_when_a_worker_is_lost(yard):
         yard.cancel(job_id)
 
 
+@pytest.mark.long
 def test_the_masters_end_stops_replicas_that_ignore_sigterm(yard):
     job_id = yard.create(distributed(UNTIL_RELEASED + "; echo done", STUBBORN, STUBBORN, workers=1, ps_count=1))
     yard.release(job_id, after={"worker-replica-0": 1, "ps-replica-0": 1})
@@ -178,6 +185,7 @@ def test_a_command_that_does_not_exist_fails_the_job(yard):
     assert "master 0" in job["errorMessage"] and "/no/such" in job["errorMessage"], job
 
 
+@pytest.mark.long
 def test_nothing_is_left_of_an_ended_job(yard):
     stubborn = {"worker-replica-0": 1, "worker-replica-1": 1}
     for job_input, others, state in ((script("true"), None, "SUCCEEDED"), (script("exit 1"), None, "FAILED"),
@@ -201,9 +209,9 @@ def test_lines_after_the_masters_end_still_belong_to_the_job(yard):
 
 # Broken: refusal_status() that takes each 500 for the engine's own fault: tried four times, in half a minute.
 @pytest.mark.parametrize("change,words", [("USER nosuch", "unable to find user nosuch"),
-                                          ("USER 99999999999", "uids and gids must be in range"),
-                                          ("VOLUME /dev/null", "error reopening /dev/null"),
-                                          ("VOLUME /bin/busybox", "cannot mount volume over existing file"),
+                                          long("USER 99999999999", "uids and gids must be in range"),
+                                          long("VOLUME /dev/null", "error reopening /dev/null"),
+                                          long("VOLUME /bin/busybox", "cannot mount volume over existing file"),
                                           ("WORKDIR /etc/passwd", "/etc/passwd is not a directory")])
 def test_what_the_engine_refuses_for_good_is_asked_for_once(yard, change, words):
     name = f"trainyard-refused:{uuid.uuid4().hex[:12]}"

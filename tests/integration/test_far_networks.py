@@ -12,7 +12,8 @@ from support.tuning import tuning_input
 from support.tunnels import CALL_WORKER, METADATA, SAYS, TAKE_CALL, said_it_all, tunnel_of, tunnels
 from support.wait import wait_until
 
-pytestmark = pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")
+pytestmark = [pytest.mark.long,
+              pytest.mark.skipif(not shutil.which("openssl") or not shutil.which("ip"), reason="no openssl, or no ip, in PATH")]
 
 REPLAY = (pathlib.Path(__file__).parent / "tensorflow_replay.py").read_text()
 MEGABYTES = 24
@@ -34,7 +35,6 @@ def test_each_replica_reaches_storage_and_metadata_as_itself(daemon):
     assert len(stored) == 2, stored
 
 
-@pytest.mark.long  # the image is large
 def test_storage_answers_by_its_own_names_and_with_tls(daemon, engine):
     ensure_runtime_images(engine)
     daemon.engine.call("POST", "/images/load", engine.call("GET", f"/images/{RUNTIME}/get"), "application/x-tar")

@@ -37,6 +37,7 @@ def told(yard, job_id):
 
 
 # Broken: fault_fits() that asks for no trial; scene_of() that says none.
+@pytest.mark.long
 def test_one_trial_of_a_tuning_job_is_hit(yard):
     job_id = yard.new_id()
     number = order(yard, "exit", exitCode=3, job=job_id, trial=2)
@@ -60,6 +61,7 @@ def task_lines(yard, job_id):
 
 
 # Broken: the same; owner_display_name() that knows none; scene_of() without plan_log_job_id(), or without display_name.
+@pytest.mark.long
 def test_trials_of_vertex_ai_are_hit_by_each_of_their_names(yard):
     vertex = Vertex(yard, collection="hyperparameterTuningJobs")
     first = order(yard, "cutNetwork", job="search", trial=1)
@@ -75,6 +77,7 @@ def test_trials_of_vertex_ai_are_hit_by_each_of_their_names(yard):
 
 
 # Broken: fault_fits() that asks for no attempt; scene_of() whose attempt is always 1.
+@pytest.mark.long
 def test_one_attempt_of_a_job_is_hit(yard):
     """The third is that of a job whose image is gone by then."""
     job_id = yard.new_id()
@@ -109,6 +112,7 @@ def test_roles_and_replicas_are_hit_as_they_are_named(yard):
 
 
 # Broken: pool_parse() that takes each pool for the first.
+@pytest.mark.long
 def test_each_pool_of_a_custom_job_is_hit_by_its_number(yard):
     jobs = CustomJobs(yard)
     numbers = [order(yard, "cutNetwork", job="test", pool=f"workerpool{index}") for index in range(4)]
@@ -122,6 +126,7 @@ def test_each_pool_of_a_custom_job_is_hit_by_its_number(yard):
 
 # Broken: fault_fits() that asks for no name, or for no project; fault_glob_fits() that takes '?' as it is, or tries what
 # follows a star once.
+@pytest.mark.long
 def test_jobs_are_hit_by_patterns_of_their_names(yard):
     other = f"/v1/projects/{yard.project}-b/jobs"
     name = yard.new_id("gone")

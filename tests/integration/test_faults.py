@@ -64,6 +64,7 @@ def test_a_preempted_worker_begins_anew_under_its_name(yard):
 
 
 # Broken: replica_strike() that gives no grace to what is stopped.
+@pytest.mark.long
 def test_a_stopped_master_alone_is_tried_again_as_a_whole(yard):
     job_id = yard.new_id()
     order(yard, "stop", job=job_id, logPattern="ready", attempt=1)
@@ -88,6 +89,7 @@ def test_an_ordered_end_is_told_as_a_real_one(yard, fault, words, more):
 
 
 # Broken: is_used_up() that lets every rule hit once.
+@pytest.mark.long
 def test_a_crash_is_tried_again_as_often_as_was_ordered(yard):
     job_id = yard.new_id()
     number = order(yard, "crash", job=job_id, exitCode=134, count=2, logPattern="attempt")
@@ -311,6 +313,7 @@ def test_an_answer_is_late_or_never_comes(yard):
 
 
 # Broken: is_used_up() that lets every rule hit once.
+@pytest.mark.long
 @needs_gcloud
 def test_gcloud_tries_again_when_it_is_told_503(yard, gcloud):
     job_id = yard.create(script("true"))

@@ -74,6 +74,7 @@ def test_each_replica_has_a_token_and_a_name_of_its_own(yard):
 
 
 # Broken: gateway_close() that closes nothing.
+@pytest.mark.long
 def test_who_takes_over_a_network_has_a_gateway_of_its_own_on_it(new_daemon):
     daemon = new_daemon("--offline").start()
     seen, networks = set(), set()
@@ -91,7 +92,7 @@ def test_who_takes_over_a_network_has_a_gateway_of_its_own_on_it(new_daemon):
 
 # Broken: metadata_names without the one with a dot; address_take() that takes nothing.
 @pytest.mark.skipif(os.geteuid() != 0, reason="port 80 takes root")
-@pytest.mark.parametrize("host", ["metadata.google.internal.", long("metadata"), "169.254.169.254"])
+@pytest.mark.parametrize("host", ["metadata.google.internal.", long("metadata"), long("169.254.169.254")])
 def test_metadata_answers_by_every_name_it_has(yard, host):
     ask = f"timeout 20 wget -q -O - {FLAVOR} http://{host}/computeMetadata/v1/instance/hostname; echo; hostname"
     job = yard.run(distributed(ask, ask, workers=1))
@@ -119,6 +120,7 @@ def test_no_upload_is_at_the_clouds_address(yard):
 
 
 # Broken: gateway->tenant never set; set for both services.
+@pytest.mark.long
 def test_a_tenant_project_is_told_to_vertex_ais_jobs_alone(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--tenant-project", "t123-tp").start()
 
@@ -143,6 +145,7 @@ def test_what_a_replica_writes_is_there_for_others_and_outside(yard):
 
 
 # Broken: guard_peer_check() that returns STATUS_OK.
+@pytest.mark.long
 def test_the_jobs_api_is_not_there_for_jobs(new_daemon, tmp_path):
     token = tmp_path / "token"
     token.write_text("jobs-api-not-for-jobs\n")
@@ -248,6 +251,7 @@ class OtherEmulator(http.server.BaseHTTPRequestHandler):
 
 
 # Broken: gateway_open() that does not tell the relay's port.
+@pytest.mark.long
 def test_storage_may_be_another_emulator_on_this_machine(new_daemon):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OtherEmulator)
     threading.Thread(target=server.serve_forever, daemon=True).start()

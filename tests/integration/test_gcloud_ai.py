@@ -138,6 +138,7 @@ def test_flags_go_before_the_configuration_file(custom_jobs, vertex, tmp_path, t
     assert made.get("encryptionSpec") == ({"kmsKeyName": KEY} if "--kms-key" in words else None)
 
 
+@pytest.mark.long
 def test_a_persistent_resource_is_refused(custom_jobs):
     """Broken: check_job_spec_capabilities() refused it with lenient validation alone."""
     done = custom_jobs("create", "--display-name", "forms", "--persistent-resource-id", "mine", POOL, expect=1)
@@ -250,6 +251,7 @@ def streamed(jobs, job_id, text, *words):
     return done if text in done.stdout else None
 
 
+@pytest.mark.long
 def test_a_search_is_cancelled(tuning_jobs, searches, tmp_path):
     made = tuning_jobs("create", "--display-name", "long", "--config", config_file(tmp_path, RUNS_ON))
     searches.until(made["name"], "JOB_STATE_RUNNING")

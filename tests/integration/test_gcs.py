@@ -263,6 +263,7 @@ def test_names_that_are_no_paths_are_hidden(bucket):
     fails(errno.EINVAL, open, os.fsencode(bucket.directory) + b"/\xff", "wb")
 
 
+@pytest.mark.long
 def test_a_directory_of_several_pages_is_listed_whole(bucket):
     names = [f"{number:04}" for number in range(1100)]
     for name in names:
@@ -557,6 +558,7 @@ def test_what_cannot_be_truncated_is_not_left_open(mount, bucket):
 
 # Broken: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once in
 # some thousand kills, on a busy machine.
+@pytest.mark.long
 def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):
     daemon, mount, _ = new_gone_daemon
     mount.kill9()

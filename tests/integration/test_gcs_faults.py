@@ -131,6 +131,7 @@ def test_calls_that_last_leave_room_for_others_and_end_with_their_program(daemon
 
 # Broken: gcs_turns_take() that lets all begin, with 64 threads and no places (as it was once): reading stops when all
 # threads wait. gcs_turns_pass() that begins nothing: not all are stored.
+@pytest.mark.long
 def test_reading_goes_on_while_many_wait_for_a_daemon(daemon, bucket):
     bucket.put("kept", b"kept")
     daemon.kill9()
@@ -162,7 +163,7 @@ change(os.rename, "empty", "full")
 
 # Broken: gcs_remove() that takes the name away first, gcs_rename() that moves it before the old object is deleted (as they
 # were): nothing is stored, or under the name that the program was told it has not got.
-@pytest.mark.parametrize("change", [os.unlink, lambda path: os.rename(path, f"{path}-2")], ids=["unlink", "rename"])
+@pytest.mark.parametrize("change", [os.unlink, long(lambda path: os.rename(path, f"{path}-2"))], ids=["unlink", "rename"])
 def test_a_name_that_could_not_be_changed_is_still_the_open_file_s(daemon, bucket, change):
     bucket.put("kept", b"kept")
     with open(bucket / "kept", "r+b", buffering=0) as file:
@@ -193,6 +194,7 @@ def test_what_is_stored_while_it_is_renamed_is_kept(daemon, bucket, names):
 
 # Broken: fs_truncate() that closes as everybody does (as it was): after the two seconds it is tried for two minutes, while the
 # file is locked for all.
+@pytest.mark.long
 def test_a_file_that_could_not_be_truncated_does_not_keep_others_out(daemon, bucket):
     bucket.put("kept", b"kept")
     order(daemon, "httpStatus", method="storage.objects.insert", httpStatus=503, count=1000)
@@ -203,6 +205,7 @@ def test_a_file_that_could_not_be_truncated_does_not_keep_others_out(daemon, buc
 
 
 # Broken: names.c without its calls hurrying (as it was): each is tried for two minutes, while the directory is locked.
+@pytest.mark.long
 @pytest.mark.parametrize("rule", [{"fault": "httpStatus", "httpStatus": 503}, long({"fault": "timeout", "seconds": 600})],
                          ids=["refused", "kept_back"])
 def test_changes_of_names_do_not_keep_others_out_for_long(daemon, bucket, rule):
@@ -217,7 +220,8 @@ def test_changes_of_names_do_not_keep_others_out_for_long(daemon, bucket, rule):
 
 
 # Broken: serving_main() without change_begin() (as it was): the name is removed when the others have given up.
-@pytest.mark.parametrize("rule", [{"fault": "httpStatus", "httpStatus": 503}, {"fault": "timeout", "seconds": 600}],
+@pytest.mark.long
+@pytest.mark.parametrize("rule", [{"fault": "httpStatus", "httpStatus": 503}, long({"fault": "timeout", "seconds": 600})],
                          ids=["refused", "kept_back"])
 def test_who_opens_makes_way_for_who_removes(daemon, bucket, rule):
     bucket.put("kept", b"kept")
@@ -252,6 +256,7 @@ time.sleep(600)
 
 # Broken: left_us() without gcs_caller_is_ending(); gcs_wait_lock() by pthread_mutex_lock() (as both were): each of the
 # children waits for two minutes, one after the other. is_ended_by_signal() that is always false: so does the last one.
+@pytest.mark.long
 def test_programs_that_end_do_not_wait_long_for_a_network(daemon, bucket):
     bucket.put("kept", b"kept")
     with program(LEFT_OPEN, bucket / "new") as parent:

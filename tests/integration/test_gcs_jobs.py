@@ -51,6 +51,7 @@ def test_replicas_share_files_and_objects(new_daemon):
     wait_all_gone(daemon)
 
 
+@pytest.mark.long
 @needs_fuse
 def test_files_outlive_the_daemon(new_daemon):
     """A container goes on writing while the daemon is killed and comes back; nothing of it is lost, nothing is left."""
@@ -77,6 +78,7 @@ def test_files_outlive_the_daemon(new_daemon):
     daemon.stop()
 
 
+@pytest.mark.long
 @needs_fuse
 def test_a_new_job_after_a_restart_has_a_file_system_of_its_own(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "2")

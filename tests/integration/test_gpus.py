@@ -59,6 +59,7 @@ LEGACY = {"standard_gpu": 1, "complex_model_m_gpu": 4, "complex_model_l_gpu": 8,
           "complex_model_l_v100": 8}
 
 
+@pytest.mark.long
 def test_each_shape_gets_its_number_of_gpus(start):
     daemon = start("--gpus", "8", "--accelerators", "require")
     shapes = [("BASIC_GPU", 1, script(SAY, scaleTier="BASIC_GPU"))]
@@ -100,6 +101,7 @@ def sixteen(text=REST):
     return with_gpus(with_gpus(distributed(text, text, workers=1), 8, "worker"), 8)
 
 
+@pytest.mark.long
 def test_more_than_there_are_is_refused_where_they_are_required(start):
     daemon = start("--gpus", "8", "--accelerators", "require")
     answer = daemon.post(daemon.jobs_path, dict(jobId=daemon.new_id(), trainingInput=sixteen()))
@@ -246,6 +248,7 @@ def test_no_gpu_is_given_twice_under_churn_and_a_crash(start, gpu_engine):
         assert sorted(devices(daemon, last)) == GPUS
 
 
+@pytest.mark.long
 def test_a_restart_finds_the_gpus_of_running_jobs_taken(start):
     daemon = start("--gpus", "8", "--accelerators", "require")
     holders = [daemon.create(gpu_job(4, REST)), daemon.create(gpu_job(2, REST))]

@@ -65,6 +65,7 @@ def test_a_missing_image_is_pulled_once_for_all_that_need_it(new_daemon, engine)
 
 
 # Broken: pull_report() that tells no bytes; on_image() that leaves the board as it is; pull_append() that draws nothing.
+@pytest.mark.long
 def test_how_far_an_image_is_pulled_is_told(new_daemon, engine):
     daemon = new_daemon().start()
     with image_that_comes_slowly(engine) as (image, let_go):
@@ -105,6 +106,7 @@ def test_a_registry_is_shown_the_users_credentials(new_daemon, engine, tmp_path)
 
 # Broken: replica_create() of step/create.c that names the image, not what was found by that name: the worker
 # was never there again.
+@pytest.mark.long
 def test_a_job_keeps_its_image_when_the_tag_goes(yard, engine):
     """Also where a container is made anew."""
     moving = f"trainyard-test-moving:{os.getpid()}"

@@ -12,6 +12,7 @@ import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, program, script
 from support.engine import IMAGE, NO_ENGINE
+from support.marks import long
 from support.storage import Storage
 from support.verbs import environment, on_terminal, started, verb
 from support.vertex import RUNS_ON, Vertex, custom_job, pipeline, tuning_job
@@ -149,6 +150,7 @@ def test_wait_tells_how_jobs_ended(yard):
     assert "JOB... is missing" in verb(yard, "wait", code=2)
 
 
+@pytest.mark.long
 def test_a_daemon_that_restarts_is_waited_for(new_daemon):
     """Broken: client_call() without its loop: both commands ended with 3. time_out() left out of jobs_await(): 3 in place of 124."""
     daemon = new_daemon(engine=NO_ENGINE).start()
@@ -196,6 +198,7 @@ def test_a_daemon_that_does_not_come_back_is_given_up(new_daemon):
     daemon.stop()
 
 
+@pytest.mark.long
 def test_wait_and_watch_follow_the_changes(new_daemon):
     """Broken: changes_follow() left out of jobs_await(): wait asked for the job again and again. filter_write() with terms
     that the job does not fit: the same, each 0.2 s."""
@@ -241,6 +244,7 @@ def test_delete_takes_away_what_vertex_deletes(yard):
 COUNTS = "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); [ $((i % 300)) -ne 0 ] || sleep 0.05; done"
 
 
+@pytest.mark.long
 def test_a_followed_log_lacks_nothing_and_doubles_nothing(yard):
     job = yard.create(script(COUNTS))
     yard.wait_lines(job)
@@ -263,7 +267,7 @@ SLOW_DATED = ("i=0; while [ $i -lt 240 ]; do echo '{\"time\":\"2026-01-0'$((i % 
               " i=$((i+1)); sleep 0.02; done")
 
 
-@pytest.mark.parametrize("program_text", [SLOW_COUNTS, SLOW_DATED], ids=["plain", "dated"])
+@pytest.mark.parametrize("program_text", [SLOW_COUNTS, long(SLOW_DATED)], ids=["plain", "dated"])
 def test_a_followed_log_goes_on_after_the_daemon_was_restarted(new_daemon, program_text):
     """Broken: stream_read() without the cursor: all lines came again after each start.
     Broken: stream_read() without skip: lines behind the cursor came twice.
@@ -287,6 +291,7 @@ def test_a_followed_log_goes_on_after_the_daemon_was_restarted(new_daemon, progr
     daemon.stop()
 
 
+@pytest.mark.long
 def test_a_cursor_goes_on_where_it_was_given(new_daemon):
     """Broken: cursor_read() that takes any text: the answer was 200."""
     daemon = new_daemon("--offline").start()
@@ -302,6 +307,7 @@ def test_a_cursor_goes_on_where_it_was_given(new_daemon):
     daemon.stop()
 
 
+@pytest.mark.long
 def test_lines_that_a_program_dates_come_as_they_are_written(yard):
     """Broken: view_give() that takes LOOK_NEW of a dated job: a line of yesterday never came."""
     dated = '{"time":"2026-01-0%dT00:00:00Z","message":"dated %d"}'
@@ -336,6 +342,7 @@ def test_a_log_is_json_where_that_is_asked_for(yard):
     assert [json.loads(row)["message"] for row in verb(yard, "logs", "-f", job, "-o", "json", "--grep", "^tw").splitlines()] == ["two"]
 
 
+@pytest.mark.long
 def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
     """As CI captures them. Broken: stdout without fflush(): all lines of the service came first."""
     job = yard.create(script("echo the program"))
@@ -346,7 +353,7 @@ def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
     assert rows.index("the program") < rows.index("Job completed successfully."), done.stdout
 
 
-@pytest.mark.parametrize("columns", [40, 80, 120])
+@pytest.mark.parametrize("columns", [40, long(80), long(120)])
 def test_what_is_printed_fits_the_terminal(yard, columns):
     """Names and addresses are never cut. Broken: a reason that job_take() prints as one line; a style where NO_COLOR is set;
     version_run() without text_wrap(); columns that are not optional and stay in widths_fit(); requests without target_write()."""
@@ -363,6 +370,7 @@ def test_what_is_printed_fits_the_terminal(yard, columns):
         assert not wide, (words, wide)
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_the_job(yard):
     """Broken: interrupt_expect() left out: nothing told how to cancel it."""
     job = yard.create(script("echo is up; " + RUNS_ON))
@@ -392,6 +400,7 @@ def test_a_plan_fits_the_terminal(yard, tmp_path):
         assert code == 0 and all(len(row) <= columns for row in said.splitlines()), said
 
 
+@pytest.mark.long
 def test_a_line_appears_soon(yard):
     """Broken: logs_writer_await() that is never woken: a line came half a second late."""
     job = yard.create(script("until [ -e /released ]; do echo line; sleep 0.1; done"))
@@ -411,7 +420,7 @@ def test_a_line_appears_soon(yard):
 SAY = ("sh", "-c", "echo $1 $COLOUR; exit $2", "say")
 
 
-@pytest.mark.parametrize("api", ["vertex", "ml"])
+@pytest.mark.parametrize("api", ["vertex", long("ml")])
 def test_run_is_a_job_with_its_log_and_its_end(yard, api):
     """Broken: job_attend() that ends as the log did: a job that failed was 0."""
     words = ["run", "--api", api, "--project", yard.project, IMAGE, "--"]
@@ -426,6 +435,7 @@ def test_run_is_a_job_with_its_log_and_its_end(yard, api):
     verb(yard, "wait", f"named_{api}")
 
 
+@pytest.mark.long
 def test_run_has_pools_and_variables(yard):
     """Broken: vertex_body() without the empty pool: parameter servers were workers."""
     settings = ["--project", yard.project, "--ps", "2", "--gs", "gs://out/x", "-e", "COLOUR=red", "--region", "europe-west4"]
@@ -468,7 +478,7 @@ AS_GCLOUD_TAKES_IT = {
 }
 
 
-@pytest.mark.parametrize("family", AS_GCLOUD_TAKES_IT)
+@pytest.mark.parametrize("family", ["customJobs", long("jobs"), long("hyperparameterTuningJobs")])
 def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
     """Broken: forms without the pools: the --config of a custom job was no job."""
     file = tmp_path / "my job.yaml"
@@ -498,6 +508,7 @@ def test_a_page_has_the_same_text_read(yard):
         assert (answer.status, answer.error["status"]) == (400, "INVALID_ARGUMENT") and message in answer.error["message"], answer
 
 
+@pytest.mark.long
 def test_submit_takes_whole_jobs_as_json(yard, tmp_path):
     for body in (custom_job("echo whole"), pipeline("echo whole")):
         file = tmp_path / "job.json"
@@ -573,7 +584,7 @@ def test_why_tells_what_a_job_waits_for(narrow_yard, crowd):
         assert "Unlike in the cloud" in verb(narrow_yard, "describe", crowd[family]), family
 
 
-@pytest.mark.parametrize("api", ["vertex", "ml"])
+@pytest.mark.parametrize("api", [long("vertex"), "ml"])
 def test_rerun_is_the_same_job_with_changes(yard, api):
     """Broken: body_change() without the arguments: the new job said what the old one had."""
     name = f"again_{api}"
@@ -607,6 +618,7 @@ def test_faults_are_ordered_listed_and_taken_back(yard):
     assert "is not one of add, ls, rm" in verb(yard, "fault", "remove", code=2)
 
 
+@pytest.mark.long
 def test_the_clock_is_put_forward(new_daemon):
     with new_daemon("--clock", "steppable") as daemon:
         verb(daemon, "clock", "advance", "2d")

@@ -17,6 +17,7 @@ import urllib.parse
 
 import pytest
 
+from support.marks import long
 from support.packages import in_order, sdist, trainer, wheel
 from support.wait import wait_until
 
@@ -139,7 +140,6 @@ def launch(request, storage, python, tmp_path):
     return Launch()
 
 
-@pytest.mark.usefixtures("real_pip")
 def test_the_steps_and_their_lines_are_those_of_the_service(launch, storage):
     storage.objects[HELPER] = wheel("helper", {"helper.py": "WORD = 'helped'"})
     storage.objects[TRAINER] = trainer("from __future__ import print_function\nimport helper, json, os, sys\n"
@@ -170,7 +170,7 @@ def test_the_steps_and_their_lines_are_those_of_the_service(launch, storage):
     assert os.listdir(launch.directory / "tmp") == []
 
 
-@pytest.mark.parametrize("task, is_first", [("chief", True), ("workerpool0", True), ("workerpool1", False)])
+@pytest.mark.parametrize("task, is_first", [long("chief", True), ("workerpool0", True), ("workerpool1", False)])
 def test_a_wrapper_tells_the_first_replica_that_it_is_the_master(launch, storage, task, is_first):
     storage.objects[TRAINER] = trainer("import os\nprint(os.environ.get('MASTER_ADDR'))")
     spec = {"cluster": {task: ["h:2222"]}, "environment": "cloud", "task": {"type": task, "index": 0}, "job": "{}"}
@@ -191,6 +191,7 @@ def test_the_working_directory_holds_no_module_of_the_launcher(launch, storage):
     assert status == 0 and "ran" in out.splitlines(), out + launch.stderr
 
 
+@pytest.mark.long
 def test_names_beyond_ascii_are_passed_as_they_are(launch, storage):
     uri = "gs://bucket/d\u00e9j\u00e0/trainer-1.0-py2.py3-none-any.whl"
     storage.objects[uri] = trainer("import sys\nassert sys.argv[1] in ('\\u00fc', '\\xc3\\xbc'), sys.argv")
@@ -215,6 +216,7 @@ def test_a_source_distribution_is_built_without_an_index(launch, storage, python
     assert status == 0 and "built" in out.splitlines(), out + launch.stderr
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("real_pip")
 def test_dependencies_come_from_the_wheels_alone(launch, storage):
     wheels = launch.directory / "wheels"
@@ -244,8 +246,8 @@ def test_a_module_without_packages_is_run_too(launch):
     assert "pip3" not in out
 
 
-@pytest.mark.parametrize("task, status", [("raise SystemExit(3)", 3), ("raise ValueError('x')", 1),
-                                          ("import os, signal\nos.kill(os.getpid(), signal.SIGABRT)", 134)])
+@pytest.mark.parametrize("task, status", [("raise SystemExit(3)", 3), long("raise ValueError('x')", 1),
+                                          long("import os, signal\nos.kill(os.getpid(), signal.SIGABRT)", 134)])
 def test_the_status_is_the_module_s(launch, storage, task, status):
     storage.objects[TRAINER] = trainer(task)
     got, out = launch([TRAINER])
@@ -325,8 +327,8 @@ def test_a_missing_object_fails_at_once(launch, storage):
     assert len(storage.paths) == 1 and "Installing" not in out
 
 
-@pytest.mark.parametrize("fault, words", [(503, "503 Service Unavailable: as asked"), ("cut", ""), ("short", "bytes came"),
-                                          ("other", "MD5"), (429, "429")])
+@pytest.mark.parametrize("fault, words", [(503, "503 Service Unavailable: as asked"), long("cut", ""), long("short", "bytes came"),
+                                          ("other", "MD5"), long(429, "429")])
 def test_a_download_is_tried_again(launch, storage, fault, words):
     storage.objects[TRAINER] = trainer("print('ran')")
     storage.faults[TRAINER] = [fault]

@@ -120,6 +120,7 @@ def test_a_line_says_its_own_time_and_id(yard):
     assert far["jsonPayload"]["time"] == "2200-01-01T00:00:00Z" and far["timestamp"] < "2200"
 
 
+@pytest.mark.long
 def test_a_long_line_loses_nothing(yard):
     size = 700_000
     job_id = yard.create(script(f"head -c {size} /dev/zero | tr '\\0' x; echo; echo after"))
@@ -258,6 +259,7 @@ def test_log_names_list_the_tasks(yard, counted):
         assert f"projects/{yard.project}/logs/{task}" in names
 
 
+@pytest.mark.long
 def test_lines_can_be_read_while_the_job_runs(yard):
     job_id = yard.create(script("echo early; while :; do sleep 0.1; done"))
     try:

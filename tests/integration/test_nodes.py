@@ -93,6 +93,7 @@ def nothing_left(daemon, *engines):
         wait_until(lambda engine=engine: engine.leftovers(daemon.read_instance()) == [], 30, "nothing is left")
 
 
+@pytest.mark.long
 def test_each_job_is_on_one_node_and_reaches_the_daemon_from_there(nodes_daemon, engine, b):
     """Broken: gateway_keep.c with the first node's engine: the job on b could not reach storage; daemon_nodes_engine() that
     always is the first one's: no shell in the second job."""
@@ -126,6 +127,7 @@ def test_each_job_is_on_one_node_and_reaches_the_daemon_from_there(nodes_daemon,
     nothing_left(daemon, engine, b)
 
 
+@pytest.mark.long
 def test_gpus_are_those_of_the_node(nodes_daemon, b, tmp_path):
     daemon = nodes_daemon("--gpus", "none", "--node-gpus", "b=0+1")
     both_ready(daemon)
@@ -149,6 +151,7 @@ def test_gpus_are_those_of_the_node(nodes_daemon, b, tmp_path):
         assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
 
 
+@pytest.mark.long
 def test_jobs_go_to_the_nodes_with_the_label(nodes_daemon, engine, b):
     """The first job goes to main unless a rule says otherwise."""
     daemon = nodes_daemon("--node-label", "b=gpu:a100", "--place", "n1-highmem-2=gpu:a100", "--place", "worker=node:c")
@@ -163,6 +166,7 @@ def test_jobs_go_to_the_nodes_with_the_label(nodes_daemon, engine, b):
     nothing_left(daemon, engine, b)
 
 
+@pytest.mark.long
 def test_a_daemon_that_died_finds_its_jobs_on_their_nodes(nodes_daemon, engine, b):
     """Broken: room_take() without the assignment's node: the job on b was looked for on main, and ran a second time."""
     daemon = nodes_daemon()
@@ -190,6 +194,7 @@ def test_a_daemon_that_died_finds_its_jobs_on_their_nodes(nodes_daemon, engine, 
     nothing_left(daemon, engine, b)
 
 
+@pytest.mark.long
 def test_a_node_that_goes_away_takes_only_its_own_jobs_with_it(nodes_daemon, engine, b):
     daemon = nodes_daemon()
     both_ready(daemon)
@@ -225,6 +230,7 @@ def test_a_node_that_goes_away_takes_only_its_own_jobs_with_it(nodes_daemon, eng
     nothing_left(daemon, engine, b)
 
 
+@pytest.mark.long
 def test_clean_sweeps_all_nodes(nodes_daemon, engine, b):
     """Broken: clean that visits the first engine alone: what was on b stayed."""
     daemon = nodes_daemon()
@@ -241,6 +247,7 @@ def test_clean_sweeps_all_nodes(nodes_daemon, engine, b):
     assert engine.leftovers(instance) == [] and b.leftovers(instance) == []
 
 
+@pytest.mark.long
 def test_an_engine_is_one_node(b, new_daemon, tmp_path):
     """By another path it is the same engine: each node would remove the other's containers. Broken: twin_of() that finds none."""
     link = tmp_path / "link.sock"

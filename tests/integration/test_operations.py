@@ -214,6 +214,7 @@ def test_jobs_are_removed_after_their_time(new_daemon):
     assert daemon.job(young)["state"] == "SUCCEEDED"
 
 
+@pytest.mark.long
 def test_the_oldest_jobs_go_while_the_state_is_too_large(new_daemon):
     """Broken: a size that counts the pages that removals left free: all jobs went."""
     # A line of 1000 bytes has a page of 4 KiB and more: a job has 7 MiB.

@@ -73,6 +73,7 @@ def owners(directory):
     return found
 
 
+@pytest.mark.long
 def test_a_trial_leaves_nothing_that_only_root_could_remove(user_yard):
     """Programs are root in their containers, and keep what they like where they report."""
     # Broken: trial_directory_make() without directory_open_below()
@@ -101,6 +102,7 @@ def test_what_only_root_can_remove_is_removed_by_cleaning_as_root(home, engine):
     engine.check_nothing_left(daemon.read_instance())
 
 
+@pytest.mark.long
 def test_a_distributed_job_has_its_peers_storage_metadata_and_log(user_yard):
     answer = user_yard.request("POST", "/upload/storage/v1/b/other/o?uploadType=media&name=in", b"from outside",
                                {"Content-Type": "text/plain"})
@@ -126,6 +128,7 @@ def test_a_custom_job_is_told_its_output_directory_and_is_cancelled(user_yard):
     custom.until(job, "JOB_STATE_CANCELLED")
 
 
+@pytest.mark.long
 def test_a_job_without_its_files_says_why(user_yard):
     """Mounting takes root, or a fusermount3 that may."""
     custom = CustomJobs(user_yard)
@@ -140,6 +143,7 @@ def test_a_job_without_its_files_says_why(user_yard):
         assert texts == []
 
 
+@pytest.mark.long
 def test_a_shell_in_a_replica(user_yard):
     job = user_yard.create(script(UNTIL_CANCELLED, enableWebAccess=True))
     user_yard.until(job, "RUNNING")

@@ -112,6 +112,7 @@ def test_a_package_is_fetched_installed_and_run(packages_yard):
     assert severities["Running module trainer.task."] == severities["Task completed successfully."] == "INFO"
 
 
+@pytest.mark.long
 def test_a_pool_of_a_custom_job_installs_its_package_and_another_runs_its_image(packages_yard):
     uri, name = "gs://packages/vertex/trainer-1.0-py2.py3-none-any.whl", "trainer-1.0-py2.py3-none-any.whl"
     put(packages_yard, uri, trainer("import os, sys\nprint('ran', sys.argv[1:], os.environ['MASTER_ADDR'])\n"))
@@ -135,6 +136,7 @@ def test_a_pool_of_a_custom_job_installs_its_package_and_another_runs_its_image(
     assert packages_yard.lines(job_id, "workerpool1-0") == ["from the image"]
 
 
+@pytest.mark.long
 def test_the_report_tells_of_the_local_image(packages_yard):
     job = packages_yard.run(package_job(packages_yard, ""), timeout=PATIENCE_S)
     report = packages_yard.get(f"/_trainyard{packages_yard.jobs_path}/{job['jobId']}/report").json
@@ -142,6 +144,7 @@ def test_the_report_tells_of_the_local_image(packages_yard):
     assert report["replicas"][0]["image"] == RUNTIME
 
 
+@pytest.mark.long
 def test_packages_are_installed_in_their_order(packages_yard):
     job_input = package_job(packages_yard, "import later\nprint(later.WORD)", ["later"])
     later = "gs://packages/later-1.0-py2.py3-none-any.whl"
@@ -154,6 +157,7 @@ def test_packages_are_installed_in_their_order(packages_yard):
     assert "No matching distribution found for later" in job["errorMessage"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("files", [{}, long({"pyproject.toml": "[build-system]\nrequires = ['setuptools', 'wheel']\n"})],
                          ids=["setup.py", "pyproject.toml"])
 def test_a_source_distribution_is_built_with_the_runtime_s_own_tools(packages_yard, files):
@@ -169,6 +173,7 @@ def fails(yard, job_input, status):
     return job["errorMessage"], text(yard, job["jobId"])
 
 
+@pytest.mark.long
 def test_each_step_that_fails_is_the_replica_s_error(packages_yard):
     good = package_job(packages_yard, "raise ValueError('no data')")
     bad, none = "gs://packages/bad-1.0.tar.gz", "gs://packages/none.tar.gz"
@@ -225,6 +230,7 @@ def test_every_role_runs_the_module(packages_yard):
         assert ("served" in lines) == (who != "ps")
 
 
+@pytest.mark.long
 def test_a_cancelled_job_s_module_may_save_what_it_has(packages_yard):
     task = ("import signal, sys\ndef end(*_):\n    print('saved')\n    sys.exit(0)\n"
             "signal.signal(signal.SIGTERM, end)\nprint('up')\nsys.stdout.flush()\nwhile True: signal.pause()\n")
@@ -238,6 +244,7 @@ def test_a_cancelled_job_s_module_may_save_what_it_has(packages_yard):
                                                 "Task completed successfully."]
 
 
+@pytest.mark.long
 def test_custom_containers_may_have_packages(packages_yard):
     task = "import json, os\nprint('runs in', os.getcwd())\nprint(json.loads(os.environ['CLUSTER_SPEC'])['task']['type'])"
     job_input = package_job(packages_yard, task, masterConfig={"imageUri": PREBUILT})

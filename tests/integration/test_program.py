@@ -114,6 +114,7 @@ def test_a_signal_ends_it_cleanly(new_daemon, how):
     daemon.stop(how)
 
 
+@pytest.mark.long
 def test_stopping_leaves_jobs_running_and_the_next_start_adopts_them(new_daemon):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(script(f"echo before; {UNTIL_RELEASED}; echo meanwhile; {UNTIL_RELEASED_AGAIN}; echo after"))
@@ -137,6 +138,7 @@ def test_stop_jobs_stops_them(new_daemon):
     assert daemon.engine.leftovers(daemon.read_instance()) == []
 
 
+@pytest.mark.long
 def test_deleting_the_state_directory_resets_everything(new_daemon):
     daemon = new_daemon("--offline").start()
     daemon.run(script("true"), job_id="the_job")
@@ -147,6 +149,7 @@ def test_deleting_the_state_directory_resets_everything(new_daemon):
     daemon.run(script("true"), job_id="the_job")
 
 
+@pytest.mark.long
 def test_containers_of_a_forgotten_state_are_left_to_their_owner(new_daemon):
     """Another instance's containers are not this one's business."""
     owner, other = new_daemon("--offline").start(), new_daemon("--offline")
@@ -182,6 +185,7 @@ def test_too_low_a_limit_of_descriptors_is_refused(tmp_path, engine):
     assert re.fullmatch(r"trainyard: this process may open 64 files at once \(ulimit -Hn\), and serve needs 1024 .*\n", done.stderr), done
 
 
+@pytest.mark.long
 def test_the_least_limit_of_descriptors_is_enough_for_jobs(new_daemon):
     """The soft limit is raised to the hard one. Broken: descriptors_raise() without setrlimit()."""
     daemon = new_daemon("--offline")

@@ -10,6 +10,7 @@ import pytest
 
 from support.daemon import ROOT, program
 from support.engine import IMAGE
+from support.marks import long
 from support.wait import wait_until
 
 TESTS = f"""
@@ -69,7 +70,7 @@ def nothing_is_left(inner):
     return not [path for path in inner.places.iterdir() if path.name.startswith("trainyard-exec")]
 
 
-@pytest.mark.parametrize("scope", ["session", "function"])
+@pytest.mark.parametrize("scope", [long("session"), "function"])
 def test_the_fixture_runs_jobs_and_a_failed_tests_logs_are_reported(inner, scope):
     """Broken: _faults_end() left out: the next test's job was refused. A report without the section."""
     done = run(inner, "-o", f"trainyard_scope={scope}")
@@ -79,6 +80,7 @@ def test_the_fixture_runs_jobs_and_a_failed_tests_logs_are_reported(inner, scope
     assert nothing_is_left(inner)
 
 
+@pytest.mark.long
 def test_behind_exec_the_fixture_uses_its_daemon(inner):
     done = run(inner, "-k", "a_job_runs", before=[program(), "exec", "--"])
     assert "1 passed" in done.stdout, done

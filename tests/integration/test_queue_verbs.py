@@ -71,6 +71,7 @@ def test_an_empty_queue_and_a_machine_without_gpus_say_so(yard):
     assert verb(yard, "gpus") == "There are no GPUs to give away.\nJobs that ask for more GPUs than there are run without any.\n"
 
 
+@pytest.mark.long
 def test_gpus_are_told_with_the_replicas_that_hold_them(new_daemon, gpu_engine):
     """Broken: gpu_write() that compares no device: the job held all of them."""
     with new_daemon("--offline", "--stop-grace", "1", "--gpus", "3", engine=gpu_engine) as daemon:

@@ -174,6 +174,7 @@ def test_what_create_refuses_is_not_planned(yard):
     assert planned.json == created.json
 
 
+@pytest.mark.long
 def test_a_plan_tells_what_keeps_the_job_waiting(new_daemon):
     yard = new_daemon("--offline", "--max-active-jobs", "1").start()
     first = yard.create(script("sleep 60"))
@@ -194,6 +195,7 @@ def test_a_plan_tells_what_keeps_the_job_waiting(new_daemon):
 
 
 # Broken: visit() without wait_tell(): no line. report_make() without start_add(): no "start".
+@pytest.mark.long
 def test_a_queued_job_says_what_it_waits_for(new_daemon):
     yard = new_daemon("--offline", "--max-containers", "1").start()
     first, second, third = (yard.create(script("sleep 60")) for _ in range(3))
@@ -215,6 +217,7 @@ def test_a_queued_job_says_what_it_waits_for(new_daemon):
     assert "start" not in report_of(yard, second)
 
 
+@pytest.mark.long
 def test_a_job_queued_for_a_network_says_so(new_daemon, engine):
     block = f"10.{os.getpid() % 40 + 140}.7.0/24"
     held = engine.call("POST", "/networks/create",

@@ -55,6 +55,7 @@ def cluster():
         "workerPoolSpecs": [pool(RUNS_ON), second], "baseOutputDirectory": {"outputUriPrefix": "gs://my-bucket/dir"}}}
 
 
+@pytest.mark.long
 def test_what_was_planned_is_what_runs(vertex, engine):
     yard = vertex.yard
     wait_until(lambda: plan_of(vertex, cluster())["start"] == {"now": True}, what="room")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon's options say about requests: image map, lenient validation, quotas, the TPU's address."""
+import pytest
+
 from support.daemon import PRINT_ENVIRONMENT, one_replica, script
 from support.engine import IMAGE
 
@@ -21,6 +23,7 @@ def test_a_job_that_names_the_clouds_image_runs_the_mapped_one(new_daemon):
     assert job["trainingInput"]["masterConfig"] == {"imageUri": CLOUD_IMAGE}
 
 
+@pytest.mark.long
 def test_a_star_takes_the_rest_of_the_name(new_daemon):
     name, tag = IMAGE.split(":")
     daemon = start(new_daemon, "--image-map", "gcr.io/other/*=none/*", "--image-map", f"gcr.io/my-project/trainer:*={name}:*")
@@ -34,6 +37,7 @@ def test_an_image_that_the_map_spoils_is_refused_at_once(new_daemon):
     assert "local/my-project/trainer:v1:1" in answer.error["message"], answer
 
 
+@pytest.mark.long
 def test_lenient_validation_takes_what_no_table_knows(new_daemon):
     future = one_replica("true", image=IMAGE, scaleTier="CUSTOM", masterType="z9-standard-4")
     future["region"] = "mars-east1"
@@ -70,6 +74,7 @@ def test_more_accelerators_than_the_quota_are_refused_at_once(new_daemon):
     assert submit(daemon, one_replica("true", image=IMAGE, scaleTier="BASIC_GPU")).status == 200
 
 
+@pytest.mark.long
 def test_the_vcpus_of_a_project_keep_later_jobs_waiting(new_daemon):
     daemon = start(new_daemon, "--quota", "vcpus=4")
     first = daemon.create(script("sleep 600"))
@@ -80,6 +85,7 @@ def test_the_vcpus_of_a_project_keep_later_jobs_waiting(new_daemon):
     daemon.until(second, "SUCCEEDED")
 
 
+@pytest.mark.long
 def test_the_master_beside_a_tpu_is_told_the_configured_address(new_daemon):
     address = '{"project":"p","zone":"us-central1-b","tpu_node_name":"cmle-training-1-tpu"}'
     daemon = start(new_daemon, "--tpu-config", address)

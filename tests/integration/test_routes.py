@@ -13,6 +13,7 @@ import pytest
 
 from support.daemon import one_replica, script
 from support.engine import RUNTIME, ensure_runtime_images
+from support.marks import long
 
 BASIC = ["--offline", "--stop-jobs", "--stop-grace", "1"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="a gateway has port 443 only as root")
@@ -109,7 +110,7 @@ def own_certificate(directory):
 
 
 # Broken: on_called() without routes; forward() that takes every route for a plain one; tls_prepare() that offers "h2" always.
-@pytest.mark.parametrize("egress", ["all", "none"])
+@pytest.mark.parametrize("egress", ["all", long("none")])
 def test_a_host_with_a_route_leads_where_it_says(new_daemon, python_image, tmp_path, egress):
     with emulator() as plain, emulator(own_certificate(tmp_path)) as secure, echo() as raw:
         daemon = new_daemon(*BASIC, "--egress", egress, "--route", f"bigquery.googleapis.com=http://127.0.0.1:{plain}",
@@ -131,7 +132,7 @@ def test_a_host_with_a_route_leads_where_it_says(new_daemon, python_image, tmp_p
 
 
 # Broken: on_called_plain() without routes; entrance_plain with the kinds of entrance_tls.
-@pytest.mark.parametrize("egress", ["all", "none"])
+@pytest.mark.parametrize("egress", [long("all"), "none"])
 def test_a_host_with_a_route_leads_there_without_tls_as_well(new_daemon, python_image, tmp_path, egress):
     with emulator() as plain, emulator(own_certificate(tmp_path)) as secure:
         daemon = new_daemon(*BASIC, "--egress", egress, "--route", f"bigquery.googleapis.com=http://127.0.0.1:{plain}",
@@ -167,6 +168,7 @@ def test_a_host_may_lead_to_this_daemon_which_asks_for_its_token(new_daemon, pyt
 
 
 # Broken: jobs_stop() without jobs_end(): the job was taken with 200, and its container stayed.
+@pytest.mark.long
 def test_a_job_that_a_job_submits_while_jobs_are_stopped_is_refused(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "5", "--route", "ml.googleapis.com=self").start()
     late = json.dumps({"jobId": "late", "trainingInput": script("while :; do sleep 0.1; done")})
@@ -192,6 +194,7 @@ def test_a_host_without_a_route_is_told_once_and_nothing_waits(new_daemon, pytho
 
 
 # Broken: gateway_environment() and gateway_watches() without the other regions.
+@pytest.mark.long
 def test_a_call_of_vertex_in_another_region_is_told(new_daemon, python_image):
     daemon = new_daemon(*BASIC).start()
     job = daemon.run(calls("type(fail('https://asia-southeast2-aiplatform.googleapis.com/')).__name__", image=python_image))
@@ -201,7 +204,7 @@ def test_a_call_of_vertex_in_another_region_is_told(new_daemon, python_image):
 
 # Broken: on_called_plain() that hands every call to the gateway: 404, and no report.
 @pytest.mark.parametrize("egress, told", [
-    ("all", "The program called bigquery.googleapis.com, which is not emulated: it is the real one."),
+    long("all", "The program called bigquery.googleapis.com, which is not emulated: it is the real one."),
     ("none", "The program tried to reach bigquery.googleapis.com, which is cut off (--egress none).")])
 def test_a_call_without_tls_is_told_as_well(new_daemon, python_image, egress, told):
     daemon = new_daemon(*BASIC, "--egress", egress).start()

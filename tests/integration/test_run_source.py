@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from support.engine import IMAGE, RUNTIME, ensure_runtime_images
+from support.marks import long
 from support.verbs import on_terminal, started, verb
 
 TASK = "import sys, helper_of_task\nprint(helper_of_task.WORD, *sys.argv[1:])\n"
@@ -51,7 +52,7 @@ def staged(yard):
 
 
 # Broken: modules_pack() that packs no __init__.py of its own: no module named trainer. ml_body() without runtimeVersion.
-@pytest.mark.parametrize("api", ["vertex", "ml"])
+@pytest.mark.parametrize("api", [long("vertex"), "ml"])
 def test_a_folder_is_a_package(packages_yard, tmp_path, api):
     top = package(tmp_path, {
         "trainer/task.py": "from trainer import helper\nimport os, sys\nprint(helper.WORD, os.listdir(os.path.dirname(helper.__file__)).count('table.csv'), *sys.argv[1:])\n",
@@ -63,6 +64,7 @@ def test_a_folder_is_a_package(packages_yard, tmp_path, api):
     assert not [name for name in names if "pycache" in name or "secret" in name], names
 
 
+@pytest.mark.long
 def test_a_project_is_packed_as_its_setup_says(packages_yard, tmp_path):
     top = package(tmp_path, {
         "setup.py": "from setuptools import setup\nsetup(name='mine', version='1.0', packages=['trainer'], "
@@ -76,6 +78,7 @@ def test_a_project_is_packed_as_its_setup_says(packages_yard, tmp_path):
     assert not [name for name in names if "venv" in name or "build" in name], names
 
 
+@pytest.mark.long
 def test_where_a_package_is_staged(packages_yard, tmp_path):
     top = package(tmp_path, {"trainer/task.py": "print('ran')\n"})
     ran(packages_yard, "--gs", "gs://out/x", "--name", "placed", "--package", str(top / "trainer"))

@@ -103,6 +103,7 @@ def test_a_terminal_has_the_size_of_the_users_and_takes_keys(yard, job):
     os.close(fd)
 
 
+@pytest.mark.long
 def test_a_trial_has_a_shell(yard):
     job = yard.create(tuning_input(REPORTING + "; " + UNTIL_CANCELLED, maxTrials=1))
     yard.until(job, "RUNNING")

@@ -12,7 +12,7 @@ from support.tunnels import CALL_WORKER, SAYS, TAKE_CALL, said_it_all, tunnel_of
 from support.verbs import verb
 from support.wait import wait_until
 
-pytestmark = pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")]
 
 LARGE = "n1-standard-64"  # all of a node
 

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from support.daemon import UNTIL_RELEASED, script
+from support.marks import long
 from support.tuning import tuning_input
 from support.wait import wait_until
 
@@ -57,7 +58,8 @@ def metrics_at(own):
     return ""
 
 
-@pytest.mark.parametrize("killed", [False, True], ids=["", "killed"])
+@pytest.mark.long
+@pytest.mark.parametrize("killed", [False, long(True)], ids=["", "killed"])
 def test_metrics_are_fetched_while_a_trial_runs_and_at_its_end(there, engine, killed):
     """Also by a daemon that takes the trial over.
     Broken: fetched() that sets no timer; exit_tell(), or for the other one exited_add(), without reports_finish()."""

@@ -9,6 +9,7 @@ import pytest
 
 from support.daemon import one_replica, script
 from support.engine import IMAGE, RUNTIME, ensure_runtime_images
+from support.marks import long
 
 REPLAY = (pathlib.Path(__file__).parent / "tensorflow_replay.py").read_text()
 BASIC = ["--offline", "--stop-jobs", "--stop-grace", "1"]
@@ -27,7 +28,7 @@ def python(program, *args, image):
 
 
 @needs_port_443
-@pytest.mark.parametrize("egress", ["all", "none"])
+@pytest.mark.parametrize("egress", ["all", long("none")])
 def test_tensorflows_requests_are_answered(new_daemon, python_image, egress):
     daemon = new_daemon(*BASIC, "--egress", egress).start()
     job = daemon.run(python(REPLAY, "flow", image=python_image))
@@ -70,7 +71,8 @@ def test_the_authority_is_kept_and_signs_for_nobody_else(new_daemon):
 
 
 # Cloud Logging is the job's own beside another emulator of Cloud Storage, and its certificate must be known.
-@pytest.mark.parametrize("option, variables", [("--adc", "0"), ("--storage-endpoint", "6")])
+@pytest.mark.long
+@pytest.mark.parametrize("option, variables", [long("--adc", "0"), ("--storage-endpoint", "6")])
 def test_the_names_are_left_alone_where_the_cloud_or_another_emulator_is_wanted(new_daemon, tmp_path, option, variables):
     credentials = tmp_path / "adc.json"
     credentials.write_text("{}")

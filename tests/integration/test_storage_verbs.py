@@ -16,6 +16,7 @@ import pytest
 
 from support.daemon import Daemon, program
 from support.engine import NO_ENGINE
+from support.marks import long
 from support.storage import MIB, Storage, md5_of, pattern
 from support.verbs import environment, on_terminal, started, verb
 from support.wait import wait_until
@@ -61,7 +62,7 @@ def test_storage_that_is_elsewhere_is_asked_there(shelf, bucket, tmp_path):
         assert [name for name in bucket.names() if name.endswith("package.tar.gz")]
 
 
-@pytest.mark.parametrize("size", [0, 5, 8 * MIB - 1, 8 * MIB, 16 * MIB + 7])
+@pytest.mark.parametrize("size", [0, long(5), long(8 * MIB - 1), 8 * MIB, long(16 * MIB + 7)])
 def test_bytes_go_both_ways(shelf, bucket, tmp_path, size):
     """Broken: large_send() that ends with the last whole piece: 8 MiB never became an object."""
     data, url = pattern(size, size), f"gs://{bucket.bucket}/dir/bytes"

@@ -96,6 +96,7 @@ def test_a_plan_says_that_it_is_one_trials(yard):
 
 # ---- going on ----------------------------------------------------------------------------------------------
 
+@pytest.mark.long
 def test_a_resumed_jobs_trials_are_learned_from(yard, tuned):
     wide = X | {"maxValue": 20}
     job = yard.run(tuning_input(REPORTING, KIND, wide, resumePreviousJobId=tuned["jobId"]))
@@ -109,6 +110,7 @@ def test_a_resumed_jobs_trials_are_learned_from(yard, tuned):
     assert (study["resumedJobs"], study["resumedTrialCount"]) == ([tuned["jobId"], job["jobId"]], 8)
 
 
+@pytest.mark.long
 def test_a_resumed_grid_goes_on_where_it_was_left(yard):
     def grid(count, most, **more):
         axis = {"parameterName": "x", "type": "INTEGER", "minValue": 1, "maxValue": most}

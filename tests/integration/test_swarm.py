@@ -10,7 +10,7 @@ import pytest
 from support.daemon import program
 from support.swarm import Swarm
 
-pytestmark = pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")]
 
 
 @pytest.fixture(scope="module")

@@ -84,6 +84,7 @@ def agents_up(swarm, sockets):
     assert left(swarm) == []
 
 
+@pytest.mark.long
 def test_up_says_what_is_missing(swarm, sockets):
     """Broken: without the check of the kernel, up went on, and on this kernel no node but the manager's answered."""
     refused = run(swarm.nodes[1], "up", "--unencrypted")
@@ -112,6 +113,7 @@ def test_up_says_what_is_missing(swarm, sockets):
     assert done.returncode == 0 and left(swarm) == [], (done, left(swarm))
 
 
+@pytest.mark.long
 def test_agents_show_what_nodes_run(agents_up, sockets, new_daemon):
     swarm, manager = agents_up, agents_up.manager
     before = manager.call("GET", f"/services/{AGENT}")["Version"]
@@ -302,6 +304,7 @@ def pem(path, keys):
     return path
 
 
+@pytest.mark.long
 def test_an_agent_serves_for_the_swarms_key_alone(agents_up, tmp_path):
     """Broken: without GNUTLS_CERT_REQUIRE the first question was answered with 200, without
     gnutls_session_set_verify_cert() the second and the third."""
@@ -325,6 +328,7 @@ def test_an_agent_serves_for_the_swarms_key_alone(agents_up, tmp_path):
         assert said(agents_up.nodes[1].pid, place, PORT, "-", "ask").startswith("refused: "), place
 
 
+@pytest.mark.long
 def test_a_burst_waits_for_its_turn(agents_up, tmp_path):
     """All that a daemon opens to a node comes from one address. Broken: the agent closed what came while 32 of an address had
     not shown their certificate."""
@@ -335,6 +339,7 @@ def test_a_burst_waits_for_its_turn(agents_up, tmp_path):
     assert said(here, address, PORT, keys, "burst", 4 * BEGINNERS) == f"{4 * BEGINNERS} ['HTTP/1.0 200 OK']"
 
 
+@pytest.mark.long
 def test_strangers_keep_no_one_out(agents_up):
     """Of one address, so many as BEGINNERS are let in at a time to say nothing, for five seconds; the others wait, in nobody
     else's way. Broken: without the count of beginners, the agent had a thread for each of them."""

@@ -95,6 +95,7 @@ def test_a_pipeline_follows_its_job_and_uploads_its_model(yard, lines, jobs, mod
                      "versionAliases": ["default"], "modelSourceInfo": {"sourceType": "CUSTOM"}}
 
 
+@pytest.mark.long
 def test_a_failure_is_that_of_the_job_and_leaves_no_model(lines, jobs, models):
     body = pipeline("echo no >&2; exit 7", "failing", OUTPUT, modelToUpload={"displayName": "never"}, modelId="never")
     line = run(lines, body, "PIPELINE_STATE_FAILED")

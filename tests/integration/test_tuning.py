@@ -48,6 +48,7 @@ def assert_nothing_left(daemon):
     assert not directory.exists() or list(directory.iterdir()) == []
 
 
+@pytest.mark.long
 def test_ten_trials_run_four_at_once(new_daemon):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(tuned(TRAINER + 'echo "trial $CLOUD_ML_TRIAL_ID of $x"', 10, 4))
@@ -102,6 +103,7 @@ def test_a_distributed_trial_has_a_cluster_of_its_own(yard):
     wait_until(lambda: yard.engine.networks(f"trainyard.instance={yard.read_instance()}") == [], 20)
 
 
+@pytest.mark.long
 def test_no_trial_is_lost_or_run_twice_when_the_daemon_is_killed(new_daemon):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(tuned(TRAINER + "sleep 0.3; echo run", 9, 3))
@@ -146,6 +148,7 @@ def test_a_trial_that_reports_nothing_is_told(yard):
                for severity, line in yard.service_lines(job_id))
 
 
+@pytest.mark.long
 def test_one_trial_follows_the_other(new_daemon):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(tuned(TRAINER, 6, 1))
@@ -157,6 +160,7 @@ def test_one_trial_follows_the_other(new_daemon):
         assert datetime.timedelta(0) <= started - ended < datetime.timedelta(seconds=10)
 
 
+@pytest.mark.long
 def test_a_tuning_job_waits_for_room_with_its_trials_and_lets_others_go_in_between(new_daemon):
     daemon = new_daemon("--offline", "--max-active-jobs", "1", "--stop-grace", "1").start()
     first = daemon.create(script(UNTIL_RELEASED))

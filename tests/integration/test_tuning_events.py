@@ -93,6 +93,7 @@ def test_a_broken_file_is_told(yard):
                            "gs://events-broken/out/1/events.out.tfevents.1 the record at byte ")
 
 
+@pytest.mark.long
 def test_event_files_with_another_emulator_are_not_read(new_daemon):
     daemon = new_daemon("--offline", "--storage-endpoint", "http://127.0.0.1:9").start()
     job_id = daemon.create(tuned("events-elsewhere", "true"))

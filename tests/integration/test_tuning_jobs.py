@@ -136,6 +136,7 @@ def test_a_first_trial_that_fails_fails_the_job(vertex, custom_jobs):
     assert custom_jobs.get(trial["customJob"])["error"]["code"] == 3
 
 
+@pytest.mark.long
 def test_failed_trials_are_counted(vertex):
     text = REPORTING + '; case $CLOUD_ML_TRIAL_ID in 1) ;; *) exit 1;; esac'
     body = tuning_job(text, X, count=5, maxFailedTrialCount=2)
@@ -191,6 +192,7 @@ def test_a_cancelled_job_is_deleted_and_its_trials_stay(yard, version):
     assert yard.lines(trial["customJob"].rpartition("/")[2], "workerpool0-0") == ["up"]
 
 
+@pytest.mark.long
 def test_what_stops_a_study(vertex):
     limits = {"minNumTrials": 2, "maxNumTrialsNoProgress": 1}
     # The score falls from trial to trial.
@@ -208,6 +210,7 @@ def test_what_stops_a_study(vertex):
     assert trial["state"] == "SUCCEEDED" and trial["finalMeasurement"]["metrics"] == [{"metricId": "score", "value": -1}]
 
 
+@pytest.mark.long
 def test_several_metrics_and_the_best_measurement(vertex):
     lines = "".join(f'{{\\"global_step\\": \\"{step}\\", \\"timestamp\\": {step}.5, \\"{name}\\": \\"{value}\\"}}\\n'
                     for step, name, value in ((1, "score", 2), (1, "loss", 3), (2, "score", 1), (2, "loss", 4)))

@@ -22,6 +22,7 @@ def daemon(tmp_path, own_engine):
 
 
 # Broken: "v=1" left out of remove_send() of scheduler/engine/docker_replica.c, or of drop() of docker_throttle.c.
+@pytest.mark.long
 def test_no_volume_is_left_of_any_container(daemon):
     job_id = daemon.new_id()
     for rule in ({"fault": "preempt", "replica": 0}, {"fault": "slowNetwork", "replica": 1, "bytesPerSecond": 20000}):

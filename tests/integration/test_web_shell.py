@@ -86,6 +86,7 @@ def test_the_addresses_of_a_custom_job_lead_to_shells(yard):
     jobs.cancel(job_id)
 
 
+@pytest.mark.long
 def test_a_replica_that_was_restarted_keeps_its_address(yard):
     job_id = yard.create(distributed(UNTIL_CANCELLED, worker="exec sleep 1000", workers=1, enableWebAccess=True))
     try:
@@ -231,6 +232,7 @@ def test_the_pages_terminal_understands_programs():
 SHOWN = "(document.getElementById('terminal')?.innerText ?? '')"
 
 
+@pytest.mark.long
 def test_a_browser_shows_it(yard, job, tmp_path):
     if not chromium():
         pytest.skip("there is no chromium")

@@ -151,7 +151,18 @@ static void options_of_the_configuration_stand_among_a_verbs_own(void **state)
 	assert_string_equal(err.text, "unknown option \"--replca\"; did you mean --replica?");
 }
 
-/* Each verb's help shows its options; a completion has each verb. */
+static void lines_fit_80_columns(const char *help)
+{
+	while (*help) {
+		const size_t length = strcspn(help, "\n");
+
+		assert_in_range(length, 0, 80);
+		help += length + (help[length] == '\n');
+	}
+}
+
+/* Each verb's help shows its options in lines that fit a terminal.
+ * Broken: help_entry_write() that writes the whole help in one line: lines had 180 characters. */
 static void each_verb_is_a_whole_row(void **state)
 {
 	const struct verb *verb;
@@ -165,6 +176,8 @@ static void each_verb_is_a_whole_row(void **state)
 		if (!verb->summary)
 			continue;
 		verb_help_write(&help, verb);
+		assert_memory_equal(help.data, "usage: trainyard ", strlen("usage: trainyard "));
+		lines_fit_80_columns(help.data);
 		for (const struct verb_option *option = verb->options; option && option->name; option++) {
 			assert_non_null(strstr(help.data, option->name));
 			assert_non_null(option->help);
