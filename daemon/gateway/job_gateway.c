@@ -77,6 +77,7 @@ struct gateways {
 	struct job_gateway *closing; /* gateways that threads of their own are closing; guarded by lock */
 	pthread_mutex_t carried_lock;
 	struct job_gateway *carried; /* gateways with is_carried, which connection_take() passes connections to */
+	int64_t carried_key;         /* the last one's: no two gateways have the same, not even of one job */
 };
 
 static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
@@ -196,14 +197,14 @@ static void connection_serve(struct job_gateway *gateway, uint16_t port, const s
 		listener_adopt(gateway->listener, fd, (const struct sockaddr *)peer, sizeof(*peer));
 }
 
-static void connection_take(void *arg, int64_t job, uint16_t port, const struct sockaddr_in *peer, int fd)
+static void connection_take(void *arg, int64_t key, uint16_t port, const struct sockaddr_in *peer, int fd)
 {
 	struct gateways *gateways = arg;
 	struct job_gateway *gateway;
 
 	pthread_mutex_lock(&gateways->carried_lock);
 	gateway = gateways->carried;
-	while (gateway && gateway->job != job)
+	while (gateway && gateway->place.sink.key != key)
 		gateway = gateway->next_carried;
 	if (gateway)
 		connection_serve(gateway, port, peer, fd);
@@ -231,10 +232,9 @@ static void carried_remove(struct job_gateway *gateway)
 	if (!gateway->is_carried)
 		return;
 	pthread_mutex_lock(&gateways->carried_lock);
-	while (*at && *at != gateway)
+	while (*at != gateway)
 		at = &(*at)->next_carried;
-	if (*at)
-		*at = gateway->next_carried;
+	*at = gateway->next_carried;
 	pthread_mutex_unlock(&gateways->carried_lock);
 }
 
@@ -500,7 +500,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 		gateway->place.ca_bundle && !gateways->options.cut_off && !gateways->options.names_alone;
 	gateway->place.cut_off = gateways->options.cut_off;
 	if (gateway->is_carried) {
-		gateway->place.sink = (struct connection_sink){ connection_take, gateways, gateway->job };
+		gateway->place.sink = (struct connection_sink){ connection_take, gateways, ++gateways->carried_key };
 		carried_add(gateway);
 	}
 	*ret_place = gateway->place;

@@ -323,6 +323,50 @@ static void storage_elsewhere_is_at_the_next_port(void **state)
 	assert_int_equal(open_at(lab, 7, place.port).storage_port, place.port + 1);
 }
 
+/* Gives the sink a connection of replica 0; returns whether the gateway answers. */
+static bool sink_answers(const struct connection_sink *sink)
+{
+	const struct sockaddr_in peer = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(ADDRESS + 1) } };
+	static const char request[] = "GET / HTTP/1.1\r\nHost: metadata\r\nMetadata-Flavor: Google\r\n"
+				      "Connection: close\r\n\r\n";
+	struct sockaddr_in place = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(INADDR_LOOPBACK) } };
+	int listener = socket(AF_INET, SOCK_STREAM, 0), near = socket(AF_INET, SOCK_STREAM, 0), far;
+	socklen_t size = sizeof(place);
+	char first = '\0';
+	ssize_t got;
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&place, sizeof(place)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&place, &size), 0);
+	assert_int_equal(connect(near, (struct sockaddr *)&place, sizeof(place)), 0);
+	far = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	assert_true(far >= 0);
+	close(listener);
+	sink->take(sink->arg, sink->key, GATEWAY_PORT, &peer, far);
+	send(near, request, sizeof(request) - 1, MSG_NOSIGNAL);
+	got = recv(near, &first, 1, 0);
+	close(near);
+	return got == 1 && first == 'H';
+}
+
+/* A job that lost its node has a gateway for its next attempt, while a tunnel of the last one may come back. Broken: sinks
+ * named after the job: the tunnel of the first gateway led to the second one. */
+static void connections_of_an_earlier_gateway_are_closed(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_request request = request_of(lab, 7, 0);
+	struct gateway_address first = { 0 }, second = { 0 };
+
+	request.is_carried = true;
+	request.device = "";
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &first, NULL), STATUS_OK);
+	assert_true(sink_answers(&first.sink));
+	lab->ops.close(lab->ops.arg, 7);
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &second, NULL), STATUS_OK);
+	assert_true(sink_answers(&second.sink));
+	assert_false(sink_answers(&first.sink));
+}
+
 static void an_endpoint_that_is_not_known_is_told_with_its_option(void **state)
 {
 	struct gateways *gateways = NULL;
@@ -350,6 +394,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(a_place_that_is_taken_or_not_there_is_unavailable),
 		LAB_TEST(who_takes_over_a_network_waits_until_its_address_is_free),
 		LAB_TEST(storage_elsewhere_is_at_the_next_port),
+		LAB_TEST(connections_of_an_earlier_gateway_are_closed),
 		cmocka_unit_test(an_endpoint_that_is_not_known_is_told_with_its_option),
 	};
 
