@@ -19,7 +19,10 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-enum { CONNECT_US = 10 * 1000 * 1000, SERVE_US = 5 * 1000 * 1000, IDLE_S = 30, US_PER_MS = 1000 };
+enum { CONNECT_US = 10 * 1000 * 1000, SERVE_US = 5 * 1000 * 1000, US_PER_MS = 1000 };
+/* A machine that does not answer any more is noticed after IDLE_S + PROBES * PROBE_S, by the connection on which nothing
+ * is being sent: the engine's stream of events. Choice: no TCP_USER_TIMEOUT, which ends streams that are held up, too. */
+enum { IDLE_S = 15, PROBE_S = 5, PROBES = 3 };
 
 /* The state of a connection that is being made. */
 struct opening {
@@ -65,9 +68,19 @@ static int await(const struct opening *opening, short events)
 
 /* ---- TCP ---- */
 
+void wire_socket_prepare(int fd)
+{
+	const int on = 1, idle_s = IDLE_S, interval_s = PROBE_S, probes = PROBES;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+}
+
 static int address_connect(const struct opening *opening, const struct addrinfo *address)
 {
-	const int on = 1, idle_s = IDLE_S;
 	struct wire *wire = opening->wire;
 	int problem = 0;
 	socklen_t size = sizeof(problem);
@@ -87,10 +100,7 @@ static int address_connect(const struct opening *opening, const struct addrinfo 
 		wire->fd = -1;
 		return problem;
 	}
-	/* A stream of events may be silent for days; keepalive detects a machine that has gone. */
-	setsockopt(wire->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(wire->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-	setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	wire_socket_prepare(wire->fd);
 	return 0;
 }
 

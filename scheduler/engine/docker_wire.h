@@ -34,6 +34,8 @@ void wire_close(struct wire *wire);
  * wire_receive() writes the reason to @problem. */
 ssize_t wire_receive(struct wire *wire, char *data, size_t size, char *problem, size_t problem_size);
 ssize_t wire_send(struct wire *wire, const char *data, size_t length);
+/* Sets the options of a TCP socket, for either end: among them keepalive, which detects a machine that has gone. */
+void wire_socket_prepare(int fd);
 /* Ends the sending direction; the engine may still send. */
 void wire_end_sending(struct wire *wire);
 /* Moves bytes both ways until the engine has ended and all its bytes were sent, or until either end broke. Earlier, the

@@ -35,7 +35,6 @@ enum {
 	STRANGERS_MAX = 512,
 	BEGINNERS_MAX = 32,
 	BACKLOG = 128,
-	IDLE_S = 60,
 	KEYS_BYTES_MAX = 64 * 1024,
 	ACCEPT_PAUSE_US = 20 * 1000,
 };
@@ -203,21 +202,11 @@ static void visits_start(struct agent *agent, uint32_t address)
 	}
 }
 
-/* Sets the connection's options. Keepalive detects a client machine that has gone. */
-static void client_prepare(int fd)
-{
-	const int on = 1, idle_s = IDLE_S;
-
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-}
-
 static void client_take(struct agent *agent, int fd, const struct sockaddr_in *peer)
 {
 	const uint32_t address = ntohl(peer->sin_addr.s_addr);
 
-	client_prepare(fd);
+	wire_socket_prepare(fd);
 	if (place_take(agent, address, fd))
 		visits_start(agent, address);
 	else
@@ -296,7 +285,7 @@ static int dial(const struct mux_origin *to)
 
 	if (fd < 0)
 		return -1;
-	client_prepare(fd);
+	wire_socket_prepare(fd);
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 || errno == EINPROGRESS)
 		return fd;
 	return fd_drop(fd);
