@@ -49,6 +49,7 @@ struct config {
 	bool offline;   /* never pull an image */
 	bool stop_jobs; /* stop running jobs when the daemon ends */
 	int64_t stop_grace_s;
+	int64_t node_patience_s;
 	int64_t max_active_jobs;
 	int64_t max_containers;
 	int64_t max_vcpus;             /* 0: see machine_fit */

@@ -288,6 +288,10 @@ const struct config_item config_items[] = {
 	     .detail = "Roles are master, worker, ps and evaluator. The label `node` is the node's name. A job that no "
 		       "node may run is refused.",
 	     .default_words = "any job on any node", .page = "many-machines.md"),
+	NUMBER("node-patience", "TRAINYARD_NODE_PATIENCE", node_patience_s, "SECONDS", "60", 0, 86400,
+	       "how long a node's engine may not answer before its jobs go on elsewhere; 0: they wait for it",
+	       .detail = "The replicas there are then lost, and their jobs are tried again on other nodes.",
+	       .page = "many-machines.md#when-a-node-goes-away"),
 	CHOICE("job-networks", "TRAINYARD_JOB_NETWORKS", job_networks, "HOW", "bridges", job_networks,
 	       "where a job's replicas meet: bridges of one node, or overlays of a Docker Swarm over all nodes",
 	       .detail = "With `overlays` the engine of `--engine` is a manager of the swarm, and those of `--node` are "

@@ -75,8 +75,7 @@ static void engines_report(struct scheduler *scheduler, json_t *answer, char **r
 				    state.text);
 		else
 			text_printf(&away,
-				    "%sThe container engine of the node %s does not answer, and its jobs "
-				    "wait: %s.",
+				    "%sThe container engine of the node %s does not answer: %s.",
 				    away.length ? " " : "", state.name, state.text);
 	}
 	if (count > 1)

@@ -230,6 +230,7 @@ static void scheduler_make(struct wiring *wiring)
 		.project_number = wiring->project_number,
 		.stop_grace_s = (unsigned)wiring->config->stop_grace_s,
 		.retry_pause_ms = RETRY_PAUSE_MS,
+		.node_patience_s = (unsigned)wiring->config->node_patience_s,
 		.capacity = capacity_of(wiring),
 		.inventory = nodes->named->inventory,
 		.others = nodes->named + 1,

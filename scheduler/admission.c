@@ -103,7 +103,8 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	if (!run)
 		return;
 	decision = decision_of(walk, run, run->row->state);
-	notes_say(&decision->says, SEVERITY_INFO, "The job is queued: it waits for %s. %s",
+	notes_say(&decision->says, SEVERITY_INFO, "%s waits for %s. %s",
+		  run->row->state == JOB_QUEUED ? "The job is queued: it" : "The job",
 		  words[shortage][walk->view->node_count > 1], text ? text : "");
 	decision->logged_wait_us = walk->view->mono_us;
 	decision->logged_wait = shortage;
@@ -297,18 +298,24 @@ static void placed_report(const struct walk *walk, struct decision *decision, co
 	notes_say(&decision->says, SEVERITY_INFO, "The job is placed. %s", assignment->placed);
 }
 
-/* Admits the job with @assignment. From here on its engine may hold containers or networks of it. */
+/* Admits the job with @assignment; a job that has given up its place is admitted a second time. From here on its engine
+ * may hold containers or networks of it. */
 static void let_in(struct walk *walk, const unsigned *nodes, struct job_run *run,
 		   struct assignment *assignment)
 {
 	struct decision *decision = decision_of(walk, run, JOB_PREPARING);
 
 	surroundings_report(walk->view->reconciler, assignment->deviations);
+	/* Networks of its earlier attempts may still exist, with containers of a lost node. */
+	if (run->row->started_us && !assignment->network)
+		assignment->network = job_network_of_attempt(run->row->id, run->row->attempt);
 	decision->assignment = assignment;
-	decision->change.started_us = walk->view->wall_us;
+	if (!run->row->started_us)
+		decision->change.started_us = walk->view->wall_us;
 	decision->leases = assignment_leases(assignment, run->row->id, &decision->lease_count);
 	deviations_report(walk, decision);
-	notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
+	if (!run->row->started_us)
+		notes_say_all(&decision->says, SEVERITY_INFO, dialect_of(run->plan)->admitted);
 	placed_report(walk, decision, nodes);
 	room_use(walk, decision, nodes);
 	/* If address blocks were short, the next job is admitted only when this one has its network. */

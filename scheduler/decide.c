@@ -251,8 +251,8 @@ static void decide_renewal(struct decision *decision, const struct job_run *run,
 }
 
 /* Restarts lost replicas under the same names while the other replicas run on, as the service does when it moves a
- * machine. The old container and its output must be gone first, and no container is made before the restart is stored
- * and logged. False: nothing can be done for the lost replicas now. */
+ * machine. The old container, which may run after all if its node is back, and its output must be gone first, and no
+ * container is made before the restart is stored and logged. False: nothing can be done for the lost replicas now. */
 static bool decide_restart(struct decision *decision, const struct job_run *run)
 {
 	for (unsigned i = 0; i < run->replica_count; i++) {
@@ -260,7 +260,8 @@ static bool decide_restart(struct decision *decision, const struct job_run *run)
 
 		if (!job_run_restarts(run, replica))
 			continue;
-		if (is_removable(replica))
+		if (is_removable(replica) || (replica->observed == OBSERVED_RUNNING &&
+					      !order_is_pending(&replica->orders, ORDER_REMOVE)))
 			decision_order(decision, ORDER_REMOVE, i);
 		else if (replica->observed == OBSERVED_NOTHING && !replica_is_unread(replica))
 			decide_renewal(decision, run, replica);
@@ -371,14 +372,14 @@ void decide_expiry(struct decision *decision, const struct job_run *run)
 static void decide_wanted(struct decision *decision, const struct job_run *run,
 			  const struct decision_context *context)
 {
-	const bool queued = run->row->state == JOB_QUEUED, observed = job_run_is_observed(run);
+	const bool waits = job_run_waits(run), observed = job_run_is_observed(run);
 
 	/* An exit that was observed decides the outcome before a time limit that passed meanwhile. */
-	if ((queued || observed) && decide_outcome(decision, run, context))
+	if ((waits || observed) && decide_outcome(decision, run, context))
 		return;
 	if (limit_us(run) <= context->mono_us)
 		decide_expiry(decision, run);
-	else if (!queued && observed &&
+	else if (!waits && observed &&
 		 (restart_us(run, context) > context->mono_us || !decide_restart(decision, run)))
 		decide_starting(decision, run, context);
 }
@@ -446,17 +447,17 @@ static bool was_lost(const struct job_run *run)
 	return false;
 }
 
-/* Begins the next attempt, under the same names. To be called once nothing is left of the last one. */
+/* Begins the next attempt, under the same names, once nothing is left of the last one; if a node is lost, in the queue. */
 static void decide_retry(struct decision *decision, const struct job_run *run,
 			 const struct decision_context *context)
 {
-	const int64_t pause_us = (int64_t)context->reconciler->retry_pause_ms * 1000
-				 << (run->row->attempt - 1);
+	const int64_t pause_us = (int64_t)context->reconciler->retry_pause_ms * 1000;
 
 	decision_change(decision, run, JOB_PREPARING);
 	decision->change.retries = true;
+	decision->change.returns_leases = job_run_lacks_node(run);
 	if (was_lost(run))
-		decision->hold_until_us = context->mono_us + pause_us;
+		decision->hold_until_us = context->mono_us + (pause_us << (run->row->attempt - 1));
 }
 
 static const char *last_words(enum job_state outcome)

@@ -9,6 +9,7 @@
  *
  *   stored state     observed (engine)                    decided
  *   QUEUED           -                                    nothing: queue.h admits it when there is room
+ *   PREPARING        its place was given up               likewise
  *   PREPARING        image or network missing             both are ordered
  *                    some replica missing                 it is made, once the gateway's address is known
  *                    all created                          they are started
@@ -21,7 +22,7 @@
  *                    ended, its output stored             it is removed
  *                    no errorMessage stored yet           errorMessage is stored
  *                    nothing runs, all output stored      the network is left
- *                    no container left, job is retried    the next attempt begins
+ *                    no container left, job is retried    the next attempt begins; if a node is lost, in the queue
  *                    no container left                    the last service lines are written
  *                    these are written, network remains   the network is left
  *                    nothing left                         the final state is stored */

@@ -85,6 +85,7 @@ static void on_up(struct node *node, const struct engine_event *event)
 	node->clock_set_in_loss = scheduler->clock_watch.set_us &&
 				  scheduler->clock_watch.set_us >= node->lost_us - ENGINE_STOP_US;
 	engine_state_set(node, ENGINE_ANSWERS, event->text);
+	node->is_lost = false;
 	networks_forget(node);
 	device_claims_forget(node->claims);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
@@ -103,6 +104,8 @@ static void on_down(struct node *node, const struct engine_event *event)
 		node->lost_ns = clock_outside_ns(scheduler->reconciler.clock);
 		node->lost_us = clock_mono_us(scheduler->reconciler.clock);
 	}
+	if (!node->away_us)
+		node->away_us = clock_mono_us(scheduler->reconciler.clock);
 	node->loss += steady || !node->loss;
 	networks_forget(node);
 	engine_state_set(node, ENGINE_AWAY, event->text);

@@ -92,12 +92,19 @@ static void change_complete(const struct reconciler *reconciler, struct decision
 	struct job_run *run = decision->run;
 	struct job_change *change = &decision->change;
 	const struct assignment *assignment = decision->assignment;
+	struct assignment given_up;
 	struct service_line *lines;
 
 	if (decision->explains)
 		explanation_complete(reconciler, decision);
 	if (!assignment && run->differs)
 		assignment = run->assignment;
+	if (change->returns_leases && run->assignment) {
+		given_up = *run->assignment;
+		given_up.is_given_up = true;
+		given_up.placed = (char *)"A node of the job is lost, and the job waits for another one.";
+		assignment = &given_up;
+	}
 	lines = memory_calloc(run->notes.count + decision->says.count + 1, sizeof(*lines));
 	notes_write(&decision->says, notes_write(&run->notes, lines));
 	change->lines = lines;
@@ -123,6 +130,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 {
 	struct job_run *run = decision->run;
 
+	assignment_free(run->assignment); /* a place that it has given up */
 	run->assignment = TAKE(decision->assignment);
 	room_take(scheduler, run);
 	room_lease(run);

@@ -15,14 +15,20 @@
 #include "store/jobs/journal.h"
 #include "store/logs/logs.h"
 
+/* The first node of a job that has no place yet. */
+static void nodes_begin(struct job_run *run)
+{
+	run->nodes = memory_calloc(1, sizeof(*run->nodes));
+	run->nodes->observation = 1;
+	run->node_count = 1;
+}
+
 struct job_run *job_run_new(struct job *row)
 {
 	struct job_run *run = memory_calloc(1, sizeof(*run));
 
 	run->row = row;
-	run->nodes = memory_calloc(1, sizeof(*run->nodes));
-	run->nodes->observation = 1;
-	run->node_count = 1;
+	nodes_begin(run);
 	return run;
 }
 
@@ -35,16 +41,49 @@ static void replicas_free(struct job_run *run)
 	run->replica_count = 0;
 }
 
+static void nodes_free(struct job_run *run)
+{
+	for (size_t i = 0; i < run->node_count; i++)
+		for (int role = 0; role < ROLE_COUNT; role++)
+			free(run->nodes[i].image_ids[role]);
+	free(run->nodes);
+}
+
+void job_run_leave_nodes(struct job_run *run, struct node *first)
+{
+	nodes_free(run);
+	nodes_begin(run);
+	run->nodes->node = first;
+	run->nodes->listed_in = run->nodes->observation; /* nothing of it is there */
+	for (size_t i = 0; i < run->replica_count; i++)
+		run->replicas[i].at = 0;
+	run->network = NETWORK_NONE;
+	run->left_network_in = 0;
+}
+
+bool job_run_lacks_node(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->node_count; i++)
+		if (run->nodes[i].is_lost)
+			return true;
+	return false;
+}
+
+bool job_run_waits(const struct job_run *run)
+{
+	const bool is_given_up = run->assignment && run->assignment->is_given_up;
+
+	return run->work == WORK_REPLICAS &&
+	       (run->row->state == JOB_QUEUED || (run->row->state == JOB_PREPARING && is_given_up));
+}
+
 void job_run_free(struct job_run *run)
 {
 	if (!run)
 		return;
 	replicas_free(run);
 	notes_clear(&run->notes);
-	for (size_t i = 0; i < run->node_count; i++)
-		for (int role = 0; role < ROLE_COUNT; role++)
-			free(run->nodes[i].image_ids[role]);
-	free(run->nodes);
+	nodes_free(run);
 	free(run->fault);
 	json_decref(run->reported);
 	for (size_t i = 0; i < run->injection_count; i++)
@@ -85,6 +124,8 @@ void job_run_assign(struct job_run *run)
 {
 	struct error err AUTO_ERROR = { 0 };
 
+	assignment_free(run->assignment);
+	run->assignment = NULL;
 	if (!run->row->assignment || run->fault ||
 	    !assignment_from_text(run->row->assignment, &run->assignment, &err))
 		return;
@@ -274,6 +315,13 @@ bool job_run_is_over(const struct job_run *run)
 	return true;
 }
 
+int64_t job_network_of_attempt(int64_t job, unsigned attempt)
+{
+	enum { ID_BITS = 40 };
+
+	return job + ((int64_t)attempt << ID_BITS);
+}
+
 int64_t job_run_network(const struct job_run *run)
 {
 	return run->assignment && run->assignment->network ? run->assignment->network : run->row->id;
@@ -351,7 +399,8 @@ bool job_run_restarts(const struct job_run *run, const struct replica_run *repli
 {
 	return replica->end == END_LOST && run->row->state == JOB_RUNNING && !run->plan->restarts_whole &&
 	       !run->plan->preemptible && !run->plan->never_retries &&
-	       replica->key.restart < REPLICA_RESTARTS_MAX && some_replica_lives(run);
+	       replica->key.restart < REPLICA_RESTARTS_MAX && some_replica_lives(run) &&
+	       !run->nodes[replica->at].is_lost;
 }
 
 bool job_run_restarts_any(const struct job_run *run)

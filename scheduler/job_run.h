@@ -66,7 +66,7 @@ struct replica_run {
 	int exit_code;
 	bool out_of_memory;
 	bool of_itself;       /* the engine can say that the program was sent no signal */
-	char *refusal;        /* the engine's error text, for END_REFUSED and END_BROKEN */
+	char *refusal; /* END_REFUSED, END_BROKEN: the engine's error text; END_LOST: why, or NULL */
 	int64_t ended_us;     /* wall: when its program ended; 0: the engine did not say */
 	struct orders orders; /* by enum order_verb */
 	unsigned at; /* index among the job's nodes of the one for its container: struct job_node */
@@ -104,6 +104,7 @@ struct job_node {
 	 * listing last arrived. A new observation begins when the engine's connection is lost or restored, and when an
 	 * answer is lost. */
 	unsigned observation, listed_in; /* from 1; 0: never */
+	bool is_lost;                    /* as struct node has it: for pure decisions */
 	char *image_ids[ROLE_COUNT];
 	struct orders images; /* orders to fetch them, by role */
 	const char *gcs;      /* for the orders being given: where Cloud Storage is as files; NULL: nowhere */
@@ -146,7 +147,7 @@ struct job_run {
 	enum job_state logged_loss_in; /* the state of the job at that time */
 	json_t *reported;              /* for a trial: deviations that its siblings have reported; or NULL */
 	struct tuner *tuner;           /* of a tuning job; NULL until it is decided for the first time */
-	bool counted;                  /* counted in the scheduler's room */
+	bool counted;                  /* counted in the scheduler's room: it has a place on its nodes */
 	bool stale;                    /* the stored row may be newer than this copy */
 	enum output last_words;        /* of its last service lines; ENDED: they were written */
 	int64_t over_us;               /* wall: when job_run_is_over() was first true; 0: not yet */
@@ -171,7 +172,7 @@ DEFINE_AUTO(job_run, struct job_run *, job_run_free)
 /* Reads plan and assignment of the row and makes the replicas in state OBSERVED_NOTHING, with the restarts and ends
  * that the journal has. A plan or an assignment that cannot be read becomes run->fault: the job fails. */
 void job_run_unfold(struct job_run *run, const struct journal *journal);
-/* Reads the assignment from the row. If it cannot be read, that becomes run->fault. */
+/* Reads the assignment from the row, in place of an earlier one. If it cannot be read, that becomes run->fault. */
 void job_run_assign(struct job_run *run);
 /* Makes the replicas of the row's current attempt, with nothing observed. The network, the images and an open gateway
  * are kept. */
@@ -182,6 +183,12 @@ void replica_renew(struct job_run *run, struct replica_run *replica);
 struct job_node *job_run_on(const struct job_run *run, const struct node *node);
 /* Adds the node to the job's nodes, if it is new. Returns its index among them. */
 unsigned job_run_join(struct job_run *run, struct node *node);
+/* To be called when the job has given up its place: it is on no node then, like a job that was never admitted. */
+void job_run_leave_nodes(struct job_run *run, struct node *first);
+/* Whether one of its nodes is lost. */
+bool job_run_lacks_node(const struct job_run *run);
+/* Whether the job waits in the queue for room: it was not admitted yet, or has given up its place on a lost node. */
+bool job_run_waits(const struct job_run *run);
 /* The node that the replica's container is on. */
 struct node *job_run_node_of(const struct job_run *run, const struct replica_run *replica);
 /* To be called when the connection of the node's engine is lost: observed states are uncertain, and answers may be lost. */
@@ -204,8 +211,11 @@ bool replica_is_made(const struct replica_run *replica);
 /* Whether its outcome is stored and logged, and all its output can be read. Only containers that do not run are left to
  * be removed. */
 bool job_run_is_over(const struct job_run *run);
-/* The job that its network was made for: itself, or an earlier user of that network. */
+/* The number of its network: the id of the job that it was made for (itself, or an earlier user of that network), or
+ * job_network_of_attempt(). */
 int64_t job_run_network(const struct job_run *run);
+/* The number of the network of a job that was admitted again for @attempt; no other network has it. */
+int64_t job_network_of_attempt(int64_t job, unsigned attempt);
 /* A replica's address in the job's network, which must be READY. */
 void job_run_address(const struct job_run *run, enum role role, unsigned index, char ret_address[16]);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
@@ -222,7 +232,7 @@ int64_t job_run_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_u
 int64_t limit_deadline_us(int64_t from_us, int64_t limit_us, int64_t wall_us, int64_t mono_us);
 
 /* Whether a replica was lost and is to be restarted alone, under the same names: while the job runs and other replicas
- * of it live.
+ * of it live, unless its node is lost: its address in the job's network may still be in use there.
  * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service (VM restarts) */
 bool job_run_restarts(const struct job_run *run, const struct replica_run *replica);
 bool job_run_restarts_any(const struct job_run *run);

@@ -153,6 +153,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/network_pool.c \
 	scheduler/network_pool.h \
 	scheduler/node.h \
+	scheduler/node_losses.c \
+	scheduler/node_losses.h \
 	scheduler/reported_deviations.c \
 	scheduler/reported_deviations.h \
 	scheduler/tuning/acquisition.c \

@@ -34,13 +34,15 @@ static void item_remove(struct network_pool *pool, size_t index)
 
 void pooled_network_leave(struct network_pool *pool, struct job_run *run, int64_t now_us)
 {
-	const enum network_observed seen = run->network;
+	const bool is_kept = run->network == NETWORK_READY && !pool->closing && pool->keep_us &&
+			     !job_run_lacks_node(run);
+	const bool is_there = run->network != NETWORK_NONE;
 
 	run->network = NETWORK_NONE;
 	run->left_network_in = pool->epoch + 1;
-	if (seen == NETWORK_CREATING || (seen == NETWORK_READY && (pool->closing || !pool->keep_us)))
+	if (is_there && !is_kept)
 		pooled_network_remove(pool, job_run_network(run));
-	if (seen != NETWORK_READY || pool->closing || !pool->keep_us)
+	if (!is_kept)
 		return;
 	if (pool->count == POOLED_NETWORKS_MAX)
 		item_remove(pool, 0);

@@ -36,6 +36,10 @@ struct node {
 	int64_t lost_us; /* the loss, monotonic */
 	unsigned loss;   /* how many losses of the engine logs mention; a loss right after a return counts as the same one */
 	int64_t up_us;   /* monotonic: since when the engine is up, or was last up */
+	/* Monotonic: since when the engine has sent no listing (from its loss on, or from the start); 0: it is listed */
+	int64_t away_us;
+	bool is_lost;   /* it has been away for too long: its jobs go on without it (node_losses.h) */
+	bool was_lost;  /* and a listing that shows no container of an earlier attempt has not come since */
 	unsigned listings;      /* how many listings of the engine were processed */
 	/* the clock was set during the loss or shortly before: lost_ns and back_ns belong to different clocks */
 	bool clock_set_in_loss;

@@ -184,6 +184,43 @@ void observe_removal(struct replica_run *replica)
 	replica->in_doubt = false;
 }
 
+/* The replica cannot be reached any more. Output that was not read is lost; if the node comes back before its container
+ * is removed, some of it is still read. */
+static bool replica_lose(const struct job_run *run, struct replica_run *replica, const char *node)
+{
+	const bool ends = replica->end == END_NONE && run->row->outcome == JOB_STATE_UNSPECIFIED;
+
+	if (ends) {
+		replica->end = END_LOST;
+		free(replica->refusal);
+		replica->refusal = memory_printf("its node %s does not answer", node);
+	}
+	replica->observed = OBSERVED_NOTHING;
+	replica->output = OUTPUT_STORED;
+	replica->in_doubt = false;
+	return ends;
+}
+
+void observe_lost_nodes(struct job_run *run)
+{
+	for (unsigned at = 0; run->counted && at < run->node_count; at++) {
+		struct job_node *on = &run->nodes[at];
+		unsigned lost = 0;
+
+		on->is_lost = on->node->is_lost;
+		if (!on->is_lost || job_node_is_observed(on))
+			continue;
+		for (size_t i = 0; i < run->replica_count; i++)
+			if (run->replicas[i].at == at)
+				lost += replica_lose(run, &run->replicas[i], on->node->name);
+		on->listed_in = on->observation;
+		if (lost)
+			notes_say(&run->notes, SEVERITY_WARNING,
+				  "The node %s does not answer (%s): the replicas there are lost.",
+				  on->node->name, on->node->text);
+	}
+}
+
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text)
 {
 	if (replica->end != END_NONE)

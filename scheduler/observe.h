@@ -20,6 +20,8 @@ void observe_pause(struct job_run *run, struct replica_run *replica, bool paused
 /* Ends the uncertainty (in_doubt) about ends of replicas, once its time has passed or the job's outcome no longer
  * depends on them. */
 void observe_end_of_doubt(struct job_run *run, int64_t now_us);
+/* Observes the nodes of the job that are lost, as if each had listed that it has nothing. */
+void observe_lost_nodes(struct job_run *run);
 /* Postpones decisions about the job for a moment. */
 void observe_hold(struct scheduler *scheduler, struct job_run *run);
 /* To be called when an answer of the node's engine is lost, and so the result of an order: the job's state there is

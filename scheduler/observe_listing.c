@@ -8,7 +8,7 @@
 #include "scheduler/order_give.h"
 #include "scheduler/scheduler_state.h"
 
-enum { PAUSE_DOUBT_US = 3000000 };
+enum { PAUSE_DOUBT_US = 3000000, ORPHANS_LOOK_US = 1000000 };
 
 /* Docker reports a pause and its end before its list shows them (observed with 20.10), and when loaded it sends several
  * listings older than that event: a contradiction counts when all listings have shown it for a while. */
@@ -106,9 +106,11 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 }
 
 /* Removes containers of jobs that have ended, of replicas that are on another node, of earlier attempts, and of no known
- * job. */
-static void remove_orphans(struct node *node, const struct engine_event *event)
+ * job. False: there are none. */
+static bool remove_orphans(struct node *node, const struct engine_event *event)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < event->replica_count; i++) {
 		const struct replica_key *key = &event->replicas[i].key;
 		struct job_run *run;
@@ -119,12 +121,28 @@ static void remove_orphans(struct node *node, const struct engine_event *event)
 		log_event(LOG_INFO, "orphan-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
 			  role_name(key->role), key->index, key->attempt);
 		orphan_remove(node, key);
+		any = true;
 	}
+	return any;
+}
+
+/* After a listing: the node gets jobs from now on. A node that was lost first has to be without containers of earlier
+ * attempts, which would have the GPUs and addresses of new ones. */
+static void node_open(struct node *node)
+{
+	struct scheduler *scheduler = node->scheduler;
+
+	node->was_lost = false;
+	node->away_us = 0;
+	pthread_mutex_lock(&scheduler->mutex);
+	node->state = ENGINE_LISTED;
+	pthread_mutex_unlock(&scheduler->mutex);
 }
 
 void observe_listing(struct node *node, const struct engine_event *event)
 {
 	struct scheduler *scheduler = node->scheduler;
+	bool has_orphans;
 
 	node->listings++;
 	networks_find(node, event);
@@ -133,10 +151,10 @@ void observe_listing(struct node *node, const struct engine_event *event)
 			fold_listing_of_job(scheduler, run, job_run_on(run, node), event);
 	scheduler->queue_stirred = true;
 	node->clock_set_in_loss = false; /* the events since then are known */
-	remove_orphans(node, event);
+	has_orphans = remove_orphans(node, event);
 	networks_compare(node, event);
-	pthread_mutex_lock(&scheduler->mutex);
-	if (node->state == ENGINE_ANSWERS)
-		node->state = ENGINE_LISTED;
-	pthread_mutex_unlock(&scheduler->mutex);
+	if (node->was_lost && has_orphans)
+		listing_want(node, clock_mono_us(scheduler->reconciler.clock) + ORPHANS_LOOK_US);
+	else if (node->state == ENGINE_ANSWERS)
+		node_open(node);
 }

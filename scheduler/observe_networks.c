@@ -23,7 +23,7 @@ static struct job_run *network_holder(const struct node *node, int64_t network)
 	struct job_run *holder = NULL;
 
 	for (struct job_run *run = node->scheduler->way_first; run; run = run->way_next) {
-		if (run->nodes->node == node && !pooled_network_was_left(&node->pool, run) &&
+		if (run->counted && run->nodes->node == node && !pooled_network_was_left(&node->pool, run) &&
 		    job_run_network(run) == network && (!holder || network_turn(run) > network_turn(holder)))
 			holder = run;
 	}
@@ -95,7 +95,7 @@ static void network_fail(struct node *node, struct job_run *run, enum status sta
 static bool awaits_network(const struct job_run *run)
 {
 	return run->row->state == JOB_PREPARING && run->row->outcome == JOB_STATE_UNSPECIFIED &&
-	       run->network != NETWORK_READY && run->work == WORK_REPLICAS;
+	       run->network != NETWORK_READY && run->counted;
 }
 
 void network_look(struct node *node, unsigned replicas)
@@ -115,10 +115,10 @@ void network_enter(struct job_run *run)
 	const int64_t network = run->assignment ? run->assignment->network : 0;
 	struct pooled_network taken;
 
-	if (!network)
+	if (!network || !pooled_network_take(&node->pool, network, &taken)) {
 		look->free -= look->free != 0;
-	if (!network || !pooled_network_take(&node->pool, network, &taken))
 		return;
+	}
 	run->network = NETWORK_READY;
 	run->network_status = taken.status;
 	log_event(LOG_DEBUG, "network-taken", "job=%s network=%lld turn=%u", run->row->job_id,

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/passes.h"
 
+#include <string.h>
+
 #include "daemon/base/log.h"
 #include "scheduler/decide.h"
 #include "scheduler/faults/faults.h"
+#include "scheduler/gateway_keep.h"
 #include "scheduler/job_entry.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/jobs.h"
+#include "scheduler/node_losses.h"
 #include "scheduler/observe.h"
 #include "scheduler/observe_networks.h"
+#include "scheduler/plan/assignment.h"
 #include "scheduler/queue.h"
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
@@ -88,6 +93,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	};
 	struct decision decision;
 
+	observe_lost_nodes(run);
 	observe_end_of_doubt(run, context.mono_us);
 	job_run_deadline_us(run, context.wall_us, context.mono_us);
 	decision = job_serve[run->work](scheduler, run, &context);
@@ -95,10 +101,34 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	decisions_add(scheduler, run, &decision);
 }
 
+/* Whether the stored assignment was given up since the run's row was read, which had @before. */
+static bool is_given_up_since(const struct job *row, const char *before)
+{
+	AUTO(assignment) struct assignment *assignment = NULL;
+
+	/* Only a second assignment can have been given up. */
+	return before && row->assignment && strcmp(before, row->assignment) != 0 &&
+	       !assignment_from_text(row->assignment, &assignment, NULL) && assignment->is_given_up;
+}
+
+/* Gives back all that the job has on its nodes; it waits in the queue from now on. Its network is removed, because
+ * containers of a lost node may still be in it. */
+static void run_give_up(struct scheduler *scheduler, struct job_run *run)
+{
+	gateway_leave(&scheduler->reconciler, run);
+	pooled_network_leave(&run->nodes->node->pool, run, clock_mono_us(scheduler->reconciler.clock));
+	room_return(scheduler, run);
+	job_run_leave_nodes(run, scheduler->nodes);
+	job_run_assign(run);
+	memset(run->entry->logged_wait_us, 0, sizeof(run->entry->logged_wait_us)); /* it waits for a second time */
+}
+
 /* Takes up a job that was admitted by a commit with a lost answer. */
 static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_assign(run);
+	if (job_run_waits(run))
+		return;
 	room_take(scheduler, run);
 	network_enter(run);
 }
@@ -106,9 +136,10 @@ static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 /* False when the row cannot be read now: nothing may be decided from the old one. */
 static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 {
+	const bool was_queued = run->entry->queued;
 	AUTO(job) struct job *row = NULL;
 	struct error err AUTO_ERROR = { 0 };
-	bool left_queue;
+	bool left_queue, gives_up;
 
 	if (job_get_by_id(scheduler->reconciler.store, run->row->id, &row, &err)) {
 		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id,
@@ -117,14 +148,18 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 		return false;
 	}
 	left_queue = run->row->state == JOB_QUEUED && row->state != JOB_QUEUED;
+	gives_up = run->counted && is_given_up_since(row, run->row->assignment);
 	job_free(run->row);
 	run->row = TAKE(row);
 	run->stale = false;
 	job_table_note(scheduler, run);
 	tuner_wake(scheduler, run);
-	queue_update(scheduler, run);
-	if (!run->counted && run->row->started_us && run->work == WORK_REPLICAS)
+	if (gives_up)
+		run_give_up(scheduler, run);
+	else if (!run->counted && run->row->started_us && run->work == WORK_REPLICAS)
 		run_take_up(scheduler, run);
+	queue_update(scheduler, run);
+	left_queue = left_queue || (was_queued && !run->entry->queued);
 	for (struct job_node *on = run->nodes; left_queue && on < run->nodes + run->node_count; on++)
 		if (on->node->state == ENGINE_LISTED)
 			on->listed_in = on->observation; /* the engine has nothing of it */
@@ -187,6 +222,7 @@ void scheduler_reconcile(struct scheduler *scheduler)
 	int64_t now_us;
 
 	clock_watch_note(&scheduler->clock_watch, reconciler->clock);
+	node_losses_look(scheduler);
 	jobs_load_again(scheduler);
 	while (runs_pass(scheduler))
 		continue;
@@ -212,6 +248,7 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 
 	at_us = earlier_us(at_us, scheduler->claims_again_us);
 	at_us = earlier_us(at_us, scheduler->hear_until_us);
+	at_us = earlier_us(at_us, node_losses_deadline_us(scheduler));
 	for (const struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count;
 	     node++) {
 		at_us = earlier_us(at_us, network_pool_deadline_us(&node->pool, scheduler->starting));

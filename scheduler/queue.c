@@ -82,8 +82,7 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run)
 void queue_update(struct scheduler *scheduler, struct job_run *run)
 {
 	/* A tuning job needs no room of its own: its trials wait for theirs. */
-	bool waits = run->row->state == JOB_QUEUED && run->row->outcome == JOB_STATE_UNSPECIFIED &&
-		     run->work == WORK_REPLICAS;
+	bool waits = job_run_waits(run) && run->row->outcome == JOB_STATE_UNSPECIFIED;
 
 	if (waits && !run->entry->queued)
 		queue_insert(scheduler, run->entry);

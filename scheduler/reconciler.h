@@ -20,6 +20,7 @@ struct reconciler {
 	const char *project_number; /* for the link in errorMessage */
 	unsigned stop_grace_s;      /* time from SIGTERM to SIGKILL when a job is cancelled */
 	unsigned retry_pause_ms;
+	int64_t node_patience_us; /* how long a node may be away before it is lost; 0: for ever */
 	struct gateway_ops gateway;
 	struct gcs_ops gcs;
 	const char

@@ -390,6 +390,7 @@ struct scheduler *scheduler_new(const struct scheduler_options *options)
 		.project_number = scheduler->project_number,
 		.stop_grace_s = options->stop_grace_s,
 		.retry_pause_ms = options->retry_pause_ms,
+		.node_patience_us = (int64_t)options->node_patience_s * MICROS,
 		.gateway = options->gateway,
 		.gcs = options->gcs,
 		.trials_dir = scheduler->trials_dir,
@@ -425,8 +426,10 @@ enum status scheduler_resume(struct scheduler *scheduler, struct engine *const *
 		rc = room_leases_load(scheduler, err);
 	if (!rc)
 		rc = faults_resume(scheduler, err);
-	for (size_t i = 0; i < scheduler->node_count; i++)
+	for (size_t i = 0; i < scheduler->node_count; i++) {
 		scheduler->nodes[i].engine = engines[i];
+		scheduler->nodes[i].away_us = clock_mono_us(scheduler->reconciler.clock);
+	}
 	if (scheduler->node_count > 1)
 		scheduler->hear_until_us = clock_mono_us(scheduler->reconciler.clock) + NODES_HEARD_US;
 	return rc;

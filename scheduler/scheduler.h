@@ -36,6 +36,7 @@ struct scheduler_options {
 	const char *project_number;
 	unsigned stop_grace_s;
 	unsigned retry_pause_ms; /* pause before a lost job is retried; doubled at each retry */
+	unsigned node_patience_s; /* how long a node may be away before its jobs go on elsewhere; 0: for ever */
 	/* What jobs may use. The engine reports the host; its devices come from @inventory. */
 	struct capacity capacity;
 	const char *trials_dir; /* copied; see struct reconciler */

@@ -317,6 +317,7 @@ unit_scheduler = \
 	tests/unit/scheduler/test_gateway.c \
 	tests/unit/scheduler/test_gateway_keep.c \
 	tests/unit/scheduler/test_gcs_keep.c \
+	tests/unit/scheduler/test_node_losses.c \
 	tests/unit/scheduler/test_nodes.c \
 	tests/unit/scheduler/test_queue.c \
 	tests/unit/scheduler/test_admission.c \
@@ -620,6 +621,7 @@ EXTRA_DIST += \
 	tests/unit/scheduler/engine/terminal_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \
+	tests/unit/scheduler/nodes_testing.h \
 	tests/unit/scheduler/plan/fleet_testing.h \
 	tests/unit/scheduler/plan/plan_testing.h \
 	tests/unit/scheduler/search/search_testing.h \

@@ -88,7 +88,7 @@ struct network_reach {
 };
 
 struct network_status {
-	int64_t job; /* the job it was made for; other jobs may take it over: network_pool.h */
+	int64_t job; /* job_run_network() of the job that it was made for; others may take it over: network_pool.h */
 	char id[80];
 	struct network_reach reach;
 	uint32_t first;    /* the first address for replicas, host byte order */

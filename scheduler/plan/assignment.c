@@ -61,6 +61,8 @@ char *assignment_to_text(const struct assignment *assignment)
 		json_object_set_new(object, "node", json_string(assignment->node));
 	if (assignment->placed)
 		json_object_set_new(object, "placed", json_string(assignment->placed));
+	if (assignment->is_given_up)
+		json_object_set_new(object, "given_up", json_true());
 	if (assignment->network) {
 		json_object_set_new(object, "network", json_integer(assignment->network));
 		json_object_set_new(object, "network_turn", json_integer(assignment->network_turn));
@@ -181,6 +183,7 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 	json_decref(assignment->deviations);
 	assignment->deviations = json_incref(deviations);
 	assignment->shared = json_true_at(object, "shared");
+	assignment->is_given_up = json_true_at(object, "given_up");
 	*ret_assignment = TAKE(assignment);
 	return STATUS_OK;
 }

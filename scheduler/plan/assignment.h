@@ -30,9 +30,12 @@ struct assignment {
 	char *node;  /* the machine that the job's network is on; NULL: the first one, of --engine */
 	/* Per pool: an array with the name of each replica's machine, "" for the first one; NULL: all are on @node. */
 	json_t *nodes[ROLE_COUNT];
+	/* A node of it was lost, and the job waits for another assignment. Its leases are returned. */
+	bool is_given_up;
 	char *placed; /* sentences: which nodes the replicas are on, and why not on others; NULL: there is one node */
 	/* For a network taken over from another job: the job that made the network, and how often the network was taken
-	 * over so far. 0: the job has a network of its own. See network_pool.h. */
+	 * over so far (network_pool.h). 0: the job has a network of its own; of a job that was admitted again:
+	 * job_network_of_attempt(). */
 	int64_t network;
 	unsigned network_turn;
 	/* Deviations (deviation.h) by the assignment: fitted sizes, pretended or shared GPUs. Fields are named as in the

@@ -61,9 +61,10 @@ static void outcome_append(struct text *text, const struct plan *plan, const str
 		}
 		break;
 	case END_LOST:
-		text_puts(text, outcome->ordered
-					? "was lost: it was preempted by an injected fault. "
-					: "was lost: its container was stopped or removed from outside. ");
+		text_printf(text, "was lost: %s. ",
+			    outcome->ordered ? "it was preempted by an injected fault"
+			    : outcome->text  ? outcome->text
+					     : "its container was stopped or removed from outside");
 		break;
 	case END_REFUSED:
 	case END_BROKEN:

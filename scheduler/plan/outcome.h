@@ -41,7 +41,7 @@ struct replica_outcome {
 	bool out_of_memory;
 	bool of_itself;   /* END_EXIT: no signal was sent to it, so the exit code is the program's own */
 	bool ordered;     /* END_LOST: by an injected fault (faults.h) */
-	const char *text; /* REFUSED, BROKEN */
+	const char *text; /* REFUSED, BROKEN; LOST: why, or NULL */
 };
 
 struct job_outcome {

@@ -250,7 +250,10 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 		change->applied = sqlite3_changes(scope->connection->db) == 1;
 		if (!change->applied)
 			continue;
-		rc = leases_add(scope, change->job, change->leases, change->lease_count, err);
+		if (change->returns_leases)
+			rc = leases_drop(scope, change->job, err);
+		if (!rc)
+			rc = leases_add(scope, change->job, change->leases, change->lease_count, err);
 		if (!rc)
 			rc = job_lines_add(scope, change->job, change->lines, change->line_count, err);
 		if (!rc && change->to == JOB_SUCCEEDED && change->from != JOB_SUCCEEDED)

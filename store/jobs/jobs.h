@@ -89,6 +89,7 @@ struct job_change {
 	const struct lease *leases;               /* stored with this change, all for its job */
 	size_t lease_count;
 	bool decides;    /* sets outcome, its message and its code (unless one is decided already) */
+	bool returns_leases; /* drops all leases of the job, before @leases are stored */
 	bool retries;    /* clears the outcome, increments attempt, clears torn_down */
 	bool tears_down; /* sets torn_down */
 	bool announces;  /* sets announced to the attempt */

@@ -38,6 +38,14 @@ static enum status lease_insert(struct change_scope *scope, int64_t job, const s
 	return rc;
 }
 
+enum status leases_drop(struct change_scope *scope, int64_t job, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *drop = connection_statement(scope->connection, LEASE_PURGE);
+
+	bind_int(drop, ":id", job);
+	return statement_run(drop, err);
+}
+
 enum status leases_add(struct change_scope *scope, int64_t job, const struct lease *leases, size_t count,
 		       struct error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/jobs/leases.h: which replica holds which GPU. A lease is written in the commit that admits its job (struct
- * job_change), and removed in the commit that ends the job, when its containers are gone. The database itself refuses a
+ * job_change), and removed in the commit that ends the job, when its containers are gone, or that gives up its place on a
+ * lost node. The database itself refuses a
  * second exclusive lease of a device of one machine, and drops the leases of a job that reaches a final state. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -208,6 +208,66 @@ def test_a_daemon_runs_jobs_on_all_nodes_of_the_swarm(agents_up, new_daemon, mon
     availability_set(swarm, "node-3", "active")
 
 
+def cut(swarm, node):
+    swarm.plug(node, "down")
+    return lambda: swarm.plug(node, "up")
+
+
+def drain(swarm, node):
+    availability_set(swarm, node.name, "drain", kind="guest")
+    return lambda: availability_set(swarm, node.name, "active", kind="guest")
+
+
+def power_off(swarm, node):
+    node.stop()
+
+    def again():
+        node.start()
+        node.cable(swarm.hub)
+    return again
+
+
+@pytest.mark.parametrize("go", [cut, pytest.param(drain, marks=pytest.mark.long), pytest.param(power_off, marks=pytest.mark.long)])
+def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch, go):
+    """Broken: without a patience the job waited for its node."""
+    swarm, guests = agents_up, agents_up.nodes[1:]
+    for node in swarm.nodes:
+        ensure_test_images(node)
+    for node in guests:
+        availability_set(swarm, node.name, "active", kind="guest")
+    monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--engine", "swarm", "--place", "n1-highmem-2=kind:guest",
+                        "--node-patience", "3", "--max-active-jobs", "1", engine=swarm.manager).start()
+    reachable(daemon, main=True, node_2=True, node_3=True)
+    body = distributed(f"{CALL_WORKER}{SAYS}; {UNTIL_RELEASED}", f"{TAKE_CALL}{UNTIL_RELEASED}", workers=1)
+    job = daemon.create(body | {"masterType": "n1-highmem-2", "workerType": "n1-highmem-2"})
+    daemon.until(job, "RUNNING")
+    assert said_it_all(daemon.wait_lines(job, count=4)), (daemon.lines(job), daemon.log())
+    lost = next(node for node in guests if node_of(daemon, job) == {node.name})
+    other = next(node for node in guests if node is not lost)
+    back = go(swarm, lost)
+    wait_until(lambda: node_of(daemon, job) == {other.name}, 90, "the job is on another node")
+    daemon.until(job, "RUNNING")
+    assert said_it_all(daemon.wait_lines(job, count=8)[4:]), (daemon.lines(job), daemon.log())
+    service = daemon.service_lines(job)
+    assert any(f"The node {lost.name} does not answer" in text for _, text in service), service
+    back()
+    wait_until(lambda: lost.leftovers(daemon.read_instance()) == [], 120, "the first attempt is removed")
+    assert len(other.containers(f"trainyard.job_id={job}")) == 2
+    again = daemon.create(script(UNTIL_RELEASED) | {"masterType": "n1-highmem-2", "scaleTier": "CUSTOM"})
+    daemon.until(again, "RUNNING")
+    assert node_of(daemon, again) == {lost.name}
+    for node, name in ((other, job), (lost, again)):
+        for container in node.containers(f"trainyard.job_id={name}"):
+            node.put_file(container["Id"], "/released")
+    for name in (job, again):
+        assert daemon.until(name, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED", daemon.log()
+    for node in swarm.nodes:
+        wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
+    for node in guests:
+        availability_set(swarm, node.name, "active")
+
+
 @pytest.mark.long
 def test_a_job_larger_than_a_node_is_on_several_nodes_of_the_swarm(agents_up, new_daemon, monkeypatch):
     swarm = agents_up
@@ -226,6 +286,39 @@ def test_a_job_larger_than_a_node_is_on_several_nodes_of_the_swarm(agents_up, ne
                if found["Labels"]["trainyard.replica"] == "master-0"]
     assert len(masters) == 1
     masters[0][0].put_file(masters[0][1], "/released")
+    assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED", daemon.log()
+    for node in swarm.nodes:
+        wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("go", [cut, power_off])
+def test_a_job_over_nodes_is_tried_again_without_a_lost_one(agents_up, new_daemon, monkeypatch, go):
+    """Broken: with the job's number for the second network, the new replicas were in the old one, where the lost ones have
+    their addresses."""
+    swarm = agents_up
+    for node in swarm.nodes:
+        ensure_test_images(node)
+    monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--engine", "swarm", "--job-networks", "plain-overlays",
+                        "--node-patience", "3", engine=swarm.manager).start()
+    reachable(daemon, main=True, node_2=True, node_3=True)
+    body = distributed(f"{CALL_WORKER}{SAYS}; {UNTIL_RELEASED}", f"{TAKE_CALL}{UNTIL_RELEASED}", workers=1)
+    job = daemon.create(body | {"masterType": "n1-standard-64", "workerType": "n1-standard-64"})  # each takes a whole node
+    daemon.until(job, "RUNNING", "FAILED")
+    on = node_of(daemon, job)
+    assert len(on) == 2, daemon.log()
+    lost = next(node for node in swarm.nodes[1:] if node.name in on)
+    assert said_it_all(daemon.wait_lines(job, count=4)), (daemon.lines(job), daemon.log())
+    back = go(swarm, lost)
+    wait_until(lambda: lost.name not in node_of(daemon, job), 120, "the job is on other nodes")
+    daemon.until(job, "RUNNING", "FAILED")
+    assert said_it_all(daemon.wait_lines(job, count=8)[4:]), (daemon.lines(job), daemon.log())
+    back()
+    wait_until(lambda: lost.leftovers(daemon.read_instance()) == [], 120, "the first attempt is removed")
+    for node in swarm.nodes:
+        for container in node.containers(f"trainyard.job_id={job}"):
+            node.put_file(container["Id"], "/released")
     assert daemon.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED", daemon.log()
     for node in swarm.nodes:
         wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")

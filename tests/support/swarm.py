@@ -57,6 +57,10 @@ class Swarm:
         wait_until(lambda: [n["Status"]["State"] for n in self.manager.call("GET", "/nodes")] == ["ready"] * len(self.nodes),
                    30, "all nodes are ready")
 
+    def plug(self, node, state):
+        """Plugs a node's cable in ("up"), or out ("down")."""
+        lib("as_root", "ip", "-n", self.hub, "link", "set", f"port{node.number}", state)
+
     def delete(self):
         for node in reversed(self.nodes):
             node.delete()

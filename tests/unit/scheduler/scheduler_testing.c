@@ -57,6 +57,7 @@ void daemon_start(struct bench *bench)
 		.project_number = "42",
 		.stop_grace_s = 1,
 		.retry_pause_ms = 1,
+		.node_patience_s = NODE_PATIENCE_S,
 		.capacity = bench->capacity,
 		.inventory = inventory,
 		.others = others,

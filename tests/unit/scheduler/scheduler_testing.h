@@ -25,7 +25,7 @@
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/testing.h"
 
-enum { WAIT_MS = 20000 };
+enum { WAIT_MS = 20000, NODE_PATIENCE_S = 60 };
 
 /* A clock that a test puts forward, or sets to another day. */
 struct test_clock {

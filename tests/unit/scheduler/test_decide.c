@@ -17,6 +17,7 @@ struct facts {
 	enum job_state state, outcome;
 	bool never_left; /* the queue */
 	bool away;       /* the engine is, and nothing is known since */
+	bool lost;       /* its node is */
 	enum observed observed[2];
 	enum replica_end end[2];
 	int exit_code[2];
@@ -208,6 +209,26 @@ static const struct row rows[] = {
 	    .lost_s = 90 },
 	  "RUNNING ended 1; restarted 1 as 1; says 1;",
 	  0 },
+	/* Broken: decide_restart() without it: it ran on, and was not restarted either. */
+	{ "one lost, which runs after all",
+	  { .state = JOB_RUNNING,
+	    READ,
+	    .observed = UP,
+	    .end = { 0, END_LOST },
+	    .lost_s = 90,
+	    .journaled = { JOURNALED_MADE, JOURNALED_END } },
+	  "remove 1;",
+	  0 },
+	/* Broken: job_run_restarts() without its look at the node: it was made on the lost node for ever. */
+	{ "one lost with its node",
+	  { .state = JOB_RUNNING,
+	    READ,
+	    .lost = true,
+	    .observed = { OBSERVED_RUNNING },
+	    .end = { 0, END_LOST },
+	    .journaled = { JOURNALED_MADE, JOURNALED_END } },
+	  "RUNNING decides PREPARING; blamed 1; says 1;",
+	  0 },
 	{ "a difference is not stored",
 	  { .state = JOB_RUNNING, FOLLOWED, .observed = UP, .differs = true },
 	  "RUNNING;",
@@ -285,6 +306,10 @@ static const struct row rows[] = {
 	{ "lost, to be tried again later",
 	  { .state = JOB_RUNNING, .outcome = JOB_PREPARING, .end = { END_LOST } },
 	  "PREPARING retries, rests until 110;",
+	  0 },
+	{ "lost with its node, to be tried again on another",
+	  { .state = JOB_RUNNING, .outcome = JOB_PREPARING, .lost = true, .end = { END_LOST, END_LOST } },
+	  "PREPARING retries gives up its place, rests until 110;",
 	  0 },
 	{ "to be tried again on the same network",
 	  { .state = JOB_RUNNING, .outcome = JOB_PREPARING, .network = NETWORK_READY },
@@ -393,6 +418,8 @@ static char *decision_text(const struct decision *decision)
 		text_puts(&text, " retries");
 	if (change->tears_down)
 		text_puts(&text, " closes");
+	if (decision->change.returns_leases)
+		text_puts(&text, " gives up its place");
 	if (decision->explains)
 		text_puts(&text, " explains");
 	if (decision->culprit)
@@ -449,7 +476,7 @@ static bool row_holds(const struct row *row)
 			      .torn_down = facts->torn_down,
 			      .error_message = facts->explained ? (char *)"Why." : NULL };
 	struct replica_run replicas[2] = { 0 };
-	struct job_node on = { .observation = 1, .listed_in = !facts->away };
+	struct job_node on = { .observation = 1, .listed_in = !facts->away, .is_lost = facts->lost };
 	struct job_run run = { .row = &stored,
 			       .plan = plan,
 			       .replicas = replicas,

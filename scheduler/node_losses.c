@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/node_losses.h"
+
+#include <stdbool.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "scheduler/job_run.h"
+#include "scheduler/node.h"
+#include "scheduler/scheduler_state.h"
+
+static bool another_is_listed(const struct scheduler *scheduler, const struct node *node)
+{
+	for (const struct node *other = scheduler->nodes; other < scheduler->nodes + scheduler->node_count;
+	     other++)
+		if (other != node && other->state == ENGINE_LISTED)
+			return true;
+	return false;
+}
+
+/* When the node will be lost if it stays away (monotonic); INT64_MAX: never, or it is lost already. */
+static int64_t loss_us(const struct scheduler *scheduler, const struct node *node)
+{
+	const struct node *main = scheduler->nodes;
+	const int64_t patience_us = scheduler->reconciler.node_patience_us;
+	bool counts;
+
+	if (!patience_us || !node->away_us || node->state >= ENGINE_ANSWERS || node->is_lost || node->is_twin)
+		return INT64_MAX;
+	counts = node == main ? !scheduler->nodes_span && another_is_listed(scheduler, node)
+			      : main->state == ENGINE_LISTED;
+	if (!counts)
+		return INT64_MAX;
+	return (node != main && main->up_us > node->away_us ? main->up_us : node->away_us) + patience_us;
+}
+
+static void node_lose(struct scheduler *scheduler, struct node *node)
+{
+	node->is_lost = node->was_lost = true;
+	log_event(LOG_WARNING, "node-lost", "node=%s error=\"%s\"", node->name, node->text);
+	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
+		if (run->counted && job_run_on(run, node))
+			job_run_touch(run);
+}
+
+void node_losses_look(struct scheduler *scheduler)
+{
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+
+	for (struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count; node++)
+		if (loss_us(scheduler, node) <= now_us)
+			node_lose(scheduler, node);
+}
+
+int64_t node_losses_deadline_us(const struct scheduler *scheduler)
+{
+	int64_t at_us = INT64_MAX;
+
+	for (const struct node *node = scheduler->nodes; node < scheduler->nodes + scheduler->node_count;
+	     node++) {
+		const int64_t loss = loss_us(scheduler, node);
+
+		at_us = loss < at_us ? loss : at_us;
+	}
+	return at_us;
+}
