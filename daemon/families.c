@@ -186,7 +186,7 @@ static struct training_context training_context_of(const struct families_parts *
 		.project_number = parts->project_number,
 		.rooms = rooms_of,
 		.rooms_arg = parts->machinery,
-		.main_node = parts->config->nodes.count ? MAIN_NODE : NULL,
+		.main_node = parts->config->nodes.count || parts->config->swarm ? MAIN_NODE : NULL,
 		.inspect_image = inspect_image,
 		.inspect_arg = parts->machinery,
 		.shell_uri = shell_uri,

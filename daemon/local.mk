@@ -244,6 +244,8 @@ libtrainyard_a_SOURCES += \
 	daemon/serve.h \
 	daemon/swarm_nodes.c \
 	daemon/swarm_nodes.h \
+	daemon/swarm_watch.c \
+	daemon/swarm_watch.h \
 	daemon/token.c \
 	daemon/token.h \
 	daemon/version.c \

@@ -12,7 +12,7 @@
 #include "scheduler/scheduler.h"
 #include "store/jobs/jobs.h"
 
-enum { NAME_BYTES_MAX = 40 };
+enum { NAME_BYTES_MAX = 40, LATER_MAX = 1024 };
 
 /* ---- the options ---- */
 
@@ -163,16 +163,30 @@ static enum status place_rules_make(struct daemon_nodes *nodes, const struct con
 	return rc;
 }
 
-/* Chooses the kind of job networks: with one node always bridges, because no network spans several nodes. */
+/* Chooses the kind of job networks: with one node always bridges, because no network spans several nodes, unless others
+ * may join. */
 static enum status networks_choose(struct daemon_nodes *nodes, const struct config *config, struct error *err)
 {
-	nodes->makes = nodes->count > 1 ? (enum engine_networks)config->job_networks : ENGINE_BRIDGES;
+	nodes->makes = nodes->count > 1 || nodes->swarm ? (enum engine_networks)config->job_networks
+						       : ENGINE_BRIDGES;
 	if (nodes->makes != ENGINE_OVERLAYS || kernel_esp_check(NULL) != STATUS_FAILED_PRECONDITION)
 		return STATUS_OK;
 	return error_set(
 		err, STATUS_INVALID_ARGUMENT, NULL,
 		"--job-networks overlays: this machine's kernel cannot encrypt networks (ESP). Load its "
 		"modules (modprobe esp4), or give plain-overlays");
+}
+
+/* Makes room for nodes that join later: other threads read the arrays, so they must stay where they are. */
+static void nodes_finish(struct daemon_nodes *nodes)
+{
+	const size_t size = nodes->count + (nodes->swarm ? LATER_MAX : 0);
+
+	nodes->first_count = nodes->count;
+	nodes->size = size;
+	nodes->named = memory_resize(nodes->named, size, sizeof(*nodes->named));
+	nodes->urls = memory_resize(nodes->urls, size, sizeof(*nodes->urls));
+	nodes->engines = memory_resize(nodes->engines, size, sizeof(*nodes->engines));
 }
 
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err)
@@ -190,6 +204,7 @@ enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *
 		rc = place_rules_make(&nodes, config, err);
 	if (!rc)
 		rc = networks_choose(&nodes, config, err);
+	nodes_finish(&nodes);
 	if (rc)
 		daemon_nodes_deinit(&nodes);
 	else
@@ -197,11 +212,28 @@ enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *
 	return rc;
 }
 
+struct capacity daemon_nodes_capacity(const struct daemon_nodes *nodes, const struct config *config,
+				      unsigned project_vcpus)
+{
+	return (struct capacity){
+		.fit = (enum machine_fit)config->machine_fit,
+		.accelerators = (enum accelerator_policy)config->accelerators,
+		.max_jobs = (unsigned)config->max_active_jobs,
+		.max_containers = (unsigned)config->max_containers,
+		.max_vcpus = (unsigned)config->max_vcpus,
+		.max_memory_bytes = config->max_memory_mib << 20,
+		.project_vcpus = project_vcpus,
+		.placing = nodes->placing,
+	};
+}
+
 void daemon_nodes_deinit(struct daemon_nodes *nodes)
 {
 	for (size_t i = 0; i < nodes->count; i++) {
 		free((char *)nodes->named[i].name);
 		inventory_deinit(&nodes->named[i].inventory);
+		if (i >= nodes->first_count)
+			free((char *)nodes->urls[i]);
 	}
 	if (nodes->placing)
 		place_rules_deinit(nodes->placing);
@@ -214,21 +246,58 @@ void daemon_nodes_deinit(struct daemon_nodes *nodes)
 
 /* ---- the engines ---- */
 
+static enum status engine_open(struct daemon_nodes *nodes, size_t node, struct scheduler *scheduler,
+			       struct error *err)
+{
+	const struct engine_sink sink = scheduler_sink(scheduler, node);
+	struct engine_options options = nodes->options;
+
+	options.url = nodes->urls[node];
+	options.makes = nodes->makes == ENGINE_BRIDGES || node == 0 ? nodes->makes : ENGINE_GUEST;
+	options.swarm = nodes->swarm;
+	return engine_kind_of(options.url)->open(&options, &sink, &nodes->engines[node], err);
+}
+
 enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *scheduler,
 			      const struct engine_options *options, struct error *err)
 {
 	enum status rc = STATUS_OK;
 
-	for (size_t i = 0; !rc && i < nodes->count; i++) {
-		const struct engine_sink sink = scheduler_sink(scheduler, i);
-		struct engine_options own = *options;
-
-		own.url = nodes->urls[i];
-		own.makes = nodes->makes == ENGINE_BRIDGES || i == 0 ? nodes->makes : ENGINE_GUEST;
-		own.swarm = nodes->swarm;
-		rc = engine_kind_of(own.url)->open(&own, &sink, &nodes->engines[i], err);
-	}
+	nodes->options = *options;
+	for (size_t i = 0; !rc && i < nodes->count; i++)
+		rc = engine_open(nodes, i, scheduler, err);
 	return rc ? rc : scheduler_start(scheduler, nodes->engines, err);
+}
+
+bool daemon_nodes_have(const struct daemon_nodes *nodes, const char *name, const char *url)
+{
+	for (size_t i = 0; i < nodes->count; i++)
+		if ((name && strcmp(nodes->named[i].name, name) == 0) ||
+		    (url && nodes->urls[i] && strcmp(nodes->urls[i], url) == 0))
+			return true;
+	return false;
+}
+
+enum status daemon_nodes_join(struct daemon_nodes *nodes, struct scheduler *scheduler, const char *name,
+			      const char *url, json_t *labels, struct error *err)
+{
+	const size_t at = nodes->count;
+	size_t node;
+	enum status rc;
+
+	if (at == nodes->size || !scheduler_node_make(scheduler, name, labels, &node))
+		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
+				 "too many nodes have joined since the start; the next start counts them all");
+	nodes->urls[at] = memory_strdup(url);
+	rc = engine_open(nodes, at, scheduler, err);
+	if (rc) {
+		free((char *)nodes->urls[at]);
+		return rc;
+	}
+	nodes->named[at] = (struct scheduler_node){ memory_strdup(name), { .automatic = true } };
+	nodes->count = at + 1;
+	scheduler_node_join(scheduler, node, nodes->engines[at]);
+	return STATUS_OK;
 }
 
 enum status engine_has_path(const char *url, const char *path, struct error *err)

@@ -2,6 +2,7 @@
 #pragma once
 /* daemon/nodes.h: the machines that jobs run on: the engine of --engine, which comes first, and those of --node. */
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,16 +18,18 @@ struct scheduler;
 struct scheduler_node;
 struct store;
 
-/* The pointers named, urls and engines are arrays of count elements. */
+/* The pointers named, urls and engines are arrays of count elements, with room for size. */
 struct daemon_nodes {
-	size_t count;
+	atomic_size_t count; /* grows while nodes join */
+	size_t size, first_count; /* first_count: without the nodes that joined later */
 	bool swarm; /* the nodes are those of a Docker Swarm */
 	struct scheduler_node *named;
-	const char **urls;           /* the configuration's */
+	const char **urls;           /* the configuration's; of nodes that joined later, its own */
 	struct engine **engines;     /* NULL: not open */
 	struct place_rules *placing; /* NULL: all jobs may run on all nodes */
 	enum engine_networks makes;  /* kind of networks that the first node makes; with overlays, the other nodes make
 	                              * none */
+	struct engine_options options; /* of all engines, without the URL; borrowed */
 };
 
 /* "NAME=URL": a name of lowercase letters, digits and hyphens, but not the first node's, and the URL of an engine. */
@@ -45,10 +48,19 @@ bool place_rule_valid(const char *value);
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err);
 void daemon_nodes_deinit(struct daemon_nodes *nodes);
 
+/* What jobs may use of each node, by the configuration. @project_vcpus: of all jobs of a project; 0: no limit. */
+struct capacity daemon_nodes_capacity(const struct daemon_nodes *nodes, const struct config *config,
+				      unsigned project_vcpus);
 /* Opens the engine of each node and starts the scheduler, which must have been made with the same number of nodes.
  * @options apply to all nodes, except the URL. */
 enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *scheduler,
 			      const struct engine_options *options, struct error *err);
+/* Adds a node while the scheduler runs. Takes references of its own. RESOURCE_EXHAUSTED: there are too many nodes; others
+ * as struct engine_kind's open(). Thread: one at a time; the others see the node when it is complete. */
+enum status daemon_nodes_join(struct daemon_nodes *nodes, struct scheduler *scheduler, const char *name,
+			      const char *url, json_t *labels, struct error *err);
+/* Whether a node has this name or this URL. Thread: that of daemon_nodes_join(). */
+bool daemon_nodes_have(const struct daemon_nodes *nodes, const char *name, const char *url);
 /* Calls has_path() of the engine kind (struct engine_kind) of @url. */
 enum status engine_has_path(const char *url, const char *path, struct error *err);
 void daemon_nodes_close(struct daemon_nodes *nodes);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/config.h"
@@ -74,6 +75,45 @@ void swarm_nodes_list(const struct swarm *swarm, const char *own, const char *ma
 			labels_list(&swarm->nodes[i], MAIN_NODE, config);
 		else
 			node_list(&swarm->nodes[i], manager_url, config);
+}
+
+/* The labels that --place can name; the caller's. */
+static json_t *labels_take(const struct swarm_node *node)
+{
+	json_t *labels = json_object(), *value;
+	const char *label;
+
+	json_object_foreach((json_t *)node->labels, label, value) {
+		if (!strchr(label, ':'))
+			json_object_set_new(labels, label, json_string(json_string_value(value)));
+	}
+	return labels;
+}
+
+static enum status node_join(const struct swarm_node *node, const char *url, struct daemon_nodes *nodes,
+			     struct scheduler *scheduler, struct error *err)
+{
+	AUTO(string) char *name = name_make(node);
+	AUTO(string) char *rule = memory_printf("%s=%s", name, url);
+	AUTO(json) json_t *labels = labels_take(node);
+	const bool is_good = node_rule_valid(rule) && !daemon_nodes_have(nodes, name, NULL);
+
+	return daemon_nodes_join(nodes, scheduler, is_good ? name : node->id, url, labels, err);
+}
+
+enum status swarm_nodes_join(const struct swarm *swarm, const char *manager_url, struct daemon_nodes *nodes,
+			     struct scheduler *scheduler, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < swarm->count; i++) {
+		const struct swarm_node *node = &swarm->nodes[i];
+		AUTO(string) char *url = memory_printf("swarm:%s:%s", node->id, manager_url);
+
+		if (strcmp(node->id, swarm->own) != 0 && !daemon_nodes_have(nodes, NULL, url))
+			rc = node_join(node, url, nodes, scheduler, err);
+	}
+	return rc;
 }
 
 enum status swarm_nodes_add(struct config *config, struct error *err)

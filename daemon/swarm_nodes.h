@@ -2,10 +2,12 @@
 #pragma once
 /* daemon/swarm_nodes.h: the nodes of `--engine swarm`, as if each were named by --node, and its labels by --node-label.
  *
- * Thread: the first. */
+ * Thread: the first, except swarm_nodes_join(). */
 #include "daemon/base/error.h"
 
 struct config;
+struct daemon_nodes;
+struct scheduler;
 struct swarm;
 
 /* Adds to the lists of @config all nodes except the one with the id @own, which is the main node. A node is named after
@@ -13,6 +15,10 @@ struct swarm;
  * id. Pure except for @config. */
 void swarm_nodes_list(const struct swarm *swarm, const char *own, const char *manager_url,
 		      struct config *config);
+/* Adds the nodes that @nodes do not have yet, while the scheduler runs; named as above, and after its id if an earlier
+ * node has its name. Outcomes as daemon_nodes_join(): the nodes before it have joined. */
+enum status swarm_nodes_join(const struct swarm *swarm, const char *manager_url, struct daemon_nodes *nodes,
+			     struct scheduler *scheduler, struct error *err);
 /* Asks the manager for the swarm's nodes, waits for its answer, and adds them to @config; does nothing without
  * config->swarm. Outcomes: as swarm_ask(); FAILED_PRECONDITION: also if the swarm has no agents. */
 enum status swarm_nodes_add(struct config *config, struct error *err);

@@ -29,6 +29,7 @@
 #include "daemon/listen_help.h"
 #include "daemon/nodes.h"
 #include "daemon/retention.h"
+#include "daemon/swarm_watch.h"
 #include "daemon/token.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/faults/fault_registry.h"
@@ -57,6 +58,7 @@ struct wiring {
 	int presence; /* -1: not taken */
 	struct machinery machinery;
 	struct daemon_nodes nodes;
+	struct swarm_watch *swarm_watch; /* NULL: no nodes join while the daemon runs */
 	struct listener *listener, *grpc_rest;
 	struct gateways *gateways;
 	struct gcs_host *gcs;
@@ -133,22 +135,6 @@ static enum status families_open(struct wiring *wiring, struct error *err)
 	return STATUS_OK;
 }
 
-static struct capacity capacity_of(const struct wiring *wiring)
-{
-	const struct config *config = wiring->config;
-
-	return (struct capacity){
-		.fit = (enum machine_fit)config->machine_fit,
-		.accelerators = (enum accelerator_policy)config->accelerators,
-		.max_jobs = (unsigned)config->max_active_jobs,
-		.max_containers = (unsigned)config->max_containers,
-		.max_vcpus = (unsigned)config->max_vcpus,
-		.max_memory_bytes = config->max_memory_mib << 20,
-		.project_vcpus = wiring->quota.vcpus != QUOTA_UNLIMITED ? wiring->quota.vcpus : 0,
-		.placing = wiring->nodes.placing,
-	};
-}
-
 static void cloud_tried(void *arg, int64_t job, const char *host)
 {
 	struct wiring *wiring = arg;
@@ -209,7 +195,7 @@ static void gcs_make(struct wiring *wiring)
 		&(struct gcs_host_options){
 			.state_dir = wiring->state_dir,
 			.engines = wiring->nodes.urls,
-			.engine_count = wiring->nodes.count,
+			.engine_count = wiring->nodes.size,
 			.engine_has = engine_has_path,
 			.objects = wiring->objects,
 			.storage = wiring->families.storage,
@@ -231,10 +217,13 @@ static void scheduler_make(struct wiring *wiring)
 		.stop_grace_s = (unsigned)wiring->config->stop_grace_s,
 		.retry_pause_ms = RETRY_PAUSE_MS,
 		.node_patience_s = (unsigned)wiring->config->node_patience_s,
-		.capacity = capacity_of(wiring),
+		.capacity = daemon_nodes_capacity(
+			nodes, wiring->config,
+			wiring->quota.vcpus != QUOTA_UNLIMITED ? wiring->quota.vcpus : 0),
 		.inventory = nodes->named->inventory,
 		.others = nodes->named + 1,
 		.other_count = nodes->count - 1,
+		.later_max = nodes->size - nodes->count,
 		.nodes_span = nodes->makes != ENGINE_BRIDGES,
 		.gateway = gateways_ops(wiring->gateways),
 		.gcs = gcs_host_ops(wiring->gcs),
@@ -407,13 +396,15 @@ static enum status faults_file_open(struct wiring *wiring, struct error *err)
 	return faults_file_take(&wiring->faults, wiring->config->faults, err);
 }
 
-static enum status retention_start(struct wiring *wiring, struct error *err)
+static enum status watches_start(struct wiring *wiring, struct error *err)
 {
-	return retention_open(&(struct retention_options){ .store = wiring->store,
-							   .clock = wiring->clock,
-							   .keep = wiring->config->keep,
-							   .max_state = wiring->config->max_state },
-			      &wiring->machinery.retention, err);
+	const struct config *config = wiring->config;
+	const struct retention_options options = { wiring->store, wiring->clock, config->keep, config->max_state };
+	const enum status rc = retention_open(&options, &wiring->machinery.retention, err);
+
+	return rc || !config->swarm ? rc
+				    : swarm_watch_open(config->engine, &wiring->nodes, wiring->machinery.scheduler,
+						       &wiring->swarm_watch, err);
 }
 
 /* Opens the clock, then the store, then saves the clock's settings: only the holder of the store's lock may write them. */
@@ -447,6 +438,7 @@ static void parts_close(struct wiring *wiring)
 	front_close(wiring->machinery.grpc);
 	listener_close(wiring->grpc_rest, REQUESTS_END_MS);
 	retention_close(wiring->machinery.retention);
+	swarm_watch_close(wiring->swarm_watch);
 	if (wiring->machinery.scheduler)
 		scheduler_stop(wiring->machinery.scheduler);
 	daemon_nodes_close(&wiring->nodes); /* before the gateways, because nodes pass connections to them */
@@ -519,7 +511,7 @@ static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
 	addresses_check,    given_files_find, token_read,   keys_find,       settings_open,  clock_open,
 	instance_lock_open, faults_open,      objects_open, trials_dir_name, families_open,  faults_file_open,
-	scheduling_open,    retention_start,  grpc_open,    token_put,       listening_open,
+	scheduling_open,    watches_start,    grpc_open,    token_put,       listening_open,
 };
 
 /* *ret_state_dir, the caller's: the directory that was found; NULL: none was found. */

@@ -10,6 +10,7 @@ struct scheduler;
 enum inbox_event_kind {
 	INBOX_WAKE,        /* a job was stored or changed by a client */
 	INBOX_ENGINE,      /* an event of the engine */
+	INBOX_NODE,        /* a node has joined */
 	INBOX_LOGS_STORED, /* all output of a replica can be read from the store */
 	INBOX_LAST_WORDS,  /* the last service lines of a job can be read from the store */
 	INBOX_LOG_ROOM,    /* the log store accepts lines again */
@@ -24,7 +25,7 @@ struct inbox_event {
 	enum inbox_event_kind kind;
 	int64_t job;
 	struct replica_key key;    /* LOGS_STORED */
-	struct node *node;         /* ENGINE: of its engine */
+	struct node *node;         /* ENGINE: of its engine; NODE */
 	struct engine_event event; /* ENGINE */
 	struct host host;          /* event.host points to this one */
 	char *detail;              /* CALL_FAILED */

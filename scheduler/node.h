@@ -24,6 +24,7 @@ enum engine_state {
 
 struct node {
 	struct scheduler *scheduler;
+	json_t *labels;        /* of a node that joined later; NULL: see struct capacity */
 	char *name;            /* "main" is the first one's: struct assignment */
 	size_t index;          /* among the scheduler's */
 	struct engine *engine; /* NULL until scheduler_resume() */

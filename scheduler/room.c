@@ -269,10 +269,11 @@ static struct room room_copy(const struct node *node)
 
 struct rooms scheduler_rooms(struct scheduler *scheduler, const char *project)
 {
-	struct rooms rooms = { memory_calloc(scheduler->node_count, sizeof(*rooms.nodes)),
-			       scheduler->node_count, scheduler->nodes_span };
+	struct rooms rooms = { .span = scheduler->nodes_span };
 
 	pthread_mutex_lock(&scheduler->mutex);
+	rooms.count = scheduler->node_count;
+	rooms.nodes = memory_calloc(rooms.count, sizeof(*rooms.nodes));
 	for (size_t i = 0; i < rooms.count; i++) {
 		rooms.nodes[i].name = scheduler->nodes[i].name;
 		rooms.nodes[i].room = room_copy(&scheduler->nodes[i]);

@@ -155,6 +155,18 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 	job_run_touch(run);
 }
 
+/* Counts the node from now on. Its engine may have sent events before. */
+static void node_enter(struct scheduler *scheduler, struct node *node)
+{
+	log_event(LOG_INFO, "node-joined", "node=%s", node->name);
+	if (node->state != ENGINE_LISTED)
+		node->away_us = clock_mono_us(scheduler->reconciler.clock);
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->node_count = node->index + 1;
+	pthread_mutex_unlock(&scheduler->mutex);
+	queue_reconsider(scheduler);
+}
+
 static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *inbox_event)
 {
 	struct job_entry *entry;
@@ -179,6 +191,9 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 			break;
 		room_host_take(inbox_event->node, &inbox_event->host);
 		queue_reconsider(scheduler);
+		break;
+	case INBOX_NODE:
+		node_enter(scheduler, inbox_event->node);
 		break;
 	case INBOX_LOGS_STORED:
 		logs_stored(scheduler, &inbox_event->key);
@@ -321,9 +336,14 @@ bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms)
 	return wait_clear(scheduler, false, timeout_ms);
 }
 
-size_t scheduler_node_count(const struct scheduler *scheduler)
+size_t scheduler_node_count(struct scheduler *scheduler)
 {
-	return scheduler->node_count;
+	size_t count;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	count = scheduler->node_count;
+	pthread_mutex_unlock(&scheduler->mutex);
+	return count;
 }
 
 struct node_state scheduler_node_state(struct scheduler *scheduler, size_t node)
@@ -346,7 +366,7 @@ static void on_suggested(void *arg, int64_t job)
 }
 
 static void node_init(struct node *node, const char *name, const struct inventory *inventory,
-		      struct scheduler *scheduler, const struct scheduler_options *options)
+		      struct scheduler *scheduler, const struct capacity *capacity)
 {
 	const struct host given = { .devices = inventory->devices, .device_count = inventory->device_count };
 
@@ -354,10 +374,10 @@ static void node_init(struct node *node, const char *name, const struct inventor
 		.scheduler = scheduler,
 		.name = memory_strdup(name),
 		.index = (size_t)(node - scheduler->nodes),
-		.pool.keep_us = (int64_t)options->pooled_network_ms * 1000,
+		.pool.keep_us = scheduler->pooled_network_us,
 		.devices_automatic = inventory->automatic,
 		.claims = device_claims_new(),
-		.room.capacity = options->capacity,
+		.room.capacity = *capacity,
 		.text = "not asked yet",
 	};
 	node->room.capacity.host = host_copy(&given);
@@ -368,6 +388,7 @@ static void node_deinit(struct node *node)
 {
 	room_deinit(&node->room);
 	device_claims_free(node->claims);
+	json_decref(node->labels);
 	free(node->name);
 	free(node->common.orphans);
 	free(node->pool.doomed);
@@ -408,14 +429,45 @@ struct scheduler *scheduler_new(const struct scheduler_options *options)
 	suggester_new(options->suggest ? options->suggest : study_suggest, on_suggested, scheduler,
 		      &scheduler->suggester);
 	scheduler->project_vcpus = json_object();
-	scheduler->node_count = 1 + options->other_count;
+	scheduler->node_count = scheduler->nodes_joined = 1 + options->other_count;
+	scheduler->node_size = scheduler->node_count + options->later_max;
 	scheduler->nodes_span = options->nodes_span;
-	scheduler->nodes = memory_calloc(scheduler->node_count, sizeof(*scheduler->nodes));
-	node_init(scheduler->nodes, MAIN_NODE, &options->inventory, scheduler, options);
+	scheduler->pooled_network_us = (int64_t)options->pooled_network_ms * 1000;
+	scheduler->nodes = memory_calloc(scheduler->node_size, sizeof(*scheduler->nodes));
+	node_init(scheduler->nodes, MAIN_NODE, &options->inventory, scheduler, &options->capacity);
 	for (size_t i = 0; i < options->other_count; i++)
 		node_init(&scheduler->nodes[1 + i], options->others[i].name, &options->others[i].inventory,
-			  scheduler, options);
+			  scheduler, &options->capacity);
 	return scheduler;
+}
+
+bool scheduler_node_make(struct scheduler *scheduler, const char *name, json_t *labels, size_t *ret_node)
+{
+	struct node *node = &scheduler->nodes[scheduler->nodes_joined];
+	struct capacity capacity;
+
+	if (scheduler->nodes_joined == scheduler->node_size)
+		return false;
+	if (node->name)
+		node_deinit(node);
+	pthread_mutex_lock(&scheduler->mutex);
+	capacity = scheduler->nodes->room.capacity; /* the settings; node_init() sets what is the node's own */
+	pthread_mutex_unlock(&scheduler->mutex);
+	node_init(node, name, &(struct inventory){ .automatic = true }, scheduler, &capacity);
+	node->labels = json_incref(labels);
+	node->room.capacity.labels = labels;
+	*ret_node = node->index;
+	return true;
+}
+
+void scheduler_node_join(struct scheduler *scheduler, size_t node, struct engine *engine)
+{
+	struct inbox_event *inbox_event = inbox_event_new(INBOX_NODE, 0);
+
+	scheduler->nodes[node].engine = engine;
+	scheduler->nodes_joined = node + 1;
+	inbox_event->node = &scheduler->nodes[node];
+	scheduler_post(scheduler, inbox_event);
 }
 
 enum status scheduler_resume(struct scheduler *scheduler, struct engine *const *engines, struct error *err)
@@ -482,7 +534,7 @@ void scheduler_free(struct scheduler *scheduler)
 	jobs_free(scheduler);
 	json_decref(scheduler->project_vcpus);
 	decisions_free(scheduler);
-	for (size_t i = 0; i < scheduler->node_count; i++)
+	for (size_t i = 0; i < scheduler->node_size && scheduler->nodes[i].name; i++)
 		node_deinit(&scheduler->nodes[i]);
 	free(scheduler->nodes);
 	log_pump_free(scheduler->reconciler.pump);

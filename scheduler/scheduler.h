@@ -46,7 +46,8 @@ struct scheduler_options {
 	struct inventory inventory;          /* borrowed for the call, as the following ones */
 	const struct scheduler_node *others; /* jobs are placed on these machines too */
 	size_t other_count;
-	bool nodes_span; /* the first node's engine makes networks over all nodes: a job may be on several */
+	size_t later_max; /* how many nodes may join while it runs */
+	bool nodes_span;  /* the first node's engine makes networks over all nodes: a job may be on several */
 	struct gateway_ops gateway; /* open NULL: replicas cannot reach the emulator */
 	struct gcs_ops gcs;
 	/* The developer's credentials that every replica gets, and the directory of wheels from which Python packages
@@ -65,6 +66,12 @@ struct engine_sink scheduler_sink(struct scheduler *scheduler, size_t node);
 /* Loads all unfinished jobs and starts the thread; engines may be unreachable. @engines: one for each node.
  * FAILED_PRECONDITION: a job is on a node that this scheduler does not have. */
 enum status scheduler_start(struct scheduler *scheduler, struct engine *const *engines, struct error *err);
+/* Makes one more node, for which the caller opens an engine with scheduler_sink(), and then calls scheduler_node_join().
+ * A node that does not join is replaced by the next one that is made. @labels: the node's, an object of strings that
+ * nothing changes any more; NULL: none. False: there is no room for another node. Thread: one at a time, not the
+ * scheduler's. */
+bool scheduler_node_make(struct scheduler *scheduler, const char *name, json_t *labels, size_t *ret_node);
+void scheduler_node_join(struct scheduler *scheduler, size_t node, struct engine *engine);
 /* A job was stored, or is to be cancelled. Thread: any. The argument is the scheduler; this is a hook for
  * store_on_intent(). */
 void scheduler_wake(void *scheduler, int64_t job);
@@ -90,7 +97,7 @@ struct node_state {
 	char id[256];   /* identifies the engine among all, as in struct host; "": it has not answered yet */
 };
 
-size_t scheduler_node_count(const struct scheduler *scheduler);
+size_t scheduler_node_count(struct scheduler *scheduler);
 /* Thread: any. */
 struct node_state scheduler_node_state(struct scheduler *scheduler, size_t node);
 /* A copy of capacity and usage of each node, as @project sees it; rooms_deinit(). Thread: any. */

@@ -42,9 +42,11 @@ struct scheduler {
 	int64_t host_us;    /* monotonic: since when the host has its present resources; 0: since the start */
 	/* true: a job may be admitted now, because room, a job or the engine came, or a job left */
 	bool queue_stirred;
-	struct node *nodes;
-	size_t node_count;
+	struct node *nodes; /* allocated for node_size; stays where it is */
+	size_t node_count;  /* changed under the mutex */
+	size_t node_size, nodes_joined; /* nodes_joined: with those that the scheduler's thread has not counted yet */
 	bool nodes_span; /* as rooms.span */
+	int64_t pooled_network_us;
 	int64_t hear_until_us; /* monotonic: until when the queue waits for nodes that were not heard of; 0: it does not */
 	struct clock_watch clock_watch;
 	int64_t load_at_us; /* monotonic: when to read the jobs again, because one could not be read; 0: all were read */

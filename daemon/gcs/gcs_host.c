@@ -36,15 +36,12 @@ enum {
 };
 
 /* Whether the engine of a node sees the mount, and can bind it into containers. */
-struct engine_view {
-	const char *url;
-	enum { VISIBILITY_UNKNOWN, VISIBLE, INVISIBLE } visibility;
-};
+enum visibility { VISIBILITY_UNKNOWN, VISIBLE, INVISIBLE };
 
 struct gcs_host {
 	struct gcs_host_options options;
 	char *state_dir, *directory;
-	struct engine_view *engines; /* one for each node */
+	enum visibility *visibilities; /* one for each node */
 	struct gcs_endpoint *endpoint;
 	pthread_mutex_t rules_lock; /* so that GCS_RULES always matches the newest call */
 	pid_t pid;                  /* 0: none is running */
@@ -175,7 +172,7 @@ static void sign_make(struct gcs_host *host)
 	host->sign[0] = '.';
 	sodium_bin2hex(host->sign + 1, sizeof(host->sign) - 1, random, sizeof(random));
 	for (size_t i = 0; i < host->options.engine_count; i++)
-		host->engines[i].visibility = VISIBILITY_UNKNOWN;
+		host->visibilities[i] = VISIBILITY_UNKNOWN;
 }
 
 static enum status process_start(struct gcs_host *host, struct error *err)
@@ -210,20 +207,21 @@ static enum status process_start(struct gcs_host *host, struct error *err)
  * machine or in another mount namespace, or if another daemon's mount is at the same path. The mount of a daemon in
  * a container is visible if the state directory is a shared mount. If the engine does not answer, the next call asks
  * again: the engine refuses to create a container without the directory. */
-static enum status visibility_check(const struct gcs_host *host, struct engine_view *engine,
-				    struct error *err)
+static enum status visibility_check(const struct gcs_host *host, size_t node, struct error *err)
 {
-	if (engine->visibility == VISIBILITY_UNKNOWN) {
+	enum visibility *visibility = &host->visibilities[node];
+
+	if (*visibility == VISIBILITY_UNKNOWN) {
 		AUTO(string)
 		char *path = memory_printf("%s/" GCS_MOUNT "/%s", host->state_dir, host->sign);
-		const enum status rc = host->options.engine_has(engine->url, path, NULL);
+		const enum status rc = host->options.engine_has(host->options.engines[node], path, NULL);
 
 		if (!rc)
-			engine->visibility = VISIBLE;
+			*visibility = VISIBLE;
 		else if (rc == STATUS_NOT_FOUND)
-			engine->visibility = INVISIBLE;
+			*visibility = INVISIBLE;
 	}
-	return engine->visibility != INVISIBLE
+	return *visibility != INVISIBLE
 		       ? STATUS_OK
 		       : error_set(err, STATUS_UNAVAILABLE, NULL,
 				   "the engine does not see the mount at %s/" GCS_MOUNT, host->state_dir);
@@ -248,7 +246,7 @@ static enum status gcs_place(void *arg, size_t node, const char **ret_directory,
 			rc = process_start(host, err);
 	}
 	if (!rc)
-		rc = visibility_check(host, &host->engines[node], err);
+		rc = visibility_check(host, node, err);
 	if (!rc)
 		*ret_directory = host->directory;
 	return rc;
@@ -282,9 +280,7 @@ void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret
 	host->life = -1;
 	pthread_mutex_init(&host->rules_lock, NULL);
 	host->state_dir = memory_strdup(options->state_dir);
-	host->engines = memory_calloc(options->engine_count, sizeof(*host->engines));
-	for (size_t i = 0; i < options->engine_count; i++)
-		host->engines[i].url = options->engines[i];
+	host->visibilities = memory_calloc(options->engine_count, sizeof(*host->visibilities));
 	host->directory = memory_printf("%s/" GCS_MOUNT "/gcs", options->state_dir);
 	if (!gcs_mountpoint_sweep(options->state_dir))
 		log_event(LOG_INFO, "gcs-mounted-still", "path=%s hint=\"an earlier process is leaving it\"",
@@ -308,7 +304,7 @@ void gcs_host_close(struct gcs_host *host)
 	gcs_endpoint_close(host->endpoint);
 	pthread_mutex_destroy(&host->rules_lock);
 	free(host->state_dir);
-	free(host->engines);
+	free(host->visibilities);
 	free(host->directory);
 	free(host);
 }

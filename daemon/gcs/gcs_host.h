@@ -15,8 +15,8 @@ struct objects;
 
 struct gcs_host_options {
 	const char *state_dir; /* absolute */
-	/* The URL of each node's engine, such as "unix:///var/run/docker.sock". The strings live as long as the
-	 * host. */
+	/* The URL of each node's engine, such as "unix:///var/run/docker.sock". The array and the strings live as long as
+	 * the host. The last elements are set when these nodes join. */
 	const char *const *engines;
 	size_t engine_count;
 	/* As struct engine_kind has it. */

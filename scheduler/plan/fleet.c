@@ -126,7 +126,7 @@ struct fleet fleet_of(const struct rooms *rooms, bool emptied)
 		const struct node_room *node = &rooms->nodes[i];
 
 		fleet_add(&fleet, node->name, node->room.engine_lack[0] ? HOST_DOWN : HOST_UP,
-			  placing ? json_object_get(placing->labels, node->name) : NULL, &node->room);
+			  place_labels(placing, node->name, node->room.capacity.labels), &node->room);
 		if (emptied)
 			node_empty(&fleet.nodes[i]);
 	}

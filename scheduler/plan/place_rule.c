@@ -29,6 +29,11 @@ enum status place_rule_parse(const char *text, struct place_rule *ret_rule, stru
 	return STATUS_OK;
 }
 
+const json_t *place_labels(const struct place_rules *placing, const char *node, const json_t *own)
+{
+	return own || !placing ? own : json_object_get(placing->labels, node);
+}
+
 void place_rules_deinit(struct place_rules *placing)
 {
 	for (size_t i = 0; i < placing->rule_count; i++)

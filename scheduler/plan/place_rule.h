@@ -25,6 +25,8 @@ struct place_rules {
 	json_t *labels; /* by a node's name: an object of strings; NULL: no node has labels */
 };
 
+/* The labels of a node: @own if it has them, otherwise those of @placing; NULL: it has none. */
+const json_t *place_labels(const struct place_rules *placing, const char *node, const json_t *own);
 void place_rules_deinit(struct place_rules *placing);
 
 /* The first rule by which replicas of the pool may not run on the node; NULL: they may. @labels: an object of strings, or

@@ -108,7 +108,7 @@ static enum status place_possible(const struct placement *placement, struct erro
 		const struct pool *pool = &placement->plan->pools[role];
 		const struct place_rule *rule = place_rule_broken(
 			placing->rules, placing->rule_count, capacity->node,
-			json_object_get(placing->labels, capacity->node), pool, (enum role)role);
+			place_labels(placing, capacity->node, capacity->labels), pool, (enum role)role);
 
 		if (pool->count && rule)
 			return error_set(err, STATUS_FAILED_PRECONDITION, NULL,

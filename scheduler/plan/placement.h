@@ -54,6 +54,7 @@ struct capacity {
 	const char *node;                  /* the host's name, borrowed; not read without @placing */
 	const char *said;                  /* subject and verb for texts about the host; NULL: "this host has" */
 	const struct place_rules *placing; /* which nodes jobs may run on, borrowed; NULL: any */
+	const json_t *labels; /* of a node that joined later, borrowed; NULL: the node's are in @placing */
 };
 
 /* What the admitted jobs use. */

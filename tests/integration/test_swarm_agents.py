@@ -268,6 +268,28 @@ def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch,
         availability_set(swarm, node.name, "active")
 
 
+def test_a_node_that_joins_later_gets_jobs(agents_up, new_daemon, monkeypatch):
+    """Broken: without the look at the swarm the daemon had two nodes until its next start."""
+    swarm, late = agents_up, agents_up.nodes[2]
+    for node in swarm.nodes:
+        ensure_test_images(node)
+    swarm.leave(late)
+    monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--engine", "swarm", "--place", "n1-highmem-2=node:node-3",
+                        engine=swarm.manager).start()
+    reachable(daemon, main=True, node_2=True)
+    swarm.join(late)
+    wait_until(lambda: len(daemon.get("/healthz").json["nodes"]) == 3, 60, "the node is seen")
+    reachable(daemon, main=True, node_2=True, node_3=True)
+    job = daemon.create(script(f"{SAYS}; {UNTIL_RELEASED}") | {"masterType": "n1-highmem-2", "scaleTier": "CUSTOM"})
+    daemon.until(job, "RUNNING")
+    assert node_of(daemon, job) == {"node-3"}
+    assert said_it_all(daemon.wait_lines(job, count=3)), (daemon.lines(job), daemon.log())
+    late.put_file(late.containers(f"trainyard.job_id={job}")[0]["Id"], "/released")
+    daemon.until(job, "SUCCEEDED")
+    wait_until(lambda: late.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
+
+
 @pytest.mark.long
 def test_a_job_larger_than_a_node_is_on_several_nodes_of_the_swarm(agents_up, new_daemon, monkeypatch):
     swarm = agents_up

@@ -50,12 +50,22 @@ class Swarm:
         self.manager.call("POST", "/swarm/init", {"ListenAddr": f"{self.manager.address}:2377",
                                                   "AdvertiseAddr": self.manager.address, "DefaultAddrPool": [POOL],
                                                   "SubnetSize": 26})
-        token = self.manager.call("GET", "/swarm")["JoinTokens"]["Worker"]
         for node in self.nodes[1:]:
-            node.call("POST", "/swarm/join", {"ListenAddr": f"{node.address}:2377", "AdvertiseAddr": node.address,
-                                              "RemoteAddrs": [f"{self.manager.address}:2377"], "JoinToken": token})
-        wait_until(lambda: [n["Status"]["State"] for n in self.manager.call("GET", "/nodes")] == ["ready"] * len(self.nodes),
-                   30, "all nodes are ready")
+            self.join(node)
+
+    def join(self, node):
+        token = self.manager.call("GET", "/swarm")["JoinTokens"]["Worker"]
+        node.call("POST", "/swarm/join", {"ListenAddr": f"{node.address}:2377", "AdvertiseAddr": node.address,
+                                          "RemoteAddrs": [f"{self.manager.address}:2377"], "JoinToken": token})
+        wait_until(lambda: (node.name, "ready") in self.states(), 30, f"{node.name} is ready")
+
+    def states(self):
+        return [(node["Description"].get("Hostname"), node["Status"]["State"]) for node in self.manager.call("GET", "/nodes")]
+
+    def leave(self, node):
+        node.call("POST", "/swarm/leave?force=true")
+        gone = next(found["ID"] for found in self.manager.call("GET", "/nodes") if found["Description"].get("Hostname") == node.name)
+        self.manager.call("DELETE", f"/nodes/{gone}?force=true")
 
     def plug(self, node, state):
         """Plugs a node's cable in ("up"), or out ("down")."""

@@ -62,6 +62,7 @@ void daemon_start(struct bench *bench)
 		.inventory = inventory,
 		.others = others,
 		.other_count = bench->other != NULL,
+		.later_max = 1,
 		.nodes_span = bench->span,
 		.trials_dir = bench->trials_dir,
 		.gateway = bench->gateway,

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/swarm_watch.h: adds the nodes that join the swarm while the daemon runs (`--engine swarm`), on a thread of its own,
+ * which asks the manager every ten seconds. A node that leaves the swarm is an engine that does not answer. */
+#include "daemon/base/error.h"
+
+struct daemon_nodes;
+struct scheduler;
+struct swarm_watch;
+
+/* @manager_url: borrowed like the others. */
+enum status swarm_watch_open(const char *manager_url, struct daemon_nodes *nodes, struct scheduler *scheduler,
+			     struct swarm_watch **ret_watch, struct error *err);
+/* Waits for an answer of the manager that is awaited. NULL is harmless. */
+void swarm_watch_close(struct swarm_watch *watch);
