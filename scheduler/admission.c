@@ -103,8 +103,9 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	if (!run)
 		return;
 	decision = decision_of(walk, run, run->row->state);
-	notes_say(&decision->says, SEVERITY_INFO, "%s waits for %s. %s",
-		  run->row->state == JOB_QUEUED ? "The job is queued: it" : "The job",
+	notes_say(&decision->says, SEVERITY_INFO,
+		  run->row->state == JOB_QUEUED ? "The job is queued: it waits for %s. %s"
+						: "The job waits for %s. %s",
 		  words[shortage][walk->view->node_count > 1], text ? text : "");
 	decision->logged_wait_us = walk->view->mono_us;
 	decision->logged_wait = shortage;

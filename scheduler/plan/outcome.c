@@ -61,10 +61,12 @@ static void outcome_append(struct text *text, const struct plan *plan, const str
 		}
 		break;
 	case END_LOST:
-		text_printf(text, "was lost: %s. ",
-			    outcome->ordered ? "it was preempted by an injected fault"
-			    : outcome->text  ? outcome->text
-					     : "its container was stopped or removed from outside");
+		if (outcome->text && !outcome->ordered)
+			text_printf(text, "was lost: %s. ", outcome->text);
+		else
+			text_puts(text, outcome->ordered
+						? "was lost: it was preempted by an injected fault. "
+						: "was lost: its container was stopped or removed from outside. ");
 		break;
 	case END_REFUSED:
 	case END_BROKEN:
