@@ -158,14 +158,14 @@ bool device_claims_answer(struct device_claims *claims, unsigned number, const j
 	for (size_t i = 0; i < claims->count; i++) {
 		struct device_claim *claim = &claims->items[i];
 
-		if (claim->state != CLAIM_ASKED)
+		if (claim->state == CLAIM_REFUSED)
 			continue;
 		if (array_has(refused, claim->device))
 			claim->state = CLAIM_REFUSED;
-		else if (!is_partial)
-			claim->state = CLAIM_OURS;
-		else
+		else if (claim->state == CLAIM_ASKED && is_partial)
 			change(claims); /* it was withdrawn with the refused ones */
+		else
+			claim->state = CLAIM_OURS;
 		*ret_leased = *ret_leased || (claim->state == CLAIM_REFUSED && claim->leased && !claim->logged);
 		claim->logged = claim->leased && claim->state != CLAIM_OURS && (claim->logged || claim->state == CLAIM_REFUSED);
 	}

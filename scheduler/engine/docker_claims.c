@@ -30,7 +30,7 @@ struct claims {
 	json_t *next; /* those of the order that waits for the round to end; NULL: none waits */
 	unsigned next_number;
 	bool runs;      /* a round is under way */
-	bool refused;   /* the last round ended with a refusal: the next one looks before it claims anything */
+	bool rechecks;  /* the round claims again what was held */
 	unsigned epoch; /* the connection in which @held was claimed */
 	json_t *held;   /* an object with the ids that are claimed */
 	/* Answers of the last look; each may be NULL */
@@ -89,8 +89,7 @@ static void round_end(struct claims *claims, enum status status, const char *tex
 {
 	AUTO(json) json_t *lost = TAKE(claims->lost);
 
-	claims->runs = false;
-	claims->refused = json_array_size(lost) > 0;
+	claims->runs = claims->rechecks = false;
 	json_replace(&claims->volumes, NULL);
 	json_replace(&claims->containers, NULL);
 	emit_devices_claimed(claims->docker, claims->number, status, text, lost);
@@ -142,6 +141,22 @@ static void ask(struct claims *claims, const char *method, const char *path, con
 static void round_succeed(struct claims *claims)
 {
 	round_end(claims, STATUS_OK, "");
+}
+
+static void paused(void *arg)
+{
+	struct claims *claims = arg;
+
+	if (link_is_same(claims))
+		claims->then(claims);
+	else
+		round_break(claims, claims->docker->link.reason);
+}
+
+static void pause_for(struct claims *claims, int64_t delay_us, void (*then)(struct claims *claims))
+{
+	claims->then = then;
+	docker_after(claims->docker, &claims->pause, delay_us, paused, claims);
 }
 
 /* ---- making and removing claims ---- */
@@ -217,20 +232,10 @@ static void peer_found(struct claims *claims, bool alive, int64_t until_us)
 
 static void peer_ask(struct claims *claims);
 
-static void peer_waited(void *arg)
-{
-	struct claims *claims = arg;
-
-	if (link_is_same(claims))
-		peer_ask(claims);
-	else
-		round_break(claims, claims->docker->link.reason);
-}
-
 static void peer_wait(struct claims *claims)
 {
 	claims->waited = true;
-	docker_after(claims->docker, &claims->pause, ELSEWHERE_PATIENCE_MS * INT64_C(1000), peer_waited, claims);
+	pause_for(claims, ELSEWHERE_PATIENCE_MS * INT64_C(1000), peer_ask);
 }
 
 static void peer_challenged(void *arg, const struct http_answer *answer)
@@ -388,16 +393,6 @@ static void removals_gather(struct claims *claims, bool withdraws)
 	}
 }
 
-static void tie_waited(void *arg)
-{
-	struct claims *claims = arg;
-
-	if (link_is_same(claims))
-		look(claims);
-	else
-		round_break(claims, claims->docker->link.reason);
-}
-
 static void hold_all(struct claims *claims)
 {
 	const json_t *device;
@@ -437,10 +432,10 @@ static void weigh(struct claims *claims)
 	}
 	tied = tied && !json_array_size(claims->creations);
 	if (json_array_size(lost) && tied && claims->ties++ < TIES_MOST) {
-		docker_after(claims->docker, &claims->pause, TIE_PAUSE_US, tie_waited, claims);
+		pause_for(claims, TIE_PAUSE_US, look);
 	} else if (json_array_size(lost)) {
 		json_array_clear(claims->creations);
-		json_replace(&claims->lost, TAKE(lost));
+		json_replace(&claims->lost, claims->rechecks ? json_incref(claims->wanted) : TAKE(lost));
 		removals_gather(claims, true);
 		claims->then = round_succeed;
 		act(claims);
@@ -510,25 +505,23 @@ static void look(struct claims *claims)
 
 /* ---- orders ---- */
 
-/* Drops held GPUs that are not wanted, without a look: nothing else makes claims of this instance. */
-static void unwanted_drop(struct claims *claims)
+/* Drops held GPUs that are not wanted, without a look: nothing else makes claims of this instance. Returns whether all that are
+ * wanted are held. */
+static bool unwanted_drop(struct claims *claims)
 {
 	AUTO(json) json_t *kept = json_object();
 	const char *id;
 	json_t *value;
 	size_t i;
 
-	json_array_foreach(claims->wanted, i, value) {
-		id = json_string_value(value);
-		if (json_object_get(claims->held, id))
-			json_object_set_new(kept, id, json_true());
-		else
-			json_array_append(claims->creations, value);
-	}
+	json_array_foreach(claims->wanted, i, value)
+		if (json_object_get(claims->held, json_string_value(value)))
+			json_object_set_new(kept, json_string_value(value), json_true());
 	json_object_foreach(claims->held, id, value)
 		if (!json_object_get(kept, id))
 			json_array_append_new(claims->removals, claim_name(claims->docker->instance, id));
 	json_replace(&claims->held, TAKE(kept));
+	return json_object_size(claims->held) == json_array_size(claims->wanted);
 }
 
 static void round_begin(struct claims *claims)
@@ -554,10 +547,7 @@ static void round_begin(struct claims *claims)
 		round_succeed(claims);
 		return;
 	}
-	unwanted_drop(claims);
-	claims->then = json_array_size(claims->creations) || is_first ? look : round_succeed;
-	if (is_first || claims->refused)
-		json_array_clear(claims->creations);
+	claims->then = unwanted_drop(claims) && !is_first ? round_succeed : look;
 	act(claims);
 }
 
@@ -578,4 +568,27 @@ void claims_order_run(struct docker *docker, struct command *command)
 	claims->next_number = command->number;
 	if (!claims->runs)
 		round_begin(claims);
+}
+
+void claims_watch(struct docker *docker, const char *data, size_t length)
+{
+	struct claims *claims = docker->claims;
+	const char *id;
+	json_t *value;
+	bool is_gone = false;
+
+	if (!claims || claims->runs)
+		return;
+	json_object_foreach(claims->held, id, value) {
+		AUTO(json) json_t *name = claim_name(docker->instance, id);
+
+		is_gone = is_gone || memmem(data, length, json_string_value(name), json_string_length(name));
+	}
+	if (!is_gone)
+		return;
+	json_object_clear(claims->held);
+	claims->rechecks = true;
+	claims->next = json_incref(claims->wanted);
+	claims->next_number = claims->number;
+	round_begin(claims);
 }

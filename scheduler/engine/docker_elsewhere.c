@@ -12,6 +12,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_ask.h"
+#include "scheduler/engine/docker_claims.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_orphans.h"
 
@@ -112,6 +113,7 @@ static enum http_outcome watch_data(void *arg, const char *data, size_t length)
 
 	if (!memchr(data, '\n', length))
 		return HTTP_TAKEN;
+	claims_watch(docker, data, length);
 	docker->link.mark_again = true;
 	if (!docker->link.look)
 		mark(docker);

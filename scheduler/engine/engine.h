@@ -243,8 +243,8 @@ struct engine_ops {
 	void (*look_for_networks)(struct engine *engine, unsigned address_count);
 	/* Claims GPUs among all instances of the engine, wherever their daemons are: @devices (array of ids) are from now on
 	 * all that this instance has, and others become free. After ENGINE_UP every claim is to be ordered again. Answered by
-	 * DEVICES_CLAIMED with @number, unless a newer order has replaced this one. An answer may take seconds if the daemon of
-	 * another instance has died. */
+	 * DEVICES_CLAIMED with @number, unless a newer order has replaced this one; again if claims were lost in the engine. An
+	 * answer may take seconds if the daemon of another instance has died. */
 	void (*claim_devices)(struct engine *engine, const json_t *devices, unsigned number);
 	void (*remove_network)(struct engine *engine, int64_t job);
 	/* For a network with a carried reach: from now on, connections to the reach's address go to @sink, which is

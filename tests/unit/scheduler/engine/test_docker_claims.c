@@ -9,6 +9,7 @@
 #define LIST    "/volumes?filters="
 #define CREATE  "POST /v1.41/volumes/create"
 #define REMOVE  "DELETE /v1.41/volumes/ty-"
+#define WATCH   "%22event%22:%5B%22destroy%22"
 #define RUNNING "/containers/json?filters="
 #define NETWORK_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define MARKER_OF(instance) "/volumes/ty-" instance "-daemon"
@@ -186,6 +187,26 @@ static void an_engine_without_volumes_has_no_claims(void **state)
 	assert_true(is_claimed(lab));
 }
 
+/* A user has removed all volumes that no container uses. Broken: watch_data() without claims_watch(): the GPU was free for all
+ * until the job's container ran. */
+static void a_claim_that_is_removed_is_made_again(void **state)
+{
+	char event[300], name[200];
+	struct lab *lab = *state;
+
+	assert_int_equal(sscanf(claims_of("t"), "{\"Volumes\":[{\"Name\":\"%199[^\"]", name), 1);
+	snprintf(event, sizeof(event), "{\"Type\":\"volume\",\"Action\":\"destroy\",\"Actor\":{\"ID\":\"%s\"}}\n", name);
+	rule_set(lab, RULES_USED, (struct rule){ WATCH, HOLD });
+	engine_begin(lab, "t");
+	assert_true(is_claimed(lab));
+	rule_set(lab, RULES_USED + 1, lab->rules[RULE_LIST]);
+	rule_set(lab, RULE_LIST, (struct rule){ LIST, 200, "{\"Volumes\":null}", .times = 1 });
+	rule_set(lab, RULE_CREATE, (struct rule){ CREATE, 201, "{}" });
+	rule_set(lab, RULES_USED, (struct rule){ WATCH, 200, event });
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_DEVICES_CLAIMED)].status, STATUS_OK);
+	expect_asked(lab, RULE_CREATE, 2); /* the marker's, too */
+}
+
 static void a_failure_says_nothing_of_any_gpu(void **state)
 {
 	AUTO(json) json_t *devices = json_pack("[s]", "0");
@@ -207,6 +228,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(the_claim_of_a_daemon_that_has_ended_is_removed),
 		LAB_TEST(a_gpu_of_a_running_container_is_refused_whatever_its_daemon_does),
 		LAB_TEST(an_engine_without_volumes_has_no_claims),
+		LAB_TEST(a_claim_that_is_removed_is_made_again),
 		LAB_TEST(a_failure_says_nothing_of_any_gpu),
 	};
 
