@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/job_create.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
@@ -11,6 +13,8 @@
 #include "daemon/cli/job_log.h"
 #include "daemon/cli/job_wait.h"
 #include "daemon/main.h"
+
+enum { STEM_BYTES = 80 };
 
 char *submit_project(const struct invocation *invocation)
 {
@@ -30,6 +34,43 @@ const char *submit_region(const struct invocation *invocation)
 	const char *given = invocation_value(invocation, "region");
 
 	return given ? given : "us-central1";
+}
+
+/* The length of @name without a time that name_draw() has appended, and without a part of a character. */
+static size_t stem_length(const char *name)
+{
+	static const char form[] = "_00000000_000000_000000";
+	size_t length = strlen(name), at = 0;
+
+	if (length > strlen(form)) {
+		const char *end = name + length - strlen(form);
+
+		while (form[at] && (form[at] == '_' ? end[at] == '_' : isdigit((unsigned char)end[at])))
+			at++;
+		length -= form[at] ? 0 : strlen(form);
+	}
+	for (length = length < STEM_BYTES ? length : STEM_BYTES; (name[length] & 0xc0) == 0x80; length--)
+		;
+	return length;
+}
+
+char *name_draw(const char *stem)
+{
+	struct timespec now;
+	struct tm local;
+	char stamp[32];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &local);
+	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
+	return memory_printf("%.*s_%s_%06ld", (int)stem_length(stem), stem, stamp, now.tv_nsec / 1000);
+}
+
+void name_restrict(char *name)
+{
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name))
+			*name = '_';
 }
 
 static int created_ask(struct client *client, const char *id, const char *project, json_t **ret_job)

@@ -17,13 +17,17 @@ struct invocation;
 	  .hint = "ID",                                                                                      \
 	  .help = "the job's project (default $CLOUDSDK_CORE_PROJECT, else local-project)" },                \
 		{ .name = "region", .hint = "NAME", .help = "where it asks to run (default us-central1)" },  \
-	{                                                                                                    \
-		.name = "detach", .letter = 'd', .help = "print the job's id, and leave it"                  \
-	}
+		DETACH_OPTION
 
 /* submit_project() returns the project for a new job, which the caller frees; submit_region() returns its region. */
 char *submit_project(const struct invocation *invocation);
 const char *submit_region(const struct invocation *invocation);
+
+/* Returns a name for a new job: @stem and the local time, in the place of a time that an earlier call has appended. The
+ * time has microseconds because a script may submit many jobs. The caller frees. */
+char *name_draw(const char *stem);
+/* Replaces the characters that names of AI Platform jobs may not have. */
+void name_restrict(char *name);
 
 /* A job to be submitted. Borrowed. */
 struct submission {

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/emulator/job_text.h"
 #include "daemon/base/memory.h"
@@ -46,21 +45,14 @@ static enum status file_read(const char *path, struct text *text, struct error *
 /* ---- the job of the file ---- */
 
 /* Returns a job name from the file's name and the time, with letters that both APIs accept. The caller frees. */
-static char *name_draw(const char *path)
+static char *file_name(const char *path)
 {
 	const char *last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	const time_t now = time(NULL);
-	struct tm local;
-	char stamp[32], *name;
+	AUTO(string) char *stem = memory_printf("%s%.*s", isalpha((unsigned char)*last) ? "" : "job_",
+						(int)strcspn(last, "."), last);
 
-	localtime_r(&now, &local);
-	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
-	name = memory_printf("%s%.*s_%s", isalpha((unsigned char)*last) ? "" : "job_",
-			     (int)strcspn(last, "."), last, stamp);
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c))
-			*c = '_';
-	return name;
+	name_restrict(stem);
+	return name_draw(stem);
 }
 
 static enum status body_read(const struct invocation *invocation, struct job_text *ret_job, struct error *err)
@@ -79,7 +71,7 @@ static enum status body_read(const struct invocation *invocation, struct job_tex
 	if (rc)
 		return error_set(err, rc, NULL, "%s: %s", path, cause.text);
 	if (!job_text_has_name(ret_job)) {
-		AUTO(string) char *drawn = name_draw(path);
+		AUTO(string) char *drawn = file_name(path);
 
 		json_object_set_new(ret_job->body, ret_job->name_field, json_string(drawn));
 	}

@@ -1,60 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/job_rerun.h"
 
+#include <ctype.h>
 #include <string.h>
-#include <time.h>
 
+#include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/text.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_create.h"
 #include "daemon/main.h"
 
-enum { NAME_KEPT = 80 };
-
-/* Returns the name followed by the time, with letters that both APIs accept in a name. The caller frees. */
-static char *name_again(const char *name)
+/* Returns the member with this name. In trainingTaskInputs of a pipeline it may also be spelled with underscores, as
+ * Google's library for Python writes it. */
+static json_t *member_find(const json_t *object, const char *name)
 {
-	const time_t now = time(NULL);
-	struct tm local;
-	char stamp[32];
+	struct text underscored AUTO_TEXT = { 0 };
+	json_t *found = json_object_get(object, name);
 
-	localtime_r(&now, &local);
-	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
-	return memory_printf("%.*s_%s", NAME_KEPT, name, stamp);
+	if (found)
+		return found;
+	for (; *name; name++)
+		if (isupper((unsigned char)*name))
+			text_printf(&underscored, "_%c", tolower((unsigned char)*name));
+		else
+			text_putc(&underscored, *name);
+	return json_object_get(object, underscored.data);
 }
 
-static void program_change(json_t *container, const char *image, const json_t *args)
+static void member_set(json_t *object, const char *name, const char *underscored, const char *value)
 {
-	if (image)
-		json_object_set_new(container, "imageUri", json_string(image));
-	if (args)
-		json_object_set(container, "args", (json_t *)args);
+	json_object_del(object, underscored);
+	json_object_set_new(object, name, json_string(value));
 }
 
-/* Changes the containers of all worker pools in a Vertex AI job. */
-static void vertex_change(json_t *spec, const char *image, const json_t *args)
+/* Changes the programs of all worker pools in a Vertex AI job. */
+static void vertex_change(const json_t *spec, const char *image, const json_t *args)
 {
 	json_t *pool;
 	size_t index;
 
-	json_array_foreach(json_object_get(spec, "workerPoolSpecs"), index, pool) {
-		json_t *container = json_object_get(pool, "containerSpec");
+	json_array_foreach(member_find(spec, "workerPoolSpecs"), index, pool) {
+		json_t *container = member_find(pool, "containerSpec"), *package = member_find(pool, "pythonPackageSpec");
 
-		if (container)
-			program_change(container, image, args);
+		if (container && image)
+			member_set(container, "imageUri", "image_uri", image);
+		if (package && image)
+			member_set(package, "executorImageUri", "executor_image_uri", image);
+		if (args && (container || package))
+			json_object_set(container ? container : package, "args", (json_t *)args);
 	}
 }
 
-/* Changes an AI Platform job: each pool has its own image, while the arguments are shared by all replicas. */
+/* Changes an AI Platform job: each pool may have its own image, while the arguments are shared by all replicas. */
 static void ml_change(json_t *input, const char *image, const json_t *args)
 {
 	static const char *const pools[] = { "masterConfig", "workerConfig", "parameterServerConfig",
 					     "evaluatorConfig" };
 
+	if (input && image && !json_object_get(input, pools[0]))
+		json_object_set_new(input, pools[0], json_object());
 	for (size_t i = 0; image && i < sizeof(pools) / sizeof(pools[0]); i++)
 		if (json_object_get(input, pools[i]))
-			program_change(json_object_get(input, pools[i]), image, NULL);
+			json_object_set_new(json_object_get(input, pools[i]), "imageUri", json_string(image));
 	if (args)
 		json_object_set(input, "args", (json_t *)args);
 }
@@ -65,7 +74,8 @@ static void body_change(const struct invocation *invocation, json_t *body, bool 
 	const char *image = invocation_value(invocation, "image"),
 		   *name = invocation_value(invocation, "name");
 	const char *member = ml ? "jobId" : "displayName", *old = json_text_at(body, member);
-	AUTO(string) char *again = name_again(old ? old : "job");
+	const json_t *inputs = json_object_get(body, "trainingTaskInputs");
+	AUTO(string) char *again = name_draw(old ? old : "job");
 	AUTO(json) json_t *args = invocation->command ? json_array() : NULL;
 
 	for (const char *const *word = invocation->command; word && *word; word++)
@@ -75,7 +85,8 @@ static void body_change(const struct invocation *invocation, json_t *body, bool 
 	ml_change(json_object_get(body, "trainingInput"), image, args);
 	vertex_change(json_object_get(body, "jobSpec"), image, args);
 	vertex_change(json_object_get(body, "trialJobSpec"), image, args);
-	vertex_change(json_object_get(body, "trainingTaskInputs"), image, args);
+	vertex_change(inputs, image, args);
+	vertex_change(member_find(inputs, "trialJobSpec"), image, args);
 }
 
 int rerun_main(struct invocation *invocation)

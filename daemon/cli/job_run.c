@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
@@ -23,8 +22,6 @@ const char *const run_apis[] = { "vertex", "ml", NULL };
 #define RUNTIME_IMAGE   "trainyard-runtime"
 #define RUNTIME_VERSION "2.11"
 #define PYTHON_VERSION  "3.7"
-
-enum { NAME_LENGTH = 64 };
 
 /* The options of the command line, for both APIs. */
 struct run {
@@ -111,26 +108,15 @@ static enum status environment_read(struct run *run, struct error *err)
 	return STATUS_OK;
 }
 
-/* Returns a job name from the last part of the image's name and the time, with letters that both APIs accept. The time
- * has microseconds because one script may run many jobs. The caller frees. */
-static char *name_draw(const char *image)
+/* Returns a job name from the last part of the image's name and the time, with letters that both APIs accept. The caller
+ * frees. */
+static char *image_name(const char *image)
 {
 	const char *last = strrchr(image, '/') ? strrchr(image, '/') + 1 : image;
-	const size_t length = strcspn(last, ":@");
-	struct timespec now;
-	struct tm local;
-	char stamp[32];
-	char *name;
+	AUTO(string) char *stem = memory_printf("run_%.*s", (int)strcspn(last, ":@"), last);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	localtime_r(&now.tv_sec, &local);
-	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
-	name = memory_printf("run_%.*s_%s_%06ld", length < NAME_LENGTH ? (int)length : NAME_LENGTH, last,
-			     stamp, now.tv_nsec / 1000);
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c))
-			*c = '_';
-	return name;
+	name_restrict(stem);
+	return name_draw(stem);
 }
 
 /* Makes an image name from the directory's name, with letters that image names may have. */
@@ -194,7 +180,7 @@ static enum status run_read(struct run *run, struct error *err)
 	rc = source_read(run, err);
 	if (rc)
 		return rc;
-	run->name = name ? memory_strdup(name) : name_draw(run->package ? run->package : run->image);
+	run->name = name ? memory_strdup(name) : image_name(run->package ? run->package : run->image);
 	rc = invocation_number(invocation, "workers", 0, &run->worker_count, err);
 	if (!rc)
 		rc = invocation_number(invocation, "ps", 0, &run->ps_count, err);
