@@ -3,8 +3,11 @@
 /* daemon/main.h: how every subcommand ends: an exit code, and at most one line on stderr. */
 #include <stdio.h>
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/cli/terminal.h"
 
 /* Choice: 124 and 125 have the meaning that timeout(1) and docker run give them. */
 enum exit_code {
@@ -24,14 +27,16 @@ static inline const char *main_words(const struct error *err)
 
 static inline int main_failure(const struct error *err)
 {
-	fprintf(stderr, "trainyard: %s\n", main_words(err));
+	error_line_print(main_words(err));
 	return EXIT_FAILED;
 }
 
 /* Prints a usage error. @command: "" before the command is known, otherwise its name and a space: "serve ". */
 static inline int main_usage_error(const char *command, const struct error *err)
 {
-	fprintf(stderr, "trainyard: %s (see trainyard %s--help)\n", main_words(err), command);
+	AUTO(string) char *words = memory_printf("%s (see trainyard %s--help)", main_words(err), command);
+
+	error_line_print(words);
 	return EXIT_USAGE;
 }
 

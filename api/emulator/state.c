@@ -149,9 +149,8 @@ static enum status jobs_check(const struct state_context *context, struct error 
 		return rc;
 	return error_set(
 		err, STATUS_FAILED_PRECONDITION, NULL,
-		"%zu jobs of this daemon have not ended: cancel them and wait, or reset all, before you "
-		"import a state.",
-		list.count);
+		"%zu job%s not ended: cancel and wait, or reset all, before you import a state.", list.count,
+		list.count == 1 ? " of this daemon has" : "s of this daemon have");
 }
 
 static enum status emptiness_check(const struct state_context *context, struct error *err)

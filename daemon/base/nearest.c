@@ -46,17 +46,34 @@ static unsigned distance_of(const char *a, size_t a_length, const char *b, size_
 	return above[b_length];
 }
 
+/* Returns true if @wanted has several words, and @name has each of them in the same order: "max-active-jobs" has those of
+ * "max-jobs". */
+static bool has_words(const char *name, const char *wanted)
+{
+	if (!strpbrk(wanted, "-_"))
+		return false;
+	for (size_t length; *name; name += length + (name[length] == '-')) {
+		length = strcspn(name, "-");
+		if (strcspn(wanted, "-_") != length || strncasecmp(name, wanted, length) != 0)
+			continue;
+		wanted += length;
+		if (!*wanted++)
+			return true;
+	}
+	return false;
+}
+
 void nearest_look(struct nearest *nearest, const char *name)
 {
 	const size_t wanted_length = strlen(nearest->wanted), length = strlen(name);
-	const unsigned most = wanted_length < 4 ? 1 : wanted_length < 8 ? 2 : 3;
+	const unsigned most = wanted_length < 5 ? 1 : wanted_length < 8 ? 2 : 3;
 	unsigned distance;
 
 	if (wanted_length < 2 || wanted_length > NAME_MAX_BYTES || length > NAME_MAX_BYTES)
 		return;
 	distance = distance_of(nearest->wanted, wanted_length, name, length);
 	if (distance > most && wanted_length >= PREFIX_LEAST &&
-	    strncasecmp(name, nearest->wanted, wanted_length) == 0)
+	    (strncasecmp(name, nearest->wanted, wanted_length) == 0 || has_words(name, nearest->wanted)))
 		distance = most;
 	if (distance > most || (nearest->found && nearest->distance <= distance))
 		return;

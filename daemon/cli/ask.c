@@ -56,8 +56,17 @@ int ask_failure(const struct client *client, const struct error *err)
 		text_one_line(&reported, one.data, 0);
 		line += length + (line[length] == '\n');
 	}
-	fprintf(stderr, "trainyard: %s\n", reported.data ? reported.data : "");
+	error_line_print(reported.data ? reported.data : "");
 	return client_is_unreached(client) ? EXIT_UNREACHED : EXIT_FAILED;
+}
+
+int json_print(const json_t *answer)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	json_write(&text, answer);
+	text_putc(&text, '\n');
+	return main_output(&text);
 }
 
 void job_path_write(struct text *text, const char *reference, const char *behind)

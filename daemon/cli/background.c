@@ -403,24 +403,20 @@ static void more_ask(struct client *client, json_t *health)
 static int status_show(const struct invocation *invocation, struct client *client, json_t *health,
 		       json_t *clock)
 {
-	const char *form = invocation_value(invocation, "output");
-	struct text text AUTO_TEXT = { 0 };
 
 	if (clock)
 		json_object_set(health, "clock", clock);
-	if (clock && (!form || strcmp(form, "name") != 0))
+	if (clock && !invocation_prints(invocation, "name"))
 		more_ask(client, health);
-	if (!form || strcmp(form, "table") == 0) {
+	if (invocation_prints(invocation, "table")) {
 		status_print(client_endpoint(client), health);
 		if (!clock && !client_has_token(client))
 			line_print("token", "asked for: --token-file tells more");
-	} else if (strcmp(form, "name") == 0) {
+	} else if (invocation_prints(invocation, "name")) {
 		puts(client_endpoint(client));
 	} else {
 		json_object_set_new(health, "endpoint", json_string(client_endpoint(client)));
-		json_write(&text, health);
-		text_putc(&text, '\n');
-		return main_output(&text);
+		return json_print(health);
 	}
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }

@@ -71,8 +71,7 @@ static bool item_fail(struct copying *copying, const char *name, const struct er
 
 	progress_clear();
 	text_one_line(&clean, name, 0);
-	if (err->status == STATUS_DATA_LOSS || err->status == STATUS_NOT_FOUND ||
-	    client_is_unreached(copying->client))
+	if (strstr(main_words(err), clean.data) || client_is_unreached(copying->client))
 		error_set(&reported, err->status, NULL, "%s", main_words(err));
 	else
 		error_set(&reported, err->status, NULL, "%s: %s", clean.data, main_words(err));

@@ -184,6 +184,17 @@ static enum status word_list(struct listing *listing, const struct cloud_url *ur
 	return rc;
 }
 
+/* Prints an error about one word of the command line, with the word: errors of the API name no bucket. */
+static int word_fail(const struct client *client, const char *word, const struct error *err)
+{
+	struct error reported AUTO_ERROR = { 0 };
+
+	if (strstr(main_words(err), word))
+		return ask_failure(client, err);
+	error_set(&reported, err->status, NULL, "%s: %s", word, main_words(err));
+	return ask_failure(client, &reported);
+}
+
 /* ---- ls ---- */
 
 static int buckets_list(const struct invocation *invocation, struct client *client, struct listing *listing)
@@ -213,9 +224,12 @@ static int buckets_list(const struct invocation *invocation, struct client *clie
 			else
 				row_print(listing, "", time, name ? name : "", "");
 		}
+		listing->count += json_array_size(json_object_get(page, "items"));
 		free(token);
 		token = memory_strdup(json_text_at(page, "nextPageToken"));
 	} while (token);
+	if (!listing->count && terminal_width(stdout) && invocation_prints(invocation, "table"))
+		printf("Project %s has no buckets.\n", project);
 	return EXIT_GOOD;
 }
 
@@ -235,7 +249,7 @@ static int words_list(const struct invocation *invocation, struct client *client
 		if (!url.bucket)
 			return main_usage_error("ls ", &err);
 		if (word_list(listing, &url, client, invocation_flag(invocation, "recursive"), &err))
-			exit_code = ask_failure(client, &err);
+			exit_code = word_fail(client, *word, &err);
 	}
 	return exit_code;
 }
@@ -263,12 +277,11 @@ static int listing_end(const struct listing *listing)
 
 int ls_main(struct invocation *invocation)
 {
-	const char *form = invocation_value(invocation, "output");
 	AUTO(client) struct client *client = NULL;
-	AUTO(json) json_t *items = form && strcmp(form, "json") == 0 ? json_array() : NULL;
+	AUTO(json) json_t *items = invocation_prints(invocation, "json") ? json_array() : NULL;
 	AUTO(json) json_t *prefixes = items ? json_array() : NULL;
 	struct listing listing = { .is_long = invocation_flag(invocation, "long"),
-				   .names_only = form && strcmp(form, "name") == 0,
+				   .names_only = invocation_prints(invocation, "name"),
 				   .items = items,
 				   .prefixes = prefixes };
 	int exit_code = ask_storage_open(invocation, &client), written;
@@ -322,7 +335,7 @@ static int word_remove(struct client *client, const char *word, bool recursive)
 		rc = cloud_select(client, &url, recursive, &selection, &err);
 	if (!rc)
 		rc = found_remove(client, &url, &selection, &err);
-	return rc ? ask_failure(client, &err) : EXIT_GOOD;
+	return rc ? word_fail(client, word, &err) : EXIT_GOOD;
 }
 
 int rm_main(struct invocation *invocation)

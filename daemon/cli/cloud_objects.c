@@ -214,7 +214,7 @@ static enum status nothing_refuse(struct client *client, const struct cloud_url 
 
 	if (!recursive && cloud_is_directory(client, url))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s is a directory: give -r to include its contents", reported);
+				 "%s is a directory: `cp -r` and `rm -r` include its contents", reported);
 	return error_set(err, STATUS_NOT_FOUND, NULL, "there is no object %s", reported);
 }
 
@@ -226,7 +226,7 @@ enum status cloud_select(struct client *client, const struct cloud_url *url, boo
 
 	if (!*url->object && !recursive)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "gs://%s is a whole bucket: give -r to include its contents", url->bucket);
+				 "gs://%s is a whole bucket: `cp -r` and `rm -r` include its contents", url->bucket);
 	if (cloud_name_is_pattern(url->object))
 		rc = pattern_select(&selecting, client, recursive, err);
 	if (!rc && !selecting.selection.count)

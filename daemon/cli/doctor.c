@@ -75,8 +75,7 @@ static void end_write(struct text *text, unsigned bad, unsigned notes)
 
 int doctor_main(struct invocation *invocation)
 {
-	const char *form = invocation_value(invocation, "output");
-	const bool is_json = form && strcmp(form, "json") == 0, is_name = form && strcmp(form, "name") == 0;
+	const bool is_json = invocation_prints(invocation, "json"), is_name = invocation_prints(invocation, "name");
 	struct doctor doctor __attribute__((cleanup(doctor_deinit))) = { .config = &invocation->config };
 	AUTO(json) json_t *findings = json_array();
 	struct text text AUTO_TEXT = { 0 };

@@ -94,8 +94,7 @@ static void engine_check(const struct doctor *doctor, struct finding *finding)
 	} else {
 		find(finding, OUTCOME_BAD, "%s", doctor->engine_fault);
 		advise(finding,
-		       "Install Docker Engine and start it (systemctl start docker), or name another engine with "
-		       "--engine, DOCKER_HOST or a context of Docker's (docker context use).");
+		       "Or name another engine: --engine, DOCKER_HOST or a context of Docker's (docker context use).");
 	}
 	nodes_check(doctor, finding);
 }

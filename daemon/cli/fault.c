@@ -15,22 +15,6 @@
 
 #define FAULTS "/_trainyard/v1/faults"
 
-static bool wants_json(const struct invocation *invocation)
-{
-	const char *form = invocation_value(invocation, "output");
-
-	return form && strcmp(form, "json") == 0;
-}
-
-static int json_print(const json_t *value)
-{
-	struct text text AUTO_TEXT = { 0 };
-
-	json_write(&text, value);
-	text_putc(&text, '\n');
-	return main_output(&text);
-}
-
 /* ---- fault ---- */
 
 /* Converts a value of a rule to JSON: "exitCode=137" is a number, "job=137" a text. */
@@ -99,11 +83,15 @@ static int faults_print(const struct invocation *invocation, struct client *clie
 	const json_t *rule;
 	size_t index;
 
-	if (wants_json(invocation))
+	if (invocation_prints(invocation, "json"))
 		return json_print(answer);
 	json_array_foreach(json_object_get(answer, "faults"), index, rule) {
 		struct text said AUTO_TEXT = { 0 }, ago AUTO_TEXT = { 0 };
 
+		if (invocation_prints(invocation, "name")) {
+			text_printf(&text, "%s\n", json_text_at(rule, "id"));
+			continue;
+		}
 		rule_write(&said, rule);
 		age_append(&ago, json_text_at(rule, "lastHitTime"), now_us);
 		table_put(&table, json_text_at(rule, "id"), STYLE_NONE);
@@ -114,7 +102,7 @@ static int faults_print(const struct invocation *invocation, struct client *clie
 	}
 	if (table.cell_count)
 		table_write(&text, &table, stdout);
-	else if (terminal_width(stdout))
+	else if (terminal_width(stdout) && !invocation_prints(invocation, "name"))
 		text_puts(&text, "There are no rules.\n");
 	return main_output(&text);
 }
@@ -129,7 +117,7 @@ static int fault_add(const struct invocation *invocation, struct client *client)
 		return main_usage_error("fault ", &err);
 	if (client_call(client, "POST", FAULTS, rule, &answer, &err))
 		return ask_failure(client, &err);
-	if (wants_json(invocation))
+	if (invocation_prints(invocation, "json"))
 		return json_print(answer);
 	printf("%s\n", json_text_at(answer, "id"));
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
@@ -140,6 +128,10 @@ static int fault_list(const struct invocation *invocation, struct client *client
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(json) json_t *answer = NULL;
 
+	if (invocation->word_count > 1) {
+		error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"", invocation->words[1]);
+		return main_usage_error("fault ", &err);
+	}
 	if (client_call(client, "GET", FAULTS, NULL, &answer, &err))
 		return ask_failure(client, &err);
 	return faults_print(invocation, client, answer);
@@ -218,8 +210,12 @@ int clock_main(struct invocation *invocation)
 		return exit_code;
 	if (client_call(client, step ? "POST" : "GET", "/_trainyard/v1/clock", step, &clock, &err))
 		return ask_failure(client, &err);
-	if (wants_json(invocation))
+	if (invocation_prints(invocation, "json"))
 		return json_print(clock);
+	if (invocation_prints(invocation, "name")) {
+		text_printf(&text, "%s\n", json_text_at(clock, "now"));
+		return main_output(&text);
+	}
 	clock_write(&text, clock);
 	text_puts(&text, json_true_at(clock, "steppable") ? "" : " (not steppable: serve --clock steppable)");
 	text_wrap(&wrapped, text.data ? text.data : "", 0);

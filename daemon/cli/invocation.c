@@ -139,8 +139,8 @@ static enum status words_check(const struct invocation *invocation, struct error
 	const struct verb *verb = invocation->verb;
 
 	if (invocation->word_count > verb->most)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"",
-				 invocation->words[verb->most]);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"%s",
+				 invocation->words[verb->most], verb->command ? "; -- comes before the words that are passed on" : "");
 	if (invocation->word_count < verb->least)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is missing",
 				 *verb->words ? verb->words : "an argument");
@@ -243,6 +243,13 @@ const char *invocation_value(const struct invocation *invocation, const char *na
 	for (size_t at = 0; (next = invocation_next(invocation, name, &at)) != NULL;)
 		value = next;
 	return value;
+}
+
+bool invocation_prints(const struct invocation *invocation, const char *form)
+{
+	const char *given = invocation_value(invocation, "output");
+
+	return strcmp(given ? given : "table", form) == 0;
 }
 
 bool invocation_flag(const struct invocation *invocation, const char *name)

@@ -38,6 +38,8 @@ void invocation_deinit(struct invocation *invocation);
 
 /* Returns true if the flag was given. @name must be an option in the verb's row; another name is a bug. */
 bool invocation_flag(const struct invocation *invocation, const char *name);
+/* Returns true if the command is to print in this form: "json", "name" or, without --output, "table". */
+bool invocation_prints(const struct invocation *invocation, const char *form);
 /* Returns the value of an option; NULL: it was not given. */
 const char *invocation_value(const struct invocation *invocation, const char *name);
 /* Returns the next value of a repeated option; *at must be 0 before the first call. NULL: there are no more. */

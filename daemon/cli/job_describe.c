@@ -223,7 +223,6 @@ static void job_write(struct text *text, const json_t *job, const json_t *report
 
 int describe_main(struct invocation *invocation)
 {
-	const char *form = invocation_value(invocation, "output");
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *job = NULL;
 	AUTO(json) json_t *report = NULL;
@@ -240,15 +239,14 @@ int describe_main(struct invocation *invocation)
 	console_address_write(&console, client, job);
 	if (console.length)
 		json_object_set_new(job, "console", json_string(console.data));
-	if (form && strcmp(form, "name") == 0) {
+	if (invocation_prints(invocation, "name")) {
 		text_printf(&text, "%s\n", json_text_at(job, "name"));
-	} else if (form && strcmp(form, "json") == 0) {
+	} else if (invocation_prints(invocation, "json")) {
 		if (report)
 			json_object_set(job, "report", report);
 		if (timeline)
 			json_object_set(job, "timeline", timeline);
-		json_write(&text, job);
-		text_putc(&text, '\n');
+		return json_print(job);
 	} else {
 		job_write(&text, job, report, timeline, ask_now(client));
 	}
@@ -257,16 +255,24 @@ int describe_main(struct invocation *invocation)
 
 /* ---- why ---- */
 
-/* The advice for a user with a job in this state; NULL: none. */
+#define OUT_OF_MEMORY "memory"
+#define NOT_STARTED   "start"
+
+/* The advice for a user with a job in this state, or with a failed job of this cause; NULL: none. */
 static const char *advice_of(const char *state)
 {
 	static const char *const advice[][2] = {
 		{ "QUEUED",
-		  "`trainyard jobs` shows what runs before it; `trainyard cancel %s` gives it up." },
+		  "`trainyard queue` shows what is before it; `trainyard cancel %s` gives it up." },
 		{ "PREPARING", "`trainyard logs -f %s` shows how its replicas come up." },
 		{ "RUNNING", "`trainyard logs -f %s` follows it." },
 		{ "FAILED",
 		  "`trainyard logs %s` has all of its log; `trainyard describe %s` what it was given." },
+		{ "CANCELLED", "`trainyard rerun %s` runs it once more." },
+		{ OUT_OF_MEMORY, "Give it a machine with more memory, or let it use less: `trainyard describe %s` shows the "
+				 "memory of each replica." },
+		{ NOT_STARTED, "Once that is mended, `trainyard rerun %s` runs it once more; `trainyard doctor` checks the "
+			       "engine." },
 	};
 
 	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
@@ -291,14 +297,15 @@ static void advice_write(struct text *text, const char *advice, const char *id)
 	text_putc(text, '\n');
 }
 
-/* Appends which replica made the job fail, and the last lines that it printed. */
-static void blame_write(struct client *client, const json_t *job, struct text *text)
+/* Appends which replica made the job fail, and the last lines that it printed. Returns the cause for advice_of(). */
+static const char *blame_write(struct client *client, const json_t *job, struct text *text)
 {
 	AUTO(json) json_t *timeline = timeline_ask(client, job);
 	struct text reported AUTO_TEXT = { 0 };
 	size_t others = 0;
 	const json_t *end = timeline_blamed(timeline, &others);
-	const char *replica = json_text_at(end, "replica");
+	const char *replica = json_text_at(end, "replica"), *how;
+	const json_t *became;
 
 	if (end) {
 		text_printf(&reported, "It ended by this: %s", json_text_at(end, "text"));
@@ -309,6 +316,11 @@ static void blame_write(struct client *client, const json_t *job, struct text *t
 		text_putc(text, '\n');
 	}
 	last_lines_write(client, job, replica, text);
+	became = timeline_replica(timeline, replica);
+	how = json_text_at(became, "end");
+	if (json_true_at(became, "outOfMemory"))
+		return OUT_OF_MEMORY;
+	return end && how && strcmp(how, "EXIT") != 0 && strcmp(how, "LOST") != 0 ? NOT_STARTED : "FAILED";
 }
 
 static void why_write(struct client *client, const json_t *job, struct text *text)
@@ -330,7 +342,7 @@ static void why_write(struct client *client, const json_t *job, struct text *tex
 	text_wrap(text, reported.data, 0);
 	text_putc(text, '\n');
 	if (state && strcmp(state, "FAILED") == 0)
-		blame_write(client, job, text);
+		advice = advice_of(blame_write(client, job, text));
 	else if (state && strcmp(state, "RUNNING") == 0)
 		last_lines_write(client, job, NULL, text);
 	if (advice)

@@ -191,12 +191,11 @@ static void row_put(struct table *table, const json_t *job, int64_t now_us)
 static void jobs_write(const struct invocation *invocation, int64_t now_us, json_t *jobs, bool more,
 		       struct text *text)
 {
-	const char *form = invocation_value(invocation, "output");
 	struct table table AUTO_TABLE = { .columns = columns };
 	const json_t *job;
 	size_t index;
 
-	if (form && strcmp(form, "json") == 0) {
+	if (invocation_prints(invocation, "json")) {
 		AUTO(json) json_t *answer = json_pack("{s:O}", "jobs", jobs);
 
 		json_write(text, answer);
@@ -206,12 +205,12 @@ static void jobs_write(const struct invocation *invocation, int64_t now_us, json
 	json_array_foreach(jobs, index, job) {
 		const char *name = json_text_at(job, "name");
 
-		if (form && strcmp(form, "name") == 0)
+		if (invocation_prints(invocation, "name"))
 			text_printf(text, "%s\n", name ? name : "");
 		else
 			row_put(&table, job, now_us);
 	}
-	if (form && strcmp(form, "name") == 0)
+	if (invocation_prints(invocation, "name"))
 		return;
 	if (json_array_size(jobs))
 		table_write(text, &table, stdout);

@@ -30,13 +30,6 @@ static char *count_text(const json_t *job, const char *member)
 	return count ? memory_printf("%lld", (long long)count) : NULL;
 }
 
-static bool wants(const struct invocation *invocation, const char *form)
-{
-	const char *given = invocation_value(invocation, "output");
-
-	return given && strcmp(given, form) == 0;
-}
-
 /* Asks the daemon for @path. Returns EXIT_GOOD and the answer, or as ask_failure(). */
 static int answer_ask(const struct invocation *invocation, const char *path, struct client **ret_client,
 		      json_t **ret_answer)
@@ -49,15 +42,6 @@ static int answer_ask(const struct invocation *invocation, const char *path, str
 	if (client_call(*ret_client, "GET", path, NULL, ret_answer, &err))
 		return ask_failure(*ret_client, &err);
 	return EXIT_GOOD;
-}
-
-static int json_print(const json_t *answer)
-{
-	struct text text AUTO_TEXT = { 0 };
-
-	json_write(&text, answer);
-	text_putc(&text, '\n');
-	return main_output(&text);
 }
 
 /* ---- queue ---- */
@@ -215,9 +199,9 @@ int queue_main(struct invocation *invocation)
 
 	if (exit_code)
 		return exit_code;
-	if (wants(invocation, "json"))
+	if (invocation_prints(invocation, "json"))
 		return json_print(queue);
-	if (wants(invocation, "name")) {
+	if (invocation_prints(invocation, "name")) {
 		json_array_foreach(json_object_get(queue, "jobs"), index, job)
 			text_printf(&text, "%s\n", json_text_at(job, "job"));
 		return main_output(&text);
@@ -297,15 +281,15 @@ int gpus_main(struct invocation *invocation)
 
 	if (exit_code)
 		return exit_code;
-	if (wants(invocation, "json"))
+	if (invocation_prints(invocation, "json"))
 		return json_print(answer);
 	now_us = ask_now(client);
 	json_array_foreach(json_object_get(answer, "gpus"), index, gpu)
-		if (wants(invocation, "name"))
+		if (invocation_prints(invocation, "name"))
 			text_printf(&text, "%s\n", json_text_at(gpu, "id"));
 		else
 			gpu_put(&table, gpu, now_us);
-	if (wants(invocation, "name"))
+	if (invocation_prints(invocation, "name"))
 		return main_output(&text);
 	if (table.cell_count)
 		table_write(&text, &table, stdout);

@@ -111,19 +111,12 @@ static bool line_take(void *arg, const json_t *line)
 	return fflush(stdout) == 0;
 }
 
-static enum form form_of(const struct invocation *invocation)
-{
-	const char *given = invocation_value(invocation, "output");
-
-	if (given && strcmp(given, "json") == 0)
-		return FORM_JSON;
-	return given && strcmp(given, "name") == 0 ? FORM_NAME : FORM_TABLE;
-}
-
 int requests_main(struct invocation *invocation)
 {
 	AUTO(client) struct client *client = NULL;
-	enum form form = form_of(invocation);
+	enum form form = invocation_prints(invocation, "json")	 ? FORM_JSON
+			 : invocation_prints(invocation, "name") ? FORM_NAME
+								 : FORM_TABLE;
 	struct json_lines lines AUTO_JSON_LINES = { .take = line_take, .arg = &form };
 	struct text path AUTO_TEXT = { 0 };
 	struct error err AUTO_ERROR = { 0 };

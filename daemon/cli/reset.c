@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/terminal.h"
@@ -16,12 +18,10 @@ enum { PAUSE_MS = 100, WAIT_US = 300000000 };
 /* False: the user says no. */
 static bool agreed(const struct client *client)
 {
-	char answer[8] = "";
+	AUTO(string)
+	char *question = memory_printf("Stop all jobs of %s and remove all jobs, logs, objects and faults?", client_endpoint(client));
 
-	printf("Stop all jobs of %s and remove all jobs, logs, objects and faults? [y/N] ",
-	       client_endpoint(client));
-	fflush(stdout);
-	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+	return terminal_agrees(question);
 }
 
 /* Repeats the daemon's reset steps until nothing is left. Gives up if jobs have not stopped within @limit_us. */
@@ -44,13 +44,13 @@ static int steps_take(struct client *client, int64_t limit_us)
 		stopping = json_int_at(reported, "stoppingCount", 0);
 		if (json_true_at(reported, "done"))
 			break;
-		progress_show("%lld jobs are being stopped, %lld jobs and %lld objects are removed",
+		progress_show("jobs being stopped: %lld, jobs removed: %lld, objects removed: %lld",
 			      (long long)stopping, (long long)jobs, (long long)objects);
 		if (stopping && clock_mono_us(&system_clock) > end_us) {
 			progress_clear();
 			fprintf(stderr,
-				"trainyard: %lld jobs have not stopped in time; trainyard jobs tells which\n",
-				(long long)stopping);
+				"trainyard: %lld job%s not stopped in time; `trainyard jobs` shows which\n",
+				(long long)stopping, stopping == 1 ? " has" : "s have");
 			return EXIT_TIMED_OUT;
 		}
 		if (stopping)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/state.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +92,25 @@ static int folder_read(struct client *client, const char *folder, const char *ma
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
+/* An empty directory is replaced. */
+static bool is_empty_directory(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry = NULL;
+
+	if (!directory) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	do
+		entry = readdir(directory);
+	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+	closedir(directory);
+	return !entry;
+}
+
 int export_main(struct invocation *invocation)
 {
 	AUTO(client) struct client *client = NULL;
@@ -99,8 +120,7 @@ int export_main(struct invocation *invocation)
 
 	for (size_t length = strlen(folder); length > 1 && folder[length - 1] == '/';)
 		folder[--length] = '\0';
-	/* An empty directory gives way. */
-	if (access(folder, F_OK) == 0 && rmdir(folder) != 0) {
+	if (access(folder, F_OK) == 0 && !is_empty_directory(folder)) {
 		fprintf(stderr, "trainyard: %s is there already: name a new folder\n", folder);
 		return EXIT_FAILED;
 	}
@@ -200,12 +220,11 @@ static int import_report(const json_t *answer)
 /* False: the user says no. */
 static bool agreed(const struct client *client, const char *folder)
 {
-	char answer[8] = "";
+	AUTO(string)
+	char *question = memory_printf("Remove all jobs, logs and objects of %s, and put those of %s there?", client_endpoint(client),
+				       folder);
 
-	printf("Remove all jobs, logs and objects of %s, and put those of %s there? [y/N] ",
-	       client_endpoint(client), folder);
-	fflush(stdout);
-	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+	return terminal_agrees(question);
 }
 
 int import_main(struct invocation *invocation)

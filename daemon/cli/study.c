@@ -173,9 +173,9 @@ static void study_plot(struct text *text, const json_t *study)
 		return;
 	text_putc(text, '\n');
 	text_one_line(text, metric ? metric : "", width);
-	text_printf(text, "\n%s%s● measured  ★ best  ─ best so far%s%s\n", drawn.data,
-		    terminal_style(stdout, STYLE_DIM), believes ? "  ○┊ the model's belief" : "",
-		    terminal_style(stdout, STYLE_NONE));
+	text_printf(text, "\n%s%s", drawn.data, terminal_style(stdout, STYLE_DIM));
+	text_wrap(text, believes ? "● measured, ★ best, ─ best so far, ○┊ the model's belief" : "● measured, ★ best, ─ best so far", 0);
+	text_printf(text, "%s\n", terminal_style(stdout, STYLE_NONE));
 }
 
 static const struct table_column columns[] = {
@@ -290,17 +290,14 @@ static int csv_print(struct client *client, const json_t *job)
 
 static int study_print(const struct invocation *invocation, const json_t *job, const json_t *study)
 {
-	const char *form = invocation_value(invocation, "output");
 	struct text text AUTO_TEXT = { 0 };
 
-	if (form && strcmp(form, "json") == 0) {
-		json_write(&text, study);
-		text_putc(&text, '\n');
-	} else if (form && strcmp(form, "name") == 0) {
+	if (invocation_prints(invocation, "json"))
+		return json_print(study);
+	if (invocation_prints(invocation, "name"))
 		text_printf(&text, "%s\n", json_text_at(study, "name"));
-	} else {
+	else
 		study_write(&text, job, study, invocation_flag(invocation, "all"));
-	}
 	return main_output(&text);
 }
 
@@ -321,7 +318,7 @@ static int study_watch(const struct invocation *invocation, struct client *clien
 			return exit_code;
 		if (study_ask(client, job, &study, &err))
 			return ask_failure(client, &err);
-		study_write(&text, job, study, false);
+		study_write(&text, job, study, invocation_flag(invocation, "all"));
 		if (!last.data || strcmp(last.data, text.data) != 0) {
 			text_clear(&last);
 			text_puts(&last, text.data);

@@ -160,9 +160,9 @@ void text_one_line(struct text *text, const char *reported, unsigned most)
 	text_puts(text, "…");
 }
 
-void text_wrap(struct text *text, const char *reported, unsigned indent)
+/* @width 0: never wraps. */
+static void words_wrap(struct text *text, const char *reported, unsigned indent, unsigned width)
 {
-	const unsigned width = terminal_width(stdout);
 	unsigned column = indent;
 
 	while (*reported) {
@@ -188,6 +188,34 @@ void text_wrap(struct text *text, const char *reported, unsigned indent)
 			column = indent;
 		}
 	}
+}
+
+void text_wrap(struct text *text, const char *reported, unsigned indent)
+{
+	words_wrap(text, reported, indent, terminal_width(stdout));
+}
+
+void error_line_print(const char *words)
+{
+	const unsigned width = terminal_width(stderr);
+	AUTO(string) char *line = memory_printf("trainyard: %s", words);
+	struct text wrapped AUTO_TEXT = { 0 };
+
+	if (width)
+		words_wrap(&wrapped, line, 0, width);
+	fprintf(stderr, "%s\n", width ? wrapped.data : line);
+}
+
+bool terminal_agrees(const char *question)
+{
+	AUTO(string) char *line = memory_printf("%s [y/N]", question);
+	struct text wrapped AUTO_TEXT = { 0 };
+	char answer[8] = "";
+
+	text_wrap(&wrapped, line, 0);
+	printf("%s ", wrapped.data);
+	fflush(stdout);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
 void screen_draw(struct text *text)

@@ -44,6 +44,12 @@ void text_one_line(struct text *text, const char *reported, unsigned most);
  * line ends in @reported stay. */
 void text_wrap(struct text *text, const char *reported, unsigned indent);
 
+/* Prints "trainyard: WORDS" on stderr; on a terminal wrapped to its width, and without control characters. */
+void error_line_print(const char *words);
+
+/* Asks the user on the terminal; returns false unless the answer is yes. */
+bool terminal_agrees(const char *question);
+
 /* Clears the terminal on stdout and prints as much of @text as fits on it; without a terminal, prints all of @text. */
 void screen_draw(struct text *text);
 

@@ -127,16 +127,12 @@ static int verb_run(const struct verb *verb, const char *const *arguments)
 static void unknown_refuse(const char *word, struct error *err)
 {
 	struct nearest nearest = { .wanted = word }, options = { 0 };
-	struct text names AUTO_TEXT = { 0 };
 	char hint[NEAREST_HINT_SIZE];
 	const struct verb *verb;
 
-	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
-		if (!verb->summary)
-			continue;
-		nearest_look(&nearest, verb->name);
-		text_printf(&names, "%s%s", names.length ? ", " : "", verb->name);
-	}
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
+		if (verb->summary)
+			nearest_look(&nearest, verb->name);
 	if (strncmp(word, "--", 2) == 0) {
 		options.wanted = word + 2;
 		nearest_look(&options, "help");
@@ -149,8 +145,7 @@ static void unknown_refuse(const char *word, struct error *err)
 		error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 			  "\"%s\" is an option, where a command is expected: trainyard serve %s", word, word);
 	else
-		error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown command \"%s\"; there are %s%s", word,
-			  names.data, nearest_hint(&nearest, "", hint));
+		error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown command \"%s\"%s", word, nearest_hint(&nearest, "", hint));
 }
 
 int verbs_main(const char *const *arguments)

@@ -47,8 +47,8 @@ def open_place():
 # ---- names ----
 
 @pytest.mark.parametrize("words,told", [
-    (["serv"], r'unknown command "serv"; there are exec, start, [a-z, ]+, version; did you mean serve\?'),
-    (["frobnicate"], r'unknown command "frobnicate"; there are exec, start, [a-z, ]+, version'),
+    (["serv"], r'unknown command "serv"; did you mean serve\?'),
+    (["frobnicate"], r'unknown command "frobnicate"'),
     (["--versoin"], r'unknown option "--versoin"; did you mean --version\?'),
     (["serve", "--gpus", "0,0"], r'--gpus: "0,0" is not auto, none, a number, or ids joined by commas, each of them once'),
     (["--listen", "127.0.0.1:0"], r'"--listen" is an option, where a command is expected: trainyard serve --listen'),
@@ -56,7 +56,11 @@ def open_place():
     (["env", "--shel", "sh"], r'unknown option "--shel"; did you mean --shell\?'),
     (["clean", "--listen", "x"], r'unknown option "--listen": it is one of serve and env'),
     (["serve", "--log-level", "inf"], r'--log-level: "inf" is not one of error, warning, info, debug; did you mean info\?'),
-    (["help", "serv"], r'unknown command "serv"; there are .*; did you mean serve\?'),
+    (["help", "serv"], r'unknown command "serv"; did you mean serve\?'),
+    (["serve", "--max-jobs", "1"], r'unknown option "--max-jobs"; did you mean --max-active-jobs\?'),
+    (["run", "image", "ls"], r'unexpected argument "ls"; -- comes before the words that are passed on'),
+    (["jobs", "-o", "yaml"], r'--output: "yaml" is not one of table, json, name'),
+    (["fault", "ls", "1"], r'unexpected argument "1"'),
     (["completion", "bahs"], r'"bahs" is not one of bash, zsh, fish; did you mean bash\?'),
     (["fault", "ad"], r'"ad" is not one of add, ls, rm; did you mean add\?'),
     (["clock", "advanc", "1s"], r'"advanc" is not advance; did you mean advance\?'),

@@ -7,6 +7,7 @@ import pytest
 
 from support.daemon import script
 from support.engine import IMAGE, NO_ENGINE
+from support.marks import long
 from support.storage import Storage
 from support.verbs import verb
 from support.vertex import DEFINITIONS, Vertex, pipeline, tuning_job
@@ -19,7 +20,7 @@ def last_part(name):
     return name.rsplit("/", 1)[1]
 
 
-@pytest.mark.parametrize("api", ["vertex", "ml"])
+@pytest.mark.parametrize("api", [long("vertex"), "ml"])
 def test_rerun_is_the_same_job_with_changes(yard, api):
     """Broken: body_change() without the arguments: the new job said what the old one had."""
     name = f"again_{api}"

@@ -232,6 +232,7 @@ TEST(a_name_that_is_nearly_one_is_told_with_that_one)
 		{ "--Listen=x", "unknown option \"--Listen\"; did you mean --listen?" },
 		{ "--stop_grace", "unknown option \"--stop_grace\"; did you mean --stop-grace?" },
 		{ "--max-containres", "unknown option \"--max-containres\"; did you mean --max-containers?" },
+		{ "--max-jobs", "unknown option \"--max-jobs\"; did you mean --max-active-jobs?" },
 		{ "--token", "unknown option \"--token\"; did you mean --token-file?" },
 		{ "-listen", "unexpected argument \"-listen\"; did you mean --listen?" },
 		{ "offline", "unexpected argument \"offline\"; did you mean --offline?" },

@@ -37,6 +37,17 @@ static void the_least_is_the_best_of_what_is_minimized(void **state)
 	assert_non_null(strstr(text.data, "1 ┤★────────────\n"));
 }
 
+/* Broken: row_write() that writes the rest of an inexact range: -5e-05. */
+static void a_label_has_no_digits_that_cannot_be_seen(void **state)
+{
+	static const struct plot_point around[] = { { -3.0001, NAN, NAN }, { 3, NAN, NAN } };
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)state;
+	plot_write(&text, around, COUNT_OF(around), true, 40, 3);
+	assert_non_null(strstr(text.data, "\n         0 ┤"));
+}
+
 static void nothing_is_drawn_of_nothing(void **state)
 {
 	static const struct plot_point unknown[] = { { NAN, NAN, NAN }, { INFINITY, NAN, NAN } };
@@ -71,6 +82,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_drawn_with_the_best_so_far),
 		cmocka_unit_test(the_least_is_the_best_of_what_is_minimized),
+		cmocka_unit_test(a_label_has_no_digits_that_cannot_be_seen),
 		cmocka_unit_test(nothing_is_drawn_of_nothing),
 		cmocka_unit_test(many_trials_share_columns),
 	};
