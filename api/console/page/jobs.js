@@ -77,7 +77,7 @@ const columns = (cancel) => [
 	{title: "Created", key: "age", width: "clamp(64px, 10vw, 104px)", number: true, cell: (job) => ago(job.createTime, Date.now()), sort: (job) => job.created},
 	{title: "Ran for", key: "duration", width: "80px", class: "middle", number: true, cell: (job) => (lasted(job) < 0 ? "" : duration(lasted(job))), sort: lasted},
 	{title: "Replicas", key: "replicas", width: "64px", class: "wide", number: true, cell: (job) => String(job.replicaCount ?? ""), sort: (job) => job.replicaCount ?? 0},
-	{title: "GPUs", key: "gpus", width: "48px", class: "wide", number: true, cell: (job) => String(job.gpuCount ?? ""), sort: (job) => job.gpuCount ?? 0},
+	{title: "GPUs", key: "gpus", width: "48px", class: "wide", number: true, optional: true, cell: (job) => String(job.gpuCount ?? ""), sort: (job) => job.gpuCount ?? 0},
 	{title: "", label: "What can be done", key: "do", width: "72px", class: "middle", number: true, sort: () => 0, cell: (job) => (OPEN.includes(job.state) && job.state !== "CANCELLING"
 		? el("button", {class: "danger small", "aria-label": `Cancel ${job.displayName ?? job.short}`, on: {click: () => cancel(job)}}, "Cancel") : "")},
 ];

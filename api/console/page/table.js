@@ -5,7 +5,7 @@ import {el, swap} from "./dom.js";
 const ROW = 48, BESIDE = 6; // pixels; rows kept above and below the view
 const AT = "row-at"; // the id of the row that the keys are at: a page has one table
 
-// columns: [{title, key, width, class, number, cell(row), sort(row)}]; without a title: {label}, and no sorting. open(row): Enter, or a click. Rows have an id.
+// columns: [{title, key, width, class, number, cell(row), sort(row)}]; without a title: {label}, and no sorting. optional: left out while sort() of all rows is 0. open(row): Enter, or a click. Rows have an id.
 export class Table {
 	constructor(columns, {label, open, sorted}) {
 		this.columns = columns;
@@ -51,11 +51,25 @@ export class Table {
 		const {key, down} = this.sorted, column = this.columns.find((each) => each.key === key), sign = down ? -1 : 1;
 
 		this.all = rows;
+		this.#leaveOut(rows);
 		this.rows = rows.map((row) => [column.sort(row), row]).sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, row]) => row);
 		this.columns.forEach((each, i) => this.heads[i].setAttribute("aria-sort", each.key !== key ? "none" : down ? "descending" : "ascending"));
 		this.node.setAttribute("aria-rowcount", this.rows.length + 1);
 		this.space.style.height = `${this.rows.length * ROW}px`;
 		this.#draw();
+	}
+
+	#leaveOut(rows) {
+		const before = this.columns.map((each) => each.gone);
+
+		this.columns.forEach((each, i) => {
+			each.gone = Boolean(each.optional) && rows.every((row) => !each.sort(row));
+			this.heads[i].hidden = each.gone;
+		});
+		if (this.columns.some((each, i) => each.gone !== before[i])) {
+			this.refresh();
+			this.#layout();
+		}
 	}
 
 	#draw() {
@@ -93,7 +107,7 @@ export class Table {
 
 	#row(row) {
 		return el("div", {class: "trow", role: "row", "data-id": row.id, on: {click: (event) => event.target.closest("a, button") || this.open(row)}},
-			this.columns.map((column) => el("div", {class: `cell ${column.class ?? ""} ${column.number ? "number" : ""}`, role: "gridcell"}, column.cell(row))));
+			this.columns.map((column) => el("div", {class: `cell ${column.class ?? ""} ${column.number ? "number" : ""}`, role: "gridcell", hidden: column.gone}, column.cell(row))));
 	}
 
 	// Makes the cells of all rows that are seen anew: what they tell of the time goes on.
