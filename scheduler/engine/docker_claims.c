@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_claims.h"
 
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_claims_seen.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_emit.h"
@@ -68,17 +68,6 @@ void claims_free(struct claims *claims)
 	json_decref(claims->creations);
 	json_decref(claims->lost);
 	free(claims);
-}
-
-/* Ids of GPUs are longer than a volume's name may be, and have other characters. */
-static json_t *claim_name(const char *instance, const char *device)
-{
-	unsigned char hash[crypto_generichash_BYTES_MIN];
-	char hex[2 * sizeof(hash) + 1];
-
-	crypto_generichash(hash, sizeof(hash), (const unsigned char *)device, strlen(device), NULL, 0);
-	sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
-	return json_sprintf("ty-%.32s-gpu-%s", instance, hex);
 }
 
 /* ---- a round ---- */
@@ -278,66 +267,6 @@ static void peer_ask(struct claims *claims)
 
 /* ---- weighing what was seen ---- */
 
-static const char *label_of(const json_t *object, const char *name)
-{
-	return json_text_at(json_object_get(object, "Labels"), name);
-}
-
-/* The other instance with the object; NULL: it is this instance's, or no instance's. */
-static const char *stranger_of(const struct claims *claims, const json_t *object)
-{
-	const char *instance = label_of(object, "trainyard.instance");
-
-	return instance && instance_valid(instance) && strcmp(instance, claims->docker->instance) != 0 ? instance
-												       : NULL;
-}
-
-/* Whether the volume is the claim of @device by @instance. */
-static bool volume_claims(const json_t *volume, const char *instance, const char *device)
-{
-	const char *name = json_text_at(volume, "Name"), *claimed = label_of(volume, DOCKER_LABEL_GPUS);
-	AUTO(json) json_t *own = claim_name(instance, device);
-
-	return name && claimed && strcmp(claimed, device) == 0 && strcmp(name, json_string_value(own)) == 0;
-}
-
-static bool is_claimed_here(const struct claims *claims, const char *device)
-{
-	const json_t *volume;
-	size_t i;
-
-	json_array_foreach(claims->volumes, i, volume)
-		if (volume_claims(volume, claims->docker->instance, device))
-			return true;
-	return false;
-}
-
-/* Whether the comma-separated @ids have @id. */
-static bool ids_have(const char *ids, const char *id)
-{
-	const size_t length = strlen(id);
-
-	for (const char *at = ids; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-		if (strncmp(at, id, length) == 0 && (!at[length] || at[length] == ','))
-			return true;
-	return false;
-}
-
-static bool runs_elsewhere(const struct claims *claims, const char *device)
-{
-	const json_t *container;
-	size_t i;
-
-	json_array_foreach(claims->containers, i, container) {
-		const char *ids = label_of(container, DOCKER_LABEL_GPUS);
-
-		if (stranger_of(claims, container) && docker_container_is_made_here(container) && ids &&
-		    ids_have(ids, device))
-			return true;
-	}
-	return false;
-}
-
 enum contest {
 	CONTEST_NONE,
 	CONTEST_TIED,    /* by a daemon that gives way if it does not have the GPU yet */
@@ -351,12 +280,12 @@ static enum contest contest_of(struct claims *claims, const char *device)
 	const json_t *volume;
 	size_t i;
 
-	if (runs_elsewhere(claims, device))
+	if (claim_runs_elsewhere(claims->containers, claims->docker->instance, device))
 		return CONTEST_HELD;
 	json_array_foreach(claims->volumes, i, volume) {
-		const char *instance = stranger_of(claims, volume);
+		const char *instance = claim_stranger(volume, claims->docker->instance);
 
-		if (!instance || !volume_claims(volume, instance, device) ||
+		if (!instance || !claim_is_of(volume, instance, device) ||
 		    json_object_get(claims->dead, instance))
 			continue;
 		if (!json_object_get(claims->alive, instance)) {
@@ -378,12 +307,13 @@ static void removals_gather(struct claims *claims, bool withdraws)
 	size_t i, j;
 
 	json_array_foreach(claims->volumes, i, volume) {
-		const char *device = label_of(volume, DOCKER_LABEL_GPUS), *instance = stranger_of(claims, volume);
+		const char *device = claim_label(volume, DOCKER_LABEL_GPUS),
+			   *instance = claim_stranger(volume, claims->docker->instance);
 		const bool is_dead = instance && json_object_get(claims->dead, instance);
 		bool is_wanted = false;
 		json_t *wanted;
 
-		if (!device || !volume_claims(volume, instance ? instance : claims->docker->instance, device))
+		if (!device || !claim_is_of(volume, instance ? instance : claims->docker->instance, device))
 			continue;
 		json_array_foreach(claims->wanted, j, wanted)
 			is_wanted = is_wanted || strcmp(json_string_value(wanted), device) == 0;
@@ -424,7 +354,7 @@ static void weigh(struct claims *claims)
 			peer_ask(claims);
 			return;
 		}
-		if (!is_claimed_here(claims, id))
+		if (!claim_is_listed(claims->volumes, claims->docker->instance, id))
 			json_array_append(claims->creations, device);
 		tied = tied && contest != CONTEST_HELD;
 		if (contest)
