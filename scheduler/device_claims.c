@@ -20,6 +20,7 @@ struct device_claims {
 	size_t count;
 	unsigned number; /* of the last order, or of the next one if @changed */
 	bool changed;
+	bool failed; /* the last order, and the next device_claims_retry() makes a new one */
 };
 
 struct device_claims *device_claims_new(void)
@@ -117,6 +118,8 @@ void device_claims_forget(struct device_claims *claims)
 
 void device_claims_retry(struct device_claims *claims)
 {
+	if (claims->failed)
+		change(claims);
 	for (size_t i = 0; i < claims->count; i++) {
 		if (claims->items[i].state == CLAIM_OURS)
 			continue;
@@ -148,6 +151,16 @@ static bool array_has(const json_t *array, const char *text)
 	return false;
 }
 
+void device_claims_fail(struct device_claims *claims, unsigned number)
+{
+	if (number != claims->number || claims->changed)
+		return;
+	claims->failed = true;
+	for (size_t i = 0; i < claims->count; i++)
+		if (claims->items[i].state == CLAIM_OURS)
+			claims->items[i].state = CLAIM_ASKED;
+}
+
 bool device_claims_answer(struct device_claims *claims, unsigned number, const json_t *refused, bool *ret_leased)
 {
 	const bool is_partial = json_array_size(refused) > 0;
@@ -155,6 +168,7 @@ bool device_claims_answer(struct device_claims *claims, unsigned number, const j
 	*ret_leased = false;
 	if (number != claims->number || claims->changed)
 		return false;
+	claims->failed = false;
 	for (size_t i = 0; i < claims->count; i++) {
 		struct device_claim *claim = &claims->items[i];
 

@@ -35,11 +35,14 @@ void device_claims_keep(struct device_claims *claims, const struct lease *leases
 bool device_claims_have(const struct device_claims *claims, const char *device);
 /* Makes every claim uncertain: each has to be ordered again. */
 void device_claims_forget(struct device_claims *claims);
-/* Asks again for the GPUs that another instance had. */
+/* Asks again for the GPUs that another instance had, and if the last order failed. */
 void device_claims_retry(struct device_claims *claims);
 
 /* The order to give now, an array of ids that the caller frees; NULL: the last one stands. */
 json_t *device_claims_order(struct device_claims *claims, unsigned *ret_number);
+/* The order has failed: what was ours is uncertain, and claims that are not wanted may have stayed. Nothing happens if a newer
+ * order was made. */
+void device_claims_fail(struct device_claims *claims, unsigned number);
 /* The answer to an order: @refused (NULL: none) are GPUs of other instances. False: a newer order was made. *ret_leased: a
  * leased GPU is refused now that was not known to be. */
 bool device_claims_answer(struct device_claims *claims, unsigned number, const json_t *refused, bool *ret_leased);

@@ -48,6 +48,7 @@ void devices_reported(struct node *node, const struct engine_event *event)
 		return;
 	if (event->status) {
 		log_event(LOG_WARNING, "gpus-unclaimed", "error=\"%s\"", event->text);
+		device_claims_fail(node->claims, event->number);
 		devices_await(scheduler);
 		return;
 	}

@@ -33,6 +33,7 @@ struct claims {
 	bool rechecks;  /* the round claims again what was held */
 	unsigned epoch; /* the connection in which @held was claimed */
 	json_t *held;   /* an object with the ids that are claimed */
+	bool unsure;    /* the engine may have claims of this instance that are not held */
 	/* Answers of the last look; each may be NULL */
 	json_t *volumes, *containers;
 	/* Objects by other instances. alive: until when that counts; dead: since this round made its last claim */
@@ -95,6 +96,7 @@ static bool link_is_same(const struct claims *claims)
 static void round_break(struct claims *claims, const char *text)
 {
 	json_replace(&claims->lost, NULL);
+	claims->unsure = true;
 	round_end(claims, STATUS_UNAVAILABLE, text);
 }
 
@@ -112,6 +114,18 @@ static bool answer_serves(struct claims *claims, const struct http_answer *answe
 	} else {
 		round_break(claims, outcome.text);
 	}
+	return false;
+}
+
+/* The same for a removal, of which any refusal is a failure, except that there is no such claim. */
+static bool removal_serves(struct claims *claims, const struct http_answer *answer)
+{
+	struct outcome outcome;
+
+	docker_outcome(claims->docker, answer, &outcome);
+	if (link_is_same(claims) && !answer->status && (!outcome.status || answer->code == 404))
+		return true;
+	round_break(claims, outcome.text);
 	return false;
 }
 
@@ -157,10 +171,8 @@ static void removed(void *arg, const struct http_answer *answer)
 	struct claims *claims = arg;
 
 	link_watch(claims->docker, answer);
-	if (!answer->status && link_is_same(claims))
-		act(claims); /* most refusals are because it is gone already; the next look shows others */
-	else
-		round_break(claims, answer->problem);
+	if (removal_serves(claims, answer))
+		act(claims);
 }
 
 static void created(void *arg, const struct http_answer *answer)
@@ -427,6 +439,7 @@ static void look(struct claims *claims)
 {
 	char encoded[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
 
+	claims->unsure = false;
 	alive_expire(claims->alive);
 	docker_query_encode("{\"label\":[\"" DOCKER_LABEL_GPUS "\"]}", encoded, sizeof(encoded));
 	snprintf(path, sizeof(path), "/volumes?filters=%s", encoded);
@@ -457,18 +470,18 @@ static bool unwanted_drop(struct claims *claims)
 static void round_begin(struct claims *claims)
 {
 	struct docker *docker = claims->docker;
-	const bool is_first = claims->epoch != docker->link.epoch;
-
 	claims->runs = true;
 	json_replace(&claims->wanted, TAKE(claims->next));
 	claims->number = claims->next_number;
-	claims->epoch = docker->link.epoch;
 	claims->looks = claims->ties = 0;
 	json_object_clear(claims->dead);
 	json_array_clear(claims->removals);
 	json_array_clear(claims->creations);
-	if (is_first)
+	if (claims->epoch != docker->link.epoch) {
+		claims->epoch = docker->link.epoch;
+		claims->unsure = true;
 		json_object_clear(claims->held);
+	}
 	if (!link_is_up(docker)) {
 		round_break(claims, docker->link.reason);
 		return;
@@ -477,7 +490,7 @@ static void round_begin(struct claims *claims)
 		round_succeed(claims);
 		return;
 	}
-	claims->then = unwanted_drop(claims) && !is_first ? round_succeed : look;
+	claims->then = unwanted_drop(claims) && !claims->unsure ? round_succeed : look;
 	act(claims);
 }
 

@@ -116,6 +116,34 @@ static void a_second_answer_may_take_a_gpu_away(void **state)
 	assert_string_equal(ordered(claims, &number), "none");
 }
 
+/* The removal of a claim was refused. Broken: device_claims_retry() that orders nothing where nothing is wanted: the claim stayed,
+ * and no instance got the GPU; device_claims_fail() that leaves what was ours. */
+static void an_order_that_failed_is_made_again(void **state)
+{
+	AUTO(claims) struct device_claims *claims = device_claims_new();
+	unsigned number, second;
+
+	(void)state;
+	device_claims_take(claims, "0");
+	ordered(claims, &number);
+	assert_true(answer(claims, number, NULL));
+	device_claims_fail(claims, number - 1); /* of an earlier order */
+	assert_true(device_claims_have(claims, "0"));
+	device_claims_fail(claims, number);
+	assert_false(device_claims_have(claims, "0"));
+	assert_string_equal(ordered(claims, &second), "none"); /* it waits a moment */
+	device_claims_begin_walk(claims);
+	device_claims_keep(claims, NULL, 0);
+	assert_string_equal(ordered(claims, &number), "");
+	device_claims_fail(claims, number);
+	assert_string_equal(ordered(claims, &second), "none");
+	device_claims_retry(claims);
+	assert_string_equal(ordered(claims, &number), "");
+	assert_true(answer(claims, number, NULL));
+	device_claims_retry(claims);
+	assert_string_equal(ordered(claims, &number), "none");
+}
+
 /* Broken: device_claims_keep() that counts shared leases, or drops what is wanted. */
 static void what_is_neither_leased_nor_wanted_is_dropped(void **state)
 {
@@ -175,6 +203,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(a_refusal_withdraws_what_was_ordered_with_it),
 		cmocka_unit_test(a_second_answer_may_take_a_gpu_away),
 		cmocka_unit_test(what_is_neither_leased_nor_wanted_is_dropped),
+		cmocka_unit_test(an_order_that_failed_is_made_again),
 		cmocka_unit_test(leased_gpus_are_ordered_again),
 	};
 
