@@ -379,10 +379,9 @@ static enum status place(struct walk *walk, const struct job_run *run, unsigned 
 		const enum status rc =
 			fleet_place(&walk->fleet, run->plan, &assignment, ret_nodes, ret_shortage, err);
 
-		if (rc && *ret_shortage == SHORTAGE_DEVICES && walk->devices_held) {
-			walk->admission->claims_short = true;
+		walk->admission->claims_short = walk->admission->claims_short || (rc && walk->devices_held);
+		if (rc && *ret_shortage == SHORTAGE_DEVICES && walk->devices_held)
 			error_text_join(err, " ", "GPUs are held by another trainyard on this engine.");
-		}
 		if (rc)
 			return rc;
 		switch (devices_claim(walk, assignment)) {

@@ -109,6 +109,14 @@ bool device_claims_have(const struct device_claims *claims, const char *device)
 	return claim && claim->state == CLAIM_OURS;
 }
 
+bool device_claims_are_short(const struct device_claims *claims)
+{
+	for (size_t i = 0; i < claims->count; i++)
+		if (claims->items[i].leased && claims->items[i].state == CLAIM_REFUSED)
+			return true;
+	return false;
+}
+
 void device_claims_forget(struct device_claims *claims)
 {
 	for (size_t i = 0; i < claims->count; i++)

@@ -33,6 +33,8 @@ enum claim device_claims_take(struct device_claims *claims, const char *device);
 void device_claims_keep(struct device_claims *claims, const struct lease *leases, size_t count);
 /* Whether this daemon has the GPU now. */
 bool device_claims_have(const struct device_claims *claims, const char *device);
+/* Whether another instance has a leased GPU. */
+bool device_claims_are_short(const struct device_claims *claims);
 /* Makes every claim uncertain: each has to be ordered again. */
 void device_claims_forget(struct device_claims *claims);
 /* Asks again for the GPUs that another instance had, and if the last order failed. */

@@ -57,7 +57,8 @@ void devices_reported(struct node *node, const struct engine_event *event)
 	if (is_lost)
 		log_event(LOG_WARNING, "gpu-lost", "hint=\"%s\"",
 			  "another trainyard on this engine has it, while a job of this one waits for it");
-	if (json_array_size(event->devices))
+	/* Jobs without leases try the other GPUs first; their walk tells when there is none left. */
+	if (device_claims_are_short(node->claims))
 		devices_await(scheduler);
 	jobs_touch(node, is_lost);
 	scheduler->queue_stirred = true;

@@ -4,6 +4,9 @@
 
 #include "daemon/base/json.h"
 #include "scheduler/device_claims.h"
+#include "scheduler/engine/engine.h"
+#include "scheduler/observe_devices.h"
+#include "scheduler/scheduler_state.h"
 #include "tests/unit/testing.h"
 
 DEFINE_AUTO(claims, struct device_claims *, device_claims_free)
@@ -195,6 +198,28 @@ static void leased_gpus_are_ordered_again(void **state)
 	assert_string_equal(ordered(claims, &number), "1");
 }
 
+/* Of an engine that is slow. Broken: devices_reported() that asks again after every refusal: each second the search began again
+ * with the first GPU, and did not get to one that was free. */
+static void a_refusal_alone_does_not_begin_the_search_again(void **state)
+{
+	AUTO(claims) struct device_claims *claims = device_claims_new();
+	AUTO(json) json_t *refused = json_pack("[s]", "0");
+	const struct lease lease = lease_of("0", false);
+	struct scheduler scheduler = { .reconciler.clock = &system_clock };
+	struct node node = { .scheduler = &scheduler, .claims = claims, .state = ENGINE_LISTED };
+	struct engine_event event = { .kind = ENGINE_DEVICES_CLAIMED, .text = "", .devices = refused };
+
+	(void)state;
+	device_claims_take(claims, "0");
+	ordered(claims, &event.number);
+	devices_reported(&node, &event);
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_REFUSED);
+	assert_true(scheduler.queue_stirred && !scheduler.claims_again_us);
+	device_claims_keep(claims, &lease, 1);
+	devices_reported(&node, &event); /* an admitted job waits for it */
+	assert_true(scheduler.claims_again_us);
+}
+
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -205,6 +230,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(what_is_neither_leased_nor_wanted_is_dropped),
 		cmocka_unit_test(an_order_that_failed_is_made_again),
 		cmocka_unit_test(leased_gpus_are_ordered_again),
+		cmocka_unit_test(a_refusal_alone_does_not_begin_the_search_again),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
