@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/group_writer.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
@@ -113,17 +114,15 @@ static bool changes_commit(struct group_writer *writer, struct group_change *fir
 	return false;
 }
 
-static void changes_answer(struct group_writer *writer, struct group_change *first)
+/* Without the lock: each woken caller would wait for it while the next one is woken. */
+static void changes_answer(struct group_change *first)
 {
 	struct group_change *next;
 
-	pthread_mutex_lock(&writer->lock);
 	for (struct group_change *change = first; change; change = next) {
-		next = change->next; /* read before done is set: then the caller may free the change */
-		change->done = true;
-		pthread_cond_signal(&change->answered);
+		next = change->next; /* read first, because the answered caller may free the change */
+		sem_post(&change->answered);
 	}
-	pthread_mutex_unlock(&writer->lock);
 }
 
 /* Waits for changes and takes all of them. NULL: the writer must end. */
@@ -150,14 +149,16 @@ static void *writer_main(void *arg)
 	while ((first = changes_take(writer))) {
 		if (changes_commit(writer, first) && writer->hooks.committed)
 			writer->hooks.committed(writer->hooks.arg, first);
-		changes_answer(writer, first);
+		changes_answer(first);
 	}
 	return NULL;
 }
 
 static enum status change_make(struct group_writer *writer, struct group_change change, struct error *err)
 {
-	pthread_cond_init(&change.answered, NULL);
+	bool is_queued = false;
+
+	sem_init(&change.answered, 0, 0);
 	pthread_mutex_lock(&writer->lock);
 	if (writer->waiting == CHANGES_WAITING_MAX || writer->stopping) {
 		change.status = error_set(&change.err, STATUS_UNAVAILABLE, NULL,
@@ -168,11 +169,12 @@ static enum status change_make(struct group_writer *writer, struct group_change 
 		writer->last = &change.next;
 		if (writer->waiting++ == 0)
 			pthread_cond_signal(&writer->wanted);
-		while (!change.done)
-			pthread_cond_wait(&change.answered, &writer->lock);
+		is_queued = true;
 	}
 	pthread_mutex_unlock(&writer->lock);
-	pthread_cond_destroy(&change.answered);
+	while (is_queued && sem_wait(&change.answered) != 0)
+		; /* interrupted by a signal */
+	sem_destroy(&change.answered);
 	if (!change.status)
 		return STATUS_OK;
 	change.err.status = change.status;

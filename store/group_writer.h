@@ -5,7 +5,7 @@
  * Callers hand in a change and wait. The thread takes all waiting changes, runs each in a savepoint of one transaction,
  * commits, and then answers them all: many changes share one commit. A change that fails is undone alone; if the commit
  * fails, all its changes fail, and the next transaction is a new attempt. */
-#include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,8 +26,7 @@ struct group_change {
 	bool lasts; /* its commit is synced */
 	enum status status;
 	struct error err;
-	bool done;
-	pthread_cond_t answered;
+	sem_t answered;
 };
 
 /* Called on the writer's thread; each may be NULL. */
