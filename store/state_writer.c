@@ -115,24 +115,49 @@ static struct log_source *service_source(int64_t job, const char *project, const
 	});
 }
 
-static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
+/* The source of the last line that was passed. Most lines come several at a time from one job: they share a source, so
+ * that its texts are made once, and its row in logs.db is looked for once. */
+struct last_source {
+	struct log_source *source; /* NULL: none yet */
+	int64_t job;
+	unsigned trial;
+	enum job_state ended_as;
+};
+
+static void last_source_deinit(struct last_source *last)
 {
-	struct log_source *source =
-		service_source(sqlite3_column_int64(row, 1), column_text(row, 5), column_text(row, 6),
-			       (unsigned)sqlite3_column_int(row, 7), sqlite3_column_int(row, 9) ? "" : NULL,
-			       (enum job_state)sqlite3_column_int(row, 8));
+	log_source_unref(last->source);
+}
+#define AUTO_LAST_SOURCE __attribute__((cleanup(last_source_deinit)))
+
+/* Returns the source of the line in @row; borrowed from @last. */
+static struct log_source *row_source(sqlite3_stmt *row, struct last_source *last)
+{
+	const int64_t job = sqlite3_column_int64(row, 1);
+	const unsigned trial = (unsigned)sqlite3_column_int(row, 7);
+	const enum job_state ended_as = (enum job_state)sqlite3_column_int(row, 8);
+
+	if (last->source && last->job == job && last->trial == trial && last->ended_as == ended_as)
+		return last->source;
+	last_source_deinit(last);
+	*last = (struct last_source){ service_source(job, column_text(row, 5), column_text(row, 6), trial,
+						     sqlite3_column_int(row, 9) ? "" : NULL, ended_as),
+				      job, trial, ended_as };
+	return last->source;
+}
+
+static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row, struct last_source *last)
+{
 	struct log_record record = {
-		.source = source,
+		.source = row_source(row, last),
 		.severity = sqlite3_column_int(row, 2),
 		.time_ns = sqlite3_column_int64(row, 3),
 		.kind = LOG_TEXT,
 		.payload = column_text(row, 4),
 		.payload_length = (size_t)sqlite3_column_bytes(row, 4),
 	};
-	bool taken = logs_writer_offer_line(writer->logs, &record, sqlite3_column_int64(row, 0));
 
-	log_source_unref(source);
-	return taken;
+	return logs_writer_offer_line(writer->logs, &record, sqlite3_column_int64(row, 0));
 }
 
 /* Passes newly committed lines to the logs. Lines that the logs cannot take now are passed after the next commit, in
@@ -140,12 +165,13 @@ static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 static void outbox_hand_over(struct state_writer *writer)
 {
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(writer->connection, OUTBOX_AFTER);
+	struct last_source last AUTO_LAST_SOURCE = { 0 };
 	int code;
 
 	writer->is_behind = true;
 	bind_int(rows, ":after", writer->handed);
 	while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
-		if (!line_hand_over(writer, rows))
+		if (!line_hand_over(writer, rows, &last))
 			return;
 		writer->handed = sqlite3_column_int64(rows, 0);
 	}
