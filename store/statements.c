@@ -152,6 +152,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " announced = CASE WHEN :announces THEN attempt ELSE announced END,"
 			  " version = version + :changes, updated_us = CASE WHEN :changes THEN max(:now, updated_us) ELSE updated_us END"
 			  " WHERE id = :id AND state = :from AND (:decides = 0 OR verdict = 0)" },
+	[JOB_IS_IN_STATE] = { ON(STATE_WRITER), "SELECT 1 FROM job WHERE id = :id AND state = :from" },
 	[JOB_UNFINISHED] = { ON(STATE_READER),
 			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE " JOB_IS_UNFINISHED " ORDER BY id" },
 	[JOB_ATTENDED] = { ON(STATE_READER), "SELECT " JOB_COLUMNS ", 0 FROM job WHERE " JOB_IS_UNFINISHED

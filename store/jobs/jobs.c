@@ -182,11 +182,17 @@ struct application {
 	size_t count;
 };
 
-static bool touches_row(const struct job_change *change)
+/* Whether clients see another version of the job. */
+static bool makes_version(const struct job_change *change)
 {
 	return change->to != change->from || change->started_us || change->running_us || change->ended_us ||
 	       change->error_message || change->output || change->assignment || change->decides ||
 	       change->retries || change->tears_down;
+}
+
+bool job_change_has_row(const struct job_change *change)
+{
+	return makes_version(change) || change->announces;
 }
 
 static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
@@ -211,7 +217,32 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 		bind_int(advance, ":torn_down", change->tears_down && !change->retries);
 	bind_int(advance, ":announces", change->announces);
 	bind_int(advance, ":verdict_code", change->decides ? change->outcome_code : 0);
-	bind_int(advance, ":changes", touches_row(change));
+	bind_int(advance, ":changes", makes_version(change));
+}
+
+static enum status row_advance(struct change_scope *scope, const struct job_change *change, bool *ret_applied,
+			       struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *advance = connection_statement(scope->connection, JOB_ADVANCE);
+	enum status rc;
+
+	change_bind(advance, change);
+	bind_int(advance, ":now", scope->now_ns / 1000);
+	rc = statement_run(advance, err);
+	*ret_applied = !rc && sqlite3_changes(scope->connection->db) == 1;
+	return rc;
+}
+
+/* For a change that adds only lines and journal rows: an UPDATE would write the row and six entries of indexes anew. */
+static enum status row_look(struct change_scope *scope, const struct job_change *change, bool *ret_applied,
+			    struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *look = connection_statement(scope->connection, JOB_IS_IN_STATE);
+
+	bind_int(look, ":id", change->job);
+	bind_int(look, ":from", change->from);
+	job_touch(scope, change->job);
+	return statement_step(look, ret_applied, err);
 }
 
 /* The journal rows of a change: its reasons, then the change itself. */
@@ -232,7 +263,6 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 	struct application *application = arg;
 
 	for (size_t i = 0; i < application->count; i++) {
-		AUTO(statement) sqlite3_stmt *advance = connection_statement(scope->connection, JOB_ADVANCE);
 		struct job_change *change = &application->changes[i];
 		bool stand = true;
 		enum status rc = fault_injections_stand(scope, change->injections, change->injection_count,
@@ -242,12 +272,10 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 			return rc;
 		if (!stand)
 			continue;
-		change_bind(advance, change);
-		bind_int(advance, ":now", scope->now_ns / 1000);
-		rc = statement_run(advance, err);
+		rc = job_change_has_row(change) ? row_advance(scope, change, &change->applied, err)
+						: row_look(scope, change, &change->applied, err);
 		if (rc)
 			return rc;
-		change->applied = sqlite3_changes(scope->connection->db) == 1;
 		if (!change->applied)
 			continue;
 		if (change->returns_leases)

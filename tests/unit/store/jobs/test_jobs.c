@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <sqlite3.h>
 
 #include "store/jobs/faults.h"
 #include "store/jobs/journal.h"
@@ -115,6 +116,40 @@ static void each_edge_is_legal_or_refused(void **state)
 			job_free(job);
 		}
 	}
+}
+
+/* Refuses each UPDATE of a job's row from now on. */
+static void rows_freeze(const struct bench *bench)
+{
+	static const char sql[] = "CREATE TRIGGER frozen BEFORE UPDATE ON job BEGIN SELECT RAISE(ABORT, ''); END";
+	char path[128];
+	sqlite3 *db = NULL;
+
+	snprintf(path, sizeof(path), "%s/state.db", bench->dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+/* Broken: JOB_ADVANCE for each change. */
+static void a_change_of_lines_alone_leaves_the_row(void **state)
+{
+	BENCH(state);
+	struct service_line line = { SEVERITY_INFO, "waiting" };
+	struct job_change changes[] = {
+		{ .from = JOB_QUEUED, .to = JOB_QUEUED, .lines = &line, .line_count = 1 },
+		{ .from = JOB_RUNNING, .to = JOB_RUNNING, .lines = &line, .line_count = 1 },
+	};
+	struct job_change step = { .from = JOB_QUEUED, .to = JOB_PREPARING };
+
+	changes[0].job = changes[1].job = step.job = job_add(bench, "a");
+	rows_freeze(bench);
+	assert_int_equal(job_apply(bench->store, changes, 2, &bench->err), STATUS_OK);
+	assert_true(changes[0].applied);
+	assert_false(changes[1].applied); /* it is in another state */
+	log_flush(bench->store, NULL);
+	assert_logs(bench, "", "waiting");
+	assert_int_not_equal(job_apply(bench->store, &step, 1, NULL), STATUS_OK);
 }
 
 static void a_late_step_is_not_applied(void **state)
@@ -545,6 +580,7 @@ static int TEST_MAIN(void)
 		WITH_BENCH(an_id_is_given_once),
 		WITH_BENCH(no_job_is_taken_once_jobs_end),
 		WITH_BENCH(each_edge_is_legal_or_refused),
+		WITH_BENCH(a_change_of_lines_alone_leaves_the_row),
 		WITH_BENCH(a_late_step_is_not_applied),
 		WITH_BENCH(a_injection_whose_rule_was_taken_back_is_not_applied),
 		WITH_BENCH(one_illegal_step_refuses_the_whole_call),
