@@ -30,8 +30,11 @@ struct rules {
 enum { JOB_ID_BYTES_MAX = 128 };
 static inline bool is_job_id(const char *text)
 {
-	return strnlen(text, JOB_ID_BYTES_MAX + 1) <= JOB_ID_BYTES_MAX &&
-	       text_matches(text, "[A-Za-z][A-Za-z0-9_]*");
+	static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	const size_t length = strnlen(text, JOB_ID_BYTES_MAX + 1);
+
+	return length <= JOB_ID_BYTES_MAX && strspn(text, characters) == length && *text &&
+	       !strchr("0123456789_", *text);
 }
 
 void rules_check_cluster(struct rules *rules);
