@@ -450,8 +450,17 @@ const struct statement statements[STATEMENT_COUNT] = {
 						" metageneration = metageneration + 1 WHERE id = :id" },
 	[BUCKET_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM bucket WHERE id = :id" },
 	[BUCKET_HOLDS] = { ON(OBJECTS_WRITER), "SELECT 1 FROM object WHERE bucket = :bucket LIMIT 1" },
-	[OBJECT_BY_NAME] = { ON_OBJECTS, "SELECT " OBJECT_COLUMNS
-					 " FROM object WHERE bucket = :bucket AND name = :name" },
+	/* One row for each bucket that exists; without an object of this name, its columns are null. */
+	[OBJECT_BY_NAME] = { ON_OBJECTS, "SELECT " OBJECT_COLUMNS ", holder FROM"
+					 " (SELECT id AS holder FROM bucket WHERE name = :bucket)"
+					 " LEFT JOIN object ON bucket = holder AND name = :name" },
+	/* The object of this name, and the first one whose name is not before the name with a slash. */
+	[OBJECT_VIEW] = { ON(OBJECTS_READER),
+			   "SELECT " OBJECT_COLUMNS " FROM object"
+			   " WHERE bucket = (SELECT id FROM bucket WHERE name = :bucket) AND name = :name"
+			   " UNION ALL SELECT * FROM (SELECT " OBJECT_COLUMNS " FROM object"
+			   " WHERE bucket = (SELECT id FROM bucket WHERE name = :bucket) AND name >= :name || '/'"
+			   " ORDER BY name LIMIT 1)" },
 	[OBJECTS_FROM] = { ON(OBJECTS_READER), "SELECT " OBJECT_COLUMNS " FROM object"
 					       " WHERE bucket = :bucket AND name >= :from ORDER BY name" },
 	[OBJECT_PUT] = { ON(OBJECTS_WRITER),

@@ -35,42 +35,25 @@ int gcs_errno_of(enum status status)
 
 /* ---- one name ---- */
 
-/* Reads a bucket or a directory. *ret_found: some object begins with @prefix. The time is that of the object named
- * @prefix, if there is one, else index->begun_ns. */
-static int directory_look(const struct gcs_index *index, const char *bucket, const char *prefix,
-			  bool *ret_found, struct gcs_facts *ret_facts)
-{
-	struct object_page page AUTO_OBJECT_PAGE = { 0 };
-	const struct object_query query = { .bucket = bucket, .prefix = prefix, .most = 1 };
-	enum status rc = object_list(index->objects, &query, &page, NULL);
-
-	*ret_found = !rc && page.count > 0;
-	if (!*ret_found)
-		return rc == STATUS_NOT_FOUND ? 0 : gcs_errno_of(rc);
-	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_ns = index->begun_ns };
-	if (strcmp(page.objects[0].name, prefix) == 0)
-		ret_facts->modified_ns = page.objects[0].updated_us * NS_PER_US;
-	return 0;
-}
-
+/* A directory has the time of the object whose name ends with a slash, if there is one. */
 static int entry_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts)
 {
-	struct object object AUTO_OBJECT = { 0 };
-	char prefix[GCS_OBJECT_SIZE];
-	bool has_directory;
-	enum status rc;
-	int problem;
+	struct object_view view AUTO_OBJECT_VIEW = { 0 };
+	enum status rc = object_view_get(index->objects, path->bucket, path->object, &view, NULL);
 
-	gcs_path_prefix(path, prefix);
-	problem = directory_look(index, path->bucket, prefix, &has_directory, ret_facts);
-	if (problem)
-		return problem;
-	if (has_directory != path->is_twin)
-		return path->is_twin ? -ENOENT : 0;
-	rc = object_get(index->objects, path->bucket, path->object, 0, &object, NULL);
-	if (!rc)
-		*ret_facts = gcs_facts_of(&object);
-	return gcs_errno_of(rc);
+	if (rc)
+		return gcs_errno_of(rc);
+	if (view.is_directory && !path->is_twin) {
+		*ret_facts = (struct gcs_facts){
+			.is_directory = true,
+			.modified_ns = view.directory_us ? view.directory_us * NS_PER_US : index->begun_ns,
+		};
+		return 0;
+	}
+	if (!view.is_object || view.is_directory != path->is_twin)
+		return -ENOENT;
+	*ret_facts = gcs_facts_of(&view.object);
+	return 0;
 }
 
 static int bucket_look(const struct gcs_index *index, const char *name, struct gcs_facts *ret_facts)
@@ -193,16 +176,19 @@ static int by_text(const void *a, const void *b)
 static int twin_look(const struct gcs_listing *listing, const struct object_page *page, const char *object,
 		     bool *ret_twin)
 {
+	struct object_view view AUTO_OBJECT_VIEW = { 0 };
 	char directory[GCS_OBJECT_SIZE];
 	const char *key = directory;
-	struct gcs_facts facts;
+	enum status rc;
 
 	snprintf(directory, sizeof(directory), "%.*s/", GCS_OBJECT_SIZE - 2, object);
 	*ret_twin = page->prefix_count > 0 &&
 		    bsearch(&key, page->prefixes, page->prefix_count, sizeof(*page->prefixes), by_text);
 	if (*ret_twin || !page->next || strcmp(directory, page->next) <= 0)
 		return 0;
-	return directory_look(listing->index, listing->bucket, directory, ret_twin, &facts);
+	rc = object_view_get(listing->index->objects, listing->bucket, object, &view, NULL);
+	*ret_twin = !rc && view.is_directory;
+	return gcs_errno_of(rc);
 }
 
 static int object_add(struct gcs_listing *listing, const struct object_page *page,

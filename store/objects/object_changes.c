@@ -35,6 +35,33 @@ enum status object_get(struct objects *objects, const char *bucket, const char *
 	return STATUS_OK;
 }
 
+void object_view_deinit(struct object_view *view)
+{
+	object_deinit(&view->object);
+}
+
+enum status object_view_get(struct objects *objects, const char *bucket, const char *name,
+			struct object_view *ret_view, struct error *err)
+{
+	struct object_view view AUTO_OBJECT_VIEW = { 0 };
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = objects_read(objects, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, OBJECT_VIEW);
+
+	bind_text(rows, ":bucket", bucket);
+	bind_text(rows, ":name", name);
+	while (statement_next(rows, &rc, err))
+		rc = object_view_add(&view, rows, bucket, name, err);
+	if (rc)
+		return rc;
+	*ret_view = view;
+	view = (struct object_view){ 0 };
+	return STATUS_OK;
+}
+
 /* The object that a change is about, when the conditions hold. */
 static enum status subject_get(struct connection *connection, const struct object_change *change,
 			       struct object_row *ret_row, struct error *err)

@@ -21,6 +21,7 @@ enum {
 	COLUMN_MD5,
 	COLUMN_COMPONENT_COUNT,
 	COLUMN_BLOB,
+	COLUMN_HOLDER, /* of OBJECT_BY_NAME only: the bucket */
 };
 
 void object_deinit(struct object *object)
@@ -75,17 +76,21 @@ enum status object_not_found(const char *bucket, const char *name, struct error 
 enum status object_row_find(struct connection *connection, const char *bucket, const char *name,
 			    struct object_row *ret_row, struct error *err)
 {
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, OBJECT_BY_NAME);
 	struct object_row row = { 0 };
-	enum status rc = bucket_find(connection, bucket, &row.bucket, err);
+	bool has_bucket = false;
+	enum status rc;
 
+	bind_text(get, ":bucket", bucket);
+	bind_text(get, ":name", name);
+	rc = statement_step(get, &has_bucket, err);
+	if (!rc && !has_bucket)
+		rc = bucket_not_found(err);
 	if (rc)
 		return rc;
-	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, OBJECT_BY_NAME);
-
-	bind_int(get, ":bucket", row.bucket);
-	bind_text(get, ":name", name);
-	rc = statement_step(get, &row.found, err);
-	if (!rc && row.found)
+	row.bucket = sqlite3_column_int64(get, COLUMN_HOLDER);
+	row.found = sqlite3_column_type(get, COLUMN_NAME) != SQLITE_NULL;
+	if (row.found)
 		rc = object_row_copy(get, bucket, &row.object, &row.blob, err);
 	if (!rc)
 		*ret_row = row;
@@ -104,6 +109,25 @@ enum status object_row_get(struct connection *connection, const char *bucket, co
 		return object_not_found(bucket, name, err);
 	*ret_row = row;
 	row = (struct object_row){ 0 };
+	return STATUS_OK;
+}
+
+enum status object_view_add(struct object_view *view, sqlite3_stmt *row, const char *bucket,
+			    const char *wanted, struct error *err)
+{
+	const char *name = column_text(row, COLUMN_NAME);
+	const size_t length = strlen(wanted);
+	int64_t blob;
+
+	if (strcmp(name, wanted) == 0) {
+		view->is_object = true;
+		return object_row_copy(row, bucket, &view->object, &blob, err);
+	}
+	if (strncmp(name, wanted, length) == 0 && name[length] == '/') {
+		view->is_directory = true;
+		if (!name[length + 1])
+			view->directory_us = sqlite3_column_int64(row, COLUMN_UPDATED);
+	}
 	return STATUS_OK;
 }
 

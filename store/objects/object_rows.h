@@ -27,6 +27,9 @@ enum status object_row_find(struct connection *connection, const char *bucket, c
 /* Likewise, and NOT_FOUND with Cloud Storage's text if there is none, or it has another generation (0: any). */
 enum status object_row_get(struct connection *connection, const char *bucket, const char *name,
 			   int64_t generation, struct object_row *ret_row, struct error *err);
+/* Adds the current row of OBJECT_VIEW to what is seen of the name @wanted. */
+enum status object_view_add(struct object_view *view, sqlite3_stmt *row, const char *bucket,
+			    const char *wanted, struct error *err);
 enum status object_not_found(const char *bucket, const char *name, struct error *err);
 
 /* FAILED_PRECONDITION with Cloud Storage's text: a condition of a writing request does not hold. */

@@ -160,6 +160,19 @@ enum status object_name_check(const char *name, struct error *err);
 /* NOT_FOUND. The caller checks the conditions of reads: conditions_check(). */
 enum status object_get(struct objects *objects, const char *bucket, const char *name, int64_t generation,
 		       struct object *ret_object, struct error *err);
+/* What a file system shows for a name. */
+struct object_view {
+	bool is_object;
+	struct object object; /* if @is_object */
+	bool is_directory;    /* the names of some objects begin with the name and a slash */
+	int64_t directory_us; /* last change of the object whose name is the name and a slash; 0: there is none */
+};
+#define AUTO_OBJECT_VIEW __attribute__((cleanup(object_view_deinit)))
+void object_view_deinit(struct object_view *view);
+/* Looks for an object and for a directory in one transaction. Without the bucket there is neither. */
+enum status object_view_get(struct objects *objects, const char *bucket, const char *name,
+			struct object_view *ret_view, struct error *err);
+
 /* Replaces content type and metadata, keeps the bytes. NOT_FOUND, FAILED_PRECONDITION. */
 enum status object_update(struct objects *objects, const char *bucket, const char *name, int64_t generation,
 			  const struct conditions *conditions, const char *content_type,

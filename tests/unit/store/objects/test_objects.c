@@ -73,6 +73,38 @@ static void missing_objects_are_told_in_the_services_words(void **state)
 		STATUS_NOT_FOUND, "No such object: bucket/x");
 }
 
+/* "a!" and "a.b" are between "a" and "a/" in the order of bytes, and "a0" is behind "a/". */
+static void a_look_finds_the_object_and_the_directory_of_a_name(void **state)
+{
+	YARD(state);
+	static const struct {
+		const char *name;
+		bool is_object, is_directory;
+		int64_t directory_us;
+	} rows[] = {
+		{ "a", true, true, 0 },         { "a!", true, false, 0 },  { "a.b", true, false, 0 },
+		{ "a/b", false, true, 0 },      { "a/b/c", true, false, 0 }, { "a/x", false, false, 0 },
+		{ "a0", true, false, 0 },       { "b", false, true, START_NS / 1000 }, { "b/", true, false, 0 },
+		{ "z", false, false, 0 },
+	};
+	static const char *const names[] = { "a", "a!", "a.b", "a/b/c", "a0", "b/", "b/c" };
+	struct object_view view AUTO_OBJECT_VIEW = { 0 };
+
+	OK(object_view_get(yard->objects, "bucket", "a", &view, &yard->err)); /* there is no bucket yet */
+	assert_false(view.is_object || view.is_directory);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		text_put(yard, names[i], names[i]);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		OK(object_view_get(yard->objects, "bucket", rows[i].name, &view, &yard->err));
+		assert_int_equal(view.is_object, rows[i].is_object);
+		assert_int_equal(view.is_directory, rows[i].is_directory);
+		assert_int_equal(view.directory_us, rows[i].directory_us);
+		if (view.is_object)
+			assert_string_equal(view.object.name, rows[i].name);
+		object_view_deinit(&view);
+	}
+}
+
 static void generations_grow_even_when_the_clock_goes_back(void **state)
 {
 	YARD(state);
@@ -503,6 +535,7 @@ static int TEST_MAIN(void)
 		TEST(an_object_is_what_was_uploaded),
 		TEST(an_empty_object_is_one),
 		TEST(missing_objects_are_told_in_the_services_words),
+		TEST(a_look_finds_the_object_and_the_directory_of_a_name),
 		TEST(generations_grow_even_when_the_clock_goes_back),
 		TEST(a_promised_generation_is_kept_though_a_change_was_taken_back),
 		TEST(an_update_keeps_the_bytes),
