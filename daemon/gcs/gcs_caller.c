@@ -2,7 +2,7 @@
 #include "daemon/gcs/gcs_caller.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,27 +11,43 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NAP_US = 50 * 1000, PATH_SIZE = 40 };
+enum { NAP_US = 50 * 1000, PATH_SIZE = 40, FACTS_BYTES = 4096 };
 
-static FILE *facts_open(pid_t caller, const char *name)
+/* Reads the beginning of a file of /proc/PID, in one piece. False: there is no such process or file. */
+static bool facts_read(pid_t caller, const char *name, char ret_text[FACTS_BYTES])
 {
 	char path[PATH_SIZE];
+	ssize_t length;
+	int fd;
 
 	if (caller <= 0)
-		return NULL;
+		return false;
 	snprintf(path, sizeof(path), "/proc/%d/%s", caller, name);
-	return fopen(path, "re");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	length = read(fd, ret_text, FACTS_BYTES - 1);
+	ret_text[length > 0 ? length : 0] = '\0';
+	close(fd);
+	return true;
 }
 
-/* Returns true if the line of /proc/PID/status ("SigPnd:\t0000000000000100") shows a pending SIGKILL. */
-static bool line_tells_of_kill(const char *line)
+/* Returns true if /proc/PID/status ("SigPnd:\t0000000000000100") shows a pending SIGKILL. Its lines cannot be those of a
+ * process's name, in which the kernel escapes line feeds. */
+static bool has_pending_kill(pid_t caller)
 {
+	static const char *const lines[] = { "\nSigPnd:", "\nShdPnd:" };
 	enum { KILL_BIT = 1 << (SIGKILL - 1) };
-	uint64_t pending;
+	char text[FACTS_BYTES] = "";
+	bool has = false;
 
-	return (sscanf(line, "SigPnd: %" SCNx64, &pending) == 1 ||
-		sscanf(line, "ShdPnd: %" SCNx64, &pending) == 1) &&
-	       pending & KILL_BIT;
+	facts_read(caller, "status", text);
+	for (size_t i = 0; !has && i < sizeof(lines) / sizeof(lines[0]); i++) {
+		const char *line = strstr(text, lines[i]);
+
+		has = line && strtoull(line + strlen(lines[i]), NULL, 16) & KILL_BIT;
+	}
+	return has;
 }
 
 /* Returns true if /proc/PID/stat shows that the process is exiting; *ret_status is then its status as of waitpid().
@@ -40,16 +56,12 @@ static bool line_tells_of_kill(const char *line)
 static bool ends_read(pid_t caller, unsigned *ret_status)
 {
 	enum { FLAGS = 9, STATUS = 52, FIRST = 3, EXITING = 0x4 };
-	FILE *file = facts_open(caller, "stat");
-	char line[1024] = "", *rest = NULL, *word;
+	char text[FACTS_BYTES] = "", *rest, *word;
 	unsigned flags = 0;
 
 	*ret_status = 0;
-	if (file) {
-		if (fgets(line, sizeof(line), file))
-			rest = strrchr(line, ')');
-		fclose(file);
-	}
+	facts_read(caller, "stat", text);
+	rest = strrchr(text, ')');
 	word = rest ? strtok_r(rest + 1, " ", &rest) : NULL;
 	for (int field = FIRST; word; field++, word = strtok_r(NULL, " ", &rest)) {
 		if (field == FLAGS)
@@ -76,15 +88,7 @@ static bool is_ended_by_signal(pid_t caller)
 
 bool gcs_caller_is_killed(pid_t caller)
 {
-	FILE *file = facts_open(caller, "status");
-	char line[256];
-	bool has = false;
-
-	while (file && !has && fgets(line, sizeof(line), file))
-		has = line_tells_of_kill(line);
-	if (file)
-		fclose(file);
-	return has || is_ended_by_signal(caller);
+	return has_pending_kill(caller) || is_ended_by_signal(caller);
 }
 
 /* Checks routes, not devices: a new network device exists before it has a name and an address.
@@ -92,16 +96,13 @@ bool gcs_caller_is_killed(pid_t caller)
  * device has none */
 static bool has_no_route(pid_t caller)
 {
-	FILE *file = facts_open(caller, "net/route");
-	char line[512];
-	unsigned lines = 0;
+	char text[FACTS_BYTES];
+	const char *headings;
 
-	if (!file)
+	if (!facts_read(caller, "net/route", text))
 		return false;
-	while (lines < 2 && fgets(line, sizeof(line), file))
-		lines++;
-	fclose(file);
-	return lines < 2;
+	headings = strchr(text, '\n');
+	return !headings || !headings[1];
 }
 
 /* Returns true if a process without routes has a network namespace of its own. Only root or the same user may read

@@ -26,6 +26,7 @@ enum {
 	IDLE_MAX = 16,
 	ANSWER_MAX = 64 << 10,
 	UPLOAD_BUFFER_BYTES = 512 << 10,
+	WHOLE_BYTES = 16 << 10, /* a body up to this size is sent in one piece */
 	SILENCE_S = 60, /* a request without progress for this long is made again */
 	US_PER_S = 1000000,
 	PAUSE_US = 50 * 1000, /* until there is a daemon */
@@ -216,14 +217,36 @@ static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_o
  * URL's query if it has no memory for it. */
 #define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
 
+/* Reads a small body into @room, which curl sends in one piece with the head: as pieces, its parts would wake the daemon four
+ * times. */
+static bool body_set_whole(CURL *handle, struct request *request, char room[WHOLE_BYTES])
+{
+	const size_t size = (size_t)body_bytes(request);
+	size_t length = 0, more = 1;
+
+	while (length < size && more > 0 && more != CURL_READFUNC_ABORT) {
+		more = body_give(room + length, 1, size - length, request);
+		length += more == CURL_READFUNC_ABORT ? 0 : more;
+	}
+	return length == size && SET(POSTFIELDS, room);
+}
+
+static bool body_set(CURL *handle, struct request *request, char room[WHOLE_BYTES])
+{
+	if (!SET(POST, 1L) || !SET(POSTFIELDSIZE_LARGE, (curl_off_t)body_bytes(request)))
+		return false;
+	if (body_bytes(request) <= WHOLE_BYTES)
+		return body_set_whole(handle, request, room);
+	return SET(UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES) && SET(READFUNCTION, body_give) &&
+	       SET(READDATA, request) && SET(SEEKFUNCTION, body_seek) && SET(SEEKDATA, request);
+}
+
 static bool options_set(const struct gcs_client *client, CURL *handle, struct request *request,
-			const struct curl_slist *headers)
+			const struct curl_slist *headers, char room[WHOLE_BYTES])
 {
 	const bool has_body = strcmp(request->method, "POST") == 0 || strcmp(request->method, "PATCH") == 0;
 
-	if (has_body && !(SET(POST, 1L) && SET(POSTFIELDSIZE_LARGE, (curl_off_t)body_bytes(request)) &&
-			  SET(UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES) && SET(READFUNCTION, body_give) &&
-			  SET(READDATA, request) && SET(SEEKFUNCTION, body_seek) && SET(SEEKDATA, request)))
+	if (has_body && !body_set(handle, request, room))
 		return false;
 	return SET(UNIX_SOCKET_PATH, client->endpoint) && SET(URL, "http://gcs/") &&
 	       SET(REQUEST_TARGET, request->target.data) && SET(CUSTOMREQUEST, request->method) &&
@@ -252,12 +275,13 @@ static long try(struct gcs_client *client, struct request *request)
 {
 	CURL *handle = handle_take(client);
 	struct curl_slist *headers = headers_make(request);
+	char room[WHOLE_BYTES];
 	long status = IMPOSSIBLE;
 
 	request->sent_bytes = request->moved_bytes = 0;
 	request->moved_us = request->looked_us = request->asked_us = clock_mono_us(&system_clock);
 	text_clear(&request->answer);
-	if (handle && headers && options_set(client, handle, request, headers)) {
+	if (handle && headers && options_set(client, handle, request, headers, room)) {
 		const CURLcode code = curl_easy_perform(handle);
 
 		status = NO_ANSWER;

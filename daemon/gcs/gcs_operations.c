@@ -167,6 +167,9 @@ static int fs_open(const char *text, struct fuse_file_info *info)
 
 	if (info->flags & O_TRUNC)
 		return file_open(text, GCS_ANEW, &call, info);
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 11)
+	info->noflush = (info->flags & O_ACCMODE) == O_RDONLY; /* nothing is stored when it is closed */
+#endif
 	return file_open(text, (info->flags & O_ACCMODE) == O_RDONLY ? GCS_READ : GCS_CHANGE, &call, info);
 }
 
