@@ -224,6 +224,8 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 		return status; /* the error was reported before, with the file's name */
 	if ((code & 0xff) == SQLITE_IOERR)
 		problem = sqlite3_system_errno(db);
+	if ((code & 0xff) == SQLITE_FULL)
+		problem = ENOSPC;
 	if (!problem && status == STATUS_UNAVAILABLE)
 		problem = medium_problem(path);
 	if (!problem && access(path, R_OK | W_OK) != 0 && errno != ENOENT)
