@@ -40,6 +40,7 @@ struct walk {
 	struct fleet fleet; /* the same nodes, less what this walk's jobs were given */
 	struct walk_node *nodes;
 	bool devices_held;   /* another instance has some */
+	const char *claims_lack; /* why a node's GPUs cannot be claimed; NULL: no job wanted such GPUs */
 	json_t *taken_vcpus; /* per project: vCPUs of its running jobs and of jobs admitted in this walk */
 	bool closed;         /* no further job is admitted */
 	bool looks; /* the walk continues in a moment, when the engine has answered about free networks or claimed GPUs */
@@ -346,7 +347,7 @@ static size_t node_index(const struct walk *walk, const char *name)
 	return name ? i : 0;
 }
 
-/* Claims the assigned devices for this daemon; the fleet counts those that another instance has as held. */
+/* Claims the assigned devices for this daemon; the fleet counts those that cannot be had now as held. */
 static enum claim devices_claim(struct walk *walk, const struct assignment *assignment)
 {
 	const struct queue_view *view = walk->view;
@@ -359,13 +360,15 @@ static enum claim devices_claim(struct walk *walk, const struct assignment *assi
 		const size_t node = node_index(walk, wanted[i].node);
 		const enum claim claim = view->claim(view->arg, node, wanted[i].device);
 
-		if (claim == CLAIM_REFUSED)
+		walk->devices_held = walk->devices_held || claim == CLAIM_REFUSED;
+		if (claim == CLAIM_FAILED)
+			walk->claims_lack = view->nodes[node].claims_lack;
+		if (claim >= CLAIM_REFUSED)
 			fleet_hold(&walk->fleet, node, wanted[i].device);
 		if (claim > worst)
 			worst = claim;
 	}
 	leases_free(wanted, count);
-	walk->devices_held = walk->devices_held || worst == CLAIM_REFUSED;
 	return worst;
 }
 
@@ -382,6 +385,10 @@ static enum status place(struct walk *walk, const struct job_run *run, unsigned 
 		walk->admission->claims_short = walk->admission->claims_short || (rc && walk->devices_held);
 		if (rc && *ret_shortage == SHORTAGE_DEVICES && walk->devices_held)
 			error_text_join(err, " ", "GPUs are held by another trainyard on this engine.");
+		if (rc && *ret_shortage == SHORTAGE_DEVICES && walk->claims_lack) {
+			error_text_join(err, " ", "GPUs cannot be claimed in the engine: ");
+			error_text_join(err, "", walk->claims_lack);
+		}
 		if (rc)
 			return rc;
 		switch (devices_claim(walk, assignment)) {
@@ -391,6 +398,7 @@ static enum status place(struct walk *walk, const struct job_run *run, unsigned 
 		case CLAIM_ASKED:
 			return STATUS_OK;
 		case CLAIM_REFUSED:
+		case CLAIM_FAILED:
 			free(TAKE(*ret_nodes));
 			break;
 		}

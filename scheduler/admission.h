@@ -28,6 +28,7 @@ struct node_view {
 	bool networks_short; /* an admitted job has asked for its network, and no address block was free */
 	/* Why no job can start on the node now (its engine does not answer); NULL: jobs can start */
 	const char *engine_lack;
+	const char *claims_lack; /* why the engine's GPUs cannot be claimed; NULL: they can */
 };
 
 /* The input beside the jobs themselves; all of it is borrowed. */

@@ -20,7 +20,7 @@ struct device_claims {
 	size_t count;
 	unsigned number; /* of the last order, or of the next one if @changed */
 	bool changed;
-	bool failed; /* the last order, and the next device_claims_retry() makes a new one */
+	char *failure; /* of the last order; the next device_claims_retry() makes a new one */
 };
 
 struct device_claims *device_claims_new(void)
@@ -32,8 +32,10 @@ void device_claims_free(struct device_claims *claims)
 {
 	for (size_t i = 0; claims && i < claims->count; i++)
 		free(claims->items[i].device);
-	if (claims)
+	if (claims) {
 		free(claims->items);
+		free(claims->failure);
+	}
 	free(claims);
 }
 
@@ -76,7 +78,7 @@ enum claim device_claims_take(struct device_claims *claims, const char *device)
 	struct device_claim *claim = find_or_add(claims, device);
 
 	claim->wanted = true;
-	return claim->state;
+	return claim->state == CLAIM_ASKED && claims->failure ? CLAIM_FAILED : claim->state;
 }
 
 void device_claims_keep(struct device_claims *claims, const struct lease *leases, size_t count)
@@ -117,8 +119,20 @@ bool device_claims_are_short(const struct device_claims *claims)
 	return false;
 }
 
+const char *device_claims_failure(const struct device_claims *claims)
+{
+	return claims->failure;
+}
+
+static void failure_set(struct device_claims *claims, const char *text)
+{
+	free(claims->failure);
+	claims->failure = text ? memory_strdup(text) : NULL;
+}
+
 void device_claims_forget(struct device_claims *claims)
 {
+	failure_set(claims, NULL);
 	for (size_t i = 0; i < claims->count; i++)
 		claims->items[i].state = CLAIM_ASKED;
 	change(claims); /* even if there is none: the engine may have claims of an earlier daemon */
@@ -126,7 +140,7 @@ void device_claims_forget(struct device_claims *claims)
 
 void device_claims_retry(struct device_claims *claims)
 {
-	if (claims->failed)
+	if (claims->failure)
 		change(claims);
 	for (size_t i = 0; i < claims->count; i++) {
 		if (claims->items[i].state == CLAIM_OURS)
@@ -159,14 +173,18 @@ static bool array_has(const json_t *array, const char *text)
 	return false;
 }
 
-void device_claims_fail(struct device_claims *claims, unsigned number)
+bool device_claims_fail(struct device_claims *claims, unsigned number, const char *text)
 {
+	const bool is_new = !claims->failure || strcmp(claims->failure, text) != 0;
+
 	if (number != claims->number || claims->changed)
-		return;
-	claims->failed = true;
+		return false;
+	if (is_new)
+		failure_set(claims, text);
 	for (size_t i = 0; i < claims->count; i++)
 		if (claims->items[i].state == CLAIM_OURS)
 			claims->items[i].state = CLAIM_ASKED;
+	return is_new;
 }
 
 bool device_claims_answer(struct device_claims *claims, unsigned number, const json_t *refused, bool *ret_leased)
@@ -176,7 +194,7 @@ bool device_claims_answer(struct device_claims *claims, unsigned number, const j
 	*ret_leased = false;
 	if (number != claims->number || claims->changed)
 		return false;
-	claims->failed = false;
+	failure_set(claims, NULL);
 	for (size_t i = 0; i < claims->count; i++) {
 		struct device_claim *claim = &claims->items[i];
 

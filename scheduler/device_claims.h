@@ -19,6 +19,7 @@ enum claim {
 	CLAIM_OURS,
 	CLAIM_ASKED,   /* the engine has not answered yet */
 	CLAIM_REFUSED, /* another instance has it */
+	CLAIM_FAILED,  /* asked for, but the last order failed */
 };
 
 struct device_claims *device_claims_new(void);
@@ -43,8 +44,10 @@ void device_claims_retry(struct device_claims *claims);
 /* The order to give now, an array of ids that the caller frees; NULL: the last one stands. */
 json_t *device_claims_order(struct device_claims *claims, unsigned *ret_number);
 /* The order has failed: what was ours is uncertain, and claims that are not wanted may have stayed. Nothing happens if a newer
- * order was made. */
-void device_claims_fail(struct device_claims *claims, unsigned number);
+ * order was made. True: the last one did not fail with the same @text. */
+bool device_claims_fail(struct device_claims *claims, unsigned number, const char *text);
+/* Why the last answered order failed; NULL: it did not. Valid until the next answer. */
+const char *device_claims_failure(const struct device_claims *claims);
 /* The answer to an order: @refused (NULL: none) are GPUs of other instances. False: a newer order was made. *ret_leased: a
  * leased GPU is refused now that was not known to be. */
 bool device_claims_answer(struct device_claims *claims, unsigned number, const json_t *refused, bool *ret_leased);

@@ -47,8 +47,10 @@ void devices_reported(struct node *node, const struct engine_event *event)
 	if (event->status && node->state < ENGINE_ANSWERS) /* its return makes a new order */
 		return;
 	if (event->status) {
-		log_event(LOG_WARNING, "gpus-unclaimed", "error=\"%s\"", event->text);
-		device_claims_fail(node->claims, event->number);
+		if (device_claims_fail(node->claims, event->number, event->text)) {
+			log_event(LOG_WARNING, "gpus-unclaimed", "error=\"%s\"", event->text);
+			scheduler->queue_stirred = true;
+		}
 		devices_await(scheduler);
 		return;
 	}

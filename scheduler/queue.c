@@ -158,6 +158,7 @@ static struct node_view *nodes_view(const struct scheduler *scheduler)
 			.look = &node->look,
 			.networks_short = node->network_lack[0],
 			.engine_lack = node->state == ENGINE_LISTED ? NULL : node->text,
+			.claims_lack = device_claims_failure(node->claims),
 		};
 	}
 	return views;

@@ -197,8 +197,8 @@ static void claim_devices(struct engine *engine, const json_t *devices, unsigned
 			json_array_append_new(refused, json_string(fake->held_elsewhere));
 	fake->sink.event(fake->sink.arg,
 			 &(struct engine_event){ .kind = ENGINE_DEVICES_CLAIMED,
-						 .status = fake->up ? STATUS_OK : STATUS_UNAVAILABLE,
-						 .text = "",
+						 .status = fake->up && !fake->claims_fail ? STATUS_OK : STATUS_UNAVAILABLE,
+						 .text = fake->claims_fail ? "no space" : "",
 						 .number = number,
 						 .devices = refused });
 	pthread_mutex_unlock(&fake->mutex);

@@ -98,6 +98,8 @@ unsigned fake_engine_speed(struct fake_engine *fake);
 void fake_engine_boast(struct fake_engine *fake);
 /* From now on another instance has that GPU; NULL: none. @device must outlive it. */
 void fake_engine_hold_device(struct fake_engine *fake, const char *device);
+/* From now on each order for GPUs fails, or none. */
+void fake_engine_fail_claims(struct fake_engine *fake, bool fail);
 /* How often it was asked for free blocks. */
 unsigned fake_engine_looks(struct fake_engine *fake);
 /* Operations of that kind so far. */

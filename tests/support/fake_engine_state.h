@@ -33,6 +33,7 @@ struct fake_engine {
 	bool is_guest; /* its replicas are in networks of another one */
 	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks, boasts;
 	int exit_at_once;
+	bool claims_fail;           /* those of GPUs */
 	const char *held_elsewhere; /* a GPU of another instance; NULL: none */
 	int64_t lines;
 	void (*tell)(void *arg, const char *operation);

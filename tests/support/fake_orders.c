@@ -319,6 +319,13 @@ void fake_engine_hold_device(struct fake_engine *fake, const char *device)
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+void fake_engine_fail_claims(struct fake_engine *fake, bool fail)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->claims_fail = fail;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 unsigned fake_engine_looks(struct fake_engine *fake)
 {
 	return peek(fake, &fake->looks);

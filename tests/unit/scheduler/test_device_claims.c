@@ -130,15 +130,16 @@ static void an_order_that_failed_is_made_again(void **state)
 	device_claims_take(claims, "0");
 	ordered(claims, &number);
 	assert_true(answer(claims, number, NULL));
-	device_claims_fail(claims, number - 1); /* of an earlier order */
+	device_claims_fail(claims, number - 1, "broken"); /* of an earlier order */
 	assert_true(device_claims_have(claims, "0"));
-	device_claims_fail(claims, number);
+	assert_true(device_claims_fail(claims, number, "broken"));
 	assert_false(device_claims_have(claims, "0"));
+	assert_int_equal(device_claims_take(claims, "0"), CLAIM_FAILED);
 	assert_string_equal(ordered(claims, &second), "none"); /* it waits a moment */
 	device_claims_begin_walk(claims);
 	device_claims_keep(claims, NULL, 0);
 	assert_string_equal(ordered(claims, &number), "");
-	device_claims_fail(claims, number);
+	assert_false(device_claims_fail(claims, number, "broken")); /* it was told */
 	assert_string_equal(ordered(claims, &second), "none");
 	device_claims_retry(claims);
 	assert_string_equal(ordered(claims, &number), "");

@@ -179,6 +179,22 @@ static void a_gpu_of_another_instance_is_waited_for(void **state)
 	job_await(bench, waits, JOB_RUNNING);
 }
 
+/* Broken: device_claims_take() that says ASKED of it: no job was started, and none was told why. */
+static void while_gpus_cannot_be_claimed_other_jobs_go_on(void **state)
+{
+	struct bench *bench = *state;
+	int64_t waits;
+
+	bench_use(bench, (struct capacity){ .accelerators = ACCELERATORS_REQUIRE }, 2);
+	fake_engine_fail_claims(bench->fake, true);
+	fake_engine_up(bench->fake);
+	waits = shape_submit(bench, "waits", &(struct shape){ .project = "p", .gpus = 1 });
+	line_await(bench, "waits", "GPUs cannot be claimed in the engine: no space");
+	job_await(bench, bench_submit(bench, "first", 0, 0), JOB_RUNNING);
+	fake_engine_fail_claims(bench->fake, false);
+	job_await(bench, waits, JOB_RUNNING);
+}
+
 /* Its container was removed while its daemon was away, and another instance has taken the GPU. Broken: decide_starting() that does not wait
  * for GPUs. */
 static void a_job_is_not_started_again_with_a_gpu_that_was_taken(void **state)
@@ -211,6 +227,7 @@ static int TEST_MAIN(void)
 		BENCH_TEST(while_the_engine_is_away_all_wait_for_it),
 		BENCH_TEST(what_it_waits_for_is_told_anew_when_it_changes),
 		BENCH_TEST(a_gpu_of_another_instance_is_waited_for),
+		BENCH_TEST(while_gpus_cannot_be_claimed_other_jobs_go_on),
 		BENCH_TEST(a_job_is_not_started_again_with_a_gpu_that_was_taken),
 	};
 
