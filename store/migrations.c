@@ -19,13 +19,13 @@ static enum status pragma_read(sqlite3 *db, const char *sql, int *ret_value, str
 	return STATUS_OK;
 }
 
-/* Runs the migrations after number @done, all in one transaction. */
+/* Runs the migrations after number @done, all in one transaction. After an error the caller closes the database, which rolls it
+ * back: a ROLLBACK here would lose the error's code. */
 static enum status migrations_commit(sqlite3 *db, const struct migration *migrations, int done, int newest,
 				     struct error *err)
 {
 	const char *doing = "begin the migration";
 	bool good = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-	enum status rc;
 	char marks[96];
 
 	for (const struct migration *step = migrations; good && step->name; step++) {
@@ -39,9 +39,7 @@ static enum status migrations_commit(sqlite3 *db, const struct migration *migrat
 		 APPLICATION_ID, newest);
 	if (good && sqlite3_exec(db, marks, NULL, NULL, NULL) == SQLITE_OK)
 		return STATUS_OK;
-	rc = database_error(db, err, doing);
-	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	return rc;
+	return database_error(db, err, doing);
 }
 
 enum status migrations_run(sqlite3 *db, const struct migration *migrations, struct error *err)
