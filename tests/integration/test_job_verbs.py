@@ -389,7 +389,7 @@ def test_ctrl_c_leaves_a_job_that_run_and_rerun_have_submitted(yard):
         said, code = on_terminal(yard, *words, until="is up")
         assert code == 130 and "The job goes on." in said, said
         job = re.search(r"trainyard cancel (\S+)", said).group(1)
-        assert yard.job(job)["state"] == "RUNNING"
+        yard.until(job, "RUNNING")
         assert verb(yard, "cancel", job) and verb(yard, "wait", job, code=4)
 
 
