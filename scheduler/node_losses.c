@@ -5,6 +5,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "scheduler/engine/engine.h"
 #include "scheduler/job_run.h"
 #include "scheduler/node.h"
 #include "scheduler/scheduler_state.h"
@@ -18,11 +19,25 @@ static bool another_is_listed(const struct scheduler *scheduler, const struct no
 	return false;
 }
 
+/* Since when the way to the node's machine is known to be open (monotonic): the node may be well if it was closed. */
+static int64_t way_since_us(const struct scheduler *scheduler, const struct node *node)
+{
+	const struct node *main = scheduler->nodes;
+	const int64_t open_us = node->engine && node->engine->ops->way_open_us
+					? node->engine->ops->way_open_us(node->engine)
+					: INT64_MAX;
+	const int64_t since_us =
+		open_us == INT64_MAX ? 0 : clock_mono_us(scheduler->reconciler.clock) - open_us;
+
+	return node != main && main->up_us > since_us ? main->up_us : since_us;
+}
+
 /* When the node will be lost if it stays away (monotonic); INT64_MAX: never, or it is lost already. */
 static int64_t loss_us(const struct scheduler *scheduler, const struct node *node)
 {
 	const struct node *main = scheduler->nodes;
 	const int64_t patience_us = scheduler->reconciler.node_patience_us;
+	int64_t since_us;
 	bool counts;
 
 	if (!patience_us || !node->away_us || node->state >= ENGINE_ANSWERS || node->is_lost || node->is_twin)
@@ -31,7 +46,8 @@ static int64_t loss_us(const struct scheduler *scheduler, const struct node *nod
 			      : main->state == ENGINE_LISTED;
 	if (!counts)
 		return INT64_MAX;
-	return (node != main && main->up_us > node->away_us ? main->up_us : node->away_us) + patience_us;
+	since_us = way_since_us(scheduler, node);
+	return (since_us > node->away_us ? since_us : node->away_us) + patience_us;
 }
 
 static void node_lose(struct scheduler *scheduler, struct node *node)

@@ -7,8 +7,8 @@
  * and waits in the queue for other nodes. When the node is back, its containers are of an earlier attempt and are removed;
  * until a listing shows that none is left, the node gets no jobs.
  *
- * Choice: `main` must have answered for all that time, because agents of a swarm are reached through its engine: if it is
- * away, nothing is known of the others. `main` itself is lost only if jobs can go on without it: another node answers, and
+ * Choice: `main` must have answered for all that time, because agents of a swarm are reached through its engine and the agent
+ * there: if one of the two is away, nothing is known of the others. `main` itself is lost only if jobs can go on without it: another node answers, and
  * job networks are not made by `main`.
  * Thread: the scheduler's. */
 #include <stdint.h>

@@ -298,6 +298,14 @@ static void list_run(struct docker *docker, struct command *command)
 		listing_ask(docker);
 }
 
+static int64_t op_way_open_us(struct engine *engine)
+{
+	const struct endpoint_dialer *dialer = &endpoint_address(of(engine)->endpoint)->dialer;
+	const int64_t closed_us = dialer->closed_us ? dialer->closed_us(dialer->arg) : 0;
+
+	return closed_us ? clock_mono_us(&system_clock) - closed_us : INT64_MAX;
+}
+
 static void op_list(struct engine *engine)
 {
 	docker_post(of(engine), &(struct command){ .run = list_run });
@@ -354,6 +362,7 @@ static const struct engine_ops docker_ops = {
 	.put_files = op_put_files,
 	.get_files = op_get_files,
 	.inspect_image = op_inspect_image,
+	.way_open_us = op_way_open_us,
 	.list = op_list,
 	.close = op_close,
 };

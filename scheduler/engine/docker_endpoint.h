@@ -38,6 +38,8 @@ struct endpoint_dialer {
 	int (*dial)(void *arg, struct wire_keys *ret_keys, char *problem, size_t problem_size);
 	/* Reports that the last connection could not be used. */
 	void (*failed)(void *arg);
+	/* When dial() last failed before it could learn anything of the agent's machine (monotonic); 0: never. */
+	int64_t (*closed_us)(void *arg);
 	void (*free)(void *arg);
 	void *arg;
 };

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
@@ -30,9 +31,11 @@ enum { START_PATIENCE_MS = 10 * 1000, EXEC_ID_SIZE = 65 };
 
 struct route {
 	char *manager, *node;
-	pthread_mutex_t lock; /* guards all members below except is_over, which the route's thread sets */
+	pthread_mutex_t lock; /* guards all members below that are not atomic; the route's thread sets is_over */
 	bool is_open, is_stale;
+	bool lacks_agent; /* no agent runs on the node, as the manager says */
 	atomic_bool is_over;
+	_Atomic int64_t closed_us; /* when no connection could be made although the node may be well; 0: never */
 	pthread_t thread;
 	int wake, requests[2];
 	struct hijack *stream;
@@ -82,7 +85,7 @@ static void route_close(struct route *route)
 	route->is_open = false;
 }
 
-static enum status agents_find(const struct route *route, struct http *http, struct agents_found *ret_found,
+static enum status agents_find(struct route *route, struct http *http, struct agents_found *ret_found,
 			       struct error *err)
 {
 	struct swarm_agents agents AUTO_AGENTS = { 0 };
@@ -102,7 +105,8 @@ static enum status agents_find(const struct route *route, struct http *http, str
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
 				 "no agent runs on the manager's own node, by which the others are reached; "
 				 "`trainyard swarm status` shows why");
-	if (!agent || agent->state != AGENT_RUNS)
+	route->lacks_agent = !agent || agent->state != AGENT_RUNS;
+	if (route->lacks_agent)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no agent runs on the node%s%s",
 				 agent && agent->problem[0] ? ": " : "", agent ? agent->problem : "");
 	memcpy(ret_found->container, own->container, sizeof(ret_found->container));
@@ -200,6 +204,7 @@ static enum status route_open(struct route *route, struct error *err)
 	const bool is_whole = route->is_open && !atomic_load(&route->is_over);
 	enum status rc;
 
+	route->lacks_agent = false;
 	if (is_whole && !route->is_stale)
 		return STATUS_OK;
 	rc = endpoint_open(route->manager, &manager, err);
@@ -261,7 +266,9 @@ static int route_dial(void *arg, struct wire_keys *ret_keys, char *problem, size
 		*ret_keys = (struct wire_keys){ .trusted = memory_strdup(route->keys.trusted),
 						.certificate = memory_strdup(route->keys.certificate),
 						.key = memory_strdup(route->keys.key) };
-	else
+	else if (!route->lacks_agent)
+		atomic_store(&route->closed_us, clock_mono_us(&system_clock));
+	if (fd < 0)
 		snprintf(problem, problem_size, "%s", err.text ? err.text : status_name(err.status));
 	pthread_mutex_unlock(&route->lock);
 	return fd;
@@ -274,6 +281,13 @@ static void route_failed(void *arg)
 	pthread_mutex_lock(&route->lock);
 	route->is_stale = true;
 	pthread_mutex_unlock(&route->lock);
+}
+
+static int64_t route_closed_us(void *arg)
+{
+	const struct route *route = arg;
+
+	return atomic_load(&route->closed_us);
 }
 
 static void route_free(void *arg)
@@ -302,6 +316,7 @@ enum status route_endpoint_open(const char *url, struct endpoint **ret_endpoint,
 	pthread_mutex_init(&route->lock, NULL);
 	endpoint_set_dialer(*ret_endpoint, &(struct endpoint_dialer){ .dial = route_dial,
 								      .failed = route_failed,
+								      .closed_us = route_closed_us,
 								      .free = route_free,
 								      .arg = route });
 	return STATUS_OK;

@@ -303,6 +303,10 @@ struct engine_ops {
 	enum status (*inspect_image)(struct engine *engine, const char *image, const json_t *command,
 				     const json_t *args, bool with_program, struct image_facts *ret_facts,
 				     struct error *err);
+	/* NULL: the machine is reached without another one. Otherwise: for how long (microseconds) the way to the engine's
+	 * machine has not been seen closed on the side of the daemon, so that nothing is known of the machine; INT64_MAX: it
+	 * never was. Thread: any. */
+	int64_t (*way_open_us)(struct engine *engine);
 	/* Requests an ENGINE_LISTING before the next regular one. */
 	void (*list)(struct engine *engine);
 	/* Ends the engine's thread; no event comes after it has returned. Containers are not touched. */

@@ -545,6 +545,7 @@ static const struct engine_ops operations = {
 	.follow_logs = follow_logs,
 	.resume_logs = resume_logs,
 	.open_terminal = open_terminal,
+	.way_open_us = fake_way_open_us,
 	.list = list,
 	.close = close_engine,
 };
