@@ -43,15 +43,16 @@ static void networks_forget(struct node *node)
 	node->look = (struct network_look){ 0 };
 }
 
-/* Another node with the same engine; NULL: none. */
+/* Another node with the same engine; NULL: none. A node that joined its swarm later is no twin of one that is away: an engine
+ * that leaves a swarm and joins it again is a new node there, and the former one never answers again. */
 static const struct node *twin_of(const struct node *node, const struct host *host)
 {
 	const struct scheduler *scheduler = node->scheduler;
 
 	for (const struct node *other = scheduler->nodes; other < scheduler->nodes + scheduler->node_count;
 	     other++)
-		if (other != node && !other->is_twin && host && host->engine[0] &&
-		    strcmp(other->room.capacity.host.engine, host->engine) == 0)
+		if (other != node && !other->is_twin && !(node->labels && other->state == ENGINE_AWAY) &&
+		    host && host->engine[0] && strcmp(other->room.capacity.host.engine, host->engine) == 0)
 			return other;
 	return NULL;
 }
