@@ -77,6 +77,11 @@ bool job_run_waits(const struct job_run *run)
 	       (run->row->state == JOB_QUEUED || (run->row->state == JOB_PREPARING && is_given_up));
 }
 
+bool job_run_is_placed(const struct job_run *run)
+{
+	return !job_run_waits(run) && !(run->assignment && run->assignment->is_given_up);
+}
+
 void job_run_free(struct job_run *run)
 {
 	if (!run)

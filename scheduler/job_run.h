@@ -189,6 +189,9 @@ void job_run_leave_nodes(struct job_run *run, struct node *first);
 bool job_run_lacks_node(const struct job_run *run);
 /* Whether the job waits in the queue for room: it was not admitted yet, or has given up its place on a lost node. */
 bool job_run_waits(const struct job_run *run);
+/* Whether the job does not wait for room, and has not given up its place. A job that is cancelled without a place neither
+ * waits nor is placed. */
+bool job_run_is_placed(const struct job_run *run);
 /* The node that the replica's container is on. */
 struct node *job_run_node_of(const struct job_run *run, const struct replica_run *replica);
 /* To be called when the connection of the node's engine is lost: observed states are uncertain, and answers may be lost. */

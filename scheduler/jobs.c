@@ -54,9 +54,9 @@ static enum status run_unfold(struct scheduler *scheduler, struct job_run *run, 
 static enum status node_check(struct scheduler *scheduler, const struct job_run *run, struct error *err)
 {
 	const char *name = run->assignment ? run->assignment->node : NULL;
-	bool known = job_run_waits(run) || node_named(scheduler, name);
+	bool known = !job_run_is_placed(run) || node_named(scheduler, name);
 
-	for (size_t i = 0; known && !job_run_waits(run) && run->assignment && i < run->replica_count; i++) {
+	for (size_t i = 0; known && job_run_is_placed(run) && run->assignment && i < run->replica_count; i++) {
 		const struct replica_key *key = &run->replicas[i].key;
 
 		name = assignment_node(run->assignment, key->role, key->index);
@@ -79,7 +79,7 @@ enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error 
 	if (rc)
 		return rc;
 	entries_reserve(scheduler);
-	if (row->started_us && run->work == WORK_REPLICAS && !job_run_waits(run))
+	if (row->started_us && run->work == WORK_REPLICAS && job_run_is_placed(run))
 		room_take(scheduler, run);
 	job_table_insert(scheduler, run);
 	job_run_touch(run);

@@ -127,7 +127,7 @@ static void run_give_up(struct scheduler *scheduler, struct job_run *run)
 static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_assign(run);
-	if (job_run_waits(run))
+	if (!job_run_is_placed(run))
 		return;
 	room_take(scheduler, run);
 	network_enter(run);
