@@ -9,7 +9,7 @@
 
 /* PATIENCE_US: how much longer a network is kept while other jobs are being started, because its removal would delay
  * them. */
-enum { PATIENCE_US = 10 * 1000000, LOOK_AFTER_US = 1000000 };
+enum { PATIENCE_US = 10 * 1000000, LOOK_AFTER_US = 1000000, LOOK_MOST_US = 64 * 1000000 };
 
 static void item_drop(struct network_pool *pool, size_t index)
 {
@@ -153,6 +153,7 @@ void network_pool_forget(struct network_pool *pool)
 	pool->going = 0;
 	pool->doomed_count = 0;
 	pool->look_at_us = 0; /* a listing comes anyway */
+	pool->look_pause_us = 0;
 	pool->epoch++;
 }
 
@@ -164,10 +165,14 @@ bool pooled_network_was_left(const struct network_pool *pool, const struct job_r
 void pooled_network_removed(struct network_pool *pool)
 {
 	pool->going -= pool->going != 0;
+	pool->look_pause_us = 0;
 }
 
 void pooled_network_stays(struct network_pool *pool, int64_t now_us)
 {
-	pooled_network_removed(pool);
-	pool->look_at_us = now_us + LOOK_AFTER_US;
+	const int64_t pause_us = pool->look_pause_us ? pool->look_pause_us : LOOK_AFTER_US;
+
+	pool->going -= pool->going != 0;
+	pool->look_at_us = now_us + pause_us;
+	pool->look_pause_us = pause_us < LOOK_MOST_US ? 2 * pause_us : pause_us;
 }

@@ -32,6 +32,7 @@ struct network_pool {
 	int64_t *doomed; /* in the order in which they are removed: order_give.h */
 	size_t doomed_count;
 	int64_t look_at_us; /* monotonic: when to list networks that could not be removed; 0: there are none */
+	int64_t look_pause_us; /* until the next such listing: twice as long after each failure in a row; 0: the shortest */
 	int64_t keep_us;
 	unsigned epoch; /* how often the engine's connection was lost or restored */
 	bool closing;   /* none is kept */
@@ -64,7 +65,7 @@ void network_pool_forget(struct network_pool *pool);
 bool pooled_network_was_left(const struct network_pool *pool, const struct job_run *run);
 /* Orders the removal of a network that no job uses. */
 void pooled_network_remove(struct network_pool *pool, int64_t network);
-/* To be called when a removal has ended, with or without success. A network that a listing still shows soon after is
- * removed again. */
+/* To be called when a removal has ended, with success or without it. A network that stays is removed again when a later listing
+ * shows it: after 1 s, and after up to 64 s if removals keep failing, as they do while a lost node has containers in it. */
 void pooled_network_removed(struct network_pool *pool);
 void pooled_network_stays(struct network_pool *pool, int64_t now_us);

@@ -152,6 +152,15 @@ static void one_that_could_not_be_removed_is_looked_for(void **state)
 	assert_true(network_pool_look(&pool, at));
 	/* Broken: network_pool_look() that takes what it asked for as heard. */
 	assert_false(network_pool_is_empty(&pool));
+	/* Broken: the same pause each time: a network that is in use on a lost node was removed each second. */
+	pooled_network_stays(&pool, at);
+	assert_int_equal(network_pool_deadline_us(&pool, false) - at, 2 * (at - 1000));
+	for (int i = 0; i < 20; i++)
+		pooled_network_stays(&pool, at);
+	assert_int_equal(network_pool_deadline_us(&pool, false) - at, 64 * (at - 1000));
+	pooled_network_removed(&pool);
+	pooled_network_stays(&pool, at);
+	assert_int_equal(network_pool_deadline_us(&pool, false) - at, at - 1000);
 	left(&pool, 6, 5, at);
 	left(&pool, 7, 5, at);
 	network_pool_compare(&pool, &other, 1);
