@@ -40,7 +40,7 @@ struct node {
 	/* Monotonic: since when the engine has sent no listing (from its loss on, or from the start); 0: it is listed */
 	int64_t away_us;
 	bool is_lost;   /* it has been away for too long: its jobs go on without it (node_losses.h) */
-	bool was_lost;  /* and a listing that shows no container of an earlier attempt has not come since */
+	int64_t orphans_up_us; /* @up_us of the last time that it had to wait for the removal of orphans; 0: never */
 	unsigned listings;      /* how many listings of the engine were processed */
 	/* the clock was set during the loss or shortly before: lost_ns and back_ns belong to different clocks */
 	bool clock_set_in_loss;

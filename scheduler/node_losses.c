@@ -52,7 +52,7 @@ static int64_t loss_us(const struct scheduler *scheduler, const struct node *nod
 
 static void node_lose(struct scheduler *scheduler, struct node *node)
 {
-	node->is_lost = node->was_lost = true;
+	node->is_lost = true;
 	log_event(LOG_WARNING, "node-lost", "node=%s error=\"%s\"", node->name, node->text);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		if (run->counted && job_run_on(run, node))

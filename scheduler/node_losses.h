@@ -5,7 +5,7 @@
  * A lost node is observed as if it had listed that it has nothing (observe_lost_nodes()), so its replicas are lost like
  * others whose containers are gone. A job that is then tried again gives up its place and its leases in the same commit,
  * and waits in the queue for other nodes. When the node is back, its containers are of an earlier attempt and are removed;
- * until a listing shows that none is left, the node gets no jobs.
+ * until a listing shows that none is left, the node gets no jobs (for a minute at most: node_open()).
  *
  * Choice: `main` must have answered for all that time, because agents of a swarm are reached through its engine and the agent
  * there: if one of the two is away, nothing is known of the others. `main` itself is lost only if jobs can go on without it: another node answers, and

@@ -8,7 +8,7 @@
 #include "scheduler/order_give.h"
 #include "scheduler/scheduler_state.h"
 
-enum { PAUSE_DOUBT_US = 3000000, ORPHANS_LOOK_US = 1000000 };
+enum { PAUSE_DOUBT_US = 3000000, ORPHANS_LOOK_US = 1000000, ORPHANS_PATIENCE_US = 60000000 };
 
 /* Docker reports a pause and its end before its list shows them (observed with 20.10), and when loaded it sends several
  * listings older than that event: a contradiction counts when all listings have shown it for a while. */
@@ -126,13 +126,25 @@ static bool remove_orphans(struct node *node, const struct engine_event *event)
 	return any;
 }
 
-/* After a listing: the node gets jobs from now on. A node that was lost first has to be without containers of earlier
- * attempts, which would have the GPUs and addresses of new ones. */
-static void node_open(struct node *node)
+/* After a listing of a node that was away: it gets jobs from now on. First it has to be without containers of earlier
+ * attempts, which would have the GPUs and addresses of new ones; a former daemon may have given up their places.
+ * Choice: a container that cannot be removed for a minute does not close the node any longer. It is usually dead. */
+static void node_open(struct node *node, bool has_orphans)
 {
 	struct scheduler *scheduler = node->scheduler;
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
 
-	node->was_lost = false;
+	if (has_orphans && now_us < node->up_us + ORPHANS_PATIENCE_US) {
+		if (node->orphans_up_us != node->up_us)
+			log_event(LOG_INFO, "node-waits",
+				  "node=%s reason=\"containers of earlier attempts are removed first\"", node->name);
+		node->orphans_up_us = node->up_us;
+		listing_want(node, now_us + ORPHANS_LOOK_US);
+		return;
+	}
+	if (has_orphans)
+		log_event(LOG_WARNING, "node-opened",
+			  "node=%s error=\"containers of earlier attempts cannot be removed\"", node->name);
 	node->away_us = 0;
 	pthread_mutex_lock(&scheduler->mutex);
 	node->state = ENGINE_LISTED;
@@ -153,8 +165,6 @@ void observe_listing(struct node *node, const struct engine_event *event)
 	node->clock_set_in_loss = false; /* the events since then are known */
 	has_orphans = remove_orphans(node, event);
 	networks_compare(node, event);
-	if (node->was_lost && has_orphans)
-		listing_want(node, clock_mono_us(scheduler->reconciler.clock) + ORPHANS_LOOK_US);
-	else if (node->state == ENGINE_ANSWERS)
-		node_open(node);
+	if (node->state == ENGINE_ANSWERS)
+		node_open(node, has_orphans);
 }
