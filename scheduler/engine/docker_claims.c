@@ -21,6 +21,7 @@ enum {
 	LOOKS_MOST = 50,
 	/* How long a daemon elsewhere that was found alive is not looked for again */
 	ALIVE_US = 30 * SECOND_US,
+	CLAIM_NAME_MOST = 128, /* bytes: more than the name of a claim has */
 };
 
 struct claims {
@@ -30,7 +31,7 @@ struct claims {
 	json_t *next; /* those of the order that waits for the round to end; NULL: none waits */
 	unsigned next_number;
 	bool runs;      /* a round is under way */
-	bool rechecks;  /* the round claims again what was held */
+	bool rechecks;  /* some that were held are not any more, as the engine's events say, which no answer has told */
 	unsigned epoch; /* the connection in which @held was claimed */
 	json_t *held;   /* an object with the ids that are claimed */
 	bool unsure;    /* the engine may have claims of this instance that are not held */
@@ -41,6 +42,9 @@ struct claims {
 	/* Names of volumes to remove and GPUs to claim, and the step after that */
 	json_t *removals, *creations;
 	void (*then)(struct claims *claims);
+	/* The end of the events so far, too short for a claim's name, and the beginning of the next ones */
+	char seam[2 * CLAIM_NAME_MOST];
+	size_t seam_length;
 	json_t *lost; /* what the round could not claim, for its end */
 	char peer[INSTANCE_MAX + 1]; /* the instance that is looked for */
 	bool waited;                 /* for its marker */
@@ -75,16 +79,29 @@ void claims_free(struct claims *claims)
 
 static void round_begin(struct claims *claims);
 
+/* Claims again what the last order wanted, and answers it again. */
+static void recheck(struct claims *claims)
+{
+	claims->next = json_incref(claims->wanted);
+	claims->next_number = claims->number;
+	round_begin(claims);
+}
+
 static void round_end(struct claims *claims, enum status status, const char *text)
 {
 	AUTO(json) json_t *lost = TAKE(claims->lost);
 
-	claims->runs = claims->rechecks = false;
+	claims->runs = false;
+	claims->rechecks = claims->rechecks && claims->unsure;
 	json_replace(&claims->volumes, NULL);
 	json_replace(&claims->containers, NULL);
 	emit_devices_claimed(claims->docker, claims->number, status, text, lost);
-	if (claims->next && !claims->docker->closing)
+	if (claims->docker->closing)
+		return;
+	if (claims->next)
 		round_begin(claims);
+	else if (claims->unsure && !status)
+		recheck(claims); /* some were removed since the round looked */
 }
 
 static bool link_is_same(const struct claims *claims)
@@ -350,6 +367,7 @@ static void hold_all(struct claims *claims)
 static void weigh(struct claims *claims)
 {
 	AUTO(json) json_t *lost = json_array();
+	AUTO(json) json_t *unheld = json_array();
 	bool tied = true;
 	json_t *device;
 	size_t i;
@@ -361,6 +379,7 @@ static void weigh(struct claims *claims)
 
 		if (json_object_get(claims->held, id))
 			continue;
+		json_array_append(unheld, device);
 		contest = contest_of(claims, id);
 		if (contest == CONTEST_UNKNOWN) {
 			peer_ask(claims);
@@ -377,11 +396,11 @@ static void weigh(struct claims *claims)
 		pause_for(claims, TIE_PAUSE_US, look);
 	} else if (json_array_size(lost)) {
 		json_array_clear(claims->creations);
-		json_replace(&claims->lost, claims->rechecks ? json_incref(claims->wanted) : TAKE(lost));
+		json_replace(&claims->lost, claims->rechecks ? TAKE(unheld) : TAKE(lost));
 		removals_gather(claims, true);
 		claims->then = round_succeed;
 		act(claims);
-	} else if (!json_array_size(claims->creations)) {
+	} else if (!json_array_size(claims->creations) && !claims->unsure) {
 		hold_all(claims);
 	} else if (claims->looks++ < LOOKS_MOST) {
 		claims->then = look;
@@ -487,6 +506,7 @@ static void round_begin(struct claims *claims)
 		return;
 	}
 	if (docker->link.make->ignores_gpus) {
+		claims->unsure = false;
 		round_succeed(claims);
 		return;
 	}
@@ -513,25 +533,51 @@ void claims_order_run(struct docker *docker, struct command *command)
 		round_begin(claims);
 }
 
+/* Whether the events name the claim of @device. */
+static bool is_named(const struct claims *claims, const char *device, const char *data, size_t length)
+{
+	AUTO(json) json_t *name = claim_name(claims->docker->instance, device);
+	const char *text = json_string_value(name);
+	const size_t size = json_string_length(name);
+
+	return memmem(data, length, text, size) || memmem(claims->seam, claims->seam_length, text, size);
+}
+
+static void seam_keep(struct claims *claims, const char *data, size_t length, size_t most)
+{
+	const size_t kept = claims->seam_length < most ? claims->seam_length : most;
+
+	if (length >= most)
+		memcpy(claims->seam, data + length - most, kept);
+	else
+		memmove(claims->seam, claims->seam + claims->seam_length - kept, kept);
+	claims->seam_length = kept;
+}
+
 void claims_watch(struct docker *docker, const char *data, size_t length)
 {
+	AUTO(json) json_t *name = claim_name(docker->instance, "");
+	const size_t most = json_string_length(name) - 1, first = length < most ? length : most;
 	struct claims *claims = docker->claims;
-	const char *id;
-	json_t *value;
 	bool is_gone = false;
+	json_t *device;
+	size_t i;
 
-	if (!claims || claims->runs)
+	if (!claims)
 		return;
-	json_object_foreach(claims->held, id, value) {
-		AUTO(json) json_t *name = claim_name(docker->instance, id);
+	memcpy(claims->seam + claims->seam_length, data, first);
+	claims->seam_length += first;
+	json_array_foreach(claims->wanted, i, device) {
+		const char *id = json_string_value(device);
+		const bool is_held = json_object_get(claims->held, id);
 
-		is_gone = is_gone || memmem(data, length, json_string_value(name), json_string_length(name));
+		if ((is_held || claims->runs) && is_named(claims, id, data, length)) {
+			json_object_del(claims->held, id);
+			claims->rechecks = claims->rechecks || is_held;
+			claims->unsure = is_gone = true;
+		}
 	}
-	if (!is_gone)
-		return;
-	json_object_clear(claims->held);
-	claims->rechecks = true;
-	claims->next = json_incref(claims->wanted);
-	claims->next_number = claims->number;
-	round_begin(claims);
+	seam_keep(claims, data, length, most);
+	if (is_gone && !claims->runs)
+		recheck(claims);
 }

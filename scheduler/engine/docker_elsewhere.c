@@ -111,9 +111,9 @@ static enum http_outcome watch_data(void *arg, const char *data, size_t length)
 {
 	struct docker *docker = arg;
 
+	claims_watch(docker, data, length);
 	if (!memchr(data, '\n', length))
 		return HTTP_TAKEN;
-	claims_watch(docker, data, length);
 	docker->link.mark_again = true;
 	if (!docker->link.look)
 		mark(docker);

@@ -207,6 +207,31 @@ static void a_claim_that_is_removed_is_made_again(void **state)
 	expect_asked(lab, RULE_CREATE, 2); /* the marker's, too */
 }
 
+/* The engine does not answer the round's question yet. Broken: claims_watch() that passes over events during a round, or over a
+ * line that comes in pieces: the GPU was free for all. */
+static void a_claim_that_is_removed_during_a_round_is_made_again(void **state)
+{
+	AUTO(json) json_t *devices = json_pack("[s]", "0");
+	AUTO(string) char *event = NULL;
+	char name[200];
+	struct lab *lab = *state;
+
+	assert_int_equal(sscanf(claims_of("t"), "{\"Volumes\":[{\"Name\":\"%199[^\"]", name), 1);
+	event = memory_printf("%s%*s\n", name, 300000, "");
+	rule_set(lab, RULES_USED, (struct rule){ WATCH, HOLD });
+	engine_begin(lab, "t");
+	rule_set(lab, RULE_RUNNING, (struct rule){ RUNNING, HOLD });
+	lab->engine->ops->claim_devices(lab->engine, devices, 200);
+	expect_asked(lab, RULE_RUNNING, 1);
+	rule_set(lab, RULES_USED, (struct rule){ WATCH, 200, event });
+	rule_set(lab, RULE_CREATE, (struct rule){ CREATE, 201, "{}" });
+	expect_asked(lab, RULE_CREATE, 1); /* the marker's: the event came */
+	rule_set(lab, RULE_LIST, (struct rule){ LIST, 200, lab->rules[RULE_LIST].body });
+	rule_set(lab, RULE_RUNNING, (struct rule){ RUNNING, 200, "[]" });
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_DEVICES_CLAIMED)].status, STATUS_OK);
+	expect_asked(lab, RULE_LIST, 1);
+}
+
 /* Broken: removed() that goes on after any refusal; round_begin() that does not look after a failure: the claim stayed, and no
  * instance got the GPU. */
 static void a_claim_that_cannot_be_removed_is_removed_later(void **state)
@@ -247,6 +272,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(a_gpu_of_a_running_container_is_refused_whatever_its_daemon_does),
 		LAB_TEST(an_engine_without_volumes_has_no_claims),
 		LAB_TEST(a_claim_that_is_removed_is_made_again),
+		LAB_TEST(a_claim_that_is_removed_during_a_round_is_made_again),
 		LAB_TEST(a_claim_that_cannot_be_removed_is_removed_later),
 		LAB_TEST(a_failure_says_nothing_of_any_gpu),
 	};
