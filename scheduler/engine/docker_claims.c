@@ -34,6 +34,7 @@ struct claims {
 	bool rechecks;  /* some that were held are not any more, as the engine's events say, which no answer has told */
 	unsigned epoch; /* the connection in which @held was claimed */
 	json_t *held;   /* an object with the ids that are claimed */
+	bool made;      /* the engine has taken a claim since it was connected */
 	bool unsure;    /* the engine may have claims of this instance that are not held */
 	/* Answers of the last look; each may be NULL */
 	json_t *volumes, *containers;
@@ -125,24 +126,17 @@ static bool answer_serves(struct claims *claims, const struct http_answer *answe
 	docker_outcome(claims->docker, answer, &outcome);
 	if (link_is_same(claims) && !answer->status && (!outcome.status || answer->code == also))
 		return true;
-	if (link_is_same(claims) && !answer->status && elsewhere_is_refused(answer->code)) {
-		json_replace(&claims->lost, NULL);
-		round_end(claims, STATUS_OK, "");
-	} else {
-		round_break(claims, outcome.text);
-	}
+	round_break(claims, outcome.text);
 	return false;
 }
 
-/* The same for a removal, of which any refusal is a failure, except that there is no such claim. */
-static bool removal_serves(struct claims *claims, const struct http_answer *answer)
+/* The same for a list or a create of volumes. An engine that refuses these has no claims, unless it has taken one. */
+static bool volumes_serve(struct claims *claims, const struct http_answer *answer)
 {
-	struct outcome outcome;
-
-	docker_outcome(claims->docker, answer, &outcome);
-	if (link_is_same(claims) && !answer->status && (!outcome.status || answer->code == 404))
-		return true;
-	round_break(claims, outcome.text);
+	if (claims->made || !link_is_same(claims) || answer->status || !elsewhere_is_refused(answer->code))
+		return answer_serves(claims, answer, 0);
+	json_replace(&claims->lost, NULL);
+	round_end(claims, STATUS_OK, "");
 	return false;
 }
 
@@ -188,7 +182,7 @@ static void removed(void *arg, const struct http_answer *answer)
 	struct claims *claims = arg;
 
 	link_watch(claims->docker, answer);
-	if (removal_serves(claims, answer))
+	if (answer_serves(claims, answer, 404))
 		act(claims);
 }
 
@@ -196,8 +190,10 @@ static void created(void *arg, const struct http_answer *answer)
 {
 	struct claims *claims = arg;
 
-	if (answer_serves(claims, answer, 0))
-		act(claims);
+	if (!volumes_serve(claims, answer))
+		return;
+	claims->made = true;
+	act(claims);
 }
 
 static void claim_create(struct claims *claims, const char *device)
@@ -430,7 +426,7 @@ static void volumes_looked(void *arg, const struct http_answer *answer)
 	AUTO(json) json_t *list = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	char encoded[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
 
-	if (!answer_serves(claims, answer, 0))
+	if (!volumes_serve(claims, answer))
 		return;
 	json_replace(&claims->volumes, json_incref(json_object_get(list, "Volumes")));
 	if (!json_array_size(claims->wanted)) {
@@ -499,6 +495,7 @@ static void round_begin(struct claims *claims)
 	if (claims->epoch != docker->link.epoch) {
 		claims->epoch = docker->link.epoch;
 		claims->unsure = true;
+		claims->made = false;
 		json_object_clear(claims->held);
 	}
 	if (!link_is_up(docker)) {

@@ -250,6 +250,20 @@ static void a_claim_that_cannot_be_removed_is_removed_later(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED), 1);
 }
 
+/* A daemon elsewhere may have the GPU, and its marker cannot be removed. Broken: peer_challenged() that takes the refusal for an
+ * engine without volumes: both had the GPU. */
+static void a_refused_question_grants_no_gpu(void **state)
+{
+	AUTO(json) json_t *devices = json_pack("[s]", "0");
+	struct lab *lab = *state;
+
+	engine_begin(lab, "t s");
+	rule_set(lab, RULES_USED, (struct rule){ "GET /v1.41" MARKER_OF("s"), 200, "{\"Labels\":{\"trainyard.place\":\"there\"}}" });
+	rule_set(lab, RULES_USED + 1, (struct rule){ "DELETE /v1.41" MARKER_OF("s"), 403, "{\"message\":\"no\"}" });
+	lab->engine->ops->claim_devices(lab->engine, devices, 300);
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_DEVICES_CLAIMED)].status, STATUS_UNAVAILABLE);
+}
+
 static void a_failure_says_nothing_of_any_gpu(void **state)
 {
 	AUTO(json) json_t *devices = json_pack("[s]", "0");
@@ -274,6 +288,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(a_claim_that_is_removed_is_made_again),
 		LAB_TEST(a_claim_that_is_removed_during_a_round_is_made_again),
 		LAB_TEST(a_claim_that_cannot_be_removed_is_removed_later),
+		LAB_TEST(a_refused_question_grants_no_gpu),
 		LAB_TEST(a_failure_says_nothing_of_any_gpu),
 	};
 
