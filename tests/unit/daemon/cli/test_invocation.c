@@ -77,7 +77,7 @@ static void wrong_words_are_named(void **state)
 	REFUSED("--follow takes no value", "one", "--follow=yes");
 	REFUSED("--output: \"tree\" is not one of table, json, name", "one", "-o", "tree");
 	REFUSED("--output: \"table json\" is not one of table, json, name", "one", "-o", "table json");
-	REFUSED("unexpected argument \"three\"", "one", "two", "three");
+	REFUSED("unexpected argument \"three\"; -- comes before the words that are passed on", "one", "two", "three");
 	REFUSED("JOB is missing", "-f");
 	REFUSED("unknown option \"-x\"", "one", "-x");
 }
