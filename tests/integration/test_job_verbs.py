@@ -365,7 +365,7 @@ def test_what_is_printed_fits_the_terminal(yard, columns):
                   ["requests"], ["requests", "--failed"], ["fault", "ls"], ["jobs", "--all"], ["ls", "-l", "gs://printed"],
                   ["why", "nosuch"], ["jobs", "--wheels"], ["jobs", "--endpoint", "http://127.0.0.1:1"], ["reset"],
                   *([["help"], ["run", "--help"], ["serve", "--help"]] if columns >= 80 else []), ["doctor"]):
-        said, _ = on_terminal(yard, *words, columns=columns, env={"NO_COLOR": "1"})
+        said, _ = on_terminal(yard, *words, columns=columns, until="[y/N]", env={"NO_COLOR": "1"})
         assert not re.search(r"\033\[[0-9;]*m", said), (words, said)
         rows = re.split(r"[\r\n]+", re.sub(r"\033\[[0-9;?]*[A-Za-z]", "", said))
         wide = [row for row in rows if len(row) > columns and " " in row.split("  ")[-1].strip()]

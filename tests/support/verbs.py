@@ -4,6 +4,8 @@ import contextlib
 import fcntl
 import os
 import pty
+import select
+import signal
 import struct
 import subprocess
 import termios
@@ -44,7 +46,13 @@ def on_terminal(daemon, *words, columns=80, seconds=60, until=None, env=()):
         os.execve(program(), [program(), *words], {**environment(daemon), **dict(env)})
     said, end = b"", time.monotonic() + seconds
     with contextlib.suppress(OSError):  # EIO: it has ended
-        while time.monotonic() < end and (piece := os.read(fd, 65536)):
+        while True:
+            if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                raise AssertionError(f"{words} goes on after {seconds} s: {said.decode(errors='replace')}")
+            if not (piece := os.read(fd, 65536)):
+                break
             said += piece
             if until and until in said.decode(errors="replace"):
                 os.write(fd, b"\x03")
