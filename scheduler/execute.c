@@ -144,8 +144,7 @@ static void decision_on_commit(struct scheduler *scheduler, struct decision *dec
 	const struct job_change *change = &decision->change;
 	struct job_run *run = decision->run;
 
-	/* Reading a row costs more than most decisions do. */
-	run->stale |= !change->applied || job_change_has_row(change);
+	run->stale = true;
 	job_run_touch(run);
 	faults_on_commit(scheduler, run, change->applied);
 	if (!change->applied)

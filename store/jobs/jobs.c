@@ -190,7 +190,8 @@ static bool makes_version(const struct job_change *change)
 	       change->retries || change->tears_down;
 }
 
-bool job_change_has_row(const struct job_change *change)
+/* Whether the change writes the job's row; if not, it adds only lines and rows of other tables. */
+static bool has_row(const struct job_change *change)
 {
 	return makes_version(change) || change->announces;
 }
@@ -272,7 +273,7 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 			return rc;
 		if (!stand)
 			continue;
-		rc = job_change_has_row(change) ? row_advance(scope, change, &change->applied, err)
+		rc = has_row(change) ? row_advance(scope, change, &change->applied, err)
 						: row_look(scope, change, &change->applied, err);
 		if (rc)
 			return rc;

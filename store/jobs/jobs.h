@@ -108,9 +108,6 @@ struct job_change {
 	bool applied;
 };
 
-/* Whether the change writes the job's row; if not, it adds only lines and rows of other tables. */
-bool job_change_has_row(const struct job_change *change);
-
 /* All of @changes in one commit, each on its own condition. The whole call is INTERNAL and stores nothing if a lease
  * belongs to another job, or a step is forbidden by job_state_may_follow(). A step to a final state drops the job's
  * leases. Does not wake the scheduler. */

@@ -101,6 +101,19 @@ def test_a_crash_is_tried_again_as_often_as_was_ordered(yard):
 
 
 # Broken: faults_hold() that returns false.
+def test_a_stockout_holds_each_job_that_it_hits(yard):
+    """Broken: decision_on_commit() that keeps the row: the walk along the queue admitted 35 of 40, before the fault had its effect."""
+    held = [yard.new_id() for _ in range(10)]
+    for job_id in held:
+        order(yard, "stockout", job=job_id, seconds=600)
+        yard.create(script("true"), job_id=job_id)
+        wait_until(lambda job_id=job_id: any(text.startswith("Fault rule") for _, text in yard.service_lines(job_id)), 10, "it is told")
+        assert yard.job(job_id)["state"] == "QUEUED"
+    for job_id in held:
+        yard.cancel(job_id)
+        yard.until(job_id, "CANCELLED")
+
+
 def test_a_stockout_holds_a_job_back_for_its_time(yard):
     job_id = yard.new_id()
     order(yard, "stockout", job=job_id, seconds=5)
