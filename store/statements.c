@@ -454,7 +454,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[OBJECT_BY_NAME] = { ON_OBJECTS, "SELECT " OBJECT_COLUMNS ", holder FROM"
 					 " (SELECT id AS holder FROM bucket WHERE name = :bucket)"
 					 " LEFT JOIN object ON bucket = holder AND name = :name" },
-	/* The object of this name, and the first one whose name is not before the name with a slash. */
+	/* The object of this name, and the first object from the name with a slash on, in the order of names. */
 	[OBJECT_VIEW] = { ON(OBJECTS_READER),
 			   "SELECT " OBJECT_COLUMNS " FROM object"
 			   " WHERE bucket = (SELECT id FROM bucket WHERE name = :bucket) AND name = :name"

@@ -35,7 +35,7 @@ int gcs_errno_of(enum status status)
 
 /* ---- one name ---- */
 
-/* A directory has the time of the object whose name ends with a slash, if there is one. */
+/* A directory has the time of the object with its name and a slash, if there is one. */
 static int entry_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts)
 {
 	struct object_view view AUTO_OBJECT_VIEW = { 0 };

@@ -165,7 +165,7 @@ struct object_view {
 	bool is_object;
 	struct object object; /* if @is_object */
 	bool is_directory;    /* the names of some objects begin with the name and a slash */
-	int64_t directory_us; /* last change of the object whose name is the name and a slash; 0: there is none */
+	int64_t directory_us; /* last change of the object with the name and a slash; 0: there is none */
 };
 #define AUTO_OBJECT_VIEW __attribute__((cleanup(object_view_deinit)))
 void object_view_deinit(struct object_view *view);

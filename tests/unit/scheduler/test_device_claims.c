@@ -169,7 +169,7 @@ static void what_is_neither_leased_nor_wanted_is_dropped(void **state)
 	assert_false(device_claims_have(claims, "0") || device_claims_have(claims, "3"));
 }
 
-/* Of a daemon that starts again, or whose engine does. Broken: device_claims_forget() that orders nothing where nothing is
+/* After a restart of the daemon or of its engine. Broken: device_claims_forget() that orders nothing where nothing is
  * leased: the engine kept the claims of a daemon that was killed. */
 static void leased_gpus_are_ordered_again(void **state)
 {

@@ -409,7 +409,7 @@ static void a_machine_that_joins_gets_jobs(void **state)
 	fake_engine_up(bench->fake);
 	fake_engine_up(bench->other);
 	ready_await(bench, 1, true);
-	/* One whose engine cannot be opened does not join. */
+	/* A node does not join if its engine cannot be opened. */
 	assert_true(scheduler_node_make(bench->scheduler, "other", NULL, &node));
 	assert_true(scheduler_node_make(bench->scheduler, "c", labels, &node));
 	assert_int_equal(node, 2);
