@@ -63,14 +63,14 @@ static void bash_values(struct text *text, const char *verb, const struct word *
 }
 
 /* Writes the bash function. It handles "--name=", which bash splits into three words, and offers nothing after "--",
- * where another program's command line begins. */
+ * where another program's command line begins. Names of jobs come from the daemon, one a line. */
 static void bash_write(struct text *text)
 {
 	const struct verb *verb;
 
 	text_puts(text,
 		  "_trainyard() {\n"
-		  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= i\n"
+		  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= i jobs= name rest\n"
 		  "    COMPREPLY=()\n"
 		  "    if [ \"$before\" = = ]; then\n"
 		  "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
@@ -101,9 +101,15 @@ static void bash_write(struct text *text)
 		values_write(text, verb->word_values);
 		text_puts(text, verb->word_values ? " --help" : "--help");
 		options_each(text, verb, bash_word);
-		text_puts(text, "\" ;;\n");
+		text_puts(text, verb->names_jobs ? "\" jobs=1 ;;\n" : "\" ;;\n");
 	}
 	text_puts(text, "        esac\n"
+			"    fi\n"
+			"    if [ -n \"$jobs\" ] && [[ $word != -* ]]; then\n"
+			"        while read -r name rest; do\n"
+			"            [[ $name != \"$word\"* ]] || COMPREPLY+=(\"$name\")\n"
+			"        done < <(\"${COMP_WORDS[0]}\" job-names 2>/dev/null)\n"
+			"        return\n"
 			"    fi\n"
 			"    [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
 			"}\n"
@@ -142,6 +148,10 @@ static const char fish_conditions[] =
 	"    set -l words (commandline -opc)\n"
 	"    contains -- -- $words; and return 1\n"
 	"    test (count $words) -gt 1 -a \"$words[2]\" = \"$argv[1]\"\n"
+	"end\n"
+	"function __trainyard_jobs\n"
+	"    set -l words (commandline -opc)\n"
+	"    $words[1] job-names 2>/dev/null\n"
 	"end\n"
 	"function __trainyard_behind\n"
 	"    contains -- -- (commandline -opc)\n"
@@ -187,6 +197,9 @@ static void fish_write(struct text *text)
 			values_write(text, verb->word_values);
 			text_puts(text, "'\n");
 		}
+		if (verb->names_jobs)
+			text_printf(text, "complete -c trainyard -n '__trainyard_verb %s' -f -a '(__trainyard_jobs)'\n",
+				    verb->name);
 		options_each(text, verb, fish_word);
 	}
 }

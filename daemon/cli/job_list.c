@@ -14,7 +14,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-enum { ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, CALM_MS = 200 };
+enum { NAMES_US = 2000000, ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, CALM_MS = 200 };
 
 const char *const job_states[] = { "QUEUED", "PREPARING",  "RUNNING",   "SUCCEEDED",
 				   "FAILED", "CANCELLING", "CANCELLED", NULL };
@@ -328,5 +328,56 @@ int jobs_main(struct invocation *invocation)
 	if (jobs_ask(invocation, client, filter.data, jobs, &more, &err))
 		return ask_failure(client, &err);
 	jobs_write(invocation, ask_now(client), jobs, more, &text);
+	return main_output(&text);
+}
+
+/* ---- for completions ---- */
+
+/* Returns true if a shell takes @name as one word, as it is. */
+static bool name_is_plain(const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+	return *name && *name != '-' && !name[strspn(name, plain)];
+}
+
+/* Returns what the shell completes for @job: its display name, or its id if several jobs have the name. */
+static const char *word_of(const json_t *job, const json_t *counts)
+{
+	const char *name = json_text_at(job, "displayName");
+
+	return name && name_is_plain(name) && json_int_at(counts, name, 0) == 1 ? name : json_text_at(job, "id");
+}
+
+/* A daemon that does not answer must not hold up the shell, so errors are not printed. */
+int job_names_main(struct invocation *invocation)
+{
+	struct text text AUTO_TEXT = { 0 };
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *jobs = json_array();
+	AUTO(json) json_t *counts = json_object();
+	const json_t *job;
+	size_t index;
+	bool more = false;
+	int exit_code = ask_open(invocation, &client);
+
+	if (exit_code)
+		return exit_code;
+	client_limit(client, NAMES_US);
+	if (jobs_ask(invocation, client, "", jobs, &more, NULL))
+		return EXIT_FAILED;
+	json_array_foreach(jobs, index, job) {
+		const char *name = json_text_at(job, "displayName");
+
+		if (name)
+			json_object_set_new(counts, name, json_integer(json_int_at(counts, name, 0) + 1));
+	}
+	json_array_foreach(jobs, index, job) {
+		const char *word = word_of(job, counts), *state = json_text_at(job, "state");
+
+		if (word)
+			text_printf(&text, "%s\t%s %s\n", word, kind_of(json_text_at(job, "family")),
+				    state ? state : "");
+	}
 	return main_output(&text);
 }

@@ -34,6 +34,7 @@ struct verb {
 	const char *name;
 	const char *words;              /* as shown in the usage: "JOB [-- COMMAND]"; "": none */
 	const char *const *word_values; /* the only valid first words; NULL: any */
+	bool names_jobs;                /* the words are jobs, which completions offer */
 	const char *summary;            /* one line of help; NULL: an internal verb that no list shows */
 	const char *detail;             /* paragraphs below the usage; NULL: the summary is enough */
 	const struct verb_option *options;

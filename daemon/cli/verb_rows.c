@@ -11,6 +11,7 @@
 #include "daemon/cli/exec.h"
 #include "daemon/cli/fault.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/job_list.h"
 #include "daemon/cli/requests.h"
 #include "daemon/cli/reset.h"
 #include "daemon/cli/state.h"
@@ -134,6 +135,7 @@ static const struct verb daemon_verbs[] = {
 	  .run = status_main },
 	{ .name = "ui",
 	  .words = "[JOB]",
+	  .names_jobs = true,
 	  .summary = "open the console in the browser",
 	  .detail =
 		  "Opens the daemon's page, or that of JOB. Where the daemon asks for a token the link brings a ticket,\n"
@@ -405,6 +407,7 @@ static const struct verb machine_verbs[] = {
 	  .words = "",
 	  .summary = "print the version of trainyard and of its libraries",
 	  .run = version_run },
+	{ .name = "job-names", .words = "", .calls = true, .run = job_names_main },
 	{ .name = "swarm-agent", .words = "", .most = 1, .run = swarm_agent_run },
 	{ .name = "gcs-mount", .words = "", .least = 3, .most = 3, .run = gcs_mount_run },
 	{ .name = NULL },

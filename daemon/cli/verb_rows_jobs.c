@@ -120,6 +120,7 @@ const struct verb job_verbs[] = {
 	  .run = jobs_main },
 	{ .name = "describe",
 	  .words = "JOB",
+	  .names_jobs = true,
 	  .summary = "tell all about a job",
 	  .detail =
 		  "Its state and why, its times, a timeline of all that became of it, how its replicas ended and what\n"
@@ -133,6 +134,7 @@ const struct verb job_verbs[] = {
 	  .run = describe_main },
 	{ .name = "why",
 	  .words = "JOB",
+	  .names_jobs = true,
 	  .summary = "tell why a job waits or failed",
 	  .detail =
 		  "Its state, the cause, the replica by which it failed with the last lines of that, and what to do.\n"
@@ -144,6 +146,7 @@ const struct verb job_verbs[] = {
 	  .run = why_main },
 	{ .name = "logs",
 	  .words = "JOB",
+	  .names_jobs = true,
 	  .summary = "print a job's log, or follow it",
 	  .detail =
 		  "Lines of replicas go to stdout, with the replica's name where a job has several; lines of the\n"
@@ -187,6 +190,7 @@ const struct verb job_verbs[] = {
 	  .run = logs_main },
 	{ .name = "wait",
 	  .words = "JOB...",
+	  .names_jobs = true,
 	  .summary = "wait until jobs end, or are in a state",
 	  .detail = "A daemon that restarts is waited for, up to a minute.\n"
 		    "Exit codes: 0 all succeeded, 1 one failed, 4 one was cancelled, 124 it took too long.\n"
@@ -205,6 +209,7 @@ const struct verb job_verbs[] = {
 	  .run = wait_main },
 	{ .name = "rerun",
 	  .words = "JOB [-- ARGUMENT...]",
+	  .names_jobs = true,
 	  .summary = "run a job once more, with changes",
 	  .detail =
 		  "Submits a job as JOB was, under a new name, with what is given here in the place of its image and\n"
@@ -221,6 +226,7 @@ const struct verb job_verbs[] = {
 	  .run = rerun_main },
 	{ .name = "cancel",
 	  .words = "JOB...",
+	  .names_jobs = true,
 	  .summary = "end jobs",
 	  .detail = "Returns when the daemon has stored the wish; `trainyard wait` waits for the end.\n"
 		    "\n" JOB_WORDS_DETAIL,
@@ -231,6 +237,7 @@ const struct verb job_verbs[] = {
 	  .run = cancel_main },
 	{ .name = "delete",
 	  .words = "JOB...",
+	  .names_jobs = true,
 	  .summary = "delete jobs of Vertex AI that have ended",
 	  .detail = JOB_WORDS_DETAIL,
 	  .options = OPTIONS(PROJECT_OPTION),
@@ -240,6 +247,7 @@ const struct verb job_verbs[] = {
 	  .run = delete_main },
 	{ .name = "shell",
 	  .words = "JOB[/REPLICA] [-- COMMAND...]",
+	  .names_jobs = true,
 	  .summary = "run a shell, or a command, in a replica",
 	  .detail =
 		  "Runs COMMAND, or bash or sh, beside the program of a replica: worker-1 or workerpool0-0; without\n"
@@ -260,6 +268,7 @@ const struct verb job_verbs[] = {
 	  .run = shell_main },
 	{ .name = "study",
 	  .words = "JOB",
+	  .names_jobs = true,
 	  .summary = "show the search of a tuning job",
 	  .detail =
 		  "Its goal, the best trial so far, a plot of measured values and of the model's beliefs, and the\n"
