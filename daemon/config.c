@@ -310,6 +310,7 @@ struct command_line {
 	const char *const *arguments;
 	const char *const *defaults; /* "--name=value": defaults of the command, which replace those of config_items;
 	                              * NULL: none */
+	bool passes_on; /* the command takes words after "--" */
 };
 
 /* Refuses a word of the command line. @item: the option that has this name but that other commands take; NULL: no
@@ -337,7 +338,7 @@ static enum status word_refuse(const struct command_line *line, const char *word
 	nearest_hint(&nearest, "--", hint);
 	if (!is_option)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"%s", word,
-				 hint);
+				 line->passes_on ? CONFIG_PASSES_ON : hint);
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown option \"%.*s\"%s",
 			 (int)strcspn(word, "="), word, hint);
 }
@@ -470,16 +471,16 @@ static enum status read_all(struct config *config, const struct command_line *li
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err)
 {
-	return config_read_beside(ret_config, command, NULL, NULL, arguments, err);
+	return config_read_beside(ret_config, command, NULL, NULL, false, arguments, err);
 }
 
 enum status config_read_beside(struct config *ret_config, enum config_command command,
-			       const char *const *defaults, const char *const *beside,
+			       const char *const *defaults, const char *const *beside, bool passes_on,
 			       const char *const *arguments, struct error *err)
 {
 	struct config config AUTO_CONFIG = { 0 };
 	enum status rc =
-		read_all(&config, &(struct command_line){ command, beside, arguments, defaults }, err);
+		read_all(&config, &(struct command_line){ command, beside, arguments, defaults, passes_on }, err);
 
 	if (!rc && config.engine && strcmp(config.engine, ENGINE_SWARM) == 0) {
 		free(config.engine);

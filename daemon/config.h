@@ -107,10 +107,12 @@ enum status config_read(struct config *ret_config, enum config_command command, 
 
 /* Like config_read(), for a command with defaults of its own, "--name=value", which replace those of the table, and with
  * other options: @beside has their names, which are suggested for a misspelled option; @arguments does not contain them.
- * Both lists end with NULL, or are NULL. */
+ * Both lists end with NULL, or are NULL. @passes_on: the command takes words after "--", of which an unexpected word is
+ * told. */
 enum status config_read_beside(struct config *ret_config, enum config_command command,
-			       const char *const *defaults, const char *const *beside,
+			       const char *const *defaults, const char *const *beside, bool passes_on,
 			       const char *const *arguments, struct error *err);
+#define CONFIG_PASSES_ON "; -- comes before the words that are passed on"
 
 /* Appends one line per option of @command: its name, its meaning, and its default, which either list may replace as
  * "--name=value"; both end with NULL, or are NULL. */

@@ -13,7 +13,8 @@ struct nearest {
 };
 
 /* Compares @name with the wanted word. Case is ignored, and '_' counts as '-'. A name is similar if few letters are
- * added, missing, changed or swapped, or if the word is its beginning. Of two equally similar names the first counts. */
+ * added, missing, changed or swapped, if the word is its beginning, or if docker or kubectl use the word for it. Of two
+ * equally similar names the first counts. */
 void nearest_look(struct nearest *nearest, const char *name);
 
 enum { NEAREST_HINT_SIZE = 128 };

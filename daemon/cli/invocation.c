@@ -140,7 +140,7 @@ static enum status words_check(const struct invocation *invocation, struct error
 
 	if (invocation->word_count > verb->most)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"%s",
-				 invocation->words[verb->most], verb->command ? "; -- comes before the words that are passed on" : "");
+				 invocation->words[verb->most], verb->command ? CONFIG_PASSES_ON : "");
 	if (invocation->word_count < verb->least)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is missing",
 				 *verb->words ? verb->words : "an argument");
@@ -180,7 +180,8 @@ static enum status config_take(struct invocation *invocation, struct error *err)
 			if (count < BESIDE_MAX)
 				beside[count++] = option->name;
 	return config_read_beside(&invocation->config, invocation->verb->config,
-				  invocation->verb->config_defaults, beside, invocation->rest, err);
+				  invocation->verb->config_defaults, beside, invocation->verb->command,
+				  invocation->rest, err);
 }
 
 enum status invocation_read(const struct verb *verb, const char *const *arguments,

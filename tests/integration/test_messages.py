@@ -59,6 +59,13 @@ def open_place():
     (["help", "serv"], r'unknown command "serv"; did you mean serve\?'),
     (["serve", "--max-jobs", "1"], r'unknown option "--max-jobs"; did you mean --max-active-jobs\?'),
     (["run", "image", "ls"], r'unexpected argument "ls"; -- comes before the words that are passed on'),
+    (["exec", "true"], r'unexpected argument "true"; -- comes before the words that are passed on'),
+    (["exec", "--gpus", "2", "pytest", "-q"], r'unexpected argument "pytest"; -- comes before the words that are passed on'),
+    (["start", "xyz"], r'unexpected argument "xyz"'),
+    (["exec", "--keep-state", "d", "--", "true"], r'unknown option "--keep-state"; did you mean --state-dir\?'),
+    (["exec", "--port=0", "--", "true"], r'unknown option "--port"; did you mean --listen\?'),
+    (["ps"], r'unknown command "ps"; did you mean jobs\?'),
+    (["kill", "my_job"], r'unknown command "kill"; did you mean cancel\?'),
     (["jobs", "-o", "yaml"], r'--output: "yaml" is not one of table, json, name'),
     (["fault", "ls", "1"], r'unexpected argument "1"'),
     (["completion", "bahs"], r'"bahs" is not one of bash, zsh, fish; did you mean bash\?'),
@@ -70,7 +77,8 @@ def open_place():
     (["env", "--shell", "fihs"], r'--shell: "fihs" is not one of sh, fish, github; did you mean fish\?'),
 ])
 def test_what_is_misspelled_is_told_with_what_was_meant(words, told):
-    """Broken: unknown_refuse() without nearest_look(); config_take() that does not hand its names on; words_check()
+    """Broken: is_elsewhere() left out: `ps` was told of ls. config_read_beside() without passes_on: `exec true` did not say that -- is
+    missing. unknown_refuse() without nearest_look(); config_take() that does not hand its names on; words_check()
     without value_check()."""
     done = run(*words)
     assert done.returncode == 2 and done.stdout == "", done
