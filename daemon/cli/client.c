@@ -27,6 +27,7 @@ enum {
 	CALL_MS = 60000,
 	TOKEN_BYTES_MAX = 4096,
 	STILL_S = 120,
+	CONTINUE_MS = 10000, /* how long the daemon may take to say that it takes a body */
 	AWAY_PAUSE_MS = 200,
 	HTTP_RESUME_INCOMPLETE = 308 /* of a resumable upload: more bytes are expected */
 };
@@ -487,8 +488,9 @@ enum status client_send(struct client *client, const struct client_request *requ
 		headers = curl_slist_append(headers, client->authorization);
 	for (const char *const *header = request->headers; header && *header; header++)
 		headers = curl_slist_append(headers, *header);
-	headers = curl_slist_append(headers,
-				    "Expect:"); /* send the body without waiting for 100 Continue */
+	/* A body whose length is unknown may be large: the daemon refuses it before it is sent. A refusal in the middle
+	 * of a large body would be lost with the connection. */
+	headers = curl_slist_append(headers, request->give ? "Expect: 100-continue" : "Expect:");
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, request->quiet ? 0L : 1L);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, (long)STILL_S);
@@ -499,6 +501,7 @@ enum status client_send(struct client *client, const struct client_request *requ
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_bytes);
 	}
 	if (request->give) {
+		curl_easy_setopt(client->curl, CURLOPT_EXPECT_100_TIMEOUT_MS, (long)CONTINUE_MS);
 		curl_easy_setopt(client->curl, CURLOPT_UPLOAD, 1L);
 		curl_easy_setopt(client->curl, CURLOPT_READFUNCTION, body_give);
 		curl_easy_setopt(client->curl, CURLOPT_READDATA, (void *)(uintptr_t)request);

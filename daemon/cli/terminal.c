@@ -215,7 +215,11 @@ bool terminal_agrees(const char *question)
 	text_wrap(&wrapped, line, 0);
 	printf("%s ", wrapped.data);
 	fflush(stdout);
-	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+	if (fgets(answer, sizeof(answer), stdin))
+		return answer[0] == 'y' || answer[0] == 'Y';
+	putchar('\n'); /* the end of the input leaves the cursor behind the question */
+	fflush(stdout);
+	return false;
 }
 
 void screen_draw(struct text *text)

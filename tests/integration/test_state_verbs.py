@@ -342,6 +342,27 @@ def test_jobs_that_have_not_ended_keep_an_import_away(new_daemon, small):
     assert "trainyard export did not make this folder" in verb(daemon, "import", "--yes", str(daemon.directory), code=1)
 
 
+def test_a_large_state_that_is_refused_is_told_of(new_daemon, small):
+    """More than a daemon reads of a body that it has refused.
+    Broken: client_send() that waits for no 100 Continue: "no daemon answers", with exit code 3."""
+    daemon = new_daemon(engine=NO_ENGINE).start()
+    daemon.create(script("true"), job_id="own")
+    large = changed(small, daemon.directory / "large")
+    blob_of(large).write_bytes(bytes(80 << 20))
+    assert "1 job of this daemon has not ended" in verb(daemon, "import", "--yes", str(large), code=1)
+    assert [job["id"] for job in all_jobs(daemon)] == ["own"]
+
+
+def test_a_question_that_is_not_answered_means_no(target):
+    """Broken: terminal_agrees() without the line's end: the shell's prompt followed the question."""
+    said, code = on_terminal(target, "reset", until="[y/N]", key=b"\x04")
+    assert code == 1 and said.endswith("[y/N] \n"), said
+    for answer, expected in ((b"n\n", 1), (b"\n", 1)):
+        said, code = on_terminal(target, "reset", until="[y/N]", key=answer)
+        assert code == expected and "removed" not in said
+    assert objects_of(target, "own")
+
+
 def test_exec_begins_with_a_state_and_leaves_one(engine, small, tmp_path):
     """Broken: daemon_main() that exports after clean_quietly(): the directory was gone."""
     out = tmp_path / "left"

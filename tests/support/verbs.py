@@ -37,8 +37,8 @@ def verb(daemon, *words, code=0):
     return done.stderr if code and not done.stdout else done.stdout
 
 
-def on_terminal(daemon, *words, columns=80, seconds=60, until=None, env=()):
-    """All that a command writes to a terminal so wide, and its exit code; ended by Ctrl-C once `until` is there."""
+def on_terminal(daemon, *words, columns=80, seconds=60, until=None, key=b"\x03", env=()):
+    """All that a command writes to a terminal so wide, and its exit code; ended by Ctrl-C, or another key, once `until` is there."""
     pid, fd = pty.fork()
     if pid == 0:
         # Before the command looks how wide it is.
@@ -55,7 +55,7 @@ def on_terminal(daemon, *words, columns=80, seconds=60, until=None, env=()):
                 break
             said += piece
             if until and until in said.decode(errors="replace"):
-                os.write(fd, b"\x03")
+                os.write(fd, key)
                 until = None
     status = os.waitpid(pid, 0)[1]
     os.close(fd)
