@@ -13,6 +13,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/job_timeline.h"
 #include "daemon/cli/json_lines.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
@@ -224,6 +225,46 @@ static void replicas_write(const struct invocation *invocation, struct text *fil
 		clause_add(filter, clause.data);
 }
 
+/* Returns true if @name is @replica, or its short form: worker-1 of worker-replica-1. */
+static bool replica_has_name(const char *replica, const char *name)
+{
+	const char *dash = strrchr(name, '-');
+	const size_t length = dash ? (size_t)(dash - name) : 0;
+
+	return strcmp(replica, name) == 0 ||
+	       (dash && strncmp(replica, name, length) == 0 && strncmp(replica + length, "-replica-", 9) == 0 &&
+		strcmp(replica + length + 8, dash) == 0);
+}
+
+/* Refuses a --replica that the job does not have: with -f, its lines would never come. A job that has not started, and
+ * a tuning job, have no list of replicas. */
+static enum status replicas_check(const struct invocation *invocation, struct client *client,
+				  const json_t *job, struct error *err)
+{
+	AUTO(json) json_t *timeline = NULL;
+	const char *name;
+
+	for (size_t at = 0; (name = invocation_next(invocation, "replica", &at)) != NULL;) {
+		struct text names AUTO_TEXT = { 0 };
+		bool found = strcmp(name, "service") == 0;
+		const json_t *replica;
+		size_t index;
+
+		if (!timeline)
+			timeline = timeline_ask(client, job);
+		json_array_foreach(json_object_get(timeline, "replicas"), index, replica) {
+			const char *own = json_text_at(replica, "replica");
+
+			text_printf(&names, "%s%s", index ? ", " : "", own);
+			found = found || replica_has_name(own, name);
+		}
+		if (!found && names.length)
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "--replica: the job has no replica %s; it has %s", name, names.data);
+	}
+	return STATUS_OK;
+}
+
 static void filter_write(const struct invocation *invocation, struct text *filter)
 {
 	const char *severity = invocation_value(invocation, "severity");
@@ -387,6 +428,7 @@ int log_print(struct client *client, const json_t *job, const struct log_options
 	int exit_code = EXIT_GOOD;
 
 	if (pattern_read(options->invocation, &pattern, &printing.pattern, &err) ||
+	    replicas_check(options->invocation, client, job, &err) ||
 	    path_write(client, job, options, &path, &err)) {
 		exit_code = main_usage_error("logs ", &err);
 	} else {

@@ -318,6 +318,13 @@ static int shell_run(const struct invocation *invocation, struct client *client,
 	terminal_restore();
 	if (shell->has_thread)
 		return shell_exit(shell);
+	if (rc == STATUS_NOT_FOUND && !slash && strchr(word, '/')) {
+		error_deinit(&err);
+		error_set(&err, STATUS_NOT_FOUND, NULL,
+			  "\"%s\" names no job, and no replica as in JOB/worker-1 or JOB/workerpool0-0: trainyard "
+			  "describe JOB lists the replicas",
+			  word);
+	}
 	return rc && ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
 }
 

@@ -69,6 +69,8 @@ void verb_help_write(struct text *text, const struct verb *verb)
 		options_write(text, lister_options);
 	if (verb->calls)
 		options_write(text, caller_options);
+	if (verb->config & CONFIG_SERVE && verb->options) /* groups with titles follow */
+		text_putc(text, '\n');
 	if (verb->config)
 		config_help_write(text, verb->config, verb->config_first, verb->config_defaults);
 }

@@ -62,8 +62,8 @@ enum status devices_possible(const struct plan *plan, const struct capacity *cap
 	if (wanted <= there || capacity->accelerators == ACCELERATORS_PRETEND)
 		return STATUS_OK;
 	if (capacity->accelerators == ACCELERATORS_WAIT)
-		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "The job waits for %u GPUs; %s %u.",
-				 wanted, capacity->said ? capacity->said : "this host has", there);
+		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "The job waits for %u GPU%s; %s %u.",
+				 wanted, wanted == 1 ? "" : "s", capacity->said ? capacity->said : "this host has", there);
 	if (capacity->accelerators == ACCELERATORS_SHARE && there)
 		return STATUS_OK;
 	return quota_check(plan, there, err);

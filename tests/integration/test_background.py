@@ -319,6 +319,7 @@ def test_help_fits_80_columns_and_has_groups(user):
     heads = [row for row in told.splitlines()[6:] if row and row[0].isupper()]
     assert heads[:3] == ["Where it serves", "State and engine", "Project"] and "\n\n\n" not in told
     assert "Where it serves" not in user("stop", "--help")
+    assert "\n\nWhere it serves\n" in user("exec", "--help") and "\n\n\n" not in user("exec", "--help")
 
 
 def test_a_daemon_that_wrote_no_process_down_runs_already(user):

@@ -46,6 +46,12 @@ def test_a_command_runs_through_pipes(yard, job):
     assert piped(yard, job, data=b"echo from a shell; exit 3\n").stdout == b"from a shell\n"
 
 
+def test_a_word_that_names_neither_job_nor_replica_is_told_whole(yard, job):
+    """Broken: the daemon's own words, which told of "nope" as of a job."""
+    done = piped(yard, f"{job}/nope", "--", "ls")
+    assert done.returncode == 125 and f'"{job}/nope" names no job, and no replica'.encode() in done.stderr, done
+
+
 def test_many_bytes_go_through(yard, job):
     data = os.urandom(3 << 20)
     done = piped(yard, job, "--", "cat", data=data)

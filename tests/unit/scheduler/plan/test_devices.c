@@ -169,6 +169,8 @@ static void more_than_the_host_has_is_answered_as_the_policy_says(void **state)
 		  "allowed maximum of 2 accelerators of all types together." },
 		{ ACCELERATORS_WAIT, 2, 1, 2, STATUS_RESOURCE_EXHAUSTED,
 		  "The job waits for 3 GPUs; this host has 2." },
+		{ ACCELERATORS_WAIT, 0, 1, 0, STATUS_RESOURCE_EXHAUSTED,
+		  "The job waits for 1 GPU; this host has 0." },
 		{ ACCELERATORS_PRETEND, 2, 1, 2, STATUS_OK, NULL },
 		{ ACCELERATORS_SHARE, 1, 1, 2, STATUS_OK, NULL },
 		{ ACCELERATORS_REQUIRE, 2, 1, 1, STATUS_OK, NULL },
