@@ -246,7 +246,7 @@ static bool watched_draw(void *arg)
 		return true;
 	text_clear(&watched->shown);
 	text_puts(&watched->shown, text.data);
-	screen_draw(&text);
+	screen_draw(&text, false);
 	return true;
 }
 

@@ -116,6 +116,11 @@ static void job_take(struct wait *wait, struct awaited *awaited, const json_t *j
 	text_wrap(&wrapped, line.data, 0);
 	puts(wrapped.data);
 	fflush(stdout);
+	for (size_t i = 0; i < wait->invocation->word_count; i++)
+		if (!wait->jobs[i].over && wait->jobs[i].stand) {
+			progress_show("%s", wait->jobs[i].stand);
+			break;
+		}
 }
 
 /* Asks for one job. Returns EXIT_GOOD, or the exit code if the daemon cannot be asked. */

@@ -313,19 +313,21 @@ static int study_watch(const struct invocation *invocation, struct client *clien
 		struct text text AUTO_TEXT = { 0 };
 		const int exit_code = ask_job(invocation, client, reference, &job);
 		const char *state;
+		bool is_final;
 
 		if (exit_code)
 			return exit_code;
 		if (study_ask(client, job, &study, &err))
 			return ask_failure(client, &err);
 		study_write(&text, job, study, invocation_flag(invocation, "all"));
-		if (!last.data || strcmp(last.data, text.data) != 0) {
+		state = json_text_at(job, "state");
+		is_final = state && state_is_final(state);
+		if (is_final || !last.data || strcmp(last.data, text.data) != 0) {
 			text_clear(&last);
 			text_puts(&last, text.data);
-			screen_draw(&text);
+			screen_draw(&text, is_final); /* the last is read at leisure: it may scroll */
 		}
-		state = json_text_at(job, "state");
-		if (state && state_is_final(state))
+		if (is_final)
 			return state_exit(state);
 	}
 }

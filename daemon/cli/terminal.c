@@ -195,12 +195,16 @@ void text_wrap(struct text *text, const char *reported, unsigned indent)
 	words_wrap(text, reported, indent, terminal_width(stdout));
 }
 
+static bool progress_is_shown;
+
 void error_line_print(const char *words)
 {
 	const unsigned width = terminal_width(stderr);
 	AUTO(string) char *line = memory_printf("trainyard: %s", words);
 	struct text wrapped AUTO_TEXT = { 0 };
 
+	if (progress_is_shown)
+		progress_clear();
 	if (width)
 		words_wrap(&wrapped, line, 0, width);
 	fprintf(stderr, "%s\n", width ? wrapped.data : line);
@@ -222,12 +226,12 @@ bool terminal_agrees(const char *question)
 	return false;
 }
 
-void screen_draw(struct text *text)
+void screen_draw(struct text *text, bool whole)
 {
 	const unsigned height = terminal_height();
 	unsigned rows = 0;
 
-	for (char *at = text->data; height && at && *at; at++)
+	for (char *at = text->data; height && !whole && at && *at; at++)
 		if (*at == '\n' && ++rows + ROWS_BESIDE > height) {
 			text->length = (size_t)(at + 1 - text->data);
 			*++at = '\0';
@@ -251,6 +255,7 @@ void progress_show(const char *format, ...)
 	va_end(values);
 	text_one_line(&line, reported, width - 1);
 	fprintf(stderr, "\r\033[K%s", line.data);
+	progress_is_shown = true;
 	fflush(stderr);
 }
 
@@ -258,4 +263,5 @@ void progress_clear(void)
 {
 	if (terminal_width(stderr))
 		fputs("\r\033[K", stderr);
+	progress_is_shown = false;
 }

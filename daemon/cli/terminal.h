@@ -44,14 +44,16 @@ void text_one_line(struct text *text, const char *reported, unsigned most);
  * line ends in @reported stay. */
 void text_wrap(struct text *text, const char *reported, unsigned indent);
 
-/* Prints "trainyard: WORDS" on stderr; on a terminal wrapped to its width, and without control characters. */
+/* Prints "trainyard: WORDS" on stderr; on a terminal wrapped to its width, and without control characters; a
+ * line of progress_show() is cleared before. */
 void error_line_print(const char *words);
 
 /* Asks the user on the terminal; returns false unless the answer is yes. */
 bool terminal_agrees(const char *question);
 
-/* Clears the terminal on stdout and prints as much of @text as fits on it; without a terminal, prints all of @text. */
-void screen_draw(struct text *text);
+/* Clears the terminal on stdout and prints as much of @text as fits on it, or all of it if @whole; without a terminal,
+ * prints all of @text. */
+void screen_draw(struct text *text, bool whole);
 
 /* Shows a line on stderr, in place of the last such line; does nothing if stderr is not a terminal. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));

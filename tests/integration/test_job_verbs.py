@@ -376,6 +376,19 @@ def test_what_is_printed_fits_the_terminal(yard, columns):
         assert not wide, (words, wide)
 
 
+def test_the_progress_of_a_wait_is_a_line_of_its_own(yard):
+    """Broken: error_line_print() that clears no progress: "job_1 is RUNNINGtrainyard: No job ...". job_take() that shows none again: after
+    the end of one job nothing told of the other."""
+    runs, ends = yard.create(script(RUNS_ON)), yard.create(script("exit 0"))
+    yard.until(runs, "RUNNING")
+    said, code = on_terminal(yard, "wait", runs, "nosuch")
+    assert code == 1 and f"{runs} is RUNNING" in said and "\033[Ktrainyard: No job has" in said, repr(said)
+    yard.until(ends, "SUCCEEDED")
+    said, code = on_terminal(yard, "wait", runs, ends, "--timeout", "0.5s")
+    assert code == 124 and f"\033[K{runs} is RUNNING" in said.split(f"{ends} SUCCEEDED")[1], repr(said)
+    assert verb(yard, "cancel", runs) and verb(yard, "wait", runs, code=4)
+
+
 COMPLETED = {
     "bash": """source <("$PROGRAM" completion bash); COMP_WORDS=("$PROGRAM" "$@"); COMP_CWORD=$#; _trainyard; printf '%s\\n' "${COMPREPLY[@]}" """,
     "fish": """"$PROGRAM" completion fish | source; complete -C "$PROGRAM $argv" | cut -f1""",
