@@ -277,3 +277,19 @@ static void await_count(const atomic_uint *count, unsigned wanted)
 		step();
 	assert_int_equal(*count, wanted);
 }
+
+/* Reads until so much has come. */
+static void assert_reads(struct shell_reader *reader, const char *expected)
+{
+	char printed[64] = "";
+	size_t length = 0;
+
+	while (length < strlen(expected)) {
+		const ssize_t got = shell_reader_read(reader, printed + length, sizeof(printed) - length, 1000);
+
+		assert_true(got >= 0);
+		length += (size_t)got;
+	}
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(printed, expected, length);
+}
