@@ -151,6 +151,18 @@ def test_a_shell_outlasts_its_connection(browser, yard, job):
         browser.events = []  # what broke off is told there
 
 
+# Broken: #type() that sends a piece once: what was typed in an outage of some seconds was lost.
+def test_what_is_typed_outlasts_an_outage(browser, yard, job):
+    shell_of(browser, yard, job)
+    browser.break_off(":input", 6)  # as often as one request is repeated
+    browser.type("echo typed: | tr t T\n")
+    browser.until(f"{SHOWN}.includes('\\nTyped:')")
+    assert browser.breaks == {":input": 0}
+    browser.mend()
+    browser.open("about:blank")
+    browser.events = []  # what broke off is told there
+
+
 # Broken: box() that offers one for every replica.
 def test_it_ends_with_the_job(browser, yard):
     job_id = yard.create(distributed(UNTIL_RELEASED, UNTIL_RELEASED, workers=1))
