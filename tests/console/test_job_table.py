@@ -46,6 +46,8 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
     browser.press("Escape")
     browser.type("j\n")
     browser.until("document.querySelector('h1')?.textContent === 'waits-007'")
+    # A screen reader says which page it is. Broken: title() that names the tab alone.
+    assert browser.value("document.activeElement.getAttribute('aria-label')") == "waits-007"
     browser.until_says("What it waits for")
     browser.until_says("before it")
     browser.click("Cancel", "button")

@@ -57,6 +57,7 @@ function show() {
 
 function title(text) {
 	document.title = `${text} · trainyard`;
+	main.setAttribute("aria-label", text); // which go() gives the focus to
 }
 
 function go(path) {

@@ -151,7 +151,12 @@ export function metricsPage(main, {title}) {
 				for (const remark of known.get(key).remarks)
 					note(`${known.get(key).name}: ${remark}`);
 		}
-		chosen.querySelectorAll("button").forEach((button, i) => { button.textContent = `${known.get(wanted.jobs[i])?.name ?? wanted.jobs[i]} ×`; });
+		chosen.querySelectorAll("button").forEach((button, i) => {
+			const name = known.get(wanted.jobs[i])?.name ?? wanted.jobs[i];
+
+			button.textContent = `${name} ×`;
+			button.setAttribute("aria-label", `Leave out ${name}`);
+		});
 		draw();
 	}
 
