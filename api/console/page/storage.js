@@ -5,7 +5,7 @@ import {ago, bytes, confirmed, copyButton, el, localTime, note} from "./dom.js";
 import {every} from "./stream.js";
 import {Table} from "./table.js";
 
-const LOOK_MS = 3000, PAGE = 1000, LOOK_BYTES = 256 * 1024; // of an object at most so much is shown
+const LOOK_MS = 3000, PAGE = 1000, LOOK_BYTES = 256 * 1024, ROWS_MOST = 500, COLUMNS_MOST = 50; // of an object at most so much is shown
 const PICTURES = {png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp"};
 const API = "/storage/v1/b";
 
@@ -23,7 +23,28 @@ function dataAddress(blob) {
 	});
 }
 
-// The beginning of an object as text, with JSON laid out where it is whole, or as a picture.
+// The rows of comma-separated values. Source: https://www.rfc-editor.org/rfc/rfc4180 (read 2026-11-28)
+function cells(text) {
+	const rows = [[]];
+
+	for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r\n?|\n|$)/g)) {
+		rows.at(-1).push(quoted?.replaceAll('""', '"') ?? plain);
+		if (!end)
+			break;
+		if (end !== ",")
+			rows.push([]);
+	}
+	return rows.filter((row) => row.length > 1 || row[0]);
+}
+
+function cellsTable([names = [], ...rows]) {
+	const more = rows.length - ROWS_MOST, told = (row, tag, more = {}) => el("tr", {}, row.slice(0, COLUMNS_MOST).map((cell) => el(tag, more, cell)));
+
+	return el("div", {class: "scrolls"}, el("table", {class: "plain look"}, told(names, "th", {scope: "col"}), rows.slice(0, ROWS_MOST).map((row) => told(row, "td"))),
+		more > 0 && el("p", {class: "soft"}, `and ${more} more rows`));
+}
+
+// The beginning of an object as text, with JSON laid out where it is whole, as a table of comma-separated values, or as a picture.
 async function shown(bucket, name, size) {
 	const type = PICTURES[name.split(".").pop().toLowerCase()], path = `${objectPath(bucket, name)}?alt=media`;
 
@@ -35,7 +56,7 @@ async function shown(bucket, name, size) {
 	if (text.includes("\0"))
 		return el("p", {class: "soft"}, "It is no text.");
 	try {
-		return el("pre", {}, name.endsWith(".json") ? laid() : text);
+		return name.endsWith(".csv") ? cellsTable(cells(text)) : el("pre", {}, name.endsWith(".json") ? laid() : text);
 	} catch {
 		return el("pre", {}, text);
 	}
