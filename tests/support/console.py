@@ -16,7 +16,7 @@ from .engine import IMAGE
 TOP = "/_trainyard/console/"
 FILES = {path.name: path for path in [*(ROOT / "api/console/page").iterdir(), *(ROOT / "api/emulator/web_shell").iterdir()] if path.name[:5] != "page."}
 PICTURES = pathlib.Path(os.environ.get("TRAINYARD_PICTURES") or pathlib.Path(program()).parent / "tests/console/pictures")
-SIZES = [(360, 740, False), (1280, 800, False), (2560, 1300, True)]
+SIZES = [(360, 740, False), (360, 740, True), (1024, 768, False), (1024, 768, True), (3840, 2160, False), (3840, 2160, True)]
 HOSTILE = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
 
 
@@ -38,8 +38,9 @@ def opened(browser, yard, path=""):
 def pictures(browser, name):
     for width, height, dark in SIZES:
         browser.look(width, height, dark)
-        assert browser.value("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than {width} pixels"
-        browser.picture(PICTURES / f"{name}-{width}.png")
+        assert browser.value("[document.documentElement, document.querySelector('main')].every((each) => each.scrollWidth <= each.clientWidth)"), f"{name} is wider than {width} pixels"
+        assert browser.value(FAINT) == [], f"{name}, {'dark' if dark else 'light'}"
+        browser.picture(PICTURES / f"{name}-{width}{'-dark' if dark else ''}.png")
     browser.look(1280, 800)
 
 

@@ -31,16 +31,16 @@ export function faultsPage(main, {title}) {
 	}
 
 	function rule(each) {
-		return el("tr", {}, el("td", {}, String(each.id)), el("td", {class: "mono"}, each.fault),
-			el("td", {class: "mono"}, Object.entries(each).filter(([name]) => !RULE.includes(name)).map(([name, value]) => `${name}=${value}`).join(" ")),
-			el("td", {}, Number(each.hits) ? `${each.hits}, ${ago(each.lastHitTime, Date.now())}` : "none yet"),
-			el("td", {}, el("button", {"aria-label": `Take back rule ${each.id}`, on: {click: () => act(() => call("DELETE", `${API}/${each.id}`), `Rule ${each.id} is taken back`)}}, "Take back")));
+		return el("tr", {}, el("td", {class: "words"}, `${each.id} `, el("span", {class: "mono"}, each.fault),
+			el("div", {class: "mono soft"}, Object.entries(each).filter(([name]) => !RULE.includes(name)).map(([name, value]) => `${name}=${value}`).join(" "))),
+			el("td", {}, Number(each.hits) ? [String(each.hits), el("div", {class: "soft small"}, ago(each.lastHitTime, Date.now()))] : "none yet"),
+			el("td", {class: "number"}, el("button", {"aria-label": `Take back rule ${each.id}`, on: {click: () => act(() => call("DELETE", `${API}/${each.id}`), `Rule ${each.id} is taken back`)}}, "Take back")));
 	}
 
 	async function look() {
 		const [{faults}, time] = await Promise.all([get(API), get("/_trainyard/v1/clock")]);
 
-		refill(rules, el("h2", {}, "Rules"), faults.length ? el("div", {class: "scroll"}, el("table", {class: "plain"}, el("tr", {}, ["Rule", "Fault", "What it fits", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), faults.map(rule)))
+		refill(rules, el("h2", {}, "Rules"), faults.length ? el("div", {class: "scroll"}, el("table", {class: "plain"}, el("tr", {}, ["Rule", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), faults.map(rule)))
 				: el("p", {class: "soft"}, "No fault is ordered: jobs and calls are left alone."));
 		now.textContent = `${localTime(time.now)}${time.offset === "0s" ? "" : `, ${time.offset} ahead`}`;
 		real.hidden = time.steppable;
@@ -85,7 +85,7 @@ export function faultsPage(main, {title}) {
 	}
 
 	title("Faults and clock");
-	main.replaceChildren(el("div", {class: "cards"}, rules, clock), form);
+	main.replaceChildren(el("div", {class: "cards texts"}, rules, clock), form);
 	formMake().catch((problem) => note(problem.message, true));
 	return {close: every(LOOK_MS, () => look().catch((problem) => note(problem.message, true))), keys: {}};
 }

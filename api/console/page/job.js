@@ -100,7 +100,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	log.node.style.flex = "none";
 	log.node.style.height = "360px";
 	title(id);
-	main.replaceChildren(head, why, times, replicas, opened, el("div", {class: "cards"}, about, stored, runs, unlike),
+	main.replaceChildren(head, why, times, replicas, opened, el("div", {class: "cards texts"}, about, stored, runs, unlike),
 		el("div", {class: "row"}, el("h2", {}, "Log"), el("span", {class: "grow"}), el("a", {href: `${top}/log${trial ? `?trial=${encodeURIComponent(trial)}` : ""}`}, "Whole page")), log.node, variables, sent);
 
 	async function act(what, done) {

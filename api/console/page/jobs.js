@@ -144,7 +144,7 @@ export function jobsPage(main, {go, title}) {
 	});
 
 	title("Jobs");
-	main.replaceChildren(el("div", {class: "row"}, search, family, chips, el("span", {class: "grow"}), count, el("button", {on: {click: submit}}, "Submit a job")), empty, table.node);
+	main.replaceChildren(el("div", {class: "row"}, search, family, chips, el("div", {class: "row last"}, count, el("button", {on: {click: submit}}, "Submit a job"))), empty, table.node);
 	// A file that is dropped on the page is one to submit.
 	const over = (event) => { if (!document.querySelector("dialog[open]")) event.preventDefault(); };
 	const drop = (event) => {

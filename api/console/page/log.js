@@ -13,6 +13,10 @@ const MOST = 15e6; // pixels that an element may be high in every browser; of mo
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
 const BAD = ["ERROR", "CRITICAL", "ALERT", "EMERGENCY"], WARNS = [...BAD, "WARNING"];
 
+// A narrow screen leaves out this part of a replica's name, and the fraction of a time.
+const MIDDLE = "-replica";
+const nameOf = ({trial, replica}) => (trial ? `${trial}/${replica}` : replica).split(MIDDLE);
+
 export class LogView {
 	constructor(job, {changed = () => {}} = {}) {
 		this.lines = new Lines();
@@ -71,7 +75,8 @@ export class LogView {
 			}
 		if (this.kinds !== this.lines.kinds.length) { // a column for the longest name
 			this.kinds = this.lines.kinds.length;
-			this.node.style.setProperty("--who", `${Math.min(24, Math.max(8, ...this.lines.kinds.map(({trial, replica}) => (trial ? `${trial}/${replica}` : replica).length)))}ch`);
+			for (const [room, middle] of [["--who", MIDDLE], ["--who-short", ""]])
+				this.node.style.setProperty(room, `${Math.min(24, Math.max(8, ...this.lines.kinds.map((kind) => nameOf(kind).join(middle).length)))}ch`);
 		}
 		this.soon ||= setTimeout(() => {
 			this.soon = 0;
@@ -170,11 +175,11 @@ export class LogView {
 	}
 
 	#row(number, top) {
-		const {severity, replica, trial, continues} = this.lines.kindOf(number), time = this.lines.timeOf(number);
+		const kind = this.lines.kindOf(number), {severity, replica, continues} = kind, time = this.lines.timeOf(number), [name, index] = nameOf(kind);
 		const row = el("div", {class: `line ${severity} ${replica === "service" ? "service" : ""} ${number === this.at ? "at" : ""}`, "data-line": number,
 			on: {click: () => { this.#mark(number); this.#draw(); }}},
-			el("time", {}, continues ? " ".repeat(12) : clock.format(new Date(time)) + time.slice(19, 23)),
-			el("span", {class: "who"}, trial ? `${trial}/${replica}` : replica),
+			el("time", {}, continues ? " ".repeat(8) : clock.format(new Date(time)), el("span", {class: "middle"}, continues ? " ".repeat(4) : time.slice(19, 23))),
+			el("span", {class: "who"}, name, index === undefined ? null : [el("span", {class: "middle"}, MIDDLE), index]),
 			el("span", {}, parts(this.lines.texts[number]).map((part) => el("span", {class: part.classes.join(" ") || null}, this.#marked(part.text)))));
 
 		row.style.top = `${top}px`;

@@ -33,7 +33,7 @@ export function queuePage(main, {title}) {
 		refill(prepared, el("h2", {}, jobs.length === 1 ? "1 job is prepared" : `${jobs.length} jobs are prepared`), el("table", {class: "plain"},
 			el("tr", {}, ["Job", "Since", "What is done"].map((name) => el("th", {scope: "col"}, name))),
 			jobs.map((job) => el("tr", {}, el("td", {}, el("a", {href: `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`}, job.displayName ?? job.id)),
-				el("td", {}, ago(job.startTime, Date.now())), el("td", {}, job.progress?.imagePull ? [pullBar(job.progress.imagePull), " "] : null, job.reason ?? "")))));
+				el("td", {}, ago(job.startTime, Date.now())), el("td", {class: "words"}, job.progress?.imagePull ? [pullBar(job.progress.imagePull), " "] : null, job.reason ?? "")))));
 	}
 
 	async function look() {
@@ -47,14 +47,14 @@ export function queuePage(main, {title}) {
 			el("tr", {}, ["GPU", "Held by"].map((name) => el("th", {scope: "col"}, name))),
 			devices.gpus.map((gpu) => el("tr", {}, el("td", {class: "mono"}, gpu.id), el("td", {}, gpu.holders?.length
 				? gpu.holders.map((holder, i) => [i ? ", " : "", link(holder), ` ${holder.replica ?? ""}`]) : el("span", {class: "soft"}, "nobody")))))
-			: el("p", {class: "soft"}, `This machine has none that the engine tells of; ${POLICIES[devices.policy] ?? ""}.`));
+			: el("p", {class: "soft"}, `The engine reports no GPU on this machine: ${POLICIES[devices.policy] ?? ""}.`));
 		refill(waits, el("h2", {}, queue.waitingCount ? `${queue.waitingCount} ${queue.waitingCount === 1 ? "job waits" : "jobs wait"}` : "No job waits"), queue.jobs?.length ? el("table", {class: "plain"},
 			el("tr", {}, ["Place", "Job", "Waits for", "Priority"].map((name, i) => el("th", {scope: "col", class: i === 3 ? "middle" : null}, name))),
 			queue.jobs.map((job) => el("tr", {}, el("td", {}, String(job.place ?? "")), el("td", {}, link(job)),
-				el("td", {}, job.startsNow ? "nothing: its turn comes at once" : job.reason ?? "its turn"), el("td", {class: "middle"}, String(job.priority ?? 0))))) : "");
+				el("td", {class: "words"}, job.startsNow ? "nothing: its turn comes at once" : job.reason ?? "its turn"), el("td", {class: "middle"}, String(job.priority ?? 0))))) : "");
 	}
 
 	title("Queue");
-	main.replaceChildren(el("div", {class: "cards"}, room, gpus), prepared, waits);
+	main.replaceChildren(el("div", {class: "cards texts"}, room, gpus), prepared, waits);
 	return {close: every(LOOK_MS, () => Promise.all([look(), preparing()]).catch((problem) => note(problem.message, true))), keys: {}};
 }

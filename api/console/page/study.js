@@ -52,8 +52,8 @@ export class StudyView {
 			plot("Parameters", (box, node) => this.#parallel(box, node), "group")];
 		this.page = `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`;
 		this.matters = el("div", {class: "card"});
-		this.winner = el("div", {class: "card winner"});
-		this.table = el("div", {class: "card"});
+		this.winner = el("div", {class: "card winner across"});
+		this.table = el("div", {class: "card across"});
 		this.node.append(this.winner, ...this.plots.map((each) => each.card), this.matters, this.table);
 		this.text = "";
 	}

@@ -79,8 +79,8 @@ export function submitDialog(done, {text = "", name = "", project = "local-proje
 			el("button", {type: "button", on: {click: () => file.click()}}, "Open a file"), file),
 		el("div", {class: "halves"}, source, told),
 		el("div", {class: "row"}, el("label", {}, "Name ", called), el("label", {}, "Project ", of), el("label", {}, "Region ", at),
-			el("datalist", {id: "submit-projects"}, projects.map((each) => el("option", {value: each}))), el("span", {class: "grow"}),
-			el("button", {type: "button", on: {click: () => dialog.close()}}, "Close"), run));
+			el("datalist", {id: "submit-projects"}, projects.map((each) => el("option", {value: each}))), 
+			el("div", {class: "row last"}, el("button", {type: "button", on: {click: () => dialog.close()}}, "Close"), run)));
 	const dialog = el("dialog", {class: "large", "aria-label": title, on: {close: () => { clearTimeout(timer); dialog.remove(); },
 		dragover: (event) => event.preventDefault(), drop: (event) => { event.preventDefault(); take(event.dataTransfer.files[0], event.dataTransfer.getData("text")); }}}, form);
 	let timer = 0, turn = 0;

@@ -61,7 +61,7 @@ export class Timeline {
 		this.plot = svg("svg", {class: "plot zooms", role: "img", tabindex: 0, "aria-label": "What happened when; plus and minus zoom, the arrows move, 0 shows all", on: {
 			pointerdown: (event) => this.#drag(event), dblclick: () => this.#zoom(null), keydown: (event) => this.#key(event)}});
 		this.rest = el("div", {class: "soft small", hidden: true});
-		this.legend = el("ul", {class: "legend across"});
+		this.legend = el("ul", {class: "legend wraps"});
 		this.node = el("div", {}, this.plot, this.rest, this.legend);
 		this.all = this.seen = [0, 0]; // first and last time of the job, and of what is seen, in ms
 		this.part = null; // [from, to] in ms: what of the time is seen; null: all
