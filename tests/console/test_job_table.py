@@ -21,6 +21,10 @@ def test_without_jobs_it_says_how_to_begin(browser, new_daemon):
     assert [command.split()[:3] for command in commands] == [["trainyard", "run", "my-image:1"], ["eval", '"$(trainyard', 'env)"'], ["gcloud", "ai", "custom-jobs"]]
     assert browser.value("[...document.querySelectorAll('pre')].map((each) => each.textContent)") == commands
     pictures(browser, "empty")
+    # Broken: draw() that asks to choose one of none.
+    opened(browser, daemon, "metrics")
+    browser.click("How to run one", "a")
+    browser.until_says("trainyard run")
 
 
 def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):

@@ -140,6 +140,7 @@ def test_objects_are_looked_at_and_deleted(browser, yard):
     browser.click("console-bucket", "a")
     browser.until_says("runs/", ".tbody")
     browser.click("runs/", "a")
+    browser.until("document.querySelector('[role=status].soft').innerText === '1 name'")
     browser.click("1/", "a")
     browser.click("metrics.json", ".cell")
     browser.until("document.querySelector('pre')?.textContent === '{\\n  \"loss\": 0.5\\n}'")

@@ -104,6 +104,9 @@ export function localTime(time) {
 	return time ? new Date(time).toLocaleString() : "";
 }
 
+// "1 job", "2 jobs"
+export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 export function bytes(count) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 	let unit = 0;

@@ -2,7 +2,7 @@
 // The page of all jobs.
 import {plain} from "./ansi.js";
 import {call} from "./api.js";
-import {ago, confirmed, copyButton, duration, el, note, pullBar, refill, stateMark} from "./dom.js";
+import {ago, confirmed, copyButton, counted, duration, el, note, pullBar, refill, stateMark} from "./dom.js";
 import {follow} from "./stream.js";
 import {submitDialog} from "./submit.js";
 import {Table} from "./table.js";
@@ -130,7 +130,7 @@ export function jobsPage(main, {go, title}) {
 				wanted.states.has(state) ? wanted.states.delete(state) : wanted.states.add(state);
 				show();
 			}}}, `${state[0]}${state.slice(1).toLowerCase()} ${number}`)));
-		count.textContent = seen.length === every.length ? `${every.length} jobs` : `${seen.length} of ${every.length} jobs`;
+		count.textContent = (seen.length === every.length ? "" : `${seen.length} of `) + counted(every.length, "job");
 		empty.hidden = !jobs.whole || every.length > 0;
 		table.node.hidden = !empty.hidden;
 		table.set(seen);

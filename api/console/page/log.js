@@ -2,7 +2,7 @@
 // The log of a job: any number of lines, of which only those that are seen are in the document.
 import {parts, plain} from "./ansi.js";
 import {get} from "./api.js";
-import {el, note} from "./dom.js";
+import {counted, el, note} from "./dom.js";
 import {jobPath} from "./job.js";
 import {Lines} from "./lines.js";
 import {follow, isBusy, letIn} from "./stream.js";
@@ -303,7 +303,7 @@ export function logPage(main, {title, words: [project, id]}) {
 
 	function changed() {
 		follow.setAttribute("aria-pressed", String(view.following));
-		count.textContent = view.seen.length === view.lines.length ? `${view.lines.length} lines` : `${view.seen.length} of ${view.lines.length} lines`;
+		count.textContent = (view.seen.length === view.lines.length ? "" : `${view.seen.length} of `) + counted(view.lines.length, "line");
 		for (kinds = Math.min(kinds, view.lines.kinds.length); kinds < view.lines.kinds.length; kinds++) {
 			const {trial: number, replica: name} = view.lines.kinds[kinds];
 

@@ -121,7 +121,7 @@ export function metricsPage(main, {title}) {
 			cards.replaceChildren(...nodes);
 		tags.forEach((tag) => plotDraw(tag, curves.filter((curve) => curve.tag === tag), cardOf(tag)));
 		empty.hidden = tags.length > 0 || (wanted.jobs.length > 0 && !known.size);
-		empty.replaceChildren(...!wanted.jobs.length ? [el("p", {}, "Choose the jobs whose metrics are to be seen.")] : curves.length ? [el("p", {}, "No tag has these words.")] : [
+		empty.replaceChildren(...!wanted.jobs.length ? others === "[]" ? [el("h1", {}, "No jobs yet"), el("a", {href: "/_trainyard/console/"}, "How to run one")] : [el("p", {}, "Choose the jobs whose metrics are to be seen.")] : curves.length ? [el("p", {}, "No tag has these words.")] : [
 			el("p", {}, "These jobs have written no scalars. A program writes them with TensorBoard's writers below its job's directory:"),
 			el("pre", {}, "writer = SummaryWriter(os.environ.get(\"AIP_TENSORBOARD_LOG_DIR\", \"/gcs/my-bucket/logs\"))\nwriter.add_scalar(\"loss\", loss, step)"),
 			[...known.values()].filter(({directory}) => !directory).map(({name}) => el("p", {class: "soft"}, `${name} names no directory: baseOutputDirectory, or jobDir.`))].flat());

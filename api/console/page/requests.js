@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the last requests of clients.
-import {ago, el, note} from "./dom.js";
+import {ago, counted, el, note} from "./dom.js";
 import {every, lines} from "./stream.js";
 import {Table} from "./table.js";
 
@@ -27,7 +27,7 @@ export function requestsPage(main, {title}) {
 		const words = search.value.toLowerCase().split(/\s+/).filter(Boolean), on = (button) => button.getAttribute("aria-pressed") === "true";
 		const seen = requests.filter((request) => (!on(refused) || request.status >= 400) && words.every((word) => request.words.includes(word)));
 
-		count.textContent = `${seen.length} of the last ${requests.length} requests`;
+		count.textContent = (seen.length === requests.length ? "" : `${seen.length} of `) + counted(requests.length, "request");
 		table.set(seen);
 	}
 

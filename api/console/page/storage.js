@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of buckets and their objects, as folders.
 import {get, send} from "./api.js";
-import {ago, bytes, confirmed, copyButton, el, localTime, note} from "./dom.js";
+import {ago, bytes, confirmed, copyButton, counted, el, localTime, note} from "./dom.js";
 import {every} from "./stream.js";
 import {Table} from "./table.js";
 
@@ -147,7 +147,7 @@ export function storagePage(main, {go, title}) {
 
 			rows = listed.flatMap(({items}) => items).map((item) => ({id: item.name, short: item.name, link: storageAddress(item.name), time: item.timeCreated}));
 		}
-		count.textContent = `${rows.length} ${bucket ? "names" : "buckets"}`;
+		count.textContent = counted(rows.length, bucket ? "name" : "bucket");
 		empty.hidden = rows.length > 0;
 		table.node.hidden = !rows.length;
 		if (!rows.length)
