@@ -50,6 +50,14 @@ int __wrap_vasprintf(char **ret_text, const char *format, va_list args)
 	return is_short ? -1 : __real_vasprintf(ret_text, format, args);
 }
 
+/* What vasprintf() is where the C library checks for overflows (_FORTIFY_SOURCE). */
+int __real___vasprintf_chk(char **ret_text, int flag, const char *format, va_list args);
+int __wrap___vasprintf_chk(char **ret_text, int flag, const char *format, va_list args);
+int __wrap___vasprintf_chk(char **ret_text, int flag, const char *format, va_list args)
+{
+	return is_short ? -1 : __real___vasprintf_chk(ret_text, flag, format, args);
+}
+
 static void *volatile kept; /* so that no call is left out */
 
 static void alloc(void)
