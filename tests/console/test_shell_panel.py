@@ -48,7 +48,7 @@ def test_keys_are_the_programs(browser, yard, job):
     shell_of(browser, yard, job)
     browser.type("echo $((6 * 7)):; hostname; printf '\\033[31mred\\033[0m\\n'\n")
     browser.until(f"{SHOWN}.includes('\\n42:') && {SHOWN}.includes('-worker-')")
-    assert browser.value("[...document.querySelectorAll('.terminal span')].some((each) => each.textContent === 'red' && each.style.color)")
+    browser.until("[...document.querySelectorAll('.terminal span')].some((each) => each.textContent === 'red' && each.style.color)")
     browser.type("cat -v\n")
     browser.press("Escape")
     browser.type("?gn/j\n")

@@ -150,23 +150,23 @@ def test_failed_trials_are_counted(vertex):
 def test_a_trial_may_be_cancelled_by_itself_and_has_its_own_time(vertex, custom_jobs):
     text = REPORTING + f'; case $CLOUD_ML_TRIAL_ID in 1|2) {RUNS_ON};; esac'
     body = tuning_job(text, X, count=3, parallel=2)
-    body["trialJobSpec"] |= {"enableWebAccess": True, "scheduling": {"timeout": "4s"}}
+    body["trialJobSpec"] |= {"enableWebAccess": True, "scheduling": {"timeout": "10s"}}
     name = vertex.create(body)["name"]
-    vertex.until(name, "JOB_STATE_RUNNING")
 
-    def both_run():
-        trials = vertex.get(name)["trials"]
-        return trials if len(trials) == 2 and all("webAccessUris" in trial for trial in trials) else None
-    first, second = wait_until(both_run, 60, "both trials run")
-    assert first["state"] == second["state"] == "ACTIVE" and list(first["webAccessUris"]) == ["workerpool0-0"]
+    # The second may start so late on a loaded machine that it is not looked at while it runs.
+    def first_runs():
+        trials = vertex.get(name).get("trials", [{}])
+        return trials[0] if "webAccessUris" in trials[0] else None
+    first = wait_until(first_runs, 60, "the first trial runs")
+    assert first["state"] == "ACTIVE" and list(first["webAccessUris"]) == ["workerpool0-0"]
     assert "webAccessUris" in custom_jobs.get(first["customJob"])
     assert custom_jobs.yard.request("DELETE", custom_jobs.path(first["customJob"])).error["status"] == "FAILED_PRECONDITION"
     assert custom_jobs.yard.post(custom_jobs.path(first["customJob"]) + ":cancel", {}).json == {}
     job = vertex.until(name, "JOB_STATE_SUCCEEDED")
     assert [trial["state"] for trial in job["trials"]] == ["INFEASIBLE", "INFEASIBLE", "SUCCEEDED"]
     assert job["trials"][0]["infeasibleReason"] == "The job was cancelled by the user."
-    assert "ran longer than its timeout of 4s" in job["trials"][1]["infeasibleReason"]
-    assert custom_jobs.get(second["customJob"])["state"] == "JOB_STATE_CANCELLED"
+    assert "ran longer than its timeout of 10s" in job["trials"][1]["infeasibleReason"]
+    assert custom_jobs.get(job["trials"][1]["customJob"])["state"] == "JOB_STATE_CANCELLED"
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
