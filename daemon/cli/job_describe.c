@@ -10,7 +10,7 @@
 #include "daemon/cli/table.h"
 #include "daemon/main.h"
 
-enum { MEMBER_WIDTH = 10, LINES_SHOWN = 10, INDENT = 4 };
+enum { MEMBER_WIDTH = 10, LINES_SHOWN = 10, INDENT = 4, FAULTS_SHOWN = 3 };
 
 /* ---- texts ---- */
 
@@ -298,9 +298,9 @@ static void advice_write(struct text *text, const char *advice, const char *id)
 }
 
 /* Appends which replica made the job fail, and the last lines that it printed. Returns the cause for advice_of(). */
-static const char *blame_write(struct client *client, const json_t *job, struct text *text)
+static const char *blame_write(struct client *client, const json_t *job, const json_t *timeline,
+			       struct text *text)
 {
-	AUTO(json) json_t *timeline = timeline_ask(client, job);
 	struct text reported AUTO_TEXT = { 0 };
 	size_t others = 0;
 	const json_t *end = timeline_blamed(timeline, &others);
@@ -323,6 +323,23 @@ static const char *blame_write(struct client *client, const json_t *job, struct 
 	return end && how && strcmp(how, "EXIT") != 0 && strcmp(how, "LOST") != 0 ? NOT_STARTED : "FAILED";
 }
 
+/* Appends the faults that rules have injected into the job: without them it might not have failed, or would not wait. */
+static void faults_write(struct text *text, const json_t *timeline)
+{
+	const json_t *faults = json_object_get(timeline, "faults"), *fault;
+	const size_t count = json_array_size(faults);
+	size_t index;
+
+	json_array_foreach(faults, index, fault) {
+		if (index == FAULTS_SHOWN)
+			break;
+		text_wrap(text, json_text_at(fault, "text"), 0);
+		text_putc(text, '\n');
+	}
+	if (count > FAULTS_SHOWN)
+		text_printf(text, "%zu more faults were injected.\n", count - FAULTS_SHOWN);
+}
+
 static void why_write(struct client *client, const json_t *job, struct text *text)
 {
 	const char *state = json_text_at(job, "state"), *reason = json_text_at(job, "reason");
@@ -330,6 +347,7 @@ static void why_write(struct client *client, const json_t *job, struct text *tex
 	const int64_t now_us = ask_now(client);
 	struct text reported AUTO_TEXT = { 0 };
 	const char *advice = advice_of(state ? state : "");
+	AUTO(json) json_t *timeline = timeline_ask(client, job);
 
 	job_title_write(&reported, job);
 	text_printf(&reported, end ? " %s " : " has been %s for ", state);
@@ -341,8 +359,9 @@ static void why_write(struct client *client, const json_t *job, struct text *tex
 		text_printf(&reported, " %s", reason);
 	text_wrap(text, reported.data, 0);
 	text_putc(text, '\n');
+	faults_write(text, timeline);
 	if (state && strcmp(state, "FAILED") == 0)
-		advice = advice_of(blame_write(client, job, text));
+		advice = advice_of(blame_write(client, job, timeline, text));
 	else if (state && strcmp(state, "RUNNING") == 0)
 		last_lines_write(client, job, NULL, text);
 	if (advice)
