@@ -378,10 +378,7 @@ static enum status clock_ask(struct client *client, const json_t *health, json_t
 	    (!rc && json_text_at(*ret_clock, "now")))
 		return STATUS_OK;
 	if (rc == STATUS_UNAUTHENTICATED)
-		return error_set(err, rc, NULL,
-				 "the daemon at %s does not accept this token: give the daemon's own with "
-				 "--token-file or TRAINYARD_TOKEN",
-				 client_endpoint(client));
+		return rc;
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "the server at %s is not trainyard",
 			 client_endpoint(client));
 }

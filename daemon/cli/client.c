@@ -29,6 +29,7 @@ enum {
 	STILL_S = 120,
 	CONTINUE_MS = 10000, /* how long the daemon may take to say that it takes a body */
 	AWAY_PAUSE_MS = 200,
+	HTTP_UNAUTHORIZED = 401,
 	HTTP_RESUME_INCOMPLETE = 308 /* of a resumable upload: more bytes are expected */
 };
 
@@ -40,6 +41,7 @@ struct client {
 	char *authorization;        /* NULL: there is no token */
 	char *endpoint;             /* in the form that users see */
 	bool is_variable;           /* the endpoint comes from TRAINYARD_ENDPOINT */
+	char *absent_dir;           /* the command line names this state directory, and no daemon runs on it; NULL: else */
 	char *socket;               /* the PATH of "unix:/PATH"; NULL: TCP is used */
 	bool has_token, unreached, late;
 	long limit_ms; /* time limit of a call in ms */
@@ -130,6 +132,8 @@ enum status client_of(const struct invocation *invocation, struct client **ret_c
 	if (rc)
 		return rc;
 	(*ret_client)->is_variable = is_variable;
+	if ((config_file || named_dir) && !endpoint && !address.url)
+		(*ret_client)->absent_dir = TAKE(state_dir);
 	if (!own_token && !named_dir)
 		token_add(*ret_client, variable("TRAINYARD_TOKEN"));
 	return STATUS_OK;
@@ -188,6 +192,7 @@ void client_close(struct client *client)
 	curl_slist_free_all(client->headers);
 	free(client->authorization);
 	free(client->endpoint);
+	free(client->absent_dir);
 	free(client->socket);
 	free(client);
 }
@@ -268,6 +273,13 @@ static enum status http_failure(const struct exchange_state *state, long http_st
 	for (int status = STATUS_OK + 1; name && status <= STATUS_UNAUTHENTICATED; status++)
 		if (strcmp(status_name((enum status)status), name) == 0)
 			rc = (enum status)status;
+	if (http_status == HTTP_UNAUTHORIZED)
+		return error_set(err, STATUS_UNAUTHENTICATED, NULL,
+				 state->client->has_token
+					 ? "%s does not accept this token: give the daemon's own with --token-file or "
+					   "TRAINYARD_TOKEN"
+					 : "%s asks for a token: give it with --token-file or TRAINYARD_TOKEN",
+				 state->client->endpoint);
 	if (message)
 		return error_set(err, rc, NULL, "%s", message);
 	return error_set(err, rc, NULL, "%s answers with HTTP status %ld", state->client->endpoint,
@@ -351,6 +363,13 @@ static enum status exchange(struct exchange_state *state, const char *method, co
 	CURLcode code;
 	enum status rc;
 
+	/* Another daemon may serve the default address: it must not get what is meant for this one. */
+	if (client->absent_dir) {
+		client->unreached = true;
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "no daemon runs on %s: start one with \"trainyard start --state-dir %s\"",
+				 client->absent_dir, client->absent_dir);
+	}
 	text_printf(&url, "%s%s", client->socket ? "http://localhost" : client->endpoint, path);
 	curl_easy_setopt(client->curl, CURLOPT_URL, url.data);
 	curl_easy_setopt(client->curl, CURLOPT_UNIX_SOCKET_PATH, client->socket);

@@ -124,6 +124,28 @@ def test_a_token_that_is_wrong_is_told(user, token, tmp_path):
     assert "--token-file" in user("status", "--endpoint", endpoint, TRAINYARD_STATE_DIR=str(tmp_path / "other"))
 
 
+def test_a_token_that_is_missing_is_told(user, token, tmp_path):
+    """Broken: http_failure() with the daemon's message, which is the cloud's: it told of OAuth."""
+    user("start", "--listen", "127.0.0.1:0", "--token-file", token)
+    endpoint = json.loads(user("status", "-o", "json"))["endpoint"]
+    other = str(tmp_path / "other")
+    assert f"{endpoint} asks for a token: give it with --token-file" in user("jobs", "--endpoint", endpoint, code=1, TRAINYARD_STATE_DIR=other)
+    (tmp_path / "wrong").write_text("another-token-altogether\n")
+    assert "does not accept this token" in user("jobs", "--token-file", str(tmp_path / "wrong"), code=1)
+
+
+def test_a_state_directory_without_a_daemon_is_not_another_daemon(user, tmp_path):
+    """Broken: client_of() that takes the default address: the daemon there got what was meant for the named one, `reset --yes` too."""
+    none = tmp_path / "none"
+    (tmp_path / "config").write_text(f"state-dir = {none}\n")
+    for words in (["reset", "--yes", "--state-dir", str(none)], ["jobs", "--config", str(tmp_path / "config")],
+                  ["status", "--state-dir", str(none)]):
+        assert f"no daemon runs on {none}: start one with" in user(*words, code=3, TRAINYARD_STATE_DIR="")
+    user("start", "--listen", "127.0.0.1:0", "--state-dir", str(none))
+    user("reset", "--yes", "--state-dir", str(none))
+    user("stop", "--state-dir", str(none))
+
+
 def test_all_pages_of_jobs_are_printed(user):
     """Broken: jobs_ask() that ends after one page: the second job was missing. With the token left as it is: the page asked for
     was none. More than one page of those that have ended: the fourth came without --all."""

@@ -76,7 +76,7 @@ def test_what_is_opened_has_a_ticket_and_what_is_printed_the_token(locked, tmp_p
 
 def test_failures_are_told(locked, tmp_path, new_daemon):
     told, code, opened = ui(locked, tmp_path, token="another-token-of-some-length")
-    assert code == 1 and "credential" in told and opened is None
+    assert code == 1 and "does not accept this token" in told and opened is None
     base = locked.base
     locked.stop()
     done = subprocess.run([program(), "ui", "--endpoint", base], capture_output=True, text=True, timeout=60)
