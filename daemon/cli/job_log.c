@@ -21,7 +21,6 @@
 enum {
 	REPLICAS_COLOURED = 64,
 	TAB = 8,
-	INTERRUPTED = 130,
 	TIME_SHOWN = 32,
 	PREFIX_LEAST = 13,
 	LOOK_MS = 200,
@@ -181,8 +180,8 @@ static void on_interrupt(int number)
 {
 	(void)number;
 	if (write(STDERR_FILENO, farewell, strlen(farewell)) < 0)
-		_exit(INTERRUPTED);
-	_exit(INTERRUPTED);
+		_exit(EXIT_INTERRUPTED);
+	_exit(EXIT_INTERRUPTED);
 }
 
 static void interrupt_expect(const json_t *job)

@@ -19,6 +19,7 @@ const struct exit_row exit_rows[] = {
 	{ EXIT_CANCELLED, "the job was cancelled" },
 	{ EXIT_TIMED_OUT, "the time was up" },
 	{ EXIT_NOT_STARTED, "the daemon, the job or the command did not start" },
+	{ EXIT_INTERRUPTED, "Ctrl-C: the command ended, and its job goes on" },
 	{ .meaning = NULL },
 };
 
