@@ -194,10 +194,10 @@ def trials_seed(state_dir, jobs, trials):
         for job, name in db.execute("SELECT id, job_id FROM job WHERE job_id LIKE 'tuned!_%' ESCAPE '!'").fetchall():
             copies(f"job JOIN {number.format(trials)} WHERE job_id = 'first.1'", "job_id", f"'{name}.' || n", "state",
                    "4", "parent", str(job), "trial", "n", *times)
-        db.execute("INSERT INTO trial (job, number, run, outcome, known, ended_as, parameters, final) SELECT parent, trial,"
-                   " id, 1, trial - 1, trial, '[' || (abs(random()) % 99999 / 1e5) || ',' || (trial % 9 + 1) || '.0,1.0]',"
-                   " '{\"step\":1000,\"values\":[' || (abs(random()) % 99999 / 1e5) || ']}' FROM job"
-                   " WHERE parent IS NOT NULL AND state = 4")
+        db.execute("INSERT INTO trial (job, number, run, outcome, known, ended_as, parameters, final, final_step)"
+                   " SELECT parent, trial, id, 1, trial - 1, trial,"
+                   " '[' || (abs(random()) % 99999 / 1e5) || ',' || (trial % 9 + 1) || '.0,1.0]',"
+                   " '[' || (abs(random()) % 99999 / 1e5) || ']', 1000 FROM job WHERE parent IS NOT NULL AND state = 4")
         db.execute("UPDATE job SET state = 5, created_us = 1, ended_us = 1 WHERE state < 4")
         db.commit()
 
