@@ -5,6 +5,7 @@
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/spec_defaults.h"
 #include "api/aiplatform/to_plan.h"
+#include "api/message/names.h"
 #include "api/message/refusal.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"

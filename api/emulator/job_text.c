@@ -6,6 +6,7 @@
 
 #include "api/emulator/fields.h"
 #include "api/message/message_write.h"
+#include "api/message/names.h"
 #include "daemon/base/json.h"
 #include "daemon/base/yaml.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/names.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 

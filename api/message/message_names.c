@@ -24,6 +24,26 @@ static bool snake_matches(const char *camel, const char *given)
 	return *given == '\0';
 }
 
+char *name_to_snake(const char *camel)
+{
+	struct text snake AUTO_TEXT = { 0 };
+
+	for (const char *c = camel; *c; c++) {
+		if (isupper((unsigned char)*c)) {
+			/* A run of capitals belongs to one word: consumedMLUnits is consumed_ml_units. */
+			bool starts_word = c == camel || !isupper((unsigned char)c[-1]) ||
+					   (c[1] && islower((unsigned char)c[1]));
+
+			if (starts_word && c != camel)
+				text_putc(&snake, '_');
+			text_putc(&snake, (char)tolower((unsigned char)*c));
+		} else {
+			text_putc(&snake, *c);
+		}
+	}
+	return text_take(&snake);
+}
+
 bool name_matches(const char *camel, const char *given)
 {
 	return strcmp(camel, given) == 0 || snake_matches(camel, given);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/message/names.h"
 #include "api/message/reader.h"
 
 #include <ctype.h>

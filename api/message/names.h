@@ -7,6 +7,8 @@
 struct field;
 struct message;
 
+/* "trainingInput" -> "training_input"; the result is the caller's. */
+char *name_to_snake(const char *camel);
 /* True if @given is @camel itself or its snake_case form, as written by name_to_snake(). */
 bool name_matches(const char *camel, const char *given);
 /* Finds the field of @message named @given, in either spelling; NULL: there is none. */

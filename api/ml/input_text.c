@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/message/names.h"
 #include "api/ml/cluster.h"
 #include "api/ml/messages.h"
 #include "daemon/base/json.h"

@@ -36,15 +36,13 @@ void text_renew(struct text *text, size_t most)
 	text->may_fail = may_fail;
 }
 
-/* Makes room for @more bytes. Returns false if the text has failed. */
-static bool text_reserve(struct text *text, size_t more)
+static bool text_grow(struct text *text, size_t wanted)
 {
-	size_t wanted = text->length + more + 1;
 	size_t size = text->size ? text->size : 128;
 	char *grown;
 
-	if (text->failed || wanted <= text->size)
-		return !text->failed;
+	if (text->failed)
+		return false;
 	while (size < wanted)
 		size *= 2;
 	grown = text->may_fail ? realloc(text->data, size) : memory_resize(text->data, size, 1);
@@ -55,6 +53,12 @@ static bool text_reserve(struct text *text, size_t more)
 	text->data = grown;
 	text->size = size;
 	return true;
+}
+
+/* Makes room for @more bytes and a NUL. Returns false if the text has failed. */
+static bool text_reserve(struct text *text, size_t more)
+{
+	return text->length + more < text->size ? !text->failed : text_grow(text, text->length + more + 1);
 }
 
 void text_append(struct text *text, const void *data, size_t length)
@@ -74,9 +78,7 @@ void text_puts(struct text *text, const char *string)
 
 void text_putc(struct text *text, char c)
 {
-	if (text->length + 1 >= text->size && !text_reserve(text, 1))
-		return;
-	if (text->failed)
+	if (!text_reserve(text, 1))
 		return;
 	text->data[text->length++] = c;
 	text->data[text->length] = '\0';
@@ -259,16 +261,31 @@ static void text_json_special(struct text *text, unsigned char c)
 	const char *found = c ? strchr(shown, c) : NULL;
 
 	if (found)
-		text_printf(text, "\\%c", plain[found - shown]);
+		text_append(text, (const char[]){ '\\', plain[found - shown] }, 2);
 	else
 		text_printf(text, "\\u%04x", c);
 }
 
-/* Returns how many bytes at @s are ASCII and need no escape in a JSON string. */
+/* Sets the highest bit of each byte of @word that is not ASCII or needs an escape in a JSON string. Bytes above such a
+ * byte may have it, too. */
+static uint64_t json_special_bits(uint64_t word)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	const uint64_t quotes = word ^ '"' * ones, backslashes = word ^ '\\' * ones;
+
+	return (word | (word + ones) | (word - ' ' * ones) | (quotes - ones) | (backslashes - ones)) & 0x80 * ones;
+}
+
+/* Returns how many bytes at @s are ASCII and need no escape in a JSON string. Eight at once: all answers come here. */
 static size_t json_plain_length(const unsigned char *s, size_t left)
 {
 	size_t length = 0;
 
+	for (uint64_t word; left - length >= sizeof(word); length += sizeof(word)) {
+		memcpy(&word, s + length, sizeof(word));
+		if (json_special_bits(word))
+			break;
+	}
 	while (length < left && s[length] >= 0x20 && s[length] < 0x7f && s[length] != '"' && s[length] != '\\')
 		length++;
 	return length;
@@ -278,27 +295,33 @@ void text_json(struct text *text, const char *string, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)string;
 	size_t plain = 0; /* start of the bytes that need no escape and are not appended yet */
+	size_t i = json_plain_length(s, length);
 
-	text_putc(text, '"');
-	for (size_t i = json_plain_length(s, length); i < length;) {
-		size_t step = s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] == 0x7f
-				      ? 0
-				      : utf8_step(s + i, length - i);
-
+	if (!text_reserve(text, length + strlen("\"\"")))
+		return;
+	text->data[text->length++] = '"';
+	if (i && i == length) { /* the usual case, in one step */
+		memcpy(text->data + text->length, s, length);
+		memcpy(text->data + text->length + length, "\"", sizeof("\""));
+		text->length += length + 1;
+		return;
+	}
+	while (i < length) {
+		const size_t step = s[i] < 0x80 ? 0 : utf8_step(s + i, length - i);
 		/* Terminals take U+0080 to U+009F as control characters, like those below U+0020. */
 		const bool is_c1 = step == 2 && s[i] == 0xc2 && s[i + 1] < 0xa0;
 
 		if (step && !is_c1) {
 			i += step;
-			i += json_plain_length(s + i, length - i);
-			continue;
+		} else {
+			text_append(text, s + plain, i - plain);
+			if (s[i] < 0x80 || is_c1)
+				text_json_special(text, is_c1 ? s[i + 1] : s[i]);
+			else
+				text_puts(text, "\xef\xbf\xbd");
+			plain = i += is_c1 ? 2 : 1;
 		}
-		text_append(text, s + plain, i - plain);
-		if (s[i] < 0x80 || is_c1)
-			text_json_special(text, is_c1 ? s[i + 1] : s[i]);
-		else
-			text_puts(text, "\xef\xbf\xbd");
-		plain = i += is_c1 ? 2 : 1;
+		i += json_plain_length(s + i, length - i);
 	}
 	text_append(text, s + plain, length - plain);
 	text_putc(text, '"');
@@ -329,47 +352,51 @@ static char *digits_put(char *at, int value, int digits)
 static char *pair_put(char *at, char before, int value)
 {
 	*at++ = before;
-	return digits_put(at, value, 2);
+	*at++ = (char)('0' + value / 10);
+	*at++ = (char)('0' + value % 10);
+	return at;
 }
 
 enum { DAY_LENGTH = 19, FRACTION_DIGITS = 9 };
 
-static void text_day(struct text *text, const struct tm *day)
+/* Writes "2026-11-20T21:29:51". Returns where it ends. */
+static char *day_put(char *at, const struct tm *day)
 {
-	char digits[DAY_LENGTH];
-	char *at = digits_put(digits, day->tm_year + 1900, 4);
+	at = digits_put(at, day->tm_year + 1900, 4);
 
 	at = pair_put(at, '-', day->tm_mon + 1);
 	at = pair_put(at, '-', day->tm_mday);
 	at = pair_put(at, 'T', day->tm_hour);
 	at = pair_put(at, ':', day->tm_min);
-	pair_put(at, ':', day->tm_sec);
-	text_append(text, digits, DAY_LENGTH);
+	return pair_put(at, ':', day->tm_sec);
 }
 
 void text_time_seconds(struct text *text, int64_t wall_us)
 {
+	char shown[DAY_LENGTH + 1];
 	struct tm day;
 	int64_t nanos;
 
 	split_time(wall_us * 1000, &day, &nanos);
-	text_day(text, &day);
-	text_putc(text, 'Z');
+	*day_put(shown, &day) = 'Z';
+	text_append(text, shown, sizeof(shown));
 }
 
 /* Appends a time with a fraction of @digits digits. Trailing zeros stay, so that all times of a kind have the same
  * length. */
 static void time_fraction(struct text *text, int64_t wall_ns, int digits)
 {
-	char fraction[FRACTION_DIGITS + 2] = ".";
+	char shown[DAY_LENGTH + FRACTION_DIGITS + 2];
+	char *fraction;
 	struct tm day;
 	int64_t nanos;
 
 	split_time(wall_ns, &day, &nanos);
-	text_day(text, &day);
+	fraction = day_put(shown, &day);
+	*fraction = '.';
 	digits_put(fraction + 1, (int)nanos, FRACTION_DIGITS);
 	fraction[digits + 1] = 'Z';
-	text_append(text, fraction, (size_t)digits + 2);
+	text_append(text, shown, DAY_LENGTH + (size_t)digits + 2);
 }
 
 void text_time_millis(struct text *text, int64_t wall_us)
@@ -556,26 +583,6 @@ void text_duration(struct text *text, const char *duration)
 	else
 		text_printf(text, "%s%.*s%s%.*ss", negative ? "-" : "", whole ? (int)whole : 1,
 			    whole ? digits : "0", fraction ? "." : "", (int)fraction, nanos);
-}
-
-char *name_to_snake(const char *camel)
-{
-	struct text snake AUTO_TEXT = { 0 };
-
-	for (const char *c = camel; *c; c++) {
-		if (isupper((unsigned char)*c)) {
-			/* A run of capitals belongs to one word: consumedMLUnits is consumed_ml_units. */
-			bool starts_word = c == camel || !isupper((unsigned char)c[-1]) ||
-					   (c[1] && islower((unsigned char)c[1]));
-
-			if (starts_word && c != camel)
-				text_putc(&snake, '_');
-			text_putc(&snake, (char)tolower((unsigned char)*c));
-		} else {
-			text_putc(&snake, *c);
-		}
-	}
-	return text_take(&snake);
 }
 
 void text_make_harmless(char *text)

@@ -68,9 +68,6 @@ bool duration_parse(const char *string, int64_t *ret_us);
 /* Appends a duration that duration_parse() takes as protobuf's JSON writes it: "-007.5000s" as "-7.500s", without leading
  * zeros and with 0, 3, 6 or 9 digits of fraction. */
 void text_duration(struct text *text, const char *duration);
-
-/* "trainingInput" -> "training_input"; the result is the caller's. */
-char *name_to_snake(const char *camel);
 /* Returns true if @data is UTF-8 without surrogates or overlong forms. */
 bool utf8_valid(const char *data, size_t length);
 

@@ -83,6 +83,26 @@ TEST(a_json_string_holds_whatever_bytes)
 	literal_is("\xc3\xa9", 1, "\"\xef\xbf\xbd\""); /* the length cuts it */
 }
 
+/* Broken: json_special_bits() without its second term: byte 127 stayed as it is. */
+TEST(each_byte_is_escaped_at_each_place_of_a_json_string)
+{
+	(void)state_;
+	for (unsigned byte = 0; byte < 256; byte++) {
+		struct text alone AUTO_TEXT = { 0 };
+
+		text_json(&alone, (const char[]){ (char)byte }, 1);
+		for (int before = 0; before < 18; before++) {
+			struct text expected AUTO_TEXT = { 0 };
+			char string[] = "aaaaaaaaaaaaaaaaaa";
+
+			string[before] = (char)byte;
+			text_printf(&expected, "\"%.*s%.*s%s\"", before, string, (int)alone.length - 2, alone.data + 1,
+				    string + before + 1);
+			literal_is(string, sizeof(string) - 1, expected.data);
+		}
+	}
+}
+
 TEST(utf8_has_no_surrogates_and_no_overlong_forms)
 {
 	static const struct {
@@ -290,31 +310,6 @@ TEST(what_is_no_duration_is_refused)
 	}
 }
 
-TEST(a_name_becomes_snake_case)
-{
-	static const struct {
-		const char *camel, *snake;
-	} cases[] = {
-		{ "", "" },
-		{ "job", "job" },
-		{ "jobId", "job_id" },
-		{ "trainingInput", "training_input" },
-		{ "consumedMLUnits", "consumed_ml_units" },
-		{ "imageUri", "image_uri" },
-		{ "imageURI", "image_uri" },
-		{ "already_snake", "already_snake" },
-		{ "Upper", "upper" },
-		{ "k80Count", "k80_count" },
-	};
-
-	(void)state_;
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		AUTO(string) char *snake = name_to_snake(cases[i].camel);
-
-		assert_string_equal(snake, cases[i].snake);
-	}
-}
-
 static void text_is_percent_encoded_for_urls(void **state)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -337,6 +332,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(a_text_keeps_little_room_for_its_next_use),
 		cmocka_unit_test(an_empty_text_is_an_empty_string),
 		cmocka_unit_test(a_json_string_holds_whatever_bytes),
+		cmocka_unit_test(each_byte_is_escaped_at_each_place_of_a_json_string),
 		cmocka_unit_test(utf8_has_no_surrogates_and_no_overlong_forms),
 		cmocka_unit_test(characters_are_counted),
 		cmocka_unit_test(times_are_written_in_their_two_forms),
@@ -345,7 +341,6 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(a_time_far_away_is_before_or_after_everything),
 		cmocka_unit_test(a_duration_is_read),
 		cmocka_unit_test(what_is_no_duration_is_refused),
-		cmocka_unit_test(a_name_becomes_snake_case),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

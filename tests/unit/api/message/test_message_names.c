@@ -70,9 +70,35 @@ static void snake_spelling_reaches_all_but_keys_and_free_objects(void **state)
 			 "'nodes':{'aB':{'small_count':2}}}");
 }
 
+static void a_name_becomes_snake_case(void **state)
+{
+	static const struct {
+		const char *camel, *snake;
+	} cases[] = {
+		{ "", "" },
+		{ "job", "job" },
+		{ "jobId", "job_id" },
+		{ "trainingInput", "training_input" },
+		{ "consumedMLUnits", "consumed_ml_units" },
+		{ "imageUri", "image_uri" },
+		{ "imageURI", "image_uri" },
+		{ "already_snake", "already_snake" },
+		{ "Upper", "upper" },
+		{ "k80Count", "k80_count" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		AUTO(string) char *snake = name_to_snake(cases[i].camel);
+
+		assert_string_equal(snake, cases[i].snake);
+	}
+}
+
 static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_becomes_snake_case),
 		cmocka_unit_test(a_name_has_two_spellings),
 		cmocka_unit_test(both_spellings_agree_with_the_one_that_is_written),
 		cmocka_unit_test(enums_are_known_by_name_and_number),
