@@ -134,7 +134,10 @@ void entry_put(void *arg, const struct log_entry *entry)
 	struct writer answer = element_message(&rendering->entries), resource;
 
 	text_clear(&rendering->name);
-	text_printf(&rendering->name, "projects/%s/logs/%s", entry->project, entry->log_name);
+	text_puts(&rendering->name, "projects/");
+	text_puts(&rendering->name, entry->project);
+	text_puts(&rendering->name, "/logs/");
+	text_puts(&rendering->name, entry->log_name);
 	member_text(&answer, "logName", rendering->name.data);
 	resource = member_message(&answer, "resource");
 	member_text(&resource, "type", entry->resource_type);

@@ -8,14 +8,17 @@
 
 #include "api/message/message.h"
 
-/* Finds the field @name. Most calls follow the order of the table, so the search starts behind the last field found. */
+/* Finds the field @name. The linker merges equal literals, so comparing addresses is usually enough. Most calls follow
+ * the order of the table, so the search starts behind the last field found. */
 static const struct field *row_find(struct writer *writer, const char *name)
 {
 	const struct field *field = writer->next;
 
-	/* The linker merges equal literals, so comparing addresses is usually enough. */
-	while (field->name && field->name != name && strcmp(field->name, name) != 0)
+	while (field->name && field->name != name)
 		field++;
+	if (!field->name)
+		for (field = writer->message->fields; field->name && field->name != name;)
+			field++;
 	if (!field->name)
 		for (field = writer->message->fields; field->name && strcmp(field->name, name) != 0;)
 			field++;
@@ -44,14 +47,8 @@ static const struct field *begin(struct writer *writer, const char *name)
 	const struct field *field = writer->message ? row_find(writer, name) : NULL;
 
 	separate(writer);
-	if (field) {
-		text_putc(writer->text, '"');
-		text_puts(writer->text, name);
-		text_append(writer->text, "\":", 2);
-	} else {
-		text_json(writer->text, name, strlen(name));
-		text_putc(writer->text, ':');
-	}
+	text_json(writer->text, name, strlen(name));
+	text_putc(writer->text, ':');
 	return field;
 }
 
