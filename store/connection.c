@@ -508,10 +508,10 @@ void bind_text(sqlite3_stmt *statement, const char *name, const char *text)
 
 const char *column_text(sqlite3_stmt *statement, int column)
 {
-	const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
-	if (!text && !is_null) /* no memory for the text: the row cannot be used */
+	/* Source: https://sqlite.org/c3ref/column_blob.html: the code tells lost memory from NULL */
+	if (!text && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM)
 		memory_exhausted((size_t)sqlite3_column_bytes(statement, column));
 	return text;
 }
