@@ -57,12 +57,17 @@ static char *file_name(const char *path)
 
 static enum status body_read(const struct invocation *invocation, struct job_text *ret_job, struct error *err)
 {
-	const char *path = invocation_value(invocation, "file");
+	const char *option = invocation_value(invocation, "file");
+	const char *path = invocation->word_count ? invocation->words[0] : option;
 	struct text text AUTO_TEXT = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
-	enum status rc = path ? file_read(path, &text, err)
-			      : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "which file? submit -f FILE");
+	enum status rc;
 
+	if (!path)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "which file? submit FILE");
+	if (option && path != option)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "two files: %s and %s", path, option);
+	rc = file_read(path, &text, err);
 	if (rc)
 		return rc;
 	text_puts(&text, "");

@@ -72,19 +72,20 @@ const struct verb job_verbs[] = {
 	  .command = true,
 	  .run = run_main },
 	{ .name = "submit",
-	  .words = "",
+	  .words = "[FILE]",
+	  .most = 1,
 	  .summary = "submit a job that a file describes",
 	  .detail =
 		  "FILE is YAML or JSON, - for stdin: what gcloud takes as --config of training jobs, custom jobs and\n"
 		  "tuning jobs, or a whole job or pipeline as its API has it. What gcloud takes from flags has defaults:\n"
 		  "a name of the file's and the time, the region, one trial. Then it goes on as `trainyard run`.\n"
 		  "\n"
-		  "    trainyard submit -f job.yaml\n"
-		  "    trainyard submit -f job.yaml --plan\n"
+		  "    trainyard submit job.yaml\n"
+		  "    trainyard submit job.yaml --plan\n"
 		  "\n"
 		  "Exit codes: 0 succeeded, 1 failed, 4 cancelled, 125 the job was refused.\n",
 	  .options = OPTIONS(
-		  { .name = "file", .letter = 'f', .hint = "FILE", .help = "the job" },
+		  { .name = "file", .letter = 'f', .hint = "FILE", .help = "the same as FILE alone" },
 		  { .name = "plan",
 		    .help = "print what would run, and what the cloud would do otherwise; submit nothing" },
 		  { .name = "name",

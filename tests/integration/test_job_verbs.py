@@ -544,7 +544,7 @@ def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
     if family != "hyperparameterTuningJobs":
         said = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--name", f"filed_{family}")
         assert said == "from the file\n"
-    planned = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--plan")
+    planned = verb(yard, "submit", str(file), "--project", yard.project, "--plan")  # a file alone is the job, too
     assert f" {IMAGE} on n1-standard-4: " in planned and "Unlike in the cloud" in planned and "n1-standard-4 has 4" in planned
 
 
@@ -579,6 +579,7 @@ def test_submit_says_what_is_wrong_with_a_file(yard, tmp_path, text, code, said)
     assert said in verb(yard, "submit", "-f", str(tmp_path / "job"), code=code)
     assert "No such file" in verb(yard, "submit", "-f", str(tmp_path / "nosuch"), code=2)
     assert "which file?" in verb(yard, "submit", code=2)
+    assert "two files" in verb(yard, "submit", "a", "-f", "b", code=2)
 
 
 def test_why_tells_what_a_job_waits_for(narrow_yard, crowd):
