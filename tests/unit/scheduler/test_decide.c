@@ -31,7 +31,7 @@ struct facts {
 	enum output last_words;
 	int64_t deadline_s, lost_s, held_s;
 	bool lost_told, faulty, differs;
-	enum journaled journaled[2]; /* NOTHING: with a outcome its end, else that it is made */
+	enum journaled journaled[2]; /* NOTHING: with an outcome its end, else that it is made */
 };
 
 struct row {

@@ -56,7 +56,7 @@ static inline json_t *patched(const struct message *message, const char *base, c
 	return canonical_of(message, body);
 }
 
-/* A patch and what comes of it: NULL, or the whole text of what is found, where / stands for the tab. */
+/* A patch and what comes of it: NULL, or the whole text of what is found, where | stands for the tab. */
 struct rule_row {
 	const char *patch, *found;
 };

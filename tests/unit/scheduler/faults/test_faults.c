@@ -53,7 +53,7 @@ static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-static void a_rule_that_comes_late_injections_who_runs(void **state)
+static void a_rule_that_comes_late_meets_the_job_that_runs(void **state)
 {
 	struct bench *bench = *state;
 	int64_t id = bench_submit(bench, "late", 1, 0);
@@ -160,7 +160,7 @@ static void a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart(void **
 
 /* Broken: limit_us() that does not ask for faults_await_end(), or EXPIRE before JUDGE in reconcile.c: the end was told and
  * counted, and the job cancelled for its limit. */
-static void a_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void **state)
+static void an_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void **state)
 {
 	struct bench *bench = *state;
 	int64_t id = shape_submit(bench, "limited",
@@ -176,7 +176,7 @@ static void a_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order
 
 /* The master has ended by the time at which the rule falls due. Broken: faults_step() that does not ask whether the job is
  * decided: the worker's end was told and counted, and the job SUCCEEDED. */
-static void a_job_that_is_decided_is_not_injection(void **state)
+static void a_job_that_is_decided_gets_no_injection(void **state)
 {
 	struct bench *bench = *state;
 	int64_t id = bench_submit(bench, "over", 1, 0);
@@ -518,7 +518,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_preempted_replica_begins_anew_alone),
 		BENCH_TEST(a_job_that_begins_again_for_a_preemption_says_so),
-		BENCH_TEST(a_rule_that_comes_late_injections_who_runs),
+		BENCH_TEST(a_rule_that_comes_late_meets_the_job_that_runs),
 		BENCH_TEST(a_cut_network_is_put_back_and_the_job_goes_on),
 		BENCH_TEST(a_network_is_put_back_when_the_rule_is_taken_back),
 		BENCH_TEST(a_stockout_is_over_when_its_rule_is_taken_back),
@@ -535,8 +535,8 @@ static int TEST_MAIN(void)
 		BENCH_TEST(a_stockout_holds_one_job_and_lets_others_pass),
 		BENCH_TEST(a_stored_injection_takes_effect_after_a_restart),
 		BENCH_TEST(a_time_after_a_second_start_outlives_the_daemon),
-		BENCH_TEST(a_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order),
-		BENCH_TEST(a_job_that_is_decided_is_not_injection),
+		BENCH_TEST(an_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order),
+		BENCH_TEST(a_job_that_is_decided_gets_no_injection),
 		BENCH_TEST(an_image_that_was_used_is_found),
 		cmocka_unit_test(a_limit_that_waits_for_an_ordered_end_wakes_nobody),
 		BENCH_TEST(a_kill_that_fails_is_repeated),
