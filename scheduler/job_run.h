@@ -148,7 +148,7 @@ struct job_run {
 	json_t *reported;              /* for a trial: deviations that its siblings have reported; or NULL */
 	struct tuner *tuner;           /* of a tuning job; NULL until it is decided for the first time */
 	bool counted;                  /* counted in the scheduler's room: it has a place on its nodes */
-	bool stale;                    /* the stored row may be newer than this copy */
+	bool stale; /* the stored row may be newer than this copy; until it is read again, the job is not admitted */
 	enum output last_words;        /* of its last service lines; ENDED: they were written */
 	int64_t over_us;               /* wall: when job_run_is_over() was first true; 0: not yet */
 	int64_t hold_until_us;         /* monotonic: no decision before this instant; see job_run_hold() */
