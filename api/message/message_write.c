@@ -45,9 +45,19 @@ static void separate(struct writer *writer)
 static const struct field *begin(struct writer *writer, const char *name)
 {
 	const struct field *field = writer->message ? row_find(writer, name) : NULL;
+	const size_t length = strlen(name);
+	char key[64];
 
+	if (field && writer->has_members && length + strlen(",\"\":") <= sizeof(key)) {
+		/* Most members go this way: the name of a field needs no escapes, so that one append is enough. */
+		memcpy(key, ",\"", 2);
+		memcpy(key + 2, name, length);
+		memcpy(key + 2 + length, "\":", 2);
+		text_append(writer->text, key, length + 4);
+		return field;
+	}
 	separate(writer);
-	text_json(writer->text, name, strlen(name));
+	text_json(writer->text, name, length);
 	text_putc(writer->text, ':');
 	return field;
 }
