@@ -27,6 +27,7 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 /* The same bits as in shim.py. */
 enum call_class {
@@ -106,7 +107,8 @@ __attribute__((constructor)) static void start(void)
 	below = getenv("FAULT_BELOW");
 	below_length = below ? strlen(below) : 0;
 	traces = getenv("FAULT_TRACE");
-	backtrace(&(void *){ NULL }, 1); /* loads what it wants */
+	if (traces)
+		backtrace(&(void *){ NULL }, 1); /* loads what it wants */
 	if (place != MAP_FAILED)
 		control = place;
 	dl_iterate_phdr(library_look, NULL);
@@ -122,17 +124,28 @@ static void trace(void)
 	inside = false;
 }
 
+struct frames {
+	int left;
+	bool are_frail;
+};
+
+static _Unwind_Reason_Code frame_look(struct _Unwind_Context *context, void *arg)
+{
+	struct frames *frames = arg;
+
+	frames->are_frail = is_frail((const void *)_Unwind_GetIP(context));
+	return frames->are_frail || --frames->left == 0 ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
 /* Whether this call is made for a frail library by another: GMP's own calls go through functions of GnuTLS. */
 static bool is_for_frail(void)
 {
-	void *places[12];
-	bool is = false;
+	struct frames frames = { .left = 12 };
 
 	inside = true;
-	for (int i = backtrace(places, 12); i > 0 && !is; i--)
-		is = is_frail(places[i - 1]);
+	_Unwind_Backtrace(frame_look, &frames);
 	inside = false;
-	return is;
+	return frames.are_frail;
 }
 
 /* Whether this call meets a fault, with errno set if so; the process may end here. */
