@@ -507,8 +507,8 @@ enum status client_send(struct client *client, const struct client_request *requ
 		headers = curl_slist_append(headers, client->authorization);
 	for (const char *const *header = request->headers; header && *header; header++)
 		headers = curl_slist_append(headers, *header);
-	/* A body whose length is unknown may be large: the daemon refuses it before it is sent. A refusal in the middle
-	 * of a large body would be lost with the connection. */
+	/* A body of unknown length may be large: curl sends it only once the daemon has agreed to take it. A refusal in
+	 * the middle of the body would be lost with the connection. */
 	headers = curl_slist_append(headers, request->give ? "Expect: 100-continue" : "Expect:");
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, request->quiet ? 0L : 1L);

@@ -100,7 +100,6 @@ def test_a_crash_is_tried_again_as_often_as_was_ordered(yard):
     assert len(told(yard, job_id, number)) == 2 and rule(yard, number)["hits"] == "2"
 
 
-# Broken: faults_hold() that returns false.
 def test_a_stockout_holds_each_job_that_it_hits(yard):
     """Broken: decision_on_commit() that keeps the row: the walk along the queue admitted 35 of 40, before the fault had its effect."""
     held = [yard.new_id() for _ in range(10)]
@@ -114,6 +113,7 @@ def test_a_stockout_holds_each_job_that_it_hits(yard):
         yard.until(job_id, "CANCELLED")
 
 
+# Broken: faults_hold() that returns false.
 def test_a_stockout_holds_a_job_back_for_its_time(yard):
     job_id = yard.new_id()
     order(yard, "stockout", job=job_id, seconds=5)
