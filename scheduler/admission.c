@@ -101,7 +101,8 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	    walk->logged == LOGGED_AT_ONCE)
 		return;
 	run = run_of(walk, entry);
-	if (!run)
+	/* A row that was only in the store until now may say that the job was cancelled meanwhile: it is stale then. */
+	if (is_busy(walk, run))
 		return;
 	decision = decision_of(walk, run, run->row->state);
 	notes_say(&decision->says, SEVERITY_INFO,

@@ -50,7 +50,7 @@ def told(entries, job_id, trial=None):
     it, and says why."""
     return [_plain(text_of(e), job_id) for e in entries
             if task_of(e) == "service" and e.get("labels", {}).get(TRIAL_ID) == trial
-            and not text_of(e).startswith(("The replicas cannot reach trainyard", "The job is queued: it waits for", "The job waits for"))]
+            and not text_of(e).startswith(("The replicas cannot reach trainyard", "The job is queued: it waits for"))]
 
 
 def is_whole(story, *allowed, faults=False):

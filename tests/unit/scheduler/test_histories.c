@@ -47,8 +47,14 @@ static void client_act(void)
 		return;
 	}
 	job = &world.jobs[choose((unsigned)world.job_count)];
-	if (choose(2))
+	switch (choose(3)) {
+	case 1:
 		client_cancel(job);
+		break;
+	case 2:
+		world.cancels_when_read = job->row.id;
+		break;
+	}
 }
 
 static void happen(int64_t deadline_us)
@@ -130,6 +136,7 @@ static void world_begin(void)
 	world.job_count = world.client_count = world.container_count = world.network_count = 0;
 	world.operation_count = world.event_count = world.barrier_count = 0;
 	world.stores_failing = 0;
+	world.cancels_when_read = 0;
 	world.lease_count = 0;
 	world.clock_set = false;
 	world.pooled_network_ms = choose(2) ? 3000 : 0;
@@ -167,6 +174,7 @@ static void world_settle(void)
 {
 	TELL("from here on all goes well");
 	world.stores_failing = 0;
+	world.cancels_when_read = 0;
 	world.effects_left = -1;
 	if (!world.engine_up)
 		engine_come();
@@ -480,12 +488,29 @@ static void a_job_that_only_waits_tells_once_that_the_engine_is_away(void **stat
 	history_end();
 }
 
+/* The walk along the queue reads the row from the store. Broken: wait_report() for a run that is stale: the job was told that it
+ * waits for its turn. */
+static void a_job_that_is_cancelled_while_it_waits_is_not_told_that_it_waits(void **state)
+{
+	(void)state;
+	waiting_begin(0);
+	daemon_restart();
+	assert_null(world.scheduler->queue[1]->run);
+	world.cancels_when_read = 4;
+	up_post();
+	listing_post();
+	turn();
+	assert_int_equal(world.cancels_when_read, 0);
+	history_end();
+}
+
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_that_only_waits_is_in_the_store_alone),
 		cmocka_unit_test(a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back),
 		cmocka_unit_test(a_job_that_only_waits_tells_once_that_the_engine_is_away),
+		cmocka_unit_test(a_job_that_is_cancelled_while_it_waits_is_not_told_that_it_waits),
 		cmocka_unit_test(a_network_that_was_made_without_an_answer_is_removed_with_its_job),
 		cmocka_unit_test(
 			a_program_that_a_first_loss_of_the_engine_killed_is_not_blamed_after_a_second),

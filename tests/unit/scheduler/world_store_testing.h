@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/world_store_testing.h: the store of world_testing.h and its clients. Each change of a row is compared
- * with the truth before it is kept. */
+/* tests/unit/scheduler/world_store_testing.h: the store of world_testing.h. Each change of a row is compared with the truth before
+ * it is kept. */
 #include "store/job_progress.h"
 #include "store/store.h"
 #include "tests/unit/scheduler/world_testing.h"
@@ -60,6 +60,10 @@ static struct job row_copy(const struct job *row)
 enum status __wrap_job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err)
 {
 	(void)store, (void)err;
+	if (world.cancels_when_read == id) {
+		world.cancels_when_read = 0;
+		client_cancel(client_job(id));
+	}
 	*ret_job = malloc(sizeof(**ret_job));
 	**ret_job = row_copy(&client_job(id)->row);
 	return STATUS_OK;
@@ -297,6 +301,15 @@ static void search_check(const struct client_job *job, const struct job_change *
 			job->trial_count, job->trial_limit, open);
 }
 
+/* A job that is being cancelled does not wait any more. */
+static void lines_check(const struct job *row, const struct job_change *change)
+{
+	for (size_t i = 0; i < change->line_count; i++)
+		if (row->state == JOB_CANCELLING && strstr(change->lines[i].text, " waits for "))
+			VIOLATE("job %d is being cancelled, and is told: %s", (int)row->id,
+				change->lines[i].text);
+}
+
 /* What the truth must say where a row says so. */
 static void change_check(const struct job_change *change)
 {
@@ -329,6 +342,7 @@ static void change_check(const struct job_change *change)
 	if (change->to != row->state && !job_state_may_follow(row->state, change->to))
 		VIOLATE("job %d goes from %s to %s", (int)row->id, job_state_name(row->state),
 			job_state_name(change->to));
+	lines_check(row, change);
 	if (job->searches)
 		search_check(job, change);
 	if (!job->searches && change->to == JOB_RUNNING && row->state != JOB_RUNNING && !change->decides &&
@@ -453,12 +467,6 @@ static void injections_append(struct client_job *job, const struct job_change *c
 	}
 }
 
-static void text_replace(char **place, const char *text)
-{
-	free(*place);
-	*place = text_of(text);
-}
-
 static void change_apply(struct job_change *change)
 {
 	struct job *row = &client_job(change->job)->row;
@@ -523,72 +531,4 @@ enum status __wrap_job_apply(struct store *store, struct job_change *changes, si
 	for (size_t i = 0; i < count; i++)
 		change_apply(&changes[i]);
 	return STATUS_OK;
-}
-
-/* What clients do. The plan of a job of theirs; NULL: they have submitted as many as they may. */
-static struct plan *client_plan(unsigned workers, unsigned gpus)
-{
-	char name[16];
-	struct plan *plan;
-
-	if (world.client_count == CLIENT_JOBS_MAX)
-		return NULL;
-	snprintf(name, sizeof(name), "j%zu", world.job_count + 1);
-	plan = plan_named("p", name);
-	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1, .image = strdup("image:1") };
-	if (gpus) {
-		plan->pools[ROLE_MASTER].accelerator_type = strdup("NVIDIA_TESLA_K80");
-		plan->pools[ROLE_MASTER].accelerator_count = gpus;
-	}
-	plan->pools[ROLE_WORKER] = (struct pool){ .count = workers, .image = strdup("image:2") };
-	return plan;
-}
-
-static struct client_job *client_add(const struct plan *plan)
-{
-	struct client_job *job = &world.jobs[world.job_count++];
-
-	world.client_count++;
-	*job = (struct client_job){
-		.workers = plan->pools[ROLE_WORKER].count,
-		.gpus = plan->pools[ROLE_MASTER].accelerator_count,
-		.running_us = plan->max_running_us,
-		.waits_us = plan->max_wait_us,
-		.row = { .id = (int64_t)world.job_count,
-			 .project = strdup(plan->project),
-			 .job_id = strdup(plan->job_id),
-			 .state = JOB_QUEUED,
-			 .created_us = world.wall_us,
-			 .plan = plan_to_text(plan),
-			 .attempt = 1 },
-	};
-	TELL("client: submits job %zu with %u workers and %u GPUs", world.job_count, job->workers, job->gpus);
-	scheduler_wake(world.scheduler, job->row.id);
-	return job;
-}
-
-static void client_submit(unsigned workers, unsigned gpus, int64_t max_running_us, int64_t max_wait_us)
-{
-	AUTO(plan) struct plan *plan = client_plan(workers, gpus);
-
-	if (!plan)
-		return;
-	plan->max_running_us = max_running_us;
-	plan->max_wait_us = max_wait_us;
-	client_add(plan);
-}
-
-static void client_cancel(struct client_job *job)
-{
-	struct job *row = &job->row;
-
-	if (job_state_is_final(row->state) || (row->outcome && row->outcome != JOB_PREPARING))
-		return;
-	TELL("client: cancels job %d", (int)row->id);
-	job->cancelled = true;
-	row->state = JOB_CANCELLING;
-	row->outcome = JOB_CANCELLED;
-	row->outcome_code = STATUS_CANCELLED;
-	text_replace(&row->outcome_message, "Cancelled.");
-	scheduler_wake(world.scheduler, row->id);
 }

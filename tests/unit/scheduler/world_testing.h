@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/world_testing.h: everything outside of the scheduler as values: a store of job rows, an engine with
+/* tests/unit/scheduler/world_testing.h: everything outside of the scheduler as values: a store of job rows and its clients, an engine with
  * containers and networks, and a clock, all on one thread. The scheduler itself is the real one; its turns are called one by
  * one. Each choice of a history is a number of a list, so that a history can be run again and made shorter.
  *
@@ -128,6 +128,7 @@ struct world {
 	struct client_job jobs[JOBS_MAX];
 	size_t job_count, client_count; /* trials are run by jobs of their own */
 	unsigned stores_failing;
+	int64_t cancels_when_read; /* the job that a client cancels just before its row is read; 0: none */
 	struct lease leases[LEASES_MAX]; /* devices are one of device_names */
 	size_t lease_count;
 
@@ -250,4 +251,80 @@ static struct container *container_find(const struct replica_key *key)
 		if (replica_keys_equal(&world.containers[i].status.key, key))
 			return &world.containers[i];
 	return NULL;
+}
+
+/* ---- the clients ---- */
+
+static void text_replace(char **place, const char *text)
+{
+	free(*place);
+	*place = text_of(text);
+}
+
+/* The plan of a job of theirs; NULL: they have submitted as many as they may. */
+static struct plan *client_plan(unsigned workers, unsigned gpus)
+{
+	char name[16];
+	struct plan *plan;
+
+	if (world.client_count == CLIENT_JOBS_MAX)
+		return NULL;
+	snprintf(name, sizeof(name), "j%zu", world.job_count + 1);
+	plan = plan_named("p", name);
+	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1, .image = strdup("image:1") };
+	if (gpus) {
+		plan->pools[ROLE_MASTER].accelerator_type = strdup("NVIDIA_TESLA_K80");
+		plan->pools[ROLE_MASTER].accelerator_count = gpus;
+	}
+	plan->pools[ROLE_WORKER] = (struct pool){ .count = workers, .image = strdup("image:2") };
+	return plan;
+}
+
+static struct client_job *client_add(const struct plan *plan)
+{
+	struct client_job *job = &world.jobs[world.job_count++];
+
+	world.client_count++;
+	*job = (struct client_job){
+		.workers = plan->pools[ROLE_WORKER].count,
+		.gpus = plan->pools[ROLE_MASTER].accelerator_count,
+		.running_us = plan->max_running_us,
+		.waits_us = plan->max_wait_us,
+		.row = { .id = (int64_t)world.job_count,
+			 .project = strdup(plan->project),
+			 .job_id = strdup(plan->job_id),
+			 .state = JOB_QUEUED,
+			 .created_us = world.wall_us,
+			 .plan = plan_to_text(plan),
+			 .attempt = 1 },
+	};
+	TELL("client: submits job %zu with %u workers and %u GPUs", world.job_count, job->workers, job->gpus);
+	scheduler_wake(world.scheduler, job->row.id);
+	return job;
+}
+
+static void client_submit(unsigned workers, unsigned gpus, int64_t max_running_us, int64_t max_wait_us)
+{
+	AUTO(plan) struct plan *plan = client_plan(workers, gpus);
+
+	if (!plan)
+		return;
+	plan->max_running_us = max_running_us;
+	plan->max_wait_us = max_wait_us;
+	client_add(plan);
+}
+
+static void client_cancel(struct client_job *job)
+{
+	struct job *row = &job->row;
+
+	if (job_state_is_final(row->state) || (row->outcome && row->outcome != JOB_PREPARING))
+		return;
+	TELL("client: cancels job %d", (int)row->id);
+	job->cancelled = true;
+	row->state = JOB_CANCELLING;
+	row->outcome = JOB_CANCELLED;
+	row->outcome_code = STATUS_CANCELLED;
+	text_replace(&row->outcome_message, "Cancelled.");
+	scheduler_wake(world.scheduler, row->id);
 }
