@@ -310,6 +310,16 @@ static void lines_check(const struct job *row, const struct job_change *change)
 				change->lines[i].text);
 }
 
+/* A job that a stored stockout holds is not let in before its time. Broken: decision_on_commit() that keeps the row after a change
+ * of lines and injections alone: the walk along the queue let the job in, before the fault had its effect. */
+static void stockout_check(const struct client_job *job, const struct job_change *change)
+{
+	for (size_t i = 0; i < job->injection_count; i++)
+		if (job->row.state == JOB_QUEUED && change->to == JOB_PREPARING && !world.clock_set &&
+		    job->injections[i].stage == STAGE_QUEUED && job->injections[i].until_us > world.wall_us)
+			VIOLATE("job %d is let in, and a stockout holds it", (int)job->row.id);
+}
+
 /* What the truth must say where a row says so. */
 static void change_check(const struct job_change *change)
 {
@@ -343,6 +353,7 @@ static void change_check(const struct job_change *change)
 		VIOLATE("job %d goes from %s to %s", (int)row->id, job_state_name(row->state),
 			job_state_name(change->to));
 	lines_check(row, change);
+	stockout_check(job, change);
 	if (job->searches)
 		search_check(job, change);
 	if (!job->searches && change->to == JOB_RUNNING && row->state != JOB_RUNNING && !change->decides &&
