@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/text.h"
@@ -165,6 +166,25 @@ TEST(times_are_written_in_their_two_forms)
 	assert_string_equal(text.data,
 			    "1970-01-01T00:00:00Z 2026-11-20T21:29:51Z 2026-11-20T21:29:51.000010Z "
 			    "2026-11-20T21:29:51.000000001Z 1969-12-31T23:59:59.999999999Z");
+}
+
+/* Broken: day_from_seconds() without the 146096, or with 3 for the 2 of its month. */
+TEST(each_day_is_written_as_the_c_library_knows_it)
+{
+	enum { DAY_S = 86400 };
+
+	(void)state_;
+	for (int64_t seconds = INT64_MIN / 1000000000; seconds < INT64_MAX / 1000000000; seconds += DAY_S + 1) {
+		struct text text AUTO_TEXT = { 0 };
+		const time_t time = (time_t)seconds;
+		char expected[32];
+		struct tm day;
+
+		assert_non_null(gmtime_r(&time, &day));
+		strftime(expected, sizeof(expected), "%Y-%m-%dT%H:%M:%SZ", &day);
+		text_time_seconds(&text, seconds * 1000000);
+		assert_string_equal(text.data, expected);
+	}
 }
 
 TEST(a_time_is_read_in_its_forms)
@@ -336,6 +356,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(utf8_has_no_surrogates_and_no_overlong_forms),
 		cmocka_unit_test(characters_are_counted),
 		cmocka_unit_test(times_are_written_in_their_two_forms),
+		cmocka_unit_test(each_day_is_written_as_the_c_library_knows_it),
 		cmocka_unit_test(a_time_is_read_in_its_forms),
 		cmocka_unit_test(what_is_no_time_is_refused),
 		cmocka_unit_test(a_time_far_away_is_before_or_after_everything),
