@@ -12,6 +12,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/step_clock.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "store/small_file.h"
 
 enum { NS_PER_S = 1000000000, NS_PER_US = 1000, FILE_BYTES_MAX = 64 };

@@ -41,6 +41,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/tally.h \
 	daemon/base/text.c \
 	daemon/base/text.h \
+	daemon/base/timestamp.c \
+	daemon/base/timestamp.h \
 	daemon/base/tree.c \
 	daemon/base/tree.h \
 	daemon/base/wire.c \

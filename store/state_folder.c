@@ -16,6 +16,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "store/small_file.h"
 
 enum { BLOB_FOLDERS = 256, PIECE_BYTES = 64 << 10 };

@@ -196,6 +196,7 @@ unit_daemon = \
 	tests/unit/daemon/test_shell_terminals.c \
 	tests/unit/daemon/test_swarm_nodes.c \
 	tests/unit/daemon/test_text.c \
+	tests/unit/daemon/test_timestamp.c \
 	tests/unit/daemon/test_token.c \
 	tests/unit/daemon/test_tree.c \
 	tests/unit/daemon/test_work.c \

@@ -6,6 +6,7 @@
 #include "api/message/message_write.h"
 #include "api/message/refusal.h"
 #include "daemon/base/json.h"
+#include "daemon/base/timestamp.h"
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/DeleteOperationMetadata (read 2026-11-22) */
 void operation_render(const struct call *call, const struct operation *operation, struct text *text)

@@ -7,6 +7,7 @@
 #include "api/training/forms.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 
 /* GPU types that may be requested with the strategy FLEX_START.
  * Source: https://cloud.google.com/vertex-ai/docs/training/schedule-jobs-dws */

@@ -10,6 +10,7 @@
 #include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "scheduler/tuning/study.h"
 
 /* The largest whole number below which a double represents each whole number exactly. */

@@ -15,6 +15,7 @@
 #include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "scheduler/plan/plan.h"
 #include "scheduler/search/study_limits.h"
 #include "scheduler/tuning/study.h"

@@ -7,6 +7,7 @@
 
 #include "api/message/message.h"
 #include "daemon/base/json.h"
+#include "daemon/base/timestamp.h"
 
 enum { US_PER_S = 1000000, NS_PER_US = 1000 };
 

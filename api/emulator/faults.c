@@ -7,6 +7,7 @@
 
 #include "api/emulator/fault_method.h"
 #include "daemon/base/json.h"
+#include "daemon/base/timestamp.h"
 #include "scheduler/faults/fault_registry.h"
 #include "store/jobs/faults.h"
 

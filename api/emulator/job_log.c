@@ -9,6 +9,7 @@
 #include "api/emulator/line_stream.h"
 #include "api/message/message_write.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 #include "store/jobs/summaries.h"
 #include "store/logs/log_tail.h"
 

@@ -12,6 +12,7 @@
 #include "api/message/message_write.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 #include "store/logs/logs.h"
 
 /* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/entries/list (read 2026-11-20) */

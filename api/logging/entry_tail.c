@@ -11,6 +11,7 @@
 #include "api/message/message_write.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 #include "store/logs/entry_watch.h"
 
 enum {

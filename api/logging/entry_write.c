@@ -13,6 +13,7 @@
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 #include "store/logs/log_source.h"
 #include "store/logs/logs.h"
 

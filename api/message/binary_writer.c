@@ -7,6 +7,7 @@
 #include "api/message/names.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 
 static void varint_write(struct text *bytes, uint64_t value)
 {

@@ -9,6 +9,7 @@
 #include "api/message/binary_reader.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/timestamp.h"
 
 static double double_of(uint64_t bits)
 {

@@ -12,6 +12,7 @@
 #include "api/message/reader.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 
 static const char *const type_texts[] = {
 	[FIELD_STRING] = "TYPE_STRING",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/message/message.h"
+#include "daemon/base/timestamp.h"
 
 /* Finds the field @name. The linker merges equal literals, so comparing addresses is usually enough. Most calls follow
  * the order of the table, so the search starts behind the last field found. */

@@ -8,6 +8,7 @@
 #include "api/training/regions.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 
 static void check_job_id(struct rules *rules)
 {

@@ -7,6 +7,7 @@
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 
 /* The resource that a patch is applied to. Members that it lacks cannot be removed by the patch. */
 static json_t *base_make(const struct object *object)

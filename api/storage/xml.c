@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/storage/xml.h"
+#include "daemon/base/timestamp.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -9,6 +9,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 
 static struct {
 	enum log_level level;

@@ -5,6 +5,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/config_listen.h"

@@ -11,6 +11,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_timeline.h"

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/json_lines.h"

@@ -11,6 +11,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 
 enum { WIDTH_OTHERWISE = 80, WIDTH_LEAST = 40, US_PER_S = 1000000, ROWS_BESIDE = 2 };
 

@@ -6,6 +6,7 @@
 
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 
 enum { MINUTE_CHARS = 16, NANO_DIGITS = 9, NS_PER_S = 1000 * 1000 * 1000 };
 

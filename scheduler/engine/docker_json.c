@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/timestamp.h"
 #include "scheduler/engine/docker_mounts.h"
 
 #define LABEL(name)   "trainyard." name

@@ -12,6 +12,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_emit.h"

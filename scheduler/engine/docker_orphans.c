@@ -10,6 +10,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "scheduler/engine/docker_core.h"
 
 enum { REPORTED_MOST = 10, NANOSECONDS = 1000 * 1000 * 1000 };

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/timestamp.h"
 #include "store/logs/logs.h"
 
 /* ---- severity ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/base/timestamp.h"
 #include "store/filter/filter_functions.h"
 #include "store/filter/filter_search.h"
 #include "store/filter/filter_sql_parts.h"

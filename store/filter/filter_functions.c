@@ -12,6 +12,7 @@
 
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "store/filter/filter.h"
 #include "store/filter/filter_search.h"
 #include "store/filter/filter_values.h"

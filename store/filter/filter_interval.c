@@ -2,6 +2,7 @@
 #include "store/filter/filter_interval.h"
 
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "store/filter/filter_path.h"
 
 static const struct filter_interval always = { INT64_MIN, INT64_MAX };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/timestamp.h"
 #include "store/filter/filter_functions.h"
 #include "store/filter/filter_path.h"
 #include "store/filter/filter_sql_parts.h"

@@ -13,6 +13,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/timestamp.h"
 #include "store/filter/filter.h"
 #include "store/filter/time_zone.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/base/timestamp.h"
 #include "store/filter/filter_path.h"
 #include "store/logs/log_severity.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/text.h"
+#include "daemon/base/timestamp.h"
 #include "scheduler/engine/docker_frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entries that programs date and name themselves, among others of their job. */
+#include "daemon/base/timestamp.h"
 #include "tests/unit/store/store_testing.h"
 
 #define SECOND INT64_C(1000000000)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/base/timestamp.h"
 #include "tests/unit/store/store_testing.h"
 
 #define SECOND INT64_C(1000000000)
