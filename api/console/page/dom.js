@@ -46,6 +46,17 @@ export function refill(node, ...children) {
 		changed(node, () => { node.replaceChildren(...fresh.childNodes); return node; });
 }
 
+// Keeps what is chosen on a page in its address, so that a link or "back" shows the same. Empty words are left out.
+export function keepInAddress(chosen) {
+	const query = new URLSearchParams(location.search);
+
+	for (const [name, word] of Object.entries(chosen))
+		word ? query.set(name, word) : query.delete(name);
+	const search = query.size ? `?${query}` : "";
+	if (location.search !== search) // a change takes long
+		history.replaceState(null, "", location.pathname + search + location.hash);
+}
+
 // A note in the corner for some seconds.
 export function note(text, bad = false) {
 	const shown = el("div", {class: bad ? "note bad" : "note"}, text);
@@ -70,6 +81,12 @@ export function confirmed(question, action) {
 		document.body.append(dialog);
 		dialog.showModal();
 	});
+}
+
+// Names and values, without those that are empty.
+export function facts(pairs) {
+	return el("dl", {class: "facts"}, pairs.filter(([, value]) => value !== undefined && value !== "" && value !== null)
+		.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
 // How far an image is pulled, of the API's imagePull.

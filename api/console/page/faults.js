@@ -3,6 +3,7 @@
 import {call, get} from "./api.js";
 import {ago, el, localTime, note, refill} from "./dom.js";
 import {every} from "./stream.js";
+import {searchField} from "./table.js";
 
 const LOOK_MS = 2000;
 const NUMBERS = {integer: true, number: true};
@@ -17,8 +18,10 @@ export function seconds(text) {
 }
 
 export function faultsPage(main, {title}) {
-	const rules = el("div", {class: "card"}), form = el("form", {class: "card form", hidden: true}), clock = el("form", {class: "card form"});
+	const search = searchField("Search rules", () => show()), listed = el("div", {class: "scroll"});
+	const rules = el("div", {class: "card"}, el("div", {class: "row"}, el("h2", {}, "Rules"), el("span", {class: "grow"}), search.node), listed), form = el("form", {class: "card form", hidden: true}), clock = el("form", {class: "card form"});
 	const by = el("input", {type: "text", "aria-label": "By how much the clock is put forward", placeholder: "7d, 90m, 30s", size: 12});
+	let faults = [];
 
 	async function act(what, done) {
 		try {
@@ -33,15 +36,23 @@ export function faultsPage(main, {title}) {
 	function rule(each) {
 		return el("tr", {}, el("td", {class: "words"}, `${each.id} `, el("span", {class: "mono"}, each.fault),
 			el("div", {class: "mono soft"}, Object.entries(each).filter(([name]) => !RULE.includes(name)).map(([name, value]) => `${name}=${value}`).join(" "))),
-			el("td", {}, Number(each.hits) ? [String(each.hits), el("div", {class: "soft small"}, ago(each.lastHitTime, Date.now()))] : "none yet"),
+			el("td", {class: "once"}, Number(each.hits) ? [String(each.hits), el("div", {class: "soft small"}, ago(each.lastHitTime, Date.now()))] : "none yet"),
 			el("td", {class: "number"}, el("button", {"aria-label": `Take back rule ${each.id}`, on: {click: () => act(() => call("DELETE", `${API}/${each.id}`), `Rule ${each.id} is taken back`)}}, "Take back")));
 	}
 
-	async function look() {
-		const [{faults}, time] = await Promise.all([get(API), get("/_trainyard/v1/clock")]);
+	function show() {
+		const matches = search.matcher(), seen = faults.filter((each) => matches(JSON.stringify(each).toLowerCase()));
 
-		refill(rules, el("h2", {}, "Rules"), faults.length ? el("div", {class: "scroll"}, el("table", {class: "plain"}, el("tr", {}, ["Rule", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), faults.map(rule)))
-				: el("p", {class: "soft"}, "No fault is ordered: jobs and calls are left alone."));
+		search.node.hidden = !faults.length;
+		refill(listed, seen.length ? el("table", {class: "plain"}, el("tr", {}, ["Rule", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), seen.map(rule))
+			: el("p", {class: "soft"}, faults.length ? "No rule has these words." : "No fault is ordered: jobs and calls are left alone."));
+	}
+
+	async function look() {
+		const [found, time] = await Promise.all([get(API), get("/_trainyard/v1/clock")]);
+
+		faults = found.faults;
+		show();
 		now.textContent = `${localTime(time.now)}${time.offset === "0s" ? "" : `, ${time.offset} ahead`}`;
 		real.hidden = time.steppable;
 		step.hidden = !time.steppable;
@@ -87,5 +98,5 @@ export function faultsPage(main, {title}) {
 	title("Faults and clock");
 	main.replaceChildren(el("div", {class: "cards texts"}, rules, clock), form);
 	formMake().catch((problem) => note(problem.message, true));
-	return {close: every(LOOK_MS, () => look().catch((problem) => note(problem.message, true))), keys: {}};
+	return {close: every(LOOK_MS, () => look().catch((problem) => note(problem.message, true))), keys: search.keys};
 }

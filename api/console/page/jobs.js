@@ -2,10 +2,10 @@
 // The page of all jobs.
 import {plain} from "./ansi.js";
 import {call} from "./api.js";
-import {ago, confirmed, copyButton, counted, duration, el, note, pullBar, refill, stateMark} from "./dom.js";
+import {ago, confirmed, copyButton, counted, duration, el, keepInAddress, note, pullBar, refill, stateMark} from "./dom.js";
 import {follow} from "./stream.js";
 import {submitDialog} from "./submit.js";
-import {Table} from "./table.js";
+import {searchField, Table} from "./table.js";
 
 const STATES = ["QUEUED", "PREPARING", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"];
 const OPEN = STATES.slice(0, 4);
@@ -88,10 +88,9 @@ const FIRST = [["Run an image:", "trainyard run my-image:1 -- --epochs=3"], ["Le
 
 export function jobsPage(main, {go, title}) {
 	const address = new URLSearchParams(location.search);
-	const wanted = {text: address.get("q") ?? "", family: address.get("family") ?? "", states: new Set((address.get("state") ?? "").split(",").filter(Boolean))};
+	const wanted = {family: address.get("family") ?? "", states: new Set((address.get("state") ?? "").split(",").filter(Boolean))};
 	const chips = el("div", {class: "chips", role: "group", "aria-label": "States"});
-	const search = el("input", {type: "search", placeholder: "Search   /", "aria-label": "Search jobs", value: wanted.text,
-		on: {input: () => { wanted.text = search.value; show(); }}});
+	const search = searchField("Search jobs", () => show());
 	const family = el("select", {"aria-label": "Kind", on: {change: () => { wanted.family = family.value; show(); }}},
 		el("option", {value: ""}, "All kinds"), Object.entries(FAMILIES).map(([value, name]) => el("option", {value, selected: value === wanted.family}, name)));
 	const count = el("span", {class: "soft small", role: "status"});
@@ -116,14 +115,12 @@ export function jobsPage(main, {go, title}) {
 	}
 
 	function show() {
-		const every = jobs.all(), words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
-		const fit = every.filter((job) => (!wanted.family || job.family === wanted.family) && words.every((word) => job.words.includes(word)));
+		const every = jobs.all(), matches = search.matcher();
+		const fit = every.filter((job) => (!wanted.family || job.family === wanted.family) && matches(job.words));
 		const seen = fit.filter((job) => !wanted.states.size || wanted.states.has(job.state));
-		const query = new URLSearchParams(Object.entries({q: wanted.text, family: wanted.family, state: [...wanted.states].join(",")}).filter(([, value]) => value));
-
-		if (location.search !== (query.size ? `?${query}` : "")) // it takes long
-			history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : ""));
 		const counts = new Map(STATES.map((state) => [state, 0]));
+
+		keepInAddress({family: wanted.family, state: [...wanted.states].join(",")});
 		fit.forEach((job) => counts.set(job.state, counts.get(job.state) + 1));
 		refill(chips, [...counts]
 			.filter(([state, number]) => number || wanted.states.has(state)).map(([state, number]) => el("button", {"data-key": state, "aria-pressed": String(wanted.states.has(state)), on: {click: () => {
@@ -144,7 +141,7 @@ export function jobsPage(main, {go, title}) {
 	});
 
 	title("Jobs");
-	main.replaceChildren(el("div", {class: "row"}, search, family, chips, el("div", {class: "row last"}, count, el("button", {on: {click: submit}}, "Submit a job"))), empty, table.node);
+	main.replaceChildren(el("div", {class: "row"}, search.node, family, chips, el("div", {class: "row last"}, count, el("button", {on: {click: submit}}, "Submit a job"))), empty, table.node);
 	// A file that is dropped on the page is one to submit.
 	const over = (event) => { if (!document.querySelector("dialog[open]")) event.preventDefault(); };
 	const drop = (event) => {
@@ -160,6 +157,6 @@ export function jobsPage(main, {go, title}) {
 
 	return {
 		close: () => { jobs.stop(); clearInterval(clock); clearTimeout(soon); table.close(); removeEventListener("dragover", over); removeEventListener("drop", drop); },
-		keys: {"/": () => search.focus(), n: submit, j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()},
+		keys: {...search.keys, n: submit, j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()},
 	};
 }

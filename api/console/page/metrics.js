@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of what jobs wrote for TensorBoard and reported for a search: a plot for each tag, with the curves of several jobs.
 import {get} from "./api.js";
-import {el, note, svg} from "./dom.js";
+import {el, keepInAddress, note, svg} from "./dom.js";
 import {jobPath} from "./job.js";
 import {axes, extent, path, scale, short, whole} from "./plots.js";
 import {every} from "./stream.js";
+import {searchField} from "./table.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, LOOK_MS = 4000, JOBS_MOST = 10, NEWEST = 200;
 const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];
@@ -45,12 +46,12 @@ async function curvesOf({project, id}) {
 
 export function metricsPage(main, {title}) {
 	const address = new URLSearchParams(location.search);
-	const wanted = {jobs: (address.get("jobs") ?? "").split(",").filter(Boolean), smooth: Number(address.get("smooth") ?? 0), by: address.get("by") ?? "step", log: address.get("log") === "1", text: address.get("q") ?? ""};
+	const wanted = {jobs: (address.get("jobs") ?? "").split(",").filter(Boolean), smooth: Number(address.get("smooth") ?? 0), by: address.get("by") ?? "step", log: address.get("log") === "1"};
 	const smooth = el("input", {type: "range", min: 0, max: 0.99, step: 0.01, value: wanted.smooth, "aria-label": "Smoothing", on: {input: () => { wanted.smooth = Number(smooth.value); draw(); }}});
 	const much = el("output", {class: "mono"});
 	const by = el("select", {"aria-label": "Over", on: {change: () => { wanted.by = by.value; draw(); }}}, [["step", "Over steps"], ["time", "Over time"], ["since", "Since each began"]].map(([value, words]) => el("option", {value, selected: value === wanted.by}, words)));
 	const log = el("button", {"aria-pressed": String(wanted.log), title: "Logarithmic values", on: {click: () => { wanted.log = !wanted.log; log.setAttribute("aria-pressed", String(wanted.log)); draw(); }}}, "log");
-	const search = el("input", {type: "search", placeholder: "Tags   /", "aria-label": "Search tags", value: wanted.text, on: {input: () => { wanted.text = search.value; draw(); }}});
+	const search = searchField("Search tags", () => draw(), "Tags");
 	const add = el("select", {"aria-label": "Add a job", on: {change: () => { wanted.jobs.push(add.value); changed(); }}});
 	const chosen = el("div", {class: "chips", role: "group", "aria-label": "Jobs"}), cards = el("div", {class: "cards"}), empty = el("div", {class: "card empty", hidden: true});
 	const plots = new Map(), known = new Map(), runs = new Map(); // tag: its card; key of a job: what it has; run: the classes of its colour and dashes
@@ -110,17 +111,16 @@ export function metricsPage(main, {title}) {
 	}
 
 	function draw() {
-		const query = new URLSearchParams(Object.entries({jobs: wanted.jobs.join(","), smooth: wanted.smooth || "", by: wanted.by === "step" ? "" : wanted.by, log: wanted.log ? "1" : "", q: wanted.text}).filter(([, value]) => value));
-		const curves = wanted.jobs.flatMap((key) => known.get(key)?.curves ?? []), words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
-		const tags = [...new Set(curves.map((curve) => curve.tag))].filter((tag) => words.every((word) => tag.toLowerCase().includes(word))).sort();
+		const curves = wanted.jobs.flatMap((key) => known.get(key)?.curves ?? []), matches = search.matcher();
+		const tags = [...new Set(curves.map((curve) => curve.tag))].filter((tag) => matches(tag.toLowerCase())).sort();
 
-		history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : ""));
+		keepInAddress({jobs: wanted.jobs.join(","), smooth: wanted.smooth, by: wanted.by === "step" ? "" : wanted.by, log: wanted.log ? "1" : ""});
 		much.textContent = wanted.smooth.toFixed(2);
 		const nodes = tags.map((tag) => cardOf(tag).card);
 		if (nodes.length !== cards.children.length || nodes.some((node, i) => cards.children[i] !== node))
 			cards.replaceChildren(...nodes);
 		tags.forEach((tag) => plotDraw(tag, curves.filter((curve) => curve.tag === tag), cardOf(tag)));
-		empty.hidden = tags.length > 0 || (wanted.jobs.length > 0 && !known.size);
+		empty.hidden = tags.length > 0 || !others || (wanted.jobs.length > 0 && !known.size);
 		empty.replaceChildren(...!wanted.jobs.length ? others === "[]" ? [el("h1", {}, "No jobs yet"), el("a", {href: "/_trainyard/console/"}, "How to run one")] : [el("p", {}, "Choose the jobs whose metrics are to be seen.")] : curves.length ? [el("p", {}, "No tag has these words.")] : [
 			el("p", {}, "These jobs have written no scalars. A program writes them with TensorBoard's writers below its job's directory:"),
 			el("pre", {}, "writer = SummaryWriter(os.environ.get(\"AIP_TENSORBOARD_LOG_DIR\", \"/gcs/my-bucket/logs\"))\nwriter.add_scalar(\"loss\", loss, step)"),
@@ -161,9 +161,9 @@ export function metricsPage(main, {title}) {
 	}
 
 	title("Metrics");
-	main.replaceChildren(el("div", {class: "row"}, search, chosen, add, el("span", {class: "grow"}), el("label", {class: "row"}, "Smoothing", smooth, much), by, log), empty, cards);
+	main.replaceChildren(el("div", {class: "row"}, search.node, add, el("span", {class: "grow"}), el("label", {class: "row"}, "Smoothing", smooth, much), by, log), chosen, empty, cards);
 	changed();
 	const stop = every(LOOK_MS, () => look().catch((problem) => note(problem.message, true)));
 
-	return {close: () => { stop(); resized.disconnect(); }, keys: {"/": () => search.focus()}};
+	return {close: () => { stop(); resized.disconnect(); }, keys: search.keys};
 }

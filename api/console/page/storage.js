@@ -3,7 +3,7 @@
 import {get, send} from "./api.js";
 import {ago, bytes, confirmed, copyButton, counted, el, localTime, note} from "./dom.js";
 import {every} from "./stream.js";
-import {Table} from "./table.js";
+import {searchField, Table} from "./table.js";
 
 const LOOK_MS = 3000, PAGE = 1000, LOOK_BYTES = 256 * 1024, ROWS_MOST = 500, COLUMNS_MOST = 50; // of an object at most so much is shown
 const PICTURES = {png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp"};
@@ -73,6 +73,7 @@ export function storagePage(main, {go, title}) {
 	const path = el("h1", {}, el("a", {href: "/_trainyard/console/storage"}, "gs://"), bucket && [el("a", {href: storageAddress(bucket)}, bucket), "/"],
 		prefix.split("/").slice(0, -1).map((name, i, all) => [el("a", {href: storageAddress(bucket, `${all.slice(0, i + 1).join("/")}/`)}, name), "/"]));
 	const file = el("input", {type: "file", multiple: true, hidden: true, "aria-label": "Files to upload", on: {change: () => act(upload, "Uploaded")}});
+	const search = searchField(bucket ? "Search these objects" : "Search buckets", () => show());
 	let rows = [], opened = null, text = "";
 
 	async function act(what, done) {
@@ -109,8 +110,8 @@ export function storagePage(main, {go, title}) {
 		const content = await shown(bucket, row.name, row.bytes);
 		if (opened !== row.id)
 			return;
-		look.replaceChildren(el("div", {class: "row"}, el("h2", {}, row.short), el("span", {class: "soft small"}, row.bytes > LOOK_BYTES ? `the first ${bytes(LOOK_BYTES)} of ${bytes(row.bytes)}` : bytes(row.bytes)), el("span", {class: "grow"}),
-			el("button", {on: {click: () => act(() => download(row))}}, "Download"), el("button", {class: "danger", on: {click: () => remove(row)}}, "Delete")), content);
+		look.replaceChildren(el("div", {class: "row"}, el("h2", {}, row.short), el("span", {class: "soft small"}, row.bytes > LOOK_BYTES ? `the first ${bytes(LOOK_BYTES)} of ${bytes(row.bytes)}` : bytes(row.bytes)),
+			el("div", {class: "row last"}, el("button", {on: {click: () => act(() => download(row))}}, "Download"), el("button", {class: "danger", on: {click: () => remove(row)}}, "Delete"))), content);
 		look.hidden = false;
 	}
 
@@ -136,6 +137,13 @@ export function storagePage(main, {go, title}) {
 		return {items, prefixes};
 	}
 
+	function show() {
+		const matches = search.matcher(), seen = rows.filter((row) => matches(row.short.toLowerCase()));
+
+		count.textContent = (seen.length === rows.length ? "" : `${seen.length} of `) + counted(rows.length, bucket ? "name" : "bucket");
+		table.set(seen);
+	}
+
 	async function list() {
 		if (bucket) {
 			const {items, prefixes} = await all(`${API}/${encodeURIComponent(bucket)}/o`, {prefix, delimiter: "/"});
@@ -147,14 +155,13 @@ export function storagePage(main, {go, title}) {
 
 			rows = listed.flatMap(({items}) => items).map((item) => ({id: item.name, short: item.name, link: storageAddress(item.name), time: item.timeCreated}));
 		}
-		count.textContent = counted(rows.length, bucket ? "name" : "bucket");
 		empty.hidden = rows.length > 0;
-		table.node.hidden = !rows.length;
+		table.node.hidden = search.node.hidden = !rows.length;
 		if (!rows.length)
 			empty.replaceChildren(el("p", {}, bucket ? "There is nothing here." : "There is no bucket yet. One is made when something is written to it:"), bucket ? "" : el("div", {class: "command"}, el("pre", {}, FIRST), copyButton(FIRST)));
 		const now = JSON.stringify(rows);
 		if (now !== text)
-			table.set(rows);
+			show();
 		text = now;
 		const wanted = opened === null && object && rows.find((row) => row.name === object);
 		if (wanted)
@@ -166,8 +173,8 @@ export function storagePage(main, {go, title}) {
 	}
 
 	title(bucket ? `gs://${bucket}/${prefix}` : "Storage");
-	main.replaceChildren(el("div", {class: "row"}, path, el("span", {class: "grow"}), count, bucket && el("button", {on: {click: () => file.click()}}, "Upload"), file), empty, table.node, look);
+	main.replaceChildren(el("div", {class: "row"}, path, el("span", {class: "grow"}), count, search.node, bucket && el("button", {on: {click: () => file.click()}}, "Upload"), file), empty, table.node, look);
 	const stop = every(LOOK_MS, () => list().catch((problem) => note(problem.message, true)));
 
-	return {close: () => { stop(); table.close(); }, keys: {j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()}};
+	return {close: () => { stop(); table.close(); }, keys: {...search.keys, j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()}};
 }

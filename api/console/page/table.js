@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of any number of rows, of which only those that are seen are in the document.
-import {el, swap} from "./dom.js";
+import {el, keepInAddress, swap} from "./dom.js";
 
 const ROW = 48, BESIDE = 6; // pixels; rows kept above and below the view
 const AT = "row-at"; // the id of the row that the keys are at: a page has one table
+
+// The field that a page is searched with, and its key. matcher(): tells whether a text in lower case has all of its words.
+export function searchField(label, changed, placeholder = "Search") {
+	const node = el("input", {type: "search", placeholder: `${placeholder}   /`, "aria-label": label, value: new URLSearchParams(location.search).get("q") ?? "",
+		on: {input: () => { keepInAddress({q: node.value}); changed(); }}});
+
+	return {node, keys: {"/": () => node.focus()}, matcher() {
+		const words = node.value.toLowerCase().split(/\s+/).filter(Boolean);
+
+		return (text) => words.every((word) => text.includes(word));
+	}};
+}
 
 // columns: [{title, key, width, class, number, cell(row), sort(row)}]; without a title: {label}, and no sorting. optional: left out while sort() of all rows is 0. open(row): Enter, or a click. Rows have an id.
 export class Table {
