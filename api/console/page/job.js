@@ -2,7 +2,7 @@
 // The page of one job: why it is as it is, what happened when, what it runs, and its log.
 import {call, create, get} from "./api.js";
 import {clusterView} from "./cluster.js";
-import {ago, confirmed, copyButton, duration, el, localTime, note, pullBar, refill, stateMark} from "./dom.js";
+import {ago, confirmed, copyButton, duration, el, facts, localTime, note, pullBar, refill, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
 import {LogView} from "./log.js";
 import {nameField, namedAnew, resent, sentBody} from "./sent.js";
@@ -26,11 +26,6 @@ async function rerun(job) {
 	body[member] = namedAnew(body[member] ?? "job");
 	const made = await create(`/v1/${job.name.slice(0, job.name.lastIndexOf("/"))}`, body);
 	return made.jobId ?? made.name.split("/").pop();
-}
-
-function facts(pairs) {
-	return el("dl", {class: "facts"}, pairs.filter(([, value]) => value !== undefined && value !== "" && value !== null)
-		.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
 const SECRET = /SECRET|TOKEN|PASSW|CREDENTIAL|(API|ACCESS|PRIVATE)_?KEY/i;
@@ -142,9 +137,11 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 
 		refill(head, el("div", {class: "row"}, el("h1", {}, job.displayName ?? job.id), stateMark(job.state), el("span", {class: "grow"}), actions()),
 			el("div", {class: "soft"}, [FAMILIES[job.family], job.location, job.project, job.id].filter(Boolean).join(" · ")));
+		const [words, ...lines] = (job.reason ?? "").split("\n"); // of a job that failed, what its replica said last
+
 		why.hidden = !job.reason;
 		why.classList.toggle("waits", !ENDED.includes(job.state));
-		refill(why, el("h2", {}, job.state === "FAILED" ? "Why it failed" : ENDED.includes(job.state) ? "Why it ended" : "What it waits for"), job.reason ?? "", job.progress?.imagePull ? el("div", {}, pullBar(job.progress.imagePull)) : null,
+		refill(why, el("h2", {}, job.state === "FAILED" ? "Why it failed" : ENDED.includes(job.state) ? "Why it ended" : "What it waits for"), words, lines.length ? el("div", {class: job.state === "FAILED" ? "mono" : null}, lines.join("\n")) : null, job.progress?.imagePull ? el("div", {}, pullBar(job.progress.imagePull)) : null,
 			job.state === "QUEUED" ? el("div", {}, el("a", {href: "/_trainyard/console/queue"}, "The queue")) : null);
 		refill(about, el("h2", {}, "The job"), facts([["Created", `${localTime(job.createTime)} (${ago(job.createTime, Date.now())})`],
 			["Started", localTime(job.startTime)], ["Ended", localTime(job.endTime)], ["Ran for", begun ? duration(end - begun) : ""],

@@ -2,7 +2,7 @@
 // The log of a job: any number of lines, of which only those that are seen are in the document.
 import {parts, plain} from "./ansi.js";
 import {get} from "./api.js";
-import {counted, el, note} from "./dom.js";
+import {counted, el, keepInAddress, note} from "./dom.js";
 import {jobPath} from "./job.js";
 import {Lines} from "./lines.js";
 import {follow, isBusy, letIn} from "./stream.js";
@@ -52,8 +52,9 @@ export class LogView {
 	}
 
 	#broke(problem, isRefused) {
-		note(`The log broke off: ${problem.message}`, true);
 		this.whole = isRefused && problem.status === 404;
+		if (!this.whole) // its page says that there is no such job
+			note(`The log broke off: ${problem.message}`, true);
 		if (isRefused && !this.whole) { // no such cursor any more
 			this.lines = new Lines();
 			this.cursor = null;
@@ -332,10 +333,9 @@ export function logPage(main, {title, words: [project, id]}) {
 			return;
 		}
 		const [first, last] = [from, until].map((input) => (input.value ? new Date(input.value) / 1000 : null));
-		const kept = new URLSearchParams(Object.entries({q: search.value, regex: mark && regular.getAttribute("aria-pressed") === "true" ? "1" : "", trial: trial.value, replica: replica.value,
-			severity: severity.value, from: first && addressTime(first), until: last && addressTime(last)}).filter(([, value]) => value));
 
-		history.replaceState(null, "", location.pathname + (kept.size ? `?${kept}` : "") + location.hash);
+		keepInAddress({q: search.value, regex: mark && regular.getAttribute("aria-pressed") === "true" ? "1" : "", trial: trial.value, replica: replica.value,
+			severity: severity.value, from: first && addressTime(first), until: last && addressTime(last)});
 		view.filter((lines, number) => {
 			const kind = lines.kindOf(number), seconds = lines.seconds[number];
 
@@ -368,13 +368,11 @@ export function logPage(main, {title, words: [project, id]}) {
 	}, (problem) => note(problem.message, true));
 	// On a narrow screen the choices are folded away, unless one is made.
 	const unfold = el("button", {class: "unfolds", "aria-expanded": "false", on: {click: () => unfold.setAttribute("aria-expanded", String(tools.classList.toggle("unfolded")))}}, "Choices");
-	const tools = el("div", {class: "row folds"}, search, regular, unfold, [trial, replica, severity, el("label", {class: "row soft small"}, "from", from), el("label", {class: "row soft small"}, "until", until),
-		el("button", {on: {click: download}}, "Download")].map((each) => { each.classList.add("fold"); return each; }),
-	el("button", {on: {click: () => view.firstError()}}, "First error"), follow, el("span", {class: "grow"}), count);
+	const tools = el("div", {class: "row folds"}, search, regular, unfold, [trial, replica, severity, el("label", {class: "row soft small"}, "from", from), el("label", {class: "row soft small"}, "until", until)].map((each) => { each.classList.add("fold"); return each; }));
 
 	if (["trial", "replica", "severity", "from", "until"].some((each) => address.get(each)))
 		unfold.click();
-	main.replaceChildren(el("div", {class: "row"}, el("h1", {}, name), el("span", {class: "soft"}, "log")),
-		tools, view.node);
+	main.replaceChildren(el("div", {class: "row"}, el("h1", {}, name), el("span", {class: "soft"}, "log"), el("span", {class: "grow"}), count, el("button", {on: {click: download}}, "Download"),
+		el("button", {on: {click: () => view.firstError()}}, "First error"), follow), tools, view.node);
 	return {close: () => view.close(), keys: {"/": () => search.focus(), f: () => view.follow(!view.following), e: () => view.firstError(), j: () => view.move(1), k: () => view.move(-1)}};
 }

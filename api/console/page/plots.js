@@ -2,6 +2,8 @@
 // Scales and axes of plots. Pure, but for the elements that they make.
 import {svg} from "./dom.js";
 
+const LETTER = 7; // pixels, about
+
 // Maps [from, to] to [start, end]; logarithmic if asked for and possible.
 export function scale([from, to], [start, end], log = false) {
 	const at = log && from > 0 ? Math.log : (value) => value;
@@ -33,6 +35,9 @@ export function ticks({domain: [from, to], log, whole: isWhole}, count = 5) {
 
 // Four digits that count.
 export const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : String(value));
+
+// Words with room for so many pixels.
+export const cut = (words, pixels) => (words.length * LETTER <= pixels ? words : `${words.slice(0, Math.max(1, Math.floor(pixels / LETTER) - 1))}…`);
 
 // @told: the words of a value of x.
 export function axes(x, y, {left, top, right, bottom}, names, told = short) {

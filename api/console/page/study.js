@@ -3,9 +3,10 @@
 import {get} from "./api.js";
 import {el, refill, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
-import {axes, extent, path, scale, short, whole} from "./plots.js";
+import {axes, cut, extent, path, scale, short, whole} from "./plots.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, SLICES_MOST = 12;
+const LABEL = 10, LABELS = 80; // pixels beside an axis of the parallel coordinates, and for the words there
 
 const better = (study) => (study.metrics[0].minimized ? (a, b) => a < b : (a, b) => a > b);
 const measured = (trials) => trials.filter((trial) => typeof trial.objectiveValue === "number");
@@ -141,10 +142,10 @@ export class StudyView {
 		const x = parameterScale(parameter, [left + 8, right - 8]), y = scale(extent(done.map((trial) => trial.objectiveValue)), [bottom, top]);
 
 		return [x.words ? [axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}).filter((node) => node.getAttribute("text-anchor") !== "middle"),
-			x.words.map((word) => svg("text", {x: x(word), y: bottom + 16, "text-anchor": "middle"}, short(word)))]
+			x.words.map((word) => svg("text", {x: x(word), y: bottom + 16, "text-anchor": "middle"}, cut(word, (right - left) / x.words.length)))]
 			: axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}),
 		done.map((trial) => svg("circle", {class: `slice ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`, "data-trial": trial.trialId,
-			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: 4}, hint(trial, study)))];
+			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: trial.trialId === this.told.best?.trialId ? 6 : 4}, hint(trial, study)))];
 	}
 
 	#curves({left, top, right, bottom}) {
@@ -161,13 +162,13 @@ export class StudyView {
 	}
 
 	// An axis for each parameter and for the value; dragging along one chooses trials, a click on it lets all be seen again.
-	#parallel({left, top, right, bottom}, node) {
+	#parallel({top, right, bottom}, node) {
 		const {study, trials} = this.told ?? {trials: []}, done = measured(trials);
 
 		if (!done.length)
-			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
+			return [svg("text", {x: LABEL, y: top}, "No trial has ended with a value yet")];
 		const names = [...study.parameters.map(({name}) => name), study.metrics[0].name];
-		const at = scale([0, names.length - 1], [left, right - 24]);
+		const at = scale([0, names.length - 1], [LABEL, right - LABELS]), room = Math.min(LABELS, at(1) - at(0) - 2 * LABEL);
 		const ys = study.parameters.map((parameter) => parameterScale(parameter, [bottom, top]));
 
 		ys.push(scale(extent(done.map((trial) => trial.objectiveValue)), [bottom, top]));
@@ -216,8 +217,8 @@ export class StudyView {
 			svg("rect", {class: "handle", x: at(i) - 12, width: 24, y: top, height: bottom - top, "data-axis": name, tabindex: 0, role: "slider", "aria-orientation": "vertical",
 				"aria-label": `Trials by ${name}: the arrows choose, Escape shows all`, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": shareOf(name), "aria-valuetext": this.ranges.has(name) ? null : "all",
 				on: {pointerdown: brush(name, i), keydown: keys(name)}}, svg("title", {}, `Drag along ${name} to choose trials`)),
-			svg("text", {class: "name", x: at(i), y: bottom + 32, "text-anchor": i ? (i === names.length - 1 ? "end" : "middle") : "start"}, name),
-			(ys[i].words ?? ys[i].domain.map(short)).map((word) => svg("text", {x: at(i) + (i === names.length - 1 ? -10 : 10), y: (ys[i].words ? ys[i](word) : ys[i](Number(word))) + 4, "text-anchor": i === names.length - 1 ? "end" : "start"}, short(word)))].flat().filter(Boolean))];
+			svg("text", {class: "name", x: at(i), y: bottom + 32, "text-anchor": i ? "middle" : "start"}, cut(name, room + 2 * LABEL)),
+			(ys[i].words ?? ys[i].domain.map(short)).map((word) => svg("text", {x: at(i) + LABEL, y: (ys[i].words ? ys[i](word) : ys[i](Number(word))) + 4}, cut(short(word), room)))].flat().filter(Boolean))];
 	}
 
 	#rows() {
