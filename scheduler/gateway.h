@@ -3,8 +3,8 @@
 /* scheduler/gateway.h: the way from a job's replicas to the emulator: storage and metadata, nothing else.
  *
  * Each job network has one gateway: a server on the gateway address of that network, which only its containers reach.
- * The scheduler requests it when the network exists and before it makes a replica, and again after a restart on the
- * same port, because the containers know that port. The daemon opens it, because the daemon knows the families of the
+ * The scheduler requests it when the network exists and before it makes a replica, again for each attempt in the same network, and
+ * after a restart on the same port, because the containers know that port. The daemon opens it, because the daemon knows the families of the
  * API. Thread: the scheduler's. */
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,6 +18,7 @@
 #define GATEWAY_TRUSTED "/trainyard/ca.crt"
 
 struct gateway_request {
+	unsigned attempt; /* of the job: tokens of another one are refused */
 	int64_t job,
 		/* the job to the log of which entries are added: the job itself or, for a trial, its tuning job */
 		log_owner;
@@ -54,7 +55,7 @@ struct gateway_address {
 };
 
 struct gateway_ops {
-	/* Opens the gateway, or returns the one that is open already. Does not block for long. UNAVAILABLE: it cannot
+	/* Opens the gateway, or returns the one that is open already, which serves @request's attempt from now on. Does not block for long. UNAVAILABLE: it cannot
 	 * be opened here (the engine is on another machine, or the port is taken); the job then runs without. */
 	enum status (*open)(void *arg, const struct gateway_request *request,
 			    struct gateway_address *ret_place, struct error *err);

@@ -83,6 +83,7 @@ static enum status connections_bring(const struct reconciler *reconciler, const 
 void gateway_open(const struct reconciler *reconciler, struct job_run *run)
 {
 	const struct gateway_request request = {
+		.attempt = run->row->attempt,
 		.job = run->row->id,
 		.log_owner = job_run_owner(run),
 		.plan = run->plan,

@@ -184,8 +184,10 @@ void job_run_unfold(struct job_run *run, const struct journal *journal)
 
 void job_run_begin_attempt(struct job_run *run)
 {
-	if (run->gateway.observed != GATEWAY_OPEN)
-		run->gateway = (struct gateway_run){ 0 }; /* no replica is left that knows its port */
+	/* No replica is left that knows its port. One that is open stays on it, and is told of the attempt. */
+	run->gateway = (struct gateway_run){
+		.port = run->gateway.observed == GATEWAY_OPEN ? run->gateway.place.port : 0
+	};
 	replicas_make(run);
 }
 

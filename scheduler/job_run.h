@@ -174,8 +174,8 @@ DEFINE_AUTO(job_run, struct job_run *, job_run_free)
 void job_run_unfold(struct job_run *run, const struct journal *journal);
 /* Reads the assignment from the row, in place of an earlier one. If it cannot be read, that becomes run->fault. */
 void job_run_assign(struct job_run *run);
-/* Makes the replicas of the row's current attempt, with nothing observed. The network, the images and an open gateway
- * are kept. */
+/* Makes the replicas of the row's current attempt, with nothing observed. The network, the images and the port of an open
+ * gateway are kept. */
 void job_run_begin_attempt(struct job_run *run);
 /* To be called when the replica's restart is stored: it begins again with nothing observed, under the same names. */
 void replica_renew(struct job_run *run, struct replica_run *replica);

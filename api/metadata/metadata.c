@@ -265,6 +265,7 @@ static enum status token_answer(struct call *call, const struct metadata_instanc
 	const int64_t now_s = clock_wall_us(context->clock) / US_PER_S;
 	const char *scopes = call_query(call, "scopes");
 	struct access_token token = { .job = instance->job,
+				      .attempt = instance->attempt,
 				      .role = instance->role,
 				      .index = instance->index,
 				      .expires_s = token_expiry(now_s) };

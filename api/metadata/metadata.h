@@ -14,6 +14,7 @@ struct store;
 /* One replica, as its metadata server describes it. */
 struct metadata_instance {
 	int64_t job;
+	unsigned attempt; /* of the job, at the time of the request */
 	unsigned role, index; /* as in scheduler/plan/plan.h */
 	uint64_t id;          /* a number unique to the replica */
 	char hostname[64];

@@ -50,7 +50,8 @@ enum status caller_admit(const struct call *call, struct error *err)
 	rc = access_token_read(context->store, bearer, clock_wall_ns(context->clock) / NS_PER_S, &token, err);
 	if (rc == STATUS_UNAUTHENTICATED)
 		return refuse(err);
-	if (!rc && context->job && token.job != context->job)
+	if (!rc && context->job &&
+	    (token.job != context->job || token.attempt != atomic_load(context->attempt)))
 		return refuse(err);
 	return rc;
 }

@@ -2,6 +2,8 @@
 #pragma once
 /* api/storage/storage.h: the Cloud Storage JSON API v1, on store/objects/objects.h.
  * Source: https://cloud.google.com/storage/docs/json_api (read 2026-11-20) */
+#include <stdatomic.h>
+
 #include "api/http/http.h"
 #include "api/message/discovery.h"
 
@@ -18,6 +20,7 @@ struct storage_context {
 	 * for a bucket that does not exist here is redirected there. NULL: no redirects. */
 	const char *elsewhere;
 	int64_t job; /* at a gateway: tokens of other jobs are refused with 401; 0: the public listener */
+	const atomic_uint *attempt; /* at a gateway: the job's present one; tokens of earlier attempts are refused, too */
 	const char
 		*job_project; /* at a gateway: default project of requests; NULL: they must name one */
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/gateway/job_gateway.h"
 
-#include <arpa/inet.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +34,16 @@ enum {
 	US_PER_S = 1000000,
 };
 
-/* A second name of Cloud Storage, which leads to the cloud in job networks, too, because gateways do not serve it.
- * Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
+/* A name that leads to the cloud in job networks, too. Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
 static const char public_storage[] = "https://commondatastorage.googleapis.com";
 
 struct job_gateway {
-	struct job_gateway *next;
-	struct job_gateway *next_carried; /* guarded by carried_lock */
+	struct job_gateway *next, *next_carried; /* next_carried: guarded by carried_lock */
 	struct gateways *owner;
 	int64_t job;
+	atomic_uint attempt; /* the present one */
 	uint32_t address, first_replica;
-	char address_text[INET_ADDRSTRLEN], device[IF_NAMESIZE];
+	char address_text[16], device[IF_NAMESIZE];
 	bool is_carried;       /* the address is on no interface of this machine: connections come by connection_take() */
 	unsigned device_index; /* a new device of the same name has another index; sockets of the old one receive nothing */
 	struct gateway_address place;
@@ -88,6 +88,7 @@ static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret
 	if (ordinal >= gateway->replica_count)
 		return false;
 	*ret_instance = gateway->replicas[ordinal];
+	ret_instance->attempt = atomic_load(&gateway->attempt);
 	return true;
 }
 
@@ -120,8 +121,7 @@ static void replicas_fill(struct job_gateway *gateway, const struct gateway_requ
 				.job = gateway->job,
 				.role = role,
 				.index = i,
-				/* The cloud would create the replicas' machines at this time. */
-				.created_s = request->started_us / US_PER_S,
+				.created_s = request->started_us / US_PER_S, /* as the cloud would create its machine */
 				.id = (uint64_t)gateway->job << 16 | (uint64_t)(next - gateway->replicas + 1),
 			};
 			replica_host_name(plan, (enum role)role, i, next->hostname);
@@ -164,6 +164,7 @@ static void families_fill(struct job_gateway *gateway)
 	for (size_t i = 0; storage && storage[i].name && i < STORAGE_FAMILIES_MAX; i++) {
 		gateway->storage[i] = *(const struct storage_context *)storage[i].context;
 		gateway->storage[i].job = gateway->job;
+		gateway->storage[i].attempt = &gateway->attempt;
 		gateway->storage[i].job_project = gateway->project;
 		if (!options->cut_off)
 			gateway->storage[i].elsewhere = public_storage;
@@ -268,17 +269,17 @@ DEFINE_AUTO(job_gateway, struct job_gateway *, job_gateway_free)
 
 static struct job_gateway *job_gateway_new(struct gateways *gateways, const struct gateway_request *request)
 {
-	const struct in_addr address = { .s_addr = htonl(request->address) };
 	AUTO(job_gateway) struct job_gateway *gateway = memory_calloc(1, sizeof(*gateway));
 
 	gateway->owner = gateways;
 	gateway->job = request->job;
+	atomic_init(&gateway->attempt, request->attempt);
 	gateway->address = request->address;
 	gateway->first_replica = request->first_replica;
 	gateway->is_carried = request->is_carried;
 	gateway->device_index = if_nametoindex(request->device);
 	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
-	inet_ntop(AF_INET, &address, gateway->address_text, sizeof(gateway->address_text));
+	address_print(request->address, gateway->address_text);
 	gateway->region = memory_strdup(request->plan->region ? request->plan->region : "us-central1");
 	gateway->email = email_of(gateways, request->plan);
 	gateway->project = memory_strdup(request->plan->project);
@@ -362,8 +363,7 @@ static enum status servers_start_at(struct job_gateway *gateway, uint16_t port, 
 		return STATUS_OK;
 	if (is_filtered)
 		called_names_plain_close(gateway->names);
-	listener_close(gateway->listener, 0);
-	gateway->listener = NULL;
+	listener_close(TAKE(gateway->listener), 0);
 	return rc;
 }
 
@@ -445,11 +445,10 @@ static bool is_still_good(const struct job_gateway *gateway, const struct gatewa
 
 static bool is_closing(const struct gateways *gateways, uint32_t address)
 {
-	const struct job_gateway *gateway = gateways->closing;
-
-	while (gateway && gateway->address != address)
-		gateway = gateway->next;
-	return gateway != NULL;
+	for (const struct job_gateway *gateway = gateways->closing; gateway; gateway = gateway->next)
+		if (gateway->address == address)
+			return true;
+	return false;
 }
 
 /* Waits, at most ADDRESS_WAIT_S, until the gateway of an ended job that had this address is closed. */
@@ -475,6 +474,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	enum status rc;
 
 	if (old && is_still_good(old, request)) {
+		atomic_store(&old->attempt, request->attempt);
 		*ret_place = old->place;
 		return STATUS_OK;
 	}

@@ -12,12 +12,12 @@
 struct __attribute__((packed)) head {
 	uint8_t version;
 	int64_t job;
-	uint32_t role, index;
+	uint32_t attempt, role, index;
 	int64_t expires_s;
 };
 
 enum {
-	FORM_VERSION = 1,
+	FORM_VERSION = 2,
 	PLAIN_MAX = sizeof(struct head) + sizeof(((struct access_token *)0)->email) + ACCESS_TOKEN_SCOPES_MAX,
 	NONCE_BYTES = crypto_secretbox_NONCEBYTES,
 	SEALED_MAX = NONCE_BYTES + crypto_secretbox_MACBYTES + PLAIN_MAX,
@@ -39,7 +39,8 @@ static void key_make(const struct store *store, const char *word,
 
 static size_t plain_write(const struct access_token *token, unsigned char ret_plain[PLAIN_MAX])
 {
-	const struct head head = { FORM_VERSION, token->job, token->role, token->index, token->expires_s };
+	const struct head head = { FORM_VERSION, token->job,   token->attempt,
+				   token->role,  token->index, token->expires_s };
 	size_t email_size = strlen(token->email) + 1, scopes_size = strlen(token->scopes) + 1;
 
 	memcpy(ret_plain, &head, sizeof(head));
@@ -62,7 +63,7 @@ static bool plain_read(const unsigned char *plain, size_t length, struct access_
 	if (head.version != FORM_VERSION)
 		return false;
 	*ret_token = (struct access_token){
-		.job = head.job, .role = head.role, .index = head.index, .expires_s = head.expires_s
+		.job = head.job, .attempt = head.attempt, .role = head.role, .index = head.index, .expires_s = head.expires_s
 	};
 	email_end = memchr(at, '\0', (size_t)(end - at));
 	if (!email_end || (size_t)(email_end - at) >= sizeof(ret_token->email))

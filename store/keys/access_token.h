@@ -15,7 +15,8 @@ struct store;
 enum { ACCESS_TOKEN_SIZE = 2048, ACCESS_TOKEN_SCOPES_MAX = 1024 };
 
 struct access_token {
-	int64_t job;   /* the job of the replica; 0: the token is for a program outside of containers */
+	int64_t job;      /* the job of the replica; 0: the token is for a program outside of containers */
+	unsigned attempt; /* of the job */
 	unsigned role; /* enum role of scheduler/plan/plan.h */
 	unsigned index;
 	int64_t expires_s; /* wall clock */

@@ -12,6 +12,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct text text;
 	unsigned failures; /* openings that are still to fail */
+	unsigned attempt;  /* of the last opening */
 	uint16_t port;     /* of the next opening that may be anywhere */
 } journal = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -35,6 +36,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	snprintf(what, sizeof(what), "open:%u", request->port);
 	note(arg, what);
 	pthread_mutex_lock(&journal.lock);
+	journal.attempt = request->attempt;
 	fails = journal.failures > 0;
 	journal.failures -= fails;
 	*ret_place = (struct gateway_address){ .port = request->port ? request->port : journal.port };
@@ -221,6 +223,7 @@ static void another_daemon_does_not_say_it_again(void **state)
 	assert_int_equal(deviations_stored(bench, id, "gateway-missing"), 1);
 }
 
+/* Broken: job_run_begin_attempt() that leaves it open: it was not told of the attempt. */
 static void another_attempt_has_the_same_one(void **state)
 {
 	struct bench *bench = *state;
@@ -233,7 +236,9 @@ static void another_attempt_has_the_same_one(void **state)
 	surroundings_expect(bench, &master, "http://10.213.1.1:4711\n", true);
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
-	assert_int_equal(journal_count("open:"), 1);
+	assert_int_equal(journal_count("open:"), 2);
+	assert_int_equal(journal_count("open:4711"), 1);
+	assert_int_equal(journal.attempt, 2);
 }
 
 static void an_engine_that_comes_back_is_asked_for_the_same_place(void **state)

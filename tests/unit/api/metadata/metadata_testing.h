@@ -47,6 +47,7 @@ static inline void yard_open(const struct family *families)
 	key = signing_key_new(bench->dir);
 	known_peer = true;
 	instance_seen = (struct metadata_instance){ .job = 7,
+						    .attempt = 3,
 						    .role = 1,
 						    .index = 2,
 						    .id = 4242,

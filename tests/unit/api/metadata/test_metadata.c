@@ -421,6 +421,7 @@ TEST(a_token_says_which_replica_asked)
 		access_token_read(bench->store, json_text_at(answer, "access_token"), NOW_S, &token, NULL),
 		STATUS_OK);
 	assert_int_equal(token.job, 7);
+	assert_int_equal(token.attempt, 3);
 	assert_int_equal(token.role, 1);
 	assert_int_equal(token.index, 2);
 	assert_string_equal(token.email, EMAIL);

@@ -2,9 +2,10 @@
 /* Every row of the family checks its caller. */
 #include "tests/unit/api/storage/storage_testing.h"
 
-static char *token_header(int64_t job, int64_t lives_s)
+static char *attempt_header(int64_t job, unsigned attempt, int64_t lives_s)
 {
 	struct access_token token = { .job = job,
+				      .attempt = attempt,
 				      .expires_s = START_NS / 1000000000 + lives_s,
 				      .email = "a@b",
 				      .scopes = "https://www.googleapis.com/auth/cloud-platform" };
@@ -14,6 +15,11 @@ static char *token_header(int64_t job, int64_t lives_s)
 	assert_int_equal(access_token_make(yard.store, &token, text, NULL), STATUS_OK);
 	assert_true(asprintf(&header, "Authorization: Bearer %s\r\n", text) > 0);
 	return header;
+}
+
+static char *token_header(int64_t job, int64_t lives_s)
+{
+	return attempt_header(job, 1, lives_s);
 }
 
 /* A request for the row: names for what is in braces. */
@@ -80,11 +86,31 @@ TEST(at_a_gateway_a_token_is_of_its_job)
 	AUTO(string) char *other = token_header(GATEWAYS_JOB + 1, 3600);
 	AUTO(string) char *nobodys = token_header(0, 3600);
 
+	atomic_uint attempt = 1;
+
 	(void)state_;
 	yard.context.job = GATEWAYS_JOB;
+	yard.context.attempt = &attempt;
 	every_row_is_asked(own, true);
 	every_row_is_asked(other, false);
 	every_row_is_asked(nobodys, false);
+}
+
+/* A replica of the first attempt that still runs, on a node that was cut off, has no effect. Broken: caller_admit() that
+ * compares the job alone. */
+TEST(at_a_gateway_a_token_is_of_the_present_attempt)
+{
+	AUTO(string) char *first = attempt_header(GATEWAYS_JOB, 1, 3600);
+	AUTO(string) char *second = attempt_header(GATEWAYS_JOB, 2, 3600);
+	atomic_uint attempt = 1;
+
+	(void)state_;
+	yard.context.job = GATEWAYS_JOB;
+	yard.context.attempt = &attempt;
+	every_row_is_asked(first, true);
+	atomic_store(&attempt, 2);
+	every_row_is_asked(first, false);
+	every_row_is_asked(second, true);
 }
 
 TEST(tokens_of_others_and_none_are_let_in)
@@ -116,6 +142,7 @@ static int TEST_MAIN(void)
 		STORAGE_TEST(a_forged_token_is_refused_everywhere),
 		STORAGE_TEST(an_expired_token_is_refused_everywhere),
 		STORAGE_TEST(at_a_gateway_a_token_is_of_its_job),
+		STORAGE_TEST(at_a_gateway_a_token_is_of_the_present_attempt),
 		STORAGE_TEST(tokens_of_others_and_none_are_let_in),
 		STORAGE_TEST(a_refusal_says_where_the_fault_is),
 	};

@@ -16,6 +16,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/device_socket.h"
+#include "store/keys/access_token.h"
 #include "store/keys/signing_key.h"
 #include "store/store.h"
 #include "tests/unit/testing.h"
@@ -226,6 +227,39 @@ static void opening_it_again_says_where_it_is(void **state)
 	lab->ops.close(lab->ops.arg, 7);
 }
 
+/* The attempt that a token of the master names. */
+static unsigned attempt_of_token(const struct lab *lab, uint16_t port)
+{
+	struct access_token token = { 0 };
+	char answer[4096];
+	char *text;
+
+	ask(ADDRESS + 1, port, "/computeMetadata/v1/instance/service-accounts/default/token", answer,
+	    sizeof(answer));
+	text = strstr(answer, "ya29.ty-");
+	assert_non_null(text);
+	text[strcspn(text, "\"")] = '\0';
+	assert_int_equal(access_token_read(lab->store, text, 0, &token, NULL), STATUS_OK);
+	return token.attempt;
+}
+
+/* Broken: gateway_open() that does not take the attempt of a gateway that is open: the second attempt's tokens were the first's. */
+static void the_next_attempt_has_tokens_of_its_own(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_request request = request_of(lab, 7, 0);
+	struct gateway_address place;
+
+	request.attempt = 1;
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &place, NULL), STATUS_OK);
+	assert_int_equal(attempt_of_token(lab, place.port), 1);
+	request.attempt = 2;
+	request.port = place.port;
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &place, NULL), STATUS_OK);
+	assert_int_equal(place.port, request.port);
+	assert_int_equal(attempt_of_token(lab, place.port), 2);
+}
+
 static void after_a_restart_it_is_where_it_was(void **state)
 {
 	struct lab *lab = *state;
@@ -390,6 +424,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(nobody_but_a_replica_is_let_in),
 		LAB_TEST(an_identity_token_tells_when_the_job_began),
 		LAB_TEST(opening_it_again_says_where_it_is),
+		LAB_TEST(the_next_attempt_has_tokens_of_its_own),
 		LAB_TEST(after_a_restart_it_is_where_it_was),
 		LAB_TEST(a_place_that_is_taken_or_not_there_is_unavailable),
 		LAB_TEST(who_takes_over_a_network_waits_until_its_address_is_free),

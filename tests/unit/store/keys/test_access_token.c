@@ -7,6 +7,7 @@ enum { NOW_S = START_NS / 1000000000 };
 
 static const struct access_token sample = {
 	.job = INT64_MAX,
+	.attempt = 2,
 	.role = 3,
 	.index = 128,
 	.expires_s = NOW_S + 3599,
@@ -27,6 +28,7 @@ static void a_token_says_who_it_was_given_to(void **state)
 			 strlen(text + 8));
 	assert_int_equal(access_token_read(bench->store, text, NOW_S, &read, &bench->err), STATUS_OK);
 	assert_int_equal(read.job, sample.job);
+	assert_int_equal(read.attempt, sample.attempt);
 	assert_int_equal(read.role, sample.role);
 	assert_int_equal(read.index, sample.index);
 	assert_int_equal(read.expires_s, sample.expires_s);
