@@ -116,6 +116,35 @@ enum status swarm_nodes_join(const struct swarm *swarm, const char *manager_url,
 	return rc;
 }
 
+/* Whether the URL is of a node of the swarm with this manager. */
+static bool is_of(const char *url, const char *manager_url)
+{
+	const char *id = strncmp(url, "swarm:", 6) == 0 ? url + 6 : NULL, *end = id ? strchr(id, ':') : NULL;
+
+	return end && strcmp(end + 1, manager_url) == 0;
+}
+
+static bool is_gone(const struct swarm *swarm, const char *url)
+{
+	const char *id = url + 6;
+
+	for (size_t i = 0; i < swarm->count; i++) {
+		const size_t length = strlen(swarm->nodes[i].id);
+
+		if (strncmp(swarm->nodes[i].id, id, length) == 0 && id[length] == ':')
+			return swarm->nodes[i].is_gone;
+	}
+	return true;
+}
+
+void swarm_nodes_report(const struct swarm *swarm, const char *manager_url, const struct daemon_nodes *nodes,
+			struct scheduler *scheduler)
+{
+	for (size_t i = 1; i < nodes->count; i++)
+		if (is_of(nodes->urls[i], manager_url))
+			scheduler_node_gone(scheduler, i, is_gone(swarm, nodes->urls[i]));
+}
+
 enum status swarm_nodes_add(struct config *config, struct error *err)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;

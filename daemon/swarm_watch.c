@@ -15,7 +15,7 @@
 #include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/swarm.h"
 
-enum { LOOK_S = 10 };
+enum { LOOK_S = 3 };
 
 struct swarm_watch {
 	const char *manager_url;
@@ -28,7 +28,7 @@ struct swarm_watch {
 	bool stopping;       /* guarded by lock */
 };
 
-/* Adds the new nodes. If the manager does not answer, nothing is known of the swarm. */
+/* Adds the new nodes, and reports which are gone. If the manager does not answer, nothing is known of the swarm. */
 static void look(struct swarm_watch *watch)
 {
 	struct swarm swarm AUTO_SWARM = { 0 };
@@ -42,6 +42,7 @@ static void look(struct swarm_watch *watch)
 	    !watch->has_failed)
 		log_event(LOG_WARNING, "node-not-joined", "error=\"%s\"", err.text ? err.text : "");
 	watch->has_failed = err.status != STATUS_OK;
+	swarm_nodes_report(&swarm, watch->manager_url, watch->nodes, watch->scheduler);
 }
 
 /* Waits for the time of the next look. False: the thread must end. */

@@ -11,6 +11,8 @@ enum inbox_event_kind {
 	INBOX_WAKE,        /* a job was stored or changed by a client */
 	INBOX_ENGINE,      /* an event of the engine */
 	INBOX_NODE,        /* a node has joined */
+	INBOX_NODE_GONE,   /* the swarm reports a node as down or drained */
+	INBOX_NODE_BACK,   /* and does so no longer */
 	INBOX_LOGS_STORED, /* all output of a replica can be read from the store */
 	INBOX_LAST_WORDS,  /* the last service lines of a job can be read from the store */
 	INBOX_LOG_ROOM,    /* the log store accepts lines again */
@@ -25,7 +27,7 @@ struct inbox_event {
 	enum inbox_event_kind kind;
 	int64_t job;
 	struct replica_key key;    /* LOGS_STORED */
-	struct node *node;         /* ENGINE: of its engine; NODE */
+	struct node *node;         /* ENGINE: of its engine; NODE, NODE_GONE, NODE_BACK */
 	struct engine_event event; /* ENGINE */
 	struct host host;          /* event.host points to this one */
 	char *detail;              /* CALL_FAILED */

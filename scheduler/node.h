@@ -39,6 +39,7 @@ struct node {
 	int64_t up_us;   /* monotonic: since when the engine is up, or was last up */
 	/* Monotonic: since when the engine has sent no listing (from its loss on, or from the start); 0: it is listed */
 	int64_t away_us;
+	int64_t gone_us; /* monotonic: since when its swarm reports it as down or drained; 0: it does not. Under the mutex */
 	bool is_lost;   /* it has been away for too long: its jobs go on without it (node_losses.h) */
 	int64_t orphans_up_us; /* @up_us of the last time that it had to wait for the removal of orphans; 0: never */
 	unsigned listings;      /* how many listings of the engine were processed */

@@ -32,12 +32,19 @@ static int64_t way_since_us(const struct scheduler *scheduler, const struct node
 	return node != main && main->up_us > since_us ? main->up_us : since_us;
 }
 
+enum { GONE_PATIENCE_US = 5000000 };
+
+static int64_t later(int64_t one_us, int64_t other_us)
+{
+	return one_us > other_us ? one_us : other_us;
+}
+
 /* When the node will be lost if it stays away (monotonic); INT64_MAX: never, or it is lost already. */
 static int64_t loss_us(const struct scheduler *scheduler, const struct node *node)
 {
 	const struct node *main = scheduler->nodes;
 	const int64_t patience_us = scheduler->reconciler.node_patience_us;
-	int64_t since_us;
+	int64_t at_us;
 	bool counts;
 
 	if (!patience_us || !node->away_us || node->state >= ENGINE_ANSWERS || node->is_lost || node->is_twin)
@@ -46,14 +53,17 @@ static int64_t loss_us(const struct scheduler *scheduler, const struct node *nod
 			      : main->state == ENGINE_LISTED;
 	if (!counts)
 		return INT64_MAX;
-	since_us = way_since_us(scheduler, node);
-	return (since_us > node->away_us ? since_us : node->away_us) + patience_us;
+	at_us = later(way_since_us(scheduler, node), node->away_us) + patience_us;
+	/* The managers know the node by its own reports, not by the way of this daemon. */
+	if (node->gone_us && later(node->gone_us, node->away_us) + GONE_PATIENCE_US < at_us)
+		at_us = later(node->gone_us, node->away_us) + GONE_PATIENCE_US;
+	return at_us;
 }
 
 static void node_lose(struct scheduler *scheduler, struct node *node)
 {
 	node->is_lost = true;
-	log_event(LOG_WARNING, "node-lost", "node=%s error=\"%s\"", node->name, node->text);
+	log_event(LOG_WARNING, "node-lost", "node=%s gone=%d error=\"%s\"", node->name, node->gone_us != 0, node->text);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		if (run->counted && job_run_on(run, node))
 			job_run_touch(run);

@@ -216,8 +216,9 @@ void observe_lost_nodes(struct job_run *run)
 		on->listed_in = on->observation;
 		if (lost)
 			notes_say(&run->notes, SEVERITY_WARNING,
-				  "The node %s does not answer (%s): the replicas there are lost.",
-				  on->node->name, on->node->text);
+				  "The node %s does not answer (%s)%s: the replicas there are lost.",
+				  on->node->name, on->node->text,
+				  on->node->gone_us ? ", and its swarm reports it as down or drained" : "");
 	}
 }
 

@@ -167,6 +167,13 @@ static void node_enter(struct scheduler *scheduler, struct node *node)
 	queue_reconsider(scheduler);
 }
 
+static void node_gone_set(struct node *node, int64_t gone_us)
+{
+	pthread_mutex_lock(&node->scheduler->mutex);
+	node->gone_us = gone_us;
+	pthread_mutex_unlock(&node->scheduler->mutex);
+}
+
 static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *inbox_event)
 {
 	struct job_entry *entry;
@@ -194,6 +201,12 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 		break;
 	case INBOX_NODE:
 		node_enter(scheduler, inbox_event->node);
+		break;
+	case INBOX_NODE_GONE:
+		node_gone_set(inbox_event->node, clock_mono_us(scheduler->reconciler.clock));
+		break;
+	case INBOX_NODE_BACK:
+		node_gone_set(inbox_event->node, 0);
 		break;
 	case INBOX_LOGS_STORED:
 		logs_stored(scheduler, &inbox_event->key);
@@ -467,6 +480,22 @@ void scheduler_node_join(struct scheduler *scheduler, size_t node, struct engine
 	scheduler->nodes[node].engine = engine;
 	scheduler->nodes_joined = node + 1;
 	inbox_event->node = &scheduler->nodes[node];
+	scheduler_post(scheduler, inbox_event);
+}
+
+void scheduler_node_gone(struct scheduler *scheduler, size_t node, bool is_gone)
+{
+	struct node *of = &scheduler->nodes[node];
+	struct inbox_event *inbox_event;
+	bool is_known;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	is_known = (of->gone_us != 0) == is_gone;
+	pthread_mutex_unlock(&scheduler->mutex);
+	if (is_known)
+		return;
+	inbox_event = inbox_event_new(is_gone ? INBOX_NODE_GONE : INBOX_NODE_BACK, 0);
+	inbox_event->node = of;
 	scheduler_post(scheduler, inbox_event);
 }
 

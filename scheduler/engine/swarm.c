@@ -64,6 +64,16 @@ static enum host_state state_read(const json_t *node)
 								   : HOST_DRAINED; /* pause, drain */
 }
 
+/* Unlike a paused node, a drained one loses its tasks, and so its agent. A manager that has just started knows a node's
+ * state as "unknown" for a moment: that says nothing. */
+static bool is_gone_read(const json_t *node)
+{
+	const char *state = json_text_at(json_object_get(node, "Status"), "State");
+	const char *availability = json_text_at(json_object_get(node, "Spec"), "Availability");
+
+	return (state && strcmp(state, "down") == 0) || (availability && strcmp(availability, "drain") == 0);
+}
+
 static json_t *labels_read(const json_t *node)
 {
 	json_t *labels = json_object();
@@ -192,7 +202,7 @@ void swarm_nodes_read(const json_t *nodes, struct swarm *ret_swarm)
 	for (size_t i = 0; i < most; i++) {
 		const json_t *from = json_array_get(nodes, i);
 		const char *address = json_text_at(json_object_get(from, "Status"), "Addr");
-		struct swarm_node node = { .state = state_read(from) };
+		struct swarm_node node = { .state = state_read(from), .is_gone = is_gone_read(from) };
 
 		if (!id_read(from, node.id))
 			continue;

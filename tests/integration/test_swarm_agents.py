@@ -229,7 +229,8 @@ def power_off(swarm, node):
 
 @pytest.mark.parametrize("go", [cut, pytest.param(drain, marks=pytest.mark.long), pytest.param(power_off, marks=pytest.mark.long)])
 def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch, go):
-    """Broken: without a patience the job waited for its node."""
+    """Broken: without a patience the job waited for its node; without swarm_nodes_report() it waited for 15 minutes for one that
+    was drained or down."""
     swarm, guests = agents_up, agents_up.nodes[1:]
     for node in swarm.nodes:
         ensure_test_images(node)
@@ -237,7 +238,7 @@ def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch,
         availability_set(swarm, node.name, "active", kind="guest")
     monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
     daemon = new_daemon("--offline", "--stop-grace", "1", "--engine", "swarm", "--place", "n1-highmem-2=kind:guest",
-                        "--node-patience", "3", "--max-active-jobs", "1", engine=swarm.manager).start()
+                        "--node-patience", "3" if go is cut else "900", "--max-active-jobs", "1", engine=swarm.manager).start()
     reachable(daemon, main=True, node_2=True, node_3=True)
     body = distributed(f"{CALL_WORKER}{SAYS}; {UNTIL_RELEASED}", f"{TAKE_CALL}{UNTIL_RELEASED}", workers=1)
     job = daemon.create(body | {"masterType": "n1-highmem-2", "workerType": "n1-highmem-2"})

@@ -182,6 +182,42 @@ static void without_a_way_to_a_machine_it_is_not_lost(void **state)
 	moved_await(bench, id, "main");
 }
 
+/* Broken: loss_us() without gone_us: the job waited for the whole patience. */
+static void a_machine_that_its_swarm_calls_gone_is_lost_sooner(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = job_of_b(bench, "moves");
+
+	scheduler_node_gone(bench->scheduler, 1, true);
+	other_leaves(bench);
+	clock_step(bench, 4 * SECOND_NS);
+	taken_up_await(bench, "between");
+	assert_int_equal(attempt_of(bench, id), 1);
+	clock_step(bench, 2 * SECOND_NS);
+	line_await(bench, "moves",
+		   "The node b does not answer (cut), and its swarm reports it as down or drained: the replicas "
+		   "there are lost.");
+	moved_await(bench, id, "main");
+}
+
+/* Of one that answers, and of one that is no longer called so. */
+static void a_machine_that_its_swarm_calls_gone_is_not_lost_by_that_alone(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = job_of_b(bench, "stays");
+
+	scheduler_node_gone(bench->scheduler, 1, true);
+	clock_step(bench, 2 * NODE_PATIENCE_S * SECOND_NS);
+	taken_up_await(bench, "between");
+	scheduler_node_gone(bench->scheduler, 1, false);
+	other_leaves(bench);
+	clock_step(bench, 6 * SECOND_NS);
+	taken_up_await(bench, "after");
+	assert_int_equal(attempt_of(bench, id), 1);
+	clock_step(bench, (NODE_PATIENCE_S + 1) * SECOND_NS);
+	moved_await(bench, id, "main");
+}
+
 static void a_machine_that_a_new_daemon_never_saw_is_lost(void **state)
 {
 	struct bench *bench = *state;
@@ -366,6 +402,8 @@ static int TEST_MAIN(void)
 		NODES_TEST(a_cancelled_job_ends_without_its_machine),
 		NODES_TEST(without_main_no_machine_is_lost),
 		NODES_TEST(without_a_way_to_a_machine_it_is_not_lost),
+		NODES_TEST(a_machine_that_its_swarm_calls_gone_is_lost_sooner),
+		NODES_TEST(a_machine_that_its_swarm_calls_gone_is_not_lost_by_that_alone),
 		NODES_TEST(a_machine_that_a_new_daemon_never_saw_is_lost),
 		NODES_TEST(a_job_waits_for_the_gpus_of_another_machine),
 		NODES_TEST(a_job_without_a_place_waits_across_a_restart),

@@ -40,6 +40,7 @@ static void nodes_are_read_as_the_manager_reports_them(void **state)
 	assert_int_equal(swarm.count, 3);
 	assert_string_equal(node->name, "a-node");
 	assert_int_equal(node->state, HOST_DRAINED);
+	assert_true(node->is_gone);
 	assert_false(node->is_manager);
 	assert_int_equal(node->host.cpus, 64);
 	assert_int_equal(node->host.device_count, 2);
@@ -47,17 +48,43 @@ static void nodes_are_read_as_the_manager_reports_them(void **state)
 	node++;
 	assert_string_equal(node->name, "b-node");
 	assert_int_equal(node->state, HOST_DOWN);
+	assert_true(node->is_gone);
 	assert_false(node->host.known);
 	node++;
 	assert_string_equal(node->name, "node-1");
 	assert_string_equal(node->id, "zt44kdx14x0nixr3up0p1n2ss");
 	assert_string_equal(node->address, "198.19.221.1");
 	assert_int_equal(node->state, HOST_UP);
+	assert_false(node->is_gone);
 	assert_true(node->is_manager && node->host.known);
 	assert_true(node->host.memory_bytes == INT64_C(25276514304));
 	assert_string_equal(json_text_at(node->labels, "gpu"), "a100");
 	assert_int_equal(node->host.device_count, 2);
 	assert_string_equal(node->host.devices[0], "GPU-1-0");
+}
+
+/* Broken: HOST_DRAINED and HOST_DOWN as gone: a paused node, and each node of a manager that has just started. */
+static void a_node_is_gone_if_it_is_down_or_drained(void **state)
+{
+	static const struct {
+		const char *status, *availability;
+		bool is_gone;
+	} rows[] = {
+		{ "ready", "active", false }, { "ready", "pause", false },  { "unknown", "active", false },
+		{ "ready", "drain", true },   { "unknown", "drain", true }, { "down", "active", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char text[160];
+
+		snprintf(text, sizeof(text),
+			 "[{\"ID\":\"i1\",\"Status\":{\"State\":\"%s\"},\"Spec\":{\"Availability\":\"%s\"}}]",
+			 rows[i].status, rows[i].availability);
+		struct swarm swarm AUTO_SWARM = read_swarm(text);
+
+		assert_int_equal(swarm.nodes->is_gone, rows[i].is_gone);
+	}
 }
 
 #define NODE(id, host) "{\"ID\":\"" id "\",\"Description\":{\"Hostname\":\"" host "\"}}"
@@ -151,6 +178,7 @@ static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_are_read_as_the_manager_reports_them),
+		cmocka_unit_test(a_node_is_gone_if_it_is_down_or_drained),
 		cmocka_unit_test(names_are_unique_whatever_nodes_are_called),
 		cmocka_unit_test(what_a_node_reports_is_bounded),
 		cmocka_unit_test(an_engine_that_is_no_manager_is_told_what_to_do),
