@@ -229,8 +229,8 @@ static bool network_find(struct walk *walk, size_t node, const struct job_run *r
 
 /* ---- admitted jobs ---- */
 
-/* Deviations that apply to every job of this daemon. */
-static void surroundings_report(const struct reconciler *reconciler, json_t *deviations)
+/* Adds the deviations that the daemon's options cause for each job. */
+static void option_deviations_add(const struct reconciler *reconciler, json_t *deviations)
 {
 	if (reconciler->adc)
 		deviation_add(
@@ -308,7 +308,7 @@ static void let_in(struct walk *walk, const unsigned *nodes, struct job_run *run
 {
 	struct decision *decision = decision_of(walk, run, JOB_PREPARING);
 
-	surroundings_report(walk->view->reconciler, assignment->deviations);
+	option_deviations_add(walk->view->reconciler, assignment->deviations);
 	/* Networks of its earlier attempts may still exist, with containers of a lost node. */
 	if (run->row->started_us && !assignment->network)
 		assignment->network = job_network_of_attempt(run->row->id, run->row->attempt);

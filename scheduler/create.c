@@ -14,14 +14,15 @@
 #include "scheduler/reconciler.h"
 #include "scheduler/search/trial_directory.h"
 
-/* The limits of a job that an earlier release stored without limits. */
+/* The limits of a container whose job was stored by an earlier release, which did not store limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
 enum { PIDS_LIMIT = 32768 };
 
-/* The path in a replica of the developer's credentials. */
+/* The path of the developer's credentials in a container. */
 #define ADC_PLACE "/trainyard/adc.json"
 
-/* The lines of /etc/hosts, with every replica's name: these names resolve even if a replica is down or not up yet. */
+/* The entries that the engine adds to /etc/hosts: the names of all replicas. They resolve even while a replica is down
+ * or not up yet. */
 static json_t *hosts_of(const struct job_run *run)
 {
 	json_t *hosts = json_array();
@@ -39,7 +40,7 @@ static json_t *hosts_of(const struct job_run *run)
 	return hosts;
 }
 
-/* @path NULL: there is none. */
+/* Adds the mount "PATH:PLACE" to the list. @path: on this machine; NULL: nothing to mount. */
 static void mount_add(json_t *mounts, const char *path, const char *place)
 {
 	if (path)
@@ -92,9 +93,9 @@ static enum status mounts_make(const struct reconciler *reconciler, const struct
 	return STATUS_OK;
 }
 
-/* Adds the variables and hosts that do not come from the API's dialect: credentials, and the gateway. */
-static void surroundings_report(const struct reconciler *reconciler, const struct job_run *run,
-				json_t *environment, json_t *hosts)
+/* Adds the variables and hosts that are the same for each dialect: those of --adc's credentials and of the gateway. */
+static void common_environment_add(const struct reconciler *reconciler, const struct job_run *run,
+				   json_t *environment, json_t *hosts)
 {
 	const struct gateway_run *gateway = &run->gateway;
 
@@ -113,11 +114,11 @@ static enum status environment_make(const struct reconciler *reconciler, const s
 
 	if (rc)
 		return rc;
-	surroundings_report(reconciler, run, *ret_environment, hosts);
+	common_environment_add(reconciler, run, *ret_environment, hosts);
 	return replica_environment_extend(run->plan, key->role, *ret_environment, err);
 }
 
-/* The command of a container: the launcher, or that of its pool. */
+/* The command of a container: the launcher's, or the command and arguments of its pool. */
 static enum status replica_program(const struct plan *plan, enum role role, const json_t *environment,
 				   json_t **ret_command, json_t **ret_args, struct error *err)
 {

@@ -70,7 +70,7 @@ static int64_t restart_us(const struct job_run *run, const struct decision_conte
 	if (!run->lost_at_us)
 		return INT64_MAX;
 	return run->lost_at_us +
-	       (faults_alone(run) ? 0 : (int64_t)context->reconciler->retry_pause_ms * 1000);
+	       (faults_caused_all_restarts(run) ? 0 : (int64_t)context->reconciler->retry_pause_ms * 1000);
 }
 
 static void earlier(int64_t *at_us, int64_t other_us)
@@ -535,7 +535,7 @@ void decide_end(struct decision *decision, const struct job_run *run, const stru
 		decide_explanation(decision, run);
 }
 
-/* ---- beside its way ---- */
+/* ---- log lines and orders that do not depend on the job's state ---- */
 
 static void report_engine_loss(struct decision *decision, const struct job_run *run,
 			       const struct decision_context *context)

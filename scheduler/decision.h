@@ -32,7 +32,7 @@ struct decision_context {
 
 struct decision {
 	struct job_run *run;           /* set by decisions_add() */
-	bool stores;                   /* true: there is something to store, be it log lines only */
+	bool stores;                   /* true: there is something to store, at least log lines */
 	struct assignment *assignment; /* what an admitted job was given; NULL: the job is not admitted */
 	/* the errorMessage ends with the last stderr lines of @culprit, which are read before the commit */
 	bool explains;
@@ -49,7 +49,7 @@ struct decision {
 	json_t *reported;
 	enum shortage logged_wait; /* what the job waits for, according to the lines of this decision */
 	int64_t logged_wait_us;    /* monotonic: when they were written; 0: this decision has no such lines */
-	unsigned logged_loss;      /* the loss of the engine that the lines report; 0: none */
+	unsigned logged_loss;      /* number of the loss of the engine that the lines report (engine_loss); 0: none */
 	struct trial_acts trials;  /* for a tuning job: changes of its trials */
 	struct order *orders;
 	size_t order_count;
@@ -60,6 +60,7 @@ struct decision {
 
 /* Decides that the row goes to state @to; if that is its present state, it stays in it. */
 void decision_change(struct decision *decision, const struct job_run *run, enum job_state to);
+/* Adds an order; @of: as in struct order. Its other members are 0. */
 void decision_order(struct decision *decision, enum order_verb verb, unsigned of);
 /* Adds a row to the job's journal: the reason of the change. */
 void decision_note(struct decision *decision, const struct journal_row *row);

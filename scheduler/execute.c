@@ -175,7 +175,7 @@ static void decision_on_commit(struct scheduler *scheduler, struct decision *dec
 	}
 	job_run_hold(run, decision->hold_until_us);
 	if (change->decides)
-		log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s attempt=%u",
+		log_event(LOG_INFO, "job-decided", "project=%s job=%s outcome=%s attempt=%u",
 			  run->row->project, run->row->job_id, job_state_name(change->outcome),
 			  run->row->attempt);
 	if (job_state_is_final(change->to))

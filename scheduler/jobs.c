@@ -219,7 +219,7 @@ static void waiting_add(void *arg, const struct waiting_job *job)
 {
 	struct scheduler *scheduler = arg;
 	const struct reconciler *reconciler = &scheduler->reconciler;
-	const int64_t mono_us = clock_mono_us(reconciler->clock); /* first, as in step_clock_move() */
+	const int64_t mono_us = clock_mono_us(reconciler->clock); /* before the wall clock: see step_clock_move() */
 	struct job_entry *entry;
 
 	if (job_table_find(scheduler, job->id))

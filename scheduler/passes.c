@@ -84,7 +84,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	const struct node *lost = lost_node(scheduler, run);
 	const struct decision_context context = {
 		.reconciler = &scheduler->reconciler,
-		.mono_us = clock_mono_us(clock), /* first, as in step_clock_move() */
+		.mono_us = clock_mono_us(clock), /* before the wall clock: see step_clock_move() */
 		.wall_us = clock_wall_us(clock),
 		.engine_away = lost ? lost->text : NULL,
 		.lost_node = lost && run->counted ? node_shown(lost) : NULL,

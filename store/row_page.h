@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/row_page.h: reads one page of a list that begins with the newest row: jobs, resources, operations.
+/* store/row_page.h: reads one page of a list in which the newest row is first: jobs, resources, operations.
  *
- * If the filter allows, the rows are found by indexes alone; the caller then reads those rows, so no row outside of the
- * page is read completely. Thread: any; one page belongs to one thread. */
+ * A page consists of the ids of its rows. If the filter needs only columns of an index, SQLite finds the ids in the
+ * index; the caller then reads the rows with these ids, so rows outside the page are not read. Thread: any; a page
+ * belongs to one thread at a time. */
 #include "store/connection.h"
 #include "store/filter/filter_interval.h"
 #include "store/filter/filter_sql.h"
@@ -13,6 +14,7 @@ struct store;
 
 enum { ROW_PAGE_MAX = 1000, ROW_PAGE_BOUND_MAX = 3 };
 
+/* A row of the page. */
 struct row_mark {
 	int64_t id, created_us;
 };
@@ -32,11 +34,11 @@ struct row_page {
 
 	/* Set by row_page_begin() and row_page_read(). */
 	struct text bound_to; /* the text that tokens of this page are bound to */
-	bool continues;
-	struct page_mark mark; /* numbers: created_us, id */
+	bool continues;         /* a token was given: the page begins after the row that it names */
+	struct page_mark mark;  /* that row: numbers[0] is its created_us, numbers[1] its id */
 	struct row_mark *rows;
 	size_t count;
-	bool more;
+	bool more; /* the list has rows after this page */
 };
 
 void row_page_deinit(struct row_page *page);
@@ -51,14 +53,15 @@ enum status row_page_read(struct connection *connection, struct row_page *page, 
 /* Returns the token of the page after this one; NULL: this is the last page. The caller frees. */
 void row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token);
 
-/* How row_page_walk() makes the items of a page: an array. */
+/* The items that row_page_walk() makes of the page's rows: an array. */
 struct row_items {
-	size_t size; /* of one */
+	size_t size; /* bytes of one item */
 	/* Makes an item from the row with this number; @ret_item is zeroed. */
 	enum status (*read)(struct connection *connection, int64_t id, void *ret_item, struct error *err);
 	void *made; /* the array, which the caller frees even after a failure; NULL: none */
 	size_t count;
 };
-/* Runs all of the steps above for a page that was begun: reads each of its rows, in one snapshot of the database. */
+/* After row_page_begin(): reads the page, makes an item of each row, and makes the token of the next page, all in one
+ * snapshot of the database. */
 enum status row_page_walk(struct store *store, struct row_page *page, struct row_items *items,
 			  char **ret_token, struct error *err);

@@ -213,7 +213,7 @@ def new_daemon(engine, tmp_path):
 
 
 def _engine_leftovers(daemon):
-    """What the engine has of a daemon that was stopped; nothing of one whose engine is gone."""
+    """The names of the objects that a stopped daemon has left in its engine; none if the engine is gone."""
     instance = daemon.read_instance()
     if not instance or not isinstance(daemon.engine, Engine) or not daemon.engine.answers():
         return []
@@ -221,12 +221,12 @@ def _engine_leftovers(daemon):
 
 
 def _leftovers(daemon, **seen):
-    """The same, and what is left of it on the machine."""
+    """The same, and the processes, mounts and files that the daemon has left on the machine."""
     return _engine_leftovers(daemon) + remains.of_state(daemon.state_dir, **seen)
 
 
 def _restart(daemon):
-    """Starts a daemon again on its state directory; what kept it from that."""
+    """Starts a daemon again on its state directory. Returns why it did not start, or an empty text."""
     try:
         daemon.start()
     except AssertionError as problem:
@@ -235,7 +235,7 @@ def _restart(daemon):
 
 
 def _end_restarted(daemon):
-    """Fails nobody: what counts is what it has left in the engine."""
+    """Kills a daemon that _restart() started, and removes its objects from the engine; never fails a test."""
     if daemon.process is not None:
         with contextlib.suppress(AssertionError):
             daemon.kill9()
@@ -245,18 +245,18 @@ def _end_restarted(daemon):
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_left():
-    """After all tests the engine has no container, network or volume of any daemon they started, and the machine no
-    mount, process, GPU's lease or file in the making; or none after the next start of that daemon, which may have been
-    told to end while the network of a job was being removed, or killed at whatever it was at.
-    Broken: state_dir_sweep(), upload_recover() or gcs_place_sweep() left out: tests/crash/test_temp_files.py ends with
-    an error here as well."""
+    """After all tests, no daemon that they started has left a container, network or volume in its engine, or a mount, a
+    process, a lease of a GPU or an unfinished file on the machine. A daemon that was killed, or stopped while it removed
+    a job's network, may have left some: its next start must remove them.
+    Broken: state_dir_sweep(), upload_recover() or gcs_mountpoint_sweep() left out: tests/crash/test_temp_files.py ends
+    with an error here as well."""
     yield
     for daemon in Daemon.made:
         if daemon.process is None and isinstance(daemon.engine, Engine) and daemon.engine.answers():
-            daemon.engine.unmark(daemon.read_instance())  # those that were killed have left it
+            daemon.engine.unmark(daemon.read_instance())  # a killed daemon did not remove its mark itself
     seen = {"processes": remains.gcs_processes(), "mounts": remains.mount_points()}
     left = [daemon for daemon in Daemon.made if _leftovers(daemon, **seen)]
-    if _ended:  # in the middle of some test
+    if _ended:  # the run was stopped, maybe in a test: its daemons were not stopped in order
         for daemon in filter(_engine_leftovers, left):
             daemon.engine.remove_leftovers(daemon.read_instance())
         return

@@ -493,7 +493,9 @@ check-threads: $(threaded_tests)
 # The unit tests of one room: make check-room ROOM=store, ROOM=api/ml
 .PHONY: check-room
 check-room:
-	@tests=$$(printf '%s\n' $(unit_tests) | grep '^tests/unit/$(ROOM)/') || { echo 'no such room: ROOM=$(ROOM)' && exit 2; }; \
+	@tests=$$(printf '%s\n' $(unit_tests) | grep '^tests/unit/$(ROOM)/') || { \
+		echo 'Name one of these rooms, as in make check-room ROOM=store:'; \
+		printf '%s\n' $(unit_tests) | sed 's|^tests/unit/||; s|/[^/]*$$||' | sort -u; exit 2; }; \
 	$(MAKE) $$tests && $(MAKE) check-TESTS TESTS="$$(echo $$tests)" check_PROGRAMS=
 
 # What unit tests and corpora run of the code, by gcov: in a build of its own, below this one.

@@ -79,13 +79,13 @@ extern const struct message raw_body;
 
 /* What the discovery document says about a method in addition to its row. */
 struct method_doc {
-	/* the request field that is the path up to its last {name}: "parent"; NULL: the path has no {name}, or it is
-	 * METHOD_DOC_NAMED's form */
+	/* The request field whose value is the path up to and including its last {name}: "parent" for
+	 * "/v1/projects/{project}/jobs". NULL: the path has no {name}, or each {name} is a parameter of its own. */
 	const char *resource;
 	const struct message *response;
 	const char *help;
 	const char *
-		id; /* "objects.list": each {name} of the path is a parameter; NULL: id derived from the path */
+		id; /* "objects.list"; each {name} of the path is then a parameter; NULL: derived from the path */
 	const struct message
 		*request; /* message of the body if the row parses it itself (raw_body); NULL: the row's body */
 };
@@ -121,15 +121,16 @@ struct family {
 	/* The beginning of the rows' paths that clients of this family omit ("/storage/v1"); rows with another
 	 * beginning cannot be reached. NULL: nothing is omitted. */
 	const char *omitted;
-	/* Rewords an error of the family's handlers in the family's style, before everything else; NULL: not needed. */
+	/* Changes the text of a handler's error to the family's style, before the answer is made of it. NULL: not
+	 * needed. */
 	void (*error_word)(struct error *err);
-	/* Writes the refusal of a mask of fields; NULL: the front end's words. */
+	/* Writes the error about an invalid mask of fields; NULL: it has the text of the service's front end. */
 	mask_refusal fields_refuse;
 	/* Appends the body of an error of the family's routes, and returns its media type; NULL: error_body_write(). */
 	const char *(*error_render)(const struct call *call, const struct error *err, unsigned http_status,
 				    struct text *body);
-	/* The HTTP status of an error of its handlers and begins, if it is not the usual one; NULL: always the usual
-	 * one. Not called for errors of the gate. */
+	/* Returns the HTTP status for an error of a handler() or begin() of the family. NULL: the usual one for the
+	 * error's status. Not called for errors that struct call_gate injects. */
 	unsigned (*error_status)(const struct call *call, const struct error *err);
 };
 

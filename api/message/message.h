@@ -60,14 +60,15 @@ enum field_flag {
 struct enum_value {
 	const char *name;
 	int number;       /* in binary form; may have gaps; or ENUM_BY_NAME */
-	const char *help; /* like a field's */
+	const char *help; /* as in struct field */
 };
 
 struct enum_type {
 	const char *full_name;           /* "google.cloud.ml.v1.TrainingInput.ScaleTier" */
 	const struct enum_value *values; /* the value with number 0 is the default; ends with a NULL name */
-	bool is_own;                     /* as a message's */
-	/* for parameters of Cloud Storage: case is ignored, numbers are refused, and the refusal lists the values */
+	bool is_own;                     /* as in struct message */
+	/* for parameters of Cloud Storage: names match in any case, numbers are refused, and the refusal lists the
+	 * names */
 	bool any_case;
 };
 
@@ -91,14 +92,14 @@ struct message {
 	/* Names of fields that the service's message has and trainyard never sets: masks may name them. Ends with
 	 * NULL. NULL: there are none. */
 	const char *const *unset;
-	/* a message of trainyard, not of the service: refusals also list the valid names, after the front end's
-	 * words */
+	/* A message of trainyard's own API, not of the emulated service. An error about an unknown name then has the
+	 * service's text, and after it the list of the valid names. */
 	bool is_own;
 };
 
 /* Parses the bytes of a body, which may be slightly less strict than JSON (syntax.h). Syntax errors have the front
  * end's words ("Invalid JSON payload received. …" with the wrong line and a line with a caret). The last of
- * duplicate keys counts. No bytes mean {}. The top level must be an object. Nesting is bounded (100). */
+ * duplicate keys counts. An empty body means {}. The top level must be an object. Nesting is bounded (100). */
 enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err);
 
 /* Reads @value as @message into canonical form. All faults are collected before it returns
@@ -126,16 +127,17 @@ const char *enum_name(const struct enum_type *type, int number);
 /* Finds the number of an enum value by its name, which is case-sensitive. False: there is none. */
 bool enum_number(const struct enum_type *type, const char *name, int *ret_number);
 
-/* Words the refusal of a mask: @path is the first path that names no field ("jobs.nosuch"), @name the first wrong name
- * in it; both are NULL if @mask is malformed. Sets *err (may be NULL) and returns INVALID_ARGUMENT. */
+/* Writes the error about an invalid mask: @path is the first path that names no field ("jobs.nosuch"), @name the first
+ * wrong name in it; both are NULL if @mask is malformed. Sets *err (may be NULL) and returns INVALID_ARGUMENT. */
 typedef enum status (*mask_refusal)(const char *mask, const char *path, const char *name, struct error *err);
 
-/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *): every path of @mask must name a field of
- * @message, in either spelling, even if the present value lacks it. NULL: any name is accepted. Names below a map or a
- * free object are not checked. @refuse: NULL: the front end's words. */
+/* Checks the mask of a partial response (`fields=jobs(jobId,state),nextPageToken`, a/b, *): each of its paths must name
+ * a field of @message, in camelCase or snake_case, whether or not the answer has that field. Names in a map or in a
+ * FIELD_STRUCT are not checked. @message: NULL: any name is accepted. @refuse: writes the error; NULL: it has the text
+ * of the service's front end. */
 enum status fields_mask_check(const struct message *message, const char *mask, mask_refusal refuse,
 			      struct error *err);
 /* Appends the parts of @json that @mask names, in one pass; compact text stays compact. A path that matches nothing
- * selects nothing; what any of several paths selects is kept. Objects that lose all their members are dropped, except
- * elements of arrays and the value itself. INTERNAL: it is not JSON. */
+ * selects nothing; a part is kept if any of the paths selects it. Objects that lose all their members are dropped,
+ * except elements of arrays and the value itself. INTERNAL: it is not JSON. */
 enum status fields_mask_write(struct text *text, const char *mask, const char *json, struct error *err);

@@ -101,7 +101,7 @@ struct others {
 
 static void instance_report(const struct orphan_count *count)
 {
-	log_event(LOG_INFO, "leftovers",
+	log_event(LOG_INFO, "orphans-found",
 		  "instance=%s containers=%zu running=%zu networks=%zu hint=\"trainyard clean --instance %s "
 		  "removes them\"",
 		  count->instance, count->containers, count->running, count->networks, count->instance);
@@ -125,7 +125,7 @@ static void others_report(struct others *others)
 			more++;
 	}
 	if (more)
-		log_event(LOG_INFO, "leftovers-more",
+		log_event(LOG_INFO, "more-orphans-found",
 			  "instances=%zu hint=\"trainyard clean --list names them\"", more);
 }
 

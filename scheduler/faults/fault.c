@@ -30,9 +30,10 @@ enum {
 #define BYTES_PER_S_MIN 2000
 #define BYTES_PER_S_MAX INT64_C(4000000000)
 
-/* The members that rules may have if their fault is injected into a replica. */
+/* The members that each rule for containers may have. */
 #define OF_REPLICA (SAYS_NAME | SAYS_JOB | SAYS_REPLICA | SAYS_WHEN)
 
+/* Rows of the table: a kind that ends a container, one that acts on a container's network, and any other. */
 #define ENDS(NAME, SAYS, WORDS, ...)                                                                         \
 	{                                                                                                    \
 		.name = (NAME), .stage = STAGE_RUNNING, .says = OF_REPLICA | (SAYS), .words = (WORDS),       \

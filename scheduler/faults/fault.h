@@ -41,29 +41,31 @@ enum fault_stage {
 	STAGE_NETWORK = 4, /* acts on a container's network */
 };
 
-/* Members that a rule may have besides its project and its count. */
+/* The groups of members that rules of a kind may have. Each rule may have a project, a count and a probability as well.
+ * The names in the comments are those of the message trainyard.Fault. */
 enum fault_says {
 	SAYS_REPLICA = 1 << 0, /* role, pool, replica */
 	SAYS_JOB = 1 << 1,     /* trial, attempt */
 	SAYS_WHEN = 1 << 2,    /* afterSeconds, logPattern */
-	SAYS_EXIT_CODE = 1 << 3,
-	SAYS_SECONDS = 1 << 4,
-	SAYS_METHOD = 1 << 5,
-	SAYS_HTTP_STATUS = 1 << 6,
-	SAYS_NAME = 1 << 7, /* job */
-	SAYS_RATE = 1 << 8,
+	SAYS_EXIT_CODE = 1 << 3,   /* exitCode */
+	SAYS_SECONDS = 1 << 4,     /* seconds */
+	SAYS_METHOD = 1 << 5,      /* method */
+	SAYS_HTTP_STATUS = 1 << 6, /* httpStatus */
+	SAYS_NAME = 1 << 7,        /* job */
+	SAYS_RATE = 1 << 8,        /* bytesPerSecond */
 };
 
-/* The properties of all rules of one kind. */
+/* What all rules of one kind have in common. */
 struct fault_traits {
 	const char *name;
 	enum fault_stage stage;
-	unsigned says; /* bits of enum fault_says */
-	/* STAGE_RUNNING, STAGE_NETWORK: the words after the replica's name in the job's log */
+	unsigned says; /* bits of enum fault_says: the members that such a rule may have */
+	/* STAGE_RUNNING, STAGE_NETWORK: what happens to the replica, as the job's log says it: "is preempted" */
 	const char *words;
-	/* STAGE_RUNNING: how the replica's end counts, and whether it gets SIGTERM first */
-	enum replica_end end;
-	bool out_of_memory, graceful;
+	/* For STAGE_RUNNING only. */
+	enum replica_end end; /* the replica's end is treated like this one */
+	bool out_of_memory;   /* the end counts as out of memory */
+	bool graceful;        /* the container gets SIGTERM and its grace period before SIGKILL */
 };
 
 /* Patterns follow the rules of patterns in log filters: they match characters; bytes of a line that are not UTF-8 never
@@ -115,13 +117,14 @@ struct fault_context {
 	bool creates_job; /* the call creates a job: a quota fault applies to no other */
 };
 
-/* Whether @rule applies to this kind of context and names it; time, pattern and probability are not considered. */
+/* Whether the kind of @rule is for the context's stage, and each name and number in the rule matches the context. Time,
+ * log pattern and probability are not considered. */
 bool fault_fits(const struct fault_rule *rule, const struct fault_context *context);
-/* How many microseconds to wait until a rule applies to a context that it fits; 0: it applies now; -1: not before a line
- * has matched. @matched: whether a line of the container has matched log_pattern. */
+/* Microseconds until a rule applies to a context that it fits; 0: it applies now; -1: it still waits for a line that
+ * matches log_pattern. @matched: the container has already printed such a line. */
 int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_context *context, bool matched);
-/* Whether the rule applies by its probability: always the same for the same seed, rule and context; for calls, by the
- * @draw-th random number. */
+/* Draws whether a rule with a probability applies. For containers and jobs the same seed, rule and context always give
+ * the same result; for calls, the same seed, rule and @draw (the number of the draw) do. */
 bool fault_drawn(const struct fault_rule *rule, const struct fault_context *context, uint64_t seed,
 		 uint64_t draw);
 

@@ -2,7 +2,7 @@
 #pragma once
 /* scheduler/faults/fault_registry.h: the current rules of fault injection, for the threads of the scheduler, the engine
  * and clients' calls. The store keeps the rules; the registry is the copy in memory. Without rules a look-up costs one
- * atomic read. Thread: any, unless it says otherwise. */
+ * atomic read. Thread: any, unless a function says otherwise. */
 #include <jansson.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,9 +18,9 @@ struct store;
 /* The maximum number of rules. Choice: with more, the check of every output line would become expensive. */
 enum { FAULT_RULES_MAX = 1000 };
 
-/* What a matching rule orders. */
+/* The fault that a rule injects, with the values of the rule's members of the same names. */
 struct fault_order {
-	int64_t rule;
+	int64_t rule; /* id of the rule */
 	enum fault_kind kind;
 	int exit_code;
 	int64_t seconds_us;
@@ -48,14 +48,14 @@ bool fault_registry_is_empty(const struct fault_registry *registry);
 /* Whether the rule still exists. When it is removed, its effects end. */
 bool fault_registry_has(struct fault_registry *registry, int64_t id);
 
-/* Finds the rule with the lowest number that applies to the context now, and counts one use of it until
- * fault_registry_return(). False: no rule applies; *ret_wait_us: how long until one may, INT64_MAX: not before an
- * event. The caller leaves out containers that have a fault already. */
+/* Finds the rule with the lowest number that applies to the context now, and counts one use of it. If the fault is not
+ * injected after all, call fault_registry_return(). False: no rule applies; *ret_wait_us: how long until one may apply
+ * by time alone; INT64_MAX: none will. The caller does not ask for a container that has a fault already. */
 bool fault_registry_take(struct fault_registry *registry, const struct fault_context *context,
 			 struct fault_order *ret_order, int64_t *ret_wait_us);
 /* Takes back a use counted by fault_registry_take(), because the fault was not injected. */
 void fault_registry_return(struct fault_registry *registry, int64_t rule);
-/* Stores at once that a call has used the rule; uses by jobs are stored with the jobs. */
+/* Stores that a call has used the rule. Uses by jobs need no such call: they are stored with the jobs' injections. */
 enum status fault_registry_count(struct fault_registry *registry, int64_t rule, struct error *err);
 
 /* Compares a line that a container has printed with the rules' patterns. True: it is the container's first line that

@@ -77,7 +77,7 @@ bool faults_await_end(const struct job_run *run)
 	return false;
 }
 
-bool faults_alone(const struct job_run *run)
+bool faults_caused_all_restarts(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
 		if (job_run_restarts(run, &run->replicas[i]) && !run->replicas[i].ordered)
@@ -269,7 +269,7 @@ static void injection_append(struct scheduler *scheduler, struct job_run *run,
 			     const struct fault_context *context, const struct fault_order *order)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
-	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
+	const int64_t mono_us = clock_mono_us(clock); /* before the wall clock: see step_clock_move() */
 
 	run->injections = memory_resize(run->injections, run->injection_count + 1, sizeof(*run->injections));
 	run->injections[run->injection_count++] = (struct fault_injection){
@@ -285,6 +285,8 @@ static void injection_append(struct scheduler *scheduler, struct job_run *run,
 	};
 }
 
+/* Records an injection if a rule applies to the context now; else wakes the decision when one may apply by time
+ * alone. */
 static void context_look(struct scheduler *scheduler, struct job_run *run,
 			 const struct fault_context *context)
 {
@@ -437,7 +439,7 @@ void faults_on_commit(struct scheduler *scheduler, struct job_run *run, bool sto
 static void injection_resume(const struct clock *clock, struct job_run *run,
 			     struct fault_injection *injection)
 {
-	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
+	const int64_t mono_us = clock_mono_us(clock); /* before the wall clock: see step_clock_move() */
 
 	if (injection->kind <= FAULT_UNSPECIFIED || injection->kind >= FAULT_KIND_COUNT)
 		return;

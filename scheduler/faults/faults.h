@@ -33,7 +33,8 @@ bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, en
 			    const char *reason);
 /* Whether an injected stockout keeps the job in the queue. */
 bool faults_hold(const struct job_run *run, int64_t mono_us);
-/* Whether all lost replicas were lost by injected faults, so that there is no need to wait for the engine's state. */
-bool faults_alone(const struct job_run *run);
+/* Whether injected faults ended every replica that is to be restarted. The restart then needs no pause: no engine that
+ * is stopping can have caused these ends. True if there is no such replica. */
+bool faults_caused_all_restarts(const struct job_run *run);
 /* Loads the stored injections of unfinished jobs. */
 enum status faults_resume(struct scheduler *scheduler, struct error *err);

@@ -115,18 +115,15 @@ void task_add_cloud(json_t *task, const struct plan *plan)
 
 /* ---- the environment ---- */
 
-static enum status too_long(const char *name, size_t length, struct error *err)
-{
-	return error_set(
-		err, STATUS_INVALID_ARGUMENT, "args",
-		"The job is too long to be passed to its replicas: %s would have %zu bytes, %d are the most.",
-		name, length, ENVIRONMENT_MAX);
-}
-
 enum status variable_add(json_t *environment, const char *name, const char *value, struct error *err)
 {
-	if (strlen(name) + 1 + strlen(value) + 1 > ENVIRONMENT_MAX)
-		return too_long(name, strlen(value), err);
+	const size_t bytes = strlen(name) + strlen("=") + strlen(value) + 1;
+
+	if (bytes > ENVIRONMENT_MAX)
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, "args",
+			"The environment variable %s would have %zu bytes; a program can be given at most %d.", name,
+			bytes, ENVIRONMENT_MAX);
 	json_array_append_new(environment, json_sprintf("%s=%s", name, value));
 	return STATUS_OK;
 }
@@ -202,12 +199,14 @@ static enum status word_expand(struct expanding *expanding, const char *name, co
 		text_puts(ret_text, word);
 	else if (!text_expand(word, expanding->environment, ENVIRONMENT_MAX, ret_text))
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
-				 "%s is too long after its variables are replaced: %d bytes are the most.",
+				 "%s is too long after its variables are replaced: a program can be given at "
+				 "most %d bytes in one argument or variable.",
 				 name, ENVIRONMENT_MAX);
 	expanding->bytes += ret_text->length + 1;
 	if (expanding->bytes > PROGRAM_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
-				 "The job is too long to be passed to its replicas: %d bytes are the most.",
+				 "The command, arguments and environment of a replica are too long: a program "
+				 "can be given at most %d bytes in all.",
 				 PROGRAM_MAX);
 	return STATUS_OK;
 }

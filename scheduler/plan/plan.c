@@ -21,11 +21,13 @@ static const char *const role_names[ROLE_COUNT] = {
 /* The highest count that a stored plan can have; a text with a higher one is not a plan of ours. */
 enum { POOL_COUNT_MAX = 1000000 };
 
+/* The members of the first type are char *, those of the next three json_t *: members_free() and members_copy() rely on
+ * this order. */
 enum member_type {
 	MEMBER_TEXT,
 	MEMBER_LIST, /* of strings */
 	MEMBER_OBJECT,
-	MEMBER_DEVIATIONS,
+	MEMBER_DEVIATIONS, /* the last type that owns memory */
 	MEMBER_BOOL,
 	MEMBER_INT,
 	MEMBER_COUNT,  /* unsigned, up to POOL_COUNT_MAX */
@@ -135,7 +137,7 @@ static void members_free(void *owner, const struct member *member)
 
 		if (member->type == MEMBER_TEXT)
 			free(*at);
-		else if (member->type <= MEMBER_DEVIATIONS)
+		else if (member->type <= MEMBER_DEVIATIONS) /* a json_t *; later types own no memory */
 			json_decref(*at);
 	}
 }

@@ -12,18 +12,18 @@
 #include "daemon/base/error.h"
 #include "daemon/base/replica.h"
 
-/* The pools of a job, in the order of their names in requests. */
-/* "master", "worker", "ps", "evaluator". */
+/* The name of a role as in the ml dialect: "master", "worker", "ps", "evaluator". role_parse(): false: @name is
+ * none. */
 const char *role_name(enum role role);
 bool role_parse(const char *name, enum role *ret_role);
 
-/* The order in which pools are started: the master last, so that its peers already run, or nearly, when it connects to
+/* The order in which pools are started: the master last, so that its peers are up or about to be when it connects to
  * them. */
 extern const enum role role_start_order[ROLE_COUNT];
 
 struct pool {
 	unsigned count;     /* number of replicas; 0: the job has no such pool */
-	char *image;        /* reference to run: the client's, or the one that the image map replaces it by */
+	char *image;        /* the reference of the image to run: the client's, or its replacement by the image map */
 	char *cloud_image;  /* the client's reference, if the image map replaced it; else NULL */
 	json_t *command;    /* array of strings replacing the image's ENTRYPOINT, or NULL */
 	json_t *args;       /* array of strings replacing the image's CMD, or NULL */
@@ -37,7 +37,7 @@ struct pool {
 };
 
 struct plan {
-	char *dialect; /* the family of the environment and messages of its programs: "ml", "aiplatform" (dialect.h) */
+	char *dialect; /* "ml" or "aiplatform": which service's environment variables and messages it has (dialect.h) */
 	char *project;        /* id */
 	char *project_number; /* NULL: the dialect does not use it */
 	char *job_id;
@@ -58,11 +58,11 @@ struct plan {
 	int64_t objects_since;
 	bool limits_each_trial; /* of a tuning job: its time limits apply to each trial instead of the whole job */
 	unsigned
-		failed_trial_count; /* how many failed trials fail the job; 0: see scheduler/search/tuner.h */
+		failed_trial_count; /* the number of failed trials that fails the job; 0: see search/tuner.h */
 	unsigned trial;             /* of a trial's own plan: its number, from 1; 0: not a trial */
 	char *tuning_job_id; /* of a trial with a job_id of its own: the tuning job's, which names its log; or NULL */
-	bool uses_chief; /* the first replica is called chief where the dialect leaves a choice */
-	bool never_retries; /* a lost replica or an internal error of the engine is not retried once it was RUNNING */
+	bool uses_chief; /* the first replica is called "chief" instead of "master", if the dialect allows both */
+	bool never_retries; /* once RUNNING, the job fails on a lost replica or an internal error of the engine */
 	bool mounts_gcs;     /* its replicas get Cloud Storage as files at /gcs */
 	bool restarts_whole; /* true: when a replica is lost, all restart; false: only the lost one */
 	bool preemptible; /* a lost replica counts as preempted: all restart, with more attempts than otherwise */
@@ -77,7 +77,7 @@ struct plan *plan_new(void);
 void plan_free(struct plan *plan);
 DEFINE_AUTO(plan, struct plan *, plan_free)
 
-/* A plan of its own. */
+/* Returns a deep copy, which the caller frees. */
 struct plan *plan_copy(const struct plan *plan);
 /* Sets a text or list of a plan, or of one of its pools, to a copy of @value, which may be NULL. */
 void plan_text_set(char **text, const char *value);
@@ -88,7 +88,7 @@ bool plan_tunes(const struct plan *plan);
 
 /* The number of replicas of all pools. */
 unsigned plan_replica_count(const struct plan *plan);
-/* The position of a replica among all of the job, from 0: master first, then workers, ps, evaluators. */
+/* The position of a replica in the list of all replicas of the job, from 0: master, workers, ps, evaluators. */
 unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned index);
 
 /* Whether the launcher runs in its containers (launcher.h). */

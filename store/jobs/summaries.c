@@ -162,7 +162,8 @@ static enum status summary_read(struct connection *connection, int64_t id, void 
 	return STATUS_OK;
 }
 
-/* The last line of a job's log, of the service or of its replicas. NULL: there is none among the latest. */
+/* Reads the last line in a job's log that the service wrote, or that its replicas wrote. NULL: none of its latest lines
+ * is one. */
 static enum status last_said(struct connection *connection, int64_t job, bool by_service, char **ret_text,
 			     struct error *err)
 {
@@ -177,7 +178,8 @@ static enum status last_said(struct connection *connection, int64_t job, bool by
 	return rc;
 }
 
-/* After a start of the daemon the log has the line. */
+/* Reads a job's progress. It is kept in memory; after a restart of the daemon the job's last line comes from its
+ * log. */
 static enum status progress_read(struct store *store, struct connection *connection, struct job_summary *job,
 				 struct error *err)
 {
@@ -208,7 +210,8 @@ static bool is_started(const struct job_summary *job)
 	return job->state == JOB_PREPARING || job->state == JOB_RUNNING;
 }
 
-/* The service says in a job's log what the job waits for when the wait begins, and when that changes. */
+/* Adds to the unfinished jobs what they wait for, and their progress. The reason of a wait is the service's last line
+ * in the job's log: the service writes one when the wait begins, and when the reason changes. */
 static enum status last_lines_read(struct store *store, struct summary_list *list, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
@@ -233,10 +236,11 @@ static bool any_unfinished(const struct summary_list *list)
 	return false;
 }
 
-/* The unary plus keeps SQLite from using another index than the one that has the order of the list. */
+/* The jobs of a list of all: no trials, and no deleted jobs but those of training pipelines. */
 #define LISTED "job WHERE parent IS NULL AND (deleted = 0 OR " OF_PIPELINE("1") ")"
 
-/* @page has the rows of the filter, and is of one token. */
+/* Reads the page of a list that @page_token names. @page: its members up to size are set; @filter: the filter's text,
+ * to which tokens are bound. */
 static enum status list_read(struct store *store, struct row_page *page, const char *filter,
 			     const char *page_token, struct summary_list *ret_list, struct error *err)
 {
@@ -262,6 +266,8 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 			      struct error *err)
 {
 	struct row_page page AUTO_ROW_PAGE = {
+		/* The unary plus keeps SQLite from using an index on the project: only the one on created_us has the
+		 * order of the list. */
 		.from = project ? LISTED " AND +project = :project" : LISTED,
 		.bound = { { project ? ":project" : NULL, project } },
 		.size = page_size,
@@ -271,9 +277,10 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 	return rc ? rc : list_read(store, &page, filter, page_token, ret_list, err);
 }
 
-/* ---- some jobs ---- */
+/* ---- jobs by their numbers ---- */
 
-/* @numbers: "[1,2]". */
+/* Drops from the jobs with these numbers those that are trials. @numbers: a JSON list of them, "[1,2]"; *jobs and
+ * *count: the rest. */
 static enum status trials_drop(struct store *store, const char *numbers, int64_t *jobs, size_t *count,
 			       struct error *err)
 {
@@ -290,7 +297,8 @@ static enum status trials_drop(struct store *store, const char *numbers, int64_t
 	return rc;
 }
 
-/* The unary pluses make SQLite search by the numbers of the jobs. */
+/* The jobs with the numbers in :jobs, less those that a list leaves out. The unary pluses keep SQLite from using an
+ * index on parent or deleted: it is to find the rows by id. */
 #define CHOSEN                                                                                               \
 	"job WHERE id IN (SELECT value FROM json_each(:jobs)) AND +parent IS NULL"                           \
 	" AND (+deleted = 0 OR " OF_PIPELINE("1") ")"

@@ -165,7 +165,7 @@ def test_serve_names_what_others_have_left_and_leaves_it(running, new_daemon, lo
     later = new_daemon("--offline").start()
     told = wait_until(lambda: [line for line in later.log().splitlines() if lost.name in line], 20, "it is named")
     assert len(told) == 1 and re.search(
-        rf'info    leftovers instance={lost.name} containers=1 running=0 networks=1 '
+        rf'info    orphans-found instance={lost.name} containers=1 running=0 networks=1 '
         rf'hint="trainyard clean --instance {lost.name} removes them"$', told[0])
     assert daemon.read_instance() not in later.log()
     assert len(lost.engine.leftovers(lost.name)) == 2

@@ -61,7 +61,7 @@ def test_what_no_program_can_be_given_is_refused_at_once(vertex, container):
     # Broken: the family without its error_word
     prefix = "List of found errors:\t1.Field: job_spec.worker_pool_specs[0]; Message: "
     assert answer.status == 400 and answer.error["message"].startswith(prefix), answer
-    assert "bytes are the most" in answer.error["message"], answer
+    assert "a program can be given at most" in answer.error["message"], answer
     assert answer.error["details"][0]["fieldViolations"][0]["field"] == "job_spec.worker_pool_specs[0]"
 
 

@@ -96,7 +96,7 @@ def test_it_complains_of_nothing(service):
     # Broken: the unit without AmbientCapabilities
     service.run(script("echo done"))
     # The unit may not route, which metadata by address takes (docs/getting-started.md, "As a service").
-    expected = re.compile(" (leftovers|metadata-address-missing) ")
+    expected = re.compile(" (orphans-found|metadata-address-missing) ")
     complaints = [line for line in service.log().splitlines()
                   if re.search(r" (warning|error) ", line) and not expected.search(line)]
     assert complaints == []

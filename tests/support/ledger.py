@@ -81,17 +81,17 @@ def updated(page, run):
 
 def strange(client, run):
     """Fields that an answer had and its document has not."""
-    return [f"answered, and not in the document: {field}" for field in run["clients"][client]["strange"]]
+    return [f"answered, but not in the discovery document: {field}" for field in run["clients"][client]["strange"]]
 
 
 def main():
     parser = argparse.ArgumentParser(description="Compares tests/coverage.md with a recorded run, or rewrites it.")
     parser.add_argument("--update", action="store_true", help="write tests/coverage.md")
     parser.add_argument("run", nargs="?", default=os.environ.get("TRAINYARD_COVERAGE"),
-                        help="what the tests have recorded (default: $TRAINYARD_COVERAGE)")
+                        help="the file that the tests have written (default: $TRAINYARD_COVERAGE)")
     arguments = parser.parse_args()
     if not arguments.run:
-        parser.error("no recorded run is named")
+        parser.error("name the file of a recorded run, or set TRAINYARD_COVERAGE to its path (see this program's head)")
     run = json.loads(pathlib.Path(arguments.run).read_text(encoding="utf-8"))
     before = PAGE.read_text(encoding="utf-8")
     after = updated(before, run)
@@ -100,7 +100,7 @@ def main():
         return 0
     found = [line for line in after.splitlines() if line not in before.splitlines()]
     found += [text for client in CLIENTS if client in run["clients"] for text in strange(client, run)]
-    print("\n".join(found) or "the ledger is true of this run")
+    print("\n".join(found) or "tests/coverage.md agrees with this run")
     return 1 if found else 0
 
 

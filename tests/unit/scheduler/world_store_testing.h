@@ -2,6 +2,8 @@
 #pragma once
 /* tests/unit/scheduler/world_store_testing.h: the store of world_testing.h. Each change of a row is compared with the truth before
  * it is kept. */
+#include <assert.h>
+
 #include "store/job_progress.h"
 #include "store/store.h"
 #include "tests/unit/scheduler/world_testing.h"
@@ -150,7 +152,7 @@ bool __wrap_fault_registry_has(struct fault_registry *registry, int64_t id)
 	return true;
 }
 
-/* Of one context always the same: about one in eight is hit. */
+/* Injects a fault into about one context in eight; the same context always gets the same answer. */
 bool __wrap_fault_registry_take(struct fault_registry *registry, const struct fault_context *context,
 				struct fault_order *ret_order, int64_t *ret_wait_us)
 {
@@ -162,7 +164,7 @@ bool __wrap_fault_registry_take(struct fault_registry *registry, const struct fa
 		{ 1, .kind = FAULT_STOP },
 		{ 1, .kind = FAULT_PREEMPT },
 	};
-	static const struct fault_order of_stages[] = {
+	static const struct fault_order of_stages[STAGE_NETWORK + 1] = {
 		[STAGE_QUEUED] = { 1, .kind = FAULT_STOCKOUT, .seconds_us = 5000000 },
 		[STAGE_PREPARING] = { 1, .kind = FAULT_IMAGE_PULL },
 		[STAGE_NETWORK] = { 1, .kind = FAULT_CUT_NETWORK, .seconds_us = 2000000 },
@@ -178,6 +180,7 @@ bool __wrap_fault_registry_take(struct fault_registry *registry, const struct fa
 	*ret_wait_us = INT64_MAX;
 	if (hash % 8)
 		return false;
+	assert(context->stage != STAGE_CALL && context->stage <= STAGE_NETWORK);
 	*ret_order =
 		context->stage == STAGE_RUNNING ? of_containers[hash / 8 % 6] : of_stages[context->stage];
 	return true;
