@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tests/check_words.sh: words that the product's C does not use. Prints each line that has one.
+# tests/check_words.sh: words that the product's C does not use, and functions that notes of tests name but that do not exist.
+# Prints each line that has one.
 #
 # Comments name the thread, process, file or job; at most ALLOWED lines have a pronoun for a person. Names have one word for one
 # concept: NAMES has an old word and the word to use instead. Texts in quotes are not read: they may be the emulated service's
@@ -38,6 +39,43 @@ unsee           invalidate
 untold          unreported
 verdict         outcome
 wish            upload_target or options'
+
+# A note "Broken: job_cancel() without its commit" says which mistake a test finds. Each name() in such a note is a function of
+# the product or of the tests, or one of these functions of libraries, which the product does not call.
+FOREIGN='decodeURI( fstatfs( insertAdjacentHTML( json_object_update_recursive( nghttp2_option_set_no_http_messaging( setpgid('
+
+# shellcheck disable=SC2016,SC2086  # a program of awk; a list
+{
+	export LC_ALL=C # grep is then ten times as fast
+	printf '%s\n' $FOREIGN
+	grep -rohE --include='*.[ch]' --include='*.js' --include='*.py' '[A-Za-z_][A-Za-z0-9_]*\(' api daemon deploy scheduler store
+	grep -rohE --include='*.[ch]' --include='*.py' '[A-Za-z_][A-Za-z0-9_]*\(([^)]|$)' tests
+	find tests -name '*.py' -o -name '*.[ch]' | sort | xargs awk '
+		/Broken:/ { left = 6; is_docstring = !/#.*Broken:/ }
+		!/Broken:/ && !is_docstring && !/^ *#/ { left = 0 }
+		left > 0 {
+			line = $0
+			sub(/.*Broken:/, "", line)
+			if (sub(/(\*\/|""").*/, "", line))
+				left = 0
+			while (match(line, /[A-Za-z_][A-Za-z0-9_]*\(\)/)) {
+				print substr(line, RSTART, RLENGTH), FILENAME ":" FNR
+				line = substr(line, RSTART + RLENGTH)
+			}
+			left--
+		}'
+} | awk '
+NF == 1 {
+	sub(/\(.*/, "")
+	exists[$1] = 1
+	next
+}
+!(substr($1, 1, length($1) - 2) in exists) {
+	printf "%s: a note of a test names %s, which does not exist\n", $2, $1
+	bad++
+}
+END { exit bad > 0 }'
+notes=$?
 
 # shellcheck disable=SC2016  # a program of awk
 find daemon api scheduler store -name '*.[ch]' | sort | ALLOWED=$ALLOWED NAMES=$NAMES xargs awk '
@@ -81,4 +119,5 @@ END {
 		bad++
 	}
 	exit bad > 0
-}'
+}' || exit 1
+exit $notes

@@ -18,7 +18,7 @@ HOSTS = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "ev
          "[::1%25lo]", "[::1]evil.example", "[::1", "::1", "[127.0.0.1]", ".localhost", "localhost:-1"]
 
 
-# Broken: guard_host_allowed() that always returns true; a suffix "localhost" without its dot in name_allowed(); name_take()
+# Broken: guard_host_allowed() that always returns true; a suffix "localhost" without its dot in name_allowed(); place_take()
 # that does not look at what follows.
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_rebound_name_gets_nothing(yard, host):
@@ -38,7 +38,7 @@ def test_grpc_knows_its_own_names_alone(yard, authority):
             assert code(7) in peer.ends()[stream], name
 
 
-# Broken: guards_check() without its look at target.authority.
+# Broken: request_guard_origin() without its look at target.authority.
 def test_the_host_of_an_absolute_target_counts_as_well(yard):
     with untouched(yard):
         for place in ("http://evil.example", "https://evil.example:443", "http://localhost@evil.example",
@@ -206,7 +206,7 @@ def refused(yard, method, path, body, content, **headers):
     return answer
 
 
-# Broken: row_find() without page_type_check(), seen by the status as by what had happened.
+# Broken: row_find() without request_guard_type(), seen by the status as by what had happened.
 @pytest.mark.parametrize("content", [*FORMS, *TEXTS, *REPORTS])
 def test_a_form_orders_nothing_even_without_an_origin(yard, targets, content):
     with untouched(yard):
@@ -218,7 +218,7 @@ def test_a_form_orders_nothing_even_without_an_origin(yard, targets, content):
     assert yard.get(targets["custom"]).json["state"] in ("JOB_STATE_PENDING", "JOB_STATE_QUEUED")
 
 
-# Broken: row_find() without page_type_check(); guard_type_refused() that looks at rows of PAGE_TYPES_NONE alone.
+# Broken: row_find() without request_guard_type(); guard_type_refused() that looks at rows of PAGE_TYPES_NONE alone.
 @pytest.mark.parametrize("content", [*FORMS, *REPORTS])
 def test_a_form_uploads_nothing_even_without_an_origin(yard, targets, content):
     with untouched(yard):

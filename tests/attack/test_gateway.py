@@ -247,7 +247,7 @@ class FromHere:
 
 
 # Pages in a browser of this machine and its other users: storage asks for no token here.
-# Broken: listener_start() without its peers; host_filter_start() without its own.
+# Broken: listener_start() without its peers; tls_filter_start() without its own.
 def test_nobody_but_the_job_reaches_its_gateway(tracks, attacker, victim):
     before = stored(tracks)[:2]
     doors = [FromHere(attacker, int(attacker.gateway.rpartition(":")[2])), FromHere(attacker, 443, Secure(attacker).context)]

@@ -19,7 +19,7 @@ LONG = 'for i in 1 2 3; do head -c 240000 /dev/zero | tr "\\0" $i; done'
 STUBBORN = 'trap "" TERM; echo stubborn; while :; do sleep 0.1; done'
 
 
-# Broken: line_is_known() that takes the 100 ms after the last line of an earlier stream for known.
+# Broken: is_reached() that takes the 100 ms after the last line of an earlier stream for known.
 def test_a_running_job_is_adopted_and_each_line_is_kept_once(new_daemon):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(distributed(CHATTER, CHATTER, workers=1))
@@ -39,7 +39,7 @@ def test_a_running_job_is_adopted_and_each_line_is_kept_once(new_daemon):
     assert positions == sorted(set(positions))
 
 
-# Broken: line_offer() of a part without a position, as it was, or sight_follow() that does not hand on how many were
+# Broken: line_offer() of a part without a position, as it was, or decide_following() that does not hand on how many were
 # stored: those came again.
 def test_each_part_of_a_long_line_is_kept_once(new_daemon):
     daemon = new_daemon("--offline").start()
@@ -56,7 +56,7 @@ def test_each_part_of_a_long_line_is_kept_once(new_daemon):
     assert is_whole  # nobody wants to read both
 
 
-# Broken: fold_exit() that takes no exit code from the first listing.
+# Broken: observe_exit() that takes no exit code from the first listing.
 def test_a_job_that_ends_while_the_daemon_is_dead_is_judged_at_the_next_start(new_daemon):
     daemon = new_daemon("--offline").start()
     good, bad = (daemon.create(script(f"{UNTIL_RELEASED}; {end}")) for end in ("echo good", "echo bad >&2; exit 4"))
@@ -87,7 +87,7 @@ def test_a_program_that_ends_as_if_it_was_killed_while_the_daemon_is_dead_has_it
     assert all(daemon.containers(job_id) == [] for job_id in jobs.values())
 
 
-# Broken: scheduler_add() that leaves out jobs that are PREPARING.
+# Broken: jobs_load() that leaves out jobs that are PREPARING.
 @pytest.mark.parametrize("pause_ms", [long(0), long(30), 80, long(150), 250, long(400)])
 def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
     daemon = new_daemon("--offline").start()
@@ -105,7 +105,7 @@ def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
     assert daemon.containers(job_id) == []
 
 
-# Broken: fold_listed() that takes the removal of all in the first listing for asked, and remove_strays() that removes none.
+# Broken: fold_listed() that takes the removal of all in the first listing for asked, and remove_orphans() that removes none.
 @pytest.mark.parametrize("pause_ms", [long(0), long(40), 120, long(250)])
 def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
@@ -121,7 +121,7 @@ def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
     daemon.engine.check_nothing_left(daemon.read_instance())
 
 
-# Broken: scheduler_add() that leaves out jobs that are CANCELLING.
+# Broken: jobs_load() that leaves out jobs that are CANCELLING.
 def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     job_id = daemon.create(script(STUBBORN))

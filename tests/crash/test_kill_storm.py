@@ -10,12 +10,12 @@ Broken: job_cancel() that answers, and stores 3 ms later -> a job that was cance
 Broken: job_set_labels() likewise -> the labels of before
 Broken: drafts_store() of api/logging/entry_write.c without its last log_flush() -> an entry that was answered is nowhere
 Broken: log_batch_write() that commits the positions of lines before the lines -> a line is missing
-Broken: line_is_known() with < for <= -> the last line before a kill comes again
+Broken: is_reached() that takes a line of exactly reach->time_ns for a new one -> the last line before a kill comes again
 Broken: items_write() of store/logs/log_batch.c that does not store how far the outbox was read -> the service's lines come again
-Broken: step_judge() that leads a job that ended unseen from PREPARING to its end -> "Job is running." is missing
-Broken: running_declare() that says so twice; step_explain() that does not say why a job failed; step_close() without what
+Broken: decide_outcome() that leads a job that ended unseen from PREPARING to its end -> "Job is running." is missing
+Broken: decide_running() that says so twice; decide_explanation() that does not say why a job failed; decide_close() without what
         it says of cancelled jobs, or of trials that were cancelled -> not the story of such an end
-Broken: told_share() of trials that forgets at a restart; job_succeed() of tuning jobs that says nothing, as they were
+Broken: reported_share() of trials that forgets at a restart; job_succeed() of tuning jobs that says nothing, as they were
 Broken: upload_finish_run() that gives objects without bytes a size of 1
 Broken: remove_send() of scheduler/engine/docker_replica.c that only looks, or without "v=1"; the removal of networks that
         only looks -> leftovers in the engine

@@ -56,7 +56,7 @@ def test_uploads_that_were_cut_off(storage):
 
 
 def test_a_session_stays_until_it_is_too_old(storage):
-    """Broken: sessions_expire() left out of objects_recover(): its bytes stayed until the next session was begun."""
+    """Broken: objects_expire() left out of objects_recover(): its bytes stayed until the next session was begun."""
     data = pattern("session", MIB)
     session = storage.session("resumed")
     assert storage.send(session, data[:512 * KIB], f"bytes 0-{512 * KIB - 1}/{MIB}").status == 308
@@ -117,7 +117,7 @@ def test_every_place_of_small_files(storage, place):
 
 @needs_fuse
 def test_files_that_are_written_at_gcs_and_their_mount(storage):
-    """Both killed while a program writes. Broken: gcs_place_sweep() left out of gcs_host_open(): the dead mount stayed
+    """Both killed while a program writes. Broken: gcs_mountpoint_sweep() left out of gcs_host_open(): the dead mount stayed
     until the next job wanted /gcs."""
     assert storage.put("kept", b"kept").status == 200
     bucket, before = Bucket(storage.daemon, "written"), set(os.listdir(storage.daemon.state_dir))

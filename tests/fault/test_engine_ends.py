@@ -4,7 +4,7 @@
     pytest tests/fault/test_engine_ends.py --cycles 10     # each end ten times; 2 and more: also without live-restore, and by a stop
 
 Broken: the second bridge of docker_network.c left out: a job failed, for an engine that was killed while it made a
-network; line_is_known() that knows no line by its time: lines twice; followers_reconnect() that goes on at the end of time:
+network; is_reached() that knows no line by its time: lines twice; followers_reconnect() that goes on at the end of time:
 lines lost."""
 import pytest
 
@@ -105,7 +105,7 @@ def release_again(daemon, job_id):
 
 @pytest.mark.each_cycle
 def test_lines_that_a_dead_engine_may_have_cost_are_told(new_daemon, up):
-    """The program ends while its dockerd is dead: what it printed then is nowhere. Broken: fold_exit() that does not tell."""
+    """The program ends while its dockerd is dead: what it printed then is nowhere. Broken: observe_exit() that does not tell."""
     engine = up
     daemon = new_daemon("--offline", engine=engine).start()
     job_id = daemon.create(script("echo begin; until [ -e /released ]; do sleep 0.05; done; echo end"))

@@ -73,7 +73,7 @@ def test_events_that_are_cut_lose_no_exit(daemon, proxy):
     check_counted(daemon.lines(job_id))
 
 
-# Broken: tell_engine_down() that says nothing.
+# Broken: report_engine_loss() that says nothing.
 def test_a_socket_that_goes_is_told_and_jobs_go_on_when_it_comes(daemon, proxy):
     running = daemon.create(script(SAY))
     daemon.wait_lines(running)

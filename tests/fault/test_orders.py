@@ -38,7 +38,7 @@ def is_tried_again(daemon, job):
     return daemon.query_state(f"SELECT 1 FROM job WHERE job_id = '{job}' AND attempt > 1")
 
 
-# Broken: fold_exit() that takes the engine's exit code again (as it was): "status of 15(SIGTERM)" three times.
+# Broken: observe_exit() that takes the engine's exit code again (as it was): "status of 15(SIGTERM)" three times.
 @pytest.mark.parametrize("rule, state, words", [
     ({"fault": "exit", "exitCode": 42}, "FAILED", "status of 42."), ({"fault": "exit", "exitCode": 0}, "SUCCEEDED", ""),
     long({"fault": "oom"}, "FAILED", "ran out-of-memory"), ({"fault": "crash", "attempt": 1}, "CANCELLED", "")],

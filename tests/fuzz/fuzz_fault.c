@@ -23,9 +23,9 @@ static void expect(bool holds)
 		abort();
 }
 
-static void scenes_try(const struct fault_rule *rule)
+static void contexts_try(const struct fault_rule *rule)
 {
-	static const struct fault_context scenes[] = {
+	static const struct fault_context contexts[] = {
 		{ .stage = STAGE_QUEUED, .project = "p", .job_names = { "j" }, .key.attempt = 1 },
 		{ .stage = STAGE_PREPARING, .project = "p", .job_names = { "j", NULL, "k" }, .trial = 2 },
 		{ .stage = STAGE_RUNNING,
@@ -40,15 +40,15 @@ static void scenes_try(const struct fault_rule *rule)
 		  .creates_job = true },
 	};
 
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
 		bool drawn;
 
-		if (!fault_fits(rule, &scenes[i]))
+		if (!fault_fits(rule, &contexts[i]))
 			continue;
-		expect(fault_wait_us(rule, &scenes[i], true) >= 0);
-		expect(fault_wait_us(rule, &scenes[i], false) >= -1);
-		drawn = fault_drawn(rule, &scenes[i], 1, 1);
-		expect(fault_drawn(rule, &scenes[i], 1, 1) == drawn);
+		expect(fault_wait_us(rule, &contexts[i], true) >= 0);
+		expect(fault_wait_us(rule, &contexts[i], false) >= -1);
+		drawn = fault_drawn(rule, &contexts[i], 1, 1);
+		expect(fault_drawn(rule, &contexts[i], 1, 1) == drawn);
 	}
 }
 
@@ -59,7 +59,7 @@ static void rule_check(const struct fault_rule *rule)
 	expect(rule->probability >= 0 && rule->probability <= 1);
 	expect(rule->after_us >= 0 && rule->seconds_us >= 0);
 	expect(rule->exit_code >= 0 && rule->exit_code <= 255);
-	scenes_try(rule);
+	contexts_try(rule);
 }
 
 static void message_try(const char *data, size_t size)

@@ -159,7 +159,7 @@ def test_a_job_that_ran_is_tried_again(running):
 
 
 def test_serve_names_what_others_have_left_and_leaves_it(running, new_daemon, lost):
-    """Broken: instance_lock_seen() left out of others_tell(): the one whose daemon runs was named too."""
+    """Broken: instance_lock_seen() left out of others_report(): the one whose daemon runs was named too."""
     daemon, _ = running
     lost.add(0)
     later = new_daemon("--offline").start()
@@ -233,7 +233,7 @@ def waiting_bytes(pipe):
 
 
 def test_many_things_and_an_interruption(lost, request):
-    """What was not removed by the first is by the second. Broken: thing_tell() without fflush(): the first told nothing."""
+    """What was not removed by the first is by the second. Broken: thing_report() without fflush(): the first told nothing."""
     count = 30 * request.config.getoption("--cycles")
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         list(pool.map(lost.add, range(count)))

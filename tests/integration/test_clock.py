@@ -150,7 +150,7 @@ def test_an_upload_that_waited_a_week_is_over(yard):
     assert yard.request("PUT", paths[1], b"x").status in (404, 410)
 
 
-# Broken: fault_wait_us() that does not look at after_us; running_us() that counts from when a replica was first seen;
+# Broken: fault_wait_us() that does not look at after_us; running_us that counts from when a replica was first seen;
 # made_us_read() that returns 0: of the second attempt.
 @pytest.mark.parametrize("attempt", [1, long(2)])
 def test_a_fault_after_an_hour(yard, attempt):

@@ -7,7 +7,7 @@ from support.engine import PrivateEngine, ensure_test_images
 from support.wait import wait_until
 
 
-# Broken: tell_engine_down() that says nothing.
+# Broken: report_engine_loss() that says nothing.
 @pytest.mark.long
 def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daemon):
     engine = PrivateEngine()
@@ -38,7 +38,7 @@ def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daem
 @pytest.mark.long
 def test_a_running_job_outlives_the_engines_crash(new_daemon):
     """With live-restore containers go on while the engine is away; their lines all arrive, once.
-    Broken: line_is_known() that knows no line by its time; followers_reconnect() that goes on at the end of time."""
+    Broken: is_reached() that knows no line by its time; followers_reconnect() that goes on at the end of time."""
     engine = PrivateEngine()
     engine.configure(**{"live-restore": True})
     engine.start()
@@ -62,7 +62,7 @@ def test_a_running_job_outlives_the_engines_crash(new_daemon):
         engine.delete()
 
 
-# Broken: exit_judge() that takes each kill for the program's own end.
+# Broken: exit_classify() that takes each kill for the program's own end.
 @pytest.mark.long
 def test_an_engine_that_stops_takes_its_jobs_with_it_but_not_the_daemon(new_daemon, own_engine):
     daemon = new_daemon("--offline", engine=own_engine).start()

@@ -102,7 +102,7 @@ def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
     ({"DOCKER_HOST": "tcp://127.0.0.1:1"}, "Connection refused: no engine listens there"),
     ({"DOCKER_HOST": "", "DOCKER_CONTEXT": "none"}, "Docker's context none cannot be read")])
 def test_an_engine_that_cannot_be_reached_is_told(far, variables, said):
-    """Broken: credentials_load() that takes any certificate; far_receive() that notes no alert."""
+    """Broken: files_load() that takes any certificate; break_report() that notes no alert."""
     assert said in run("clean", "--list", code=1, **{**far.variables, **variables})
 
 

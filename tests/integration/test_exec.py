@@ -128,7 +128,7 @@ def test_wrong_usage_starts_nothing(engine, place):
 
 
 def test_a_daemon_with_a_token_says_where_grpc_is(engine, place, tmp_path):
-    """Broken: grpc_endpoint_set() without the token: a stranger is not told the port, and the variable was missing."""
+    """Broken: environment_set() without the token: a stranger is not told the port, and the variable was missing."""
     (tmp_path / "token").write_text("secret-of-this-daemon\n")
     (tmp_path / "token").chmod(0o600)
     done = executed(engine, place, "sh", "-c", "echo $TRAINYARD_GRPC_ENDPOINT $CLOUDSDK_AUTH_ACCESS_TOKEN_FILE",
@@ -177,7 +177,7 @@ def test_a_directory_that_is_named_stays(engine, place, tmp_path):
 
 
 def test_signals_reach_the_command(engine, place):
-    """Broken: signal_pass() without its kill()."""
+    """Broken: signal_take() without its kill()."""
     process, _ = started(engine, place, sys.executable, "-c", SUBMIT + "import signal\nsignal.sigwait([signal.SIGALRM])")
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 143
@@ -273,7 +273,7 @@ def test_an_early_end_leaves_nothing(engine, place, how):
 
 def test_an_engine_that_is_not_there_is_told_where_it_matters(engine, place):
     """Broken: quiet_clean() that ends where the engine does not answer: the directory stayed; rest_clean() without
-    EXIT_FAILED; is_without_jobs() left out: the first one failed."""
+    EXIT_FAILED; state_dir_had_jobs() that is always true: the first one failed."""
     def run(*words, code):
         done = subprocess.run(command(*words), capture_output=True, text=True, timeout=60,
                               env={**environment(engine, place), "DOCKER_HOST": f"unix://{place}.sock"})

@@ -55,7 +55,7 @@ def test_a_kill_from_outside_is_told_with_its_signal(yard):
     assert job["errorMessage"].startswith("The replica master 0 exited with a non-zero status of 9(SIGKILL)"), job
 
 
-# Broken: exit_judge() that goes by the status alone: the job was lost, and run four times.
+# Broken: exit_classify() that goes by the status alone: the job was lost, and run four times.
 @pytest.mark.parametrize("text,status", [("exit 143", 143), *starmap(long, [("kill $$", 143), ("exit 137", 137),
     ("sh -c 'kill $$'; exit $?", 143), ("exit 255", 255), ("exit 130", 130), ("exit 129", 129)])])
 def test_a_status_of_a_signal_that_was_not_sent_from_outside_is_the_programs_own(yard, text, status):
@@ -72,7 +72,7 @@ def test_a_worker_that_ends_with_the_status_of_a_signal_fails_the_job(yard):
     assert not [text for _, text in yard.service_lines(job_id) if "was lost" in text]
 
 
-# Broken: replica_signalled() that notes nothing: the job failed.
+# Broken: signal_note() that notes nothing: the job failed.
 @pytest.mark.long
 def test_a_stop_from_outside_is_a_loss(yard):
     job_id = yard.create(script('echo run; trap "exit 143" TERM; ' + UNTIL_RELEASED))

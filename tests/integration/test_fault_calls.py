@@ -206,7 +206,7 @@ def test_who_gives_up_leaves_no_connection_behind(front, way):
     wait_until(lambda: sockets(front) <= before, 30, "the connections are closed")
 
 
-# Broken: due_await() that does not ask fault_book_has().
+# Broken: due_await() that does not ask fault_registry_has().
 def test_a_rule_that_is_taken_back_keeps_nobody_waiting(front):
     number = order(front, "timeout", method="aiplatform.*.customJobs.get", seconds=3600)
     answers = []
@@ -218,7 +218,7 @@ def test_a_rule_that_is_taken_back_keeps_nobody_waiting(front):
     assert answers and answers[0].status == 404
 
 
-# Broken: door_end() that does nothing: the end takes the hour.
+# Broken: inner_endpoint_end() that does nothing: the end takes the hour.
 def test_the_daemon_ends_before_an_answer_that_is_late(tmp_path):
     daemon = Daemon(tmp_path, NO_ENGINE, "--offline", "--grpc", "127.0.0.1:0").start()
     number = order(daemon, "timeout", method="aiplatform.*.customJobs.get", seconds=3600)

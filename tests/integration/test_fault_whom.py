@@ -36,7 +36,7 @@ def told(yard, job_id):
             for _, text in yard.service_lines(job_id) if text.startswith("Fault rule ")]
 
 
-# Broken: fault_fits() that asks for no trial; scene_of() that says none.
+# Broken: fault_fits() that asks for no trial; context_of() that says none.
 @pytest.mark.long
 def test_one_trial_of_a_tuning_job_is_hit(yard):
     job_id = yard.new_id()
@@ -60,7 +60,7 @@ def task_lines(yard, job_id):
     return found
 
 
-# Broken: the same; owner_display_name() that knows none; scene_of() without plan_log_job_id(), or without display_name.
+# Broken: the same; owner_display_name() that knows none; context_of() without plan_log_job_id(), or without display_name.
 @pytest.mark.long
 def test_trials_of_vertex_ai_are_hit_by_each_of_their_names(yard):
     vertex = Vertex(yard, collection="hyperparameterTuningJobs")
@@ -76,7 +76,7 @@ def test_trials_of_vertex_ai_are_hit_by_each_of_their_names(yard):
                                         "3": [f"Fault rule {third}"]}
 
 
-# Broken: fault_fits() that asks for no attempt; scene_of() whose attempt is always 1.
+# Broken: fault_fits() that asks for no attempt; context_of() whose attempt is always 1.
 @pytest.mark.long
 def test_one_attempt_of_a_job_is_hit(yard):
     """The third is that of a job whose image is gone by then."""

@@ -63,7 +63,7 @@ def test_a_preempted_worker_begins_anew_under_its_name(yard):
     assert found["hits"] == "1" and found["lastHitTime"] >= found["createTime"]
 
 
-# Broken: replica_strike() that gives no grace to what is stopped.
+# Broken: decide_kill() that gives no grace to what is stopped.
 @pytest.mark.long
 def test_a_stopped_master_alone_is_tried_again_as_a_whole(yard):
     job_id = yard.new_id()
@@ -125,7 +125,7 @@ def test_a_stockout_holds_a_job_back_for_its_time(yard):
     assert time.monotonic() - started >= 5
 
 
-# Broken: queued_strike() that does nothing.
+# Broken: queued_apply() that does nothing.
 def test_a_stockout_for_good_fails_a_custom_job_in_the_services_words(yard):
     jobs = CustomJobs(yard)
     answer = yard.post(FAULTS, {"fault": "stockout", "job": "te?t"})
@@ -148,7 +148,7 @@ def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
         def says(words, worker=0):
             wait_until(lambda: words in " ".join(daemon.lines(job_id, f"worker-replica-{worker}")), 60, words)
         says("up", worker=1)
-        # Broken: network_strike() asks for nothing.
+        # Broken: decide_link() asks for nothing.
         says("up down")
         hit, = daemon.get(f"/_trainyard/v1/jobs/{job_id}:timeline").json["faults"]
         assert (hit["rule"], hit["fault"], hit["replica"], hit["attempt"], hit["lasts"]) == (str(number), "cutNetwork", "worker-replica-0", 1, True)
@@ -245,7 +245,7 @@ def test_a_slow_network_is_slow_both_ways_until_its_time_is_over(new_daemon):
         assert not [text for _, text in daemon.service_lines(job_id) if "cannot be slowed" in text]
 
 
-# Broken: image_strike() that does nothing.
+# Broken: image_apply() that does nothing.
 def test_an_image_that_is_ordered_away_fails_the_job(yard):
     job_id = yard.new_id()
     number = order(yard, "imagePull", job=job_id)
@@ -347,7 +347,7 @@ def test_luck_is_the_same_each_time(new_daemon):
     assert first != draws("--seed", "8")
 
 
-# Broken: fault_book_remove() that leaves the rule in the store.
+# Broken: fault_registry_remove() that leaves the rule in the store.
 def test_rules_are_listed_and_taken_back(yard):
     first = order(yard, "preempt", job="no-such-job", role="ps")
     second = order(yard, "oom", job="no-such-job")

@@ -210,7 +210,7 @@ def client_hello(host):
     return b"\x16\3\1" + vector(2, b"\1" + vector(3, body))
 
 
-# Broken: host_filter_start() without on_tried().
+# Broken: tls_filter_start() without on_tried().
 def test_without_egress_the_cloud_is_out_of_reach_and_who_tries_is_told_of(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--egress", "none").start()
     call = f"echo {base64.b64encode(client_hello('ml.googleapis.com')).decode()} | base64 -d | nc -w 5 ml.googleapis.com 443"
@@ -231,7 +231,7 @@ def test_without_egress_the_cloud_is_out_of_reach_and_who_tries_is_told_of(new_d
     assert [d["code"] for d in report["differences"] if d["code"] in ("cloud-tried", "cut-off")] == ["cut-off", "cloud-tried"]
 
 
-# Broken: gateway_environment() without storage_names.
+# Broken: hosts_append() without the names of storage.
 @pytest.mark.skipif(os.geteuid() != 0, reason="port 80 takes root")
 def test_plain_calls_of_storage_by_its_own_name_arrive_here(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--egress", "none").start()
@@ -267,7 +267,7 @@ def test_storage_may_be_another_emulator_on_this_machine(new_daemon):
         server.server_close()
 
 
-# Broken: mounts_make() that lets programs write to it; surroundings_differ() that does not tell of it.
+# Broken: mounts_make() that lets programs write to it; option_deviations_add() that does not tell of it.
 def test_the_developers_credentials_are_given_where_that_is_wished(new_daemon, tmp_path):
     credentials = tmp_path / "adc.json"
     credentials.write_text('{"type": "authorized_user"}')

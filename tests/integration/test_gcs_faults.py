@@ -77,7 +77,7 @@ def test_reading_asks_the_daemon_while_there_are_rules(daemon, bucket):
     daemon.start()
     assert (bucket / "kept").read_bytes() == b"kept"
     assert hits(daemon, number) == 2
-    # Broken: fault_book_clear() that tells nobody (as it was).
+    # Broken: fault_registry_clear() that tells nobody (as it was).
     assert daemon.request("DELETE", f"{FAULTS}/{number}").status == 200
     assert not asked.exists()
     order(daemon, "httpStatus", method="storage.objects.get", httpStatus=503)

@@ -200,7 +200,7 @@ def test_tls_is_for_this_machines_own_names_only(front, port):
                     assert secure.selected_alpn_protocol() == "h2"
 
 
-# Broken: connection_is_rest() that says no.
+# Broken: stream_socket_is_rest() that says no.
 @pytest.mark.parametrize("protocols", [None, ["http/1.1"], ["h2", "http/1.1"]])
 def test_rest_is_at_the_same_port_by_tls(front, port, protocols):
     """Google has both at one host, and its libraries change from one to the other."""
@@ -237,7 +237,7 @@ def test_a_host_name_may_be_added_and_the_others_are_told(tmp_path):
             assert code(5) in peer.ends()[stream]
 
 
-# Broken: connection_is_rest() that waits for more of what is whole; or that takes a cut hello for REST's.
+# Broken: stream_socket_is_rest() that waits for more of what is whole; or that takes a cut hello for REST's.
 def test_hellos_in_pieces_are_waited_for(front, port):
     context = ssl.create_default_context(cafile=front.state_dir / "local-ca/bundle.crt")
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()

@@ -315,7 +315,7 @@ def test_files_that_may_not_grow_are_told(tmp_path):
 # ---- the engine ----
 
 def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
-    """Broken: ready_tell() without docker_reach(); health_get() that does not look at the reason."""
+    """Broken: ready_report() without docker_reach(); health_get() that does not look at the reason."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), "--log-level", "error").start()
     try:
         health = daemon.get("/healthz")
@@ -329,7 +329,7 @@ def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
 
 
 def test_a_log_in_json_stays_one(tmp_path):
-    """Broken: silence_tell() that does not ask for the format."""
+    """Broken: silence_report() that does not ask for the format."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), "--log-format", "json").start()
     daemon.stop()
     events = [json.loads(line) for line in daemon.log().splitlines()]

@@ -46,7 +46,8 @@ def metrics(daemon):
 
 
 def test_metrics_tell_what_was_done(yard):
-    """Broken: ledger_add() left out of exchange_end(); JOB_COUNTS without its join; tally_add() left out of sink_write()."""
+    """Broken: ledger_add() left out of exchange_end(); JOB_QUEUED_COUNT without its condition; tally_add() left out of
+    blob_writer_write()."""
     before = metrics(yard)
     job_id = yard.create(script("echo one; echo two"))
     name = Vertex(yard).create(custom_job("exit 0", name="counted"))["name"]
@@ -91,7 +92,7 @@ def test_metrics_tell_of_the_queue(narrow_yard):
 
 
 def test_a_daemon_is_ready_once_its_engine_is(new_daemon):
-    """Broken: a ready_get() that is always 200; engine_ready that stays when the engine goes."""
+    """Broken: a ready_get() that is always 200; any_is_ready() that stays true when the engine goes."""
     engine = PrivateEngine()
     daemon = new_daemon("--offline", engine=engine).start()
     try:

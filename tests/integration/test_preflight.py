@@ -51,7 +51,7 @@ def job(image, command=None, **more):
     return {"region": "us-central1", "scaleTier": "CUSTOM", "masterType": "n1-standard-4", "masterConfig": config, **more}
 
 
-# Broken: facts_tell() that compares the system alone: arm64 ran in the plan and failed in the cloud.
+# Broken: facts_report() that compares the system alone: arm64 ran in the plan and failed in the cloud.
 def test_an_image_for_another_machine_is_told(yard, images, engine):
     arm = {("image-platform", "REFUSED_BY_CLOUD",
             f"The image {ARM} is for linux/arm64, and the cloud runs images for linux/amd64: build it with --platform linux/amd64.")}

@@ -194,7 +194,7 @@ def test_a_plan_tells_what_keeps_the_job_waiting(new_daemon):
     wait_until(lambda: plan_of(yard, script("true"))["start"] == {"now": True}, what="room again")
 
 
-# Broken: visit() without wait_tell(): no line. report_make() without start_add(): no "start".
+# Broken: visit() without wait_report(): no line. report_make() without start_add(): no "start".
 @pytest.mark.long
 def test_a_queued_job_says_what_it_waits_for(new_daemon):
     yard = new_daemon("--offline", "--max-containers", "1").start()

@@ -154,7 +154,7 @@ def test_a_search_reports_its_trials_by_their_jobs(tuning):
         # Broken: head_make() that does not look at the job's parent: the list, and so the console, has no such job.
         assert "console" in report and "console" not in run
         flag, = tuning.yard.lines(trial["customJob"].rpartition("/")[2], "workerpool0-0")
-        # Broken: command_line_add() without the arguments
+        # Broken: pool_add() without the arguments
         assert run["commandLines"] == trial["commandLines"] == {
             "workerpool0": f"docker run --entrypoint sh trainyard-test:1 -c 'echo \"$0\"' '{flag}'"}
 

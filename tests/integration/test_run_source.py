@@ -169,7 +169,7 @@ def test_a_bad_pattern_of_dockerignore_is_told(yard, engine, tmp_path, monkeypat
     assert f"{tmp_path}/.dockerignore: " in verb(yard, "run", "--image-build", str(tmp_path), code=2)
 
 
-# Broken: failure_tell() without the builder's last lines: "The command … returned a non-zero code" alone says nothing.
+# Broken: failure_report() without the builder's last lines: "The command … returned a non-zero code" alone says nothing.
 def test_a_build_that_fails_says_why(yard, engine, tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", engine.host)
     package(tmp_path, {"Dockerfile": f"FROM {IMAGE}\nRUN echo the reason; exit 7\n"})

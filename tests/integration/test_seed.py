@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_ids(new_daemon):
         new_daemon("--seed", seed, "--clock", "steppable@2026-01-01T00:00:00Z", engine=NO_ENGINE)
         for seed in ("7", "7", "8", "0")])
     assert len(first) >= 8 and len(set(first)) == len(first), first
-    # Broken: chance_seed() is not called; trials' jobs with CHANCE_RESOURCE (as it was), whenever the scheduler draws.
+    # Broken: seeded_random_start() is not called; trials' jobs with RANDOM_RESOURCE (as it was), whenever the scheduler draws.
     assert first == second
     assert not set(first) & set(other) and not set(first) & set(chance)
 

@@ -62,7 +62,7 @@ def metrics_at(own):
 @pytest.mark.parametrize("killed", [False, long(True)], ids=["", "killed"])
 def test_metrics_are_fetched_while_a_trial_runs_and_at_its_end(there, engine, killed):
     """Also by a daemon that takes the trial over.
-    Broken: fetched() that sets no timer; exit_tell(), or for the other one exited_add(), without reports_finish()."""
+    Broken: fetched() that sets no timer; exit_report(), or for the other one exited_add(), without reports_finish()."""
     daemon, own = there
     daemon.start()
     job = daemon.create(tuning_input(SCORES, maxTrials=1))

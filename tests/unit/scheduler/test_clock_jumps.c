@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine's wall clock is set to another day while jobs wait and run.
- * Broken: job_deadline_us() reckoned at each look: the jump forward cancels the job, and after the one back it runs on.
+ * Broken: job_run_deadline_us() reckoned at each look: the jump forward cancels the job, and after the one back it runs on.
  * Broken: times of JOB_ADVANCE without max(): a job's end lies before its start.
  * Broken: log times not raised to the last (store/logs/log_batch.c): the lines are read in another order. */
 #include "tests/unit/scheduler/scheduler_testing.h"
@@ -184,7 +184,7 @@ static void what_ended_in_time_did_though_the_clock_was_put_back_since(void **st
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: on_listing() that leaves clock_set_in_loss: the worker's own kill is taken for the engine's, which was there. */
+/* Broken: on_up() that leaves clock_set_in_loss: the worker's own kill is taken for the engine's, which was there. */
 static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 {
 	struct bench *bench = *state;

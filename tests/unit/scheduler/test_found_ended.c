@@ -70,7 +70,7 @@ static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: tell_missing_lines() that does not ask for a witness. */
+/* Broken: report_missing_lines() that does not ask for a witness. */
 static void an_engine_that_was_out_of_reach_alone_has_lost_no_lines(void **state)
 {
 	struct bench *bench = *state;

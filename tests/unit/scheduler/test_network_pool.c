@@ -323,7 +323,7 @@ static void addresses_that_nobody_uses_are_given_back(void **state)
 	all_is_gone(bench, id);
 }
 
-/* Broken: network_grant() that lets in without an answer: PREPARING, and it stays so. */
+/* Broken: network_find() that lets in without an answer: PREPARING, and it stays so. */
 static void a_job_stays_queued_until_there_is_a_block_for_its_network(void **state)
 {
 	struct bench *bench = *state;

@@ -139,7 +139,7 @@ static void a_job_of_all_pools_is_a_plan_of_all_roles(void **state)
 			    "jobSpec.workerPoolSpecs[2].containerSpec.imageUri");
 }
 
-/* Broken: names_log_place() without the values of variables; tell_log_places() for containers alone */
+/* Broken: names_log_place() without the values of variables; report_log_places() for containers alone */
 static void a_log_that_only_the_service_reads_is_told(void **state)
 {
 	AUTO(plan)

@@ -149,7 +149,7 @@ static void the_claim_of_a_daemon_that_has_ended_is_removed(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED + 1), 1);
 }
 
-/* Broken: contest_of() without runs_elsewhere(): the GPU of a killed daemon's job was given to another one. */
+/* Broken: contest_of() without claim_runs_elsewhere(): the GPU of a killed daemon's job was given to another one. */
 static void a_gpu_of_a_running_container_is_refused_whatever_its_daemon_does(void **state)
 {
 	static const struct {

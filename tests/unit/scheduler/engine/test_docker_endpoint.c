@@ -329,7 +329,7 @@ static void bytes_are_carried_both_ways_and_so_is_one_side_s_end(void **state)
 	close(listener);
 }
 
-/* Broken: carrier_wait() that asks for no POLLHUP: the engine's side stays open for good. */
+/* Broken: carry_wait() that asks for no POLLHUP: the engine's side stays open for good. */
 static void a_side_that_is_closed_closes_the_other(void **state)
 {
 	uint16_t port;

@@ -132,7 +132,7 @@ static void a_time_after_a_second_start_outlives_the_daemon(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 1 exited with a non-zero status of 5.");
 }
 
-/* Broken: hit_resume() that gives ends_us no time; hit_append() that halves it. */
+/* Broken: injection_resume() that gives ends_us no time; injection_append() that halves it. */
 static void a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
@@ -174,7 +174,7 @@ static void an_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_orde
 	job_check(bench, id, JOB_FAILED, "The replica master 0 exited with a non-zero status of 9.");
 }
 
-/* The master has ended by the time at which the rule falls due. Broken: faults_step() that does not ask whether the job is
+/* The master has ended by the time at which the rule falls due. Broken: faults_look() that does not ask whether the job is
  * decided: the worker's end was told and counted, and the job SUCCEEDED. */
 static void a_job_that_is_decided_gets_no_injection(void **state)
 {
@@ -289,7 +289,7 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* at the job's end: the worker */
 }
 
-/* Broken: hit_lasts() that asks for no rule; fault_registry_clear() that tells nobody. */
+/* Broken: injection_lasts() that asks for no rule; fault_registry_clear() that tells nobody. */
 static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
@@ -304,7 +304,7 @@ static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
 }
 
-/* Broken: hit_lasts() that asks for no rule; fault_registry_remove() that tells nobody. */
+/* Broken: injection_lasts() that asks for no rule; fault_registry_remove() that tells nobody. */
 static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
@@ -376,7 +376,7 @@ static void a_network_is_slowed_again_when_refused_and_after_a_restart(void **st
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_SLOW, 4);
-	/* Broken: hit_insert() binds 0 as bytes_per_s; on_throttle_failed() does not set link_again. */
+	/* Broken: injection_insert() binds 0 as bytes_per_s; on_throttle_failed() begins no new epoch of orders. */
 	assert_int_equal(fake_engine_speed(bench->fake), 64000);
 	job_end(bench, id);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 0);
@@ -455,7 +455,7 @@ static void a_line_is_marked_before_it_is_stored(void **state)
 	assert_int_equal(marks_there, 1);
 }
 
-/* One to slow it has failed before. Broken: network_strike() that counts it with those to make it fast. */
+/* One to slow it has failed before. Broken: decide_link() that counts it with those to make it fast. */
 static void tries_to_slow_are_none_to_make_fast(void **state)
 {
 	struct bench *bench = *state;

@@ -244,7 +244,7 @@ static void a_line_may_say_its_time_and_its_id(void **state)
 		{ "{\"timestamp\":{\"seconds\":9223372036854775807,\"nanos\":1},\"message\":\"m\"}", NOW,
 		  "{\"timestamp\":{\"seconds\":9.223372036854776e+18,\"nanos\":1},\"message\":\"m\"}" },
 		{ "{\"timeNanos\":5,\"message\":\"m\"}", 5, "m" },
-		/* Broken: time_of() without INT64_MIN. */
+		/* Broken: time_of_text() without INT64_MIN. */
 		{ "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}", NOW,
 		  "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}" },
 		{ "{\"time\":5,\"message\":\"m\"}", NOW, "{\"time\":5,\"message\":\"m\"}" },
