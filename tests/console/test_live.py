@@ -59,6 +59,15 @@ def test_the_table_follows_the_stream_of_changes(browser, new_daemon):
     browser.until_says("3 jobs", "[role=status].soft")
 
 
+# Broken: lines() that decodes each part on its own; that leaves out what follows the last end of a line.
+def test_an_answer_of_lines_is_whole_however_it_comes(browser, yard):
+    texts = ["é" * length for length in (0, 1, 32_767, 32_768, 65_537, 100_000)]  # whose bytes lie across the parts that are taken apart
+    opened(browser, yard)
+    read = browser.value("(async () => { const texts = %s; window.fetch = async () => new Response(texts.map((text) => JSON.stringify({text})).join('\\n')); const found = []; "
+                         "for await (const batch of (await import('/_trainyard/console/stream.js')).lines('/texts')) found.push(...batch); return found.map(({text}) => text); })()" % json.dumps(texts))
+    assert read == texts
+
+
 # Broken: #take() that leaves progress; reason() without its last line; a row that is drawn only when its job changes.
 def test_the_last_line_of_a_running_job_is_in_its_row(browser, yard):
     job = yard.create(script("echo one; until [ -e /two ]; do sleep 0.05; done; printf '\\033[32m%s\\033[0m\\r\\n' '" + HOSTILE.replace("'", "\"") + "'; " + UNTIL_RELEASED))

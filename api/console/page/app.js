@@ -11,7 +11,7 @@ import {queuePage} from "./queue.js";
 import {requestsPage} from "./requests.js";
 import {signInPage} from "./signin.js";
 import {storagePage} from "./storage.js";
-import {every} from "./stream.js";
+import {every, letIn} from "./stream.js";
 
 const TOP = "/_trainyard/console/";
 // The first row that fits is the page; `name`: it is in the header, or `under` one that is.
@@ -120,4 +120,5 @@ every(5000, async () => {
 	told = text;
 });
 sessionStorage.removeItem("lost"); // all files are there: see index.html
+await letIn(); // the scripts were one task, the page is another
 show();

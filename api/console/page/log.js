@@ -25,7 +25,8 @@ export class LogView {
 		this.at = null; // the line that is marked
 		this.wanted = null; // the line that is to be marked once it is here
 		this.seeks = false; // the first error is to be marked once it is here
-		this.top = 0; // where the view was when it was scrolled last
+		this.top = 0; // where the view was when it was scrolled last, and when it was drawn last
+		this.shown = 0;
 		this.kinds = 0; // that its columns have room for
 		this.frame = 0;
 		this.soon = 0;
@@ -164,11 +165,14 @@ export class LogView {
 			this.following = following;
 			this.changed();
 		}
-		this.#draw();
+		if (this.top !== this.shown) // not by the view itself, which has drawn what is there
+			this.#draw();
 	}
 
 	#draw() {
 		const {scrollTop, clientHeight} = this.node, top = scrollTop * this.#scale();
+
+		this.shown = scrollTop;
 		const first = Math.max(0, Math.floor(top / LINE) - BESIDE);
 		const end = Math.min(this.seen.length, Math.ceil((top + clientHeight) / LINE) + BESIDE);
 
