@@ -305,7 +305,7 @@ unit_tests += $(unit_scheduler_search:.c=)
 check_PROGRAMS += tests/unit/scheduler/run
 unit_scheduler = \
 	tests/unit/scheduler/faults/test_fault.c \
-	tests/unit/scheduler/faults/test_fault_book.c \
+	tests/unit/scheduler/faults/test_fault_registry.c \
 	tests/unit/scheduler/launcher/test_launcher.c \
 	tests/unit/scheduler/logs/test_log_line.c \
 	tests/unit/scheduler/logs/test_log_pump.c \

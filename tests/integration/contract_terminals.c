@@ -176,7 +176,7 @@ static void pipes_tell_streams_apart_and_end(void **state)
 static void a_closed_terminal_leaves_no_process(void **state)
 {
 	/* What is typed, and what it prints once it is so. */
-	static const char *const scenes[][2] = {
+	static const char *const dialogs[][2] = {
 		{ "echo at-$((1 + 1))\n", "at-2" },
 		{ "echo at-$((1 + 1))\nhalf a line", "half a line" },
 		{ "echo at-$((1 + 1)); sleep 1000\n", "at-2" },
@@ -192,11 +192,11 @@ static void a_closed_terminal_leaves_no_process(void **state)
 	wait_for_lines(bench, 1);
 	expect_processes(bench, 3); /* the reaper, the program, and its sleep */
 	before = processes_count(bench);
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+	for (size_t i = 0; i < sizeof(dialogs) / sizeof(dialogs[0]); i++) {
 		struct terminal *terminal = terminal_open(bench, "/bin/sh");
 
-		type(terminal, scenes[i][0]);
-		expect_print(terminal, scenes[i][1]);
+		type(terminal, dialogs[i][0]);
+		expect_print(terminal, dialogs[i][1]);
 		assert_true(processes_count(bench) > before);
 		terminal->ops->close(terminal);
 		expect_processes(bench, before);

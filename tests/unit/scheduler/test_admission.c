@@ -51,7 +51,7 @@ static const struct row rows[] = {
 	{ "no block", { { 1 }, { 2 } }, .decided = "look for 1;" },
 	{ "asked for blocks", { { 1 }, { 2 } }, .free = 9, .asked = true, .decided = "" },
 	{ "too large for the free blocks", { { 9 }, { 1 } }, .free = 9, .decided = "look for 9;" },
-	{ "spare networks",
+	{ "pooled networks",
 	  { { 2 }, { 1 }, { 1 } },
 	  .pooled = { 4, 3 },
 	  .decided = "1 in on 72; 2 in on 71; look for 1;" },

@@ -267,13 +267,13 @@ static void strays_of_unknown_jobs_are_removed(void **state)
 
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
-	/* A leftover of a job that nobody knows comes with the next listing. */
+	/* The next listing has a container and a network of a job that the store does not know. */
 	{
 		struct engine_sink ignored = scheduler_sink(bench->scheduler, 0);
 		struct engine *engine = fake_engine_open(bench->fake, &ignored);
-		struct replica_spec stray = { .key = { .job = 4711, .attempt = 1, .role = ROLE_PS } };
+		struct replica_spec orphan = { .key = { .job = 4711, .attempt = 1, .role = ROLE_PS } };
 
-		engine->ops->create_replica(engine, &stray);
+		engine->ops->create_replica(engine, &orphan);
 		engine->ops->create_network(engine, 4711, 1);
 		engine->ops->list(engine);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules as they are used up, remembered and taken back. */
+/* The uses of rules: counted up to their limit, restored from the store, and taken back. */
 #include "scheduler/faults/fault_registry.h"
 
 #include "daemon/base/json.h"
