@@ -18,7 +18,7 @@ from support.wait import wait_until  # noqa: E402
 
 
 def cycle_count(text):
-    """Of none, tests would pass without having done anything."""
+    """With a count of 0, tests would pass without having done anything."""
     count = int(text)
     if count < 1:
         raise ValueError(text)
@@ -71,7 +71,8 @@ def _runs(pid):
 
 
 def _end(*_):
-    """Ends the run with its clean-up. Workers get time for theirs: pytest-xdist itself would soon kill them."""
+    """Ends the run, including the fixtures' clean-up. Workers are given time for theirs, because pytest-xdist would soon
+    kill them."""
     global _has_workers, _ended
     told = list(filter(_runs, _children())) if _has_workers else []
     _has_workers, _ended = False, True
@@ -82,11 +83,11 @@ def _end(*_):
     raise KeyboardInterrupt
 
 
-# Whoever ends the run by SIGTERM gets the same clean-up as by Ctrl-C, of which workers hear as SIGTERM, once.
+# A run that is ended by SIGTERM cleans up as after Ctrl-C. Workers are sent SIGTERM in both cases, once.
 signal.signal(signal.SIGTERM, _end)
 if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
     signal.signal(signal.SIGINT, _end if "PYTEST_XDIST_WORKER" not in os.environ else lambda *_: None)
-# What this run ignores, behind nohup or in the background of a script, the programs that it starts are not to ignore.
+# This run may ignore signals, because of nohup or as a script's background job. Programs that it starts must not inherit that.
 for _ignored in {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT}:
     if signal.getsignal(_ignored) == signal.SIG_IGN:
         signal.signal(_ignored, lambda *_: None)
@@ -101,14 +102,14 @@ def pytest_testnodeready(node):
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
     if _ended and hasattr(config, "workerinput"):
-        os._exit(2)  # it would wait for work
+        os._exit(2)  # a worker would otherwise wait for work
 
 
-# What takes longest begins first, so that it does not run alone at the end.
+# The slowest files begin first, so that none of them runs alone at the end.
 FIRST = ("test_packages.py", "test_engine_contract.py", "test_gcloud_storage.py", "test_gcloud_flags.py",
          "test_launcher.py", "test_example_trainer.py", "test_tuning.py", "test_crash.py",
          "test_soak.py", "test_engine_socket.py", "test_sweep.py")
-# Their functions need nothing of each other.
+# The tests of these files share no state.
 SPREAD = ("test_gcloud_flags.py", "test_gcloud_storage.py")
 
 
@@ -123,8 +124,8 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With -n of pytest-xdist: the tests of a file, which share daemons, run one after the other in one process; but
-    those of SPREAD where there is room."""
+    """With -n of pytest-xdist: the tests of a file share daemons, so they run one after the other in one process. The tests
+    of SPREAD run in any process that is free."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
@@ -158,7 +159,7 @@ def own_engine():
 
 @pytest.fixture(scope="module")
 def gpu_engine():
-    """A started engine of its own that takes requests for GPUs."""
+    """A private engine that accepts requests for GPUs."""
     found = GpuEngine()
     found.start()
     try:
@@ -169,14 +170,14 @@ def gpu_engine():
 
 
 def _make(directory, engine, *options, **more):
-    # A project of its own, unless the test has one: what its containers are known by, also after a crash.
+    # Unless the test names one, the daemon has a project of its own, which identifies its containers even after a crash.
     more.setdefault("project", f"test-{os.getpid()}-{len(Daemon.made)}")
     return Daemon(directory, engine, *options, **more)
 
 
 @pytest.fixture(scope="module")
 def yard(engine, tmp_path_factory):
-    """A daemon for all tests of a file; it never pulls."""
+    """A daemon that all tests of a file share; it never pulls images."""
     daemon = _make(tmp_path_factory.mktemp("yard"), engine, "--offline", "--stop-grace", "2").start()
     yield daemon
     daemon.stop()
@@ -184,13 +185,13 @@ def yard(engine, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def make_daemon(engine, tmp_path_factory):
-    """Makes daemons that tests of a file share, and start and stop themselves."""
+    """Makes daemons that the tests of a file share; the tests start and stop them."""
     return lambda *options: _make(tmp_path_factory.mktemp("daemon"), engine, *map(str, options))
 
 
 @pytest.fixture(scope="module")
 def narrow_yard(engine, tmp_path_factory):
-    """The same, one job at a time: behind one that runs, others stay queued and cost nothing."""
+    """A daemon that runs one job at a time: further jobs stay queued and use no resources."""
     daemon = _make(tmp_path_factory.mktemp("narrow"), engine, "--offline", "--stop-grace", "2", "--max-active-jobs", "1",
                    "--image-map", f"gcr.io/cloud-ml-algos/linear_learner_cpu={IMAGE}").start()
     yield daemon
@@ -199,7 +200,7 @@ def narrow_yard(engine, tmp_path_factory):
 
 @pytest.fixture
 def new_daemon(engine, tmp_path):
-    """Makes daemons that a test starts, kills and restarts as it likes."""
+    """Makes daemons that the test itself starts, kills and restarts."""
     made = []
 
     def make(*options, engine=engine, **more):

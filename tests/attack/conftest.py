@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One daemon for all attacks, without an engine: what is created stays queued, so that its state stands still."""
+"""One daemon for all attacks. It has no engine, so created jobs stay queued and their state does not change by itself."""
 import os
 
 import pytest
@@ -14,7 +14,8 @@ DOORS = ("tcp", "unix")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """In the short form, each attack comes by TCP; at the unix socket, the first two values of each attack's parameter are tried."""
+    """Without --long, each attack is made over TCP, and only the first two values of its parameter are also tried at the
+    unix socket."""
     tried = {}
     for item in items:
         params = getattr(item, "callspec", None) and item.callspec.params or {}
@@ -30,14 +31,14 @@ def idle_engine(tmp_path_factory):
 
 
 def listen_at(door, directory, address):
-    """Where a daemon listens whose door is "tcp" or "unix"."""
+    """The value of --listen for a daemon whose endpoint is "tcp" or "unix"."""
     return address if door == "tcp" else f"unix:{directory}/socket"
 
 
 @pytest.fixture(scope="session")
 def yards(idle_engine, tmp_path_factory):
-    """{door: a daemon that listens there}: TCP or a unix socket."""
-    found, before = {}, os.umask(0)  # what the daemon makes is private by itself
+    """One daemon for each kind of endpoint: {"tcp": daemon, "unix": daemon}."""
+    found, before = {}, os.umask(0)  # the daemon must keep its files private even if the umask does not
     for door in DOORS:
         directory = tmp_path_factory.mktemp("attack")
         found[door] = Daemon(directory, idle_engine, "--offline", "--log-level", "debug", "--grpc", "127.0.0.1:0",
@@ -58,13 +59,13 @@ def yard(yards, request):
 
 @pytest.fixture(scope="session")
 def tcp_yard(yards):
-    """For what is the same whatever the door."""
+    """For attacks whose result does not depend on the kind of endpoint."""
     return yards["tcp"]
 
 
 @pytest.fixture(scope="session")
 def locked_yards(idle_engine, tmp_path_factory):
-    """The same behind a token, with gRPC, and on all addresses or at a unix socket."""
+    """Like yards, but with a token, with gRPC, and listening on all addresses (tcp) or at a unix socket (unix)."""
     found = {}
     for door in DOORS:
         directory = tmp_path_factory.mktemp("locked")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Client tests go through a recorder; what it noted is compared with the ledger at the end."""
+"""Client tests send their calls through a recorder. What it recorded is compared with tests/coverage.md at the end."""
 import pytest
 
 from support.recorder import Recording
@@ -13,5 +13,5 @@ def recording():
 
 
 def pytest_collection_modifyitems(items):
-    # What was driven is known when all others have run.
+    # The comparison needs the records of all other tests, so it runs last.
     items.sort(key=lambda item: item.path.name == "test_ledger.py")

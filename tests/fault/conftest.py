@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Daemons whose memory or disk fails, call by call."""
+"""Daemons in which chosen allocations or disk operations fail."""
 import os
 import pathlib
 
@@ -18,7 +18,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def fake_yard():
-    """The daemon with an engine without containers: tests/fault/fake_yard.c."""
+    """The daemon with an engine that runs no containers: tests/fault/fake_yard.c."""
     found = pathlib.Path(program()).parent / "tests/fault/fake_yard"
     assert os.access(found, os.X_OK), f"{found} is not built: make tests/fault/fake_yard"
     return str(found)
@@ -26,7 +26,7 @@ def fake_yard():
 
 @pytest.fixture
 def faulty(library, fake_yard, tmp_path):
-    """Makes daemons that a test starts, kills and restarts as it likes."""
+    """Makes such daemons, which the test itself starts, kills and restarts."""
     made = []
 
     def make(*options, engine=NO_ENGINE, binary=None, **more):

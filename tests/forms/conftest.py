@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--write: the matrix in docs/engines.md becomes what the tests see; without, a cell that differs fails its test."""
+"""With --write, the tests write what they see into the matrix in docs/engines.md. Without it, a cell that differs fails its
+test."""
 import pytest
 from support.forms import ROWS, told
 
@@ -15,7 +16,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def cell(request, daemon, row):
-    """Does what the row is about in a form, and compares what came of it to what the page tells. Broken: a cell of the page."""
+    """Tries a row's feature in one form of use, and compares the result with the page. Broken: a cell of the page."""
     def look(form):
         seen = ROWS[row](daemon)
         assert told(form, row, seen, request.config.getoption("--write")) == seen

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gcloud as a client of the daemons of the tests, and an engine as on another machine."""
+"""gcloud as a client of the tests' daemons, and an engine that appears to be on another machine."""
 import pytest
 
 from support import far_engine

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of tests/attack share: bytes on a socket, every method that changes something, and proof that nothing did."""
+"""Helpers for tests/attack: raw bytes on a socket, each method that changes state, and a proof that no state changed."""
 import contextlib
 import json
 import os
@@ -19,7 +19,8 @@ FAULTS, CLOCK = "/_trainyard/v1/faults", "/_trainyard/v1/clock"
 
 
 def raw(yard, data, wait=10):
-    """Sends bytes and the end, reads until the daemon closes the connection: it must not be silent for `wait` seconds."""
+    """Sends the bytes, shuts the sending side down, and reads until the daemon closes. Fails after `wait` seconds of
+    silence."""
     seen = b""
     with yard.connect(wait) as client:
         with contextlib.suppress(OSError):
@@ -42,17 +43,18 @@ def _image(path):
 
 def _rows(image):
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
-        db.deserialize(image[:18] + b"\1\1" + image[20:])  # without a log of its own, which memory cannot have
+        # sets the file format version to "without WAL", which a database in memory cannot have
+        db.deserialize(image[:18] + b"\1\1" + image[20:])
         return list(db.iterdump())
 
 
 def files_below(directory):
-    """All of them and all directories; what goes in the meantime is passed over, where rglob() would fail."""
+    """All files and directories below `directory`. Skips paths that disappear meanwhile, on which rglob() would fail."""
     return [pathlib.Path(place, name) for place, directories, files in os.walk(directory) for name in (*directories, *files)]
 
 
 def _ordered(yard):
-    """What is to happen, and when: as those are told who may ask."""
+    """The fault rules, and by how much the clock was moved; None: it cannot be moved."""
     clock = yard.get(CLOCK).json
     return yard.get(FAULTS).json, clock["offset"] if clock["steppable"] else None
 
@@ -65,13 +67,13 @@ def _state(yard):
 
 
 def _files_follow(yard):
-    """Whether all is done with files that changes of the index asked for: until then it is a row."""
+    """Whether the file changes that the index asked for are done. Until then each is a row in the database."""
     with contextlib.closing(sqlite3.connect(f"file:{yard.state_dir / 'storage.db'}?mode=ro", uri=True)) as db:
         return db.execute("SELECT count(*) FROM post_commit").fetchone() == (0,)
 
 
 def settle(yard):
-    """Waits until nothing works on the state any more: files follow the index a moment later."""
+    """Waits until no work changes the state any more: files follow the database a moment later."""
     seen = [None]
 
     def is_still():
@@ -82,7 +84,7 @@ def settle(yard):
 
 @contextlib.contextmanager
 def untouched(yard):
-    """Not a row, a file, a rule or the clock is another afterwards, and the daemon serves."""
+    """Fails if a row, a file, a fault rule or the clock has changed in the block, or if the daemon no longer serves."""
     before = _state(yard)
     yield
     assert yard.get("/healthz").status == 200
@@ -98,7 +100,7 @@ def job_body(job_id):
 
 
 def order_body(path, job_id):
-    """What does something at that path, where a job's creation would not."""
+    """A body that the path accepts and that changes state. For a path that does not create jobs it differs from a job."""
     order = {CLOCK: dict(advance="3600s"), FAULTS: dict(job="none", fault="preempt")}.get(path)
     return json.dumps(order).encode() if order else job_body(job_id)
 
@@ -114,7 +116,7 @@ EXAMPLES = {"project": "p", "bucket": "attacked", "object": "o", "job": "j", "lo
             "sourceBucket": "attacked", "destinationBucket": "attacked"}
 NUMBERED = ("customJob", "hyperparameterTuningJob", "trainingPipeline", "model", "operation", "trial", "fault")
 
-# What a row is depends on its query.
+# The queries with which a row does different things.
 FORMS_OF = {"/upload/storage/v1/b/{bucket}/o": ["?uploadType=media&name=o", "?uploadType=resumable&name=o"],
             "/resumable/upload/storage/v1/b/{bucket}/o": ["?uploadType=resumable&name=o"],
             "/{bucket}/{object=**}": ["", "?uploads"]}
@@ -128,7 +130,8 @@ def _filled(path):
 
 
 def rows():
-    """(method, path, "TOKEN" or "OPEN", "JSON", "OBJECT" or "ANY") of all rows of the API, as their tables have them."""
+    """All rows of the API: (method, path, "TOKEN" or "OPEN", "JSON", "OBJECT" or "ANY"), as the product's tables have
+    them."""
     printed = subprocess.run([pathlib.Path(program()).parent / "tests/support/print_routes"], capture_output=True, text=True,
                              check=True).stdout
     found = [tuple(line.split(" ")) for line in printed.splitlines()]
@@ -137,16 +140,16 @@ def rows():
 
 
 def routes():
-    """The same, names filled in."""
+    """The same rows with values in place of the {names}."""
     return [(method, _filled(path) + query, who, types) for method, path, who, types in rows()
             for query in (FORMS_OF.get(path, [""]) if method == "POST" else [""])]
 
 
 def published():
-    """(method, path) of all that wants the token where one is wanted."""
+    """(method, path) of all rows that require the token if there is one."""
     return sorted({(method, path) for method, path, who, _ in routes() if who == "TOKEN"})
 
 
 def mutating():
-    """Of all that may change something, open or not."""
+    """All rows that may change state, whether or not they require the token."""
     return sorted({(method, path) for method, path, _, _ in routes() if method not in ("GET", "HEAD")})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Chromium without a window, asked over a pipe in its own protocol (Chrome DevTools Protocol)."""
+"""A Chromium without a window, controlled over a pipe by the Chrome DevTools Protocol."""
 import base64
 import json
 import os
@@ -12,24 +12,24 @@ from .wait import wait_until
 
 
 def chromium():
-    """The program, or None."""
+    """Returns the path of the program, or None."""
     names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
     return next((path for path in (shutil.which(name) for name in names if name) if path), None)
 
 
 class Browser:
-    """One page. Used in a `with`."""
+    """One page; use it in a `with`."""
 
     def __init__(self, directory, program=None):
         self.directory, self.program = directory, program or chromium()
         self.number, self.buffer, self.session, self.events = 0, b"", None, []
-        self.breaks = {}  # words of an address: how many requests of it are still to break off
+        self.breaks = {}  # words in a URL: how many requests for it are still to be broken off
 
     def __enter__(self):
         from_us, self.to_browser = os.pipe()
         self.from_browser, to_us = os.pipe()
 
-        def place():  # it reads descriptor 3 and writes 4
+        def place():  # Chromium reads commands from descriptor 3 and writes answers to descriptor 4
             os.dup2(from_us, 103), os.dup2(to_us, 104)
             os.dup2(103, 3), os.dup2(104, 4)
 
@@ -81,14 +81,16 @@ class Browser:
             self.events.append(answer)
 
     def open(self, url):
-        """A page whose network changes meanwhile is the browser's own business, as it is for a person."""
+        """Opens a page. A network change during that time is not the page's fault, so the page is opened again, as a user
+        would."""
         def navigated():
             return self.call("Page.navigate", url=url).get("errorText") != "net::ERR_NETWORK_CHANGED"
         wait_until(navigated, 30, f"{url} is loaded")
 
     def break_off(self, words, times=1, stage="Request"):
-        """Ends the next requests whose method and address hold these words as a change of the network does: before they are
-        sent, or ("Response") once they are answered. They are counted down in `breaks` while the page is asked for anything."""
+        """Makes the next `times` requests whose method and URL contain `words` fail as after a network change: before they
+        are sent, or, with stage "Response", once they are answered. Requests are intercepted only
+        while a method of this class runs; `breaks` has the number that is still to fail."""
         self.breaks[words] = times
         self.call("Fetch.enable", patterns=[{"urlPattern": "*", "requestStage": stage}])
 
@@ -114,20 +116,20 @@ class Browser:
         return wait_until(lambda: self.value(expression), timeout, expression)
 
     def type(self, text):
-        """Each character as a key that is pressed."""
+        """Types the text, one key press for each character."""
         for character in text:
             special = {"\n": ("Enter", "\r"), "\t": ("Tab", "\t")}.get(character, (character, character))
             self.call("Input.dispatchKeyEvent", type="keyDown", key=special[0], text=special[1])
             self.call("Input.dispatchKeyEvent", type="keyUp", key=special[0])
 
     def press(self, key):
-        """A key that has a name, such as Escape, ArrowDown or Tab."""
+        """Presses a key that has a name, such as Escape, ArrowDown or Tab."""
         number = {"Tab": {"windowsVirtualKeyCode": 9}}.get(key, {})
         for kind in ("rawKeyDown" if number else "keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **number)
 
     def click(self, words, tag="*"):
-        """Clicks what says exactly these words."""
+        """Clicks the element whose text is exactly `words`."""
         self.until("(() => { const found = [...document.querySelectorAll(%s)].find((each) => each.textContent.trim() === %s && !each.querySelector(%s)); "
                    "found?.click(); return Boolean(found); })()" % tuple(json.dumps(each) for each in (tag, words, tag)))
 
@@ -138,7 +140,7 @@ class Browser:
         self.until(f"(document.querySelector({json.dumps(selector)})?.innerText ?? '').includes({json.dumps(words)})")
 
     def look(self, width, height, dark=False):
-        """The size of the window, and the colours that the system asks for."""
+        """Sets the size of the window, and whether the system asks for dark colours."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
@@ -147,6 +149,6 @@ class Browser:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
     def complaints(self):
-        """What the page was refused or failed at: texts."""
+        """Texts of the page's errors: failed scripts, and requests that failed or were refused."""
         return [event["params"] for event in self.events
                 if event.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the page in the browser have in common."""
+"""Helpers for the tests of the page in the browser."""
 import concurrent.futures
 import contextlib
 import json
@@ -45,8 +45,8 @@ def pictures(browser, name):
 
 
 def asked(browser):
-    """The addresses that the page has asked for since it was opened, and those of the requests that have ended."""
-    browser.value("0")  # which reads what the browser says
+    """The URLs that the page has requested since it was opened, and those whose requests have ended."""
+    browser.value("0")  # reads the pending messages of the browser
     sent = {event["params"]["requestId"]: event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"}
     over = {event["params"]["requestId"] for event in browser.events if event.get("method") in ("Network.loadingFinished", "Network.loadingFailed")}
     return list(sent.values()), [url for number, url in sent.items() if number in over]
@@ -58,14 +58,14 @@ def hide(browser, hidden):
 
 
 def lines_said(browser):
-    """The lines "line N" of a log, from its first to its last."""
+    """All log lines of the form "line N" that the page shows, in their order."""
     texts = browser.value("(() => { const seen = new Map(), lines = document.querySelector('.lines'); for (let top = 0; top < lines.scrollHeight; top += 300) { lines.scrollTop = top; "
                           "lines.dispatchEvent(new Event('scroll')); for (const each of lines.querySelectorAll('.line')) seen.set(each.dataset.line, each.lastChild.textContent); } return [...seen.values()]; })()")
     return [text for text in texts if text.startswith("line ")]
 
 
 def lines_of(browser, tag):
-    """The points of each curve of a plot, by run, in pixels."""
+    """The points of each curve of a plot in pixels, by run."""
     drawn = browser.value("[...document.querySelectorAll('[data-tag=%s] path.line')].map((each) => [each.dataset.run, each.getAttribute('d')])" % json.dumps(tag))
     return [(run, points_of(path)) for run, path in drawn]
 
@@ -76,7 +76,7 @@ def points_of(path):
 
 
 def assert_straight(points, values):
-    """The points are at these (x, y) times a scale of each axis."""
+    """Fails unless the points are these (x, y) values, each axis scaled by a constant."""
     assert len(points) == len(values) > 1
     for axis in (0, 1):
         first, last = (min(range(len(values)), key=lambda i: values[i][axis]), max(range(len(values)), key=lambda i: values[i][axis]))
@@ -90,7 +90,7 @@ def assert_straight(points, values):
 
 @contextlib.contextmanager
 def networks_that_come_and_go(engine):
-    """Each makes the browser break off all that it asks, as the networks of jobs do: once a container is attached."""
+    """Makes and removes networks with a container, as jobs do. Each change makes the browser break off all its requests."""
     end = threading.Event()
 
     def change():
@@ -112,7 +112,7 @@ def networks_that_come_and_go(engine):
 
 
 class Relay:
-    """Passes connections on to a port of this machine, and breaks all of them off at once, also in the middle of an answer."""
+    """Forwards connections to a port of this machine, and can cut all of them at once, even in the middle of an answer."""
 
     def __init__(self, port):
         self.far, self.ends = port, []
@@ -150,7 +150,7 @@ class Relay:
             end.close()
 
 
-# What screen readers are told: everything that can be used has a name, and text is told apart from what is behind it.
+# Accessibility for screen readers: each usable element has a name.
 NAMELESS = """[...document.querySelectorAll('a, button, input, select, textarea, [tabindex="0"], svg[role=img]')].filter((each) =>
     !(each.getAttribute('aria-label') || each.textContent.trim() || each.labels?.length)).map((each) => each.outerHTML)"""
 # WCAG 2.1, 1.4.3: 4.5 to 1. Source: https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio

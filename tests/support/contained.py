@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon in a container of the engine whose jobs it runs, with a network of its own and a published port: as
-deploy/compose.yaml has it."""
+"""The daemon in a container of the engine that runs its jobs, with a network of its own and a published port, as in
+deploy/compose.yaml."""
 import atexit
 import os
 import pathlib
@@ -15,28 +15,30 @@ from support.engine import ROOT
 from support.wait import wait_until
 
 SERVICES = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
-NAME = "trainyard"  # what neighbours call it
-LOOK_NS = 500_000_000  # how often the engine asks for its health; otherwise as the image has it
+NAME = "trainyard"  # the host name by which other containers of its network reach it
+LOOK_NS = 500_000_000  # the interval of the container's health check, in place of the image's
 
 
 _images = {}
 
 
 def image_of(engine):
-    """The image of deploy/Dockerfile, of the program under test and this machine's libraries; gone when the tests end."""
+    """Builds the image of deploy/Dockerfile with the program under test and this machine's libraries. It is removed when the
+    tests end."""
     if engine.host not in _images:
         name = f"trainyard-contained:{os.getpid()}"
         with tempfile.TemporaryDirectory() as work:
             place = pathlib.Path(work)
             (place / "archive.tar").write_bytes(archive_make(place, program(), name))
             engine.call("POST", "/images/load", (place / "archive.tar").read_bytes(), "application/x-tar")
-        atexit.register(lambda: engine.answers() and engine.remove_image(name))  # a test's own engine is gone by then
+        # a test's private engine no longer answers at that time
+        atexit.register(lambda: engine.answers() and engine.remove_image(name))
         _images[engine.host] = name
     return _images[engine.host]
 
 
 def archive_make(place, binary, name):
-    """What deploy/package makes of a program; debugging information stays behind."""
+    """Makes the archive that deploy/package would make of a program, without debugging information."""
     subprocess.run(["strip", "--strip-debug", "-o", place / "trainyard", binary], check=True)
     subprocess.run([ROOT / "deploy/image-root", place / "trainyard", place / "root"], check=True, timeout=120)
     subprocess.run([ROOT / "deploy/image-archive", place / "root", ROOT / "deploy/Dockerfile", name, place / "made.tar"],
@@ -45,7 +47,7 @@ def archive_make(place, binary, name):
 
 
 class Contained(Daemon):
-    """It is of the image that users have; its state is in a volume that the engine alone has."""
+    """The daemon of the image that users have. Its state is in a volume, so only the engine can read it."""
 
     def __init__(self, directory, engine, *options):
         super().__init__(directory, engine, *options, project=f"contained-{os.getpid()}")
@@ -55,7 +57,7 @@ class Contained(Daemon):
         self.network = engine.call("POST", "/networks/create", {"Name": self.name, "Driver": "bridge"})["Id"]
         engine.call("POST", "/volumes/create", {"Name": self.name})
         self.id, self.user = None, None
-        self.binds, self.host_config = [], {}  # more of both, for its container
+        self.binds, self.host_config = [], {}  # additional mounts and settings of its container
         self.variables = [f"{name}={value}" for name, value in SERVICES[NAME]["environment"].items()]
 
     def make(self):
@@ -79,7 +81,7 @@ class Contained(Daemon):
         return self
 
     def _is_ready(self):
-        """By what the image has for it. Broken: HEALTHCHECK without "status", or with another path of the program."""
+        """Asks the image's HEALTHCHECK. Broken: HEALTHCHECK without "status", or with another path of the program."""
         state = self.engine.inspect(self.id)["State"]
         assert state["Running"] and state["Health"]["Status"] != "unhealthy", (state, self.log())
         return state["Health"]["Status"] == "healthy"
@@ -88,7 +90,7 @@ class Contained(Daemon):
         return str(self.engine.call("GET", f"/containers/{self.id}/logs?stdout=1&stderr=1"))
 
     def joined(self):
-        """The networks of jobs that the container is in, and those that it was made for and has left behind."""
+        """The networks of jobs that the container is connected to, and those that it has left."""
         names = self.engine.inspect(self.id)["NetworkSettings"]["Networks"] if self.id else {}
         return [name for name in names if name != self.name]
 
@@ -99,12 +101,12 @@ class Contained(Daemon):
         self.engine.kill(self.id)
 
     def remove(self):
-        """The container; its state stays in the volume."""
+        """Removes the container; the state stays in the volume."""
         self.engine.remove(self.id)
         self.id = None
 
     def delete_state(self):
-        """With the container. The next one gets a volume as the image has it."""
+        """Removes the volume together with the container. The next container gets a new volume."""
         self.remove()
         self.engine.call("DELETE", f"/volumes/{self.name}")
         self.engine.call("POST", "/volumes/create", {"Name": self.name})

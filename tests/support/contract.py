@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine room's contract, each operation by itself: a program in C against a real engine."""
+"""Runs tests/integration/engine_contract: a program in C that tests each operation of an engine against a real one."""
 import os
 import pathlib
 import subprocess

@@ -7,7 +7,7 @@ FINAL = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
 
 
 def pool(text=None, count=1, machine="n1-standard-4", **container):
-    """A worker pool of replicas that run the shell script `text`, or what `container` says."""
+    """A worker pool whose replicas run the shell script `text`, or the spec `container`."""
     if text is not None:
         container.setdefault("command", ["sh", "-c", text])
     return {"machineSpec": {"machineType": machine}, "replicaCount": str(count),
@@ -48,12 +48,12 @@ class CustomJobs:
         return wait_until(there, timeout, f"{job_id} in {states}")
 
     def run(self, *pools, expect="JOB_STATE_SUCCEEDED", **spec):
-        """Submits and waits for the end; the job's number and the job."""
+        """Submits, waits for the end, and returns the job's number and the job."""
         job_id = self.create(*pools, **spec)
         return job_id, self.until(job_id, expect)
 
     def wait_lines(self, job_id, task, count=1, timeout=60):
-        """The lines of a task, once there are so many."""
+        """Waits until a task has `count` lines, and returns them."""
         def said():
             lines = self.yard.lines(job_id, task)
             return lines if len(lines) >= count else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A `trainyard serve` that tests start, stop, kill and start again, and the API as they call it."""
+"""A `trainyard serve` process that tests start, stop, kill and restart, with methods for the calls of its API."""
 import base64
 import contextlib
 import http.client
@@ -31,13 +31,13 @@ def _first_program(*candidates):
 
 
 def program():
-    """The daemon under test: $TRAINYARD, else what a build in the tree or deploy/check has left."""
+    """The program under test: $TRAINYARD, or else the one that a build in the tree or deploy/check has made."""
     return _first_program(os.environ.get("TRAINYARD"), ROOT / "trainyard", ROOT / "build/check/sanitized/trainyard",
                           ROOT / "build/check/plain/trainyard")
 
 
 def plain_program():
-    """The same built without sanitizers, whose memory is its own: $TRAINYARD_PLAIN, else $TRAINYARD, which is to be so then."""
+    """The program built without sanitizers, whose use of memory is its own: $TRAINYARD_PLAIN, or else $TRAINYARD."""
     found = _first_program(os.environ.get("TRAINYARD_PLAIN"), os.environ.get("TRAINYARD"), ROOT / "trainyard",
                            ROOT / "build/check/plain/trainyard")
     with open(found, "rb") as file:
@@ -63,11 +63,12 @@ class Answer:
 
 class Daemon:
     _numbers = itertools.count(1)
-    made = []  # all of this run of the tests
+    made = []  # all daemons of this run of the tests
 
     def __init__(self, directory=None, engine=None, *options, project="demo-project", state_dir=None, binary=None,
                  listen="127.0.0.1:0"):
-        """`directory`: for its log, and for its state unless `state_dir` says where that is. `listen`: or unix:/PATH."""
+        """`directory`: has its log, and its state unless `state_dir` is given. `listen`: an address and port, or
+        unix:/PATH."""
         self.directory = pathlib.Path(directory or state_dir)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.state_dir = pathlib.Path(state_dir or self.directory / "state")
@@ -115,7 +116,7 @@ class Daemon:
         return line.decode()
 
     def stop(self, how=signal.SIGTERM, timeout=60):
-        """Asks it to end, and expects a clean end."""
+        """Sends a signal and expects the process to end with exit code 0."""
         if self.process is None:
             return
         self.process.send_signal(how)
@@ -126,7 +127,7 @@ class Daemon:
         assert "Sanitizer" not in self.log() and "runtime error" not in self.log(), self.log()[-6000:]
 
     def kill9(self):
-        """It must have lived until then, or have died by such a kill."""
+        """Kills it. It must have lived until then, or have died by SIGKILL."""
         self.process.kill()
         code = self.process.wait()
         self.process.stdout.close()
@@ -141,14 +142,14 @@ class Daemon:
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
     def query_state(self, sql):
-        """Rows of its database, which it need not run for."""
+        """Reads rows of its database, even while the daemon is not running."""
         with contextlib.closing(sqlite3.connect(f"file:{self.state_dir}/state.db?mode=ro", uri=True)) as state:
             return state.execute(sql).fetchall()
 
     def read_instance(self):
-        """The name that its containers and networks carry, kept in its state directory."""
+        """The instance's name, which is in the names of its containers and networks; stored in its state directory."""
         try:
-            # Kept as a blob, which arrives as bytes: "b'...'" would be the label of nothing.
+            # A blob arrives as bytes; str() would make "b'…'" of it, which is the label of no container.
             return bytes(self.query_state("SELECT value FROM meta WHERE name = 'instance'")[0][0]).decode()
         except (sqlite3.Error, IndexError):
             return None
@@ -159,12 +160,12 @@ class Daemon:
 
     @property
     def grpc_port(self):
-        """Of a daemon that was started with --grpc."""
+        """The port for gRPC of a daemon with --grpc."""
         return self.get("/healthz").json["grpc"]["port"]
 
     def client_environment(self):
-        """What `trainyard env` says to programs that are to use it, as a dict; of one at a path, which they cannot be told,
-        as if a proxy stood before it."""
+        """The variables that `trainyard env` sets for client programs. Clients cannot use a unix socket, so for a daemon at
+        one the address is that of a proxy."""
         proxy = [] if self.port else ["--listen", "127.0.0.1:8090"]
         grpc = ["--grpc", "127.0.0.1:0"] if "--grpc" in self.options else []
         done = subprocess.run([self.binary, "env", "--shell", "github", "--state-dir", str(self.state_dir),
@@ -175,13 +176,13 @@ class Daemon:
     # ---- HTTP ----
 
     def connect(self, timeout=60):
-        """A connected socket."""
+        """A connected socket to the daemon."""
         if self.port:
             return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
         return connect_to_path(self.listen.removeprefix("unix:"), timeout)
 
     def request(self, method, path, body=None, headers=None, **query):
-        """`body`: a value sent as JSON, or bytes or str sent as they are."""
+        """Sends a request. `body`: bytes or str are sent as they are, other values as JSON."""
         if query:
             path += ("&" if "?" in path else "?") + urllib.parse.urlencode(query)
         headers = dict(headers or {})
@@ -234,7 +235,7 @@ class Daemon:
         assert (answer.status, answer.json) == (200, {}), answer
 
     def cancel_all(self):
-        """Ends whatever has not: first what waits, so that nothing else is started."""
+        """Cancels all unfinished jobs, waiting ones first, so that none of them starts."""
         for states in ("state=QUEUED", "state=PREPARING OR state=RUNNING OR state=CANCELLING"):
             jobs = self.get(self.jobs_path, filter=states, pageSize=100).json.get("jobs", [])
             for job in jobs:
@@ -246,7 +247,7 @@ class Daemon:
         return self.until(job_id, *states, project=project, timeout=timeout)
 
     def until(self, job_id, *states, project=None, timeout=60):
-        """The job, once it is in one of `states`; ended ones count as in their state only with their endTime."""
+        """Waits until the job is in one of `states`, and returns it. A final state counts only together with an endTime."""
         def there():
             job = self.job(job_id, project)
             if job["state"] in states and (job["state"] not in FINAL or "endTime" in job):
@@ -284,17 +285,17 @@ class Daemon:
         return [text_of(e) for e in self.entries(job_id) if task_of(e) == task]
 
     def wait_lines(self, job_id, task="master-replica-0", count=1, timeout=60):
-        """The lines of a task, once there are `count`."""
+        """Waits until a task has `count` lines, and returns them."""
         def said():
-            ended = "endTime" in self.job(job_id)  # asked first: then no line comes any more
+            ended = "endTime" in self.job(job_id)  # asked before the lines are read: if the job has ended, no more lines come
             lines = self.lines(job_id, task)
             assert len(lines) >= count or not ended, f"{task} of {job_id} ended having said {lines}: {self.job(job_id)}"
             return lines if len(lines) >= count else None
         return wait_until(said, timeout, f"{task} of {job_id} says {count} lines") if count else []
 
     def release(self, job_id, *replicas, after=None, again=False):
-        """Lets replicas go on that wait at UNTIL_RELEASED, or with `again` at UNTIL_RELEASED_AGAIN; the master if none
-        is named. `after`: how many lines each of these tasks has said by then."""
+        """Lets replicas continue that wait at UNTIL_RELEASED (with `again`: at UNTIL_RELEASED_AGAIN); without names, the
+        master. `after`: first waits until each of these tasks has that many lines."""
         for task, count in (after or {}).items():
             self.wait_lines(job_id, task, count)
         for replica in replicas or ("master-0",):
@@ -304,7 +305,7 @@ class Daemon:
         return [(e.get("severity", "DEFAULT"), text_of(e)) for e in self.entries(job_id) if task_of(e) == "service"]
 
     def environment(self, job_id, task="master-replica-0"):
-        """What a replica that ran PRINT_ENVIRONMENT had in its environment."""
+        """The environment of a replica that ran PRINT_ENVIRONMENT, as a dict."""
         for line in self.lines(job_id, task):
             if line and line.startswith("environment "):
                 words = base64.b64decode(line.split()[1]).decode().split("\0")
@@ -318,7 +319,7 @@ class Daemon:
         return [c for c in found if job_id is None or c["Labels"]["trainyard.job_id"] == job_id]
 
     def container(self, job_id, replica="master-0", *states):
-        """The id of a replica's container; waits until it runs, or is in one of the engine's `states`."""
+        """The id of a replica's container. Waits until it runs, or is in one of the engine's `states`."""
         def there():
             for found in self.containers(job_id):
                 if found["Labels"]["trainyard.replica"] == replica and found["State"] in (states or ("running",)):
@@ -327,9 +328,8 @@ class Daemon:
         return wait_until(there, 30, f"{replica} of {job_id} is {' or '.join(states or ('running',))}")
 
 
-# Where a script waits until the test lets it go on, with Daemon.release(): above all a master whose end must not cut
-# off what the others have to say.
-# The file stays: the engine still works on it when the script sees it.
+# A shell command that waits until the test calls Daemon.release(): mostly for a master that must not end before the other
+# replicas have printed their lines. The file is not removed: the engine may still be working on it when the script sees it.
 UNTIL_RELEASED = "until [ -e /released ]; do sleep 0.05; done"
 UNTIL_RELEASED_AGAIN = "until [ -e /released-again ]; do sleep 0.05; done"
 
@@ -347,7 +347,7 @@ def task_of(entry):
 # ---- training inputs -------------------------------------------------------------------------------------
 
 def one_replica(*args, image, **more):
-    """A job of a master alone. The images of the tests have no entry point: args are the command."""
+    """A job with only a master. The tests' images have no entry point, so args is the command."""
     return dict(region="us-central1", masterConfig={"imageUri": image}, args=list(args), **more)
 
 
@@ -360,7 +360,7 @@ MACHINE = "n1-standard-4"
 
 def distributed(master, worker=None, ps=None, evaluator=None, workers=0, ps_count=0, evaluators=0,
                 image="trainyard-test:1", **more):
-    """A job whose roles run scripts of their own."""
+    """A job in which each role runs its own script."""
     training_input = dict(region="us-central1", scaleTier="CUSTOM", masterType=MACHINE,
                           masterConfig=shell_config(image, master), **more)
     for role, count, text in (("worker", workers, worker), ("parameterServer", ps_count, ps),
@@ -373,7 +373,7 @@ def distributed(master, worker=None, ps=None, evaluator=None, workers=0, ps_coun
 
 
 def with_gpus(training_input, count, role="master", accelerator="NVIDIA_TESLA_K80", machine="n1-standard-8"):
-    """The same with so many GPUs for each replica of a role."""
+    """The same job with `count` GPUs for each replica of a role."""
     training_input.update({"scaleTier": "CUSTOM", role + "Type": machine})
     training_input[role + "Config"]["acceleratorConfig"] = {"type": accelerator, "count": str(count)}
     return training_input

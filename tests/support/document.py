@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Discovery documents as the ledger needs them: which method a request calls, and which fields there are.
+"""Discovery documents, for the ledger: which method a request calls, and which fields exist.
 
-Fields are named by their JSON path: `jobs[].labels{}` is a map in each element of a list. In requests `{name}` is a
+Fields are named by their JSON path: `jobs[].labels{}` is a map in each element of a list. In requests, `{name}` is a
 parameter of the path and `?pageSize` one of the query; fields of the body have no mark."""
 import re
 import urllib.parse
@@ -10,7 +10,7 @@ ADDRESSES = ["/discovery/v1/apis/ml/v1/rest", "/discovery/v1/apis/aiplatform/v1/
 
 
 def snake(name):
-    """consumedMLUnits -> consumed_ml_units"""
+    """Converts camelCase to snake_case: consumedMLUnits -> consumed_ml_units"""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
@@ -34,13 +34,13 @@ class Method:
 
 
 class Document:
-    """One document, or several whose methods and schemas have names of their own."""
+    """One document, or several without common method and schema names."""
 
     def __init__(self, *values):
         self.values, self.schemas = values, {name: schema for value in values for name, schema in value.get("schemas", {}).items()}
         self.name = ", ".join(f"{value['name']}:{value['version']}" for value in values)
         found = [Method(described, self) for value in values for described in self._described(value)]
-        # A path that ends in a verb first: without it, the other patterns would take it for a part of a name.
+        # Paths that end in a verb are first: other patterns would match the verb as part of a name.
         self.methods = {m.id: m for m in sorted(found, key=lambda m: (":" not in m.path, m.id))}
         self.parameters = list(dict.fromkeys("?" + name for value in values for name in value.get("parameters", {})))
 
@@ -50,7 +50,7 @@ class Document:
             yield from self._described(inner)
 
     def methods_of(self, verb, path):
-        """The methods that a request calls: none for those of other services, and two where services share a path."""
+        """The methods that a request calls: none if the service is another one, two if services share a path."""
         path, found = urllib.parse.unquote(path), {}
         for method in self.methods.values():
             if method.verb == verb and method.pattern.fullmatch(path):
@@ -58,7 +58,7 @@ class Document:
         return list(found.values())
 
     def method(self, verb, path):
-        """The first of them, or None."""
+        """The first of these methods, or None."""
         return next(iter(self.methods_of(verb, path)), None)
 
     # ---- fields of messages ----
@@ -69,7 +69,7 @@ class Document:
         return kind.get("properties", {})
 
     def _unwrap(self, kind):
-        """A field's kind without lists and maps, and what they add to its path."""
+        """Returns a field's type inside lists and maps, and the suffix that these add to its path."""
         if kind.get("type") == "array":
             return kind["items"], "[]"
         if "additionalProperties" in kind and kind["additionalProperties"].get("type") != "any":
@@ -77,7 +77,7 @@ class Document:
         return kind, ""
 
     def rows(self, schema):
-        """The paths of all fields of a message, depth first; a message inside itself is not followed."""
+        """The paths of all fields of a message, depth first. A message inside itself is not expanded."""
         return list(self._rows({"$ref": schema}, "", (schema,))) if schema else []
 
     def _rows(self, kind, prefix, above):
@@ -88,7 +88,7 @@ class Document:
                 yield from self._rows(inner, prefix + name + mark + ".", above + (inner.get("$ref"),))
 
     def seen(self, schema, value):
-        """The paths of the fields that a message has, and of what the schema does not know; as deep as rows()."""
+        """The paths of the fields that a value has, and of those that are not in the schema, as deep as rows() goes."""
         known, strange = set(), set()
         if schema:
             self._see({"$ref": schema}, value, "", (schema,), known, strange)
@@ -113,7 +113,7 @@ class Document:
                     self._see(inner, one, path + ".", above + (inner.get("$ref"),), known, strange)
 
     def parameters_seen(self, method, query):
-        """Rows of a method's query parameters and of those that every method takes."""
+        """The paths of a request's query parameters: those of the method, and those common to all methods."""
         spelled = {snake(name): name for name in method.parameters} | {name: name for name in method.parameters}
         own, common = set(), set()
         for name in query:
@@ -128,7 +128,7 @@ class Document:
 
 
 def contents(value, mark):
-    """What is in a list, in a map, or the one value itself."""
+    """The elements of a list, the values of a map, or the single value."""
     if mark == "[]":
         return value if isinstance(value, list) else []
     if mark == "{}":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Docker Engine as tests see it: its API over the unix socket, test images, private engines."""
+"""The Docker Engine for tests: its API over the unix socket, test images, private engines."""
 import contextlib
 import fcntl
 import http.client
@@ -55,7 +55,7 @@ class Engine:
         self.path = path or os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
 
     def connect(self):
-        """A connected socket, for what HTTP libraries are too slow for."""
+        """A connected socket, for tests in which an HTTP library would be too slow."""
         connection = UnixConnection(self.path)
         connection.connect()
         return connection.sock
@@ -65,7 +65,7 @@ class Engine:
         return "unix://" + self.path
 
     def call(self, method, path, body=None, content_type="application/json", ok=(200, 201, 204, 304)):
-        """The decoded answer; raises EngineError for statuses that are not in `ok`."""
+        """Returns the decoded answer; raises EngineError for statuses that are not in `ok`."""
         connection = UnixConnection(self.path)
         try:
             headers = {}
@@ -101,7 +101,7 @@ class Engine:
         return self.call("GET", "/networks?" + query(filters={"label": [label]}))
 
     def volumes(self, **filters):
-        """But the markers of daemons: scheduler/engine/docker_elsewhere.h."""
+        """All volumes except the daemons' markers (scheduler/engine/docker_elsewhere.h)."""
         return [volume for volume in self.call("GET", "/volumes?" + query(filters=filters))["Volumes"] or []
                 if "trainyard.place" not in (volume["Labels"] or {})]
 
@@ -112,7 +112,8 @@ class Engine:
         self.call("POST", f"/containers/{container}/kill?signal={signal}")
 
     def pause(self, container):
-        """On a loaded machine the freezer gives up: "unable to freeze"."""
+        """Pauses a container. On a loaded machine the kernel's freezer may give up ("unable to freeze"); then it is tried
+        again."""
         def paused():
             try:
                 self.call("POST", f"/containers/{container}/pause")
@@ -126,7 +127,7 @@ class Engine:
         self.call("DELETE", f"/containers/{container}?force=1&v=1", ok=(204,))
 
     def put_file(self, container, path):
-        """Makes an empty file in a container. Its directory is there."""
+        """Makes an empty file in a container; its directory must exist."""
         if self._touch(container, path):
             return
         out = io.BytesIO()
@@ -136,15 +137,15 @@ class Engine:
                   "application/x-tar")
 
     def _touch(self, container, path):
-        """The same by the root of its process, for root and a container of this machine: the engine starts a program for each file
-        that it is given, which costs thirty times as much. Whether it was done."""
+        """Does the same through /proc/PID/root, which works for root and for containers of this machine. The engine's API
+        starts a program for each file, which costs thirty times as much. Returns whether the file was made."""
         try:
             pid = self.inspect(container)["State"]["Pid"]
             root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
         except OSError:
             return False
         try:
-            # If it has ended meanwhile, that may be the root of another process.
+            # If the container has ended meanwhile, the path may be the root of another process.
             if os.path.samestat(os.stat(root), os.stat("/")) or self.inspect(container)["State"]["Pid"] != pid:
                 return False
             os.close(os.open(path.lstrip("/"), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644, dir_fd=root))
@@ -155,20 +156,21 @@ class Engine:
             os.close(root)
 
     def marker(self, instance):
-        """Of a daemon that is alive, or was killed; None: there is none."""
+        """The marker of an instance whose daemon runs or was killed; None: there is none."""
         return self.call("GET", f"/volumes/ty-{instance}-daemon", ok=(200, 404)).get("Labels")
 
     def unmark(self, instance):
         self.call("DELETE", f"/volumes/ty-{instance}-daemon", ok=(204, 404))
 
     def leftovers(self, instance):
-        """Names of what one instance of trainyard still has here."""
+        """Names of an instance's objects that the engine still has."""
         label = f"trainyard.instance={instance}"
         return [c["Names"][0] for c in self.containers(label)] + [n["Name"] for n in self.networks(label)]
 
     def is_miscounted(self, instance):
-        """Whether all that is left of an instance are networks that the engine will not remove for endpoints that it does not
-        have: Docker 20.10 loses count now and then when many containers of a network go at once, until it is started anew."""
+        """Whether an instance has left only networks that the engine refuses to remove because of endpoints that do not
+        exist. Docker 20.10 sometimes miscounts endpoints when many containers of a network are removed at once; a restart
+        corrects it."""
         label = f"trainyard.instance={instance}"
         return not self.containers(label) and all(self._has_lost_count(network["Id"]) for network in self.networks(label))
 
@@ -179,10 +181,10 @@ class Engine:
             self.call("DELETE", f"/networks/{network}")
         except EngineError as refusal:
             return "has active endpoints" in str(refusal)
-        return False  # nobody had removed it
+        return False  # the network was not in use, so nothing had tried to remove it
 
     def check_nothing_left(self, instance):
-        """No container when its job is over; a network that it has left is kept for the next one for a moment."""
+        """Waits until no container is left after the job. A network may be kept for the next job for a short time."""
         assert self.containers(f"trainyard.instance={instance}") == []
         wait_until(lambda: self.leftovers(instance) == [], 20, "nothing is left")
 
@@ -194,7 +196,7 @@ class Engine:
             self.call("DELETE", f"/networks/{network['Id']}", ok=(204, 404, 403))
 
     def import_image(self, name, files, changes=()):
-        """Makes an image of `files` {path: bytes or link target as str}, and of static busybox."""
+        """Makes an image of static busybox and `files`: {path: bytes, or the target of a link as str}."""
         parameters = [("fromSrc", "-"), ("repo", name)] + [("changes", c) for c in changes]
         self.call("POST", "/images/create?" + urllib.parse.urlencode(parameters),
                   busybox_root(files), "application/x-tar")
@@ -209,11 +211,11 @@ class Engine:
         self.call("DELETE", f"/images/{name}?force=1", ok=(200, 404))
 
 
-NO_ENGINE = Engine("/nonexistent/docker.sock")  # jobs stay queued
+NO_ENGINE = Engine("/nonexistent/docker.sock")  # for daemons whose jobs stay queued
 
 
 def busybox_root(files):
-    """A root file system as a tar: busybox, its applets, and `files`."""
+    """A root file system as a tar archive: busybox with its applets, and `files`."""
     busybox = shutil.which("busybox", path=os.environ["PATH"] + ":/bin:/usr/bin")
     assert busybox, "busybox-static is not installed"
     applets = subprocess.run([busybox, "--list"], check=True, capture_output=True, text=True).stdout.split()
@@ -237,10 +239,10 @@ def busybox_root(files):
     return out.getvalue()
 
 
-# The images of the tests. trainyard-test:1 has no entry point: a job's args are the command. Those of roles
-# say which image they are and what they got, then do what the last argument says.
+# The tests' images. trainyard-test:1 has no entry point: a job's args are the command. The images for roles print their own
+# name and arguments, and then run the last argument.
 IMAGE = "trainyard-test:1"
-# The same with a volume: each container has one of its own.
+# The same image with a volume: each container gets a volume of its own.
 VOLUME_IMAGE = "trainyard-test-volume:1"
 ENTRY = b"""#!/bin/sh
 echo "image $(cat /image)"
@@ -251,7 +253,7 @@ eval "$last"
 
 @contextlib.contextmanager
 def turn(name):
-    """One process at a time: the others wait, and find done what they would do."""
+    """A lock between processes: one works at a time, and the next one finds that work done."""
     with open(pathlib.Path(tempfile.gettempdir(), f"{name}-{os.getuid()}.turn"), "w", encoding="utf-8") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
@@ -287,14 +289,14 @@ def lib(*words, timeout=120):
 
 
 class PrivateEngine(Engine):
-    """An engine of a test's own, to be stopped and killed; with a network apart from the machine's."""
+    """A private engine that a test may stop and kill; its network is apart from the machine's."""
 
     def __init__(self):
-        # A short path: containerd's sockets lie deep below it, and a socket's path has 107 bytes at most.
+        # The path must be short: a socket's path has at most 107 bytes, and containerd's sockets are deep below this one.
         self.top = tempfile.mkdtemp(prefix="tye", dir="/tmp")
         self.directory, self.data = self.top + "/run", self.top + "/data"
         super().__init__(self.directory + "/docker.sock")
-        self.environment = {}  # of the engine, beside what it inherits
+        self.environment = {}  # variables for the engine in addition to the inherited ones
 
     def configure(self, **settings):
         os.makedirs(self.directory, exist_ok=True)
@@ -315,7 +317,7 @@ class PrivateEngine(Engine):
         lib("dockerd_stop", self.directory, "KILL")
 
     def leftovers(self, instance):
-        """And the volumes of containers that are gone: the engine makes those, and does not say for whom."""
+        """Also lists the volumes of removed containers: the engine made them, and does not record for which instance."""
         return super().leftovers(instance) + [v["Name"] for v in self.volumes(dangling=["true"])]
 
     def delete(self):
@@ -327,7 +329,7 @@ GPU_HOOK = ROOT / "tests/support/gpu_hook"
 
 
 class GpuEngine(PrivateEngine):
-    """A private engine that takes requests for GPUs, whatever their ids, on a machine without any."""
+    """A private engine that accepts requests for GPUs with any ids, on a machine without GPUs."""
 
     def __init__(self):
         super().__init__()
@@ -336,19 +338,19 @@ class GpuEngine(PrivateEngine):
                             "TRAINYARD_TEST_GPU_LOG": self.gpu_log}
 
     def given(self):
-        """For each container's id when it began, in ns, and the devices it got."""
+        """For each container that was started: its id, the time in ns, and the devices that it was given."""
         text = self.gpu_log.read_text() if self.gpu_log.exists() else ""
         return {container: (int(began), devices.split(","))
                 for began, container, devices in (line.split() for line in text.splitlines())}
 
 
-# What jobs of Python packages run in, and the same with an entry point and a program of its own.
+# The image in which jobs of Python packages run, and the same with an entry point and a program.
 RUNTIME = "trainyard-runtime"
 PREBUILT = "trainyard-test-prebuilt:1"
 
 
 def ensure_runtime_images(engine):
-    """Of Debian packages: takes some 20 s where they are not there."""
+    """Made from Debian packages; takes about 20 s if they are not there yet."""
     with turn(RUNTIME):
         done = subprocess.run([ROOT / "deploy/runtime/build", RUNTIME], capture_output=True, text=True, timeout=600,
                               env=dict(os.environ, DOCKER_HOST=engine.host))
@@ -363,7 +365,7 @@ def _build_prebuilt(engine):
 
 
 def build_image(engine, name, files):
-    """Of a Dockerfile and what else is in the files {name: bytes}."""
+    """Builds an image from a Dockerfile and other files {name: bytes}."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for path, data in files.items():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs from their creation to their end, each with what must be true then whatever the engine did meanwhile.
+"""Jobs from creation to their end, each with the conditions that must hold whatever the engine did meanwhile.
 
-Each container's lines begin with a random word of its own: what it said is told apart from what the container that took
-its place has said, and a line that is lost, doubled or moved shows."""
+The lines of each container begin with a random word: so the lines of a container differ from those of its replacement, and a
+line that is lost, repeated or out of order is noticed."""
 import dataclasses
 
 from .custom_jobs import CustomJobs
@@ -14,7 +14,8 @@ from .wait import wait_until
 SAY = 'r=$(cat /proc/sys/kernel/random/uuid); say() { echo "run $r $1"; }; '
 LINES = ["one", "two", "three", "four", "five"]
 SAY_LINES = SAY + "for l in " + " ".join(LINES) + "; do say $l; done; "
-# The others serve what they are asked for until they are stopped; the master goes on once each of them has said all.
+# Replicas other than the master serve until they are stopped. The master continues once each of them has printed all its
+# lines.
 SERVE = "while :; do echo ok | nc -l -p 2222; done"
 MEET = ('for host in $(echo "$CLUSTER_SPEC" | grep -o "cmle-training-[a-z0-9]*-[0-9a-f]*-[0-9]*" | grep -v -e -master- -e -workerpool0- '
         '| sort -u); do until [ "$(nc -w 2 "$host" 2222 </dev/null 2>/dev/null)" = ok ]; do sleep 0.05; done; done; ')
@@ -22,18 +23,18 @@ MEET = ('for host in $(echo "$CLUSTER_SPEC" | grep -o "cmle-training-[a-z0-9]*-[
 
 @dataclasses.dataclass
 class End:
-    """How a job has ended: `runs` are the lines of each container, by task."""
+    """How a job has ended. `runs`: the lines of each container, by task."""
     state: str
     message: str
     runs: dict
 
     def whole(self, task, lines):
-        """So many containers of a task have said all that they had to."""
+        """The number of containers of a task that have printed all their lines."""
         return sum(run == lines for run in self.runs.get(task, {}).values())
 
 
 def runs_of(entries, task_of=lambda e: e["resource"]["labels"]["task_name"]):
-    """The lines of each container by task, in the log's order; times never go back."""
+    """The lines of each container by task, in the log's order. Fails if a timestamp is lower than the one before."""
     runs, times = {}, {}
     for entry in entries:
         text = text_of(entry) or ""
@@ -48,8 +49,8 @@ def runs_of(entries, task_of=lambda e: e["resource"]["labels"]["task_name"]):
 
 
 class Cycle:
-    """One job on `daemon`. Subclasses: create, state, and what is expected."""
-    lines = {}  # by task: what a container that was let be has said
+    """One job on `daemon`. Subclasses define create(), state() and the expected end."""
+    lines = {}  # by task: the lines of a container that was not disturbed
     ends_as = "SUCCEEDED"
 
     def __init__(self, daemon):
@@ -67,7 +68,7 @@ class Cycle:
         return self.end(timeout)
 
     def drive(self, timeout):
-        """What a client does meanwhile."""
+        """The client's actions while the job runs."""
 
     def job(self):
         return self.daemon.job(self.job_id)
@@ -84,7 +85,7 @@ class Cycle:
         return End(job["state"].removeprefix("JOB_STATE_"), self.message(job), runs_of(self.daemon.entries(self.job_id)))
 
     def check(self, end, retried=False):
-        """The end that it has when nothing is wrong for good. `retried`: containers may have been given up."""
+        """Fails unless the job ended as it must if no fault is permanent. `retried`: containers may have been replaced."""
         assert end.state == self.ends_as, (end, self.told())
         for task, lines in self.lines.items():
             runs = end.runs.get(task, {})

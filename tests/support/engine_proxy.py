@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A socket between a daemon and its real engine that does harm to chosen calls and passes on all others as they are.
+"""A socket between a daemon and its real engine that disturbs chosen calls and passes on all others unchanged.
 
-A fault is put into the place of one call, or of each that matches: `proxy.add(Fault("drop-after", "POST", "/start$", nth=2))`.
-Calls are numbered from the last proxy.watch() on. Tests themselves reach the engine beside the proxy."""
+A fault replaces one call, or each call that matches: `proxy.add(Fault("drop-after", "POST", "/start$", nth=2))`. Calls are
+counted from the last proxy.watch(). Tests themselves talk to the engine directly."""
 import asyncio
 import contextlib
 import dataclasses
@@ -15,8 +15,8 @@ import threading
 
 from .engine import Engine
 
-# What dockerd says when its disk is full.
-# Source: moby/moby, daemon/create.go and containerd's runc shim: the system's own words end the sentence.
+# What dockerd reports when its disk is full: its messages end with the system's own text. Source: moby/moby, daemon/create.go,
+# and containerd's runc shim.
 NO_SPACE = "no space left on device"
 FULL = (("/containers/create", f"mkdir /var/lib/docker/overlay2/4f1c-init: {NO_SPACE}"),
         ("/start$", f"failed to create task for container: failed to create shim task: mkdir /run/x: {NO_SPACE}: unknown"),
@@ -27,12 +27,12 @@ FULL = (("/containers/create", f"mkdir /var/lib/docker/overlay2/4f1c-init: {NO_S
 
 @dataclasses.dataclass
 class Call:
-    """One request of the daemon; `path` without the API's version."""
+    """One request of the daemon; `path` has no API version."""
     number: int
     method: str
     path: str
     fault: "Fault" = None
-    code: int = 0  # of the engine's own answer; 0: it was not asked, or said nothing
+    code: int = 0  # status of the engine's own answer; 0: the engine was not asked or did not answer
 
     def __str__(self):
         return f"{self.number}: {self.method} {self.path} -> {self.code}" + (f" ({self.fault.kind})" if self.fault else "")
@@ -40,14 +40,15 @@ class Call:
 
 @dataclasses.dataclass
 class Fault:
-    """`nth`: which of the matching calls, from 1; 0: each of them. `number`: of the call, whatever it is."""
+    """`nth`: which of the matching calls, from 1; 0: each of them. `number`: the call with this number, whatever its method
+    and path."""
     kind: str
     method: str = ""
     path: str = ""
     nth: int = 1
     number: int = 0
     seconds: float = 0.5
-    after: int = 0  # bytes of the answer's body that come through
+    after: int = 0  # the number of bytes of the answer's body that are passed on
     code: int = 500
     message: str = "the engine's own words"
     matched: int = 0
@@ -63,7 +64,7 @@ class Fault:
 
 
 class Gone(Exception):
-    """One of the two ends has closed its connection, or we are to."""
+    """One of the two sides has closed its connection, or the proxy is to close it."""
 
 
 def _head_value(head, name):
@@ -72,11 +73,11 @@ def _head_value(head, name):
 
 
 class _Wire:
-    """A connection of the daemon, served one request after the other."""
+    """One connection of the daemon; its requests are served one after the other."""
 
     def __init__(self, proxy, reader, writer):
         self.proxy, self.reader, self.writer = proxy, reader, writer
-        self.there = None  # reader and writer of the engine's end
+        self.there = None  # reader and writer of the connection to the engine
 
     async def serve(self):
         while True:
@@ -89,7 +90,7 @@ class _Wire:
 
     @contextlib.asynccontextmanager
     async def _client_watched(self):
-        """Ends the exchange when the daemon hangs up: it sends nothing before it has its answer."""
+        """Ends the exchange when the daemon hangs up. Until the answer is complete, the daemon sends nothing else."""
         task = asyncio.current_task()
         over = False
 
@@ -119,7 +120,7 @@ class _Wire:
 
     @staticmethod
     async def _chunks(reader):
-        """Chunks as they are on the wire, with the empty one at the end."""
+        """Yields chunks as they are on the wire, including the empty one at the end."""
         while True:
             line = await reader.readuntil(b"\r\n")
             size = int(line.split(b";")[0], 16)
@@ -128,7 +129,7 @@ class _Wire:
                 return
 
     async def ask(self, call, request):
-        """Sends it on; the head of the engine's answer."""
+        """Sends the request on, and returns the head of the engine's answer."""
         if self.there is None:
             try:
                 self.there = await asyncio.open_unix_connection(self.proxy.path, limit=1 << 20)
@@ -140,7 +141,7 @@ class _Wire:
         return head
 
     async def body(self, call, head):
-        """Pieces of the answer's body as they are on the wire."""
+        """Yields pieces of the answer's body as they are on the wire."""
         reader = self.there[0]
         if call.method == "HEAD" or call.code in (204, 304):
             return
@@ -163,7 +164,7 @@ class _Wire:
                         + body)
 
     async def tunnel(self):
-        """After an upgrade: bytes in both directions."""
+        """After an upgrade: copies bytes in both directions."""
         async def copy(reader, writer):
             while data := await reader.read(65536):
                 writer.write(data)
@@ -200,7 +201,7 @@ async def _drop(_wire, _call, _fault, _request):
 
 
 async def _drop_after(wire, call, _fault, request):
-    """The engine has done it; nobody hears of it."""
+    """The engine carries the call out, but the daemon gets no answer."""
     head = await wire.ask(call, request)
     if not is_stream(call):
         async for _ in wire.body(call, head):
@@ -235,7 +236,7 @@ async def _garbage(wire, call, _fault, request):
 
 
 async def _nonsense(wire, call, _fault, request):
-    """HTTP around what is no JSON, though the call has been carried out."""
+    """The engine carries the call out, but the answer's body is not JSON."""
     await _swallow(wire, call, request)
     await wire.answer(call.code if call.code != 204 else 200, b'{"Id": [[[\xff')
 
@@ -269,7 +270,7 @@ async def _hang(_wire, _call, _fault, _request):
 
 
 async def _trickle(wire, call, fault, request):
-    """One byte at a time; of a long answer, the first thousand."""
+    """Sends the answer one byte at a time; after the first thousand bytes, the rest at once."""
     head = await wire.ask(call, request)
     left = 1000
     for piece in [head]:
@@ -285,7 +286,7 @@ async def _trickle(wire, call, fault, request):
 
 
 async def _away(wire, _call, fault, _request):
-    """The socket goes, and every connection with it; later it is there again."""
+    """Closes the socket and all connections; the socket is back some time later."""
     wire.proxy.go_away(fault.seconds)
     raise Gone
 
@@ -300,8 +301,8 @@ def is_stream(call):
 
 
 class EngineProxy(Engine):
-    """The engine behind it is what tests talk to; `host` is what a daemon is told. `places`: {directory as the daemon sees it:
-    as the engine does}."""
+    """Tests talk to the engine itself; the daemon is given `host`. `places`: {directory as the daemon sees it: as the engine
+    sees it}."""
 
     def __init__(self, engine, places=()):
         super().__init__(engine.path)
@@ -320,13 +321,13 @@ class EngineProxy(Engine):
         return "unix://" + self.socket_path
 
     def place(self, head, body):
-        """A request with the places that the engine knows by other names."""
+        """Replaces the directories in a request by those that the engine knows."""
         for seen, real in self.places.items():
             body = body.replace(seen.encode() + b"/", real.encode() + b"/")
         return re.sub(rb"(?im)^(content-length:[ \t]*)\d+", rb"\g<1>%d" % len(body), head), body
 
     def watch(self, *faults):
-        """Forgets the calls so far and the faults; numbers begin at 1."""
+        """Forgets all faults and the calls so far; the numbers of calls begin at 1 again."""
         with self._lock:
             self.calls, self.faults = [], list(faults)
 
@@ -349,11 +350,11 @@ class EngineProxy(Engine):
             return [call for call in self.calls if re.search(method, call.method) and re.search(path, call.path)]
 
     def cut(self):
-        """Ends every connection there is."""
+        """Closes all connections."""
         self._loop.call_soon_threadsafe(self._cut)
 
     def disappear(self):
-        """Until appear(), there is no socket."""
+        """Removes the socket until appear() is called."""
         self._loop.call_soon_threadsafe(self.go_away, None)
 
     def appear(self):

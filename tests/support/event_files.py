@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorBoard's event files, made by hand: records with masked CRC-32Cs around protobuf messages."""
+"""TensorBoard event files written without TensorBoard: records with masked CRC-32Cs around protobuf messages."""
 import struct
 
 
@@ -41,17 +41,17 @@ def message(field, data):
 
 
 def version(time_s):
-    """The record that begins a file."""
+    """The first record of a file."""
     return record(b"\x09" + struct.pack("<d", time_s) + message(3, b"brain.Event:2"))
 
 
 def simple(tag, number):
-    """A value as TensorFlow 1 writes it."""
+    """A scalar as TensorFlow 1 writes it."""
     return message(1, message(1, tag.encode()) + b"\x15" + struct.pack("<f", number))
 
 
 def tensor(tag, number):
-    """A value as TensorFlow 2 writes it: a tensor of one float, of the plugin for scalars."""
+    """A scalar as TensorFlow 2 writes it: a tensor of one float for the plugin "scalars"."""
     return message(1, message(1, tag.encode()) + message(9, message(1, message(1, b"scalars"))) +
                    message(8, b"\x08\x01" + message(2, b"") + message(4, struct.pack("<f", number))))
 

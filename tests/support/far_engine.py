@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine as on another machine: its network is apart from the machine's, and it listens by TCP, with TLS unless told
-otherwise, or is reached by ssh."""
+"""An engine that appears to be on another machine: its network is apart from this machine's, and it is reached by TCP (with
+TLS by default) or by ssh."""
 import itertools
 import os
 import pathlib
@@ -17,14 +17,14 @@ def openssl(*words):
 
 
 def authority_make(directory, name):
-    """ca.pem, and ca-key.pem that signs by it."""
+    """Makes the certificate authority: ca.pem, and its key ca-key.pem."""
     directory.mkdir(parents=True)
     openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", 1, "-subj", f"/CN={name}",
             "-keyout", directory / "ca-key.pem", "-out", directory / "ca.pem")
 
 
 def certificate_make(authority, directory, name, *more):
-    """cert.pem and key.pem in the directory, signed by the authority, whose ca.pem is there too."""
+    """Writes cert.pem and key.pem, signed by the authority, and a copy of its ca.pem into the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
             "-keyout", directory / "key.pem", "-out", directory / "request.pem")
@@ -36,11 +36,11 @@ def certificate_make(authority, directory, name, *more):
 
 
 class FarEngine(PrivateEngine):
-    """Tests have its socket all the same, as `path`; `host` is where a client finds it, with the files of `certificates`."""
+    """Tests reach it by its unix socket, `path`; clients reach it at `host` with the files in `certificates`."""
 
     def __init__(self, tls=True):
         super().__init__()
-        # A network of four addresses for each engine of this process: RFC 2544's block for tests between networks.
+        # Each engine of this process has a network of four addresses, from the block for tests between networks (RFC 2544).
         number = next(ENGINES)
         self.link = f"ty{os.getpid()}-{number}"
         self.near, self.far = (f"198.18.{os.getpid() % 250}.{number % 64 * 4 + last}" for last in (1, 2))
@@ -50,7 +50,7 @@ class FarEngine(PrivateEngine):
         pathlib.Path(self.directory, "hosts").write_text(f"tcp://0.0.0.0:{self.port}\n")
         self.variables = {"DOCKER_HOST": self.host}
         if not tls:
-            self.configure(tls=False)  # it would wait for a while, as a warning
+            self.configure(tls=False)  # without TLS, Docker shows a warning and waits for a while
             return
         self.authority = top / "authority"
         authority_make(self.authority, "test authority")
@@ -59,7 +59,8 @@ class FarEngine(PrivateEngine):
         self.certificates = certificate_make(self.authority, top / "client", "client", "extendedKeyUsage=clientAuth")
         self.configure(tlsverify=True, tlscacert=str(server / "ca.pem"), tlscert=str(server / "cert.pem"),
                        tlskey=str(server / "key.pem"))
-        self.variables |= {"DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(self.certificates)}  # as Docker's clients have them
+        # the variables that Docker's clients use
+        self.variables |= {"DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(self.certificates)}
 
     @property
     def host(self):
@@ -76,8 +77,8 @@ SSH_HOST = "ssh://me@build.test"
 
 
 def ssh_make(place, engine):
-    """A program in the place of ssh that runs the command here, as if the engine at a socket were another machine's; the
-    variables with which it is found."""
+    """Makes a program to use in place of ssh: it runs the command on this machine, as if the engine's socket were on another
+    one. Returns the variables by which it is found."""
     place.mkdir()
     (place / "ssh").write_text(f'#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\n'
                                f'unset DOCKER_CONTEXT DOCKER_CONFIG\nDOCKER_HOST=unix://{engine.path} exec "$@"\n')

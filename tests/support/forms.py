@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms in which trainyard is used, and what can be done in each: the matrix in docs/engines.md."""
+"""The forms in which trainyard is used, and the features that are tried in each of them: the matrix in docs/engines.md."""
 import contextlib
 import ctypes
 import fcntl
@@ -24,7 +24,7 @@ LINES = 2000
 
 
 def refusal(lines, words):
-    """The sentence that begins with these words."""
+    """Returns the sentence that begins with these words."""
     found = [re.search(re.escape(words) + r"[^.]*", line) for line in lines if words in line]
     assert found, (words, lines)
     return found[0][0]
@@ -42,7 +42,7 @@ OWN_NAME = "https://storage.googleapis.com/storage/v1/b/far/o/$HOSTNAME?alt=medi
 
 
 def storage_and_metadata(daemon):
-    """And storage by its own name with TLS, whose certificate busybox does not check: test_storage_names.py does."""
+    """Also reaches storage by its real name over TLS. busybox does not check the certificate; test_storage_names.py does."""
     job = daemon.run(script(f"{SAYS}; wget -q -O - --no-check-certificate \"{OWN_NAME}\"; echo; "
                             "grep -c BEGIN $SSL_CERT_FILE"))
     *said, got, certificates = daemon.lines(job["jobId"])
@@ -76,7 +76,7 @@ def metrics_of_trials(daemon):
 
 
 def killed_and_back(daemon):
-    """What the job reaches is there again when the daemon is: connections that break meanwhile are tried again."""
+    """After a restart of the daemon the job reaches its services again. Connections that break meanwhile are retried."""
     again = f"until {METADATA}/instance/id > /dev/null 2>&1; do sleep 0.1; done; "
     job = daemon.create(script(f"echo begun; {UNTIL_RELEASED}; {again}{SAYS}"))
     daemon.wait_lines(job)
@@ -91,8 +91,8 @@ def killed_and_back(daemon):
 
 
 def gpus(daemon):
-    """By a stand-in for NVIDIA's hook, which notes what each container got. Broken: replica_create_run() without
-    gpus_are_wanted(): on Podman 4.3 the job ran without GPUs, and nothing said so."""
+    """Uses a stand-in for NVIDIA's hook, which records the devices of each container. Broken: replica_create_run() without
+    gpus_are_wanted(): on Podman 4.3 the job ran without GPUs, and no message said so."""
     job = daemon.until(daemon.create(with_gpus(script("echo has $NVIDIA_VISIBLE_DEVICES"), 1)), "SUCCEEDED", "FAILED")
     if job["state"] == "FAILED":
         return re.search(r"[^ ]+ gives containers no GPUs: [^.\n]*", job["errorMessage"])[0].strip()
@@ -130,7 +130,8 @@ BEGIN, END = "<!-- tests/forms writes this -->\n", "<!-- to here -->\n"
 
 
 class Matrix:
-    """The table of the page: {form: {row: cell}}. A refusal is a number there, and its words are in a list below."""
+    """The table of the page: {form: {row: cell}}. In a cell, a refusal is a number; its text is in the list below the
+    table."""
 
     def __init__(self, text):
         self.before, rest = text.split(BEGIN)
@@ -160,7 +161,7 @@ class Matrix:
 
 
 def told(form, row, seen, write):
-    """The cell as the page has it; with `write` it has what was seen from now on."""
+    """Returns the cell of the page. With `write`, first sets it to what was seen."""
     with open(PAGE, "r+", encoding="utf-8") as page:
         fcntl.flock(page, fcntl.LOCK_EX)
         matrix = Matrix(page.read())
@@ -180,7 +181,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @contextlib.contextmanager
 def network_of(pid):
-    """Sockets that this thread makes are of another process's network; those that it has stay of its own."""
+    """In this block, sockets that the thread makes belong to another process's network; existing sockets are not changed."""
     task = f"/proc/{os.getpid()}/task/{threading.get_native_id()}/ns/net"
     with open(task, "rb") as own, open(f"/proc/{pid}/ns/net", "rb") as other:
         assert _libc.setns(other.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
@@ -191,7 +192,7 @@ def network_of(pid):
 
 
 class Beside(Daemon):
-    """In the network of a private engine, as root beside it."""
+    """Runs as root in the network of a private engine."""
 
     @property
     def prefix(self):
@@ -206,8 +207,8 @@ class Beside(Daemon):
 
 
 class ContainedThere(Contained, Beside):
-    """In a container of a private engine. Its port is published in the network of that engine."""
+    """Runs in a container of a private engine. Its port is published in the network of that engine."""
 
 
 class FarGpuEngine(FarEngine, GpuEngine):
-    """Over TCP, and with GPUs."""
+    """An engine over TCP that has GPUs."""

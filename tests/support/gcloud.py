@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real gcloud, pointed at a daemon as `trainyard env` says."""
+"""The real gcloud, with the environment that `trainyard env` sets."""
 import contextlib
 import json
 import os
@@ -24,10 +24,11 @@ WARM = pathlib.Path(__file__).with_name("gcloud_warm.py")
 
 
 class WarmGcloud:
-    """gcloud_warm.py in one environment. A gcloud that it does not understand is started for each command."""
+    """A gcloud that was loaded once by gcloud_warm.py, for one environment. If gcloud_warm.py cannot load it, each command
+    starts a new gcloud."""
 
     def __init__(self, environment):
-        self.directory = tempfile.mkdtemp(prefix="tyg", dir="/tmp")  # a short path: a socket's has 107 bytes at most
+        self.directory = tempfile.mkdtemp(prefix="tyg", dir="/tmp")  # the path must be short: a socket's has at most 107 bytes
         self.address = self.directory + "/socket"
         self.process = subprocess.Popen(
             [GCLOUD, self.address], env=environment | {"CLOUDSDK_PYTHON_ARGS": f"-S {WARM}"}, stdin=subprocess.DEVNULL,
@@ -53,7 +54,7 @@ class WarmGcloud:
 
 
 class Gcloud:
-    """Runs commands of one daemon; with TRAINYARD_COVERAGE through a recorder."""
+    """Runs gcloud commands on one daemon; with TRAINYARD_COVERAGE, through a recorder."""
 
     def __init__(self, yard, directory, base):
         lines = subprocess.run([program(), "env", "--state-dir", str(yard.state_dir), "--project", yard.project],
@@ -63,12 +64,12 @@ class Gcloud:
         self.yard, self.base, self.directory = yard, base, directory
         self.environment = os.environ | pointed | dict(
             CLOUDSDK_CONFIG=str(directory), CLOUDSDK_CORE_DISABLE_USAGE_REPORTING="1",
-            CLOUDSDK_STORAGE_PROCESS_COUNT="1",  # each takes a second of the processor to begin
+            CLOUDSDK_STORAGE_PROCESS_COUNT="1",  # each process takes a second of CPU time to start
             CLOUDSDK_ML_ENGINE_POLLING_INTERVAL="2", CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK="1", PYTHONUNBUFFERED="1")
         self.warm = WarmGcloud(self.environment)
 
     def run(self, *words, expect=0, timeout=180, **environment):
-        """`gcloud WORDS`; expects an exit code; returns the finished process."""
+        """Runs `gcloud WORDS`, expects an exit code, and returns the finished process."""
         if self.warm.ready and not environment:
             done = self.warm.run(words, timeout)
         else:
@@ -78,11 +79,11 @@ class Gcloud:
         return done
 
     def __call__(self, *words, **more):
-        """`gcloud ai-platform jobs WORDS`"""
+        """Runs `gcloud ai-platform jobs WORDS`"""
         return self.run("ai-platform", "jobs", *words, **more)
 
     def follow(self, *words):
-        """`gcloud ai-platform jobs WORDS` that goes on beside the test: its process, and the file that it writes."""
+        """Starts `gcloud ai-platform jobs WORDS` in the background. Returns its process, and the file that it writes."""
         handle, name = tempfile.mkstemp(dir=self.directory)
         with open(handle, "wb") as out:
             process = subprocess.Popen([GCLOUD, "ai-platform", "jobs", *words], stdin=subprocess.DEVNULL, stdout=out,
@@ -90,7 +91,7 @@ class Gcloud:
         return process, pathlib.Path(name)
 
     def flags(self, *command, grouped=False):
-        """The flags that a command's help lists, but those of every command; with those of groups of flags or without."""
+        """The flags in a command's help that not every command has. `grouped`: also those in groups of flags."""
         text = re.sub(r"\x1b\[[0-9;]*m", "", self.run(*command, "--help").stdout)
         indent = " {5}(?:  )?" if grouped else " {5}"
         return set(re.findall(rf"^{indent}(--[a-z-]+)", text.split("GCLOUD WIDE FLAGS")[0], re.MULTILINE))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gcloud, loaded once: of one second that a command takes, most goes into that.
+"""Loads gcloud once: most of the second that a command takes is loading time.
 
-Run by gcloud's own start script (CLOUDSDK_PYTHON_ARGS) in place of its lib/gcloud.py, which it is given, and a path to
-listen at. Each connection brings a command's words and its standard output and error, and is served by a process of its
-own that does what gcloud.py does; it answers with the exit code."""
+gcloud's own start script runs this (CLOUDSDK_PYTHON_ARGS) in place of its lib/gcloud.py; the arguments are that file and the
+path of a socket. A client sends a command's words with its stdout and stderr as descriptors. A forked process does what
+gcloud.py does, and answers with the exit code."""
 import json
 import os
 import signal
@@ -47,7 +47,7 @@ def serve(gcloud_main, connection):
 
 def main():
     _, program, address = sys.argv
-    os.environ["CLOUDSDK_PYTHON_ARGS"] = "-S"  # what the start script says to processes that gcloud begins
+    os.environ["CLOUDSDK_PYTHON_ARGS"] = "-S"  # as the start script sets it for processes that gcloud starts
     gcloud_main = load(program)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:

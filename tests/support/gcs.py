@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cloud Storage as files: the process that serves it, driven by itself, and jobs whose plans ask for it."""
+"""Cloud Storage as files: the serving process alone, and jobs whose plans ask for /gcs."""
 import contextlib
 import json
 import os
@@ -28,11 +28,11 @@ def processes_of(state_dir):
     return gcs_processes().get(str(state_dir), [])
 
 
-SIGN = ".sign-of-tests"  # what the mount has for those that know the name
+SIGN = ".sign-of-tests"  # a name at which the mount has a special file for tests
 
 
 class Mount:
-    """`trainyard gcs-mount` of a daemon's state directory, held by this process as the daemon holds it."""
+    """`trainyard gcs-mount` for a daemon's state directory, started as the daemon does it."""
 
     def __init__(self, daemon, buckets="auto"):
         self.daemon, self.buckets = daemon, buckets
@@ -46,8 +46,8 @@ class Mount:
         return self
 
     def _settle(self):
-        """Waits until the kernel's own messages are served too: it tells of a close after the program has gone on, and what it
-        tells as the mount goes is lost, and libfuse's memory of the open file with it."""
+        """Waits until pending messages of the kernel are handled. The kernel reports a close after the program has
+        continued; when the mount ends, such a message is lost, and libfuse leaks the open file."""
         number = os.minor(os.stat(self.files).st_dev)
         with tempfile.TemporaryDirectory() as place:
             subprocess.run(["mount", "-t", "fusectl", "none", place], check=True, timeout=30)
@@ -58,7 +58,7 @@ class Mount:
                 subprocess.run(["umount", place], check=True, timeout=30)
 
     def __exit__(self, *_):
-        with contextlib.suppress(OSError):  # its process is gone
+        with contextlib.suppress(OSError):  # the process has ended
             self._settle()
         _, errors = self.process.communicate(timeout=30)
         assert self.process.returncode == 0, errors
@@ -70,7 +70,7 @@ class Mount:
 
 
 class Bucket:
-    """One bucket, by the API and as files."""
+    """One bucket, accessible by the API and as files."""
 
     def __init__(self, daemon, name, directory=None):
         self.daemon, self.name, self.directory = daemon, name, directory
@@ -89,7 +89,7 @@ class Bucket:
         return answer.json
 
     def get(self, name):
-        """Its bytes; None when there is no such object."""
+        """Returns the object's bytes; None: there is no such object."""
         answer = self.daemon.get(f"/storage/v1/b/{self.name}/o/{self.quoted(name)}", alt="media")
         assert answer.status in (200, 404), answer
         return answer.data if answer.status == 200 else None
@@ -107,8 +107,7 @@ class Bucket:
 
 
 def submit_with_gcs(daemon, *training_inputs):
-    """Submits jobs to a daemon that is not running, which then runs, and has their stored plans ask for /gcs: what the
-    families of the API that have it will write."""
+    """Submits jobs to a daemon that is not running, adds /gcs to their stored plans, and starts the daemon."""
     engine, daemon.engine = daemon.engine, Engine(str(daemon.directory / "no-engine"))
     daemon.start()
     jobs = [daemon.create(training_input) for training_input in training_inputs]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the front for gRPC, with frames of HTTP/2 made by hand: it can mean no good, and costs little."""
+"""A client for gRPC that makes the frames of HTTP/2 itself: so it can send wrong ones, and costs little."""
 import socket
 import struct
 
@@ -15,7 +15,7 @@ def frame(kind, flags, stream, payload=b""):
     return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
-# Without a table of headers, so that each value is to be seen where it stands.
+# Sets the size of the header table to 0, so that each header's value is on the wire.
 HELLO = PREFACE + frame(SETTINGS, 0, 0, b"\0\x01\0\0\0\0")
 
 
@@ -24,7 +24,7 @@ def settings_of(payload):
 
 
 def header(name, value):
-    """A literal that is not indexed, without Huffman's code."""
+    """A literal header: not indexed, and without Huffman coding."""
     def text(word):
         data = word.encode()
         if len(data) < 127:
@@ -67,7 +67,7 @@ MISSING = message(named("projects/demo-project/locations/us-central1/customJobs/
 
 
 class Peer:
-    """A connection without TLS that has said hello."""
+    """A connection without TLS on which the client's preface has been sent."""
 
     def __init__(self, port, hello=HELLO, window=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
@@ -75,7 +75,9 @@ class Peer:
         if window:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
         self.buffer, self.next = b"", 1
-        self.windows = {0: 65535, 4: 65535}  # the connection's now, and a stream's first: settings go by 4
+        # the windows for data to be sent: that of the connection (stream 0) now, and the initial one of each stream (setting
+        # 4)
+        self.windows = {0: 65535, 4: 65535}
         self.send(hello)
 
     def __enter__(self):
@@ -88,11 +90,11 @@ class Peer:
         self.socket.sendall(data)
 
     def call(self, path, body=b"", **more):
-        """Sends a call whole; its stream."""
+        """Sends a complete call; returns its stream's number."""
         return self.call_headed(head(path, **more), body)
 
     def call_headed(self, headers, body=b""):
-        """The same with a block of headers of any form and length."""
+        """The same with any block of headers."""
         stream, self.next = self.next, self.next + 2
         kind = HEADERS
         while len(headers) > FRAME_MAX:
@@ -102,14 +104,15 @@ class Peer:
         return stream
 
     def begin(self, path, **more):
-        """Sends the head of a call alone; its stream."""
+        """Sends only the head of a call; returns its stream's number."""
         stream, self.next = self.next, self.next + 2
         self.send(frame(HEADERS, END_HEADERS, stream, head(path, **more)))
         return stream
 
     def pour(self, stream, size, end=0, insists=False):
-        """Sends so much of a body as the windows allow, and whether it then took all of it; who insists goes on after an answer."""
-        used, frames = 0, self.frames()  # of the stream's window
+        """Sends as much of a body as the windows allow; returns whether all of it was sent. `insists`: continues after an
+        answer."""
+        used, frames = 0, self.frames()  # bytes of the stream's window that are used
         while size:
             length = min(size, FRAME_MAX)
             while min(self.windows[4] - used, self.windows[0]) < length:
@@ -123,7 +126,7 @@ class Peer:
         return True
 
     def frames(self):
-        """What comes, until the other side ends the connection."""
+        """Yields the frames that arrive, until the other side ends the connection."""
         while True:
             while len(self.buffer) < 9 or len(self.buffer) < 9 + int.from_bytes(self.buffer[:3], "big"):
                 try:
@@ -143,7 +146,7 @@ class Peer:
             yield kind, flags, stream, payload
 
     def ends(self, count=1):
-        """{stream: all its bytes} of the next streams that end."""
+        """Returns {stream: all its bytes} of the next streams that end."""
         found, open_ones = {}, {}
         for kind, flags, stream, payload in self.frames():
             if kind in (DATA, HEADERS):
@@ -155,11 +158,11 @@ class Peer:
         return found
 
     def lasts(self):
-        """Whether a ping is answered."""
+        """Whether the other side answers a ping."""
         self.send(frame(PING, 0, 0, b"stillyou"))
         return any(kind == PING and flags & ACK and payload == b"stillyou" for kind, flags, _, payload in self.frames())
 
 
 def code(number):
-    """A status as it is in a block of headers; too short for Huffman's code."""
+    """A gRPC status as it is in a block of headers; it is too short to be Huffman-coded."""
     return bytes([len(str(number))]) + str(number).encode()

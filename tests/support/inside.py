@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes on inside a job's container: a job that tells of itself, and bytes and connections that come from there."""
+"""Access to the inside of a job's container: a job that prints its own data, and connections that are made in the
+container."""
 import base64
 import json
 import select
@@ -14,12 +15,12 @@ from .wait import wait_until
 OWN_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
 TELL = (f"wget -q -O - --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST{OWN_TOKEN} | base64 | tr -d '\\n'; echo; "
         f"hostname; echo $STORAGE_EMULATOR_HOST")
-AT_ONCE = 40  # a gateway takes 64 connections
+AT_ONCE = 40  # a gateway accepts at most 64 connections
 BATCH_BYTES = 100 << 10
 
 
 class Teller:
-    """A job that says its token, its name and where its gateway is; then it waits, unless it `ends`."""
+    """A job that prints its token, its name and its gateway's address. Then it waits; with `ends` it ends."""
 
     def __init__(self, daemon, project=None, ends=False):
         self.daemon, self.project, self.ends, self.job_id = daemon, project or daemon.project, ends, daemon.new_id()
@@ -45,7 +46,7 @@ class Teller:
 
 
 def sh(attacker, text):
-    """What a script prints in the job's container."""
+    """Runs a script in the job's container and returns its output."""
     call = attacker.daemon.engine.call
     command = call("POST", f"/containers/{attacker.container}/exec", {"Cmd": ["sh", "-c", text], "AttachStdout": True,
                                                                        "AttachStderr": True, "Tty": True})["Id"]
@@ -54,7 +55,7 @@ def sh(attacker, text):
 
 
 def _batches(requests):
-    """Lists of (name, request in base64); a shell's command has 128 KiB."""
+    """Splits the requests into lists of (name, request in base64): one shell command can have 128 KiB."""
     batch, size = [], 0
     for name, data in requests.items():
         word = base64.b64encode(data).decode()
@@ -67,8 +68,8 @@ def _batches(requests):
 
 
 def from_inside(attacker, requests, port="${G##*:}", wait=30):
-    """{name: what the gateway of the attacker's own job answers to these bytes}; each has a connection of its own, and
-    `wait` seconds for an end of it."""
+    """Sends these requests from the container of the attacker's own job to its gateway, each on a connection of its own, and
+    returns {name: answer}. `wait`: seconds to wait for the end of an answer."""
     found = {}
     for batch in _batches(requests):
         words = "".join(f"ask {i} {word} & " for i, (_, word) in enumerate(batch))
@@ -91,8 +92,8 @@ def _received(stream, count):
 
 
 def _begin(attacker, command):
-    """A stream to a command in the job's container: what is sent is its input, what comes are frames of its output.
-    Source: https://docs.docker.com/reference/api/engine/version/v1.43/#tag/Exec/operation/ExecStart (read 2026-11-22)"""
+    """Starts a command in the job's container. Bytes sent on the stream are its input, frames received its output. Source:
+    https://docs.docker.com/reference/api/engine/version/v1.43/#tag/Exec/operation/ExecStart (read 2026-11-22)"""
     engine = attacker.daemon.engine
     made = engine.call("POST", f"/containers/{attacker.container}/exec", {"Cmd": command, "AttachStdin": True,
                                                                         "AttachStdout": True})["Id"]
@@ -106,7 +107,7 @@ def _begin(attacker, command):
 
 
 def _carry(near, stream):
-    """Both ways until both have ended."""
+    """Copies bytes in both directions until both have ended."""
     open_sides = {near, stream}
     try:
         while open_sides:
@@ -122,7 +123,7 @@ def _carry(near, stream):
                 data = _received(stream, length)
                 if kind == 1:
                     near.sendall(data)
-    except OSError:  # one of them is gone
+    except OSError:  # one of the two is closed
         pass
     finally:
         near.close()
@@ -130,7 +131,7 @@ def _carry(near, stream):
 
 
 class Inside:
-    """Where connections are made from inside a job's container, to its gateway: as Daemon.connect() makes them."""
+    """Makes connections from inside a job's container to its gateway, like Daemon.connect()."""
 
     def __init__(self, attacker, port=None):
         address, _, own = attacker.gateway.removeprefix("http://").rpartition(":")

@@ -18,7 +18,7 @@ import tempfile
 
 STATES = pathlib.Path(__file__).resolve().parent.parent / "states"
 DATABASES = ("state", "logs", "storage")
-# The kept part of a state directory beside its databases: the objects as a tree and their bytes. Keys are made anew.
+# The directories that are kept besides the databases: the tree of objects, and their bytes. Keys are made anew.
 TREES = ("gs", "blobs")
 
 
@@ -48,7 +48,7 @@ def restore(directory, state_dir):
 
 
 def fill(daemon):
-    """The contents of each kept state, which tests/integration/test_kept_states.py looks for."""
+    """Fills a state. tests/integration/test_kept_states.py checks that each kept state has these contents."""
     from support.custom_jobs import CustomJobs, pool
     from support.daemon import script
     from support.storage import Storage

@@ -43,13 +43,13 @@ Columns: `gcloud` (recorded on developers' machines), `googleapis-node`, `google
 
 
 def cells_of(page):
-    """{first cell of a row: {client: cell}} of all tables of a page."""
+    """{first cell of a row: {client: cell}} for all tables of a page."""
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in page.splitlines() if line.startswith("|")]
     return {row[0]: dict(zip(CLIENTS, row[-len(CLIENTS):])) for row in rows}
 
 
 def rows_of(document, noted):
-    """What one client has driven: {first cell of a row: cell}"""
+    """What one client has called and sent: {first cell of a row: cell}"""
     calls = {id: noted["methods"][id] for id in document.methods if id in noted["methods"]}
     rows = {"methods": len(calls)}
     for part, known in ("request", "request_fields"), ("response", "response_fields"):
@@ -60,7 +60,7 @@ def rows_of(document, noted):
 
 
 def updated(page, run):
-    """The page after a run."""
+    """The page with the results of a run."""
     document, before = Document(*run["documents"]), cells_of(page)
     driven = {client: rows_of(document, run["clients"][client]) if client in run["clients"] else
               {name: cells[client] for name, cells in before.items()} for client in CLIENTS}
@@ -80,7 +80,7 @@ def updated(page, run):
 
 
 def strange(client, run):
-    """Fields that an answer had and its document has not."""
+    """Messages about answered fields that the discovery document lacks."""
     return [f"answered, but not in the discovery document: {field}" for field in run["clients"][client]["strange"]]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks of parameters."""
+"""Marks for test parameters."""
 import pytest
 
 
 def long(*values):
-    """A parameter that takes part with --long alone: another one says the same in the short form."""
+    """Parameters that are tried only with --long, because another one covers the same in the short form."""
     return pytest.param(*values, marks=pytest.mark.long)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of objects as tests put and get them: uploads in their ways, sessions, downloads; a daemon without an engine for them."""
+"""Bytes of objects: each way to upload and download them, resumable sessions, and a daemon without an engine."""
 import base64
 import hashlib
 import json
@@ -87,7 +87,7 @@ def put_piece(daemon, session, data, content_range=None, headers=None):
 
 
 def progress(answer):
-    """How many bytes a 308 says there are."""
+    """The number of stored bytes that a 308 answer reports."""
     assert answer.status == 308 and answer.data == b"", answer
     return int(re.fullmatch(r"bytes=0-(\d+)", answer.headers["Range"]).group(1)) + 1 if "Range" in answer.headers else 0
 

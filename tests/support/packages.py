@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python packages as tests make them, by hand: without an index, without setuptools, in no time."""
+"""Makes Python packages by hand, which needs no index and no setuptools and is fast."""
 import io
 import tarfile
 import zipfile
 
 
 def wheel(name, files, requires=()):
-    """A wheel made by hand: no index, no setuptools, little time."""
+    """A wheel with these files."""
     out = io.BytesIO()
     info = f"{name}-1.0.dist-info"
     with zipfile.ZipFile(out, "w") as archive:
@@ -34,7 +34,7 @@ def sdist(name, files, setup=None):
 
 
 def slipping(name, word):
-    """A source package with members that lead out of wherever it is unpacked: up, from the root, and through a link."""
+    """A source package with members whose paths lead out of the directory: by .., by an absolute path, and by a link."""
     out = io.BytesIO(sdist(name, {}))
     ways = [f"{name}-1.0/" + "../" * 12 + f"tmp/{word}", f"/tmp/{word}", f"../../{word}", f"{name}-1.0/link/tmp/{word}"]
     with tarfile.open(fileobj=out, mode="r:gz") as tar:
@@ -58,7 +58,7 @@ def trainer(task, requires=()):
 
 
 def in_order(lines, text):
-    """All lines are there, in that order."""
+    """Whether the text has all of these lines in this order."""
     rest = iter(text.splitlines())
     for line in lines:
         assert any(found == line for found in rest), f"{line!r} is not there, or not in its turn, in:\n{text}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code blocks of README.md and docs/ as a reader runs them: a home of their own, and an image for my-image:1."""
+"""Runs the code blocks of README.md and docs/ as a reader would: with a home directory of its own, and an image named
+my-image:1."""
 import json
 import os
 import pathlib
@@ -18,7 +19,7 @@ BLOCK = re.compile(r"(?:^<!-- not run: (?P<reason>[^\n]*) -->\n)?^```(?P<languag
 
 
 def ensure_trainer_image(engine):
-    """Prints its arguments and ends well, as a trainer with an entrypoint does."""
+    """Prints its arguments and succeeds, like a trainer with an entry point."""
     with turn(TRAINER):
         if not engine.has_image(TRAINER):
             engine.import_image(TRAINER, {}, ['ENTRYPOINT ["/bin/echo","trained"]'])
@@ -26,7 +27,8 @@ def ensure_trainer_image(engine):
 
 
 def blocks(language, pages=tuple(RUN_PAGES)):
-    """A parameter for each block of that language: its text. One that is marked in the page is skipped with the page's reason."""
+    """A test parameter for each code block of that language. A block that the page marks is skipped, for the reason that the
+    page states."""
     found = []
     for page in pages:
         for number, match in enumerate(BLOCK.finditer((ROOT / page).read_text()), 1):
@@ -38,7 +40,7 @@ def blocks(language, pages=tuple(RUN_PAGES)):
 
 
 class Reader:
-    """A user who types what a page says. The daemon is at a free port, which stands for 8090."""
+    """A user who types the commands of a page. The daemon is at a free port, which replaces 8090."""
 
     def __init__(self, home, engine):
         self.home = home
@@ -58,15 +60,15 @@ class Reader:
             "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "1", "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "1"}
 
     def type(self, text, **more):
-        """What it printed. Each line has to succeed. `more`: variables."""
+        """Runs the text and returns the output. Each line must succeed. `more`: variables."""
         done = subprocess.run(["sh", "-e", "-c", text], cwd=self.home, env=self.environment | more, capture_output=True, text=True,
                               timeout=240, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, f"{text}\nexit code {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 
     def follow(self, text):
-        """Runs a block of a page beside a daemon, unless it is about one that has ended."""
-        # What would stay on the machine or in the engine is not run because its mark was forgotten.
+        """Runs a block of a page while a daemon runs, unless the block is about a daemon that has ended."""
+        # Blocks that would leave something on the machine or in the engine must not run, even if their mark was forgotten.
         assert not re.search(r"\b(sudo|docker|podman|apt|systemctl)\b", text), f"mark it as not run: {text}"
         if "gcloud" in text and not GCLOUD:
             pytest.skip("no gcloud in PATH, and TRAINYARD_GCLOUD does not name one")
@@ -74,7 +76,7 @@ class Reader:
         return self.type(self.here(text))
 
     def here(self, text):
-        """With the daemon's address in the place of the page's."""
+        """Replaces the page's address by the daemon's."""
         if "127.0.0.1:8090" not in text:
             return text
         base = json.loads(self.type("trainyard status -o json"))["endpoint"]

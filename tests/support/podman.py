@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Podman's service as an engine of a test's own: Docker's API at a socket, and nothing of the machine's own Podman. Its network
-is apart from the machine's, whose Docker Engine would drop what is between containers of an internal network."""
+"""Podman's service as a private engine: Docker's API at a socket, independent of the Podman of the machine. Its network is
+apart from the machine's, because the firewall rules of the machine's Docker Engine would drop traffic inside Podman's
+internal networks."""
 import os
 import pathlib
 import resource
@@ -11,12 +12,12 @@ import tempfile
 from support.engine import Engine, ensure_test_images
 from support.wait import wait_until
 
-RUNTIMES = ("crun", "runc")  # not each of them runs with each machine's control groups
+RUNTIMES = ("crun", "runc")  # which of them works depends on the machine's control groups
 
 
 class PodmanEngine(Engine):
     def __init__(self, runtime, top=None):
-        # A short path: a socket's has 107 bytes at most.
+        # The path must be short: a socket's has at most 107 bytes.
         self.top = top or pathlib.Path(tempfile.mkdtemp(prefix="typ", dir="/tmp"))
         self.top.mkdir(exist_ok=True)
         super().__init__(str(self.top / "podman.sock"))
@@ -41,12 +42,12 @@ class PodmanEngine(Engine):
         wait_until(self.answers, 30, "Podman's service answers")
 
     def runs(self):
-        """"": it runs containers; else why not."""
+        """Tries to run a container; returns "", or why that fails."""
         ensure_test_images(self)
         made = self.call("POST", "/containers/create", {"Image": "trainyard-test:1", "Cmd": ["true"], "HostConfig": {"Init": True}})["Id"]
         try:
             self.call("POST", f"/containers/{made}/start")
-            self.call("POST", f"/containers/{made}/wait")  # the removal of one that is about to end fails
+            self.call("POST", f"/containers/{made}/wait")  # removing a container that is about to end would fail
             return ""
         except Exception as error:  # pylint: disable=broad-except
             return str(error)
@@ -65,7 +66,7 @@ class PodmanEngine(Engine):
 
 
 def podman_start():
-    """An engine, and ""; or None, and why there is none."""
+    """Returns an engine and "", or None and the reason why there is none."""
     problem = "Podman is not installed"
     for runtime in filter(shutil.which, RUNTIMES if shutil.which("podman") and os.geteuid() == 0 else ()):
         engine = PodmanEngine(runtime)

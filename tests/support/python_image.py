@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image with Python, pip and Google's libraries, made of what this machine has: no registry is asked.
+"""An image with Python, pip and Google's libraries, made of files of this machine, without a registry.
 
-The interpreter is the one that the client tests' own environment was made with (tests/clients/install), its libraries are
-that environment's."""
+The interpreter is the one with which the client tests' environment was made (tests/clients/install); the libraries come from
+that environment."""
 import functools
 import io
 import json
@@ -17,7 +17,7 @@ from .engine import busybox_root, turn
 from .scripts import INSTALLED, PYTHON
 
 NAME = "trainyard-test-python"
-# Large, and of no use to what runs in containers.
+# Large libraries that programs in containers do not use.
 LEFT_OUT = {"googleapiclient", "agentplatform", "aiplatform", "aiplatform_v1", "aiplatform_v1beta1", "vertexai", "test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "dist-packages",
             "site-packages"}
 ASK = ("import json, sys, sysconfig; p = sysconfig.get_paths(vars=dict(base=sys.base_prefix, platbase=sys.base_prefix)); "
@@ -25,7 +25,7 @@ ASK = ("import json, sys, sysconfig; p = sysconfig.get_paths(vars=dict(base=sys.
 
 
 def ensure_python_image(engine):
-    """Its name; made when the engine has none of the same libraries."""
+    """Returns the image's name. Makes the image if the engine has none with the same libraries."""
     marker = PYTHON / ".installed"
     if not marker.exists():
         pytest.skip(f"{marker} is not there: run tests/clients/install {INSTALLED}")
@@ -70,10 +70,10 @@ def _wanted_package(entry):
 
 
 def _libraries(interpreter, *directories):
-    """What the interpreter and the modules need besides them, by the paths under which it is looked for."""
+    """The shared libraries that the interpreter and the modules need, by the paths at which the loader looks for them."""
     files = [interpreter] + [str(path) for top in directories for path in pathlib.Path(top).rglob("*.so*")
                              if not LEFT_OUT & set(path.relative_to(top).parts)]
-    # What ldd says of some that are no libraries of this machine does not matter.
+    # ldd fails on files that are no libraries of this machine; that does not matter.
     said = subprocess.run(["ldd", *files], capture_output=True, text=True).stdout
     words = (word for line in said.splitlines() if not line.endswith(":") for word in line.split())
     return {word for word in words if word.startswith("/") and _outside(word, directories)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy between a client and the daemon that changes nothing and notes what was asked and answered.
+"""A proxy between a client and the daemon that records requests and answers and changes nothing.
 
-The bytes go through as they come; beside that they are taken apart as HTTP, as far as that goes."""
+Bytes are passed on as they arrive. A copy of them is parsed as HTTP, as far as that is possible."""
 import collections
 import contextlib
 import fcntl
@@ -19,7 +19,7 @@ BLOCK = 1 << 16
 
 
 class Message:
-    """A request or an answer, whose body may still be on its way."""
+    """A request or an answer; the rest of its body may still arrive."""
 
     def __init__(self, head):
         first, *lines = head.decode("latin-1").split("\r\n")
@@ -63,18 +63,18 @@ class Message:
 
 
 class Ended(Exception):
-    """The stream did."""
+    """The stream has ended."""
 
 
 class Reader:
-    """Takes one direction of a connection apart; at what is not HTTP it gives up."""
+    """Parses one direction of a connection. It stops at bytes that are not HTTP."""
 
     def __init__(self):
         self._buffer, self._parser = bytearray(), self._messages()
         next(self._parser)
 
     def feed(self, data):
-        """b"": the stream has ended."""
+        """Adds bytes; b"": the stream has ended."""
         if self._parser:
             try:
                 self._parser.send(data)
@@ -111,7 +111,7 @@ class Reader:
             yield from self._exactly(size, into)
             yield from self._until(b"\r\n")
         while (yield from self._until(b"\r\n")):
-            pass  # trailers
+            pass  # skips the trailers
 
     def _to_the_end(self, into):
         with contextlib.suppress(Ended):
@@ -162,7 +162,7 @@ class AnswerReader(Reader):
 
 
 class Recorder:
-    """Listens on a port of its own while it is entered. `on_exchange(request, answer)` is called in its threads."""
+    """Listens on a port of its own inside a `with`. Calls `on_exchange(request, answer)` in its threads."""
 
     def __init__(self, port, on_exchange):
         self.upstream, self.on_exchange = port, on_exchange
@@ -176,7 +176,7 @@ class Recorder:
         return self
 
     def __exit__(self, *_):
-        # A blocked accept() does not hear of close(), but of shutdown().
+        # close() does not wake a thread that is blocked in accept(); shutdown() does.
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
@@ -226,7 +226,8 @@ class Recorder:
 
 
 def pass_on(source, target, reader):
-    """Until the source ends. What is read is understood before it is sent: the answer finds its request."""
+    """Copies bytes until the source ends. Bytes are parsed before they are sent, so that a request is known before its
+    answer arrives."""
     while True:
         try:
             data = source.recv(BLOCK)
@@ -245,21 +246,21 @@ def pass_on(source, target, reader):
 
 
 class Notes:
-    """What clients did, as {client: {"methods": {id: …}, "parameters": […], "strange": […], "runs": […]}}."""
+    """What clients called: {client: {"methods": {id: …}, "parameters": […], "strange": […], "runs": […]}}."""
 
     def __init__(self, document):
         self.document, self.clients = document, {}
         self._lock = threading.Lock()
 
     def run(self, client, name):
-        """A script or test of a client was run to its end."""
+        """Records that a client's script or test was completed."""
         with self._lock:
             add(self._client(client)["runs"], [name])
 
     def exchange(self, client, request, answer):
         address = urllib.parse.urlsplit(request.target)
         verb, query, body = request.method, urllib.parse.parse_qs(address.query, keep_blank_values=True), request.json()
-        # How clients send a GET that is too long for an address.
+        # Clients send a GET with a very long address as a POST with this header.
         override = request.headers.get("x-http-method-override")
         if verb == "POST" and override:
             verb, body = override, None
@@ -268,7 +269,7 @@ class Notes:
         answered = [(set(), set())] * len(methods)
         if answer.status < 400 and not {"fields", "callback", "$fields"} & set(query):
             answered = [self.document.seen(method.response, answer.json()) for method in methods]
-        # What one of the services that share a path has in its answer is not strange.
+        # If services share a path, a field is strange only if none of them has it.
         strange = set.intersection(*(unknown for _, unknown in answered)) if methods else set()
         for method, (known, _) in zip(methods, answered):
             asked, common = self.document.parameters_seen(method, query)
@@ -296,7 +297,7 @@ def add(values, more):
 
 
 def merge(into, clients):
-    """Adds what other Notes of the same document have."""
+    """Adds the contents of other Notes of the same document."""
     for name, new in clients.items():
         old = into.setdefault(name, {"methods": {}, "parameters": [], "strange": [], "runs": []})
         for key in ("parameters", "strange", "runs"):
@@ -311,14 +312,14 @@ def merge(into, clients):
 
 
 class Recording:
-    """The notes of a test run; kept in the file that TRAINYARD_COVERAGE names, together with those of other runs."""
+    """The notes of a test run, added to those of other runs in the file that TRAINYARD_COVERAGE names."""
 
     def __init__(self, path=None):
         self.path, self.notes = path or os.environ.get("TRAINYARD_COVERAGE"), None
 
     @contextlib.contextmanager
     def between(self, client, daemon):
-        """Puts a recorder before the daemon; the client's address is `.base`."""
+        """Puts a recorder before the daemon; clients use its address, `.base`."""
         if self.notes is None:
             self.notes = Notes(Document(*(daemon.get(address).json for address in ADDRESSES)))
         with Recorder(daemon.port, lambda request, answer: self.notes.exchange(client, request, answer)) as recorder:
@@ -330,7 +331,7 @@ class Recording:
         path = pathlib.Path(self.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "a+", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # test runs go side by side
+            fcntl.flock(file, fcntl.LOCK_EX)  # several test runs may write at the same time
             file.seek(0)
             before = json.loads(file.read() or "{}")
             clients = before.get("clients", {})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A container registry on 127.0.0.1 that serves what a test, or an engine, puts into it. Engines speak plain HTTP to it."""
+"""A container registry on 127.0.0.1 that serves images which a test or an engine puts into it. Engines use plain HTTP for
+this address."""
 import base64
 import contextlib
 import gzip
@@ -27,7 +28,7 @@ class Registry:
         self.wanted = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode() if user else None
         self.blobs, self.manifests = {}, {}
         self.blobs_asked = []
-        self.uploads, self.numbers = {}, itertools.count()  # what came so far, by path; their names
+        self.uploads, self.numbers = {}, itertools.count()  # bytes of unfinished uploads, by path; numbers for their names
         registry = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -62,7 +63,7 @@ class Registry:
         return len(self.blobs_asked)
 
     def push(self, engine, image, repository, tag):
-        """Takes an image that the engine has."""
+        """Stores an image that the engine has."""
         saved = engine.call("GET", f"/images/{image}/get")
         with tarfile.open(fileobj=io.BytesIO(saved)) as tar:
             described = json.load(tar.extractfile("manifest.json"))[0]
@@ -80,7 +81,7 @@ class Registry:
             self.manifests[repository, reference] = manifest
 
     def take(self, request):
-        """A step of an engine's push: an upload begins, goes on or ends, or a manifest comes."""
+        """Handles one step of an engine's push: an upload begins, continues or ends, or a manifest arrives."""
         path, _, query = request.path.partition("?")
         repository, what, reference = path[len("/v2/"):].rsplit("/", 2)
         data, found = self.body(request), None
@@ -145,7 +146,7 @@ class Registry:
 
 
 class SlowRegistry(Registry):
-    """Its answers come in pieces of 64 KiB with pauses between them, until it is let go."""
+    """Sends layers in pieces of 64 KiB with pauses between them, until release()."""
 
     def __init__(self):
         super().__init__()
@@ -159,7 +160,8 @@ class SlowRegistry(Registry):
 
 @contextlib.contextmanager
 def image_that_comes_slowly(engine, mebibytes=16):
-    """(its name, what lets it come at once): that of the tests, and a layer which no engine has."""
+    """Returns the name of an image that pulls slowly, and a function that lets the rest come at once. It is the tests' image
+    with a layer that no engine has."""
     local = f"slow{os.urandom(6).hex()}:1"
     build_image(engine, local, {"Dockerfile": f"FROM {IMAGE}\nCOPY big /big\n".encode(), "big": os.urandom(mebibytes << 20)})
     with SlowRegistry() as registry:

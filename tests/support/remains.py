@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a daemon that has ended has left on the machine itself: beside what it has left in the engine."""
+"""Finds what an ended daemon has left on the machine itself, outside the engine."""
 import contextlib
 import os
 import pathlib
@@ -10,7 +10,7 @@ IN_THE_MAKING = re.compile(r".\.[0-9a-f]{16}$|^%new$")
 
 
 def gcs_processes():
-    """The ids of all processes that serve files, by state directory."""
+    """The ids of all processes that serve /gcs, by state directory."""
     found = {}
     for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -26,7 +26,7 @@ def mount_points():
 
 
 def _rows(path, sql):
-    """None where there is no such database, or none that can be read: tests break some."""
+    """Rows of a database; None: it does not exist or cannot be read, because some tests damage it."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as database:
             return [row[0] for row in database.execute(sql)]
@@ -45,7 +45,7 @@ def _leases(state_dir):
 
 
 def _blobs(state_dir):
-    """Files of no object, upload, or work to be done."""
+    """Files of blobs that belong to no object, no upload and no pending work."""
     used = _rows(state_dir / "storage.db", "SELECT blob FROM object UNION SELECT blob FROM session WHERE answer IS NULL "
                                            "UNION SELECT blob FROM part UNION SELECT blob FROM post_commit")
     names = {f"{blob:016x}" for blob in used or () if blob}
@@ -54,7 +54,8 @@ def _blobs(state_dir):
 
 
 def of_state(state_dir, processes=None, mounts=None):
-    """What is left below a state directory and for it; `processes` and `mounts` save looking for many of them."""
+    """What is left in a state directory or because of it. `processes`, `mounts`: results of the two searches, if the caller
+    has them."""
     state_dir = pathlib.Path(os.path.realpath(state_dir))
     place = str(state_dir / "mount" / "gcs")
     left = [f"the process {pid}, which serves /gcs"

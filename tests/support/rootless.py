@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of a user who is not root, and the daemon of that user: Docker's by dockerd-rootless.sh, and Podman's. The user, with
-numbers for namespaces (subuid), is known in a mount namespace of the test's own only; so are devices that every user may open,
-as they are on most machines."""
+"""Engines of a user other than root (Docker's by dockerd-rootless.sh, and Podman's), and a daemon of that user. The user,
+its ids for namespaces (subuid), and devices that each user may open exist only in a mount namespace of the test."""
 import contextlib
 import os
 import pathlib
@@ -18,7 +17,7 @@ from support.wait import wait_until
 DOCKERD = shutil.which("dockerd-rootless.sh", path=f"{os.environ['PATH']}:/usr/share/docker.io/contrib")
 PATH = f"{GPU_HOOK}:{os.environ['PATH']}:/usr/local/sbin:/usr/sbin:/sbin"
 NUMBERS = 65536
-# $1: the user's place; it is exec'd into the rest, as that user.
+# $1: the user's directory. The command is exec'd as that user.
 ENTER = """
 top=$1; user=$2; first=$3; shift 3
 mount --make-rshared /
@@ -35,7 +34,7 @@ exec setpriv --reuid="$user" --regid="$user" --clear-groups env HOME="$top/home"
 
 
 class User:
-    """Processes of this test alone are its own."""
+    """A user who has no processes but those of this test."""
 
     def __init__(self):
         self.number = 30000 + os.getpid() % 20000
@@ -46,11 +45,11 @@ class User:
         for place in (self.top, self.home, self.run):
             place.mkdir(exist_ok=True)
             os.chown(place, self.number, self.number)
-        shutil.copy(program(), self.top / "trainyard")  # the checkout may be another user's
+        shutil.copy(program(), self.top / "trainyard")  # the user may not be able to read the checkout
         self.process = None
 
     def start(self, *command, **variables):
-        """The first of its processes, whose mount namespace the others are in."""
+        """Starts the first process of the user. Its mount namespace is shared by the others."""
         with open(self.top / "log", "ab") as log:
             self.process = subprocess.Popen(
                 ["unshare", "--mount", "--propagation", "slave", "sh", "-ec", ENTER, "sh", self.top, str(self.number),
@@ -120,7 +119,7 @@ class RootlessPodman(PodmanEngine):
 
 
 class RootlessDaemon(Daemon):
-    """Of the same user."""
+    """A daemon that runs as the same user."""
 
     def __init__(self, engine, *options):
         super().__init__(engine.user.home / "daemon", engine, *options, binary=str(engine.user.top / "trainyard"))
@@ -131,7 +130,7 @@ class RootlessDaemon(Daemon):
 
 
 def lacking(*programs):
-    """"": what they take is there; else what is not."""
+    """Returns "" if these programs are installed, else which one is missing."""
     if os.geteuid() != 0:
         return "to be another user takes root"
     missing = [name for name in ("newuidmap", "slirp4netns", "setpriv", "nsenter", *programs) if not shutil.which(name)]
@@ -139,7 +138,7 @@ def lacking(*programs):
 
 
 def rootless_docker_start():
-    """An engine, and ""; or None, and why there is none."""
+    """Returns an engine and "", or None and the reason why there is none."""
     problem = lacking("rootlesskit", "dockerd") or ("" if DOCKERD else "no dockerd-rootless.sh")
     if problem:
         return None, problem

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts that drive a client library and print one line of JSON a test."""
+"""Runs scripts that use a client library and print one line of JSON for each test."""
 import json
 import os
 import pathlib
@@ -10,7 +10,7 @@ import pytest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 INSTALLED = pathlib.Path(os.environ.get("TRAINYARD_CLIENTS", TESTS.parent / "build" / "clients"))
 
-# The runner of a client's scripts, and what must be there for it.
+# For each client: the program that runs its scripts, and the files that must be installed.
 NODE_MODULES, PYTHON = INSTALLED / "node/node_modules", INSTALLED / "python"
 RUNNERS = {
     "googleapis-node": (["node"], NODE_MODULES / "googleapis", {"NODE_PATH": str(NODE_MODULES)}),
@@ -19,7 +19,7 @@ RUNNERS = {
     "aiplatform-python": ([str(PYTHON / "bin/python"), "-B"], PYTHON / ".installed", {}),
     "http": (["python3", "-B"], TESTS, {}),
 }
-# Those of clients that only storage and identity are for.
+# Clients that only test storage and identity.
 STORAGE_RUNNERS = {
     "storage-node": (["node"], NODE_MODULES / "@google-cloud/storage", {"NODE_PATH": str(NODE_MODULES)}),
     "storage-python": RUNNERS["google-api-python-client"],
@@ -27,7 +27,7 @@ STORAGE_RUNNERS = {
 
 
 def run_script(recording, yard, client, script, environment=None):
-    """{test: error or None} of a script in tests/clients, and what it printed on stderr. The recorder hears it."""
+    """Runs a script of tests/clients through the recorder. Returns {test: error or None}, and what it printed on stderr."""
     with recording.between(client, yard) as recorder:
         results, errors = _run(RUNNERS[client], script, (environment or {}) | {
             "TRAINYARD_ENDPOINT": recorder.base, "GOOGLE_CLOUD_PROJECT": yard.project})
@@ -37,7 +37,7 @@ def run_script(recording, yard, client, script, environment=None):
 
 
 def run_in_environment(yard, client, script, **more):
-    """The same of a script that is pointed at the daemon by what `trainyard env` says, and `more` variables."""
+    """The same with the environment that `trainyard env` sets, and `more` variables."""
     return _run((RUNNERS | STORAGE_RUNNERS)[client], script, yard.client_environment() | more)
 
 
@@ -45,7 +45,7 @@ def _run(how, script, environment):
     runner, needed, own = how
     if not needed.exists():
         pytest.skip(f"{needed} is not there: run tests/clients/install {INSTALLED}")
-    # Whatever the user's environment says about proxies and credentials must not matter.
+    # The user's own variables for proxies and credentials must have no effect.
     kept = {k: v for k, v in os.environ.items() if "proxy" not in k.lower() and not k.startswith("GOOGLE_")}
     done = subprocess.run([*runner, str(TESTS / "clients" / script)], capture_output=True, text=True, timeout=300,
                           stdin=subprocess.DEVNULL, env=kept | own | environment)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""deploy/trainyard.service as systemd runs it: a manager of its own, in namespaces where all of the machine but what the
-service may write is read-only, with no other units than ours."""
+"""deploy/trainyard.service under a systemd of its own. In its namespaces, only what the service may write is writable, and
+there are no other units."""
 import contextlib
 import grp
 import os
@@ -18,7 +18,7 @@ from .wait import wait_until
 UNIT = ROOT / "deploy/trainyard.service"
 SYSTEMD = next((path for path in ("/lib/systemd/systemd", "/usr/lib/systemd/systemd") if os.path.exists(path)), None)
 
-# NAME ENGINE GIVEN SYSTEMD: a control group of its own is the root of all that the manager sees.
+# Arguments: NAME ENGINE GIVEN SYSTEMD. Makes a control group that is the root of what this systemd sees.
 OUTSIDE = """
 set -e
 mount --make-rprivate /
@@ -30,7 +30,7 @@ shift
 exec unshare --mount --pid --fork --ipc --uts --cgroup --kill-child sh -c "$INSIDE" sh "$@"
 """
 
-# ENGINE GIVEN SYSTEMD: what is put where, before the rest is shut.
+# Arguments: ENGINE GIVEN SYSTEMD. Mounts files at their places, then makes all else read-only.
 INSIDE = """
 set -e
 mount --make-rprivate /
@@ -67,7 +67,7 @@ mount --make-rprivate / && mount -t cgroup2 cgroup2 /mnt && find "/mnt/$1" -dept
 
 
 def why_not():
-    """What keeps a manager from being run here, or None."""
+    """Returns why a systemd cannot be run here, or None."""
     if os.geteuid() != 0:
         return "to run systemd takes root"
     if not SYSTEMD or not shutil.which("unshare") or not shutil.which("nsenter"):
@@ -82,7 +82,7 @@ def why_not():
 
 
 def unit_running(command, **more):
-    """The unit with another command, and more lines for the service."""
+    """The unit with another command, and with `more` lines in [Service]."""
     lines = UNIT.read_text().splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("ExecStart="))
     lines[at:at + 1] = [f"ExecStart={command}", *(f"{name}={value}" for name, value in more.items())]
@@ -90,7 +90,7 @@ def unit_running(command, **more):
 
 
 class Service(Daemon):
-    """The daemon of the unit. `units`: {name: text} of others that can be started."""
+    """The daemon of the unit. `units`: {name: text} of further units."""
 
     def __init__(self, directory, engine, units=(), **more):
         super().__init__(directory, engine, **more)
@@ -99,7 +99,7 @@ class Service(Daemon):
         self.proxy, self.cgroup, self.manager = None, None, None
 
     def _give(self):
-        """What the namespaces get to see."""
+        """Copies the files that the namespaces can see."""
         given = self.top / "given"
         (given / "state").mkdir(parents=True, mode=0o700)
         shutil.copy(self.binary, given / "trainyard")
@@ -116,7 +116,8 @@ class Service(Daemon):
         return given
 
     def _engine_directory(self):
-        """The engine's socket as a package of Docker makes it: for root and its group. The engine has the state directory."""
+        """The directory of the engine's socket, with the owner and mode of Docker's packages. The engine can read the state
+        directory."""
         self.proxy = EngineProxy(self.engine, {"/var/lib/private": str(self.top / "given/state")})
         os.chmod(self.proxy.directory, 0o755)
         os.chown(self.proxy.socket_path, 0, grp.getgrnam("docker").gr_gid)
@@ -136,7 +137,7 @@ class Service(Daemon):
         return self
 
     def inside(self, *command):
-        """A command beside the manager."""
+        """Runs a command in the namespaces of the systemd."""
         assert self.manager.poll() is None, self.told()
         pid = pathlib.Path(f"/proc/{self.manager.pid}/task/{self.manager.pid}/children").read_text().strip()
         return subprocess.run(["nsenter", "-t", pid, "-m", "-p", *command] if pid else ["false"], capture_output=True,

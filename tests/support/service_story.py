@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service says of a job at each of its transitions: the stories that there are, by what it is and how it ends."""
+"""The lines that the service writes to a job's log at its transitions, for each kind of job and each end."""
 from .daemon import task_of, text_of
 
 TRIAL_ID = "ml.googleapis.com/trial_id"
@@ -8,10 +8,10 @@ VALIDATED = ["Validating job requirements...", "Job creation request has been su
 PROVISIONED = ["Waiting for job to be provisioned.", "Job is preparing."]
 STARTED, RUNNING = ["Waiting for training program to start."], ["Job is running."]
 TORN_DOWN = ["Tearing down training program.", "Finished tearing down training program."]
-# What is said when it is created, admitted, started, and seen to run. A tuning job is in none of these states by itself.
+# The lines when a job is created, admitted, started, and seen running. A tuning job itself is in none of these states.
 STAGES = {
     "job": (VALIDATED, [UNLIKE, *PROVISIONED], STARTED, RUNNING),
-    # Trials of a job tell a difference once: whichever is let in first.
+    # A deviation is reported once for all trials: by the first one that is admitted.
     "first trial": ([], [UNLIKE, *PROVISIONED], STARTED, RUNNING),
     "trial": ([], PROVISIONED, STARTED, RUNNING),
     "search": (VALIDATED, [UNLIKE]),
@@ -24,7 +24,7 @@ LAST_WORDS = {"SUCCEEDED": "Job completed successfully.", "FAILED": "Job failed.
 
 
 def stories(what, end, reason=None, alone=True):
-    """All that may be told of one that ended so; who cancels it may do so in any of its states. A job of several replicas
+    """All lists of lines that a job may have that ended so. It may be cancelled in any state, and a job of several replicas
     may fail before all of them run."""
     stages, torn_down = STAGES[what], [] if what == "custom job" else TORN_DOWN
     whole = [sum(stages, [])]
@@ -33,7 +33,7 @@ def stories(what, end, reason=None, alone=True):
     elif end == "FAILED" and not alone:
         whole.append(sum(stages[:-1], []))
     said = [reason] if end == "FAILED" else []
-    # Of nothing that was never admitted there is anything to tear down.
+    # A job that was never admitted has nothing to remove.
     return ([[*stages[0], LAST_WORDS[end]]] if end == "CANCELLED" else []) + [
         [*one, *said, *torn_down, LAST_WORDS[end]] for one in whole]
 
@@ -46,15 +46,15 @@ def _plain(text, job_id):
 
 
 def told(entries, job_id, trial=None):
-    """The story of a job, or of one of its trials. What holds a job up is no transition: each daemon that finds it so says
-    it, and says why."""
+    """The lines of a job, or of one of its trials, about transitions. Lines about what delays a job are left out: each
+    daemon that finds a delay writes one."""
     return [_plain(text_of(e), job_id) for e in entries
             if task_of(e) == "service" and e.get("labels", {}).get(TRIAL_ID) == trial
             and not text_of(e).startswith(("The replicas cannot reach trainyard", "The job is queued: it waits for"))]
 
 
 def is_whole(story, *allowed, faults=False):
-    """Whether it is one of the allowed ones: but for one replica that was ordered to be lost, if `faults`."""
+    """Whether it is one of the allowed stories. With `faults`, one replica may have been lost by an injected fault."""
     extra = [line for line in story if line in (FAULT, LOST)]
     if extra != [FAULT, LOST][:len(extra) if faults else 0]:
         return False

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of memory and disk, ordered to the call, and a clock that is set: tests/fault/shim.c in the program, and this at the other end of it."""
+"""Controls tests/fault/shim.c, which is preloaded into the program: chosen calls for memory or disk fail, and the clock can
+be set."""
 import contextlib
 import errno
 import mmap
@@ -13,16 +14,16 @@ from .engine import NO_ENGINE
 
 SOURCE = pathlib.Path(__file__).parents[1] / "fault" / "shim.c"
 
-# As in shim.c.
+# The bits of the classes, as in shim.c.
 MEMORY, CREATE, WRITE, SYNC, SIZE, RENAME, REMOVE, LARGE, SMALL = (1 << bit for bit in range(9))
-FULL = CREATE | WRITE | SYNC | SIZE | RENAME  # what a full disk refuses
+FULL = CREATE | WRITE | SYNC | SIZE | RENAME  # the classes that fail on a full disk
 KILL, TEAR = -1, -2
 FOREVER = 1 << 62
 CLASSES, FIRST, COUNT, ACTION, SEEN, HIT, AHEAD = range(0, 56, 8)
 
 
 def build(directory):
-    """The library, made there."""
+    """Builds the library in that directory."""
     library = pathlib.Path(directory) / "shim.so"
     subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-shared", "-fPIC", "-O1", "-g", "-fno-builtin",
                     "-fno-omit-frame-pointer", "-Wall", "-Wextra", "-Werror", "-o", str(library), str(SOURCE), "-ldl"], check=True)
@@ -30,8 +31,8 @@ def build(directory):
 
 
 class Shim:
-    """One program's faults. `directory`: for the file that both sides share; `below`: whose files and directories the
-    faults of a disk are about."""
+    """The faults of one program. `directory`: has the file that both sides map; `below`: faults of the disk concern files
+    below it."""
 
     def __init__(self, library, directory, below):
         path = pathlib.Path(directory) / "fault-control"
@@ -49,18 +50,19 @@ class Shim:
         return struct.unpack_from("=q", self.place, place)[0]
 
     def order(self, classes, first=FOREVER, count=1, action=errno.ENOMEM):
-        """From now on calls of these classes are counted, and those from the first-th on meet the action."""
+        """From now on, calls of these classes are counted, and `count` of them, beginning with number `first`, get
+        `action`."""
         self._set(CLASSES, 0)
         for place, value in ((FIRST, first), (COUNT, count), (ACTION, action), (SEEN, 0), (HIT, 0), (CLASSES, classes)):
             self._set(place, value)
 
     def lift(self):
-        """No more faults; how many there were."""
+        """Removes the fault; returns how many calls have failed."""
         self._set(CLASSES, 0)
         return self.hit
 
     def set_clock(self, ahead_s):
-        """The program's wall clock is so far ahead of the machine's from now on."""
+        """Sets the program's wall clock ahead of the machine's."""
         self._set(AHEAD, ahead_s)
 
     @property
@@ -81,8 +83,8 @@ class Shim:
 
     # Broken: meets() of shim.c that is always false: of this assertion, and those that something failed, each sweep fails.
     def count(self, classes, call):
-        """What the call answers, and how many calls of these classes can fail in it: the fewest of some times, since the
-        first one may warm caches, and others may be at work. Without any, whoever asks would try nothing."""
+        """Returns the result of `call`, and how many calls of these classes it makes: the lowest of several counts, because
+        the first run may fill caches and other threads may make calls. Fails for 0: a test would then try nothing."""
         counts = []
         for _ in range(3):
             with self.faults(classes):
@@ -93,7 +95,7 @@ class Shim:
 
 
 class FaultyDaemon(Daemon):
-    """A daemon whose calls fail when its shim says so."""
+    """A daemon with a shim."""
 
     def __init__(self, library, directory, engine=NO_ENGINE, *options, **more):
         super().__init__(directory, engine, *options, **more)

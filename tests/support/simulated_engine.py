@@ -24,11 +24,11 @@ import time
 import urllib.parse
 
 INFO = {"NCPU": 64, "MemTotal": 256 << 30, "ServerVersion": "simulated", "KernelVersion": "0"}
-CHUNK = 500  # lines of a flood that are sent at once
+CHUNK = 500  # lines of a flood per write
 PADDING = b"x" * 50
 NEVER = "0001-01-01T00:00:00Z"
-LINE_NS = 1000  # between the lines of a replica
-LIFE_S = 0.002  # of a container that says some lines
+LINE_NS = 1000  # time between two lines of a replica
+LIFE_S = 0.002  # how long a container of `say` lives
 
 
 def instant(ns):
@@ -36,7 +36,7 @@ def instant(ns):
 
 
 def frame(ns, text, head={}):
-    """One line as it is in a stream of frames; the text of its second is made once."""
+    """A frame with one line. The text of its timestamp's second is cached."""
     second = ns // 10**9
     if second not in head:
         head.clear()
@@ -46,7 +46,7 @@ def frame(ns, text, head={}):
 
 
 class Program:
-    """What a container prints: line i, and how many there are by now."""
+    """The output of a container: line i, and the number of lines so far."""
     count = 0
     total = None
 
@@ -54,17 +54,17 @@ class Program:
         raise NotImplementedError
 
     async def more(self, engine, seen):
-        """Waits until there are more lines than `seen`, or there will be none."""
+        """Waits until there are more lines than `seen`, or no more will come."""
         raise NotImplementedError
 
     def handed_over(self, engine, count):
-        """So many were sent to a follower."""
+        """Called when this many lines were sent to a follower."""
 
     def begin(self, container):
-        """The container was started."""
+        """Called when the container is started."""
 
     def stop(self):
-        """It is told to end, and prints no more."""
+        """Called when the container is told to end; it prints no more."""
 
 
 class Flood(Program):
@@ -108,7 +108,7 @@ class Tick(Program):
         while engine.flooded < (seen + 1) * self.step:
             await engine.ticked()
         if len(self.told) == seen < self.total:
-            self.told.append(engine.flooded)  # as it is when the line is sent
+            self.told.append(engine.flooded)  # the number of flooded lines when the line is sent
 
     def is_over(self, engine):
         return len(self.told) >= self.total
@@ -126,7 +126,7 @@ class Lines(Program):
         return b"line %d" % i
 
     async def more(self, engine, seen):
-        """All are there from the start; the end of the container ends those who wait."""
+        """All lines exist from the start. When the container ends, waiting readers return."""
         await asyncio.Event().wait()
 
     def is_over(self, engine):
@@ -134,7 +134,7 @@ class Lines(Program):
 
 
 class Said(Lines):
-    """All at the start, and no end."""
+    """All lines exist from the start, and the container does not end by itself."""
 
     def __init__(self, total):
         super().__init__(total, 0)
@@ -212,13 +212,13 @@ class SimulatedEngine:
     def __init__(self):
         self.containers, self.networks, self.listeners = {}, {}, set()
         self.started, self.flooded, self.flood_count = set(), 0, 0
-        self.strange = []  # requests that no client of ours makes
+        self.strange = []  # requests that trainyard does not make
         self.tick_event = asyncio.Event()
 
     # ---- what goes on in it ----
 
     def tick(self):
-        """A flood has handed lines over, or a container was started."""
+        """Called when a flood has handed lines over, or a container was started."""
         self.tick_event.set()
         self.tick_event = asyncio.Event()
 
@@ -315,7 +315,7 @@ def container_call(engine, query, body, name, action):
     container = engine.find(name)
     if not container:
         return 404, {"message": "No such container: " + name}
-    return CONTAINER_CALLS[action](engine, container)  # logs of what is there are a stream
+    return CONTAINER_CALLS[action](engine, container)  # the log of an existing container is a stream
 
 
 def container_inspect(_, container):
@@ -366,7 +366,7 @@ def network_remove(engine, query, body, name):
 
 
 def standing(engine, query, body):
-    """For tests: how far it is."""
+    """For tests: the state of all programs."""
     return 200, {"flooded": engine.flooded, "running": len(engine.started), "containers": len(engine.containers),
                  "networks": len(engine.networks), "strange": engine.strange}
 
@@ -396,7 +396,7 @@ def call(engine, method, path, query, body):
 
 
 async def serve_one(engine, reader, writer):
-    """One request; whether the connection goes on."""
+    """Serves one request; returns whether the connection stays open."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     method, target, _ = head.split(" ", 2)
     length = re.search(r"(?i)\r\ncontent-length: *(\d+)", head)
@@ -406,7 +406,7 @@ async def serve_one(engine, reader, writer):
     query = dict(urllib.parse.parse_qsl(url.query))
     followed = re.fullmatch("/containers/([^/]+)/logs", path)
     if path == "/events" and "until" in query:
-        answer(writer, 200, "")  # it remembers nothing
+        answer(writer, 200, "")  # there is no history of events
         await writer.drain()
     elif path == "/events":
         await engine.events(writer)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated engine as a process, and a disk that is slow."""
+"""Runs the simulated engine as a process, and simulates a slow disk."""
 import os
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ class SimulatedEngine(Engine):
         self.process.stdout.close()
 
     def standing(self):
-        """How many lines floods have handed over, how many containers and networks there are, and what was asked that it
+        """The number of lines that floods have handed over, of containers and of networks, and requests that the simulation
         does not know."""
         return self.call("GET", "/simulated")
 
@@ -41,7 +41,8 @@ def lines(count, code):
 
 
 def slow_disk(directory, write_us, still=None):
-    """The environment of a daemon whose log entries go to a slow disk, which stands still as long as there is a file `still`."""
+    """The environment of a daemon whose log entries go to a slow disk. While the file `still` exists, its writes do not
+    return."""
     library = directory / "slow_disk.so"
     subprocess.run([os.environ.get("CC", "cc").split()[-1], "-shared", "-fPIC", "-O1", "-o", library, HERE / "slow_disk.c"],
                    check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cloud Storage's JSON API as tests call it: every byte under their control, where a client library has its own mind."""
+"""Calls of Cloud Storage's JSON API in which the test decides each byte, unlike with a client library."""
 import base64
 import contextlib
 import hashlib
@@ -31,25 +31,25 @@ def xml_of(answer):
 
 
 def pattern(seed, size):
-    """Bytes that tell which object and which place in it they are of."""
+    """Bytes that show to which object and offset they belong."""
     block = hashlib.sha256(str(seed).encode()).digest()
     out = b"".join(block[:24] + i.to_bytes(8, "big") for i in range(size // 32 + 1))
     return out[:size]
 
 
 def tree_paths(top):
-    """Every file below a directory in which others come and go; a file may be gone, or a directory may be a file, by the
-    time that one is opened: see passing_over()."""
+    """Every file below a directory that changes meanwhile. By the time a file is opened, it may be gone or be a directory:
+    see passing_over()."""
     return [pathlib.Path(directory, name) for directory, _, names in os.walk(top) for name in names]
 
 
 def passing_over():
-    """Passes over a path that is no longer what it was when it was listed."""
+    """Ignores errors about a path that has changed since it was listed."""
     return contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 def tree_contents(top):
-    """What they hold, sorted."""
+    """The contents of all files, sorted."""
     contents = []
     for path in tree_paths(top):
         with passing_over():
@@ -58,7 +58,7 @@ def tree_contents(top):
 
 
 class Storage:
-    """One bucket of a daemon, which may be restarted meanwhile."""
+    """One bucket of a daemon; the daemon may be restarted meanwhile."""
 
     def __init__(self, daemon, bucket="tests"):
         self.daemon, self.bucket = daemon, bucket
@@ -97,7 +97,7 @@ class Storage:
         return [item["name"] for item in answer.json.get("items", [])]
 
     def assert_is(self, name, data):
-        """It is there, whole, and says so."""
+        """Fails unless the object exists with exactly this data, and its metadata agrees."""
         answer = self.read(name)
         assert answer.status == 200 and answer.data == data, (name, answer.status, len(answer.data), len(data))
         found = self.get(name).json
@@ -109,7 +109,7 @@ class Storage:
         return self.daemon.request("POST", self.uploads, body or {}, headers, uploadType="resumable", name=name, **query)
 
     def session_of(self, answer):
-        """The path and query of one that was begun."""
+        """The path and query of the session in this answer."""
         assert answer.status == 200, answer
         address = urllib.parse.urlsplit(answer.headers["Location"])
         return f"{address.path}?{address.query}"
@@ -121,7 +121,7 @@ class Storage:
         return self.daemon.request("PUT", session, data, {"Content-Range": content_range})
 
     def received(self, session, total="*"):
-        """How many bytes it has; None once it is an object."""
+        """The number of bytes that a session has received; None: its object is complete."""
         answer = self.send(session, b"", f"bytes */{total}")
         if answer.status == 200:
             return None
@@ -134,7 +134,7 @@ class Storage:
         return f"/{self.bucket}/{quoted(name)}"
 
     def begin_parts(self, name, headers=None):
-        """The id of a new upload in parts."""
+        """Begins an upload in parts, and returns its id."""
         answer = self.daemon.request("POST", self.plain_path(name) + "?uploads", b"", headers)
         assert answer.status == 200, answer
         return xml_of(answer).find(f"{S3}UploadId").text
@@ -143,7 +143,7 @@ class Storage:
         return self.daemon.request("PUT", self.plain_path(name), data, headers, partNumber=number, uploadId=upload)
 
     def end_parts(self, name, upload, tags):
-        """@tags: by number, in the order in which they are sent."""
+        """Completes an upload. @tags: {number: tag}, in the order in which they are sent."""
         parts = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>" for number, tag in tags.items())
         return self.daemon.request("POST", self.plain_path(name),
                                    f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode(),
@@ -152,7 +152,7 @@ class Storage:
     # ---- what lies in the state directory ----
 
     def files(self, where):
-        """Everything below STATE/where, and how long it is."""
+        """All files below STATE/where, and their sizes."""
         found = {}
         for path in tree_paths(self.daemon.state_dir / where):
             with passing_over():
@@ -161,7 +161,7 @@ class Storage:
 
 
 class Raw:
-    """A connection on which any bytes can be sent."""
+    """A connection on which a test sends any bytes."""
 
     def __init__(self, daemon, timeout=30):
         self.socket = socket.create_connection(("127.0.0.1", daemon.port), timeout)
@@ -183,7 +183,7 @@ class Raw:
         return self
 
     def send_all_it_takes(self, data):
-        """Until the other side has had enough."""
+        """Sends until the other side stops reading."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.socket.sendall(data)
         return self

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Docker Swarm of engines on one machine: each has a network and a host name of its own, and a cable to a bridge that is in
-none of them."""
+"""A Docker Swarm of several engines on one machine. Each has a network and a host name of its own, and is connected by a
+virtual cable to a bridge in a further network."""
 import os
 import pathlib
 import subprocess
@@ -8,9 +8,9 @@ import subprocess
 from support.engine import PrivateEngine, lib
 from support.wait import wait_until
 
-# Of the block for tests between networks (RFC 2544); the third number is of this process, beyond those of far_engine.py.
+# From the block for tests between networks (RFC 2544). The third number is this process's, above those of far_engine.py.
 NETWORK = f"198.19.{os.getpid() % 250}"
-# The addresses of networks that the swarm makes by itself, such as ingress.
+# The addresses for networks that the swarm makes itself, such as ingress.
 POOL = "198.18.252.0/22"
 
 
@@ -31,7 +31,7 @@ class Node(PrivateEngine):
 
 
 class Swarm:
-    """`nodes`: the first is the manager. `gpus`: how many each says it has."""
+    """`nodes`: names; the first is the manager. `gpus`: how many each reports."""
 
     def __init__(self, gpus=(0, 0)):
         self.hub = f"ty-hub-{os.getpid()}"
@@ -68,7 +68,7 @@ class Swarm:
         self.manager.call("DELETE", f"/nodes/{gone}?force=true")
 
     def plug(self, node, state):
-        """Plugs a node's cable in ("up"), or out ("down")."""
+        """Connects a node's cable ("up") or disconnects it ("down")."""
         lib("as_root", "ip", "-n", self.hub, "link", "set", f"port{node.number}", state)
 
     def delete(self):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning jobs for tests: a program that reports what it was given, and searches over it."""
+"""Tuning jobs for tests: a program that reports the parameters it was given, and searches over these."""
 
-# `sh -c` takes the first of its arguments as a name: the flags of a trial begin there.
+# `sh -c` takes its first argument as a name; the flags of a trial follow it.
 REPORTING = ("for a in \"$0\" \"$@\"; do case $a in --x=*) x=${a#--x=};; --kind=*) kind=${a#--kind=};; esac; done; "
              "echo trial $CLOUD_ML_TRIAL_ID has $x $kind; "
              "printf '{\"global_step\": \"7\", \"score\": \"%s\", \"timestamp\": %s.5, \"trial\": \"%s\"}\\n' "

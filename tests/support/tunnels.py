@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tunnels of job networks that are not this machine's, and what a job says that reaches the daemon by one."""
+"""Tunnels to job networks on other machines, and a job that prints what it reaches through one."""
 from support.wait import wait_until
 
 METADATA = "wget -q -O - --header 'Metadata-Flavor: Google' http://metadata.google.internal/computeMetadata/v1"
@@ -8,8 +8,8 @@ SAYS = (f"{METADATA}/instance/hostname; echo; hostname; "
         "\"$STORAGE_EMULATOR_HOST/upload/storage/v1/b/far/o?uploadType=media&name=$HOSTNAME\" && echo stored")
 CALL_WORKER = ("""worker=$(echo "$CLUSTER_SPEC" | sed 's/.*"worker": *\\["\\([^":]*\\).*/\\1/'); """
                "until echo called | nc -w 5 $worker 2222 2> /dev/null | grep called; do sleep 0.1; done; ")
-# Answers what it is told. By itself nc ends its direction at once, as it has no input, and the other nc then ends, perhaps
-# before it has had anything from echo.
+# Answers a connection. nc without input ends its sending direction at once; the other nc would then end, maybe before it got
+# anything from echo.
 TAKE_CALL = "nc -l -p 2222 -e head -n 1; "
 
 
@@ -24,5 +24,5 @@ def tunnel_of(daemon):
 
 
 def said_it_all(lines):
-    """Who it is by its address, what its own name is, and that storage took what it has."""
+    """Checks that a job printed its address, its own name, and the answer of storage."""
     return lines[-1] == "stored" and lines[-3].split(".")[0] == lines[-2].split(".")[0]

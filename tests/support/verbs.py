@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's commands as a person runs them: through pipes, and on a terminal."""
+"""Runs the program's commands as a user does: with pipes, and on a terminal."""
 import contextlib
 import fcntl
 import os
@@ -30,7 +30,7 @@ def started(daemon, *words, **settings):
 
 
 def verb(daemon, *words, code=0):
-    """Runs a command against the daemon; what it says: on stdout, or of a failure on stderr."""
+    """Runs a command against the daemon. Returns its stdout, or its stderr if a failure is expected."""
     done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=60, env=environment(daemon))
     assert done.returncode == code, done
     assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
@@ -38,14 +38,15 @@ def verb(daemon, *words, code=0):
 
 
 def on_terminal(daemon, *words, columns=80, seconds=60, until=None, key=b"\x03", env=()):
-    """All that a command writes to a terminal so wide, and its exit code; ended by Ctrl-C, or another key, once `until` is there."""
+    """Runs a command on a terminal of this width; returns all its output and its exit code. Sends Ctrl-C, or `key`, once
+    `until` is printed."""
     pid, fd = pty.fork()
     if pid == 0:
-        # Before the command looks how wide it is.
+        # Set before the command asks for the terminal's size.
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execve(program(), [program(), *words], {**environment(daemon), **dict(env)})
     said, end = b"", time.monotonic() + seconds
-    with contextlib.suppress(OSError):  # EIO: it has ended
+    with contextlib.suppress(OSError):  # EIO: the command has ended
         while True:
             if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
                 os.kill(pid, signal.SIGKILL)
@@ -63,6 +64,6 @@ def on_terminal(daemon, *words, columns=80, seconds=60, until=None, key=b"\x03",
 
 
 def clean_apart(daemon, tmp_path):
-    """`clean` of the daemon's instance in another network namespace."""
+    """Runs `clean` for the daemon's instance in another network namespace."""
     return subprocess.run(["unshare", "--net", program(), "clean", "--instance", daemon.read_instance(), "--state-dir", tmp_path / "none",
                            "--engine", daemon.engine.host], capture_output=True, text=True, timeout=60)

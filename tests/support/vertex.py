@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vertex AI's jobs and pipelines as tests call them over plain HTTP."""
+"""Calls of Vertex AI's jobs and pipelines over plain HTTP."""
 from .wait import wait_until
 
 REGION = "us-central1"
@@ -9,7 +9,7 @@ RUNS_ON = "trap 'exit 0' TERM; echo up; while :; do sleep 0.1; done"
 
 
 def pool(text, image="trainyard-test:1", count=1, **more):
-    """A pool of containers that run a script."""
+    """A worker pool whose containers run a script."""
     return {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": str(count),
             "containerSpec": {"imageUri": image, "command": ["sh", "-c"], "args": [text]}, **more}
 
@@ -19,20 +19,20 @@ def custom_job(text, name="mine", labels=None, **spec):
 
 
 def tuning_job(text, *parameters, name="search", count=2, parallel=1, metrics=(("score", "MAXIMIZE"),), study=None, **more):
-    """A search whose trials run a script, which is given the flags behind the name of the shell."""
+    """A search whose trials run a script. The flags follow the first argument, which the shell takes as a name."""
     spec = {"metrics": [{"metricId": metric, "goal": goal} for metric, goal in metrics], "parameters": list(parameters)}
     return {"displayName": name, "studySpec": spec | (study or {}), "maxTrialCount": count, "parallelTrialCount": parallel,
             "trialJobSpec": {"workerPoolSpecs": [pool(text)]}, **more}
 
 
 def pipeline(text, name="line", spec=None, **more):
-    """A pipeline of the custom task."""
+    """A pipeline of the custom training task."""
     return {"displayName": name, "trainingTaskDefinition": DEFINITIONS + "custom_task_1.0.0.yaml",
             "trainingTaskInputs": {"workerPoolSpecs": [pool(text)], **(spec or {})}, **more}
 
 
 class Vertex:
-    """A daemon's location, and one collection of jobs in it."""
+    """One location of a daemon, and one collection of jobs in it."""
 
     def __init__(self, yard, version="v1", region=REGION, collection="customJobs"):
         self.yard, self.version, self.region, self.collection = yard, version, region, collection
@@ -63,7 +63,7 @@ class Vertex:
         return [job["displayName"] for job in self.list(**query).get(self.collection, [])]
 
     def until(self, name, *states, timeout=60):
-        """The job, once it is in one of `states`."""
+        """Waits until the job is in one of `states`, and returns it."""
         def there():
             job = self.get(name)
             if job["state"] in states and (job["state"] not in FINAL or "endTime" in job):

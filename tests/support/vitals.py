@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a daemon holds of its machine, as the kernel tells it."""
+"""The memory, descriptors and threads of a daemon, as the kernel reports them."""
 import os
 import statistics
 
@@ -15,7 +15,7 @@ def _status(daemon, *names):
 
 
 def memory_kib(daemon):
-    """Without pages of files, which the kernel takes back when it likes."""
+    """Without the pages of files, which the kernel frees when it likes."""
     return _status(daemon, "RssAnon")[0]
 
 
@@ -37,7 +37,7 @@ def descriptor_count(daemon):
 
 
 def descriptors(daemon):
-    """What they lead to, for a failure's sake."""
+    """What the open descriptors refer to, to be shown after a failure."""
     found = {}
     for number in os.listdir(f"/proc/{daemon.pid}/fd"):
         try:
@@ -49,7 +49,7 @@ def descriptors(daemon):
 
 
 def _inodes(daemon, *tables):
-    """Of the sockets of its network, by the kernel's tables."""
+    """Inodes of the sockets in its network, from the kernel's tables."""
     found = set()
     for table in tables:
         with open(f"/proc/{daemon.pid}/net/{table}", encoding="utf-8") as file:
@@ -59,7 +59,7 @@ def _inodes(daemon, *tables):
 
 
 def descriptor_kinds(daemon):
-    """How many lead to databases, to unix sockets (the engine's), to clients and listeners, and elsewhere."""
+    """The number of descriptors for databases, unix sockets (the engine's), clients and listeners, and others."""
     unix, kinds = _inodes(daemon, "unix"), {"databases": 0, "engine": 0, "clients": 0, "others": 0}
     for number in os.listdir(f"/proc/{daemon.pid}/fd"):
         try:
@@ -74,7 +74,7 @@ def descriptor_kinds(daemon):
 
 
 def settled(daemon):
-    """(memory, descriptors by kind, threads), once calls that are over hold nothing any more: nothing changes from look to look."""
+    """Returns (memory, descriptors by kind, threads) once finished calls have freed what they used: when two looks agree."""
     last = []
 
     def quiet():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for conditions, never for luck."""
+"""Waits for conditions, so that tests need no fixed delays."""
 import time
 
 
