@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in a replica: calls Cloud Storage by its own names as TensorFlow's gs:// does (2.21; a connection for each request,
-lengths beside codings and all), and prints what came of it."""
+"""Runs in a replica. Calls Cloud Storage by its real host names as TensorFlow 2.21 does for gs:// (a new connection for each
+request, Content-Length together with Transfer-Encoding), and prints the results."""
 import json
 import os
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""deploy/action, as docs/ci.md uses it: the shell of its steps runs here as GitHub's runner runs it. Not run: the installation of
-a package, which tests/packages tries, and the other actions that it uses."""
+"""deploy/action, used as in docs/ci.md: the shell commands of its steps run here as GitHub's runner would run them. Not run:
+the installation of a package (see tests/packages), and the other actions that it uses."""
 import os
 import re
 import shutil
@@ -26,7 +26,7 @@ def test_it_trains():
 
 
 class Runner:
-    """A job of a workflow. What steps write into the runner's files holds for the steps after them."""
+    """A job of a workflow. Variables and outputs that a step writes into the runner's files apply to the later steps."""
 
     def __init__(self, place, engine):
         self.temp, self.work, self.sudo, own = place / "temp", place / "work", place / "sudo", place / "bin"
@@ -44,7 +44,7 @@ class Runner:
         self.artifacts = {}
 
     def shell(self, text, more=()):
-        """Its exit code, what it printed, and what it put out."""
+        """Runs commands; returns the exit code, what was printed, and the outputs that were set."""
         files = {name: self.temp / name for name in ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH")}
         for path in files.values():
             path.write_text("")
@@ -56,7 +56,7 @@ class Runner:
         return done.returncode, done.stdout + done.stderr, put_out
 
     def use(self, folder, given):
-        """Runs the steps of an action; its outputs."""
+        """Runs the steps of an action; returns its outputs."""
         action = yaml.safe_load((folder / "action.yml").read_text())
         known = {f"inputs.{name}": about["default"] for name, about in action["inputs"].items()} | {"runner.temp": str(self.temp)}
         assert {f"inputs.{name}" for name in given} <= known.keys()
@@ -82,7 +82,7 @@ class Runner:
         return filled({name: about["value"] for name, about in action.get("outputs", {}).items()})
 
     def follow(self, steps, given):
-        """A whole job: what its commands printed, and the outputs of its actions."""
+        """Runs a whole job; returns what its commands printed, and the outputs of its actions."""
         failed, said, outputs = False, "", {}
         for step in steps:
             if failed != (step.get("if") == "failure()"):
@@ -132,7 +132,8 @@ def test_a_package_is_installed_and_serves(runner):
 
 @pytest.mark.skipif(not shutil.which("docker"), reason="no docker in PATH")
 def test_an_image_serves(runner, engine):
-    """As an archive. Broken: no volume of RUNNER_TEMP: clients had no credentials file; no group: the socket was closed to it."""
+    """The image is loaded from an archive. Broken: no volume of RUNNER_TEMP: clients had no credentials file; no group: the
+    socket refused the connection."""
     name = f"trainyard-action:{os.getpid()}"
     subprocess.run(["docker", "build", "-q", "-t", name, "-"], check=True, text=True, env=runner.variables, capture_output=True,
                    input=f"FROM {image_of(engine)}\nENV ASAN_OPTIONS=detect_leaks=0\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is let in, in which order, and within which limits."""
+"""Which jobs are admitted, in which order, and within which limits."""
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, one_replica, script
@@ -26,7 +26,7 @@ def on_machine(text, machine):
 
 
 def limits(daemon, machine):
-    """What the container of such a job was created with, and what its log says of differences."""
+    """The limits with which a job's container was created, and the deviations in its log."""
     job_id = daemon.create(on_machine(REST, machine))
     config = daemon.engine.inspect(daemon.container(job_id))["HostConfig"]
     notices = [text for severity, text in daemon.service_lines(job_id) if severity == "NOTICE"]
@@ -36,14 +36,14 @@ def limits(daemon, machine):
 
 
 def start(new_daemon, *options):
-    """A daemon that knows its host."""
+    """A daemon that has the host's limits as options."""
     daemon = new_daemon("--offline", "--stop-grace", "2", *options).start()
     wait_until(lambda: daemon.get("/healthz").json["engine"]["reachable"], 30)
     return daemon
 
 
 def refusal(daemon, training_input):
-    """The words in which it is refused: at once, or when its turn comes."""
+    """The message with which the job is refused: in the answer, or in the job's error once it would be admitted."""
     answer = daemon.post(daemon.jobs_path, dict(jobId=daemon.new_id(), trainingInput=training_input))
     if answer.status != 200:
         return answer.error["message"]
@@ -110,7 +110,7 @@ def test_memory_running_out_is_told_as_such(new_daemon, host):
 @pytest.mark.parametrize("tier,count", [("STANDARD_1", 8), long("PREMIUM_1", 31)])
 def test_a_whole_tier_runs_on_a_small_machine(new_daemon, tier, count):
     daemon = start(new_daemon)
-    # The master ends when it is told: all others have been seen to run by then.
+    # The master ends when the test releases it. By then the test has seen all other replicas running.
     text = f"case $(hostname) in *master*) {UNTIL_RELEASED};; *) {REST};; esac"
     job_id = daemon.create(one_replica("sh", "-c", text, image=IMAGE, scaleTier=tier))
     daemon.until(job_id, "RUNNING", timeout=120)
@@ -135,7 +135,7 @@ def test_jobs_that_wait_go_by_priority(new_daemon):
 
 @pytest.mark.long
 def test_an_assignment_outlives_the_daemon(new_daemon, host):
-    """What was let in keeps its limits in a later attempt, whatever the next daemon is told."""
+    """An admitted job keeps its limits in a later attempt, even if the next daemon has other options."""
     daemon = start(new_daemon)
     job_id = daemon.create(distributed('trap "exit 134" USR1; echo up; sleep 600 & wait'))
     daemon.wait_lines(job_id)

@@ -23,7 +23,7 @@ from support.wait import wait_until
 
 @pytest.fixture
 def user(engine, tmp_path):
-    """Runs the program as a user whose state is below tmp_path; what it started is ended."""
+    """Runs the program as a user whose state is below tmp_path. Daemons that it started are ended."""
     environment = {**os.environ, "DOCKER_HOST": engine.host, "TRAINYARD_STATE_DIR": str(tmp_path / "state"),
                    "TRAINYARD_NETWORKS": "10.249.0.0/20"}
     environment.pop("TRAINYARD_ENDPOINT", None)
@@ -68,7 +68,7 @@ def test_a_daemon_that_does_not_start_says_why(user):
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """Another program's server: notes who authorizes itself, and says to each path what it was told to say."""
+    """A server of another program: records the Authorization header, and gives each path a prepared answer."""
     def do_GET(self):
         self.server.seen.append(self.headers.get("Authorization"))
         self.send_response(200)
@@ -100,14 +100,14 @@ def test_a_token_goes_to_its_own_daemon_alone(user, token):
     """Broken: client_of() that takes the written token for any endpoint; that takes the one of $TRAINYARD_TOKEN_FILE; and
     address_is_live() that is always true: the other server saw it each time."""
     said = user("start", "--listen", "127.0.0.1:0", "--token-file", token)
-    assert json.loads(user("status", "--wait", "-o", "json"))["engine"]["reachable"]  # by the token that start wrote down
+    assert json.loads(user("status", "--wait", "-o", "json"))["engine"]["reachable"]  # uses the token that start stored
     with answering({}) as other:
         elsewhere = f"http://127.0.0.1:{other.server_port}"
         assert "is not trainyard" in user("status", "--endpoint", elsewhere, code=1)
         assert "is not trainyard" in user("status", "--endpoint", elsewhere, code=1, TRAINYARD_TOKEN_FILE=token)
     assert other.seen == [None, None]
     pid, port = re.search(r":(\d+) \(process (\d+)", said).group(2, 1)
-    os.kill(int(pid), signal.SIGKILL)  # its address file stays
+    os.kill(int(pid), signal.SIGKILL)  # the address file is not removed
     wait_until(lambda: "no daemon runs" in user("stop"))
     with answering({}, int(port)) as other:
         assert "is not trainyard" in user("status", code=1)
@@ -194,7 +194,7 @@ def test_a_wait_has_an_end(user):
 def test_a_wait_finds_the_daemon_that_starts_meanwhile(user):
     """Broken: status_main() that asks once where the daemon serves: it waited where the last one did."""
     pid, port = re.search(r":(\d+) \(process (\d+)", user("start", "--listen", "127.0.0.1:0")).group(2, 1)
-    os.kill(int(pid), signal.SIGKILL)  # its address file stays
+    os.kill(int(pid), signal.SIGKILL)  # the address file is not removed
     wait_until(lambda: "no daemon runs" in user("stop"))
     with socket.create_server(("127.0.0.1", int(port))) as before:
         waiting = subprocess.Popen([program(), "status", "--wait", "-o", "name"], stdout=subprocess.PIPE, text=True, env=user.environment)
@@ -231,7 +231,7 @@ def test_a_daemon_has_nothing_of_the_terminal_it_was_started_from(user):
     done = subprocess.run(["sh", "-c", '"$0" start --listen 127.0.0.1:0 <&- >&-', program()], pass_fds=[its], timeout=60,
                           env=user.environment, stderr=subprocess.PIPE, text=True)
     os.close(its)
-    assert done.returncode == 1  # nothing could be printed
+    assert done.returncode == 1  # its output could not be written
     assert select.select([ours], [], [], 10)[0] and os.read(ours, 1) == b""
     os.close(ours)
     pid = int((user.state / "lock").read_text())
@@ -265,7 +265,8 @@ def completed_by_bash(script, *typed):
 
 
 def test_completions_are_what_the_verbs_take(user):
-    """In bash itself. Broken: options_each() without the configuration's; bash_values() left out; the search for -- left out."""
+    """Completion in bash itself. Broken: options_each() without the configuration's; bash_values() left out; the search for
+    -- left out."""
     script = user("completion", "bash")
 
     def words(*typed):

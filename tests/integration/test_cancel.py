@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends that a user or a limit brings about."""
+"""Jobs that end because of a user or a time limit."""
 import contextlib
 import socket
 import threading
@@ -14,7 +14,7 @@ WAIT = "while :; do sleep 0.1; done"
 
 @contextlib.contextmanager
 def silent_registry():
-    """A registry that takes connections and never answers: a pull from it lasts for ever."""
+    """A registry that accepts connections and never answers, so that a pull from it does not end."""
     server = socket.create_server(("127.0.0.1", 0))
     held = []
 

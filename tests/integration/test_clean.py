@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard clean`: what one instance has left goes, and nothing of anybody else's."""
+"""`trainyard clean` removes what one instance has left, and nothing else."""
 import concurrent.futures
 import fcntl
 import os
@@ -22,7 +22,7 @@ FOREVER = "while :; do sleep 0.2; done"
 
 
 def clean(*words, code=0, timeout=60):
-    """What it said on its standard output, or error when it fails."""
+    """Runs `trainyard clean`. Returns its stdout, or its stderr if a failure is expected."""
     done = subprocess.run([program(), "clean", *map(str, words)], capture_output=True, text=True, timeout=timeout)
     assert done.returncode == code, done
     assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
@@ -34,7 +34,7 @@ def of(daemon):
 
 
 def named(daemon):
-    """The same by its name alone, as if its state were lost."""
+    """The options that name the instance without its state, as if that were lost."""
     return ["--instance", daemon.read_instance(), "--state-dir", daemon.state_dir / "lost", "--engine", daemon.engine.host]
 
 
@@ -44,7 +44,7 @@ def things(daemon):
 
 @pytest.fixture
 def running(new_daemon):
-    """A daemon with a job that runs."""
+    """A daemon with a running job."""
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     job = daemon.create(script(FOREVER))
     daemon.container(job)
@@ -57,7 +57,7 @@ def running(new_daemon):
 
 @pytest.fixture
 def foreign(engine):
-    """Makes containers of somebody else, as `docker run` does."""
+    """Makes containers that are not trainyard's, as with `docker run`."""
     made = []
 
     def make(**settings):
@@ -71,7 +71,7 @@ def foreign(engine):
 
 
 class Lost:
-    """What an instance whose state is lost has in the engine."""
+    """The objects in the engine of an instance whose state is lost."""
 
     def __init__(self, engine):
         self.engine, self.name = engine, "lost" + secrets.token_hex(4)
@@ -119,8 +119,8 @@ def test_an_instance_of_which_a_volume_is_left_is_listed(new_daemon):
 
 
 def test_one_instance_goes_and_the_other_stays(running, new_daemon):
-    """Of two that were killed in the middle of a job. Broken: others_drop() left out, with a filter that lets all
-    through: the other's container went too."""
+    """Two daemons were killed while a job ran. Broken: others_drop() left out, with a filter that lets all through: the
+    other's container was removed too."""
     daemon, job = running
     other = new_daemon("--offline").start()
     other_job = other.create(script(FOREVER))
@@ -145,9 +145,9 @@ def test_one_instance_goes_and_the_other_stays(running, new_daemon):
 
 @pytest.mark.long
 def test_a_job_that_ran_is_tried_again(running):
-    """By the next daemon on the state directory, which stays. Broken: signposts_clean() that removes nothing."""
+    """The next daemon on the same state directory retries the job. Broken: signposts_clean() that removes nothing."""
     daemon, job = running
-    daemon.until(job, "RUNNING")  # stored: an attempt that the daemon does not know to have run is not lost
+    daemon.until(job, "RUNNING")  # the store must have RUNNING: an attempt that is not known to have run does not count as lost
     daemon.kill9()
     clean(*of(daemon))
     assert not (daemon.state_dir / "address").exists()
@@ -184,7 +184,7 @@ def test_a_trial_directory_deeper_than_a_path_is_removed(new_daemon):
 
 
 def test_a_copy_of_a_running_daemons_state_is_not_served(running, tmp_path):
-    """Two daemons would take each other's containers for theirs. Broken: instance_lock_open() that takes nothing."""
+    """Two daemons would both control the same containers. Broken: instance_lock_open() that locks nothing."""
     daemon, _ = running
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-a", daemon.state_dir, copy], check=True)
@@ -203,7 +203,7 @@ def test_what_is_paused_goes_and_what_it_kept_in_volumes(lost):
 
 
 def test_a_container_of_somebody_else_keeps_its_network(lost, foreign):
-    """It was connected to a job's network by its owner. Broken: IDLE_ROUNDS taken as endless: it never ended."""
+    """Its owner has connected it to a job's network. Broken: IDLE_ROUNDS taken as endless: `clean` never ended."""
     lost.add(0, start=True)
     guest = foreign()
     lost.engine.call("POST", f"/networks/{lost.network}/connect", {"Container": guest})
@@ -217,14 +217,14 @@ def test_a_container_of_somebody_else_keeps_its_network(lost, foreign):
 
 
 def test_a_container_of_an_image_that_was_made_of_ours_is_not_ours(lost, foreign):
-    """It has our labels, for its image has. Broken: name_is_ours() left out: it went."""
+    """It has trainyard's labels because its image has them. Broken: name_is_ours() left out: it was removed."""
     theirs = foreign(Labels=lost.label)
     assert lost.clean() == f"removed network ty-{lost.name}-1\n"
     assert lost.engine.inspect(theirs)["State"]["Running"]
 
 
 def interruptible():
-    """What a shell starts in the background has it ignored."""
+    """Programs that a shell starts in the background ignore SIGINT; this undoes that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -233,13 +233,14 @@ def waiting_bytes(pipe):
 
 
 def test_many_things_and_an_interruption(lost, request):
-    """What was not removed by the first is by the second. Broken: thing_report() without fflush(): the first told nothing."""
+    """What the interrupted run did not remove, the next one does. Broken: thing_report() without fflush(): the first printed
+    nothing."""
     count = 30 * request.config.getoption("--cycles")
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         list(pool.map(lost.add, range(count)))
     read, write = os.pipe()
     fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
-    os.write(write, b"." * 3900)  # room for a few lines: it cannot come to its end before it is interrupted
+    os.write(write, b"." * 3900)  # the pipe has room for a few lines only, so the command is interrupted before its end
     with subprocess.Popen([program(), "clean", "--instance", lost.name, "--engine", lost.engine.host,
                            "--state-dir", "/nonexistent"], stdout=write, preexec_fn=interruptible) as first, \
             open(read, encoding="ascii") as output:
@@ -251,15 +252,15 @@ def test_many_things_and_an_interruption(lost, request):
     assert said and lost.engine.leftovers(lost.name)
     said += lost.clean(timeout=600).splitlines(True)
     assert lost.engine.leftovers(lost.name) == []
-    # What the engine was at when the first was interrupted, nobody told.
+    # The object that the engine was removing at the interruption is reported by neither run.
     assert len(set(said)) == len(said) and all(re.match(r"removed (container|network) ty-lost", line) for line in said)
 
 
 @needs_fuse
 @pytest.mark.parametrize("server", [long("lives"), long("stopped"), "killed"])
 def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
-    """With a path of two words, and a process that serves them, that hangs, or that was killed before.
-    Broken: process_end() without SIGKILL: one that was stopped stayed, and its mount."""
+    """The path has a space; the process that serves files lives, hangs, or was killed before. Broken: process_end() without
+    SIGKILL: a stopped process and its mount remained."""
     daemon = new_daemon("--offline", "--stop-grace", "1", state_dir=tmp_path / "two words")
     job, = submit_with_gcs(daemon, script(f"cd /gcs; {FOREVER}"))
     daemon.container(job)
@@ -273,7 +274,7 @@ def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
     assert things(daemon) == [] and processes_of(daemon.state_dir) == []
     assert not (daemon.state_dir / "mount/gcs").exists() and mounts_below(daemon.state_dir) == []
     assert said.count("removed container") == said.count("removed network") == 1
-    # One that hangs has to be killed; one that lives leaves by itself, unless it is told to first.
+    # A stopped process has to be killed. A live one may end by itself before it is told to.
     assert (f"removed process {process}\n" in said) or server != "stopped", said
 
 
@@ -307,7 +308,8 @@ def test_processes_that_cannot_be_listed_are_not_taken_for_none(new_daemon):
     daemon = new_daemon("--offline").start()
     daemon.kill9()
     hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
-    done = subprocess.run([*hidden, plain_program(), "clean", *map(str, of(daemon))],  # sanitizers want /proc themselves
+    # sanitizers need /proc, so the plain program runs
+    done = subprocess.run([*hidden, plain_program(), "clean", *map(str, of(daemon))],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stderr == (
         "trainyard: cannot remove process that serves /gcs: /proc lists no processes\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clock that is put forward: limits of days pass in seconds, and no time comes back."""
+"""A clock that can be moved forward: limits of days pass in seconds, and no time occurs twice."""
 import datetime
 import subprocess
 import urllib.parse
@@ -17,7 +17,7 @@ METADATA = "http://$GCE_METADATA_HOST/computeMetadata/v1/instance/service-accoun
 
 
 def instant(text):
-    """Nanoseconds are cut off."""
+    """Converts a timestamp; cuts nanoseconds off."""
     return datetime.datetime.fromisoformat(text[:19] + "+00:00").timestamp()
 
 
@@ -35,7 +35,7 @@ def advance(daemon, seconds):
 
 @pytest.fixture(scope="module")
 def yard(make_daemon):
-    """One job at a time; others wait."""
+    """Runs one job at a time; others wait."""
     daemon = make_daemon("--offline", "--stop-grace", "1", "--clock", "steppable", "--max-active-jobs", 1).start()
     yield daemon
     daemon.stop()
@@ -154,8 +154,8 @@ def test_an_upload_that_waited_a_week_is_over(yard):
 # made_us_read() that returns 0: of the second attempt.
 @pytest.mark.parametrize("attempt", [1, long(2)])
 def test_a_fault_after_an_hour(yard, attempt):
-    """Also with a restart in it, and of a container that is not the job's first. The network's rule tells that rules were
-    looked at."""
+    """Also with a restart in that hour, and for a container that is not the job's first. The rule about the network shows
+    that rules were evaluated."""
     job_id = yard.new_id()
 
     def order(**rule):
@@ -191,8 +191,8 @@ def test_times_survive_a_restart_and_do_not_go_back(new_daemon):
     daemon.start()
     # Broken: emulator_clock_keep() and kept_write() write nothing: the second daemon refuses to begin so early.
     assert seen <= now(daemon) < seen + 3600
-    daemon.until(job_id, "CANCELLED")  # it was due; no running time is lost by the kill
-    advance(daemon, 3650 * DAY)  # beyond the real time
+    daemon.until(job_id, "CANCELLED")  # its limit had passed before the kill, and running time is not lost by it
+    advance(daemon, 3650 * DAY)  # further ahead than real time will pass
     daemon.stop()
     refused = subprocess.run([*daemon.command()[:-1], "real"], capture_output=True, text=True, timeout=60)
     assert refused.returncode == 2 and "ahead of the real one" in refused.stderr, refused

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""deploy/compose.yaml by docker-compose itself: the image is of the program under test, and nothing is pulled or built."""
+"""deploy/compose.yaml with docker-compose itself. The image has the program under test; nothing is pulled or built."""
 import json
 import os
 import shutil
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("docker-comp
 
 
 def test_the_test_container_reaches_the_daemon(own_engine, tmp_path):
-    """Its name, its port and its state are those of the file. Broken: TRAINYARD_TOKEN_FILE left out of it."""
+    """The host name, port and state are those of the file. Broken: TRAINYARD_TOKEN_FILE left out of it."""
     (tmp_path / "token").write_text("of-a-test-0123456789\n")
     (tmp_path / "here.json").write_text(json.dumps({
         "services": {"trainyard": {"image": image_of(own_engine), "command": ["serve", "--offline"],

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon in a container with a network of its own: jobs reach storage and metadata, and neighbours reach it."""
+"""A daemon in a container with a network of its own: jobs reach storage and metadata, and other containers of its network
+reach the daemon."""
 import io
 import os
 import re
@@ -33,7 +34,7 @@ def contained(engine, tmp_path):
         daemon.cancel_all()
         wait_until(lambda: not daemon.containers(), what="no container is left")
         wait_until(lambda: not daemon.joined(), what="the container is in no job's network")
-        daemon.stop()  # the network that it has left is being removed
+        daemon.stop()  # the job's network, which the daemon has left, is being removed
     finally:
         for container in daemon.containers():
             engine.remove(container["Id"])
@@ -51,7 +52,7 @@ def test_jobs_reach_storage_and_metadata(contained):
 
 
 def test_a_neighbour_reaches_it_by_name(contained, engine):
-    """The test container of the compose file. Broken: TRAINYARD_HOST_NAME left out of the image."""
+    """The other container is the compose file's container for tests. Broken: TRAINYARD_HOST_NAME left out of the image."""
     shell, option, text = SERVICES["test"]["command"]
     text = text.replace("$$", "$").replace("demo-project", contained.project)
     neighbour = engine.call("POST", "/containers/create", {
@@ -81,8 +82,8 @@ def test_its_own_names_are_let_in(contained, engine):
 
 
 def test_its_token_may_be_a_variable(contained, engine):
-    """As for a service container of CI, which is given no files: the variables of docs/ci.md, and nothing else.
-    Broken: addresses_check() that wants a file; client_of() that adds no token; token_put() left out."""
+    """A service container of CI is given no files, so only the variables of docs/ci.md are set. Broken: addresses_check()
+    that wants a file; client_of() that adds no token; token_put() left out."""
     contained.stop()
     contained.remove()
     block, = re.findall(r"```yaml\n(services:.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
@@ -106,7 +107,8 @@ def engine_exec(engine, daemon, *words):
 
 
 def test_it_need_not_be_root(contained, engine):
-    """A user of the socket's group. Broken: image-root whose /var/lib/trainyard is root's alone."""
+    """The container's user is only in the group of the socket. Broken: image-root whose /var/lib/trainyard is root's
+    alone."""
     contained.stop()
     contained.delete_state()
     contained.user = f"4711:{os.stat(engine.path).st_gid}"
@@ -140,7 +142,7 @@ def test_metrics_of_trials_arrive(contained):
 
 def test_a_container_that_is_made_anew_takes_its_jobs_over(contained):
     """Broken: network_take() that does not join."""
-    # The daemon is ready before it has joined the networks of its jobs again.
+    # After a restart, the daemon is ready before it has joined the networks of its jobs again.
     job = contained.create(script(f"echo begun; {UNTIL_RELEASED}; until wget -q -O /dev/null --header 'Metadata-Flavor: Google' "
                                   f"http://metadata.google.internal/ 2> /dev/null; do sleep 0.1; done; {SAYS}"))
     contained.wait_lines(job)
@@ -166,13 +168,13 @@ def test_clean_leaves_a_daemon_in_a_container_alone(contained, engine):
     done = subprocess.run(clean, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.count("removed") == 3, done
     contained.remove()
-    contained.start()  # for the end of the test
+    contained.start()  # the fixture stops it at the end
     contained.cancel(job)
 
 
 @pytest.fixture
 def shared(tmp_path):
-    """A directory in which mounts of a container are this machine's as well."""
+    """A directory whose mounts are shared between this machine and containers."""
     place = tmp_path / "shared"
     place.mkdir()
     subprocess.run(["mount", "--bind", place, place], check=True)
@@ -185,7 +187,8 @@ def shared(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="mounts take root and /dev/fuse")
 def test_a_shared_mount_brings_the_files_of_storage(contained, shared):
-    """As docs/getting-started.md has it. Broken: visibility_check() that judges by the process behind the socket."""
+    """The mount is as in docs/getting-started.md. Broken: visibility_check() that judges by the process behind the
+    socket."""
     contained.stop()
     contained.remove()
     contained.variables.append(f"TRAINYARD_STATE_DIR={shared}/state")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What replicas of Vertex AI's CustomJobs see, how such jobs end, and what their logs say."""
+"""The environment of CustomJobs' replicas, how such jobs end, and what their logs have."""
 import json
 import re
 from datetime import datetime

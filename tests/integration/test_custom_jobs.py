@@ -298,7 +298,7 @@ def test_quotas_are_told_in_the_services_words(make_daemon):
     with make_daemon("--offline", "--stop-jobs", "--quota", "create=3,read=3,T4=1") as daemon:
         vertex = Vertex(daemon)
         before = daemon.post(vertex.parent + "/customJobs", {"displayName": "x"})
-        assert before.status == 400  # what is wrong with a request itself counts for nothing
+        assert before.status == 400  # a request that is invalid by itself does not count for the quota
         answer = daemon.post(vertex.parent + "/customJobs", with_gpus(2))
         assert (answer.status, answer.error["status"]) == (429, "RESOURCE_EXHAUSTED")
         assert answer.error["message"] == ("The following quota metrics exceed quota limits: "
@@ -307,7 +307,7 @@ def test_quotas_are_told_in_the_services_words(make_daemon):
             vertex.create(custom_job("exit 0"))
         answer = daemon.post(vertex.parent + "/customJobs", custom_job("exit 0"))
         assert answer.status == 429 and "aiplatform.googleapis.com" in answer.error["message"]
-        assert daemon.create(script("exit 0"))  # the other family has its own count
+        assert daemon.create(script("exit 0"))  # the other family of the API has its own count
         assert [daemon.get(vertex.parent + "/customJobs").status for _ in range(4)] == [200, 200, 200, 429]
 
 

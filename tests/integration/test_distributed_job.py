@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A distributed job of three images, from submission to its end, and what its replicas see of each other."""
+"""A distributed job with an image for each role, from submission to its end, and what its replicas can reach and see."""
 import json
 import pathlib
 import re
@@ -24,7 +24,7 @@ def three_images(master, worker, ps, workers=2, ps_count=1, **more):
 
 
 def watch(yard, job_id, seen, until):
-    """Adds the states that a client sees to `seen`, each once; until the job is in one or has an end."""
+    """Adds to `seen` each state that a client sees, once, until the job is in the state `until` or has ended."""
     def there():
         job = yard.job(job_id)
         if job["state"] not in seen:
@@ -69,7 +69,7 @@ SHAPES = {
 
 
 def seen_by_replicas(yard, job_id, tasks):
-    """What the replicas were told, with what is random or the job's own made equal in all runs."""
+    """The environment and files of the replicas; random and job-specific parts are replaced so that two runs are equal."""
     told, hex_id = {}, None
     for task in tasks:
         environment = yard.environment(job_id, task)
@@ -119,7 +119,7 @@ def test_replicas_read_the_submitted_input_back_from_their_environment(yard):
 
 
 def test_every_name_of_the_cluster_resolves_before_user_code_starts(yard):
-    # ping first says which address a name has; whether somebody answers there already does not matter.
+    # The first line of ping shows the address of a name; whether that address already answers does not matter.
     look_up = ('look_up() { ping -c 1 -W 1 "$1" 2>&1 | grep -q "^PING $1 (" && echo "resolved $1" || echo "lost $1"; }; '
                'for name in $(echo "$CLUSTER_SPEC" | grep -o "cmle-training-[a-z]*-[0-9a-f]*-[0-9]*" | sort -u); do '
                'look_up "$name" & done; wait')
@@ -172,7 +172,7 @@ def test_a_role_without_an_image_of_its_own_gets_the_masters_image_and_command(y
 def test_the_job_directory_follows_the_args(yard):
     job_id = yard.create(dict(region="us-central1", masterConfig={"imageUri": role_image("master")},
                               jobDir="gs://my-bucket/dir", args=["--steps=3"]))
-    yard.until(job_id, "FAILED")  # the last argument is what the image runs, and gs://... is no command
+    yard.until(job_id, "FAILED")  # the image runs its last argument, and gs://... is no command
     said = [line for line in yard.lines(job_id) if line.startswith("arg ")]
     assert said == ["arg --steps=3", "arg --job-dir", "arg gs://my-bucket/dir"]
 
@@ -183,7 +183,7 @@ def test_containers_have_no_privileges_and_no_way_to_the_host(yard, engine):
         inspected = engine.inspect(yard.container(job_id))
         host = inspected["HostConfig"]
         assert not host["Privileged"] and not host["CapAdd"] and not host["PortBindings"]
-        # One file of the host may be read: who is to be believed.
+        # Only one file of the host is mounted: the certificates to trust.
         assert not host["Binds"] and all(mount["Source"].endswith("/ca/bundle.crt") and mount["Target"] == "/trainyard/ca.crt" and
                                          mount["ReadOnly"] for mount in host.get("Mounts") or [])
         assert any("no-new-privileges" in option for option in host["SecurityOpt"])
@@ -197,7 +197,7 @@ def test_containers_have_no_privileges_and_no_way_to_the_host(yard, engine):
 
 @pytest.mark.long
 def test_a_job_of_many_replicas_starts_them_all(yard):
-    # The master ends the job, so it first hears from each worker: one that was answered "ok" has been counted.
+    # The end of the master ends the job, so the master waits for a connection of each worker.
     master = "n=0; while [ $n -lt 11 ]; do echo ok | nc -l -p 2222 >/dev/null; n=$((n+1)); done"
     worker = ('host=$(echo "$CLUSTER_SPEC" | grep -o "cmle-training-master-[0-9a-f]*-0" | head -n 1); echo here; '
               'until [ "$(nc $host 2222 </dev/null 2>/dev/null)" = ok ]; do sleep 0.05; done')

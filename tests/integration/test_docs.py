@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README.md and docs/: short enough to begin with, and without links that lead nowhere."""
+"""README.md and docs/: pages are short, and all links work."""
 import errno
 import os
 import re
@@ -10,7 +10,7 @@ import pytest
 from support.daemon import ROOT
 
 ROOMS = [ROOT / room / "README.md" for room in ("api", "scheduler", "store", "daemon", "daemon/cli", "tests")]
-# Pages of folders, which a page of docs/ or the folder's neighbour links to.
+# README files of folders. A page of docs/ or one beside the folder links to each.
 BESIDE = [*ROOMS, *sorted((ROOT / "deploy").rglob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md")), *BESIDE]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -21,7 +21,7 @@ def text_outside_code(page):
 
 
 def anchors(page):
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub makes of a page's headings."""
     titles = re.findall(r"^#+ (.*)$", text_outside_code(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -31,7 +31,7 @@ def name(page):
 
 
 def test_the_rooms_name_their_files():
-    """Paths in backticks are there. Broken: decide.c as judge.c in scheduler/README.md."""
+    """Paths in backticks exist. Broken: decide.c as judge.c in scheduler/README.md."""
     for page in [*ROOMS, ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md"]:
         for path in re.findall(r"`((?:[\w.*-]+/)*[\w.*-]+(?:/|\.(?:c|h|py|sh|md|mk|cfg|js)))`", page.read_text()):
             folders = [page.parent, ROOT, *ROOT.glob("*/"), *ROOT.glob("*/*/")]
@@ -81,7 +81,7 @@ def test_the_readme_is_short_and_names_every_page():
 
 
 def texts_of_the_code():
-    """The text literals of the program, adjacent ones joined, with … for what is printed into them."""
+    """The string literals of the program, adjacent ones joined, with … in place of conversions."""
     literal = r'"((?:[^"\\\n]|\\.)*)"'
     found = set()
     for room in ("api", "daemon", "scheduler", "store"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shell blocks of README.md and docs/getting-started.md, taken from the pages and run in their order."""
+"""Runs the shell blocks of README.md and docs/getting-started.md in their order, extracted from the pages."""
 import pytest
 
 from support.pages import RUN_PAGES, Reader, blocks

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard doctor`: what jobs lack on this machine, and what to do."""
+"""`trainyard doctor`: what this machine lacks for jobs, and what to do."""
 import json
 import os
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Daemons of one instance on one engine that see each other by the engine alone: in network namespaces and containers of their own.
-tests/integration/test_far_networks.py has one over TCP."""
+"""Daemons of one instance that can detect each other only through the engine, because they are in different network
+namespaces or containers. tests/integration/test_far_networks.py does this over TCP."""
 import pytest
 
 from support.contained import Contained
@@ -39,7 +39,7 @@ def test_the_marker_of_a_daemon_that_was_killed_is_in_nobodys_way(new_daemon, tm
 
 @pytest.fixture
 def pair(engine, tmp_path):
-    """Two containers of the image; the second one has a copy of the first one's volume."""
+    """Two containers of the image; the volume of the second is a copy of the first one's."""
     daemons = []
     try:
         for name in ("first", "second"):
@@ -69,7 +69,7 @@ def test_a_copied_volume_is_served_by_one_container_at_a_time(pair, engine):
     assert first.job(job)["state"] == "RUNNING" and len(first.joined()) == 1
     first.stop()
     wait_until(lambda: "engine-up" in second.log(), 60, second.log)
-    second.start()  # it runs: this waits until it is ready
+    second.start()  # it is running already; start() waits until it is ready
     second.until(job, "RUNNING")
     second.release(job)
     assert second.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED", second.log()

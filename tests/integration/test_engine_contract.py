@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's own contract. test_podman.py has it of Podman."""
+"""The contract of engines, tried on Docker. test_podman.py tries it on Podman."""
 from support.contract import contract_check
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine is away, at the start or later: jobs wait and say why, and the daemon stays up."""
+"""The engine is unreachable, at the start or later: jobs wait and report why, and the daemon continues."""
 import pytest
 
 from support.daemon import script, text_of
@@ -25,7 +25,7 @@ def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daem
         engine.start()
         ensure_test_images(engine)
         daemon.until(job_id, "SUCCEEDED", "FAILED")
-        if daemon.job(job_id)["state"] == "FAILED":  # the engine was faster than the test's images
+        if daemon.job(job_id)["state"] == "FAILED":  # the engine came up before the test's images were there
             assert "No such image" in daemon.job(job_id)["errorMessage"] or "image" in daemon.job(job_id)["errorMessage"]
         again = daemon.create(script("echo at last"))
         daemon.until(again, "SUCCEEDED")
@@ -37,8 +37,8 @@ def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daem
 
 @pytest.mark.long
 def test_a_running_job_outlives_the_engines_crash(new_daemon):
-    """With live-restore containers go on while the engine is away; their lines all arrive, once.
-    Broken: is_reached() that knows no line by its time; followers_reconnect() that goes on at the end of time."""
+    """With live-restore, containers run on while the engine is down; each of their lines arrives exactly once. Broken:
+    is_reached() that knows no line by its time; followers_reconnect() that goes on at the end of time."""
     engine = PrivateEngine()
     engine.configure(**{"live-restore": True})
     engine.start()
@@ -71,7 +71,7 @@ def test_an_engine_that_stops_takes_its_jobs_with_it_but_not_the_daemon(new_daem
     own_engine.stop()
     assert daemon.get("/healthz").status == 200
     own_engine.start()
-    # Killed by the engine, not by itself: it is tried again.
+    # The engine killed it, so the attempt counts as lost and is retried.
     wait_until(lambda: daemon.lines(job_id).count("up") >= 2, 60)
     daemon.until(job_id, "RUNNING")
     daemon.cancel(job_id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines that are not at a unix socket of this machine: by TCP with TLS, by ssh, by a context of Docker's."""
+"""Engines that are not at a unix socket of this machine: over TCP with TLS, by ssh, or by a Docker context."""
 import hashlib
 import json
 import os
@@ -25,7 +25,8 @@ def run(*words, code=0, **variables):
 
 
 def context_make(directory, name, host, certificates=None):
-    """As `docker context create NAME --docker host=HOST,ca=…` writes it, and `docker context use` chooses it."""
+    """Writes a context as `docker context create NAME --docker host=HOST,ca=…` does, and selects it as `docker context use`
+    does."""
     key = hashlib.sha256(name.encode()).hexdigest()
     meta = directory / "contexts/meta" / key
     meta.mkdir(parents=True)
@@ -60,14 +61,15 @@ def image_is_built(daemon, tmp_path, name):
 
 
 def runs_jobs(daemon):
-    """Logs of two streams, a program beside the job's own, and a daemon that dies and finds its job again."""
+    """The daemon reads both streams, runs a program in a replica, and after a kill adopts its running job."""
     job = daemon.run(script("echo hello; echo there >&2"))
     assert sorted(daemon.lines(job["jobId"])) == ["hello", "there"]
     job_id = daemon.create(script("echo begun; until [ -e /tmp/end ]; do sleep 0.1; done; echo ended"))
     daemon.wait_lines(job_id)
     daemon.kill9()
     daemon.start()
-    wait_until(lambda: daemon.log().count("engine-up") == 2, 60, daemon.log)  # until then it has no engine to ask for the program
+    # until then the daemon cannot ask this engine to run a program
+    wait_until(lambda: daemon.log().count("engine-up") == 2, 60, daemon.log)
     daemon.until(job_id, "RUNNING")
     said = subprocess.run([program(), "shell", job_id, "--", "sh", "-c", "cat; touch /tmp/end"], input="typed\n", text=True,
                           capture_output=True, timeout=60, env=environment(daemon))
@@ -90,7 +92,7 @@ def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
     Vertex(daemon).until(name, "JOB_STATE_SUCCEEDED")
     told = " ".join(text for text in map(text_of, daemon.entries()) if text)
     assert "The replicas cannot reach" not in told
-    assert "Cloud Storage is not there as files" not in told  # its network is apart, but it sees this machine's mounts
+    assert "Cloud Storage is not there as files" not in told  # its network is apart, but it has the same mounts
     daemon.stop()
     assert daemon.read_instance() in run("clean", "--list", **far.variables) or not far.leftovers(daemon.read_instance())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example in deploy/examples/digits: clusters of local processes on loopback, in C and in Python."""
+"""The example in deploy/examples/digits: clusters of processes on the loopback interface, in C and in Python."""
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ import pytest
 from support.marks import long
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "examples" / "digits"
-PATIENCE_S = 300  # they compute: on a machine that does much besides, for minutes
+PATIENCE_S = 300  # training computes, which can take minutes on a busy machine
 FOR_EVER = "--epochs=100000"
 
 
@@ -42,7 +42,7 @@ def trainer(request):
 
 @pytest.fixture
 def spawn(tmp_path):
-    """Starts processes; whatever happens, none of them outlives the test."""
+    """Starts processes and kills them after the test."""
     started = []
 
     def start(command, *flags, spec=None):
@@ -74,7 +74,7 @@ class Process:
         return self.err_path.read_text()
 
     def until(self, text):
-        """Waits for @text on stdout, which must come while the process runs or with its end."""
+        """Waits for @text on stdout; the process may end with it."""
         deadline = time.monotonic() + PATIENCE_S
         while text not in self.out:
             ended = self.popen.poll() is not None
@@ -150,7 +150,7 @@ def test_a_cluster_learns(trainer, spawn, workers, ps):
 def test_a_single_replica_learns_the_same_from_the_same_seed(trainer, spawn):
     flags = flags_for(trainer)
     alone = spawn(trainer, *flags, spec=new_cluster(0, 0)("master"))
-    again = spawn(trainer, *flags)                               # without CLUSTER_SPEC
+    again = spawn(trainer, *flags)                               # runs without CLUSTER_SPEC
     assert_trained(alone, trainer)
     assert_trained(again, trainer)
     assert alone.losses() == again.losses()
@@ -177,7 +177,7 @@ def test_peers_may_start_late(trainer, spawn):
     spawn(trainer, *flags, spec=spec("ps"))
     epochs = re.search(r"\d+", " ".join(flags))[0]
     master.until(f"epoch {epochs}/{epochs}:")
-    worker = spawn(trainer, *flags, spec=spec("worker"))         # the master waits for it
+    worker = spawn(trainer, *flags, spec=spec("worker"))         # the master waits for this worker
     assert_trained(master, trainer)
     assert worker.exit_code() == 0
 
@@ -245,7 +245,7 @@ def frame(kind, *words, count=None):
     return struct.pack(f">{2 + len(words)}I", kind, len(words) if count is None else count, *words)
 
 
-GREETING = frame(1, 0x54594431, 1, 0)    # of worker 0
+GREETING = frame(1, 0x54594431, 1, 0)    # the first frame of worker 0
 
 
 @pytest.mark.parametrize("attack", [

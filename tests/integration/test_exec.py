@@ -43,7 +43,7 @@ WAIT = "\nsys.stdin.read()\n"
 
 @pytest.fixture
 def place(tmp_path):
-    """Where the state directories of these daemons are made."""
+    """The directory in which these daemons make their state directories."""
     path = tmp_path / "places"
     path.mkdir()
     return path
@@ -66,14 +66,14 @@ def executed(engine, place, *words, options=(), code=0, **settings):
 
 
 def started(engine, place, *words, options=(), **more):
-    """The program, and what its command said: its job runs."""
+    """Starts the program; returns it and its command's first output line, once its job runs."""
     process = subprocess.Popen(command(*words, options=options), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                env=environment(engine, place), start_new_session=True, **more)
     return process, json.loads(process.stdout.readline())
 
 
 def in_terminal(engine, place, *words, options=()):
-    """The program as a terminal's session leader, with `stty tostop`; and the terminal."""
+    """Starts the program as the leader of a terminal's session, with `stty tostop`; returns it and the terminal."""
     terminal, its = pty.openpty()
     modes = termios.tcgetattr(its)
     modes[3] |= termios.TOSTOP
@@ -149,17 +149,17 @@ print(json.dumps({"before": before, "after": [os.path.getsize(path), os.path.exi
 
 
 def test_credentials_are_made_when_a_program_opens_them(engine, place):
-    """The key of such a run takes longer than its daemon's start, and most commands read no credentials. Broken: SIGIO left
-    out of the signalfd: the program waited until the kernel broke the lease."""
+    """Making the key takes longer than starting the daemon, and most commands read no credentials, so it is made when the
+    file is opened. Broken: SIGIO left out of the signalfd: the program waited until the kernel broke the lease."""
     said = json.loads(executed(engine, place, sys.executable, "-c", LAZY).stdout)
     assert said["made"]["type"] == "service_account" and "PRIVATE KEY" in said["made"]["private_key"]
     assert said["made"]["token_uri"] == said["endpoint"] + "/token"
     assert said["after"] == [4096, True]
-    assert said["before"] in ([4096, False], said["after"])  # the latter: where the file system has no leases
+    assert said["before"] in ([4096, False], said["after"])  # the second case: the file system has no leases
 
 
 def test_env_inside_says_the_same(engine, place):
-    """Of the port of gRPC, too, which only the daemon knows. Broken: the address file without its port."""
+    """Also the port for gRPC, which only the daemon knows. Broken: the address file without its port."""
     names = "TRAINYARD_ENDPOINT TRAINYARD_GRPC_ENDPOINT GOOGLE_APPLICATION_CREDENTIALS GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
     show = f"for name in {names}; do printenv $name; done; cat $GOOGLE_APPLICATION_CREDENTIALS"
     done = executed(engine, place, "sh", "-c", f'{{ {show}; echo =====; unset {names}; eval "$({program()} env)"; {show}; }}')
@@ -229,7 +229,7 @@ print(len(got), flush=True)
 
 
 def is_quiet(group):
-    """Whether all processes of a group sleep, and have taken all signals."""
+    """Whether all processes of a group sleep and have no pending signals."""
     for status in pathlib.Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if os.getpgid(int(status.parent.name)) != group:
@@ -245,7 +245,7 @@ def test_a_signal_comes_to_the_command_once(engine, place):
     process, _ = started(engine, place, sys.executable, "-c", COUNT)
     os.killpg(process.pid, signal.SIGINT)
     assert process.stdout.readline() == "taken\n"
-    wait_until(lambda: is_quiet(process.pid))  # two at once would be one
+    wait_until(lambda: is_quiet(process.pid))  # two signals sent at once would be merged into one
     process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "taken\n"
     process.send_signal(signal.SIGTERM)

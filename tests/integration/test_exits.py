@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which exit of which replica decides a job, and what the user is told."""
+"""Which exit of which replica decides how a job ends, and what the user is told."""
 import uuid
 from itertools import starmap
 
@@ -37,7 +37,7 @@ def test_an_ordinary_failure_of_any_replica_fails_the_job(yard, role, replica):
 
 
 def test_memory_running_out_is_told_as_such(yard):
-    # Machine types have gigabytes: the test shrinks the container's limit and only then lets it grow.
+    # Limits of machine types are gigabytes, so the test lowers the container's limit before the program allocates.
     limit = 32 << 20
     job_id = yard.create(script(f'until grep -qx {limit} /sys/fs/cgroup/memory/memory.limit_in_bytes '
                                 '/sys/fs/cgroup/memory.max 2>/dev/null; do sleep 0.05; done; tail /dev/zero'))
@@ -115,7 +115,7 @@ def test_a_crash_that_passes_leaves_no_trace_in_the_verdict(yard):
     assert "errorMessage" not in job
 
 
-# A worker says who it is and what is in its own file system, then goes on.
+# A worker prints its name and the files of its own file system, then continues.
 WHO_AM_I = ('echo "I am $(hostname | cut -d- -f3-5) $(hostname -i) with $(ls /tmp | grep -c visited)"; '
             'touch /tmp/visited; ' + WAIT)
 

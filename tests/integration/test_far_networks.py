@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Job networks that are not this machine's: a tunnel's container brings connections to storage and metadata."""
+"""Job networks on another machine: the container of a tunnel forwards connections to storage and metadata."""
 import pathlib
 import shutil
 import subprocess
@@ -75,8 +75,8 @@ def test_a_daemon_that_died_takes_its_jobs_over(daemon):
 
 
 def test_another_daemon_of_the_instance_waits_for_the_end_of_the_first(daemon, tmp_path):
-    """It has a copy of the state and is in another network namespace, as on another machine.
-    Broken: elsewhere_look() that looks at nothing; docker_sweep() without elsewhere_check()."""
+    """The other daemon has a copy of the state and is in another network namespace, as if on another machine. Broken:
+    elsewhere_look() that looks at nothing; docker_sweep() without elsewhere_check()."""
     job = daemon.create(script(f"echo begun; {UNTIL_RELEASED}; {SAYS}"))
     daemon.wait_lines(job)
     before = tunnel_of(daemon)["Id"]
@@ -109,7 +109,7 @@ def test_a_tunnel_that_is_killed_is_made_anew(daemon):
 
 
 def test_a_job_cannot_speak_for_the_tunnel(daemon):
-    """What it sends is data to storage, whatever it looks like; no other port is open."""
+    """Whatever bytes a job sends, they are data for storage; no other port is open."""
     frames = r"\001\000\000\010\000\000\000\000tymux\000\000\001\007\000\000\000\000\000\000\001"
     host = "$(echo $STORAGE_EMULATOR_HOST | sed 's,.*//,,; s,:.*,,')"
     job = daemon.run(script(f"for port in 80 443; do printf '{frames}' | timeout 10 nc {host} $port > /dev/null; done; "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ordered faults do to calls of Vertex AI, by HTTP and by gRPC: to each method by its name, and to no other."""
+"""Injected faults in calls of Vertex AI over HTTP and gRPC: each method is matched by its name, and no other."""
 import contextlib
 import http.client
 import os
@@ -49,14 +49,14 @@ def hits(front, number):
 
 
 def by_grpc(front, path, body):
-    """All that comes of a call, its headers and trailers."""
+    """Makes a call by gRPC; returns its headers and trailers."""
     with Peer(front.grpc_port) as peer:
         stream = peer.call(path, message(body))
         return peer.ends()[stream]
 
 
 def is_status(answer, number):
-    """Whether a call failed so: a code that has two digits is written with two."""
+    """Whether a call failed with this gRPC status. A status of two digits has another length on the wire."""
     return b"\x9a\xca\xc8\xb2\x124\xda\x8f" + code(number) in answer
 
 
@@ -66,7 +66,7 @@ LINE = f"{PARENT}/trainingPipelines/1"
 MODEL = f"{PARENT}/models/1"
 OPERATION = f"{PARENT}/operations/1"
 OF_JOB = f"{ONE}/operations/1"
-# The method, the request of HTTP, gRPC's name of it, and what it is about.
+# Rows: the method's name, the HTTP request, the gRPC name, and the resource that the call names.
 CALLS = [
     ("customJobs.get", "GET", ONE, SERVICE + "GetCustomJob", ONE),
     ("customJobs.list", "GET", f"{PARENT}/customJobs", SERVICE + "ListCustomJobs", PARENT),
@@ -100,7 +100,7 @@ def test_each_method_is_hit_by_its_name_alone(front, method, verb, path, call, n
         answer = front.request(verb, f"/{version}/{path}", {} if verb == "POST" else None)
         assert answer.status == 503 and answer.error["status"] == "UNAVAILABLE", answer
         assert answer.error["message"] == f"Fault rule {number}: this error is injected.", answer
-    # ListOperations has its name as field 4.
+    # ListOperations has the parent's name in field 4.
     answer = by_grpc(front, call, named(name) if name else part(4, PARENT.encode()))
     assert is_status(answer, 14), answer
     assert hits(front, number) == 3 and not any(hits(front, other) for other in wrong)
@@ -114,7 +114,7 @@ def test_each_status_is_that_of_grpc(front, status, word, number):
     order(front, "httpStatus", method="aiplatform.*.customJobs.get", httpStatus=status, count=2)
     answer = front.get("/v1/" + ONE)
     assert (answer.status, answer.error["code"], answer.error["status"]) == (status, status, word), answer
-    # The service gives no advice about the next try, and neither does the emulator.
+    # The service does not say when to retry, and neither does the emulator.
     assert "Retry-After" not in answer.headers and "details" not in answer.error
     assert is_status(by_grpc(front, SERVICE + "GetCustomJob", named(ONE)), number)
     assert is_status(by_grpc(front, SERVICE + "GetCustomJob", named(ONE)), 5)
@@ -179,7 +179,7 @@ def test_a_late_answer_comes_when_its_time_is_over(front, way):
 
 
 def sockets(front):
-    """How many the daemon has."""
+    """The number of the daemon's sockets."""
     folder = f"/proc/{front.process.pid}/fd"
     found = 0
     for name in os.listdir(folder):
@@ -230,7 +230,7 @@ def test_the_daemon_ends_before_an_answer_that_is_late(tmp_path):
 
 
 def custom_job(name):
-    """A CreateCustomJobRequest's."""
+    """The body of a CreateCustomJobRequest."""
     container = part(6, part(1, b"trainyard-test:1"))
     spec = part(1, part(1, part(1, b"n1-standard-4")) + b"\x10\x01" + container)
     return part(2, name.encode()) + part(4, spec)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom and when ordered faults hit, on the engine: every field of a rule that says so, each beside what it must not hit.
-Rules have room for more hits than they may have, so that none is spared for want of them."""
+"""Which jobs and replicas injected faults apply to, and when: each field of a rule, tried with a match and with near misses.
+The rules' counts are higher than needed, so that a near miss is not spared because the count is used up."""
 import pytest
 
 from support.custom_jobs import CustomJobs, pool
@@ -31,7 +31,7 @@ def hits(yard, number):
 
 
 def told(yard, job_id):
-    """What the log says of rules: "1: the replica worker 1 is cut off from its network"."""
+    """The log's lines about rules: "1: the replica worker 1 is cut off from its network"."""
     return [text.removeprefix("Fault rule ").removesuffix(". This fault is injected.")
             for _, text in yard.service_lines(job_id) if text.startswith("Fault rule ")]
 
@@ -51,7 +51,7 @@ def test_one_trial_of_a_tuning_job_is_hit(yard):
 
 
 def task_lines(yard, job_id):
-    """Of each trial: what its log says of rules."""
+    """For each trial: its log's lines about rules."""
     found = {}
     for entry in yard.entries(job_id):
         text = entry.get("textPayload") or ""
@@ -79,7 +79,7 @@ def test_trials_of_vertex_ai_are_hit_by_each_of_their_names(yard):
 # Broken: fault_fits() that asks for no attempt; context_of() whose attempt is always 1.
 @pytest.mark.long
 def test_one_attempt_of_a_job_is_hit(yard):
-    """The third is that of a job whose image is gone by then."""
+    """The third attempt is of a job whose image no longer exists."""
     job_id = yard.new_id()
     gone = order(yard, "imagePull", job=job_id, attempt=3)
     second = order(yard, "crash", exitCode=134, job=job_id, attempt=2, logPattern="begun")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults that a user orders: what they do to jobs and calls, and that nobody takes them for real."""
+"""Injected faults: their effects on jobs and calls, and that logs and reports mark them as injected."""
 import http.client
 import json
 import subprocess
@@ -31,7 +31,7 @@ def rule(yard, number):
 
 
 def told(yard, job_id, number):
-    """What the log and the report say of a rule: the same lines."""
+    """The lines about a rule in the log and in the report, which must be equal."""
     lines = [text for severity, text in yard.service_lines(job_id)
              if severity == "WARNING" and text.startswith(f"Fault rule {number}: ")]
     report = yard.get(f"/_trainyard/v1/projects/{yard.project}/jobs/{job_id}/report").json
@@ -137,7 +137,7 @@ def test_a_stockout_for_good_fails_a_custom_job_in_the_services_words(yard):
 
 def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
     watch = ("master=$(grep -m 1 training-master /etc/hosts | cut -f 1); was=; while :; do "
-             # -w is for connecting alone: one that is connected when it is cut off waits for ever.
+             # nc's -w limits only the connecting: a connection that is cut off later would wait for ever.
              'if timeout 2 nc -w 1 $master 2222 </dev/null >/dev/null 2>&1; then is=up; else is=down; fi; '
              '[ "$is" = "$was" ] || echo $is; was=$is; sleep 0.1; done')
     with new_daemon("--offline", "--clock", "steppable") as daemon:
@@ -167,7 +167,7 @@ def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
 
 
 WHOLE = 20 << 20
-# Fetches from the master, and sends to it, as much: before it is slow, while it is, and after that.
+# Transfers the same amount from and to the master: before the network is slowed, during that, and afterwards.
 SLOWED = f"""
 master=$(grep -m 1 training-master /etc/hosts | cut -f 1)
 sent() {{ cat /sys/class/net/eth0/statistics/tx_bytes; }}
@@ -201,7 +201,7 @@ SERVES = f"httpd -p 2222 -h /; tail -f /dev/null | nc -l -p 3333 >/dev/null & {U
 
 
 def slow_lines(daemon, job_id, count):
-    """What the slowed worker said; not where the machine's kernel cannot do it."""
+    """The lines of the slowed worker; skips if the machine's kernel cannot limit a network."""
     def said():
         for _, text in daemon.service_lines(job_id):
             if "cannot be slowed by the injected fault: the kernel has no" in text:
@@ -222,7 +222,7 @@ def test_a_slow_network_is_slow_both_ways_until_its_time_is_over(new_daemon):
         _, got, through, _ = slow.split()
         # Broken: throttle.c takes the redirection away again: nothing goes through its device.
         assert fetched == f"fetched {WHOLE}" and 0 < int(got) <= int(through), slow
-        # What makes it slow is gone by then, but for what a daemon leaves that is killed meanwhile.
+        # The helper that slows the network is removed; only a daemon that is killed meanwhile leaves one.
         label = "trainyard.instance=" + daemon.read_instance()
         wait_until(lambda: len(daemon.engine.containers(label)) == 2, 30, "the replicas are alone")
         daemon.kill9()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What replicas reach of the emulator: storage and metadata, by their own job's gateway, and nothing else."""
+"""What replicas reach of the emulator: storage and metadata through their own job's gateway, and nothing else."""
 import base64
 import http.server
 import json
@@ -18,7 +18,7 @@ from support.vertex import Vertex, custom_job
 
 FLAVOR = "--header 'Metadata-Flavor: Google'"
 METADATA = "http://$GCE_METADATA_HOST/computeMetadata/v1"
-# A line that is JSON alone would be an entry of its own making.
+# Printed with a prefix: a line that is only JSON would become a structured log entry.
 TOKEN = f"echo \"token $(wget -q -O - {FLAVOR} {METADATA}/instance/service-accounts/default/token)\""
 
 
@@ -40,7 +40,7 @@ def token_of(line):
 
 
 def gateway_of(daemon, job_id):
-    """Where the environment of a job's master says that storage is."""
+    """The address of storage in the environment of a job's master."""
     container = daemon.engine.inspect(daemon.container(job_id))
     environment = dict(word.split("=", 1) for word in container["Config"]["Env"])
     return environment["STORAGE_EMULATOR_HOST"]
@@ -112,7 +112,7 @@ def test_metadata_refuses_who_does_not_ask_as_it_wants(yard):
 # Broken: listener_start() with all families at the cloud's address: 200, and a bucket "latest" (as it was).
 @pytest.mark.skipif(os.geteuid() != 0, reason="a gateway has the cloud's address only as root")
 def test_no_upload_is_at_the_clouds_address(yard):
-    """AWS's libraries look there, with a PUT, whether they run on AWS."""
+    """AWS libraries send a PUT to this address even if they do not run on AWS."""
     ask = "printf 'PUT /latest/api/token HTTP/1.1\\r\\nHost: 169.254.169.254\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n'"
     job = yard.run(script(f"{ask} | nc 169.254.169.254 80 | head -n 1", image=IMAGE))
     assert [line.strip() for line in yard.lines(job["jobId"])] == ["HTTP/1.1 404 Not Found"]
@@ -165,12 +165,12 @@ def test_the_jobs_api_is_not_there_for_jobs(new_daemon, tmp_path):
 
 # Broken: listener_start() without its device and its peers.
 def test_another_jobs_gateway_is_out_of_reach(yard):
-    """Not so much as a refusal comes from there."""
+    """Connections get no answer at all, not even a refusal."""
     job_id = yard.create(script(UNTIL_RELEASED, image=IMAGE))
     yard.until(job_id, "RUNNING")
     bucket = f"reached-{yard.pid}"
     yard.run(script(upload(bucket, "a", "here"), image=IMAGE))
-    # Storage asks for no token: whoever gets there is served.
+    # Storage needs no token, so a program that reached another job's gateway would be served.
     ask = f"timeout 5 wget -q -O - {{}}/storage/v1/b/{bucket}/o/a?alt=media 2>/dev/null || echo -n out of reach; echo"
     other = yard.run(script(f"{ask.format('$STORAGE_EMULATOR_HOST')}; {ask.format(gateway_of(yard, job_id))}", image=IMAGE))
     assert yard.lines(other["jobId"]) == ["here", "out of reach"]
@@ -192,7 +192,7 @@ def test_a_daemon_that_begins_anew_is_at_the_same_place(new_daemon, end):
     else:
         daemon.restart()
     daemon.until(job_id, "RUNNING")
-    # Its jobs are taken up once the engine has answered; then it takes others as well.
+    # The daemon adopts its jobs when the engine has answered; only then does it accept new ones.
     daemon.run(script("true", image=IMAGE))
     daemon.release(job_id, "master-0", "worker-0")
     daemon.release(job_id, "master-0", "worker-0", again=True, after={"master-replica-0": 2, "worker-replica-0": 2})

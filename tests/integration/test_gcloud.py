@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real gcloud, pointed here as `trainyard env` says. Runs where gcloud is in PATH or TRAINYARD_GCLOUD names it."""
+"""The real gcloud with the environment of `trainyard env`. Runs if gcloud is in PATH or TRAINYARD_GCLOUD names it."""
 import concurrent.futures
 import json
 
@@ -14,7 +14,7 @@ pytestmark = needs_gcloud
 
 
 def one_image(text):
-    """Flags of a job of a master alone, and what follows them."""
+    """The flags of a job with only a master, and the arguments after them."""
     return ["--master-image-uri", "trainyard-test:1"], ["--", "sh", "-c", text]
 
 
@@ -69,7 +69,8 @@ STREAMS = {
 
 @pytest.fixture(scope="module")
 def streams(gcloud, yard):
-    """STREAMS, each with its job's id. gcloud waits for ten seconds at the end of each: they wait together."""
+    """Each row of STREAMS with its job's id. gcloud waits ten seconds at the end of each stream, so they run at the same
+    time."""
     with concurrent.futures.ThreadPoolExecutor(len(STREAMS)) as pool:
         ids = {name: yard.new_id("gcloud_" + name) for name in STREAMS}
         yield {name: (ids[name], pool.submit(stream, gcloud, yard, ids[name])) for name, stream in STREAMS.items()}
@@ -80,7 +81,7 @@ def test_the_documentations_distributed_job_is_submitted_described_listed_and_st
     role = ('case $(cat /image) in ps) trap "exit 0" TERM; while :; do sleep 0.1; done;; '
             f"*) for i in $(seq 0 9); do echo step $i; done; {UNTIL_RELEASED}; "
             "for i in $(seq 10 19); do echo step $i; done;; esac; "
-            # The master's end stops the others: it comes after theirs.
+            # The end of the master stops the other replicas, so it waits for theirs.
             f"[ $(cat /image) != master ] || {{ {UNTIL_RELEASED_AGAIN}; }}")
     done = gcloud("submit", "training", job_id, "--region", "us-central1", "--scale-tier", "custom",
                   "--master-machine-type", "complex_model_m", "--master-image-uri", role_image("master"),
@@ -90,7 +91,7 @@ def test_the_documentations_distributed_job_is_submitted_described_listed_and_st
                   "--", "--train-files", "gs://my-bucket/train", "an argument with spaces", role)
     assert f"Job [{job_id}] submitted successfully." in done.stderr
 
-    # Started while the job runs, the stream follows it to its end.
+    # The stream is started while the job runs, and follows it to its end.
     stream, path = gcloud.follow("stream-logs", job_id, "--polling-interval", "2", "--allow-multiline-logs")
     tasks = ["master-replica-0"] + [f"worker-replica-{i}" for i in range(3)]
     wait_until(lambda: all(messages(path.read_text(), task)[-1:] == ["step 9"] for task in tasks), 120, "the stream begins")
@@ -169,7 +170,7 @@ trainingInput:
 
 
 ERRORS = [
-    # words after `gcloud ai-platform jobs`, part of what is printed
+    # words after `gcloud ai-platform jobs`, and a part of what is printed
     (["describe", "never_was"], "NOT_FOUND: "),
     (["cancel", "never_was"], "NOT_FOUND: "),
     (["submit", "training", "with-hyphen", "--region", "us-central1", "--master-image-uri", "x"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`gcloud ai custom-jobs` against a daemon, pointed here as `trainyard env` says."""
+"""`gcloud ai custom-jobs` with the environment of `trainyard env`."""
 import json
 import re
 
@@ -27,7 +27,7 @@ def vertex(yard):
 
 @pytest.fixture
 def custom_jobs(gcloud):
-    """Runs `gcloud [TRACK] ai custom-jobs WORDS`; what it prints, as JSON where that is asked for."""
+    """Runs `gcloud [TRACK] ai custom-jobs WORDS`; returns its output, parsed if it is JSON."""
     def run(*words, track=(), expect=0, as_json=True):
         done = gcloud.run(*track, "ai", "custom-jobs", *words, "--region", REGION, *(["--format=json"] if as_json else []),
                           expect=expect)
@@ -38,7 +38,7 @@ def custom_jobs(gcloud):
 @pytest.mark.parametrize("track", TRACKS, ids=["ga", "beta"])
 def test_a_job_is_created_described_and_listed(custom_jobs, vertex, track):
     name = f"flags-{len(track)}"
-    # gcloud knows accelerators by the names of the API only; without a number of them it says one
+    # gcloud accepts only the API's names of accelerators; the default count is one
     made = custom_jobs("create", "--display-name", name, "--labels", "env=dev,team=ml", POOL + ",accelerator-type=NVIDIA_TESLA_T4",
                        "--command", "echo", "--args", "one,two", track=track)
     assert made["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] == {
@@ -53,7 +53,7 @@ def test_a_job_is_created_described_and_listed(custom_jobs, vertex, track):
 
 def test_a_config_file_is_taken_and_a_job_cancelled(custom_jobs, vertex, tmp_path):
     config = tmp_path / "job.yaml"
-    config.write_text(json.dumps(custom_job(RUNS_ON)["jobSpec"]))  # JSON is YAML
+    config.write_text(json.dumps(custom_job(RUNS_ON)["jobSpec"]))  # the file may be JSON, which is valid YAML
     done = custom_jobs("create", "--display-name", "config", "--config", str(config), as_json=False)
     assert "is submitted successfully" in done.stderr
     job = vertex.list(filter="display_name=config", pageSize=1)["customJobs"][0]
@@ -164,7 +164,7 @@ def searches(yard):
 
 @pytest.fixture
 def tuning_jobs(gcloud):
-    """Runs `gcloud [TRACK] ai hp-tuning-jobs WORDS`, likewise."""
+    """Runs `gcloud [TRACK] ai hp-tuning-jobs WORDS` in the same way."""
     def run(*words, track=(), expect=0, as_json=True):
         done = gcloud.run(*track, "ai", "hp-tuning-jobs", *words, "--region", REGION,
                           *(["--format=json"] if as_json else []), expect=expect)
@@ -198,7 +198,7 @@ def test_flags_go_before_the_configuration_of_a_search(tuning_jobs, searches, tm
                          ids=["custom-jobs", "hp-tuning-jobs"])
 @pytest.mark.long
 def test_lists_are_cut_sorted_and_told_as_addresses(gcloud, request, track, group, names):
-    """Of jobs that have ended: none comes in between."""
+    """Lists ended jobs, so that no new one changes the pages."""
     jobs = request.getfixturevalue(names)
     asked = custom_job("true", "listed") if names == "vertex" else tuning_job(
         REPORTING, {"parameterId": "x", "doubleValueSpec": {"maxValue": 1}}, name="listed", count=1)
@@ -235,8 +235,8 @@ def test_a_search_is_created_described_listed_and_its_log_read(tuning_jobs, gclo
 
 @pytest.mark.long
 def test_a_searchs_log_is_streamed(tuning_jobs, searches, tmp_path):
-    """Of a job that has ended it is streamed to its end, which gcloud takes to be five seconds ago.
-    Broken: as above: its trials' lines were not among them."""
+    """The log of an ended job is streamed up to its end, which for gcloud is five seconds ago. Broken: as above: its trials'
+    lines were not among them."""
     made = searches.create(tuning_job('echo "trial $CLOUD_ML_TRIAL_ID says"; ' + REPORTING,
                                       {"parameterId": "x", "doubleValueSpec": {"maxValue": 1}}, count=2, parallel=2))
     job = searches.until(made["name"], "JOB_STATE_SUCCEEDED")
@@ -270,7 +270,7 @@ SEARCH, SEARCHES = test_flags_go_before_the_configuration_of_a_search, test_a_se
 LISTS = dict.fromkeys(["--filter", "--limit", "--page-size", "--sort-by", "--uri"], test_lists_are_cut_sorted_and_told_as_addresses)
 KEY_PARTS = ["--kms-key", "--kms-keyring", "--kms-location", "--kms-project"]
 TEXT_FLAGS = [word for word in TEXTS if word.startswith("--")]
-# Each flag of each command, and a test that drives it; --region is everywhere.
+# Each flag of each command, and the test that uses it; --region is used everywhere.
 DRIVEN = {
     "custom-jobs create": {
         **dict.fromkeys(KEY_PARTS + TEXT_FLAGS + ["--config", "--args", "--command"], BOTH), "--python-package-uris": FORMS,
@@ -298,7 +298,7 @@ POOL_KEYS = {
                                            *((["beta"], command) for command in DRIVEN if command.endswith("create"))])
 @pytest.mark.long
 def test_no_flag_is_left_out(gcloud, track, command):
-    """Of custom-jobs only local-run is left, which asks no service."""
+    """The only other command of custom-jobs is local-run, which makes no calls."""
     assert gcloud.flags(*track, "ai", *command.split(), grouped=True) - {"--region"} == set(DRIVEN[command])
 
 

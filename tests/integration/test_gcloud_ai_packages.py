@@ -19,7 +19,8 @@ pytestmark = [needs_gcloud, pytest.mark.long, pytest.mark.skipif(not DOCKER, rea
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training/scikit-learn-cpu.1-6:trainyard-test"
 SHELL = "trainyard-test-shell:1"
 FILE = "-1.0-py2.py3-none-any.whl"
-# gcloud pushes to registries of Google's only. Here what goes there goes to the test's; the engine does not keep it.
+# gcloud pushes only to Google's registries. This `docker` redirects such a push to the test's registry, and then removes the
+# image from the engine.
 PUSHING = """#!/bin/sh
 [ "$1" = push ] || exec {docker} "$@"
 copy=127.0.0.1:{port}/${{2#*/}}
@@ -32,7 +33,7 @@ KEEPING = """#!/bin/sh
 
 @pytest.fixture(scope="module")
 def base(engine):
-    """An image like the service's, whose pip has an index of two wheels and reaches no other."""
+    """An image like those of the service; its pip has an index of two wheels and reaches no other index."""
     ensure_runtime_images(engine)
     build_image(engine, PREBUILT, {
         "Dockerfile": (f"FROM {RUNTIME}\nENV PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels PIP_NO_BUILD_ISOLATION=0\n"
@@ -44,7 +45,7 @@ def base(engine):
 
 @pytest.fixture(scope="module")
 def shell(engine):
-    """A small one, with what scripts are run by."""
+    """A small image with the programs that run scripts."""
     engine.import_image(SHELL, {"bin/bash": b'#!/bin/sh\nexec sh "$@"\n'})
     yield SHELL
     engine.remove_image(SHELL)
@@ -52,7 +53,7 @@ def shell(engine):
 
 @contextlib.contextmanager
 def gcloud_with(docker, yard, engine, directory, recording):
-    """gcloud that finds that program as `docker`."""
+    """A gcloud that finds this program as `docker`."""
     path = directory / "bin" / "docker"
     path.parent.mkdir()
     path.write_text(docker)
@@ -100,7 +101,7 @@ def folder(directory, files):
 
 
 def create(gcloud, yard, name, *words, track=()):
-    """The job that gcloud created, and what it said; its `docker` writes to stdout as well."""
+    """Runs gcloud; returns the job that it created, and its output, in which its `docker` writes to stdout as well."""
     done = gcloud.run(*track, "ai", "custom-jobs", "create", "--display-name", name, "--region", REGION, *words, timeout=300)
     vertex = Vertex(yard)
     return vertex.until(vertex.list(filter=f"display_name={name}")["customJobs"][0]["name"], "JOB_STATE_SUCCEEDED"), done

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every flag of gcloud's ai-platform commands: what arrives in the stored job, what replicas see of it, what is refused.
+"""Every flag of gcloud's ai-platform commands: what arrives in the stored job, what replicas see of it, and what is refused.
 
-The flags are compared with gcloud's own help: one without a test fails here."""
+The flags are compared with gcloud's own help, so a flag without a test fails."""
 import concurrent.futures
 import json
 import pathlib
@@ -32,7 +32,7 @@ def custom(**more):
     return dict({"scaleTier": "CUSTOM", "masterType": MACHINE}, **more)
 
 
-# A job of a master alone, with these flags -> what its trainingInput has beside region, image and args.
+# The flags for a job with only a master -> the members of its trainingInput besides region, image and args.
 STORED = [
     ([], {}),
     (["--async"], {}),
@@ -41,7 +41,7 @@ STORED = [
     (["--service-account", ACCOUNT], {"serviceAccount": ACCOUNT}),
     (["--job-dir", "gs://bucket/run"], {"jobDir": "gs://bucket/run"}),
     (["--job-dir", "gs://bucket"], {"jobDir": "gs://bucket/"}),
-    (["--staging-bucket", "gs://bucket"], {}),  # nothing has to be staged
+    (["--staging-bucket", "gs://bucket"], {}),  # no file has to be uploaded for this job
     (["--use-chief-in-tf-config", "true"], {"useChiefInTfConfig": True}),
     (["--use-chief-in-tf-config", "false"], {}),
     (["--python-version", "3.7"], {"pythonVersion": "3.7"}),
@@ -78,7 +78,7 @@ STORED = [
                                  ("nvidia-tesla-t4", MACHINE, "4"), ("nvidia-tesla-a100", "a2-highgpu-1g", "1")]
 ]
 
-# What only `gcloud beta` and `gcloud alpha` have.
+# Flags that only `gcloud beta` and `gcloud alpha` have.
 STORED_BETA = [
     (["--network", "projects/123456789012/global/networks/net"], {"network": "projects/123456789012/global/networks/net"}),
     (CUSTOM + ["--worker-machine-type", "cloud_tpu", "--worker-count", "1", "--tpu-tf-version", "2.1",
@@ -88,9 +88,9 @@ STORED_BETA = [
     (["--scale-tier", "basic-tpu", "--tpu-tf-version", "2.1"], {"scaleTier": "BASIC_TPU", "workerConfig": {"tpuTfVersion": "2.1"}}),
 ]
 
-# Flags -> exit code, who says it and what.
+# Flags -> the exit code, and the message of gcloud or of trainyard.
 REFUSED = [
-    # trainyard
+    # refused by trainyard
     (["--runtime-version", "9.9", "--packages", "gs://bucket/p.tar.gz", "--module-name", "trainer.task"],
      1, "The specified runtime version '9.9' with the Python version '' is not supported"),
     (["--region", "mars", *WITH_IMAGE], 1, "The provided GCE region 'mars' is not available. Options are ["),
@@ -102,7 +102,7 @@ REFUSED = [
     (CUSTOM + WITH_IMAGE + ["--master-accelerator", "count=3,type=nvidia-tesla-t4"], 1,
      "The machine type n1-standard-4 takes 1, 2 or 4 accelerators of type NVIDIA_TESLA_T4, not 3."),
     (["--kms-key", OTHER_KEY, *WITH_IMAGE], 1, "encryption_config.kms_key_name"),
-    # gcloud
+    # refused by gcloud
     ([], 1, "Non-custom jobs must have packages."),
     (["--runtime-version", "2.11", *WITH_IMAGE], 1, "Only one of --master-image-uri, --runtime-version can be set."),
     (["--packages", "local.tar.gz", *WITH_IMAGE], 1,
@@ -136,7 +136,7 @@ tracks = {}
 
 
 def has_track(gcloud, track):
-    """Skips where gcloud was installed without the commands of a track."""
+    """Skips the test if gcloud was installed without the commands of a track."""
     [name] = track
     if name not in tracks:
         tracks[name] = "NAME" in gcloud.run(name, "ai-platform", "jobs", "--help", expect=None).stdout
@@ -146,7 +146,7 @@ def has_track(gcloud, track):
 
 @pytest.fixture(scope="module")
 def queue(narrow_gcloud, narrow_yard):
-    """gcloud, and a daemon whose one place is taken: what is submitted stays queued."""
+    """gcloud, and a daemon whose only slot is taken, so that submitted jobs stay queued."""
     hold = narrow_yard.create(dict(region="us-central1", masterConfig={"imageUri": IMAGE}, args=["sh", "-c", HOLD]))
     narrow_yard.until(hold, "RUNNING")
     yield narrow_gcloud
@@ -229,7 +229,7 @@ CONFIG = {
     "labels": {"from": "file"},
     "trainingInput": {
         "scaleTier": "CUSTOM",
-        "region": "europe-west4",  # which a flag always says better, see below
+        "region": "europe-west4",  # a flag always overrides this: see below
         "masterType": MACHINE, "masterConfig": replica("master:1", "NVIDIA_TESLA_T4", "1", "pd-ssd"),
         "workerType": MACHINE, "workerCount": "2", "workerConfig": replica("worker:1", "NVIDIA_TESLA_V100", "1", "pd-standard"),
         "parameterServerType": MACHINE, "parameterServerCount": "1",
@@ -260,7 +260,7 @@ def test_every_field_of_a_config_file_arrives_but_what_flags_have_said(queue, tm
     queue("submit", "training", job_id, *config_file(tmp_path, CONFIG))
     job = describe(queue, job_id)
     assert job["labels"] == CONFIG["labels"]
-    # gcloud always sends the region, which its settings know, and whether shells are wanted, which they are not.
+    # gcloud always sends the region from its settings, and that shells are not enabled.
     wanted = dict(CONFIG["trainingInput"], region="us-central1")
     del wanted["enableWebAccess"]
     assert job["trainingInput"] == wanted
@@ -289,7 +289,7 @@ REFUSED_CONFIGS = [
                    {"parameterName": "optimizer", "type": "CATEGORICAL", "categoricalValues": ["adam", "sgd"]},
                    {"parameterName": "batch", "type": "DISCRETE", "discreteValues": [16, 32]}]}}},
      "The job 'before' cannot be resumed: the project has no job of that name."),
-    # The packages of a file do not count for gcloud: it sends those of --packages, or none.
+    # gcloud ignores the packages in a file: it sends those of --packages, or none.
     ({"trainingInput": {"packageUris": ["gs://bucket/p.tar.gz"], "pythonModule": "trainer.task", "runtimeVersion": "2.11",
                         "pythonVersion": "3.7"}}, "Non-custom jobs must have packages."),
     ({"trainingInput": IMAGE_INPUT | {"pythonModule": "trainer task"}}, "is not the name of a Python module"),
@@ -311,9 +311,9 @@ def test_config_files_are_refused(queue, tmp_path, job, says):
 def test_what_other_clients_send_arrives_from_a_config_file_too(queue, tmp_path, row):
     job_id, wanted = queue.yard.new_id("config"), dict(row["job"]["trainingInput"])
     flags = ["--enable-web-access"] if wanted.get("enableWebAccess") else []
-    if "packageUris" in wanted:  # gcloud asks for flags that say so
+    if "packageUris" in wanted:  # gcloud requires these as flags
         flags += ["--packages", ",".join(wanted["packageUris"]), "--module-name", wanted["pythonModule"]]
-    # The arguments of a file do not count either.
+    # gcloud also ignores the arguments in a file.
     args = ["--", *wanted["args"]] if "args" in wanted else []
     queue("submit", "training", job_id, *config_file(tmp_path, row["job"]), *flags, *args)
     assert describe(queue, job_id)["trainingInput"] == wanted
@@ -321,7 +321,7 @@ def test_what_other_clients_send_arrives_from_a_config_file_too(queue, tmp_path,
 
 @pytest.mark.parametrize("row", FIELDS["refused"], ids=[row["name"] for row in FIELDS["refused"]])
 def test_what_other_clients_are_refused_is_refused_from_a_config_file_too(queue, tmp_path, row):
-    # gcloud adds a training input with an image, which may be refused first.
+    # gcloud adds a training input with an image, so the first error may be about that.
     refused(queue, GA, config_file(tmp_path, row["job"]) + WITH_IMAGE, 1, "INVALID_ARGUMENT: ")
 
 
@@ -367,7 +367,7 @@ def three_jobs(queue):
 
 
 LISTS = [
-    # flags -> numbers of the three jobs that are listed, in this order
+    # flags -> which of the three jobs are listed, in this order
     ([], [2, 1, 0]),
     (["--limit", "2"], [2, 1]),
     (["--filter", "labels.n=1"], [1]),
@@ -389,7 +389,7 @@ def test_list(queue, three_jobs, flags, numbers):
 
 
 def test_list_as_addresses_is_empty_as_with_the_real_service(queue, three_jobs):
-    # Jobs have no address that gcloud knows of.
+    # gcloud has no URI for jobs.
     assert queue("list", "--uri", "--limit", "1").stdout == ""
 
 
@@ -421,7 +421,7 @@ def test_stream_logs(gcloud, yard):
     yard.until(job_id, "SUCCEEDED")
     wanted = [([], ["one", "two"]), (["--allow-multiline-logs"], ["one", "two"]),
               (["--task-name", "master-replica-0"], ["one", "two"]), (["--task-name", "worker-replica-0"], [])]
-    # gcloud waits for ten seconds at the end of each.
+    # gcloud waits ten seconds at the end of each.
     with concurrent.futures.ThreadPoolExecutor(len(wanted)) as pool:
         done = list(pool.map(lambda row: gcloud("stream-logs", job_id, "--polling-interval", "1", *row[0]), wanted))
     for (_, lines), said in zip(wanted, done):
@@ -452,7 +452,7 @@ def test_batch_prediction_with_accelerators_is_refused(queue):
 
 
 def locations(gcloud, *flags):
-    """The names of those that are listed. Together, the flags mean other things from version to version of gcloud."""
+    """The names of the listed locations. What several flags mean together depends on gcloud's version."""
     return gcloud.run("alpha", "ai-platform", "locations", "list", "--format", "value(name)", *flags).stdout.split()
 
 
@@ -470,8 +470,8 @@ def test_locations(queue):
 
 
 def test_a_location_is_described_by_the_endpoint_of_its_region(queue):
-    """gcloud puts the region before the name of the host. Names below .localhost are this machine's; where no resolver
-    knows that, it is asked through the proxy that gcloud's settings name: here the daemon itself."""
+    """gcloud puts the region before the host's name. Names below .localhost are this machine; if the resolver does not know
+    that, the proxy in gcloud's settings is asked, which here is the daemon itself."""
     has_track(queue, ALPHA)
     port = queue.base.rsplit(":", 1)[1]
     done = queue.run("alpha", "ai-platform", "locations", "describe", "us-central1", "--region", "us-central1",

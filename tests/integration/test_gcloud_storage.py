@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real `gcloud storage`, pointed here as `trainyard env` says."""
+"""The real `gcloud storage` with the environment of `trainyard env`."""
 import filecmp
 import os
 
@@ -14,7 +14,7 @@ pytestmark = [needs_gcloud, pytest.mark.long]
 
 @pytest.fixture(scope="module")
 def storage(recording, tmp_path_factory):
-    """`gcloud storage WORDS`"""
+    """Runs `gcloud storage WORDS`"""
     directory = tmp_path_factory.mktemp("gcloud-storage")
     with Daemon(directory, NO_ENGINE) as daemon, gcloud_for(daemon, tmp_path_factory.mktemp("gcloud"), recording) as found:
         yield lambda *words, **more: found.run("storage", *map(str, words), **more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning jobs through the real gcloud."""
+"""Tuning jobs submitted by the real gcloud."""
 import json
 import re
 
@@ -13,7 +13,7 @@ pytestmark = [needs_gcloud, pytest.mark.long]
 
 @pytest.fixture(scope="module")
 def tuned(gcloud, yard, tmp_path_factory):
-    """The id of a tuning job that was submitted with a configuration file and has ended, and what its stream showed."""
+    """The id of an ended tuning job that was submitted with a configuration file, and the output of its log stream."""
     job_id = yard.new_id("gcloud_tuning")
     config = tmp_path_factory.mktemp("tuning") / "hptuning.yaml"
     config.write_text(json.dumps({"trainingInput": {"hyperparameters": search()}}))
@@ -41,7 +41,7 @@ def test_a_configuration_file_is_searched(gcloud, tuned):
 
 def test_a_summary_shows_the_trials_by_number(gcloud, tuned):
     shown = gcloud("describe", tuned[0], "--summarize").stdout
-    # The box is drawn with what the terminal is known to have.
+    # The lines of the table depend on the characters of the terminal.
     table = [[cell.strip() for cell in re.split("[|│]", line)[1:-1]] for line in shown.splitlines()]
     table = [row for row in table if len(row) == 4]
     head = next(i for i, row in enumerate(table) if row[0] == "TRIAL")
@@ -64,12 +64,12 @@ def test_a_stream_tells_which_trial_a_line_is_of(gcloud, tuned):
         assert said == f"trial {trial['trialId']} has {trial['hyperparameters']['x']} {trial['hyperparameters']['kind']}"
 
 
-# Reports the number of its flags under the tag that the job names, as any trainer's stand-in may.
+# Reports the number of its flags as the metric that the job names; stands in for a trainer.
 COUNTING = ("n=0; for a in \"$0\" \"$@\"; do case $a in --*=*) n=$((n+1));; esac; done; "
             "printf '{\"global_step\": \"1\", \"timestamp\": %s, \"%s\": \"%s\"}\\n' \"$(date +%s)\" "
             "\"$CLOUD_ML_HP_METRIC_TAG\" \"$n\" > \"$CLOUD_ML_HP_METRIC_FILE\"")
 
-# In the shapes that people write them: any order of keys, quoted and bare words, numbers as text, each type and scale.
+# Configuration files as people write them: keys in any order, with and without quotes, numbers as text, each type and scale.
 SHAPES = {
     "flat": """
 trainingInput:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cloud Storage as files: what programs do with files, and what becomes of objects; no container is needed."""
+"""Cloud Storage as files: file operations, and the objects that result; no container is needed."""
 import base64
 import ctypes
 import errno
@@ -27,7 +27,7 @@ _numbers = itertools.count(1)
 def daemon(tmp_path_factory):
     directory = tmp_path_factory.mktemp("gcs")
     with Daemon(directory, Engine(str(directory / "no-engine"))) as found:
-        found.get("/storage/v1/b", project="p")  # the store is opened
+        found.get("/storage/v1/b", project="p")  # opens the store
         yield found
 
 
@@ -54,9 +54,9 @@ def test_what_is_written_is_an_object_when_it_is_closed(bucket):
     with open(bucket / "model.json", "wb") as file:
         file.write(b"{}")
         file.flush()
-        assert bucket.get("model.json") is None  # nothing is half visible
+        assert bucket.get("model.json") is None  # an object appears only when it is complete
         assert os.listdir(bucket.directory) == ["model.json"]
-        assert os.stat(bucket / "model.json").st_size == 2  # but to programs of this machine
+        assert os.stat(bucket / "model.json").st_size == 2  # but programs of this machine see the file
         os.fsync(file.fileno())
         assert bucket.get("model.json") == b"{}"
         file.write(b"\n")
@@ -75,7 +75,7 @@ def test_an_object_is_a_file(bucket):
     assert stored["updated"].startswith(time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(info.st_mtime)))
     assert os.listdir(bucket.directory) == ["data"] and (bucket / "data").is_dir()
     bucket.put("data/train/part 1%.csv", b"longer than it was\n")
-    assert path.read_bytes() == b"longer than it was\n"  # and whole, although its old size was known
+    assert path.read_bytes() == b"longer than it was\n"  # the whole new content, although the kernel knew a smaller size
     bucket.delete("data/train/part 1%.csv")
     wait_until(lambda: not path.exists(), 3, "it is gone")
 
@@ -102,7 +102,7 @@ def test_appending_and_writing_within_rewrite_the_object(bucket):
     assert bucket.get("log") == b"one\n2wo\n\0\0!\0"
     os.truncate(bucket / "log", 3)
     assert bucket.get("log") == b"one"
-    bucket.put("log", b"from elsewhere, ")  # what the kernel knows of its end is old
+    bucket.put("log", b"from elsewhere, ")  # the size that the kernel knows is outdated
     with open(bucket / "log", "ab") as file:
         file.write(b"here")
     assert bucket.get("log") == b"from elsewhere, here"
@@ -178,14 +178,14 @@ def test_who_writes_a_name_anew_does_not_mix_with_another(bucket):
     first.flush()
     second.close()
     assert bucket.get("same") == b"2" * 3000
-    first.close()  # the last one wins, whole
+    first.close()  # the file that is closed last wins, with its whole content
     assert bucket.get("same") == b"1" * 5000
 
 
 @pytest.fixture
 def elsewhere(bucket):
-    """Runs commands in the bucket with mounts of their own, as a container has them. The shell is there before a test
-    opens files: a child that is begun later closes its copies of them, and each close stores."""
+    """Runs commands with file descriptors of their own, as in another container. The shell is started before a test opens
+    files: a child that is started later would inherit and close copies of them, and each close stores the file."""
     shell = subprocess.Popen(["unshare", "--mount", "sh"], cwd=bucket.directory, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
 
@@ -207,7 +207,7 @@ def test_another_container_sees_what_is_closed(bucket, elsewhere):
         old.flush()
         assert (bucket / "old").read_bytes() == b"AS stored\n" and (bucket / "new").exists()
         assert elsewhere(look) == ["old", "as stored"]
-        elsewhere("echo another >new")  # has a file of its own
+        elsewhere("echo another >new")  # this program writes a file of its own
         assert bucket.get("new") == b"another\n"
         assert elsewhere(look) == ["new", "old", "there", "as stored"]
     assert elsewhere(look) == ["new", "old", "there", "AS stored"]
@@ -300,13 +300,13 @@ def test_times_are_kept_as_gcsfuse_keeps_them(bucket):
             (1700000000 * second + 123456789, "2023-11-14T22:13:20.123456789Z"), (1700000000 * second, "2023-11-14T22:13:20Z"),
             (951827696 * second + 500000000, "2000-02-29T12:34:56.5Z"), (-second // 4, "1969-12-31T23:59:59.75Z")]):
         path, name = bucket / f"{number}", f"{number}"
-        with open(path, "wb") as file:  # as cp -p does
+        with open(path, "wb") as file:  # sets the times as cp -p does
             file.write(b"x")
             file.flush()
             os.utime(file.fileno(), ns=(0, time_ns))
             assert os.stat(path).st_mtime_ns == time_ns
         assert noted(bucket, name) == {"gcsfuse_mtime": text} and os.stat(path).st_mtime_ns == time_ns
-        os.utime(path, ns=(0, 5 * second))  # as rsync does, before it renames
+        os.utime(path, ns=(0, 5 * second))  # sets the time as rsync does, before it renames
         assert noted(bucket, name) == {"gcsfuse_mtime": "1970-01-01T00:00:05Z"}
         os.utime(path, ns=(0, time_ns))
         os.rename(path, bucket / "renamed")
@@ -326,7 +326,7 @@ def test_times_are_kept_as_gcsfuse_keeps_them(bucket):
         written = os.fstat(file.fileno()).st_mtime_ns
     assert os.stat(bucket / "renamed").st_mtime_ns == written
     bucket.put("others/file")
-    os.utime(bucket / "others", (1, 1))  # a directory has none of its own
+    os.utime(bucket / "others", (1, 1))  # a directory stores no times
     assert os.stat(bucket / "others").st_mtime > 1
     for metadata, seconds in (({"goog-reserved-file-mtime": "77"}, 77),
                               ({"goog-reserved-file-mtime": "77", "gcsfuse_mtime": "1970-01-01T01:01:40+01:00"}, 100)):
@@ -357,18 +357,18 @@ def test_symbolic_links_are_kept_as_gcsfuse_keeps_them(bucket):
     fails(errno.EEXIST, os.symlink, "x", bucket / "moved")
     fails(errno.EINVAL, os.readlink, bucket / "dir/file")
     fails(errno.EINVAL, os.symlink, b"\xff", bucket / "bytes")
-    os.utime(bucket / "moved", (9, 9), follow_symlinks=False)  # taken and forgotten
+    os.utime(bucket / "moved", (9, 9), follow_symlinks=False)  # the call succeeds, but the time is not kept
     assert noted(bucket, "moved") == {"gcsfuse_symlink_target": "dir/file"}
     os.unlink(bucket / "moved")
     assert bucket.get("dir/file") == b"written" and "moved" not in bucket.names()
-    bucket.put("standard", b"dir/file")  # as Storage Transfer Service and gcloud keep them
+    bucket.put("standard", b"dir/file")  # objects that represent directories, as Storage Transfer Service and gcloud make them
     answer = bucket.daemon.request("PATCH", f"/storage/v1/b/{bucket.name}/o/standard",
                                    dict(metadata={"goog-reserved-file-is-symlink": "true"}))
     assert answer.status == 200 and os.readlink(bucket / "standard") == "dir/file"
 
 
 def copy(source, target):
-    """What `rsync -a` does: a file is copied when its size or its time is another; its times go with it."""
+    """Copies as `rsync -a` does: if the size or the time differs; the copy gets the same time."""
     copied = []
     for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
         there = target / entry.name
@@ -423,7 +423,7 @@ def test_with_strict_buckets_one_must_be_made(tmp_path):
             os.write(file, b"y")
             Bucket(daemon, "present").delete("x")
             assert daemon.request("DELETE", "/storage/v1/b/present").status == 204
-            fails(errno.ENOENT, os.close, file)  # what cannot be stored is told
+            fails(errno.ENOENT, os.close, file)  # an error of storing is reported
             assert daemon.get("/storage/v1/b/present").status == 404
         wait_all_gone(daemon)
 
@@ -529,7 +529,8 @@ def test_what_is_open_when_the_kernel_has_it_no_longer_is_closed(new_gone_daemon
     for file in files:
         os.write(file, b"written")
     os.unlink(bucket / "other")
-    # Not by a child, whose copies of the files would be closed, and stored. It is in use: nothing but the connection goes.
+    # Unmounting by a child process would close, and so store, its copies of open files. The mount is in use, so only the
+    # connection ends.
     assert ctypes.CDLL(None).umount2(os.fsencode(mount.files.parent), MNT_FORCE) == -1
     mount.process.wait(20)
     assert bucket.get("open") == b"written" and bucket.names() == ["open"]
@@ -540,7 +541,7 @@ def test_what_is_open_when_the_kernel_has_it_no_longer_is_closed(new_gone_daemon
     errors = mount.process.stderr.read()
     assert mount.process.returncode == 0 and b"Sanitizer" not in errors, errors
     with Mount(daemon):
-        pass  # it takes the place away
+        pass  # this process removes the mount point
 
 
 def test_what_cannot_be_truncated_is_not_left_open(mount, bucket):
@@ -567,7 +568,7 @@ def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):
         killed.process.kill()
         killed.process.communicate(timeout=20)
     with Mount(daemon):
-        pass  # it takes away what the last one left
+        pass  # this process removes what the previous one left
 
 
 def test_the_kernel_reads_far_ahead(mount):
@@ -581,7 +582,7 @@ def test_the_kernel_reads_far_ahead(mount):
 
 @pytest.fixture
 def new_gone_daemon(tmp_path):
-    """A daemon that a test may kill, its mount, and a bucket."""
+    """A daemon that a test may kill, with its mount and a bucket."""
     with Daemon(tmp_path, Engine(str(tmp_path / "no-engine"))) as daemon:
         daemon.get("/storage/v1/b", project="p")
         mount = Mount(daemon).__enter__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ordered faults come over Cloud Storage as files: over each call that it makes, and with a replica's network."""
+"""Injected faults affect Cloud Storage as files: each call that it makes, and the network of its replica."""
 import itertools
 import os
 import signal
@@ -33,7 +33,7 @@ def hits(daemon, number):
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory):
     with Daemon(tmp_path_factory.mktemp("gcs"), NO_ENGINE) as found:
-        found.get("/storage/v1/b", project="p")  # the store is opened
+        found.get("/storage/v1/b", project="p")  # opens the store
         yield found
 
 
@@ -73,7 +73,7 @@ def test_reading_asks_the_daemon_while_there_are_rules(daemon, bucket):
     assert not asked.exists()
     number = order(daemon, "httpStatus", method="storage.objects.get", httpStatus=503, count=2)
     daemon.kill9()
-    assert (bucket / "kept").read_bytes() == b"kept"  # reading goes on
+    assert (bucket / "kept").read_bytes() == b"kept"  # reads succeed
     daemon.start()
     assert (bucket / "kept").read_bytes() == b"kept"
     assert hits(daemon, number) == 2
@@ -86,12 +86,12 @@ def test_reading_asks_the_daemon_while_there_are_rules(daemon, bucket):
 
 
 def program(code, *arguments):
-    """One of another container: it is waited for here, whatever it waits for there."""
+    """A program of another container. The test waits for it, whatever the program itself waits for."""
     return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
 
 
 def looks(path):
-    """That a name is there is told, in time."""
+    """Fails unless the name is found within a limited time."""
     return subprocess.run(["stat", path], stdout=subprocess.DEVNULL, check=False, timeout=30).returncode == 0
 
 
@@ -216,7 +216,7 @@ def test_changes_of_names_do_not_keep_others_out_for_long(daemon, bucket, rule):
         said = changing.communicate(timeout=60)[0].splitlines()
     assert said == [f"{name} Input/output error" for name in ("unlink", "rename", "mkdir", "rmdir", "rename")]
     assert daemon.request("DELETE", FAULTS).status == 200
-    assert {"empty/", "kept"} <= set(bucket.names())  # the last copy may have been let go before it was given up
+    assert {"empty/", "kept"} <= set(bucket.names())  # the last copy may have been released before the call was given up
 
 
 # Broken: serving_main() without change_begin() (as it was): the name is removed when the others have given up.
@@ -305,11 +305,11 @@ def test_who_opens_without_a_network_keeps_nobody_from_the_name(daemon):
                 assert not looks(bucket / "kept")
             finally:
                 opening.kill()
-        looks(bucket / "kept")  # libfuse frees the interrupt of a request that was over with the next request alone
+        looks(bucket / "kept")  # libfuse frees the interrupt of a finished request only with the next request
 
 
 SAID = 'if [ -n "$(ip route)" ]; then echo "$1 with a network"; else echo "$1 without"; fi'
-# Reads and writes when it has no network; the other replica goes on until that is done.
+# Reads and writes while it has no network. The other replica waits until that is done.
 CUT = f"""
 said() {{ {SAID}; }}
 exec 3</gcs/cut/open

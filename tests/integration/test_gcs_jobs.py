@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs that have Cloud Storage as files at /gcs."""
+"""Jobs for which Cloud Storage is mounted as files at /gcs."""
 import shutil
 
 import pytest
@@ -20,7 +20,8 @@ def report(daemon, job):
 
 @needs_fuse
 def test_replicas_share_files_and_objects(new_daemon):
-    """The master reads what was uploaded and what the worker has closed, and the worker what the master closes."""
+    """The master reads uploaded objects and files that the worker has closed; the worker reads files that the master
+    closes."""
     daemon = new_daemon("--offline", "--stop-grace", "2")
     daemon.start()
     bucket = Bucket(daemon, "jobs")
@@ -41,7 +42,7 @@ def test_replicas_share_files_and_objects(new_daemon):
     assert bucket.get("out/worker") == b"from worker\n" and bucket.get("out/master") == b"from master\n"
     assert bucket.get("nobody") == b"x\n"
     assert not [d for d in report(daemon, job)["differences"] if d["code"] == "gcs-missing"]
-    other = daemon.create(script("ls -d /gcs || echo none"))  # its plan does not ask
+    other = daemon.create(script("ls -d /gcs || echo none"))  # its plan does not ask for /gcs
     daemon.until(other, "SUCCEEDED")
     assert "none" in daemon.lines(other)
     assert len(processes_of(daemon.state_dir)) == 1
@@ -54,7 +55,8 @@ def test_replicas_share_files_and_objects(new_daemon):
 @pytest.mark.long
 @needs_fuse
 def test_files_outlive_the_daemon(new_daemon):
-    """A container goes on writing while the daemon is killed and comes back; nothing of it is lost, nothing is left."""
+    """A container writes on while the daemon is killed and restarted. No write is lost, and afterwards no mount or process
+    is left."""
     daemon = new_daemon("--offline", "--stop-grace", "2")
     job, = submit_with_gcs(daemon, script(COUNT))
     bucket = Bucket(daemon, "jobs")
@@ -66,15 +68,15 @@ def test_files_outlive_the_daemon(new_daemon):
     daemon.start()
     count = len(bucket.names("count/"))
     wait_until(lambda: len(bucket.names("count/")) > count + 3, 30, "it goes on")
-    daemon.restart()  # it stays, too, when the daemon is asked to end
+    daemon.restart()  # the mount stays, too, when the daemon is stopped regularly
     assert processes_of(daemon.state_dir) == [first]
     count = len(bucket.names("count/"))
     wait_until(lambda: len(bucket.names("count/")) > count + 3, 30, "it goes on")
     bucket.put("stop")
     daemon.until(job, "SUCCEEDED")
     last = daemon.lines(job)[-1]
-    assert last == f"done {len(bucket.names('count/')) - 1}"  # the directory's own object
-    wait_all_gone(daemon)  # with its container, while the daemon is there
+    assert last == f"done {len(bucket.names('count/')) - 1}"  # one of the objects is the directory's own
+    wait_all_gone(daemon)  # the mount ends together with its container if the daemon runs
     daemon.stop()
 
 
@@ -144,7 +146,7 @@ def test_an_engine_that_does_not_see_the_daemons_mounts_is_noticed(new_daemon):
 
 @needs_fuse
 def test_custom_jobs_have_it(yard):
-    """Vertex AI's jobs ask for it by themselves."""
+    """CustomJobs of Vertex AI always ask for /gcs."""
     path = f"/v1/projects/{yard.project}/locations/us-central1/customJobs"
     command = ["sh", "-c", "test \"$(cat /gcs/custom/in)\" = x && echo y >/gcs/custom/out"]
     bucket = Bucket(yard, "custom")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs are given away whole, each to one replica at a time, and come back. The engine takes any request for them:
-what it was asked for is seen from the hook that it runs before such a container, and in its environment."""
+"""Each GPU is used by one replica at a time, and is free again afterwards. The tests' engine accepts requests for any GPU. A
+hook that it runs before such a container, and the container's environment, show which ones were requested."""
 import concurrent.futures
 import contextlib
 import http.client
@@ -25,7 +25,7 @@ A100 = "NVIDIA_TESLA_A100"
 
 @pytest.fixture
 def start(new_daemon, gpu_engine):
-    """Starts daemons that know their host."""
+    """Starts daemons that have the host's GPUs as options."""
     def make(*options):
         daemon = new_daemon("--offline", "--stop-grace", "1", *options, engine=gpu_engine).start()
         wait_until(lambda: daemon.get("/healthz").json["engine"]["reachable"], 30)
@@ -38,7 +38,7 @@ def gpu_job(count, text=SAY):
 
 
 def devices(daemon, job_id, task="master-replica-0"):
-    """What a replica that ran SAY saw; waits for it."""
+    """Waits for a replica that runs SAY, and returns its devices."""
     def said():
         for line in daemon.lines(job_id, task):
             if line and line.startswith("devices"):
@@ -97,7 +97,7 @@ def test_gpus_go_by_the_ids_that_are_given(start):
 # ---- when there are too few ----
 
 def sixteen(text=REST):
-    """A job of 16 GPUs, on two replicas."""
+    """A job of 16 GPUs on two replicas."""
     return with_gpus(with_gpus(distributed(text, text, workers=1), 8, "worker"), 8)
 
 
@@ -109,7 +109,7 @@ def test_more_than_there_are_is_refused_where_they_are_required(start):
     assert answer.error["message"].startswith(
         f"Quota failure for project {daemon.project}. The request for 16 K80 accelerators exceeds the allowed "
         "maximum of 8 A100, 8 K80, "), answer
-    # As many as there are wait for their turn only.
+    # Jobs that need as many GPUs as there are wait only for their turn.
     first, second = daemon.create(gpu_job(8, REST)), daemon.create(gpu_job(8))
     daemon.until(first, "RUNNING")
     assert daemon.job(second)["state"] == "QUEUED"
@@ -169,7 +169,7 @@ def test_gpus_that_are_pretended_are_none_and_that_is_said(start, gpus):
 # ---- nobody gets what another has ----
 
 class Watch:
-    """When each container ended, and whose it was, from the engine's own events."""
+    """The end and the owner of each container, from the engine's events."""
 
     def __init__(self, engine, project):
         self.connection = UnixConnection(engine.path, timeout=None)
@@ -196,14 +196,14 @@ class Watch:
 
 
 def meetings(engine, watch):
-    """Pairs of containers that ran at the same time: (container, container, devices that both had)."""
+    """Pairs of containers that ran at the same time with a common device: (container, container, common devices)."""
     ran = [(began, watch.ended[container][0], container, set(given))
            for container, (began, given) in engine.given().items() if container in watch.ended]
     return [(a[2], b[2], a[3] & b[3]) for a, b in itertools.combinations(sorted(ran), 2) if b[0] < a[1]]
 
 
 def churn_job(rng):
-    """One of 1 to 4 GPUs, on one replica or on two, that runs for a moment."""
+    """A job of 1 to 4 GPUs, on one replica or on two, that runs for a short time."""
     count, text = rng.randint(1, 4), f"{SAY}; sleep {rng.uniform(0.1, 1.5):.2f}"
     if count == 3:
         return 3, with_gpus(with_gpus(distributed(text, text, workers=1), 2, "worker"), 1)
@@ -219,7 +219,7 @@ def test_no_gpu_is_given_twice_under_churn_and_a_crash(start, gpu_engine):
         for i in range(28):
             count, training_input = churn_job(rng)
             jobs[daemon.create(training_input)] = count
-            if i == 15:  # with others running and more waiting
+            if i == 15:  # while other jobs run and more wait
                 wait_until(lambda: len(watch.ended) >= 3 and len(daemon.containers()) >= 2, 60, "jobs come and go")
                 daemon.kill9()
                 daemon.start()
@@ -229,7 +229,7 @@ def test_no_gpu_is_given_twice_under_churn_and_a_crash(start, gpu_engine):
                 daemon.post(f"{daemon.jobs_path}/{job_id}:cancel", {})
         for job_id in jobs:
             daemon.until(job_id, *(("SUCCEEDED", "CANCELLED") if job_id in cancelled else ("SUCCEEDED",)), timeout=240)
-        last = daemon.create(gpu_job(8))  # all have come back
+        last = daemon.create(gpu_job(8))  # all GPUs are free again
         daemon.until(last, "SUCCEEDED")
         wait_until(lambda: daemon.containers() == [], 30)
         given = gpu_engine.given()
@@ -296,7 +296,8 @@ def test_two_daemons_never_have_the_same_gpu(start):
 
 
 def race(daemons, engine, rounds):
-    """Each daemon is given a job for the one GPU, all at once, again and again. No two of them ran at the same time."""
+    """Gives each daemon a job for the same GPU at the same time, repeatedly. No two of these jobs may run at the same
+    time."""
     with contextlib.ExitStack() as stack:
         watches = [stack.enter_context(Watch(engine, daemon.project)) for daemon in daemons]
         for _ in range(rounds):
@@ -318,7 +319,7 @@ def test_daemons_that_race_for_a_gpu_take_turns(start, gpu_engine):
 
 @pytest.fixture
 def apart(gpu_engine, tmp_path):
-    """Daemons in containers of their own, with one GPU."""
+    """Daemons in containers of their own; the engine has one GPU."""
     made = []
     try:
         for name in ("first", "second"):
@@ -335,8 +336,9 @@ def apart(gpu_engine, tmp_path):
 
 
 def test_daemons_in_containers_never_have_the_same_gpu(apart, gpu_engine):
-    """Also while the daemon whose job has it is gone. Broken: contest_of() without the claims, or without the containers, of
-    others; peer_asked() that takes a marker that nobody makes again for a daemon that is alive: the claim stayed for good."""
+    """The same holds while the daemon whose job has the GPU is down. Broken: contest_of() without the claims, or without the
+    containers, of others; peer_asked() that takes a marker that nobody makes again for a daemon that is alive: the claim
+    stayed for good."""
     race(apart, gpu_engine, 3)
     first, second = apart
     held = first.create(gpu_job(1, REST))

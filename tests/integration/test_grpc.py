@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front for gRPC against peers that mean no good, with frames of HTTP/2 made by hand. tests/clients drives it with
-Google's own libraries."""
+"""The gRPC front end against malicious clients, with hand-made frames of HTTP/2. tests/clients tests it with Google's own
+libraries."""
 import contextlib
 import http.client
 import json
@@ -34,7 +34,7 @@ def front(tmp_path_factory):
 
 @pytest.fixture
 def port(front):
-    """Where it serves; after whatever a test has done, it still answers a call and has not grown."""
+    """The port of the gRPC front end. After each test, it must still answer a call, and the daemon must not have grown."""
     before = memory_kib(front)
     yield front.grpc_port
     with Peer(front.grpc_port) as peer:
@@ -116,7 +116,7 @@ def test_a_body_beyond_ten_mebibytes_is_refused(port):
     lambda n: frame(SETTINGS, 0, 0), lambda n: frame(PING, 0, 0, b"12345678"),
     lambda n: frame(HEADERS, END_HEADERS, n, head(GET_JOB, **{"x": "y" * 16000}))], ids=["resets", "settings", "pings", "headers"])
 def test_floods_end_or_are_borne(port, flood):
-    """Sent without reading what comes back."""
+    """The frames are sent without reading what comes back."""
     with Peer(port) as peer, contextlib.suppress(OSError):
         peer.socket.settimeout(3)
         for start in range(0, 20000 if flood(1)[3] != HEADERS or len(flood(1)) < 9000 else 400, 100):
@@ -124,7 +124,7 @@ def test_floods_end_or_are_borne(port, flood):
 
 
 def test_a_head_without_an_end_is_ended(port):
-    """CVE-2024-27316 and its like: CONTINUATION after CONTINUATION."""
+    """CVE-2024-27316 and similar: one CONTINUATION frame after the other."""
     with Peer(port, HELLO + frame(HEADERS, 0, 1, head(GET_JOB))) as peer, contextlib.suppress(OSError):
         peer.socket.settimeout(10)
         for _ in range(20000):
@@ -133,7 +133,7 @@ def test_a_head_without_an_end_is_ended(port):
 
 
 def test_a_table_of_headers_that_unfolds_is_refused(port):
-    """One long value in the table, named by a byte each time: 64 MiB from 16 KiB."""
+    """One long value in the header table, referred to by one byte each time: 16 KiB would become 64 MiB."""
     stored = b"\x40" + header("x", "y" * 4000)[1:]
     block = stored + b"\xbe" * 16000
     with Peer(port, PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 1, head(GET_JOB) + stored) +
@@ -143,7 +143,7 @@ def test_a_table_of_headers_that_unfolds_is_refused(port):
 
 
 def test_a_window_of_nothing_keeps_no_other_waiting(port):
-    """Answers that may not be sent are held, within bounds, for the one that asked."""
+    """Answers that may not be sent yet are kept, within limits, on the connection that asked."""
     closed = PREFACE + frame(SETTINGS, 0, 0, b"\0\x01\0\0\0\0\0\x04\0\0\0\0")
     with Peer(port, closed) as stalled, Peer(port) as quick:
         for _ in range(90):
@@ -203,7 +203,7 @@ def test_tls_is_for_this_machines_own_names_only(front, port):
 # Broken: stream_socket_is_rest() that says no.
 @pytest.mark.parametrize("protocols", [None, ["http/1.1"], ["h2", "http/1.1"]])
 def test_rest_is_at_the_same_port_by_tls(front, port, protocols):
-    """Google has both at one host, and its libraries change from one to the other."""
+    """Google serves both at one host, and its libraries switch from one to the other."""
     context = ssl.create_default_context(cafile=front.state_dir / "local-ca/bundle.crt")
     if protocols:
         context.set_alpn_protocols(protocols)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cloud Logging's TailLogEntries by frames of HTTP/2 made by hand, and by HTTP. tests/clients drives it with Google's library."""
+"""Cloud Logging's TailLogEntries, by hand-made frames of HTTP/2 and by HTTP. tests/clients tests it with Google's
+library."""
 import contextlib
 import http.client
 import json
@@ -16,7 +17,7 @@ from support.grpc_peer import (DATA, END_STREAM, GET_JOB, GOAWAY, HEADERS, MISSI
 from support.wait import wait_until
 
 TAIL = "/google.logging.v2.LoggingServiceV2/TailLogEntries"
-NO_WINDOW = part(3, b"")  # a Duration of nothing
+NO_WINDOW = part(3, b"")  # a buffer window of zero
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def request(daemon, *more):
 
 
 def begun(peer, body):
-    """A tail whose session has begun: its stream."""
+    """Begins a tail; returns its stream once the session has started."""
     stream = peer.begin(TAIL)
     peer.send(frame(DATA, 0, stream, body))
     for kind, _, number, _ in peer.frames():
@@ -48,7 +49,7 @@ def begun(peer, body):
 
 
 def heard(peer, *words):
-    """Reads until all words came; what came by stream."""
+    """Reads until all these words have arrived; returns the bytes by stream."""
     found = {}
     for kind, _, stream, payload in peer.frames():
         if kind in (DATA, HEADERS):
@@ -66,7 +67,7 @@ def test_new_entries_come_and_a_stop_ends_with_a_word(tmp_path):
         write(daemon, "first", "second")
         found = heard(peer, b"second")[stream]
         assert b"first" in found and b"before" not in found
-        peer.send(frame(DATA, END_STREAM, stream))  # its client asks for nothing more, and goes on reading
+        peer.send(frame(DATA, END_STREAM, stream))  # its client closes its sending side, and continues to read
         write(daemon, "third")
         assert b"second" not in heard(peer, b"third")[stream]
         stopping = threading.Thread(target=daemon.stop)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The surface that every request passes: routes, methods, parameters, limits."""
+"""What applies to each request: routes, methods, parameters, limits."""
 import http.client
 import json
 import re
@@ -12,7 +12,7 @@ from support.daemon import script
 from support.marks import long
 
 ROUTES = [
-    # method, path, status: each with an error in the service's envelope
+    # method, path, status: each answer has an error in the service's form
     ("GET", "/v1/nothing", 404),
     ("GET", "/v1/projects/{p}/jobs/never_was", 404),
     ("POST", "/v1/projects/{p}/jobs/never_was:cancel", 404),
@@ -65,7 +65,7 @@ def test_system_parameters_are_taken_by_every_method(yard, parameter):
 
 
 def rows_of_the_front_end(yard):
-    """Every method of every service but storage, with paths that name nothing that is there."""
+    """Each method of each service but storage, with paths of resources that do not exist."""
     for method, path, _, _ in rows():
         if re.match("/(v1|v1beta1|v2|ui|_trainyard/v1)/", path):
             yield method, re.sub(r"{(\w+)}", lambda name: {"project": yard.project, "location": "us-central1"}.get(name[1], "1"), path)
@@ -73,7 +73,7 @@ def rows_of_the_front_end(yard):
 
 @pytest.mark.parametrize("parameter", ["alt=json&nosuch", *map(long, ["nosuch=1", "orderBy.nosuch=x", "Nosuch=&%24key=k"])])
 def test_every_method_refuses_parameters_that_it_does_not_have(yard, parameter):
-    """Before it looks whether what it is about is there. Broken: .lenient_query in vertex_add()."""
+    """The check comes before the resource is looked up. Broken: .lenient_query in vertex_add()."""
     name = re.search("[^&]*osuch", parameter)[0]
     for method, path in rows_of_the_front_end(yard):
         answer = yard.request(method, f"{path}?{parameter}", {} if method in ("POST", "PATCH", "PUT") else None)

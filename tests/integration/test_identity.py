@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `trainyard env` gives programs outside containers, and what they get for it. openssl signs and checks: another
-hand than the daemon's own."""
+"""The credentials that `trainyard env` gives programs outside of containers, and the tokens that they get with them. openssl
+signs and verifies, so that the daemon's own code is not compared with itself."""
 import base64
 import json
 import os
@@ -56,7 +56,7 @@ def decoded(part):
 
 
 def assertion_of(credentials, directory, **claims):
-    """A JWT as a client library makes it, signed by openssl."""
+    """A JWT as client libraries make it, signed by openssl."""
     now = int(time.time())
     claims = {"iss": credentials["client_email"], "aud": credentials["token_uri"], "iat": now, "exp": now + 3600} | claims
     text = encoded({"alg": "RS256", "typ": "JWT", "kid": credentials["private_key_id"]}) + "." + encoded(claims)
@@ -102,7 +102,7 @@ def test_an_identity_token_is_good_by_the_published_key(lone_yard, tmp_path):
     head, claims, signature = answer.json["id_token"].split(".")
     key = lone_yard.request("GET", "/oauth2/v3/certs").json["keys"][0]
     assert json.loads(decoded(head)) == {"alg": "RS256", "kid": key["kid"], "typ": "JWT"}
-    # RFC 8017 section 8.2.2, by hand: what the signature becomes under the public key is padding and the digest.
+    # RFC 8017 section 8.2.2, computed here: applying the public key to the signature gives the padding and the digest.
     opened = pow(int.from_bytes(decoded(signature), "big"), int.from_bytes(decoded(key["e"]), "big"),
                  int.from_bytes(decoded(key["n"]), "big")).to_bytes(256, "big")
     digest = subprocess.run(["openssl", "dgst", "-sha256", "-binary"], input=f"{head}.{claims}".encode(), check=True,

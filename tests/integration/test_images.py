@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images that are missing, and images that are pulled."""
+"""Missing images, and pulled images."""
 import os
 import re
 
@@ -30,7 +30,7 @@ def test_a_registry_that_cannot_be_reached_fails_the_job_in_the_engines_words(ne
 # Broken: pull_fail() and missing() that look for no near names; is_near() that is never true.
 @pytest.mark.parametrize("option", [[], ["--offline"]], ids=["", "offline"])
 def test_a_missing_image_is_told_with_those_of_nearly_its_name(new_daemon, engine, option):
-    """And what is advised helps."""
+    """The command that the message recommends works."""
     repo = f"hint{os.getpid()}"
     missing = f"127.0.0.1:9/team/{repo}s:2"
     engine.call("POST", f"/images/{IMAGE}/tag?repo={repo}&tag=1")
@@ -108,7 +108,7 @@ def test_a_registry_is_shown_the_users_credentials(new_daemon, engine, tmp_path)
 # was never there again.
 @pytest.mark.long
 def test_a_job_keeps_its_image_when_the_tag_goes(yard, engine):
-    """Also where a container is made anew."""
+    """A container that is made later uses the same image."""
     moving = f"trainyard-test-moving:{os.getpid()}"
     repo, tag = moving.split(":")
     engine.call("POST", f"/images/{IMAGE}/tag?repo={repo}&tag={tag}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of all families in one list, and the commands of the program about them."""
+"""The list of the jobs of all families, and the commands about jobs."""
 import datetime
 import json
 import os
@@ -29,7 +29,7 @@ def last_part(name):
 
 @pytest.fixture(scope="module")
 def crowd(narrow_yard):
-    """One job that runs, and one of each family that waits behind it; by name of the family."""
+    """One running job, and one job of each family that waits behind it: {family: job}."""
     daemon, made = narrow_yard, {}
     made["runs"] = daemon.create(script(RUNS_ON), job_id=daemon.new_id("crowd_runs"), labels={"team": "red"})
     daemon.until(made["runs"], "RUNNING")
@@ -162,7 +162,7 @@ def test_a_daemon_that_restarts_is_waited_for(new_daemon):
         wait_until(lambda: f"/jobs/{job}" in verb(daemon, "requests"), 20, "wait has asked")
         daemon.stop()
         said, code = on_terminal(daemon, "wait", job, "--timeout", "0.5s")
-        assert code == 3 and "no daemon answers" in said  # it never answered this one
+        assert code == 3 and "no daemon answers" in said  # the daemon never answered this call
         assert waits.poll() is None and watches.poll() is None
         daemon.start()
         other = daemon.create(script("true"))
@@ -340,7 +340,7 @@ def test_a_log_is_json_where_that_is_asked_for(yard):
     job = yard.create(script("echo one; echo two >&2"))
     verb(yard, "wait", job)
     lines = [json.loads(row) for row in verb(yard, "logs", job, "-o", "json").splitlines()]
-    # The engine reads two pipes: which line is first is not decided.
+    # The engine reads two pipes, so the order of lines from different streams is not defined.
     assert {line["message"]: line["severity"] for line in lines if line["replica"] == "master-replica-0"} == {"one": "INFO", "two": "ERROR"}
     assert lines[-1]["replica"] == "service" and {"time", "severity"} <= set(lines[-1])
     assert [json.loads(row)["message"] for row in verb(yard, "logs", "-f", job, "-o", "json", "--grep", "^tw").splitlines()] == ["two"]
@@ -348,7 +348,8 @@ def test_a_log_is_json_where_that_is_asked_for(yard):
 
 @pytest.mark.long
 def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
-    """As CI captures them. Broken: stdout without fflush(): all lines of the service came first."""
+    """Both streams go to one pipe, as CI systems capture them. Broken: stdout without fflush(): all lines of the service
+    came first."""
     job = yard.create(script("echo the program"))
     verb(yard, "wait", job)
     done = subprocess.run([program(), "logs", job], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
@@ -359,9 +360,9 @@ def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
 
 @pytest.mark.parametrize("columns", [40, long(80), long(120)])
 def test_what_is_printed_fits_the_terminal(yard, columns):
-    """Names and addresses are never cut. Broken: a reason that job_take() prints as one line; a style where NO_COLOR is set;
-    version_run() without text_wrap(); columns that are not optional and stay in widths_fit(); requests without target_write();
-    error_line_print() without words_wrap()."""
+    """Names and addresses are never shortened. Broken: a reason that job_take() prints as one line; a style where NO_COLOR
+    is set; version_run() without text_wrap(); columns that are not optional and stay in widths_fit(); requests without
+    target_write(); error_line_print() without words_wrap()."""
     job = yard.create(script("echo the last words; exit 3"))
     verb(yard, "wait", job, code=1)
     assert Storage(yard, "printed").put("a/b.txt", b"x").status == 200
@@ -397,9 +398,9 @@ COMPLETED = {
 
 @pytest.mark.parametrize("shell", sorted(COMPLETED))
 def test_names_of_jobs_are_completed(yard, shell, tmp_path):
-    """Without the names that a shell would take apart, and the ids of jobs that share a name.
-    Broken: names_jobs left out of a row: files. name_is_plain() that takes all: the shell ran touch. word_of() without the
-    counts: a name that the command refuses as that of two jobs."""
+    """Leaves out names with characters that a shell interprets; of jobs with the same name, completes the ids. Broken:
+    names_jobs left out of a row: files. name_is_plain() that takes all: the shell ran touch. word_of() without the counts: a
+    name that the command refuses as that of two jobs."""
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not there")
     jobs = Vertex(yard, collection="customJobs")
@@ -544,12 +545,12 @@ def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
     if family != "hyperparameterTuningJobs":
         said = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--name", f"filed_{family}")
         assert said == "from the file\n"
-    planned = verb(yard, "submit", str(file), "--project", yard.project, "--plan")  # a file alone is the job, too
+    planned = verb(yard, "submit", str(file), "--project", yard.project, "--plan")  # the file alone defines the job, too
     assert f" {IMAGE} on n1-standard-4: " in planned and "Unlike in the cloud" in planned and "n1-standard-4 has 4" in planned
 
 
 def test_a_page_has_the_same_text_read(yard):
-    """What `submit` reads of a file, the daemon reads of a call: a script needs no YAML."""
+    """The daemon accepts YAML as `submit` does, so that a script need not parse it."""
     for family, text in AS_GCLOUD_TAKES_IT.items():
         told = yard.post(f"{JOBS}:read", {"text": text, "name": "from_a_page"}).json
         assert told["collection"] == family and told["body"][told["nameField"]] == "from_a_page"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stream of all jobs and their changes."""
+"""The stream of changes of all jobs."""
 import contextlib
 import http.client
 import json
@@ -12,13 +12,13 @@ WATCH = "/_trainyard/v1/jobs:watch"
 
 
 class Watch:
-    """Reads a stream to a position: what is there now, by the jobs' ids."""
+    """Reads a stream up to a position, and keeps the present jobs by id."""
 
     def __init__(self, answer):
         self.answer, self.jobs, self.position, self.begun = answer, {}, None, 0
 
     def step(self):
-        """Up to the next position or progress; False: the stream has ended."""
+        """Reads to the next position or progress; False: the stream has ended."""
         while row := self.answer.readline():
             line = json.loads(row)
             if line.get("all"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State directories of released versions are opened by this one, and nothing in them is lost."""
+"""This version opens the state directories of released versions, and nothing in them is lost."""
 import pytest
 
 from support.custom_jobs import CustomJobs

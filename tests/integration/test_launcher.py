@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launcher of Python-package jobs by itself, in a home of its own, with a server in the place of object storage.
-It runs on this Python, or on the one that TRAINYARD_LAUNCHER_PYTHON names, 2.7 for instance."""
+"""The launcher of Python-package jobs alone, in a home directory of its own, with a server in place of object storage. It
+runs on this Python, or on the one that TRAINYARD_LAUNCHER_PYTHON names, for example 2.7."""
 import base64
 import hashlib
 import http.server
@@ -31,7 +31,7 @@ HELPER = "gs://bucket/helper-1.0-py2.py3-none-any.whl"
 
 
 class Storage:
-    """Objects by their gs:// names, and for each name the answers that come before the good one."""
+    """Objects by their gs:// names; each name may have failures to answer before the object."""
 
     def __init__(self):
         self.objects, self.faults, self.paths = {}, {}, []
@@ -82,7 +82,7 @@ def storage():
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """One that has pip and takes --user: a virtual environment of this one, as Debian's has no pip of its own."""
+    """A Python that has pip and accepts --user: a virtual environment, because Debian's Python has no pip of its own."""
     named = os.environ.get("TRAINYARD_LAUNCHER_PYTHON")
     if named:
         return named
@@ -91,19 +91,19 @@ def python(tmp_path_factory):
     return str(directory / "bin/python")
 
 
-# A pip for tests that are not about pip's ways: puts a wheel where pip would, in a twentieth of the time.
+# A pip for tests that are not about pip: puts a wheel where pip would, twenty times as fast.
 UNPACK = ("import site, sys, zipfile\n"
           "zipfile.ZipFile(sys.argv[-1]).extractall(site.getusersitepackages())\n")
 
 
 @pytest.fixture
 def real_pip():
-    """For tests that are about pip: pip itself, which takes its time."""
+    """For tests about pip: uses the real pip, which is slow."""
 
 
 @pytest.fixture
 def launch(request, storage, python, tmp_path):
-    """Runs the launcher; what it gets, beside packages and arguments of the module, is the environment."""
+    """Runs the launcher. Packages and the module's arguments are its arguments; everything else is its environment."""
     storage.objects.clear()
     storage.faults.clear()
     storage.paths.clear()
@@ -111,7 +111,7 @@ def launch(request, storage, python, tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "tmp").mkdir()
     (tmp_path / "work/json.py").write_text("raise SystemExit('a module of the working directory')")
-    # pip3 of this very Python, whatever else is in PATH.
+    # The pip3 of exactly this Python, even if PATH has another one.
     (tmp_path / "bin").mkdir()
     (tmp_path / "unpack.py").write_text(UNPACK)
     pip = " -m pip" if "real_pip" in request.fixturenames else f" {tmp_path}/unpack.py"
@@ -145,7 +145,7 @@ def test_the_steps_and_their_lines_are_those_of_the_service(launch, storage):
     storage.objects[TRAINER] = trainer("from __future__ import print_function\nimport helper, json, os, sys\n"
                                        "print(json.dumps([helper.WORD] + sys.argv[1:]))\nprint(os.getcwd())\n"
                                        "sys.stderr.write('to stderr\\n')\n", ["helper"])
-    # The directory of the module is the container's, and its modules come first there, as with python -m anywhere.
+    # The module runs in the container's directory, whose modules come first, as with python -m.
     (launch.directory / "work/json.py").unlink()
     status, out = launch([HELPER, TRAINER], ["--word", "$HOME; 'x'", "--job-dir", "gs://bucket/jobs"])
     assert status == 0, out + launch.stderr
@@ -205,7 +205,7 @@ def test_names_beyond_ascii_are_passed_as_they_are(launch, storage):
 @pytest.mark.usefixtures("real_pip")
 @pytest.mark.long
 def test_a_source_distribution_is_built_without_an_index(launch, storage, python):
-    """Also one that says what builds it, which pip would get from an index."""
+    """The package also names its build requirements, which pip would get from an index."""
     if subprocess.run([python, "-c", "import setuptools, wheel"], capture_output=True).returncode:
         pytest.skip("this Python has no setuptools and wheel to build with")
     (launch.directory / "wheels").mkdir()
@@ -256,7 +256,8 @@ def test_the_status_is_the_module_s(launch, storage, task, status):
     assert json.loads(last[0])["severity"] == "ERROR"
     assert "Module raised an exception" in last[0] and "-m" in last[0]
     assert last[1:] == ["Module completed; cleaning up.", "Clean up finished."]
-    assert "Module raised" not in launch.stderr          # that is the tail of the job's errorMessage
+    # stderr ends the job's errorMessage, so it must end with the program's own message
+    assert "Module raised" not in launch.stderr
 
 
 def test_a_module_that_is_not_there_fails(launch, storage):
@@ -266,7 +267,7 @@ def test_a_module_that_is_not_there_fails(launch, storage):
 
 
 def pip_replace(launch, words):
-    """Another pip3, which installs what it is given if its words let it."""
+    """Puts another pip3 in place: it installs wheels if its arguments allow that."""
     script = launch.directory / "bin/pip3"
     last = script.read_text().splitlines()[-1]
     script.write_text(f"#!/bin/sh\n{words}\n{last}\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of replicas and of the service, and how they are queried."""
+"""Log lines of replicas and of the service, and queries for them."""
 import json
 import re
 
@@ -12,7 +12,7 @@ TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
 
 
 def quoted(text):
-    """A shell word."""
+    """Quotes a word for the shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
@@ -64,7 +64,7 @@ def test_a_position_continues_where_gcloud_left_off(yard, counted):
 
 
 STREAMS = [
-    # what the program does, and the entry it becomes: severity, and text or, with more than a message, payload
+    # what the program prints, and the entry it becomes: severity, and text or, with members besides message, payload
     ("echo out", "INFO", "out"),
     ("echo err >&2", "ERROR", "err"),
     ("printf 'no newline'", "INFO", "no newline"),
@@ -82,7 +82,7 @@ STREAMS = [
 
 @pytest.fixture(scope="module")
 def spoken(yard):
-    """One job that does all of STREAMS, a pause after each so that stdout and stderr keep their order."""
+    """One job that prints all of STREAMS, with a pause after each so that stdout and stderr keep their order."""
     steps = []
     for action, _, _ in STREAMS:
         if action.startswith("echo {") or action.startswith("echo ["):
@@ -100,7 +100,7 @@ def test_streams_and_structured_lines_get_their_severity_and_payload(spoken):
     rows = [r for r in STREAMS if r[0] != "printf 'no newline'"] + [r for r in STREAMS if r[0] == "printf 'no newline'"]
     seen = [(e.get("severity", "DEFAULT"), e.get("jsonPayload", e.get("textPayload"))) for e in spoken.values()]
     said = [(severity, payload) for _, severity, payload in rows]
-    # The engine reads the two streams of a container side by side: a busy one may have the later line of the other first.
+    # The engine reads a container's two streams independently, so lines of different streams may change their order.
     for of_stream in (lambda line: line[0] == "ERROR", lambda line: line[0] != "ERROR"):
         assert list(filter(of_stream, seen)) == list(filter(of_stream, said))
 
@@ -138,7 +138,7 @@ def test_the_service_tells_the_life_of_a_job(yard):
                 "Waiting for training program to start.", "Tearing down training program.",
                 "Finished tearing down training program.", "Job completed successfully."]
     said = yard.service_lines(job_id)
-    # What happens otherwise than in the cloud depends on the host, and is one line at most.
+    # Notices about deviations from the cloud depend on the host; there is at most one line.
     notices = [text for severity, text in said if severity == "NOTICE"]
     assert len(notices) <= 1 and all(text.startswith("Unlike in the cloud: ") for text in notices), notices
     assert {severity for severity, _ in said} <= {"INFO", "NOTICE"}
@@ -156,7 +156,7 @@ def test_the_last_line_is_readable_when_the_end_is(yard):
 
 
 FILTERS = [
-    # added to the job's own filter -> which of the lines 0..299 of which tasks
+    # filter, added to the job's own -> which of the lines 0..299 of which tasks match
     ('resource.labels.task_name="worker-replica-0"', {"worker-replica-0": range(300)}),
     ('resource.labels.task_name=("worker-replica-0" OR "worker-replica-1") AND textPayload:"line 29"',
      {"worker-replica-0": [29, *range(290, 300)], "worker-replica-1": [29, *range(290, 300)]}),
@@ -227,7 +227,7 @@ def test_written_entries_are_read_back(yard):
 
 
 def test_a_deleted_log_is_gone_from_all_jobs_and_comes_again(yard):
-    """The name has a slash, which clients encode."""
+    """The name of the log has a slash, which clients percent-encode."""
     project = f"projects/{yard.project}"
 
     def write(log, text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program says when it cannot go on: what happened, where, and what to do."""
+"""Error messages of the program: what happened, where, and what to do."""
 import contextlib
 import json
 import os
@@ -37,7 +37,7 @@ def as_user(*groups):
 
 @pytest.fixture
 def open_place():
-    """A directory that other users reach, with a copy of the program."""
+    """A directory that other users can enter, with a copy of the program."""
     with tempfile.TemporaryDirectory(prefix="tym", dir="/tmp") as top:
         os.chmod(top, 0o755)
         shutil.copy(program(), f"{top}/trainyard")
@@ -86,7 +86,7 @@ def test_what_is_misspelled_is_told_with_what_was_meant(words, told):
 
 
 def test_variables_that_are_not_known_are_warned_of(tmp_path):
-    """By each command that reads variables, once. Broken: verb_run() or serve_main() without config_unknown_variables();
+    """Each command that reads variables warns once. Broken: verb_run() or serve_main() without config_unknown_variables();
     exec's row without .logs."""
     env = {"TRAINYARD_LISEN": "127.0.0.1:1"}
     told = "trainyard: warning: the variable TRAINYARD_LISEN is no option, and is ignored; did you mean TRAINYARD_LISTEN?\n"
@@ -126,7 +126,7 @@ def test_an_engine_that_docker_host_names_in_no_form_of_docker_is_told(host, tmp
 # ---- addresses ----
 
 def serve(tmp_path, *words, **how):
-    """`serve` that does not come to its ready line."""
+    """Runs `serve` with settings with which it cannot start."""
     done = run("serve", "--state-dir", tmp_path / "state", "--engine", f"unix://{tmp_path}/none.sock", "--log-level", "error",
                *words, **how)
     assert done.returncode in (2, 125) and done.stdout == "", done
@@ -187,7 +187,7 @@ def test_a_path_that_cannot_be_listened_at_is_told(tmp_path, there, told):
 
 
 def test_env_warns_of_an_address_where_nothing_answers(tmp_path):
-    """That of a daemon that was killed, or of none. Broken: env_main() without silence_warn()."""
+    """The address of a killed daemon, or of none. Broken: env_main() without silence_warn()."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock"))).start()
     assert run("env", "--state-dir", daemon.state_dir).stderr == ""
     daemon.kill9()
@@ -201,7 +201,7 @@ def test_env_warns_of_an_address_where_nothing_answers(tmp_path):
 # ---- the state ----
 
 def used_state(tmp_path):
-    """A state directory that a daemon has run on, with an object."""
+    """A state directory that a daemon has used, with an object."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock"))).start()
     answer = daemon.request("POST", "/upload/storage/v1/b/own/o?uploadType=media&name=o", b"data", {"Content-Type": "text/plain"})
     assert answer.status == 200, answer
@@ -250,7 +250,7 @@ def test_a_value_that_cannot_be_is_told(tmp_path, words, told):
 @pytest.mark.parametrize("name, page", [("state.db", "all"), ("logs.db", "inner"), ("storage.db", "all"), *starmap(long, [
     ("state.db", "inner"), ("logs.db", "all"), ("storage.db", "inner")])])
 def test_a_damaged_database_is_told_with_how_to_go_on_without_it(tmp_path, name, page):
-    """And so it goes on. Broken: database_error() without file_refuse(): "PRAGMA journal_mode = WAL; …" was said."""
+    """The advice works. Broken: database_error() without file_refuse(): "PRAGMA journal_mode = WAL; …" was said."""
     daemon = used_state(tmp_path)
     path = daemon.state_dir / name
     with open(path, "r+b") as file:
@@ -258,7 +258,7 @@ def test_a_damaged_database_is_told_with_how_to_go_on_without_it(tmp_path, name,
             file.seek(100)
         file.write(b"no database " * 1000)
     words = "database disk image is malformed" if page == "inner" else "file is not a database"
-    if name == "storage.db":  # which is opened when it is wanted
+    if name == "storage.db":  # storage.db is opened only when it is used
         daemon.start()
         said = daemon.log()
         daemon.stop()
@@ -272,7 +272,7 @@ def test_a_damaged_database_is_told_with_how_to_go_on_without_it(tmp_path, name,
     daemon.start()
     assert daemon.get("/storage/v1/b", project=daemon.project).status == 200
     daemon.stop()
-    shutil.rmtree(daemon.state_dir)  # with what no row tells of
+    shutil.rmtree(daemon.state_dir)  # the damaged part is one that no row refers to
 
 
 def test_a_newer_state_is_told(tmp_path):
@@ -285,7 +285,8 @@ def test_a_newer_state_is_told(tmp_path):
 
 @needs_root
 def test_a_full_disk_is_told_with_its_file_system(tmp_path):
-    """By the call that fails, and by the next start. Broken: file_refuse() that does not ask disk_full_write()."""
+    """The message is in the failing call's answer, and at the next start. Broken: file_refuse() that does not ask
+    disk_full_write()."""
     place = tmp_path / "disk"
     place.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], check=False).returncode:
@@ -382,7 +383,7 @@ def test_each_kind_is_in_the_help_and_on_the_page():
     assert KINDS in " ".join(run("fault", "--help").stdout.split())
     page = (pathlib.Path(__file__).parents[2] / "docs/fault-injection.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \|", page.split("## Which jobs")[0], re.MULTILINE)
-    assert sorted(rows) == sorted(["fault", *KINDS.split(", ")])  # the table's head, and its rows
+    assert sorted(rows) == sorted(["fault", *KINDS.split(", ")])  # the table's head and its rows
 
 
 @pytest.mark.parametrize("rule,told", [
@@ -395,7 +396,8 @@ def test_each_kind_is_in_the_help_and_on_the_page():
                                                                r"did you mean ml.projects.jobs.create\?"),
 ])
 def test_a_rule_of_a_fault_that_is_misspelled_is_told_what_there_is(tmp_path, rule, told):
-    """By the API and in a file. Broken: fault_message and its kind without is_own; method_refuse() that looks at no name."""
+    """A misspelled rule in a call, and in a file. Broken: fault_message and its kind without is_own; method_refuse() that
+    looks at no name."""
     path = tmp_path / "faults.json"
     path.write_text(json.dumps([rule]))
     assert re.search(rf"--faults: {path}: rule 1: {told}\n", serve(tmp_path, "--faults", path))

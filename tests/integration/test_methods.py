@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods beside those of a job's life, over HTTP: policies, configuration, locations, discovery."""
+"""Methods other than those about a job's life, over HTTP: policies, configuration, locations, discovery."""
 import pytest
 
 from support.daemon import script
@@ -9,7 +9,7 @@ VIEWERS = {"role": "roles/ml.viewer", "members": ["user:ada@example.com"]}
 
 @pytest.fixture(scope="module")
 def job(yard):
-    """The path of a job that is over."""
+    """The path of a job that has ended."""
     return f"{yard.jobs_path}/{yard.run(script('echo done'))['jobId']}"
 
 

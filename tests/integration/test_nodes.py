@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One daemon that runs jobs on two engines: the machine's, which is its node main, and one as on another machine, its node b."""
+"""One daemon that runs jobs on two engines: this machine's as its node "main", and one that appears to be on another machine
+as its node "b"."""
 import json
 import re
 import shutil
@@ -24,7 +25,7 @@ class PlainFarEngine(FarEngine):
 
 
 class NodeEngine(GpuEngine, PlainFarEngine):
-    """As on another machine, and with what takes requests for GPUs."""
+    """An engine that appears to be on another machine, and accepts requests for GPUs."""
 
 
 @pytest.fixture
@@ -40,14 +41,14 @@ def b():
 
 @pytest.fixture
 def nodes_daemon(b, new_daemon):
-    """Makes daemons with both nodes. One job at a time runs on each: the second job goes to b."""
+    """Makes daemons with both nodes. Each node runs one job at a time, so the second job goes to b."""
     def make(*options):
         return new_daemon("--offline", "--stop-grace", "1", "--max-active-jobs", "1", "--node", f"b={b.host}", *options).start()
     return make
 
 
 def node_ready(daemon, name, ready=True):
-    """Waits until the engine of a node answers, or does not."""
+    """Waits until a node's engine is reachable (or, with ready=False, is not)."""
     def there():
         node = next(node for node in daemon.get("/healthz").json["nodes"] if node["name"] == name)
         return node if node["reachable"] == ready else None
@@ -60,7 +61,7 @@ def both_ready(daemon):
 
 
 def node_of(daemon, job):
-    """By the report, of all replicas."""
+    """The node of a job's replicas, according to its report."""
     report = daemon.get(f"/_trainyard/v1/projects/{daemon.project}/jobs/{job}/report").json
     found = {replica.get("node") for replica in report["replicas"]}
     assert len(found) == 1, report
@@ -68,7 +69,7 @@ def node_of(daemon, job):
 
 
 def reachable(daemon):
-    """By the metrics, for each node."""
+    """Whether each node is reachable, according to the metrics."""
     rows = re.findall(r'^trainyard_node_reachable\{node="(.*)"\} (.)$', daemon.get("/metrics").data.decode(), re.M)
     return {name: int(value) for name, value in rows}
 
@@ -81,14 +82,14 @@ def release(daemon, engine, job, path="/released"):
 
 
 def tunnel_is(daemon, engine, state):
-    """Waits until the engine's tunnel has that state."""
+    """Waits until the engine's tunnel container is in that state."""
     label = f"trainyard.instance={daemon.read_instance()}"
     wait_until(lambda: [c for c in engine.containers(label) if "trainyard.tunnel" in c["Labels"] and c["State"] == state],
                30, f"a tunnel is {state}")
 
 
 def nothing_left(daemon, *engines):
-    """Networks, and on b their tunnels, are kept for a moment."""
+    """Waits until nothing is left. Networks and, on b, their tunnels are kept for a short time."""
     for engine in engines:
         wait_until(lambda engine=engine: engine.leftovers(daemon.read_instance()) == [], 30, "nothing is left")
 
@@ -141,7 +142,7 @@ def test_gpus_are_those_of_the_node(nodes_daemon, b, tmp_path):
     container = b.containers(f"trainyard.job_id={gpu}")[0]["Id"]
     assert b.given()[container][1] == ["0", "1"] and node_of(daemon, gpu) == "b"
     second = daemon.create(with_gpus(distributed("true"), 1))
-    plain = daemon.run(script("true"))  # is not held up
+    plain = daemon.run(script("true"))  # this job needs no GPU, so it does not wait
     assert node_of(daemon, plain["jobId"]) == "main"
     said = wait_until(lambda: [text for _, text in daemon.service_lines(second) if "waits for GPUs" in text], 30, "it says why")
     assert "Too few GPUs are free now. main has too few free GPUs (0; each master takes 1). b runs as many jobs" in said[0]
@@ -153,7 +154,7 @@ def test_gpus_are_those_of_the_node(nodes_daemon, b, tmp_path):
 
 @pytest.mark.long
 def test_jobs_go_to_the_nodes_with_the_label(nodes_daemon, engine, b):
-    """The first job goes to main unless a rule says otherwise."""
+    """Without a rule, the first job goes to main."""
     daemon = nodes_daemon("--node-label", "b=gpu:a100", "--place", "n1-highmem-2=gpu:a100", "--place", "worker=node:c")
     both_ready(daemon)
     there = daemon.create(distributed("true") | {"masterType": "n1-highmem-2"})
@@ -221,7 +222,7 @@ def test_a_node_that_goes_away_takes_only_its_own_jobs_with_it(nodes_daemon, eng
     assert [text for _, text in daemon.service_lines(lost) if "Waiting for the container engine of the node b: " in text]
     b.start()
     node_ready(daemon, "b")
-    # By the rules of one engine: dockerd has ended its containers, or has them still.
+    # With one engine the rules are the same: dockerd has ended its containers, or still has them.
     daemon.until(lost, "RUNNING")
     release(daemon, b, lost)
     release(daemon, b, lost, "/released-again")
@@ -249,7 +250,8 @@ def test_clean_sweeps_all_nodes(nodes_daemon, engine, b):
 
 @pytest.mark.long
 def test_an_engine_is_one_node(b, new_daemon, tmp_path):
-    """By another path it is the same engine: each node would remove the other's containers. Broken: twin_of() that finds none."""
+    """Both nodes would have the same engine, and each would remove the other's containers. Broken: twin_of() that finds
+    none."""
     link = tmp_path / "link.sock"
     link.symlink_to(b.path)
     daemon = new_daemon("--offline", "--node", f"again=unix://{link}", engine=b).start()

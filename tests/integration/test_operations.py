@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a daemon tells those that run it: whether it is ready, its metrics, the last requests."""
+"""What a daemon tells its operators: whether it is ready, its metrics, and the last requests."""
 import json
 import re
 import subprocess
@@ -18,8 +18,8 @@ SAMPLE = re.compile(rf"({NAME})(?:\{{({LABEL}(?:,{LABEL})*)\}})? ([-+]?[0-9.]+(?
 
 
 def samples(text):
-    """{(name, labels): value} of Prometheus' text format 0.0.4, read strictly: HELP and TYPE once before the samples of a
-    name, all samples of a name together, none twice, a line end at the end."""
+    """Parses Prometheus' text format 0.0.4 strictly into {(name, labels): value}: HELP and TYPE once before a name's
+    samples, a name's samples together and without duplicates, a line end at the end."""
     assert text.endswith("\n") and "\n\n" not in text
     found, types, current = {}, {}, None
     for line in text[:-1].split("\n"):
@@ -164,7 +164,7 @@ def test_requests_prints_them(yard):
     assert json.loads(verb(yard, "requests", "--failed", "-n", "1", "-o", "json"))["status"] == 404
     assert verb(yard, "requests", "--failed", "-n", "1", "-o", "name") == "projects.jobs.get\n"
     with started(yard, "requests", "-f", "-n", "0") as process:
-        assert REQUESTS in process.stdout.readline()  # its own
+        assert REQUESTS in process.stdout.readline()  # the request for this page itself
         yard.get("/v1/projects/p/jobs/later")
         assert "/v1/projects/p/jobs/later" in process.stdout.readline()
 
@@ -208,7 +208,7 @@ def test_jobs_are_removed_after_their_time(new_daemon):
     again = daemon.create(script("echo anew"), job_id=old)
     daemon.until(again, "SUCCEEDED")
     assert daemon.lines(old) == ["anew"]
-    assert daemon.until(runs, "FAILED", "CANCELLED", "SUCCEEDED")  # by the deadline of seven days
+    assert daemon.until(runs, "FAILED", "CANCELLED", "SUCCEEDED")  # the deadline of seven days has passed
     left = daemon.query_state("SELECT count(*) FROM job WHERE parent IS NOT NULL UNION ALL SELECT count(*) FROM trial")
     assert left == [(0,), (0,)]
     daemon.restart()
@@ -218,7 +218,7 @@ def test_jobs_are_removed_after_their_time(new_daemon):
 @pytest.mark.long
 def test_the_oldest_jobs_go_while_the_state_is_too_large(new_daemon):
     """Broken: a size that counts the pages that removals left free: all jobs went."""
-    # A line of 1000 bytes has a page of 4 KiB and more: a job has 7 MiB.
+    # A line of 1000 bytes takes a page of 4 KiB and more in the database, so the job stores 7 MiB.
     daemon = new_daemon("--offline", "--max-state", "20M").start()
     line = "x" * 1000
     jobs = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon that is not root, and whose user may use the engine's socket: all of it works but for what takes root, and of
-that the log tells."""
+"""A daemon whose user is not root, but may use the engine's socket. All features work except those that need root, and the
+log reports these."""
 import os
 import pathlib
 import shutil
@@ -17,14 +17,14 @@ from support.tuning import REPORTING, X, tuning_input
 from support.wait import wait_until
 from test_web_shell import Output, UNTIL_CANCELLED, shells, type_into
 
-USER = 4242  # of no name: like those of systemd's dynamic users before they have one
+USER = 4242  # a user id without a name, as systemd's dynamic users have at first
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"),
                                 reason="to be another user takes root and setpriv")
 
 
 class UserDaemon(Daemon):
-    """`trainyard serve` of a user who has a home, the group of the engine's socket, and nothing else."""
+    """`trainyard serve` as a user with a home directory and the group of the engine's socket only."""
 
     def __init__(self, home, engine, name):
         super().__init__(home / name, engine, "--offline", "--stop-grace", "2", project=f"{name}-{os.getpid()}",
@@ -42,7 +42,7 @@ class UserDaemon(Daemon):
 
 @pytest.fixture(scope="module")
 def home():
-    """The home of that user, with a copy of the program: the tests' own directories are root's."""
+    """That user's home directory, with a copy of the program: the user cannot enter the tests' own directories."""
     top = pathlib.Path(tempfile.mkdtemp(prefix="tyu", dir="/tmp"))
     shutil.copy(program(), top / "trainyard")
     (top / "home").mkdir()
@@ -75,7 +75,7 @@ def owners(directory):
 
 @pytest.mark.long
 def test_a_trial_leaves_nothing_that_only_root_could_remove(user_yard):
-    """Programs are root in their containers, and keep what they like where they report."""
+    """Programs are root in their containers, and may leave files of any owner in the directory for reports."""
     # Broken: trial_directory_make() without directory_open_below()
     job = user_yard.run(tuning_input("umask 022; mkdir -p /var/hypertune/a/b; echo x >/var/hypertune/a/b/c; " + REPORTING, X,
                                      maxTrials=2))
@@ -84,7 +84,7 @@ def test_a_trial_leaves_nothing_that_only_root_could_remove(user_yard):
 
 
 def test_what_only_root_can_remove_is_removed_by_cleaning_as_root(home, engine):
-    """A program may give its directories modes of their own."""
+    """A program may set any mode on its directories."""
     # Broken: state_clean() without trials_clean()
     daemon = UserDaemon(home, engine, "killed").start()
     daemon.create(tuning_input("mkdir -m 755 /var/hypertune/a; echo x >/var/hypertune/a/b; sleep 600", X))
@@ -116,7 +116,7 @@ def test_a_distributed_job_has_its_peers_storage_metadata_and_log(user_yard):
     user_yard.release(job)
     user_yard.until(job, "SUCCEEDED")
     assert (user_yard.state_dir / "gs/other/out").read_bytes() == b"out"
-    # It takes root, or the capability, and is told.
+    # This needs root or a capability; its lack is logged.
     assert "port-443-missing" in user_yard.log()
 
 
@@ -130,7 +130,7 @@ def test_a_custom_job_is_told_its_output_directory_and_is_cancelled(user_yard):
 
 @pytest.mark.long
 def test_a_job_without_its_files_says_why(user_yard):
-    """Mounting takes root, or a fusermount3 that may."""
+    """Mounting needs root, or a fusermount3 with that right."""
     custom = CustomJobs(user_yard)
     job, _ = custom.run(pool("mkdir /gcs/files || echo none"))
     differences = user_yard.get(f"/_trainyard{custom.path}/{job}/report").json["differences"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of Python packages on a real engine: fetched from object storage, installed, run as a module, in the local runtime
-image that deploy/runtime/build makes."""
+"""Jobs of Python packages on a real engine: packages are fetched from object storage and installed, and run as a module in
+the runtime image that deploy/runtime/build makes."""
 import contextlib
 import json
 import os
@@ -23,16 +23,16 @@ NOBODY, SOMEBODY = "trainyard-test-nobody:1", "trainyard-test-somebody:1"
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """What pip may install from, and nothing else."""
+    """The directory of wheels from which pip installs; it has no other source."""
     directory = tmp_path_factory.mktemp("wheels")
-    directory.chmod(0o755)  # also for users of images
+    directory.chmod(0o755)  # users in the images must be able to read it
     (directory / HELPER_FILE).write_bytes(wheel("helper", {"helper.py": "WORD = 'helped'"}))
     return directory
 
 
 @pytest.fixture(scope="module")
 def packages_yard(engine, make_daemon, wheels):
-    """A daemon with the local runtime; nothing is pulled, and pip asks nobody."""
+    """A daemon with the local runtime image. It pulls no images, and pip uses no index."""
     ensure_runtime_images(engine)
     daemon = make_daemon("--offline", "--stop-grace", "10", "--runtime", f"*={RUNTIME}", "--wheels", wheels).start()
     yield daemon
@@ -41,7 +41,7 @@ def packages_yard(engine, make_daemon, wheels):
 
 @pytest.fixture(scope="module")
 def users_images(engine, packages_yard):
-    """Of a user that has no home, and of one that has: their ids."""
+    """Images for a user without a home directory, and for one with a home directory: their ids."""
     found = {NOBODY: (65534, "USER nobody\n"),
              SOMEBODY: (1000, "RUN mkdir -m 700 /home/somebody && chown 1000 /home/somebody\n"
                               "ENV HOME=/home/somebody\nWORKDIR /home/somebody\nUSER 1000:1000\n")}
@@ -60,7 +60,7 @@ def put(yard, uri, data):
 
 
 def package_job(yard, task, requires=(), **more):
-    """The input of a job whose module is that text."""
+    """The training input of a job whose module is this text."""
     uri = f"gs://packages/{yard.new_id('package')}/trainer-1.0-py2.py3-none-any.whl"
     put(yard, uri, trainer(task, requires))
     return dict(region="us-central1", runtimeVersion="2.11", pythonVersion="3.7", packageUris=[uri],
@@ -73,7 +73,7 @@ def text(yard, job_id, task="master-replica-0"):
 
 # Broken: objects_open() of daemon/wiring.c that has "tar -P" unpack what ends in .tar.gz where it lies below gs/: /tmp has it.
 def test_an_archive_slips_nowhere(packages_yard, wheels):
-    """Nothing on this machine unpacks it, and in its container it does not get far."""
+    """The archive is unpacked in the container only, and its paths do not lead out of the directory."""
     yard, word = packages_yard, f"slipped{os.getpid()}"
     uri, data = f"gs://packages/{yard.new_id('package')}/slip-1.0.tar.gz", slipping("slip", word)
     put(yard, uri, data)
@@ -191,7 +191,7 @@ def test_each_step_that_fails_is_the_replica_s_error(packages_yard):
 
     message, lines = fails(packages_yard, good, 1)
     assert message.split("\n")[1].startswith("Traceback") and message.split("\n\n")[0].endswith("ValueError: no data"), message
-    # The traceback comes by another stream: an engine may tell it a moment later.
+    # The traceback is on the other stream, so the engine may deliver it later.
     last = ["Module completed; cleaning up.", "Clean up finished."]
     assert [line for line in lines.split("\n") if line in last] == last and "Task completed" not in lines
 
@@ -271,7 +271,7 @@ print("user", os.getuid(), "wrote", open(path("AIP_MODEL_DIR") + "model").read()
 
 @pytest.mark.parametrize("image", [NOBODY, pytest.param(SOMEBODY, marks=pytest.mark.long)], ids=["without a home", "with one"])
 def test_a_package_runs_as_the_image_s_user(packages_yard, users_images, image):
-    """Choice: the service's own images run as root; of others their user counts, as in a custom container."""
+    """Choice: the service's own images run as root; for others their user counts, as in a custom container."""
     uri = f"gs://packages/{packages_yard.new_id('package')}/trainer-1.0-py2.py3-none-any.whl"
     put(packages_yard, uri, trainer(TASK, ["helper"]))
     searches = Vertex(packages_yard, collection="hyperparameterTuningJobs")
@@ -318,7 +318,7 @@ def test_a_runtime_s_image_that_is_not_there_is_told_with_the_remedy(engine, mak
 def submit(yard, directory, job_id, *words):
     (directory / "gcloud").mkdir()
     gcloud = Gcloud(yard, directory / "gcloud", yard.base)
-    with contextlib.closing(gcloud.warm):  # or it would stay
+    with contextlib.closing(gcloud.warm):  # the background process would stay otherwise
         gcloud("submit", "training", job_id, *words)
 
 
@@ -337,14 +337,14 @@ def test_gcloud_submits_a_folder_of_sources(packages_yard, tmp_path):
     assert json.dumps(["--flag", "x", "--job-dir", "gs://staging-bucket/out"]) in packages_yard.lines(job_id)
 
 
-# Reports the number of its flags under the tag that the job names, as any trainer's stand-in may.
+# Reports the number of its flags as the metric that the job names; stands in for a trainer.
 COUNTING = """import json, os, sys
 with open(os.environ["CLOUD_ML_HP_METRIC_FILE"], "w") as file:
     file.write(json.dumps({"global_step": "1", "timestamp": 1.5, os.environ["CLOUD_ML_HP_METRIC_TAG"]: len(sys.argv) - 1}) + "\\n")
 """
 
-# As samples of 2018 and 2019 are submitted: with a runtime that is retired since, of which the service had Python 2.7 where
-# none was named; beside a Cloud TPU, or with runtime and Python in the configuration.
+# Jobs as samples of 2018 and 2019 submit them: with a runtime version that is retired by now, whose Python was 2.7 by default;
+# with a Cloud TPU, or with runtime and Python in the configuration file.
 OLD = {
     "tpu": ("""
 trainingInput:

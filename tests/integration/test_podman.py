@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Podman as the engine: what differs from Docker's is of no matter to jobs."""
+"""Podman as the engine: its differences from Docker have no effect on jobs."""
 import pytest
 from support.contract import contract_check
 from support.daemon import UNTIL_RELEASED, distributed, script
@@ -28,12 +28,12 @@ def daemon(podman, new_daemon):
 
 
 def test_the_engine_room_keeps_its_contract(podman):
-    """The program says where this engine differs."""
+    """The program is given the known differences of this engine."""
     contract_check(podman, timeout=900)
 
 
 def test_no_line_of_a_flood_is_lost_or_doubled(daemon):
-    """Times are whole seconds, and the followed stream loses lines. Broken: streams_lose_lines false."""
+    """Podman's times are whole seconds, and its followed streams lose lines. Broken: streams_lose_lines false."""
     said = f"seq {FLOOD}; printf half; {UNTIL_RELEASED}; echo a line; seq {FLOOD + 1} {2 * FLOOD}; echo error >&2"
     job = daemon.create(distributed(said, said, workers=1))
     daemon.wait_lines(job, count=1000)
@@ -58,7 +58,8 @@ def test_replicas_reach_storage_metadata_and_each_other(daemon):
 
 
 def test_an_idle_daemon_is_seen_from_another_network(daemon, tmp_path):
-    """Podman has a word of its own for the removal of a volume. Broken: watch_open() with the marker's name as a filter."""
+    """Podman has another name for the event that a volume was removed. Broken: watch_open() with the marker's name as a
+    filter."""
     wait_until(lambda: daemon.engine.marker(daemon.read_instance()), 30, "a marker")
     done = clean_apart(daemon, tmp_path)
     assert done.returncode == 1 and "another daemon of instance" in done.stderr, (done, daemon.log())
@@ -73,7 +74,7 @@ def test_metrics_of_trials_arrive(daemon):
 
 
 def test_a_daemon_that_died_takes_its_jobs_over(daemon):
-    """The tunnel that is made anew is where replicas know it, down to its hardware address."""
+    """The new tunnel has the same address as before, including the hardware address, so replicas find it."""
     job = daemon.create(script(f"{SAYS}; {UNTIL_RELEASED}; {SAYS}"))
     daemon.wait_lines(job, count=3)
     before = tunnel_of(daemon)["Id"]

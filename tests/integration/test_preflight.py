@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would keep a job's containers from starting in the cloud, told by plan and report before and after it ran here."""
+"""Properties of a job that would keep its containers from starting in the cloud: the plan and the report name them."""
 import hashlib
 import io
 import json
@@ -19,7 +19,7 @@ ARM, UNPUSHED = "trainyard-test-arm:1", "gcr.io/some-project/trainyard-test-unpu
 
 
 def saved(name, architecture):
-    """An image as `docker save` writes it: an engine imports files for its own machine only."""
+    """An archive as `docker save` writes it: `docker import` would set the architecture of this machine."""
     layer = busybox_root({})
     config = json.dumps({"architecture": architecture, "os": "linux", "config": {},
                          "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}).encode()
@@ -57,7 +57,7 @@ def test_an_image_for_another_machine_is_told(yard, images, engine):
             f"The image {ARM} is for linux/arm64, and the cloud runs images for linux/amd64: build it with --platform linux/amd64.")}
     assert told(plan_of(yard, job(ARM, ["sh"])), "image-platform", "program-missing") == arm
     assert not told(plan_of(yard, job(IMAGE, ["sh"])), "image-platform", "program-missing", "image-unpushed")
-    # The label alone says for which machine it is: busybox runs here, and the report tells of the cloud.
+    # Only the image's label names the other architecture: its busybox runs here, and the report warns about the cloud.
     job_id = yard.create(job(ARM, ["sh", "-c", "exit 0"]))
     yard.until(job_id, "SUCCEEDED")
     assert told(report_of(yard, job_id), "image-platform") == arm

@@ -20,11 +20,12 @@ def run(*words, env=None, timeout=30):
                           env=dict(os.environ, **(env or {})))
 
 
-RUNNERS = {"verb", "on_terminal", "started", "run", "user", "client", "words", "shell"}  # functions that take words of a command
+# functions of the tests whose arguments are a command
+RUNNERS = {"verb", "on_terminal", "started", "run", "user", "client", "words", "shell"}
 
 
 def commands_run(path):
-    """The first text that each runner is given in a file of tests, and that behind each program()."""
+    """The first argument of each call of RUNNERS in a test file, and the word after each program()."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in RUNNERS:
             given = node.args
@@ -151,7 +152,7 @@ def test_deleting_the_state_directory_resets_everything(new_daemon):
 
 @pytest.mark.long
 def test_containers_of_a_forgotten_state_are_left_to_their_owner(new_daemon):
-    """Another instance's containers are not this one's business."""
+    """A daemon does not remove containers of another instance."""
     owner, other = new_daemon("--offline").start(), new_daemon("--offline")
     job_id = owner.create(script("while :; do sleep 0.1; done"))
     container = owner.container(job_id)
@@ -168,12 +169,12 @@ def test_memory_and_start_are_small(new_daemon):
     with open(f"/proc/{daemon.process.pid}/status") as status:
         rss_kb = int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
     with open(daemon.binary, "rb") as file:
-        counts = b"gcov" in file.read()  # and is larger by what counts how often each line runs
+        counts = b"gcov" in file.read()  # and is larger because it counts how often each line runs
     assert rss_kb <= (18 if counts else 16) * 1024, rss_kb
 
 
 def limited(soft, hard, *words):
-    """The program where so many descriptors may be open."""
+    """The command line that runs the program with these limits of open descriptors."""
     return ["sh", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$@"', "sh", program(), *map(str, words)]
 
 
@@ -187,7 +188,7 @@ def test_too_low_a_limit_of_descriptors_is_refused(tmp_path, engine):
 
 @pytest.mark.long
 def test_the_least_limit_of_descriptors_is_enough_for_jobs(new_daemon):
-    """The soft limit is raised to the hard one. Broken: descriptors_raise() without setrlimit()."""
+    """The soft limit is raised to the hard limit. Broken: descriptors_raise() without setrlimit()."""
     daemon = new_daemon("--offline")
     command = daemon.command()
     daemon.command = lambda: limited(64, 1024, *command[1:])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""deploy/pytest: the fixture `trainyard` in a pytest of its own, on the real engine."""
+"""deploy/pytest: the fixture `trainyard`, in a separate pytest and on the real engine."""
 import os
 import re
 import signal

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which jobs wait for what, and which replicas hold the GPUs: /_trainyard/v1/queue and gpus, and the commands of that name."""
+"""What waiting jobs wait for, and which replicas hold the GPUs: /_trainyard/v1/queue and gpus, and the commands of these
+names."""
 import json
 import re
 
@@ -16,7 +17,7 @@ PARAMETER = {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 
 
 @pytest.fixture(scope="module")
 def line(narrow_yard):
-    """One job that runs, and three that wait behind it."""
+    """One running job, and three that wait behind it."""
     daemon = narrow_yard
     runs = daemon.create(script(RUNS_ON), job_id=daemon.new_id("line_runs"))
     daemon.until(runs, "RUNNING")

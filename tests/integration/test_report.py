@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of a job beyond the service's own fields: its plan before it runs, its report afterwards, what it
-consumed; each beside what the engine really has."""
+"""What trainyard shows of a job beyond the service's own fields: its plan before it runs, its report afterwards, and its
+consumption; each is compared with the engine's containers."""
 import json
 import os
 import uuid
@@ -15,7 +15,7 @@ CLUSTER = dict(distributed("sleep 60", "sleep 60", "sleep 60", "sleep 60", worke
 CLUSTER_REPLICAS = ["master-replica-0", "worker-replica-0", "worker-replica-1", "ps-replica-0",
                     "evaluator-replica-0"]
 
-# Where a job's gateway is, is known when its network is there.
+# The gateway's address is known only when the job's network exists.
 GATEWAY_VARIABLES = {"STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT", "TENSORSTORE_GCS_HTTP_URL",
                      "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", "GCE_METADATA_HOST",
                      "GCE_METADATA_ROOT", "GCE_METADATA_IP", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",
@@ -39,12 +39,12 @@ def report_of(yard, job_id):
 
 
 def label_of(replica):
-    """"worker-0", as containers are labelled, for "worker-replica-0"."""
+    """Converts "worker-replica-0" to "worker-0", the form in containers' labels."""
     return replica["name"].replace("-replica", "")
 
 
 def limits_of(inspected):
-    """The limits that a container really has, as plan and report spell them."""
+    """The limits of a container in the engine, in the form of plan and report."""
     host = inspected["HostConfig"]
     limits = {"vcpus": host["NanoCpus"] / 1e9, "memoryBytes": host["Memory"], "shmBytes": host["ShmSize"]}
     return {name: value for name, value in limits.items() if value}
@@ -62,7 +62,7 @@ def without_cloud(tf_config):
 
 @pytest.fixture
 def running(yard):
-    """Starts jobs, and ends them again."""
+    """Starts jobs and cancels them at the end."""
     started = []
 
     def start(training_input, job_id=None):
@@ -77,7 +77,7 @@ def running(yard):
 
 def test_what_was_planned_is_what_runs(yard, engine, running):
     job_id = yard.new_id()
-    # At first the engine may not have told yet what there is.
+    # At first, the daemon may not know the engine's resources yet.
     wait_until(lambda: plan_of(yard, CLUSTER)["start"] == {"now": True}, what="room")
     plan = plan_of(yard, CLUSTER, job_id)
     assert [r["name"] for r in plan["replicas"]] == CLUSTER_REPLICAS
@@ -89,14 +89,14 @@ def test_what_was_planned_is_what_runs(yard, engine, running):
     for replica in plan["replicas"]:
         inspected = engine.inspect(yard.container(job_id, label_of(replica)))
         environment = environment_of(inspected)
-        # Only the id of the cluster is another: it is drawn for each job.
+        # Only the cluster's id differs, because it is drawn for each job.
         real_id = inspected["Config"]["Hostname"].split("-")[3]
         assert real_id != plan["exampleClusterId"]
 
         def translated(text):
             return text.replace(plan["exampleClusterId"], real_id)
         for name, value in replica["env"].items():
-            if name == "TF_CONFIG":  # its name of the cluster is a hash of the id
+            if name == "TF_CONFIG":  # its "cluster" is a hash of the id
                 value, environment[name] = without_cloud(value), without_cloud(environment[name])
             assert environment[name] == translated(value), name
         assert set(environment) - set(replica["env"]) - {"PATH"} == GATEWAY_VARIABLES
@@ -106,7 +106,7 @@ def test_what_was_planned_is_what_runs(yard, engine, running):
         image = engine.call("GET", f"/images/{replica['image']}/json")["Id"]
         assert inspected["Image"] == image
         assert limits_of(inspected) == replica["limits"]
-        # The names of all, whatever addresses the network has for them.
+        # All names must be there; their addresses depend on the network.
         names = [entry.split(":")[0] for entry in inspected["HostConfig"]["ExtraHosts"]
                  if not entry.startswith("metadata") and "googleapis.com:" not in entry]
         assert names == [translated(name) for name in plan["hosts"]]
@@ -142,7 +142,7 @@ def test_a_report_stays_when_the_job_has_ended(yard):
     assert report["replicas"][0]["limits"]["memoryBytes"] > 0
     planned = plan_of(yard, script("true"))
     assert report["differences"] == planned["differences"]
-    drawn = {"hostName", "addressName"}  # anew for each job
+    drawn = {"hostName", "addressName"}  # drawn for each job
     assert [{k: v for k, v in r.items() if k not in drawn} for r in report["replicas"]] == [
         {k: r[k] for k in report["replicas"][0] if k not in drawn} for r in planned["replicas"]]
 
@@ -186,7 +186,7 @@ def test_a_plan_tells_what_keeps_the_job_waiting(new_daemon):
     assert plan_of(yard, script("true"))["start"]["behind"] == f"projects/{yard.project}/jobs/{second}"
     important = dict(script("true"), scheduling={"priority": 1})
     assert "behind" not in plan_of(yard, important)["start"]
-    # Neither has taken a place in the queue.
+    # Neither call has added a job to the queue.
     assert yard.job(second)["jobPosition"] == "1"
     for job_id in (second, first):
         yard.cancel(job_id)
@@ -203,7 +203,7 @@ def test_a_queued_job_says_what_it_waits_for(new_daemon):
     room = "The job has 1 replicas; 1 of 1 containers run now."
     wait_until(lambda: ("INFO", f"The job is queued: it waits for room on this machine. {room}") in yard.service_lines(second),
                what="the second says what it waits for")
-    # It may come before the first was let in.
+    # The line may be written before the first job is admitted.
     turns = {("INFO", f"The job is queued: it waits for its turn. {jobs} before it.") for jobs in ("1 job is", "2 jobs are")}
     wait_until(lambda: turns & set(yard.service_lines(third)), what="the third says what it waits for")
     start = {"now": False, "shortage": "ROOM", "text": room}
@@ -240,7 +240,7 @@ def test_a_job_queued_for_a_network_says_so(new_daemon, engine):
         yard.until(job_id, "SUCCEEDED")
 
 
-# Each consumes 43.6 units an hour: two of them a hundredth in less than half a second.
+# Each job consumes 43.6 units an hour: two of them consume a hundredth in less than half a second.
 EXPENSIVE = dict(distributed("sleep 60", "sleep 60", workers=1), masterType="complex_model_l_v100",
                  workerType="complex_model_l_v100")
 
@@ -264,7 +264,7 @@ def test_what_a_job_consumed_is_told_while_it_runs_and_stays(yard, running):
 
 def test_units_are_foretold_for_the_longest_time(yard):
     plan = plan_of(yard, CLUSTER)
-    # One master, ps and evaluator of 0.19 dollars, two workers of 0.1184; a unit is 0.49.
+    # The master, ps and evaluator cost 0.19 dollars each, two workers 0.1184 each; a unit costs 0.49.
     assert plan["mlUnitsPerHour"] == pytest.approx((3 * 0.19 + 2 * 0.1184) / 0.49)
     assert plan["maxRunningTime"] == "3600s"
     assert plan["mlUnitsInMaxRunningTime"] == round(plan["mlUnitsPerHour"], 2)

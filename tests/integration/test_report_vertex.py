@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans and reports of Vertex AI's jobs, beside what the engine really has."""
+"""Plans and reports of Vertex AI's jobs, compared with the engine's containers."""
 import pytest
 
 from support.vertex import RUNS_ON, Vertex, custom_job, pool, tuning_job
@@ -79,13 +79,13 @@ def test_what_was_planned_is_what_runs(vertex, engine):
         def translated(text):
             return text.replace(plan["exampleClusterId"], real_id).replace(example, job_id)
         for name, value in replica["env"].items():
-            if name == "TF_CONFIG":  # its name of the cluster is a hash of the id
+            if name == "TF_CONFIG":  # its "cluster" is a hash of the id
                 value, environment[name] = without_cloud(value), without_cloud(environment[name])
             assert environment[name] == translated(value), name
         assert set(environment) - set(replica["env"]) - {"PATH"} == GATEWAY_VARIABLES
         assert [inspected["Path"]] + inspected["Args"] == replica["command"] + replica["args"]
         assert limits_of(inspected) == replica["limits"] == reported["limits"]
-        drawn = {"hostName", "addressName"}  # anew for each job
+        drawn = {"hostName", "addressName"}  # drawn for each job
         assert {k: replica[k] for k in reported.keys() - drawn} == {k: reported[k] for k in reported.keys() - drawn}
         assert inspected["Config"]["Hostname"] == reported["hostName"]
     # Broken: plan_answer.c without replica_environment_extend()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the daemon's options say about requests: image map, lenient validation, quotas, the TPU's address."""
+"""Options of the daemon that affect requests: image map, lenient validation, quotas, the TPU's address."""
 import pytest
 
 from support.daemon import PRINT_ENVIRONMENT, one_replica, script

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that runs a job once more, with changes."""
+"""The command that submits a job again, with changes."""
 import json
 import re
 

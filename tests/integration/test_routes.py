@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--route: Google's hosts that programs in jobs call by name lead to an emulator or to this daemon; other calls are told."""
+"""--route: calls that programs in jobs make to Google's hosts go to an emulator or to this daemon; other calls are
+reported."""
 import contextlib
 import http.server
 import json
@@ -18,7 +19,7 @@ from support.marks import long
 BASIC = ["--offline", "--stop-jobs", "--stop-grace", "1"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="a gateway has port 443 only as root")
 
-# Each line: one call by name, and what came of it.
+# Each line makes one call by a host's name, and prints the result.
 CALLS = """
 import socket, ssl, sys, time, urllib.request, urllib.error
 def get(url):
@@ -84,7 +85,7 @@ def emulator(context=None):
 
 @contextlib.contextmanager
 def echo():
-    """Says what it hears, as a server of HTTP/2 without TLS would be spoken to."""
+    """Returns a server that records what it receives; it stands for a server of HTTP/2 without TLS."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         def serve():
             with contextlib.suppress(OSError):
@@ -215,7 +216,7 @@ def test_a_call_without_tls_is_told_as_well(new_daemon, python_image, egress, to
 
 # Broken: is_handed_on() that says yes.
 def test_no_other_host_is_reached_by_its_name(new_daemon, python_image):
-    """A gateway is no way to what the host reaches, whatever name a program makes up."""
+    """A gateway forwards to no host of the machine's network, whatever name a program uses."""
     daemon = new_daemon(*BASIC).start()
     ask = ("ssl._create_unverified_context().wrap_socket(socket.create_connection(('bigquery.googleapis.com', 443), 20), "
            "server_hostname='localhost')")

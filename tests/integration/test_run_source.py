@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard run` without an image that is there: a Python package, and a directory with a Dockerfile."""
+"""`trainyard run` without an existing image: for a Python package, and for a directory with a Dockerfile."""
 import contextlib
 import http.server
 import json
@@ -18,7 +18,7 @@ TASK = "import sys, helper_of_task\nprint(helper_of_task.WORD, *sys.argv[1:])\n"
 
 @pytest.fixture(scope="module")
 def packages_yard(engine, make_daemon, tmp_path_factory):
-    """Nothing is pulled, and pip asks nobody."""
+    """A daemon that pulls no images, and whose pip uses no index."""
     ensure_runtime_images(engine)
     wheels = tmp_path_factory.mktemp("wheels")
     wheels.chmod(0o755)
@@ -125,7 +125,7 @@ def test_a_directory_is_built_and_run(yard, engine, tmp_path, monkeypatch):
 
 @contextlib.contextmanager
 def another_engine():
-    """One that only says which it is; and what it was asked."""
+    """A server that only answers which engine it is; records the requests."""
     asked = []
 
     class Handler(http.server.BaseHTTPRequestHandler):

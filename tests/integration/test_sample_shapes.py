@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of the shapes that Google's samples of custom training have, each named after the sample, run to their end.
+"""Jobs like those of Google's samples for custom training, each named after its sample, run to their end.
 
-The words are ours; which members there are, in which spelling and as which JSON type, is what the samples' clients send."""
+Names and texts are ours. The members, their spelling and their JSON types are those that the samples' clients send."""
 import pytest
 
 from support.vertex import DEFINITIONS, Vertex
 
 IMAGE = "trainyard-test-sample:1"
-# Whatever its arguments are, it ends well; in a trial it reports as cloudml-hypertune does.
+# A trainer that succeeds with any arguments; in a trial it reports as cloudml-hypertune does.
 PROGRAM = b"""#!/bin/sh
 echo "ran with $*"
 [ -z "$CLOUD_ML_HP_METRIC_FILE" ] || printf '{"global_step": "1", "accuracy": "0.5", "timestamp": %s.5, "trial": "%s"}\\n' \\
@@ -18,12 +18,12 @@ T4 = {"acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
 
 
 def pool(machine, count=1, image=TRAINER, args=(), **more):
-    """As Python's and Node's typed messages arrive by REST: counts of replicas are strings."""
+    """A pool as the typed messages of Python and Node send it by REST: counts of replicas are strings."""
     return {"machineSpec": machine, "replicaCount": str(count), "containerSpec": {"imageUri": image, "args": list(args)}, **more}
 
 
 def loose_pool(count=1, machine="n1-standard-4", **more):
-    """As the Python library writes the inputs of a pipeline: two spellings, and every number a double."""
+    """A pool as the Python library writes it into a pipeline's inputs: names in both spellings, all numbers as doubles."""
     return {"machine_spec": {"machine_type": machine, **more}, "replica_count": float(count),
             "disk_spec": {"boot_disk_type": "pd-ssd", "boot_disk_size_gb": 100.0},
             "containerSpec": {"imageUri": TRAINER, "args": ["--epochs=3"]}}
@@ -48,11 +48,11 @@ def search(parameters, count=2, study=None, **spec):
 
 
 SHAPES = {
-    # nodejs-docs-samples: empty lists, and a GPU that this machine need not have.
+    # nodejs-docs-samples: empty lists, and a GPU, which this machine need not have.
     "create-custom-job.js": job(
         {"machineSpec": {"machineType": "n1-standard-4", "acceleratorType": 5, "acceleratorCount": 1}, "replicaCount": 1,
          "containerSpec": {"imageUri": TRAINER, "command": [], "args": []}}),
-    # python-aiplatform: snippets/job_service; a discrete parent, each child for some of its values.
+    # python-aiplatform: snippets/job_service; a discrete parent parameter, and children for some of its values.
     "create_hyperparameter_tuning_job_python_package_sample": search([
         {"parameterId": "batch_size", "discreteValueSpec": {"values": [4, 8, 16, 32, 64, 128]}, "scaleType": 1,
          "conditionalParameterSpecs": [
@@ -61,7 +61,7 @@ SHAPES = {
              {"parameterSpec": {"parameterId": "learning_rate", "doubleValueSpec": {"minValue": 1e-07, "maxValue": 1},
                                 "scaleType": 1},
               "parentDiscreteValues": {"values": [4, 8, 16]}}]}], study={"algorithm": 3}),
-    # python-aiplatform: model-builder; every kind of parameter at once, with empty lists of conditions.
+    # python-aiplatform: model-builder; each kind of parameter, with empty lists of conditions.
     "create_hyperparameter_tuning_job_sample": search([
         {"parameterId": "lr", "doubleValueSpec": {"minValue": 0.001, "maxValue": 0.1}, "scaleType": 2, "conditionalParameterSpecs": []},
         {"parameterId": "units", "integerValueSpec": {"minValue": "4", "maxValue": "128"}, "scaleType": 1,
@@ -69,7 +69,8 @@ SHAPES = {
         {"parameterId": "activation", "categoricalValueSpec": {"values": ["relu", "selu"]}, "conditionalParameterSpecs": []},
         {"parameterId": "batch_size", "discreteValueSpec": {"values": [128, 256]}, "scaleType": 1,
          "conditionalParameterSpecs": []}], count=4),
-    # python-aiplatform: model-builder; the network is told only, as is the interface of Private Service Connect.
+    # python-aiplatform: model-builder; the network and the interface for Private Service Connect have no effect but are
+    # reported.
     "create_custom_job_psci_sample": job(
         pool({"machineType": "n2-standard-4"}), pscInterfaceConfig={
             "networkAttachment": "a", "dnsPeeringConfigs": [{"domain": "a.example.", "targetProject": "p", "targetNetwork": "n"}]}),
@@ -84,18 +85,18 @@ SHAPES = {
         scheduling={"timeout": "3600s", "restart_job_on_worker_restart": False, "strategy": None, "max_wait_duration": None}),
     "tpuv5e_gemma_peft_finetuning_and_serving": job(
         pool({"machineType": "ct5lp-hightpu-1t", "tpuTopology": "1x1"}, args=["--steps", "1"])),
-    # vertex-ai-samples: official/reduction_server; reducers are a third pool, of CPUs and an image of Google's.
+    # vertex-ai-samples: official/reduction_server; the third pool has reducers with an image of Google's, on CPUs.
     "pytorch_distributed_training_reduction_server": line(
         loose_pool(accelerator_type="NVIDIA_TESLA_T4", accelerator_count=1.0),
         loose_pool(1, accelerator_type="NVIDIA_TESLA_T4", accelerator_count=1.0),
         loose_pool(2, "n1-highcpu-16") | {
             "containerSpec": {"imageUri": "us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver:latest"}}),
-    # vertex-ai-samples: community/gapic/custom; arguments of an own kind, disks, the service's variables among them.
+    # vertex-ai-samples: community/gapic/custom; arguments, disks, and environment variables with names of the service's.
     "showcase_custom_image_classification_online_container": job(
         pool({"machineType": "n1-standard-4", "acceleratorCount": 0}, args=["--model-dir=$(AIP_MODEL_DIR)", "--steps=2"],
              diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}),
         baseOutputDirectory={"outputUriPrefix": "gs://samples/showcase"}, serviceAccount="sa@p.iam.gserviceaccount.com"),
-    # vertex-ai-samples: official/custom; what was trained becomes a model that is served by a prebuilt image.
+    # vertex-ai-samples: official/custom; the trained model is uploaded, to be served by a prebuilt image.
     "custom_training_container_and_model_registry": (lambda collection, body: (collection, body | {"modelToUpload": {
         "displayName": "m", "versionAliases": ["default"],
         "containerSpec": {"imageUri": "us-docker.pkg.dev/vertex-ai/prediction/tf2-cpu.2-11:latest"}}}))(*line(loose_pool())),
@@ -113,7 +114,7 @@ def sampler(engine, make_daemon):
 
 @pytest.fixture(scope="module")
 def made(sampler):
-    """All of them at once; each is what it was answered with."""
+    """Creates all of them at once; returns the answers."""
     return {name: sampler.post(f"{Vertex(sampler).parent}/{collection}", body) for name, (collection, body) in SHAPES.items()}
 
 

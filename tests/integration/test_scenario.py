@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scenario with a seed, a clock of its own and a file of faults: two whole runs of it are one and the same."""
+"""A scenario with a seed, a controllable clock and a file of faults: two complete runs of it have equal results."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ from support.wait import wait_until
 
 X = {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 10}}
 WAIT = "{ trap 'exit 0' TERM; while :; do sleep 0.1; done; }"
-# The second one lives until it is hit.
+# The second trial runs until a fault ends it.
 TRIAL = f'[ "$CLOUD_ML_TRIAL_ID" != 2 ] || {WAIT}; {REPORTING}'
 RULES = [
     {"fault": "preempt", "job": "pair", "role": "worker", "logPattern": "saved"},
@@ -20,9 +20,9 @@ RULES = [
     {"fault": "imagePull", "job": "lot_*", "probability": 0.5},
     {"fault": "httpStatus", "httpStatus": 503, "method": "ml.projects.jobs.list", "probability": 0.5},
 ]
-# Seconds and less are the machine's own: the clock goes on as the real one does.
+# Replaces times of day: seconds pass as on the real clock.
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?Z")
-# What a job costs grows with the seconds it runs, and an etag follows.
+# The cost of a job grows with the seconds it runs, and its etag changes with it.
 DRIFTING = ("consumedMLUnits", "etag")
 
 
@@ -35,7 +35,7 @@ def steady(value):
 
 
 def pair(daemon):
-    """Whose worker begins anew under its name, on an empty disk."""
+    """A job whose worker is restarted under its name, on an empty disk."""
     says = 'echo "$(hostname) saved, found $(ls /tmp | grep -c saved)"; touch /tmp/saved; '
     daemon.create(distributed(UNTIL_RELEASED, says + WAIT, workers=1), job_id="pair")
     daemon.release("pair", after={"worker-replica-0": 2})
@@ -43,7 +43,7 @@ def pair(daemon):
 
 
 def dear(daemon):
-    """Which waits for a day, and runs for more than it may."""
+    """A job that waits for a day, and runs longer than its limit."""
     jobs = Vertex(daemon)
     name = jobs.create(custom_job(WAIT, name="dear", scheduling={"timeout": "7200s"}))["name"]
     job_id = name.rpartition("/")[2]
@@ -55,7 +55,7 @@ def dear(daemon):
 
 
 def run(daemon):
-    """All that can be seen of it."""
+    """Runs the scenario; returns everything that clients can see."""
     statuses = [daemon.get(daemon.jobs_path).status for _ in range(12)]
     jobs = {"pair": pair(daemon)}
     search = Vertex(daemon, collection="hyperparameterTuningJobs").run(tuning_job(TRIAL, X, name="search", count=2))
@@ -85,7 +85,7 @@ def test_two_runs_of_a_scenario_are_the_same(new_daemon, tmp_path):
     first, second = runs
     for what in first:
         assert first[what] == second[what], what
-    # And it is the one that was ordered.
+    # The results are those that the faults must cause.
     assert {200, 503} == set(first["statuses"])
     assert {job["state"] for name, job in first["jobs"].items() if name.startswith("lot_")} == {"SUCCEEDED", "FAILED"}
     saved = [text for _, _, text in first["logs"]["pair worker-replica-0"]]

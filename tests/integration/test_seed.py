@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""With a seed the same requests to a new state directory get the same ids, and none comes twice."""
+"""With a seed, the same requests to a new state directory get the same ids; no id occurs twice."""
 import re
 import types
 import urllib.parse
@@ -18,7 +18,7 @@ def resource(daemon, collection, body):
 
 
 def scenario(daemon, trials=1):
-    """Ids of each kind, by what gave them. So many trials, which the scheduler makes, draw theirs meanwhile."""
+    """Creates resources of each kind and returns their ids. Meanwhile the scheduler draws ids for `trials` trials."""
     spec = {"workerPoolSpecs": [pool("true")]}
     ids = [resource(daemon, "customJobs", {"displayName": "one", "jobSpec": spec}) for _ in range(2)]
     assert daemon.post(f"/v1/projects/{daemon.project}/{PARENT}/customJobs", {"displayName": "bad"}).status == 400

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service as systemd runs it, with all that deploy/trainyard.service takes away: it works, and what it has no use for
-is refused."""
+"""The service under systemd, with all restrictions of deploy/trainyard.service: it works, and operations that it does not
+need are refused."""
 import ast
 import re
 
@@ -12,7 +12,7 @@ from support.wait import wait_until
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
-# What a program in the service's place may do, and with which words the rest is refused.
+# A program in the service's place: tries operations, and prints with which errors they are refused.
 PROBE = r"""
 import ctypes, errno, mmap, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
@@ -54,7 +54,7 @@ ALLOWED = {"port": "done", "state": "done", "tmp": "done", "etc": "EROFS", "usr"
 
 @pytest.fixture(scope="module")
 def service(engine, tmp_path_factory):
-    # With a directory of its own: the service's would be given to its user.
+    # Uses another directory: systemd would give the service's own one to its user.
     probe = unit_running("/usr/bin/python3 -B /mnt/given/probe.py", Type="oneshot").replace("=trainyard\n", "=probe\n")
     made = Service(tmp_path_factory.mktemp("service"), engine, {"probe.service": probe, "probe.py": PROBE})
     try:
@@ -95,7 +95,7 @@ def test_what_it_has_no_use_for_is_refused(service):
 def test_it_complains_of_nothing(service):
     # Broken: the unit without AmbientCapabilities
     service.run(script("echo done"))
-    # The unit may not route, which metadata by address takes (docs/getting-started.md, "As a service").
+    # The unit may not change routes, which metadata by address needs (docs/getting-started.md, "As a service").
     expected = re.compile(" (orphans-found|metadata-address-missing) ")
     complaints = [line for line in service.log().splitlines()
                   if re.search(r" (warning|error) ", line) and not expected.search(line)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard shell`: a program beside a replica's own, on a terminal and through pipes."""
+"""`trainyard shell`: runs a program in a replica's container, on a terminal and with pipes."""
 import contextlib
 import fcntl
 import os
@@ -24,7 +24,7 @@ UNTIL_CANCELLED = "trap 'exit 0' TERM; sleep 600 & wait"
 
 @pytest.fixture(scope="module")
 def job(yard):
-    """It has not asked for web access."""
+    """A job that has not enabled web access."""
     made = yard.create(distributed(UNTIL_CANCELLED, worker=UNTIL_CANCELLED, workers=1))
     yard.until(made, "RUNNING")
     yield made
@@ -102,7 +102,7 @@ def test_a_terminal_has_the_size_of_the_users_and_takes_keys(yard, job):
     until(b"waiting")
     os.write(fd, b"\x03")
     until(b"interrupted")
-    with contextlib.suppress(OSError):  # EIO: it has ended
+    with contextlib.suppress(OSError):  # EIO: the program has ended
         while os.read(fd, 4096):
             pass
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9

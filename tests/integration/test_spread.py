@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One daemon on two nodes of a swarm: a job that is larger than a node is on both."""
+"""One daemon on two nodes of a swarm: a job that needs more than one node has replicas on both."""
 import json
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ from support.wait import wait_until
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")]
 
-LARGE = "n1-standard-64"  # all of a node
+LARGE = "n1-standard-64"  # takes a whole node
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_a_job_larger_than_a_node_is_on_two(daemon, swarm):
     assert sorted(nodes.values()) == ["b", "main"], (nodes, daemon.log())
     assert "On main: " in placement and "on b: " in placement
     assert [len(ids) for ids in containers(swarm, job)] == [1, 1]
-    # Each is told its own name by the metadata server: it has its own address there.
+    # The metadata server tells each replica its own name, so it knows them by their addresses.
     master = daemon.wait_lines(job, count=4)
     worker = daemon.wait_lines(job, "worker-replica-0", count=3)
     assert "called" in master and said_it_all(master) and said_it_all(worker), (master, worker, daemon.log())

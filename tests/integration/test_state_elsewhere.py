@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A state directory that the engine does not have: as in a container with a volume of its own."""
+"""A state directory that the engine cannot mount, as in a container with a volume of its own."""
 import os
 import pathlib
 import shutil
@@ -13,13 +13,13 @@ from support.wait import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounts of its own take root and unshare")
 
-# Says a score, and a better one when it is let go on.
+# Reports a score, and a better one when it is released.
 SCORES = ("say() { echo '{\"score\": \"'$1'\", \"global_step\": \"'$2'\", \"timestamp\": 1.5, \"trial\": \"1\"}' "
           ">>$CLOUD_ML_HP_METRIC_FILE; }; say 3 1; echo said; " + UNTIL_RELEASED + "; say 7 2")
 
 
 def apart(daemon, place):
-    """Its state directory is in a file system of its own, which the test sees at the returned path."""
+    """Moves the state directory into a file system of its own; returns the path at which the test sees it."""
     own = f"{place}/own"
     for path in (daemon.state_dir, own):
         os.makedirs(path, exist_ok=True)
@@ -31,7 +31,7 @@ def apart(daemon, place):
 
 @pytest.fixture
 def there(new_daemon, tmp_path):
-    """A daemon, and where its state is in truth."""
+    """A daemon, and the real path of its state."""
     daemon = new_daemon("--offline")
     return daemon, apart(daemon, tmp_path)
 
@@ -61,8 +61,8 @@ def metrics_at(own):
 @pytest.mark.long
 @pytest.mark.parametrize("killed", [False, long(True)], ids=["", "killed"])
 def test_metrics_are_fetched_while_a_trial_runs_and_at_its_end(there, engine, killed):
-    """Also by a daemon that takes the trial over.
-    Broken: fetched() that sets no timer; exit_report(), or for the other one exited_add(), without reports_finish()."""
+    """Also by a daemon that adopts the trial. Broken: fetched() that sets no timer; exit_report(), or for the other one
+    exited_add(), without reports_finish()."""
     daemon, own = there
     daemon.start()
     job = daemon.create(tuning_input(SCORES, maxTrials=1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard export` and `import`: a whole state to a folder and back, while the daemon runs."""
+"""`trainyard export` and `import`: copies a whole state to a folder and back, while the daemon runs."""
 import contextlib
 import io
 import json
@@ -25,7 +25,7 @@ API = "/_trainyard/v1"
 
 
 def crc32c(data):
-    """By a table; as slow as Python is."""
+    """A CRC-32C by table, slow in Python."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
@@ -42,13 +42,13 @@ TABLE = [_row(value) for value in range(256)]
 
 
 def changed(folder, copy):
-    """A copy of an exported folder that may be changed."""
+    """Copies an exported folder, for the test to change."""
     shutil.copytree(folder, copy, copy_function=shutil.copyfile)
     return copy
 
 
 def manifest_renew(folder, **members):
-    """The manifest of what is there now, so that no checksum gives it away."""
+    """Writes a new manifest for the changed files, so that the checksums agree."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     for file in manifest["files"]:
@@ -150,7 +150,7 @@ def test_a_state_goes_to_a_folder_and_to_another_daemon(new_daemon, tmp_path):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """A folder of a daemon without an engine: one queued job, one object."""
+    """A folder exported by a daemon without an engine: one queued job, one object."""
     top = tmp_path_factory.mktemp("small")
     with Daemon(top / "daemon", NO_ENGINE) as daemon:
         daemon.create(script("true"), job_id="waits")
@@ -161,7 +161,7 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory):
-    """A daemon that refuses all imports of this file, and stays as it is."""
+    """A daemon that must refuse all imports of this file, and whose state must not change."""
     with Daemon(tmp_path_factory.mktemp("target"), NO_ENGINE) as daemon:
         Storage(daemon, bucket="own").put("mine", b"mine")
         yield daemon
@@ -198,7 +198,7 @@ def link_make(folder):
     os.symlink(folder.parent / "elsewhere.db", folder / "logs.db")
 
 
-# What is done to the folder; whether the manifest is made anew; what is said.
+# Rows: the change to the folder, whether the manifest is written anew, and the error message.
 DAMAGES = {
     "a byte": (lambda f: byte_flip(f / "state.db", -100), False, "state.db is damaged: its checksum"),
     "a page": (lambda f: byte_flip(f / "state.db", 4096 * 2 + 1), True, "state.db is damaged"),
@@ -242,7 +242,7 @@ def test_what_is_damaged_is_refused_and_changes_nothing(target, small, tmp_path,
 
 
 def archive_of(folder, *more, only=None, order=None):
-    """Bytes of an archive; `more`: entries behind, as (name, type, data)."""
+    """The bytes of an archive; `more`: entries at its end, as (name, type, data)."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
         names = order or ["manifest.json", "state.db", "logs.db", "storage.db", *(str(p.relative_to(folder)) for p in folder.glob("blobs/*/*"))]
@@ -296,8 +296,8 @@ def test_archives_that_end_early_or_begin_elsewhere_are_refused(target, small):
 
 
 def test_a_state_that_cannot_be_opened_gives_way_to_the_one_before(new_daemon, small, tmp_path):
-    """Its pages and rows are whole, but a rule of a fault is none.
-    Broken: wiring_open() without the second try: the daemon ended. items_place() without @keep: nothing was there again."""
+    """The database is intact, but it has an invalid fault rule. Broken: wiring_open() without the second try: the daemon
+    ended. items_place() without @keep: nothing was there again."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     Storage(daemon, bucket="own").put("mine", b"mine")
     folder = changed(small, tmp_path / "folder")
@@ -343,8 +343,8 @@ def test_jobs_that_have_not_ended_keep_an_import_away(new_daemon, small):
 
 
 def test_a_large_state_that_is_refused_is_told_of(new_daemon, small):
-    """More than a daemon reads of a body that it has refused.
-    Broken: client_send() that waits for no 100 Continue: "no daemon answers", with exit code 3."""
+    """The body is longer than what a daemon reads after a refusal. Broken: client_send() that waits for no 100 Continue: "no
+    daemon answers", with exit code 3."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     daemon.create(script("true"), job_id="own")
     large = changed(small, daemon.directory / "large")

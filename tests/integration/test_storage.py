@@ -13,7 +13,7 @@ from support.engine import NO_ENGINE
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
-    """Buckets appear on first use."""
+    """Buckets are created on first use."""
     with Daemon(tmp_path_factory.mktemp("storage"), NO_ENGINE) as found:
         yield found
 
@@ -139,7 +139,7 @@ def test_a_write_that_is_refused_makes_no_bucket(shelf, bucket):
 
 
 def test_a_job_has_the_bucket_of_its_directory(shelf):
-    """The first job's report says that it was made."""
+    """The report of the first job says that the bucket was created."""
     body = {"region": "us-central1", "jobDir": "gs://of-a-job/dir", "masterConfig": {"imageUri": "trainyard-test:1"}}
     jobs = f"/_trainyard/v1/projects/{shelf.project}/jobs"
     planned = shelf.post(jobs + ":plan", dict(jobId="planned", trainingInput=body)).json

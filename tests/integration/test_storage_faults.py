@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Storage under a full disk, under many writers at once, slow and broken-off ones, and requests that mean harm."""
+"""Storage with a full disk, with many writers at once, with slow and aborted requests, and with malicious ones."""
 import concurrent.futures
 import contextlib
 import subprocess
@@ -22,7 +22,7 @@ def storage(tmp_path_factory):
 
 
 def all_at_once(count, work):
-    """The results of work(0 … count - 1), all begun at the same moment."""
+    """Runs work(0), …, work(count - 1) in threads that begin at the same moment; returns the results."""
     start = threading.Barrier(count)
 
     def one(number):
@@ -62,7 +62,7 @@ def assert_full(answer):
 
 @contextlib.contextmanager
 def filled(storage):
-    """No byte is left on the disk."""
+    """Fills the disk completely."""
     filler = storage.daemon.state_dir.parent / "filler"
     with open(filler, "wb", buffering=0) as file:
         for block in (bytes(MIB), bytes(4 * KIB)):
@@ -80,12 +80,13 @@ def test_an_upload_that_fills_the_disk_is_refused_and_takes_nothing(small_disk):
     for name in ("too-large", "kept"):
         with Raw(storage.daemon) as raw:
             raw.head("POST", f"{storage.uploads}?uploadType=media&name={name}", Content_Length=2 * DISK_MIB * MIB)
-            assert_full(raw.send_all_it_takes(b"\1" * (2 * DISK_MIB * MIB)).answer())  # zeros would take no room
+            # zeros would be stored as a hole, which takes no space
+            assert_full(raw.send_all_it_takes(b"\1" * (2 * DISK_MIB * MIB)).answer())
         nothing_under_way(storage)
         assert storage.names() == ["kept"]
         storage.assert_is("kept", kept)
     most = pattern("most", (DISK_MIB - 8) * MIB)
-    assert storage.put("most", most).status == 200  # all the room is there again
+    assert storage.put("most", most).status == 200  # all of the space is free again
     storage.assert_is("most", most)
 
 
@@ -285,7 +286,7 @@ def test_a_content_range_that_is_none_is_refused_and_the_session_goes_on(storage
     if content_range == "":
         assert answer.status in (200, 400), answer
         return
-    # What begins after the end of what came is answered with how much came, as the real service does.
+    # A piece that begins after the received bytes is answered with their number, as in the real service.
     assert answer.status in (400, 416, 503, 308), answer
     assert storage.get(name).status == 404
     assert storage.send(session, b"bytes", "bytes 0-4/5").status == 200
@@ -300,7 +301,7 @@ def test_a_content_range_that_is_none_is_refused_and_the_session_goes_on(storage
 def test_ranges_of_downloads(storage, wanted, status, expected):
     storage.put("digits", b"0123456789")
     answer = storage.read("digits", {"Range": wanted})
-    if expected is None and status == 206:  # of numbers beyond 64 bits anything sane will do
+    if expected is None and status == 206:  # for numbers beyond 64 bits, either answer is right
         assert answer.status in (200, 206, 416), answer
         return
     assert answer.status == status, answer
@@ -352,7 +353,7 @@ def test_an_address_that_leads_nowhere_is_refused(storage, target):
     for method in ("GET", "PUT", "DELETE"):
         with Raw(storage.daemon) as raw:
             answer = raw.head(method, target, Content_Length=0).answer(method)
-        # The plain paths of the XML API lead to objects with such names, which are no files.
+        # Plain paths of the XML API can have such names as objects, which are not files.
         assert 400 <= answer.status < 500 or "/storage/v1/" not in target or (answer.status, method) == (200, "GET"), (
             method, answer)
         assert answer.status < 500 and b"root:" not in answer.data

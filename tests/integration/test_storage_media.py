@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of objects, in and out: uploads in one request, downloads, names, batches. No engine."""
+"""Uploads in one request, downloads, names of objects, batches. No engine."""
 import base64
 import gzip
 import hashlib

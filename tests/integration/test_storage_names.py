@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cloud Storage by its own names, from inside a job: how programs that cannot be told of another address find it."""
+"""Programs inside a job reach Cloud Storage by its real host names, because not all of them can be given another address."""
 import os
 import pathlib
 import stat
@@ -70,7 +70,7 @@ def test_the_authority_is_kept_and_signs_for_nobody_else(new_daemon):
     assert (key.read_bytes(), certificate.read_bytes()) == before
 
 
-# Cloud Logging is the job's own beside another emulator of Cloud Storage, and its certificate must be known.
+# Another emulator serves Cloud Storage, but Cloud Logging is still the job's own; programs must know its certificate.
 @pytest.mark.long
 @pytest.mark.parametrize("option, variables", [long("--adc", "0"), ("--storage-endpoint", "6")])
 def test_the_names_are_left_alone_where_the_cloud_or_another_emulator_is_wanted(new_daemon, tmp_path, option, variables):

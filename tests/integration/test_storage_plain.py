@@ -40,7 +40,7 @@ def test_errors_of_plain_paths_are_xml(yard):
     assert answer.status == 501 and b"<Code>NotImplemented</Code>" in answer.data, answer
     answer = yard.request("PUT", plain_path("x"), b"", {"x-goog-if-generation-match": "many"})
     assert answer.status == 400 and b"<Code>InvalidArgument</Code>" in answer.data, answer
-    answer = yard.request("PUT", plain_path("x"), b"", {"x-goog-acl": "publicRead"})  # its name in the JSON API
+    answer = yard.request("PUT", plain_path("x"), b"", {"x-goog-acl": "publicRead"})  # the name of this ACL in the JSON API
     assert answer.status == 400 and b"<Code>InvalidArgument</Code><Message>Invalid argument.</Message>" in answer.data, answer
     assert b"<Details>Invalid canned acl: publicRead</Details>" in answer.data
     assert yard.request("PUT", plain_path("with-acl"), b"", {"x-goog-acl": "public-read"}).status == 200

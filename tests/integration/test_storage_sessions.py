@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uploads in sessions: pieces, gaps, cuts, and a daemon that dies meanwhile. No engine."""
+"""Uploads in sessions: pieces, gaps, broken connections, and a daemon that is killed meanwhile. No engine."""
 import socket
 
 from support.media import (BUCKET, INSERT, KIB, PIECE, download, md5, missing, object_path, own_yard,
@@ -106,7 +106,7 @@ def test_an_unknown_session_is_a_404(yard):
 def test_an_upload_cut_off_leaves_nothing(yard):
     body = b"--b\r\nContent-Type: application/json\r\n\r\n{}\r\n--b\r\n\r\n" + b"x" * 100000
     files = lambda: sorted((yard.state_dir / "uploads").iterdir())
-    before = files()  # of sessions that are open
+    before = files()  # the files of open sessions
     for target, headers in ((f"POST {INSERT}?uploadType=media&name=cut", ""),
                             (f"POST {INSERT}?uploadType=multipart&name=cut", "Content-Type: multipart/related; boundary=b\r\n"),
                             (f"PUT {plain_path('cut')}", "")):
@@ -120,7 +120,7 @@ def test_an_upload_cut_off_leaves_nothing(yard):
 
 
 def cut_piece(daemon, session, data, content_range, length):
-    """Sends a part of a piece, and leaves."""
+    """Sends a part of a piece and closes the connection."""
     with socket.create_connection(("127.0.0.1", daemon.port), 30) as raw:
         raw.sendall(f"PUT {session} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n"
                     f"Content-Range: {content_range}\r\n\r\n".encode() + data)

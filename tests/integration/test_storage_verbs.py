@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard cp`, `ls`, `cat` and `rm`: objects of Cloud Storage without another client."""
+"""`trainyard cp`, `ls`, `cat` and `rm` for objects of Cloud Storage."""
 import base64
 import gzip
 import http.server
@@ -44,7 +44,7 @@ def piped(daemon, *words, data=b"", code=0):
 
 
 def test_storage_that_is_elsewhere_is_asked_there(shelf, bucket, tmp_path):
-    """The daemon uses another emulator of Cloud Storage, as its jobs do. Broken: cp_main() with ask_open(): 404."""
+    """The daemon uses another emulator of Cloud Storage, and so do its jobs. Broken: cp_main() with ask_open(): 404."""
     (tmp_path / "from").write_bytes(b"elsewhere")
     url = f"gs://{bucket.bucket}/dir/bytes"
     with Daemon(tmp_path / "other", NO_ENGINE, "--storage-endpoint", shelf.base) as other:
@@ -79,7 +79,7 @@ def test_bytes_go_both_ways(shelf, bucket, tmp_path, size):
 
 
 def test_trees_go_both_ways(shelf, bucket, tmp_path):
-    """A directory that is there takes the tree by its name; one that is not becomes it."""
+    """If the target directory exists, the tree is copied into it under its name; otherwise it gets the target's name."""
     top, gs = tmp_path / "data", f"gs://{bucket.bucket}"
     for name in ("a.txt", "b.json", "deep/c.txt", "deep/er/d.json"):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
@@ -211,7 +211,7 @@ def test_gzip_is_unpacked(shelf, bucket, tmp_path):
 
 @pytest.fixture
 def liar():
-    """A server that tells a checksum of other bytes than it has."""
+    """A server whose checksums are those of other bytes."""
     told = {"name": "o", "bucket": "b", "generation": "7", "size": "5", "md5Hash": md5_of(b"other"), "contentType": "x/y"}
     seen = []
 
@@ -256,9 +256,9 @@ def test_an_upload_goes_on_after_the_daemon_was_restarted(tmp_path):
         process.stdin.write(data[:10 * MIB])
         process.stdin.flush()
         daemon.kill9()
-        process.stdin.write(data[10 * MIB:16 * MIB])  # with which the second piece is whole
+        process.stdin.write(data[10 * MIB:16 * MIB])  # completes the second piece
         process.stdin.flush()
-        time.sleep(0.5)  # it may as well be sent only now
+        time.sleep(0.5)  # the command may also wait with sending until more bytes arrive
         daemon.start()
         process.stdin.write(data[16 * MIB:])
         process.stdin.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tuning job's study to look at, its plan and its report, and jobs that go on from earlier ones."""
+"""The study of a tuning job, its plan and report, and jobs that resume earlier ones."""
 import csv
 import io
 import json
@@ -42,10 +42,10 @@ def test_a_study_tells_trials_best_and_beliefs(yard, tuned):
     for trial in study["trials"]:
         assert (trial["state"], trial["outcome"]) == ("SUCCEEDED", "COMPLETED")
         assert trial["objectiveValue"] == pytest.approx(trial["parameters"]["x"])
-        # A model that has seen the value is not far from it.
+        # The model was fitted to this value, so its prediction is near it.
         assert abs(trial["belief"]["mean"] - trial["objectiveValue"]) < 10
         assert trial["belief"]["deviation"] >= 0
-        # What it reported is kept beyond its end.
+        # Reported measurements are kept after the trial's end.
         assert [(m["trainingStep"], m["objectiveValue"]) for m in trial["measurements"]] == [(7, trial["objectiveValue"])]
 
 
@@ -104,7 +104,7 @@ def test_a_resumed_jobs_trials_are_learned_from(yard, tuned):
     assert sorted(trial["trialId"] for trial in trials_of(job)) == ["1", "2", "3", "4"]
     study = study_of(yard, job["jobId"]).json
     assert (study["resumedJobs"], study["resumedTrialCount"]) == ([tuned["jobId"]], 4)
-    # The first trial of a search that knows nothing is the middle of all ranges.
+    # The first trial of a search without data would be the middle of all ranges.
     assert study["trials"][0]["parameters"]["x"] != 10
     again = yard.run(tuning_input(REPORTING, wide, KIND, maxTrials=1, resumePreviousJobId=job["jobId"]))
     study = study_of(yard, again["jobId"]).json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engines of a Docker Swarm: its nodes, and networks over them."""
+"""The engines of a Docker Swarm as nodes, and networks across them."""
 import json
 import os
 import pathlib

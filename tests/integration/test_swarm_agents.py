@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard swarm up` and `down`: an agent on each node of a swarm of three engines, and attacks on it from within its network,
-where alone it is reached."""
+"""`trainyard swarm up` and `down`: an agent on each node of a swarm of three engines, and attacks on agents from inside
+their network, the only place from which they can be reached."""
 import base64
 import json
 import pathlib
@@ -19,8 +19,8 @@ from support.wait import wait_until
 pytestmark = pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")
 
 AGENT = "trainyard-agent"
-PORT = 2376  # scheduler/engine/swarm_agents.h
-BEGINNERS = 32  # scheduler/engine/swarm_agent.c
+PORT = 2376  # as in scheduler/engine/swarm_agents.h
+BEGINNERS = 32  # as in scheduler/engine/swarm_agent.c
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def swarm():
 
 @pytest.fixture
 def sockets(swarm, tmp_path):
-    """All engines are on one machine: each node's socket is told by the node's name."""
+    """All engines are on this machine; this maps the name of each node to its socket."""
     for node in swarm.nodes:
         (tmp_path / node.name).symlink_to(node.path)
     return str(tmp_path / "{{.Node.Hostname}}")
@@ -51,7 +51,7 @@ def up(swarm, sockets, *words, nodes=True):
 
 
 def left(swarm):
-    """What is named after the agents, on the manager; and containers and images on any node."""
+    """Services, networks and the like of the agents on the manager, and containers and images on any node."""
     manager = swarm.manager
     found = [kind for kind in ("services", "secrets", "configs")
              for item in manager.call("GET", f"/{kind}") if item["Spec"]["Name"] == AGENT]
@@ -66,7 +66,7 @@ def agents(swarm):
 
 
 def container_of(node):
-    """The agent's process on a node, as this machine sees it, and its address in the overlay."""
+    """The process of a node's agent on this machine, and the agent's address in the overlay network."""
     found = wait_until(lambda: [c for c in node.containers("trainyard.swarm=agent") if c["State"] == "running"], 30, "an agent runs")
     about = node.inspect(found[0]["Id"])
     assert list(about["NetworkSettings"]["Networks"]) == [AGENT] and not about["HostConfig"]["PortBindings"], about
@@ -97,7 +97,7 @@ def test_up_says_what_is_missing(swarm, sockets):
         refused = run(swarm.manager, "up")
         assert refused.returncode == 1 and "--unencrypted" in refused.stderr, refused
         assert left(swarm) == []
-    # Nodes that nobody gave the image.
+    # Nodes that do not have the agent's image.
     part = up(swarm, sockets, nodes=False)
     assert part.returncode == 1 and "1 of 3 nodes" in part.stdout, part
     assert "No such image" in part.stderr and "--node node-2=ssh://" in part.stderr and "docker load" in part.stderr, part
@@ -106,7 +106,7 @@ def test_up_says_what_is_missing(swarm, sockets):
     assert "No such image" in states["node-2"]["agentProblem"]
     whole = up(swarm, sockets)
     assert whole.returncode == 0 and "3 of 3" in whole.stdout, whole
-    # Half of it is gone.
+    # Half of the agents' objects are removed.
     for kind in ("services", "configs"):
         swarm.manager.call("DELETE", f"/{kind}/{AGENT}")
     done = run(swarm.manager, "down", *(f"--node={node.name}={node.host}" for node in swarm.nodes[1:]))
@@ -130,7 +130,7 @@ def test_agents_show_what_nodes_run(agents_up, sockets, new_daemon):
     assert head[:5] == ["NODE", "STATE", "ROLE", "AGENT", "CPUS"] and "REPLICAS" in head, head
     daemon.post(f"{daemon.jobs_path}/{job}:cancel", {})
     daemon.until(job, "CANCELLED")
-    # Another owner's object of that name is left alone.
+    # An object of that name that belongs to another owner is not changed.
     manager.call("DELETE", f"/services/{AGENT}")
     manager.call("POST", "/services/create", {"Name": AGENT, "TaskTemplate": {"ContainerSpec": {"Image": "other:1"}},
                                               "Mode": {"Replicated": {"Replicas": 0}}})
@@ -147,7 +147,7 @@ def availability_set(swarm, name, availability, **labels):
 
 
 def reachable(daemon, **wanted):
-    """Waits until the nodes' engines answer, or do not."""
+    """Waits until each node is reachable or not, as given."""
     def there():
         states = {node["name"].replace("-", "_"): node["reachable"] for node in daemon.get("/healthz").json["nodes"]}
         return all(states[name] == state for name, state in wanted.items()) and states
@@ -192,7 +192,7 @@ def test_a_daemon_runs_jobs_on_all_nodes_of_the_swarm(agents_up, new_daemon, mon
     for job, count in ((labelled, 3), (there, 4)):
         assert said_it_all(daemon.wait_lines(job, count=count)), (daemon.lines(job), daemon.log())
     assert [agents(swarm)[node.name]["replicas"] for node in swarm.nodes] == [1, 2, 1]
-    # An agent that is drained away, and one that dies.
+    # One agent is drained from its node, and one is killed.
     availability_set(swarm, "node-2", "drain")
     reachable(daemon, main=True, node_2=False, node_3=True)
     availability_set(swarm, "node-2", "active")
@@ -353,7 +353,7 @@ def test_a_daemon_needs_the_agents(swarm, tmp_path):
     assert refused.returncode and "trainyard swarm up" in refused.stderr, refused
 
 
-# In the network namespace of one agent: what can be said to another agent. Prints one line for each question.
+# Runs in the network namespace of one agent, and sends messages to another one. Prints one line for each.
 CALLER = r"""
 import concurrent.futures, socket, ssl, sys
 address, port, keys_path, question = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
@@ -438,7 +438,7 @@ def test_an_agent_serves_for_the_swarms_key_alone(agents_up, tmp_path):
         assert answer.startswith("refused: ") or answer == "closed", (keys, answer)
     assert said(here, address, PORT, "-", "plain").splitlines()[-1] == "closed"
     assert daemons["key"] != agents_own["key"] and daemons["certificate"] == agents_own["trusted"]
-    # Nothing else listens there, and nothing from the node itself leads there.
+    # No other port is open, and nothing from the node itself can be reached.
     assert said(here, address, PORT, "-", "ports") == f"[{PORT}]"
     for place in (agents_up.nodes[2].address, address):
         assert said(agents_up.nodes[1].pid, place, PORT, "-", "ask").startswith("refused: "), place
@@ -446,8 +446,8 @@ def test_an_agent_serves_for_the_swarms_key_alone(agents_up, tmp_path):
 
 @pytest.mark.long
 def test_a_burst_waits_for_its_turn(agents_up, tmp_path):
-    """All that a daemon opens to a node comes from one address. Broken: the agent closed what came while 32 of an address had
-    not shown their certificate."""
+    """All connections of a daemon to a node come from one address. Broken: the agent closed what came while 32 of an address
+    had not shown their certificate."""
     here, _ = container_of(agents_up.nodes[1])
     _, address = container_of(agents_up.nodes[2])
     daemons = json.loads(base64.b64decode(agents_up.manager.call("GET", f"/configs/{AGENT}")["Spec"]["Data"]))
@@ -457,8 +457,8 @@ def test_a_burst_waits_for_its_turn(agents_up, tmp_path):
 
 @pytest.mark.long
 def test_strangers_keep_no_one_out(agents_up):
-    """Of one address, so many as BEGINNERS are let in at a time to say nothing, for five seconds; the others wait, in nobody
-    else's way. Broken: without the count of beginners, the agent had a thread for each of them."""
+    """For each address, up to BEGINNERS connections may send nothing for five seconds; further ones of that address wait,
+    and do not delay other addresses. Broken: without the count of beginners, the agent had a thread for each of them."""
     here, _ = container_of(agents_up.nodes[1])
     there, address = container_of(agents_up.nodes[2])
     with subprocess.Popen(caller(here, address, PORT, "-", "flood", 4 * BEGINNERS), stdout=subprocess.PIPE, text=True) as flood:
@@ -466,7 +466,7 @@ def test_strangers_keep_no_one_out(agents_up):
             assert flood.stdout.readline() == "held\n"
             threads = len(list(pathlib.Path(f"/proc/{there}/task").iterdir()))
             assert threads <= BEGINNERS + 3, threads
-            assert agents(agents_up)["node-3"]["replicas"] == 0  # it answers
+            assert agents(agents_up)["node-3"]["replicas"] == 0  # the agent answers
             assert flood.stdout.readline() == f"ended {4 * BEGINNERS}\n"
         finally:
             flood.kill()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of deploy/testcontainers.md, with Testcontainers as the registries of Python and Node have it. An image of its own, which
-would remove what a killed test leaves, is not started: that one would have to be pulled."""
+"""The programs of deploy/testcontainers.md, with Testcontainers from the registries of Python and Node. Ryuk, its container
+that removes what a killed test leaves, is not started, because its image would have to be pulled."""
 import json
 import os
 import re
@@ -19,7 +19,7 @@ PAGE = ROOT / "deploy/testcontainers.md"
 
 @pytest.fixture(scope="module")
 def image(engine):
-    """That of the page; a program with a sanitizer cannot look for leaks in a container."""
+    """The image that the page names. Leaks are not searched for: a sanitized program cannot do that in a container."""
     name = f"trainyard-testcontainers:{os.getpid()}"
     subprocess.run(["docker", "build", "-q", "-t", name, "-"], check=True, text=True, env=os.environ | {"DOCKER_HOST": engine.host},
                    capture_output=True, input=f"FROM {image_of(engine)}\nENV ASAN_OPTIONS=detect_leaks=0\n")
@@ -52,6 +52,7 @@ def test_python(run, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="no npm in PATH")
 def test_node(run, tmp_path):
-    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "testcontainers@10"],  # for Node 18 and 20
+    # needed with Node 18 and 20
+    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "testcontainers@10"],
                    check=True, cwd=tmp_path, timeout=600)
     run(["node"], tmp_path, "js", "page.mjs")

@@ -47,7 +47,7 @@ def refusal(lines, body):
 
 @pytest.fixture(scope="module")
 def trained(lines):
-    """A pipeline that has uploaded a model, in the spelling of the public Python client."""
+    """A pipeline that has uploaded a model, in the member names of the public Python client."""
     return run(lines, {
         "displayName": "first",
         "trainingTaskDefinition": DEFINITIONS + "custom_task_1.0.0.yaml",
@@ -103,7 +103,7 @@ def test_a_failure_is_that_of_the_job_and_leaves_no_model(lines, jobs, models):
     assert line["error"]["message"].startswith("The replica workerpool0-0 exited with a non-zero status of 7.")
     assert line["modelToUpload"] == {"displayName": "never"}
     assert lines.yard.get(f"{models.parent}/models/never").status == 404
-    # The name is free again.
+    # The model's name can be used again.
     assert run(lines, body | pipeline("exit 0", "works", OUTPUT))["modelToUpload"]["name"].endswith("/models/never")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning jobs on a real engine: each trial in containers of its own."""
+"""Tuning jobs on a real engine: each trial runs in containers of its own."""
 import datetime
 import json
 
@@ -9,7 +9,7 @@ from support.daemon import FINAL, PRINT_ENVIRONMENT, UNTIL_RELEASED, distributed
 from support.python_image import ensure_python_image
 from support.wait import wait_until
 
-# A trainer in a shell: it reads --x=N behind its own name and reports N as the metric.
+# A trainer in shell: reads --x=N after the shell's own name, and reports N as the metric.
 ARGS = 'for word in "$@"; do case $word in --x=*) x=${word#--x=};; esac; done; '
 REPORT = ('printf \'{"global_step": "1", "timestamp": %s, "accuracy": "%s", "trial": "%s"}\\n\' '
           '"$(date +%s)" "$x" "$CLOUD_ML_TRIAL_ID" > "$CLOUD_ML_HP_METRIC_FILE"; ')
@@ -37,7 +37,7 @@ def trial_of(entry):
 
 
 def rows(daemon, job_id):
-    """(number, run's state, outcome) of its trials in the store."""
+    """(number, state, outcome) of its trials in the store."""
     return daemon.query_state("SELECT number, run.state, outcome FROM trial JOIN job AS run ON run.id = trial.run"
                               f" JOIN job AS owner ON owner.id = trial.job WHERE owner.job_id = '{job_id}' ORDER BY 1")
 
@@ -176,7 +176,7 @@ def test_a_tuning_job_waits_for_room_with_its_trials_and_lets_others_go_in_betwe
     assert last["state"] == "SUCCEEDED"
     trials = sorted(trials_of(job), key=lambda t: int(t["trialId"]))
     assert job["startTime"] == trials[0]["startTime"]
-    # The trials that it began with held its place; those that were suggested later came after the job that was there.
+    # The first trials kept their slot; later ones were admitted after the job that was already waiting.
     assert trials[1]["startTime"] <= last["startTime"] <= trials[2]["startTime"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials that report through TensorBoard's event files, which they write to their job directory in our storage."""
+"""Trials that report by TensorBoard event files, which they write to their job directory in trainyard's storage."""
 import base64
 import time
 
@@ -10,13 +10,13 @@ from support.event_files import event, simple, tensor, version
 from support.storage import Storage
 from support.wait import wait_until
 
-# Reads --job-dir gs://BUCKET/PATH behind its own name.
+# Finds --job-dir gs://BUCKET/PATH in the last argument.
 JOB_DIR = "while [ $# -gt 1 ]; do shift; done; dir=${1#gs://}; "
 
 
 def upload(data, name):
-    """Puts an object below the trial's own job directory, as a writer does at each flush: whole. The wget of busybox
-    ends a body at its first NUL."""
+    """Stores an object below the trial's job directory, complete at each flush, as event writers do. busybox's wget ends a
+    body at its first NUL."""
     return (f"host=${{STORAGE_EMULATOR_HOST#http://}}; name=$(echo \"${{dir#*/}}/{name}\" | sed s,/,%2F,g); "
             "{ printf 'POST /upload/storage/v1/b/%s/o?uploadType=media&name=%s HTTP/1.1\\r\\nHost: %s\\r\\n"
             f"Content-Type: application/octet-stream\\r\\nContent-Length: {len(data)}\\r\\nConnection: close\\r\\n\\r\\n' "
@@ -25,7 +25,7 @@ def upload(data, name):
 
 
 def curve(make, tag, steps, base=0.0):
-    """An event file: under `tag` each step has base + step / 8."""
+    """An event file: the value of `tag` at each step is base + step / 8."""
     now = time.time()
     return version(now) + b"".join(event(now + step, step, make(tag, base + step / 8)) for step in range(1, steps + 1))
 
@@ -55,7 +55,7 @@ def measurements(daemon, job_id):
 @pytest.mark.parametrize("make", [simple, tensor])
 def test_a_growing_event_file_is_the_trials_report(yard, make):
     whole = curve(make, "epoch_accuracy", 5)
-    first = whole[:len(whole) - 70]  # cut in the middle of a record
+    first = whole[:len(whole) - 70]  # cut inside a record
     name = "logs/train/events.out.tfevents.1700000000.host.1.2.v2"
     job_id = yard.create(tuned(f"events-{make.__name__}", upload(first, name) + UNTIL_RELEASED + "; " + upload(whole, name)))
     seen = wait_until(lambda: measurements(yard, job_id), 60, "the first reports are seen")
@@ -120,7 +120,7 @@ def test_a_job_s_scalars_are_told_as_curves(yard):
     found = {(each.get("run"), each["tag"]): each for each in told["curves"]}
     assert list(found) == [("a", "loss"), ("b", "loss"), ("b", "rate")]
     assert found["a", "loss"]["steps"] == [1, 2] and found["a", "loss"]["values"] == [0.125, 0.25]
-    # The second file of a run begins again at step 1: what the first had is given up. Its last record is not whole.
+    # The second file of a run begins again at step 1, so the values of the first are dropped. Its last record is incomplete.
     assert (found["b", "loss"]["steps"], found["b", "loss"]["valueCount"]) == ([1, 2, 3], "3")
     assert (found["b", "rate"]["values"], found["b", "rate"]["notFiniteCount"]) == ([0.25], "1")
     assert found["b", "loss"]["seconds"][1] - found["b", "loss"]["seconds"][0] == pytest.approx(1, abs=1e-3)

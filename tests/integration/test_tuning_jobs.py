@@ -12,9 +12,9 @@ from support.wait import wait_until
 X = {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 10}}
 WHOLE = {"parameterId": "x", "integerValueSpec": {"minValue": "1", "maxValue": "3"}}
 MICROS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-# Says what it was given; the first flag stands where sh has its name.
+# Prints its arguments; sh takes the first one as its own name.
 SAYING = 'echo "flags $0 $*"; ' + REPORTING
-# What these tests look at is one trial after the other: points of a grid are those that are expected.
+# Grid search makes the points predictable, and one trial runs after the other.
 GRID = {"algorithm": "GRID_SEARCH"}
 
 
@@ -103,7 +103,7 @@ def test_lines_are_found_under_both_names(yard, tuned):
 
 
 def test_parameters_that_depend_on_others(vertex):
-    """Two of one name under disjoint conditions; each trial has the flags of its own branch."""
+    """Two parameters have the same name under disjoint conditions; each trial gets only its own branch's."""
     def when(*values):
         return {"parentCategoricalValues": {"values": list(values)}}
     rate = {"parameterId": "rate", "discreteValueSpec": {"values": [1, 2]}}
@@ -115,12 +115,12 @@ def test_parameters_that_depend_on_others(vertex):
         ]}, count=9, parallel=3, study=GRID)
     job = vertex.until(vertex.create(body)["name"], "JOB_STATE_SUCCEEDED", timeout=120)
     points = [values_of(trial) for trial in job["trials"]]
-    # The grid is exhausted before there are nine.
+    # The grid has fewer than nine points.
     assert sorted(points, key=str) == sorted([
         {"kind": "tree", "rate": 1}, {"kind": "tree", "rate": 2}, {"kind": "net", "rate": 64, "depth": 3}, {"kind": "none"}], key=str)
     said = vertex.yard.lines(job["name"].rpartition("/")[2], "workerpool0-0")
     assert "flags --kind=net --rate=64 --depth=3" in said and "flags --kind=none " in said
-    assert {trial["state"] for trial in job["trials"]} == {"INFEASIBLE"}  # none has an x to report
+    assert {trial["state"] for trial in job["trials"]} == {"INFEASIBLE"}  # no trial has an x to report
     assert "score" in job["trials"][0]["infeasibleReason"]
 
 
@@ -153,7 +153,7 @@ def test_a_trial_may_be_cancelled_by_itself_and_has_its_own_time(vertex, custom_
     body["trialJobSpec"] |= {"enableWebAccess": True, "scheduling": {"timeout": "10s"}}
     name = vertex.create(body)["name"]
 
-    # The second may start so late on a loaded machine that it is not looked at while it runs.
+    # On a loaded machine, the second trial may start too late to be observed while it runs.
     def first_runs():
         trials = vertex.get(name).get("trials", [{}])
         return trials[0] if "webAccessUris" in trials[0] else None
@@ -195,7 +195,7 @@ def test_a_cancelled_job_is_deleted_and_its_trials_stay(yard, version):
 @pytest.mark.long
 def test_what_stops_a_study(vertex):
     limits = {"minNumTrials": 2, "maxNumTrialsNoProgress": 1}
-    # The score falls from trial to trial.
+    # The score is lower from trial to trial.
     text = ('printf \'{"global_step": "1", "timestamp": 1.5, "score": "%s"}\\n\' "-$CLOUD_ML_TRIAL_ID"'
             ' > "$CLOUD_ML_HP_METRIC_FILE"')
     job = vertex.until(vertex.create(tuning_job(text, X, count=9, study={"studyStoppingConfig": limits}))["name"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard ui`: which link it opens or prints. What the page does with it: tests/console."""
+"""`trainyard ui`: which link it opens or prints. tests/console tests the page itself."""
 import http.server
 import json
 import os
@@ -16,7 +16,8 @@ TOKEN = "a+token/of-some_length=="
 
 
 def ui(daemon, tmp_path, *words, opener="echo \"$@\" > opened", display=":0", token=None):
-    """What it prints, its exit code, and the link that it gave to xdg-open (None: it was not run)."""
+    """Runs the command; returns what it prints, its exit code, and the link that it gave to xdg-open (None: xdg-open was not
+    run)."""
     place = tmp_path / "bin"
     place.mkdir(exist_ok=True)
     if opener:
@@ -86,7 +87,7 @@ def test_failures_are_told(locked, tmp_path, new_daemon):
 
 
 class WithoutConsole(http.server.BaseHTTPRequestHandler):
-    """Answers as a program that ./configure --without-console has built."""
+    """Answers like a program that was built with ./configure --without-console."""
     def do_POST(self):
         body = b'{"error": {"code": 404, "message": "Method not found: POST /_trainyard/console/ticket.", "status": "NOT_FOUND"}}'
         self.send_response(404)

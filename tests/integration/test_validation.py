@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs that are refused, as a table: the change to a good job, and what the client is told."""
+"""Jobs that are refused: a table of changes to a valid job, and of the errors that the client gets."""
 import json
 
 import pytest
@@ -15,7 +15,7 @@ def image(**more):
     return dict({"imageUri": "trainyard-test:1"}, **more)
 
 
-# training input -> kind, field, part of the message
+# change of the training input -> kind, field, part of the message
 INPUTS = [
     (dict(GOOD, region=None), SEMANTIC, "region", ""),
     (dict(GOOD, region="mars-north1"), SEMANTIC, "region", "The provided GCE region 'mars-north1' is not available. Options are ["),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images with a VOLUME: the engine makes one for each container, with no label of ours, and it goes with its container."""
+"""Images with a VOLUME: the engine makes a volume without trainyard's labels for each container; it is removed together with
+the container."""
 import pytest
 
 from support.daemon import UNTIL_RELEASED, Daemon, distributed
@@ -16,7 +17,7 @@ def volumes_of(daemon, job_id):
 
 @pytest.fixture
 def daemon(tmp_path, own_engine):
-    """Nobody else has volumes in its engine."""
+    """Uses a private engine, in which nothing else makes volumes."""
     with Daemon(tmp_path, own_engine, "--offline", "--stop-grace", "1") as found:
         yield found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interactive shell of a replica: offered while the job runs and asked for it, used with HTTP and in a browser."""
+"""The interactive shell of a replica, offered while a job with web access runs: used by HTTP and in a browser."""
 import hashlib
 import http.client
 import pathlib
@@ -19,7 +19,7 @@ UNTIL_CANCELLED = "trap 'exit 0' TERM; sleep 600 & wait"
 
 
 class Output:
-    """What a session prints; reading it keeps the shell alive."""
+    """The output of a session; the shell lives as long as it is read."""
 
     def __init__(self, yard, uri, session, **more):
         self.connection = http.client.HTTPConnection("127.0.0.1", yard.port, timeout=30)
@@ -54,7 +54,7 @@ def shells(yard, job_id):
 
 @pytest.fixture(scope="module")
 def job(yard):
-    """A running job with shells."""
+    """A running job with web access."""
     job_id = yard.create(distributed(UNTIL_CANCELLED, worker=UNTIL_CANCELLED, workers=2, ps=UNTIL_CANCELLED, ps_count=1,
                                      evaluator=UNTIL_CANCELLED, evaluators=1, enableWebAccess=True))
     yard.until(job_id, "RUNNING")
@@ -126,7 +126,7 @@ def test_a_command_is_run_beside_the_replicas_program(yard, job, replica):
 
 
 def test_what_is_typed_arrives_byte_for_byte(yard, job):
-    """Also those that engines take for a wish to detach: ctrl-p, ctrl-q."""
+    """Includes the keys that detach a client from a container: ctrl-p, ctrl-q."""
     uri = shells(yard, job)["master-replica-0"]
     data = b"\x10\x11\x10\x10\x11" + bytes(range(256)) * 64 + b"\x10"
     output = Output(yard, uri, "bytes")
@@ -251,7 +251,7 @@ def test_a_browser_shows_it(yard, job, tmp_path):
         browser.value("document.querySelector('#notice button').click()")
         browser.until(f"{SHOWN}.includes('#') && !document.getElementById('notice').innerText")
         assert browser.complaints() == []
-        # Another site can neither show the page nor call it.
+        # A page of another site can neither embed this page nor call it.
         browser.open("data:text/html,<h1>elsewhere</h1>")
         browser.until("document.body && document.body.innerText === 'elsewhere'")
         refused = browser.value(f"fetch('{uri}input?session=a', {{method: 'POST', mode: 'no-cors', body: 'x'}})"

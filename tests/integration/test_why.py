@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that tell why a job failed, and what to do."""
+"""The commands that explain why a job failed, and what to do."""
 import json
 
 import pytest
@@ -38,7 +38,7 @@ def test_a_failing_job_is_understood_with_one_command(yard):
     said, code = on_terminal(yard, "describe", job, env={"NO_COLOR": "1"})
     assert code == 0 and "state     FAILED" in said and "status of 9" in said and "labels    team=red" in said
     assert "Unlike in the cloud" in said and "\033" not in said and "console.cloud" not in said
-    # An address stays whole, however long the project's name is.
+    # Addresses are not broken into lines, however long the project's name is.
     assert all(len(line) <= 80 for line in said.splitlines() if not line.startswith("console ")), said
     told = json.loads(verb(yard, "describe", job, "-o", "json"))
     assert told["report"]["replicas"][0]["name"] == "master-replica-0" and told["state"] == "FAILED"
