@@ -20,13 +20,13 @@ def sentence(text):
 
 
 def told_choices(option):
-    """The only values, unless the detail explains each."""
+    """The possible values, unless the detail explains each of them."""
     choices = option.get("choices") or []
     return [] if all(f"`{choice}`" in (option["detail"] or "") for choice in choices) else choices
 
 
 def default_of(option):
-    """The default in words, and whether it is a value."""
+    """The default as the page shows it, and whether it is a value (rather than words)."""
     if option["default"] is not None and option["type"] != 2:
         return option["default"], True
     return option["default_words"], False
@@ -39,7 +39,7 @@ def markdown_cell(text):
 
 
 def markdown_code_of_options(text):
-    """`--name` in backticks where it has none."""
+    """Puts `--name` in backticks where the text does not."""
     return re.sub(r"(?<![`\w-])(--[a-z][a-z-]*)(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"`\1`", text)
 
 
@@ -81,7 +81,7 @@ def manual_words(text):
 
 
 def manual_lines(text):
-    """Each sentence begins a line."""
+    """Begins each sentence on a new line, as manuals do."""
     text = re.sub(r"\s+", " ", text).strip()
     return [manual_words(part) for part in re.split(r"(?<=[a-zA-Z0-9)`][.]) (?=[A-Z`*-])", text)]
 
@@ -127,7 +127,7 @@ def manual_synopsis(tables):
 
 
 def manual_detail(text):
-    """Paragraphs of a help. Lines that begin with blanks are examples."""
+    """The paragraphs of a help text. Indented lines are examples."""
     lines, gathered = [], []
 
     def flush():
@@ -150,7 +150,7 @@ def manual_detail(text):
     flush()
     while lines and lines[-1] == ".Pp":
         lines.pop()
-    # A display makes room of its own.
+    # A display (.Bd) has vertical space of its own.
     return [line for at, line in enumerate(lines)
             if line != ".Pp" or at and lines[at - 1] != ".Pp" and not lines[at + 1].startswith(".Dl")]
 

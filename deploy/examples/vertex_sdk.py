@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a notebook does with the Vertex AI SDK, cell by cell: upload data, train, read the model.
+"""The cells of a notebook that uses the Vertex AI SDK: upload data, train, read the model.
 
-    eval "$(trainyard env)"; IMAGE=my-image:1 python vertex_sdk.py
+eval "$(trainyard env)"; IMAGE=my-image:1 python vertex_sdk.py
 
-In the cloud: the same without api_endpoint and api_transport, with a project and a bucket of your own."""
+For the cloud: omit api_endpoint and api_transport, and use your own project and bucket."""
 # %% Where the daemon is
 import os
 

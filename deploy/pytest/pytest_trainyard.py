@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fixture `trainyard`: training jobs of Google Cloud, run on this machine, for the tests of a session or of a function.
+"""The fixture `trainyard`: runs Google Cloud training jobs on this machine, for the tests of a session or of a function.
 
-It begins a daemon by `trainyard exec`, whose command waits for the end of a pipe: however pytest ends, the pipe does, and the daemon
-stops its jobs and removes what it has made. Where $TRAINYARD_ENDPOINT names a daemon already, as behind `trainyard exec -- pytest`,
-that one is used."""
+It starts a daemon with `trainyard exec`, whose command waits for the end of a pipe. However pytest ends, the pipe ends too;
+then the daemon stops its jobs and removes what it has made. If $TRAINYARD_ENDPOINT names a daemon, as in `trainyard exec --
+pytest`, that one is used."""
 import json
 import os
 import select
@@ -16,18 +16,18 @@ import urllib.request
 
 import pytest
 
-LOG_LINES = 100  # of each job of a failed test
+LOG_LINES = 100  # log lines shown for each job of a failed test
 START_SECONDS, ENGINE_SECONDS, END_SECONDS = 120, 30, 120
-# The command of `trainyard exec`: tells its environment, and waits until nobody is at the other end.
+# The command of `trainyard exec`: prints its environment, then waits until the other end of the pipe is closed.
 HOLDER = "env -0 && printf '\\0' && exec >&2 && cat >/dev/null"
 
 
 class TrainyardError(Exception):
-    """What the daemon refused, or what became of a job; with the words of the daemon."""
+    """The daemon refused a call, or a job failed or took too long; has the daemon's message."""
 
 
 class Job:
-    """A job as it was when it was asked for; job.refresh() asks again."""
+    """A job as it was when it was read; job.refresh() reads it again."""
 
     def __init__(self, yard, told):
         self._yard, self.told = yard, told
@@ -47,7 +47,7 @@ class Job:
         return self._yard.logs(self, tail)
 
     def wait(self, timeout=600, state=None):
-        """Until it has ended, or is in @state. TrainyardError: it ended otherwise, or took longer."""
+        """Waits until it has ended, or is in @state. TrainyardError: it ended in another state, or took longer."""
         end = time.monotonic() + timeout
         while not (self.refresh().state == state or self.ended):
             if time.monotonic() > end:
@@ -69,7 +69,7 @@ class Job:
 
 
 class Object:
-    """An object of Cloud Storage, or all that have a prefix."""
+    """An object of Cloud Storage, or all objects with a prefix."""
 
     def __init__(self, yard, url):
         self._yard, self.url = yard, url if url.startswith("gs://") else "gs://" + url
@@ -107,7 +107,7 @@ class Object:
         return True
 
     def list(self):
-        """The objects whose names begin with this one's, in their order."""
+        """The objects whose names begin with this one's, sorted."""
         found, page = [], ""
         while True:
             answer = self._yard.request("GET", f"/storage/v1/b/{self.bucket}/o?prefix={urllib.parse.quote(self.name, safe='')}{page}")
@@ -118,7 +118,7 @@ class Object:
 
 
 class Trainyard:
-    """A daemon, as the tests see it."""
+    """The tests' interface to a daemon."""
 
     def __init__(self, program, environment):
         self.program, self.environment = program, environment
@@ -132,7 +132,8 @@ class Trainyard:
                 self._token = file.read().strip()
 
     def request(self, method, path, body=None, raw=False, timeout=60):
-        """Any call of the daemon's API. @body: an object for JSON, or bytes. TrainyardError, with .status, of a refusal."""
+        """Makes any call of the daemon's API. @body: a dict for JSON, or bytes. A refusal raises TrainyardError with
+        .status."""
         headers = {"User-Agent": "pytest-trainyard"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
@@ -158,7 +159,7 @@ class Trainyard:
         return json.loads(data) if data.strip() else {}
 
     def command(self, *words, timeout=600):
-        """Runs a command of trainyard against the daemon; what it prints. TrainyardError: its exit code is not 0."""
+        """Runs a command of trainyard on the daemon; returns its output. TrainyardError: its exit code is not 0."""
         done = subprocess.run([self.program, *map(str, words)], env=self.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=timeout)
         if done.returncode:
@@ -166,8 +167,9 @@ class Trainyard:
         return done.stdout
 
     def run(self, image, *arguments, detach=False, check=True, timeout=600, env=None, **options):
-        """Runs @image with @arguments as a job, to its end. @options are those of `trainyard run`: workers=2, gpu="T4:1", gs=…, api="ml",
-        package=…, module=… The job. TrainyardError: it was refused, took longer than @timeout seconds, or with @check has failed."""
+        """Runs @image with @arguments as a job until it ends. @options are those of `trainyard run`: workers=2, gpu="T4:1",
+        gs=…, api="ml", package=…, module=… Returns the job. TrainyardError: it was refused, took longer than @timeout
+        seconds, or, with @check, failed."""
         words = []
         for name, value in options.items():
             words += [f"--{name.replace('_', '-')}={value}"]
@@ -183,7 +185,7 @@ class Trainyard:
         return job
 
     def job(self, reference, project=None):
-        """The job that an id, a resource's name, a display name, the beginning of one of these or "@last" means."""
+        """Finds a job by its id, resource name, display name, the beginning of one of these, or "@last"."""
         query = f"?project={urllib.parse.quote(project)}" if project else ""
         return Job(self, self.request("GET", f"/_trainyard/v1/jobs/{urllib.parse.quote(str(reference), safe='@')}{query}"
                                       if "/" not in str(reference) else
@@ -211,13 +213,13 @@ class Trainyard:
         return Object(self, str(path))
 
     def fault(self, kind, **members):
-        """Orders a fault (docs/fault-injection.md) until the end of the test; its number."""
+        """Injects a fault (docs/fault-injection.md) until the end of the test; returns its number."""
         rule = self.request("POST", "/_trainyard/v1/faults", {"fault": kind, **members})
         self._faults.append(rule["id"])
         return rule["id"]
 
     def advance(self, by):
-        """Puts the daemon's clock forward: seconds, or "90s", "7d" and the like."""
+        """Moves the daemon's clock forward by seconds, or by "90s", "7d" and so on."""
         self.command("clock", "advance", by if isinstance(by, str) else f"{by}s")
 
     def now(self):
@@ -228,7 +230,7 @@ class Trainyard:
             try:
                 self.request("DELETE", f"/_trainyard/v1/faults/{self._faults.pop()}")
             except TrainyardError:
-                pass  # it was a rule for one time, and is gone
+                pass  # the rule was for one use, and is already gone
 
 
 # ---- the daemon ----
@@ -243,7 +245,7 @@ def _program(config):
 
 
 def _environment_read(process):
-    """What the command of `exec` tells first; None: it ended before."""
+    """Reads the environment that the command of `exec` prints first; None: it ended before."""
     data, end = b"", time.monotonic() + START_SECONDS + 30
     while not data.endswith(b"\0\0"):
         if not select.select([process.stdout], [], [], max(0, end - time.monotonic()))[0]:
@@ -278,7 +280,7 @@ def _stop(process):
 
 
 def _serve(config, directory):
-    """A daemon of its own, and how it ends."""
+    """Starts a daemon for these tests, and stops it afterwards."""
     program = _program(config)
     log = directory / "trainyard.log"
     words = [program, "exec", f"--start-timeout={START_SECONDS}s", *config.getini("trainyard_options"), "--", "sh", "-c", HOLDER]
@@ -299,7 +301,7 @@ def _scope(fixture_name, config):
 
 @pytest.fixture(scope=_scope)
 def trainyard(request, tmp_path_factory):
-    """A daemon that runs training jobs; the environment points gcloud and client libraries at it meanwhile."""
+    """A daemon that runs training jobs. Meanwhile the environment points gcloud and client libraries at it."""
     if os.environ.get("TRAINYARD_ENDPOINT"):
         yard, end = Trainyard(_program(request.config), dict(os.environ)), None
     else:

@@ -14,7 +14,7 @@ Source of the steps and lines: transcripts of real jobs, 2019 and 2020."""
 import sys
 
 if sys.path and sys.path[0] == "":
-    del sys.path[0]         # what lies in the container's working directory is no module of ours
+    del sys.path[0]         # modules in the container's working directory must not replace the standard library's
 
 import base64               # noqa: E402
 import errno                # noqa: E402
@@ -39,16 +39,16 @@ except ImportError:
     from urlparse import urlsplit
 
 TIMEOUT_S = 60
-PAUSES_S = (0.5, 1, 2, 4, 8)        # between the tries of a download
+PAUSES_S = (0.5, 1, 2, 4, 8)        # between attempts at a download
 CHUNK_BYTES = 1 << 16
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-WORDS_BYTES = 1000                  # of what a server says about an error
-LINE_BYTES = 1 << 14                # longer ones are told in parts
-REASON_LINES = 15                   # of what a failed step wrote to stderr
+WORDS_BYTES = 1000                  # maximum length of a server's error text
+LINE_BYTES = 1 << 14                # longer lines are logged in parts
+REASON_LINES = 15                   # of a failed step's stderr, to be part of the job's error
 
 
 class Failure(Exception):
-    """A step failed. `status` becomes that of the replica."""
+    """A step failed. The replica ends with `status`."""
 
     def __init__(self, status, text):
         Exception.__init__(self, text)
@@ -56,17 +56,17 @@ class Failure(Exception):
 
 
 class Passing(Exception):
-    """A download failed in a way that another try may mend."""
+    """A download failed, but another attempt may succeed."""
 
 
 class Stopped(Exception):
-    """The container is to stop."""
+    """The container was told to stop."""
 
 
 # ---- log lines ----------------------------------------------------------------------------------------------
 
 def encode(text):
-    """The bytes of a text, those of the command line as they came."""
+    """Converts text to bytes; arguments of the command line become the bytes that were given."""
     if isinstance(text, bytes):
         return text
     return text.encode("utf-8") if bytes is str else text.encode("utf-8", "surrogateescape")
@@ -83,18 +83,18 @@ def say(text):
 
 
 def complain(text):
-    """An error that belongs to the reason why the job failed: that is told from stderr."""
+    """Prints an error to stderr, from which the job's error message is taken."""
     write(2, text)
 
 
 def note_error(text):
-    """An error that only the log is to tell."""
+    """Prints an error that is only for the log."""
     write(1, json.dumps({"severity": "ERROR", "message": text}))
 
 
 class Complaints(object):
-    """What a step writes to stderr: the log tells it as it comes, but the reason why the job failed is not in it unless the
-    step fails, for what it warned of would stand before, or instead of, what the module says."""
+    """The stderr of a step. It is logged line by line, but written to our stderr, from which the job's error message is
+    taken, only if the step fails: warnings would otherwise precede or replace the module's own error."""
 
     def __init__(self):
         self.rest, self.last = b"", []
@@ -118,11 +118,11 @@ class Complaints(object):
 # ---- programs -----------------------------------------------------------------------------------------------
 
 class Task(object):
-    """The program that runs now, if any, and the signal to stop that came, if any."""
+    """The running child process, if any, and the signal to stop that was received, if any."""
 
     def __init__(self):
         self.child, self.signum = None, 0
-        self.only_notes = True      # a signal that comes while no program runs ends nothing yet
+        self.only_notes = True      # a signal is only noted while no child runs
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, self.on_signal)
 
@@ -156,11 +156,12 @@ class Task(object):
                           "%s cannot be run: %s" % (command[0], error.strerror))
         finally:
             self.only_notes = False
-        if self.signum:         # it came when there was nobody to pass it on to
+        if self.signum:         # the signal arrived before the child could be sent it
             self.forward()
 
     def run(self, command, directory=None, environment=None):
-        """The exit status, negative for a signal. Output goes where ours goes, unread by us."""
+        """Runs a command; returns its exit status, negative for a signal. Its output goes to our stdout and stderr
+        directly."""
         say("Running command: " + " ".join(command))
         self.start(command, directory, environment, None)
         return self.wait()
@@ -171,7 +172,7 @@ class Task(object):
         return status
 
     def read(self, descriptor, timeout_s):
-        """What there is now, or within the time; None: nothing. A signal is no reason to stop."""
+        """Reads what is available, waiting for at most timeout_s; None: nothing came. Signals do not interrupt it."""
         try:
             if select.select([descriptor], [], [], timeout_s)[0]:
                 return os.read(descriptor, CHUNK_BYTES)
@@ -181,7 +182,7 @@ class Task(object):
         return None
 
     def listen(self, pipe, complaints):
-        """To the end: what the step leaves behind in the background may keep the pipe."""
+        """Reads until the step has ended. A background process of the step may keep the pipe open for longer."""
         ended = False
         while True:
             data = self.read(pipe.fileno(), 0 if ended else 1)
@@ -215,7 +216,7 @@ def exit_status(status):
 # ---- downloads ----------------------------------------------------------------------------------------------
 
 def package_path(directory, index, uri):
-    """Where a package goes: a folder for each, as their names may be alike."""
+    """The path for a package: each has a folder of its own, because names may be equal."""
     name = uri.rsplit("/", 1)[1]
     if name in ("", ".", ".."):
         raise Failure(1, "CommandException: %s does not name a file." % uri)
@@ -240,7 +241,7 @@ def storage_request(uri):
 
 
 def server_words(response):
-    """What a server says about an error, in one line of plain characters."""
+    """The text of a server's error, in one line of plain characters."""
     text = response.read(WORDS_BYTES).decode("utf-8", "replace")
     try:
         text = json.loads(text)["error"]["message"]
@@ -251,7 +252,7 @@ def server_words(response):
 
 
 def refuse(uri, response):
-    """Raises what an answer other than 200 means."""
+    """Raises the exception for an answer that is not 200."""
     words = server_words(response)
     if response.status == 404:
         raise Failure(1, "CommandException: No URLs matched: %s (%s)"
@@ -340,22 +341,23 @@ def has_setuptools(wheels):
 
 
 def pip_environment(wheels):
-    """With a directory of wheels, pip asks no index, which may be out of reach; packages in source form are then built
-    with the image's own setuptools, unless the directory has it."""
+    """The environment for pip. If there is a directory of wheels, pip uses no index, which may be unreachable; source
+    packages are then built with the image's own setuptools, unless the directory has one."""
     environment = dict(os.environ)
-    environment["PIP_BREAK_SYSTEM_PACKAGES"] = "1"      # the image is the job's: nothing else is to be kept whole
+    # the image is used by this job only, so pip may change what the system installed
+    environment["PIP_BREAK_SYSTEM_PACKAGES"] = "1"
     environment.setdefault("PIP_DISABLE_PIP_VERSION_CHECK", "1")
     environment.setdefault("PIP_ROOT_USER_ACTION", "ignore")
     if wheels and os.path.isdir(wheels):
         links = environment.get("PIP_FIND_LINKS", "").split() + [wheels]
         environment.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=" ".join(links))
         if not has_setuptools(wheels):
-            environment["PIP_NO_BUILD_ISOLATION"] = "0"     # the name says no, the value too: not isolated
+            environment["PIP_NO_BUILD_ISOLATION"] = "0"     # "0" means no isolation, in spite of the name
     return environment
 
 
 def install(task, uri, package, pip, environment):
-    """Twice, as the service does it: the package whatever there is of it, then what it depends on."""
+    """Installs twice, as the service does: first the package, even over an installed version, then its dependencies."""
     folder, name = package
     say("Installing the package: " + uri)
     task.run_step(pip + ["install", "--user", "--upgrade", "--force-reinstall", "--no-deps", name], folder, environment)
@@ -363,7 +365,7 @@ def install(task, uri, package, pip, environment):
 
 
 def user_base_set(directory):
-    """pip's --user goes below the home directory, which not every image's user has."""
+    """Sets the directory of pip's --user. By default it is below the home directory, which the image's user may lack."""
     home = os.path.expanduser("~")
     if "PYTHONUSERBASE" not in os.environ and not os.access(home, os.W_OK | os.X_OK):
         os.environ["PYTHONUSERBASE"] = os.path.join(directory, "local")
@@ -398,7 +400,7 @@ class Options(object):
 
 
 def specification(options):
-    """Who the replica is, as its environment says."""
+    """The replica's task, from the environment."""
     try:
         config = json.loads(os.environ[options.specification], object_pairs_hook=OrderedDict)
         return config if isinstance(config, dict) else {}
@@ -407,7 +409,7 @@ def specification(options):
 
 
 def task_arguments(config):
-    """As the service's launcher is given them; ours reads them from the environment."""
+    """The arguments that the service gives its own launcher. This one only logs them: it reads the environment."""
     try:
         job = config["job"] if not isinstance(config["job"], dict) else json.dumps(config["job"])
         return ["--cluster=" + json.dumps(config["cluster"]), "--task=" + json.dumps(config["task"]),
@@ -422,7 +424,7 @@ def is_first(config):
 
 
 def wrap(options, config):
-    """What the wrapper around the launcher does and says."""
+    """What the service's wrapper around its launcher does and logs."""
     if is_first(config):
         os.environ["MASTER_ADDR"] = socket.gethostname()
         say("Updating master address to local address " + os.environ["MASTER_ADDR"])
@@ -430,7 +432,7 @@ def wrap(options, config):
 
 
 def run_module(task, options, directory):
-    """The exit status of the replica."""
+    """Runs the module; returns the exit status of the replica."""
     install_all(task, options, directory)
     command = [options.python, "-m", options.module] + options.arguments
     status = task.run(command)
@@ -441,7 +443,7 @@ def run_module(task, options, directory):
 
 
 def run_task(task, options, directories):
-    """The same, with what goes before; temporary directories are added to the list."""
+    """Installs the packages and runs the module. Adds the temporary directories that it makes to `directories`."""
     try:
         task.may_be_stopped()
         config = specification(options)

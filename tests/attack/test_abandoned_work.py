@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job asked for and no longer waits for is given up, and what it asks for keeps no one else waiting."""
+"""Work is stopped if the job that requested it has disconnected, and a job's requests do not delay those of others."""
 import concurrent.futures
 import time
 
@@ -13,10 +13,10 @@ from support.wait import wait_until
 from .test_gateway import with_token
 
 NAMES, NAME_BYTES, BATCHES, PARTS = 150, 1000, 20, 100
-GLOB = "**a" * 300  # each list takes as long as one may
-OTHERS_S, STOP_S = 5, 10  # half a second is enough; the machine may be busy
+GLOB = "**a" * 300  # each list takes the maximum time that a list may take
+OTHERS_S, STOP_S = 5, 10  # half a second would be enough, but the machine may be busy
 
-# 20 batches of 100 slow lists; the last word is how nc ends.
+# Requests 20 batches of 100 slow lists. At the end, prints how nc ended.
 ATTACK = rf"""trap '' HUP; cd /tmp || cd /; G=${{STORAGE_EMULATOR_HOST#http://}}; i=0; : >body
 while [ $i -lt {PARTS} ]; do printf '\055\055b\r\nContent-Type: application/http\r\n\r\n'; i=$((i+1))
 printf 'GET /storage/v1/b/slow/o?matchGlob={GLOB} HTTP/1.1\r\n\r\n\r\n'; done >body; printf '\055\055b\055\055\r\n' >>body

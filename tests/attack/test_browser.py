@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a web page in a browser of this machine can send.
+"""Requests that a web page in a browser of this machine can send.
 
-"Broken" tells how the code was changed to see a test fail."""
+"Broken" names a change of the code with which the test was seen to fail."""
 import gzip
 import json
 
@@ -28,7 +28,8 @@ def test_a_rebound_name_gets_nothing(yard, host):
     assert b"rebound" not in answer
 
 
-# A page can make its own name lead here for any protocol. Broken: call_go() of front.c that says "Host: localhost" for all.
+# DNS rebinding: a page can make its own host name resolve to this machine, for any protocol. Broken: call_go() of front.c that
+# says "Host: localhost" for all.
 @pytest.mark.parametrize("authority", ["evil.example", "localhost.evil.example:443", "10.0.0.1"])
 def test_grpc_knows_its_own_names_alone(yard, authority):
     body = message(named("projects/p/locations/us-central1"))
@@ -50,7 +51,7 @@ def test_the_host_of_an_absolute_target_counts_as_well(yard):
 SITES = [{"Origin": EVIL}, {"Origin": "null"}, {"Origin": "https://localhost.evil.example"}, {"Origin": "file://"},
          {"Origin": "http://localhost@evil.example"}, {"Origin": "http://evil.example://localhost"}, {"Origin": ""},
          {"Sec-Fetch-Site": "cross-site"}, {"Origin": EVIL, "Sec-Fetch-Site": "same-origin"},
-         # Another port of this machine is another site's: whoever runs a program there writes its pages.
+         # Pages of another port of this machine are another site's: another user may run a server there.
          {"Origin": "http://localhost:3000"}, {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-site"},
          {"Origin": "http://127.0.0.1"}, {"Origin": "https://[::1]:3000"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": ""}]
 
@@ -110,12 +111,13 @@ def test_a_page_of_this_very_address_may_ask(yard):
     for origin in (f"http://{host}", f"https://{host}", f"HTTP://{host.upper()}", None):
         headers = {"Host": host, "Sec-Fetch-Site": "same-origin", "Content-Type": JSON, **({"Origin": origin} if origin else {})}
         assert yard.request("GET", yard.jobs_path, headers=headers).status == 200, origin
-        assert yard.request("POST", yard.jobs_path, "{}", headers).status == 400, origin  # it was read
+        # 400: the body was read and refused, so the origin was accepted
+        assert yard.request("POST", yard.jobs_path, "{}", headers).status == 400, origin
     assert yard.request("GET", yard.jobs_path, headers={"Host": host, "Sec-Fetch-Site": "none"}).status == 200
 
 
 def near_origins(yard):
-    """Of pages that are nearly this daemon's: its name with another port, another name with its port."""
+    """Origins that nearly match the daemon's: its name with another port, another name with its port."""
     port = yard.port or 80
     return [f"http://localhost:{port + 1}", f"http://localhost:{port}0", f"http://127.0.0.1:{port}", f"http://[::1]:{port}",
             f"http://a.localhost:{port}", f"http://localhost:{port}@evil.example", f"http://localhost:{port}/", f"ws://localhost:{port}",
@@ -158,7 +160,7 @@ OBJECTS = "/storage/v1/b/attacked/o"
 
 @pytest.fixture(scope="module")
 def targets(yard):
-    """What there is to be changed: two jobs that wait, an object, an ordered fault."""
+    """Resources that could be changed: two queued jobs, an object, a fault rule."""
     job = yard.new_id("form")
     assert yard.request("POST", yard.jobs_path, job_body(job)).status == 200
     custom = yard.post(VERTEX_JOBS, VERTEX_JOB)
@@ -171,13 +173,13 @@ def targets(yard):
     return dict(job=f"{yard.jobs_path}/{job}", custom="/v1/" + custom.json["name"], fault=f"{FAULTS}/{fault.json['id']}")
 
 
-# What a form with a file for a field would be.
+# The body of a form with a file field.
 BATCH = (b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\nContent-Type: application/http\r\n\r\n'
          b"DELETE /storage/v1/b/attacked/o/here HTTP/1.1\r\n\r\n\r\n--b--\r\n")
 
 
 def orders(targets):
-    """(method, path, body) of what would succeed if it were sent with another type."""
+    """(method, path, body) of requests that would succeed with another content type."""
     compose = dict(sourceObjects=[dict(name="here")], destination=dict(contentType="text/plain"))
     return [("POST", f"{targets['job']}:cancel", b"{}"), ("POST", f"{targets['custom']}:cancel", b"{}"),
             ("DELETE", targets["custom"], b""), ("PATCH", f"{targets['job']}?updateMask=labels", b'{"labels": {"a": "b"}}'),
@@ -200,7 +202,7 @@ UPLOADS = [("POST", "/upload/storage/v1/b/attacked/o?uploadType=media&name=made"
 
 
 def refused(yard, method, path, body, content, **headers):
-    """By the type alone, in the API's own form; nothing has happened."""
+    """Sends a request that must be refused because of its content type, with an error in the API's form."""
     answer = yard.request(method, path, body, {"Content-Type": content, **headers})
     assert answer.status == 415, (method, path, body, content, answer)
     return answer
@@ -239,8 +241,8 @@ def test_no_row_takes_a_form_but_those_for_it(yard, content):
                 refused(yard, method, path, None, content)
 
 
-# As Google's library for Java does. No page can send that header to another site without asking first.
-# Broken: is_librarys() that does not look for a body; that wants one.
+# Google's library for Java does so. A page cannot send that header to another site without a preflight. Broken: is_librarys()
+# that does not look for a body; that wants one.
 def test_a_library_may_send_an_empty_form(yard, targets):
     client = {"X-Goog-Api-Client": "gl-java/17 gdcl/2.0"}
     with untouched(yard):
@@ -252,8 +254,8 @@ def test_a_library_may_send_an_empty_form(yard, targets):
     assert yard.request("DELETE", f"{OBJECTS}/there").status == 204
 
 
-# What a job leaves in storage would be a page of this very address, and may do what its user's pages may.
-# Broken: headers_say() of media_answer.c without its policy; with one for text/html alone.
+# A stored object that a browser shows as a page has the daemon's own origin, and could do what the console may. Broken:
+# headers_say() of media_answer.c without its policy; with one for text/html alone.
 @pytest.mark.parametrize("content,encoding", [("text/html", None), ("image/svg+xml", None), ("text/html", "gzip"), ("text/plain", None)])
 def test_an_object_is_no_page_of_this_address(yard, targets, content, encoding):
     page = b"<script>fetch('/v1/projects/p/jobs', {method: 'POST', body: '{}'})</script>"
@@ -270,7 +272,7 @@ def test_an_object_is_no_page_of_this_address(yard, targets, content, encoding):
                 assert answer.status in (200, 206) and (method == "HEAD" or answer.data), (place, answer)
                 assert answer.headers["Content-Security-Policy"] == "sandbox allow-scripts", (place, more)
                 assert answer.headers["X-Content-Type-Options"] == "nosniff", (place, more)
-    # Such a page's Origin, and what a browser says of it.
+    # The Origin of such a page is "null"; the other headers are those of a browser.
     with untouched(yard):
         for headers in ({"Origin": "null"}, {"Origin": "null", "Sec-Fetch-Site": "cross-site"}):
             assert yard.request("POST", yard.jobs_path, job_body("page"), {"Content-Type": JSON, **headers}).status == 403
@@ -278,7 +280,7 @@ def test_an_object_is_no_page_of_this_address(yard, targets, content, encoding):
     settle(yard)
 
 
-# A page reads of other sites what it can run as a script. Broken: take_callback() that returns STATUS_OK.
+# A page can read from other sites only what it can run as a script. Broken: take_callback() that returns STATUS_OK.
 @pytest.mark.parametrize("parameter", ["callback=f", "$callback=f", "alt=jsonp"])
 def test_no_answer_is_a_script(tcp_yard, parameter):
     for method, path, _, _ in routes():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The console's session: what a browser has instead of the token. Broken: session_fits() that returns true."""
+"""The console's session, which a browser uses in place of the token. Broken: session_fits() that returns true."""
 import re
 
 import pytest
@@ -14,7 +14,7 @@ SESSION, API = CONSOLE + "session", CONSOLE + "api"
 
 
 def session(locked):
-    """The headers of a page that has one."""
+    """The headers of a page with a session."""
     answer = locked.post(SESSION)
     assert answer.status == 200, answer
     return {"Cookie": answer.headers["Set-Cookie"].partition(";")[0], "X-Trainyard-Session": answer.json["proof"]}
@@ -27,7 +27,7 @@ def test_a_session_is_for_the_console_alone(locked):
     assert "engine" in ask(locked, "GET", f"{API}/healthz", headers=headers).json
     for name in headers:
         assert ask(locked, "GET", path, headers={name: headers[name]}).status == 401
-    # A cookie goes to all ports of a host, and to no other path.
+    # A cookie is sent to all ports of a host, but only to paths below its own.
     for outside in (locked.jobs_path, f"{CONSOLE}../..{locked.jobs_path}", f"/_trainyard/console/%61pi{locked.jobs_path}"):
         answer = ask(locked, "GET", outside, headers=headers)
         assert answer.status in (400, 401) or b"<!doctype html>" in answer.data, (outside, answer)
@@ -58,7 +58,7 @@ def test_tickets_and_tokens_that_are_none_begin_no_session(locked):
     assert ask(locked, "POST", CONSOLE + "ticket", headers=session(locked)).status == 401
 
 
-# What was answered is written down for `requests` and the log: no secret is among it.
+# Answers are recorded for `requests` and the log, but without the secrets.
 def test_secrets_of_a_session_are_not_written_down(locked):
     headers = session(locked)
     ticket = locked.post(CONSOLE + "ticket").json["ticket"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that lead elsewhere, files that others read, and what the log tells."""
+"""Paths that lead elsewhere, files that other users can read, and contents of the log."""
 import json
 import os
 import pathlib
@@ -66,21 +66,22 @@ def test_the_state_is_its_owners_alone(yard):
     for path, mode in modes.items():
         inside = path.is_relative_to(yard.state_dir / "gs") or path.is_relative_to(yard.state_dir / "blobs")
         assert mode & 0o022 == 0, f"{path}: {mode:o}"
-        inside |= path.suffix == ".crt"  # what clients are to trust
+        inside |= path.suffix == ".crt"  # certificates are public
         assert inside or mode & 0o077 == 0, f"{path}: {mode:o}"
-    assert stat.S_IMODE(yard.state_dir.stat().st_mode) == 0o700  # above what is for plain tools to read
+    # one file in it is readable for other tools, so the directory must not be
+    assert stat.S_IMODE(yard.state_dir.stat().st_mode) == 0o700
 
 
 # Broken: gcs_mount.c makes its GCS_ABOVE with 0755, and leaves the mode of one that is there: the object is read, written over
 # and removed. Broken: private_key_load() keeps its key with 0644, and serve_main() has no umask.
 @needs_fuse
 def test_in_a_state_directory_that_others_may_read_there_is_nothing_to_read(idle_engine, tmp_path):
-    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # which everybody may enter
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # a directory that every user can enter
         state = pathlib.Path(place) / "state"
         state.mkdir()
         for path in (state.parent, state):
             path.chmod(0o755)
-        (state / "mount").mkdir()  # as a release would have left it that did not care
+        (state / "mount").mkdir()  # as an earlier release without such care would have left it
         with Daemon(tmp_path, idle_engine, "--offline", state_dir=state) as daemon:
             daemon.post("/token", {})
             Bucket(daemon, "private").put("a.txt", b"mine")
@@ -97,7 +98,7 @@ def test_in_a_state_directory_that_others_may_read_there_is_nothing_to_read(idle
             assert Bucket(daemon, "private").get("a.txt") == b"mine"
 
 
-# Its mode is its own, not the umask's: see test_path_socket.c. Broken: fd_bind() with the mode 0666 and serve_main() without
+# Its mode does not depend on the umask: see test_path_socket.c. Broken: fd_bind() with the mode 0666 and serve_main() without
 # its umask(); path_socket_close() that removes nothing.
 def test_a_socket_is_its_owners_alone_and_goes_with_the_daemon(idle_engine, tmp_path):
     path = tmp_path / "s"
@@ -123,8 +124,8 @@ def test_a_socket_is_its_owners_alone_and_goes_with_the_daemon(idle_engine, tmp_
     assert subprocess.run(["curl", "-s", "--unix-socket", str(path), "http://localhost/"]).returncode != 0
 
 
-# Here such texts do not even get to the log; what does is made harmless: see test_log.c. Broken: request_log() that tells the
-# target, with a log_event() that makes nothing harmless.
+# Such texts are not logged here; other texts are escaped: see test_log.c. Broken: request_log() that tells the target, with a
+# log_event() that makes nothing harmless.
 def test_the_log_drives_no_terminal_and_has_no_lines_of_others(yard):
     evil = "\x1b]0;owned\x07\x1b[31m\r\n2026-01-01T00:00:00Z error   forged event\x9b31m"
     before = len(yard.log().splitlines())
@@ -149,7 +150,7 @@ def test_what_is_stored_splits_no_answer(yard, field):
     answer = yard.request("PUT", location[location.index("/upload"):], b"data", {"Content-Type": "text/plain"})
     assert answer.status == 200, answer
     answer = yard.request("PATCH", "/storage/v1/b/attacked/o/split", {field: evil})
-    assert answer.status == 200 and answer.json[field] == evil, answer  # so it is in the answer's body, escaped
+    assert answer.status == 200 and answer.json[field] == evil, answer  # an accepted value is only in the answer's body, escaped
     for path in ("/storage/v1/b/attacked/o/split?alt=media", "/attacked/split",
                  "/attacked/split?response-content-disposition=a%0d%0aX-Split:%20yes"):
         seen = raw(yard, request_bytes("GET", path, Connection="close"))
@@ -173,7 +174,7 @@ def test_a_name_is_text_in_what_is_shown_to_browsers(yard):
 def test_keys_with_a_meaning_elsewhere_have_none_here(yard, key):
     good, evil = json.loads(job_body("proto")), {key: {"polluted": True}}
     bodies = [{**good, **evil}, {**good, "trainingInput": {**good["trainingInput"], **evil}}]
-    if key not in ("constructor", "prototype"):  # which labels may be called
+    if key not in ("constructor", "prototype"):  # these keys are not allowed as labels in this form
         bodies.append({**good, "labels": {key: "x"}})
     with untouched(yard):
         for body in bodies:

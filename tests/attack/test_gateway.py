@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job gets at its gateway with what is another's, sent as bytes from inside a container of a real engine: metadata
-and storage are there for a job with its own token or none, and for nobody else's."""
+"""Requests that a job sends to its gateway for another job's or project's data, as bytes from a real container: metadata and
+storage are served to a job with its own token or none, and to no other client."""
 import contextlib
 import os
 import socket
@@ -20,18 +20,18 @@ from .test_token import ask
 from .test_wire import LONG_HEAD, TARGETS, TOO_MUCH, cases, framed
 
 FLAVOR = {"Metadata-Flavor": "Google"}
-STORED = ("/attacked", "/b", "/download", "/resumable", "/storage", "/upload")  # what begins so is at a gateway as well
+STORED = ("/attacked", "/b", "/download", "/resumable", "/storage", "/upload")  # paths of storage at a gateway
 HOSTNAME = "/computeMetadata/v1/instance/hostname"
 STORAGE = "storage.googleapis.com"
 HELLO_MAX = 16 << 10
-ALERT = b"\x15\3\3\0\2\2\x31"  # access denied
+ALERT = b"\x15\3\3\0\2\2\x31"  # TLS alert: access denied
 needs_port_443 = pytest.mark.skipif(os.geteuid() != 0, reason="a gateway has port 443 only as root")
 UPLOAD = "/upload/storage/v1/b/attacked/o?uploadType=media&name="
 
 
 @pytest.fixture(scope="module")
 def tracks(engine, tmp_path_factory):
-    """A daemon behind a token on all addresses, with gRPC, that runs jobs; they end with it."""
+    """A daemon with a token and gRPC, on all addresses, that runs jobs. The jobs are stopped with it."""
     directory = tmp_path_factory.mktemp("tracks")
     path = directory / "token"
     path.write_text(TOKEN + "\n")
@@ -67,7 +67,7 @@ def victim(tellers):
 
 @pytest.fixture(scope="module")
 def tokens(tellers, victim):
-    """{whose: a token that is good somewhere else, or nowhere}"""
+    """{whose: a token that is valid elsewhere or nowhere}"""
     flipped = victim.token[:40] + ("A" if victim.token[40] != "A" else "B") + victim.token[41:]
     return {**{whose: teller.token for whose, teller in tellers.items() if whose != "attacker"},
             "a forged one": flipped, "a short one": victim.token[:20], "the prefix": "ya29.ty-"}
@@ -117,7 +117,8 @@ def test_a_gateway_takes_no_other_jobs_token(tracks, attacker, tokens):
 
 
 def test_what_no_token_and_its_own_are_good_for(attacker):
-    """The network is what admits a job: TensorFlow sends no token. So the attacks above would have worked."""
+    """Access depends on the network, since TensorFlow sends no token. This shows that valid forms of the attacks above
+    succeed."""
     requests = {token: operations(token)["read"] for token in (None, attacker.token)}
     for token, answer in from_inside(attacker, requests).items():
         assert statuses(answer) == [200] and answer.endswith(b"kept"), (token, answer)
@@ -190,7 +191,7 @@ def test_a_jobs_token_opens_no_api(tracks, tokens):
 
 # Broken: guard_peer_check() that returns STATUS_OK.
 def test_nothing_of_the_api_is_at_a_gateway_or_open_to_a_job(tracks, attacker):
-    """Not with the daemon's own token either."""
+    """Not even with the daemon's own token."""
     before = stored(tracks)
     paths = {path for method, path in published() if method == "POST" and not path.startswith(STORED)}
     requests = {path: with_token("POST", path, TOKEN, order_body(path, "stolen")) for path in sorted(paths)}
@@ -205,7 +206,7 @@ def test_nothing_of_the_api_is_at_a_gateway_or_open_to_a_job(tracks, attacker):
 
 # Broken: on_admit() that returns true: 12 and 3 of what is none.
 def test_grpc_tells_a_job_nothing(tracks, attacker):
-    """Not with the daemon's own token either."""
+    """Not even with the daemon's own token."""
     calls = {"a call": (GET_JOB, MISSING), "no method": (GET_JOB + "s", MISSING), "no message": (GET_JOB, message(b"\xff\xff"))}
     requests = {(name, *more): HELLO + frame(HEADERS, END_HEADERS, 1, head(path, **more)) + frame(DATA, END_STREAM, 1, body)
                 for name, (path, body) in calls.items() for more in ({}, {"authorization": f"Bearer {TOKEN}"})}
@@ -227,7 +228,8 @@ def test_nothing_is_smuggled_into_a_gateway(tracks, attacker):
     assert tracks.request("DELETE", "/storage/v1/b/attacked/o/controls").status == 204
 
 
-# Its own rule: jobs come by many names, and no page gets there, see below. Broken: headers_add() that lets any origin read.
+# A gateway's rule for host names: jobs use many names, and no web page can reach it, see below. Broken: headers_add() that
+# lets any origin read.
 def test_a_gateway_has_any_name_but_tells_of_this_job_alone(attacker, victim):
     requests = {host: with_token("GET", "/storage/v1/b/attacked/o/kept?alt=media", None, Host=host) for host in HOSTS if host}
     requests |= {str(site): with_token("GET", "/storage/v1/b/attacked/o/kept?alt=media", None, **site) for site in SITES}
@@ -236,7 +238,7 @@ def test_a_gateway_has_any_name_but_tells_of_this_job_alone(attacker, victim):
 
 
 class FromHere:
-    """The place of a gateway for programs of this machine, which have no business there; no TLS without a `context`."""
+    """Connects to a gateway from programs of this machine, which must be refused; without `context`, no TLS is used."""
 
     def __init__(self, attacker, port, context=None):
         self.place, self.context = (attacker.gateway.removeprefix("http://").rpartition(":")[0], port), context
@@ -246,8 +248,8 @@ class FromHere:
         return self.context.wrap_socket(client, server_hostname=STORAGE) if self.context else client
 
 
-# Pages in a browser of this machine and its other users: storage asks for no token here.
-# Broken: listener_start() without its peers; tls_filter_start() without its own.
+# Web pages and other users of this machine must be refused, because storage needs no token here. Broken: listener_start()
+# without its peers; tls_filter_start() without its own.
 def test_nobody_but_the_job_reaches_its_gateway(tracks, attacker, victim):
     before = stored(tracks)[:2]
     doors = [FromHere(attacker, int(attacker.gateway.rpartition(":")[2])), FromHere(attacker, 443, Secure(attacker).context)]
@@ -261,7 +263,7 @@ def test_nobody_but_the_job_reaches_its_gateway(tracks, attacker, victim):
 # Broken: decode() that lets %00 through; printable() that returns true.
 def test_a_strange_target_reaches_nothing_at_a_gateway(tracks, attacker):
     before = stored(tracks)[:2]
-    targets = [target.format(path="/attacked/o") for target in TARGETS if ".." not in target]  # which a name may hold
+    targets = [target.format(path="/attacked/o") for target in TARGETS if ".." not in target]  # ".." is legal in an object's name
     requests = {target: with_token("PUT", target, None, b"x", Content_Type="text/plain") for target in targets + ["/attacked/%c0%ae"]}
     for target, answer in from_inside(attacker, requests, wait=10).items():
         assert len(statuses(answer)) == 1 and statuses(answer)[0] >= 400 and b"\r\nX: y" not in answer, (target, answer)
@@ -290,7 +292,7 @@ def vector(size, data):
 
 
 def hello_of(*extensions, kind=1, version=b"\3\3"):
-    """A client's first message, without a record around it."""
+    """A ClientHello without the TLS record around it."""
     body = version + bytes(32) + vector(1, b"") + vector(2, b"\x13\1") + vector(1, b"\0") + vector(2, b"".join(extensions))
     return bytes([kind]) + vector(3, body)
 
@@ -304,7 +306,7 @@ def records(message, size=1 << 14, kind=22, version=b"\3\1"):
 
 
 def odd_hellos():
-    """Name, bytes: nobody's whom a gateway serves."""
+    """(name, bytes): ClientHellos without a host name that a gateway serves."""
     good = hello_of(names_of(STORAGE.encode()))
     yield "plain HTTP", request_bytes("GET", "/attacked/kept", Connection="close")
     yield "HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -335,27 +337,27 @@ def odd_hellos():
     yield "lengths that lie", bytes(lies)
 
 
-# Nothing is said to them but that they have no access; and a part of what was sent is never read as HTTP.
-# Broken: name_copy() that takes any byte; is_served() that compares beginnings.
+# The answer is only "access denied", and no part of the message is parsed as HTTP. Broken: name_copy() that takes any byte;
+# is_served() that compares beginnings.
 @needs_port_443
 def test_an_odd_hello_is_turned_away(tracks, attacker):
     before, hellos = stored(tracks)[:2], dict(odd_hellos())
     for name, answer in from_inside(attacker, hellos, port=443, wait=20).items():
-        # Of longer ones not all is read, and the answer may be lost on its way.
+        # A longer message is not read completely, so the answer may be lost.
         assert answer == ALERT or (not answer and len(hellos[name]) > HELLO_MAX), (name, answer)
     assert stored(tracks)[:2] == before and tracks.get("/healthz").status == 200
     assert "\x1b" not in tracks.log()
 
 
 class Whole(ssl.SSLSocket):
-    """What has ended its sending can still be read from."""
+    """Can still be read after its sending side was closed."""
 
     def shutdown(self, how):
         pass
 
 
 class Secure(Inside):
-    """By TLS, to Cloud Storage by its own name."""
+    """Connects over TLS to Cloud Storage by its real name."""
 
     def __init__(self, attacker, version=None, roots=None):
         super().__init__(attacker, 443)
@@ -374,7 +376,8 @@ class Secure(Inside):
 # Broken: secure_start() with a certificate that does not name storage.googleapis.com.
 @needs_port_443
 def test_tls_is_what_it_says(tracks, attacker):
-    """Its certificate is good for who trusts this daemon's authority, and whoever offers HTTP/2 gets none."""
+    """The certificate is valid only for clients that trust this daemon's authority, and clients that offer HTTP/2 get
+    none."""
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
         with Secure(attacker, version, (tracks.state_dir / "ca.crt").read_text()).connect() as client:
             assert client.selected_alpn_protocol() in (None, "http/1.1")
@@ -399,8 +402,9 @@ def test_tokens_and_metadata_are_the_same_by_tls(tracks, attacker, tokens):
     assert stored(tracks)[:2] == before
 
 
-# Its own rule: of two lengths a coding wins, as TensorFlow's libcurl sends both, and the connection ends with that request.
-# Broken: head_says_coding() that returns false; FRAMING_CODING_WINS for what is folded as well.
+# A gateway's rule: if there is both a length and a coding, the coding counts, since TensorFlow's libcurl sends both; the
+# connection then ends after that request. Broken: head_says_coding() that returns false; FRAMING_CODING_WINS for what is
+# folded as well.
 @needs_port_443
 def test_nothing_is_smuggled_by_tls(tracks, attacker):
     before, door = stored(tracks)[:2], Secure(attacker)

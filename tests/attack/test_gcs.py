@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs below /gcs that would have all of its threads, all of the disk, or cannot be killed."""
+"""Programs that try to use all threads or all disk space through /gcs, or that cannot be killed."""
 import contextlib
 import errno
 import os
@@ -27,13 +27,13 @@ def mount(idle_engine, tmp_path):
         daemon.get("/storage/v1/b", project="p")
         found = Mount(daemon).__enter__()
         yield found
-        found.kill9()  # what killed programs have left is stored for a while
+        found.kill9()  # files of killed programs are still being stored for a while
         subprocess.run(["umount", "-l", found.files.parent], check=True)
 
 
 @contextlib.contextmanager
 def container(program, *arguments):
-    """A program with mounts of its own, as a container has them, and whatever it starts. All of it is killed."""
+    """A program with mounts of its own, as in a container. It and its children are killed at the end."""
     command = ["unshare", "--mount", sys.executable, "-c", program, *map(str, arguments)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     os.set_blocking(process.stdout.fileno(), False)
@@ -49,7 +49,7 @@ def container(program, *arguments):
 
 
 def heard(process, count):
-    """So many lines of a container, within half a minute."""
+    """Waits up to 30 s for `count` lines of a container."""
     def there():
         process.lines += process.stdout.read() or b""
         return process.lines.count(b"\n") >= count
@@ -64,7 +64,7 @@ def fails(number, call, *arguments):
 
 
 def blocks_bytes(directory):
-    """How much room its files take; others come and go in it."""
+    """The disk space of the directory's files. Files may come and go meanwhile."""
     found = 0
     for path in tree_paths(directory):
         with passing_over():
@@ -130,7 +130,7 @@ def test_a_container_has_no_more_changed_bytes_than_the_disk_has_room_for(mount)
         one.truncate(room * 6 // 10)
         fails(errno.ENOSPC, other.truncate, room * 6 // 10)
         fails(errno.ENOSPC, os.pwrite, other.fileno(), b"x", room * 6 // 10)
-        os.unlink(bucket / "one")  # it is a changed file none the less
+        os.unlink(bucket / "one")  # the removed file had been changed, so it still counts
         fails(errno.ENOSPC, other.truncate, room * 6 // 10)
         one.close()
         wait_until(lambda: not isinstance(grown(other, room * 6 // 10), OSError), 10, "there is room again")
@@ -250,7 +250,7 @@ os.write(1, b"go\\n")
 
 
 def blocks_of_uploads(daemon):
-    """How many bytes are on their way."""
+    """The bytes of unfinished uploads."""
     sizes = []
     for path in (daemon.state_dir / "uploads").iterdir():
         with passing_over():

@@ -11,7 +11,7 @@ from support.attack import job_body, mutating, raw, statuses, untouched
 
 from .conftest import TOKEN
 
-REQUESTS = 150  # of a cycle, at each door
+REQUESTS = 150  # for each cycle and endpoint
 TOGETHER = 50
 HOSTS = ("localhost", "127.0.0.1", "[::1]", "evil.example", "localhost.evil.example", "localhost@evil.example", "", " localhost", "0")
 ORIGINS = ("null", "http://evil.example", "http://localhost", "https://localhost:1", "http://127.0.0.1:80", "file://")
@@ -30,7 +30,7 @@ ENDS = ("\r\n", "\n", "\r", "\r\n\r\n")
 
 
 def drawn(dice, good, *others):
-    """Mostly the good one: who is wrong in all ways is refused for the first."""
+    """Mostly returns the valid value, because a request with several errors is refused for the first one only."""
     return dice.choice(others) if dice.random() < 0.1 else good
 
 
@@ -44,7 +44,7 @@ def headers_of(dice, body):
 
 
 def hostile(dice, calls):
-    """One or more requests of a connection."""
+    """One or more requests for one connection."""
     method, path = dice.choice(calls)
     for _ in range(drawn(dice, 0, 1, 2)):
         at = dice.randrange(len(path) + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images whose labels speak as the daemon's own do."""
+"""Images whose labels look like those that the daemon sets."""
 import uuid
 
 import pytest
@@ -54,7 +54,7 @@ def test_a_container_by_hand_of_an_image_of_a_replica_is_another(yard, engine, i
             engine.call("POST", f"/containers/{container}/start")
         name = engine.inspect(stays)["Name"]
         engine.remove(ends)
-        yard.restart()  # looks at all that is there
+        yard.restart()  # the daemon reads all containers at its start
         assert yard.job(job_id)["state"] == "RUNNING"
         engine.put_file(replica, "/released")
         yard.until(job_id, "SUCCEEDED")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another user of the machine, without any right here, cannot keep a daemon from starting."""
+"""Another user of the machine, without any rights here, cannot keep a daemon from starting."""
 import contextlib
 import os
 import re
@@ -27,7 +27,7 @@ sys.stdin.read()
 
 @contextlib.contextmanager
 def held(instance):
-    """The abstract name of an instance, in the hands of that user; its process."""
+    """A process of that user that holds the abstract socket name of an instance."""
     python = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
     with subprocess.Popen(["setpriv", f"--reuid={ATTACKER}", f"--regid={ATTACKER}", "--clear-groups", python, "-c", HOLD, instance],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -55,8 +55,7 @@ def test_a_name_held_by_another_user_keeps_no_daemon_from_starting(idle_engine, 
         daemon.start()
         assert re.search(rf'warning instance-name-held instance={instance} holder="process {holder.pid} \(python[0-9.]*\) of user '
                          rf'{ATTACKER}"', daemon.log()), daemon.log()
-    # Its own name is another now, by which it is seen when the holder is gone.
-    # Broken: name_bind() without a spare name.
+    # It has chosen another name, by which it is found when the holder is gone. Broken: name_bind() without a spare name.
     by_name = ["--instance", instance, "--engine", idle_engine.host, "--state-dir", tmp_path / "none"]
     assert f"process {daemon.pid} (trainyard) of user 0" in clean(*by_name)
     daemon.stop()
@@ -70,9 +69,9 @@ def test_clean_names_the_holder_and_can_be_forced(idle_engine, tmp_path):
     with held(daemon.read_instance()) as holder:
         said = clean(*of)
         assert re.search(rf"process {holder.pid} \(python[0-9.]*\) of user {ATTACKER}; .*--force", said), said
-        # It goes on, and then has no engine.
+        # The command continues, without a running daemon to ask.
         assert idle_engine.path in clean(*of, "--force")
-        # The lock of the state directory is another's no more than before.
+        # The other user does not hold the lock of the state directory.
         daemon.start()
         assert f"in use by process {daemon.pid}" in clean(*of, "--force")
         daemon.stop()

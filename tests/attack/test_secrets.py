@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was told in confidence is found nowhere afterwards, and what others named drives no terminal; with a real engine."""
+"""Secrets are found nowhere afterwards, and names chosen by others cannot control a terminal; with a real engine."""
 import base64
 import json
 import os
@@ -20,7 +20,7 @@ EVIL = "\x1b]0;owned\x07\x1b[31m\r\nforged \u009b31m\x7f"
 
 
 def spellings(secret):
-    """As it is, and in what base64 makes of it at each place."""
+    """The secret itself, and how it looks in base64 at each offset."""
     data = secret.encode()
     found = [data, data.hex().encode()]
     for shift in range(3):
@@ -30,14 +30,14 @@ def spellings(secret):
 
 
 def seen_by_the_engine(engine, daemon):
-    """All that it tells of what the daemon made, and of the image."""
+    """Everything that the engine reports about the daemon's objects and the image."""
     label = f"trainyard.instance={daemon.read_instance()}"
     things = [engine.inspect(c["Id"]) for c in engine.containers(label)] + engine.networks(label) + engine.volumes()
     return json.dumps(things).encode() + json.dumps(engine.call("GET", "/images/json")).encode()
 
 
 def pull_with(daemon, image):
-    """A job whose image is pulled with the planted credentials, then one whose registry refuses them."""
+    """Runs a job whose image is pulled with the planted credentials, then one whose registry refuses them."""
     daemon.run(one_replica("true", image=image))
     failed = daemon.run(one_replica("true", image=image.replace(":1", ":none")), expect="FAILED")
     daemon.get(daemon.jobs_path, access_token=TOKEN, key=PASSWORD)
@@ -64,7 +64,7 @@ def files_of(daemon):
     found = {}
     for path in tree_paths(daemon.state_dir):
         with passing_over():
-            if path.is_file():  # not a socket
+            if path.is_file():  # skips sockets
                 found[path] = path.read_bytes()
     return found
 

@@ -26,7 +26,7 @@ BAD = [{}, {"Authorization": "Bearer wrong-token-0123456"}, {"Authorization": f"
 
 
 def ask(daemon, method, path, body=None, headers=None):
-    """Without the token that the daemon's own client adds."""
+    """Sends a request without the token that the daemon's client would add."""
     token, daemon.token = daemon.token, None
     try:
         return daemon.request(method, path, body, headers)
@@ -160,7 +160,7 @@ def test_grpc_wants_the_token_too(locked):
         assert "HTTP/2 200" in said and "grpc-status: 16" not in said, said
 
 
-# What is asked for, with which fields beside, and the refusal.
+# method -> fields of the request, and the error.
 REFUSED_BY_GRPC = {
     "nothing that is there": ({}, code(16)), "another's page": (dict(origin="http://evil.example"), code(7)),
     "another site": (dict(sec_fetch_site="cross-site"), code(7)), "a rebound name": ({":authority": "evil.example"}, code(7)),
@@ -306,7 +306,7 @@ def with_a_token(engine, tmp_path, state):
 
 
 def refused_with_a_token(engine, tmp_path, state):
-    """What the daemon says that does not start."""
+    """The log of a daemon that refuses to start."""
     daemon = with_a_token(engine, tmp_path, state)
     with pytest.raises(AssertionError), daemon:
         pass
@@ -346,7 +346,7 @@ def test_a_state_directory_that_others_can_rename_serves_no_token(idle_engine, t
     above.chmod(mode)
     log = refused_with_a_token(idle_engine, tmp_path, state)
     assert f"the state directory {state} is below {above} of " in log and state.exists() == made, log
-    above.chmod(0o1777)  # as /tmp: its owner alone can
+    above.chmod(0o1777)  # like /tmp: only the owner of a file can remove it
     os.chown(above, 0, 0)
     with with_a_token(idle_engine, tmp_path, state) as daemon:
         assert daemon.get(daemon.jobs_path).status == 200
@@ -391,7 +391,7 @@ def test_links_in_the_state_directory_of_others_lead_nowhere(idle_engine, tmp_pa
         with Daemon(tmp_path, idle_engine, "--offline", state_dir=state, listen=listen_at("unix", tmp_path, "")):
             pass
     except AssertionError:
-        pass  # a lock that is a link is not to be had
+        pass  # the lock was a link, so it could not be taken
     assert victim.read_text() == "mine" and victim.stat().st_mode & 0o777 == 0o644
 
 

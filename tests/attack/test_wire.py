@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that two readers could read differently, too many of them, and too few at a time."""
+"""Bytes that two parsers could interpret differently, too many bytes, and too few per second."""
 import contextlib
 import gzip
 import os
@@ -13,8 +13,8 @@ from support.grpc_peer import (CONTINUATION, END_HEADERS, END_STREAM, GOAWAY, HE
                                named, part)
 from support.wait import wait_until
 
-HEAD_LIMIT_S = 30  # daemon/wiring.c
-GRPC_PLACES = 128  # api/grpc/front.c
+HEAD_LIMIT_S = 30  # as in daemon/wiring.c
+GRPC_PLACES = 128  # as in api/grpc/front.c
 LONG_HEAD = 16 << 10
 RESET = b"reset"
 
@@ -35,13 +35,13 @@ def framed(path, lines, body):
 
 
 def torn(inner, line):
-    """To who takes `line` for the end of the head, the body ends as many bytes early as the rest of the head has."""
+    """For a parser that takes `line` as the end of the head, the body ends earlier by the rest of the head."""
     body = b"{}" + inner
     return b"Content-Length: %d\r\n%s\r\nX: %s" % (len(body), line, b"x" * (len(inner) - len(b"X: \r\n\r\n"))), body
 
 
 def cases(inner):
-    """Name, header lines, body: by one of the two readings the body ends early, and `inner` is a request of its own."""
+    """(name, header lines, body): in one of two interpretations, the body ends early and `inner` is a request of its own."""
     early, chunk = b"0\r\n\r\n" + inner, b"%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner)
     length = b"Content-Length: %d" % len(early)
     yield "both, coding ends it", length + b"\r\nTransfer-Encoding: chunked", early
@@ -83,8 +83,8 @@ def cases(inner):
 NAMES = [name for name, _, _ in cases(b"")]
 
 
-# Not of the jobs API alone, whose bodies must be JSON: an upload takes any bytes.
-# Broken: head_check_framing() that returns STATUS_OK at once; that does not look at folded, at controlled, or at torn.
+# Tried with uploads as well, which accept any bytes, unlike the jobs API, whose bodies must be JSON. Broken:
+# head_check_framing() that returns STATUS_OK at once; that does not look at folded, at controlled, or at torn.
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_smuggled_behind_a_doubtful_length(yard, name):
     lines, body = next((lines, body) for each, lines, body in cases(smuggled(yard)) if each == name)
@@ -139,11 +139,11 @@ CALL = message(named("projects/p/locations/us-central1") + part(2, part(2, b"cal
 
 
 def other(name, value, *more):
-    """The good head with another value; None: without it."""
+    """The valid head with another value of this field; None: without the field."""
     return [(each, value if each == name else of) for each, of in GOOD if each != name or value is not None] + list(more)
 
 
-# Name, fields of the head, how it is refused: by a reset of the stream, a code of gRPC, or a status of HTTP.
+# name -> fields of the head, and the refusal: a reset of the stream, a gRPC code, or an HTTP status.
 ODD_CALLS = {
     "two authorities": (GOOD[:4] + [(":authority", "evil.example")] + GOOD[4:], RESET),
     "no authority": (other(":authority", None), RESET), "an empty authority": (other(":authority", ""), RESET),
@@ -202,7 +202,7 @@ def test_a_good_call_would_work_and_be_seen(tcp_yard):
     settle(tcp_yard)
 
 
-# {path}: where a POST would make something.
+# {path} is a path at which a POST creates a resource.
 TARGETS = ["{path}%00", "{path}%0d%0aX:%20y", "//evil.example/", "*", "{path}%", "{path}%zz", "{path}#x", "http://",
            "http://localhost", "localhost:1", "/v1/projects/%c0%ae/jobs", "/v1/projects/../jobs", "{path}/..%2f..%2fx",
            "ftp://localhost{path}", "{path}/../x", "/%2e%2e{path}", "{path}\\..\\x", "{path}\x7f", "file://{path}"]
@@ -217,7 +217,7 @@ def test_a_strange_target_reaches_nothing(yard, target):
     assert b"\r\nX: y" not in answer
 
 
-# What, the request to a path where a POST makes something of JSON, the status.
+# name -> the request, to a path at which a POST creates a resource from JSON, and the status.
 TOO_MUCH = [
     ("a target", lambda path: b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
     ("a header", lambda path: request_bytes("GET", path, X_A="a" * 100000), 431),
@@ -240,7 +240,7 @@ def test_too_much_is_refused(yard, what, data, status):
     with untouched(yard):
         sent = data(yard.jobs_path)
         answer = raw(yard, sent, wait=30)
-    if answer or sent.index(b"\r\n\r\n") < LONG_HEAD:  # of longer ones not all is read, and the answer may be lost on its way
+    if answer or sent.index(b"\r\n\r\n") < LONG_HEAD:  # a longer request is not read completely, so the answer may be lost
         assert statuses(answer) == [status], answer[:500]
 
 
@@ -261,7 +261,7 @@ BODIES = {
     "two values": job_text('"jobId":"a",') + b"{}", "a NUL behind it": job_text('"jobId":"a",') + b"\0{}",
     "a comment": job_text('"jobId":"a",/*x*/'), "other quotes": b"{'jobId':'a'}", "two commas": job_text('"jobId":"a",', ",,"),
     "a list": b"[" + job_text('"jobId":"a",') + b"]", "a text": b'"jobId"', "null": b"null", "blanks": b" \n ",
-    # Of two the last counts, here as for protobuf: what was checked is what is kept.
+    # The last of two equal keys counts, as in protobuf, for the check and for what is stored.
     "a bad one last": job_text('"jobId":"a","jobId":"../b",'), "a bad form of the name last": job_text('"jobId":"a","job_id":"../b",'),
 }
 
@@ -275,7 +275,7 @@ def test_an_odd_body_makes_nothing(yard, name):
 
 
 class Slow:
-    """A client that has sent something and goes on with a little at a time."""
+    """A client that sends something, and then a little at a time."""
 
     def __init__(self, yard, start, more):
         self.start, self.more, self.seen, self.open = start, more, b"", True
@@ -305,11 +305,11 @@ def slow_ones(yard):
 
 
 def test_clients_that_say_almost_nothing_are_cut_off(yards):
-    """All at once, at all doors, for it takes the daemon's whole patience. By gRPC they say something all the time, but
-    nothing that counts. Broken: late_cut() that cuts nobody; room_wait() of gRPC without room_make(); session_run() that
-    takes any byte for a reason to stay."""
+    """All are tried at once, because this takes the full time limit. The gRPC clients send bytes all the time, but none that
+    count as activity. Broken: late_cut() that cuts nobody; room_wait() of gRPC without room_make(); session_run() that takes
+    any byte for a reason to stay."""
     port, begun = yards["tcp"].grpc_port, time.monotonic()
-    busy = [Peer(port) for _ in range(GRPC_PLACES)]  # all that there are
+    busy = [Peer(port) for _ in range(GRPC_PLACES)]  # uses all connections
 
     def are_cut():
         for peer in busy:
@@ -352,7 +352,7 @@ def test_resting_connections_keep_nobody_out(yard):
             assert client.recv(12) == b"HTTP/1.1 200"
 
 
-# A header of 4,000 bytes that is kept, and the byte that means it from then on: 2.5 MB mean 10 GB.
+# Adds a header of 4,000 bytes to the table, and the byte that then refers to it: 2.5 MB expand to 10 GB.
 KEPT = b"\x40\x01x\x7f\xa1\x1e" + b"v" * 4000
 AGAIN = b"\xbe"
 CALM = (11).to_bytes(4, "big")
@@ -372,7 +372,7 @@ def many_heads():
 
 
 def fat_heads():
-    """Each whole in a frame: 16 KB mean 64 MB."""
+    """Each head is complete in one frame: 16 KB expand to 64 MB."""
     yield frame(HEADERS, END_HEADERS, 1, block(head_fields(SERVICE + "x")) + KEPT)
     for stream in range(3, 1 << 20, 2):
         yield frame(HEADERS, END_HEADERS | END_STREAM, stream, block(head_fields(SERVICE + "x")) + AGAIN * 16000)
@@ -385,7 +385,7 @@ def empty_continuations():
 
 
 def heads_of_no_stream():
-    """Too many are open already: they are unpacked all the same."""
+    """Too many streams are open, but heads of refused streams are decoded all the same."""
     yield frame(HEADERS, END_HEADERS, 1, block(head_fields(SERVICE + "x")) + KEPT)
     for stream in range(3, 1 << 20, 2):
         yield frame(HEADERS, END_HEADERS, stream, block(head_fields(SERVICE + "x")) if stream < 201 else AGAIN * 16384)
@@ -433,7 +433,7 @@ def test_a_head_that_unpacked_is_too_long_is_reset_and_no_other(locked_yards):
 
 
 def own_address():
-    """An address of this machine that is not loopback; no packet is sent for it."""
+    """An address of this machine that is not loopback; no packet is sent to find it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         with contextlib.suppress(OSError):
             probe.connect(("192.0.2.1", 9))
@@ -441,8 +441,8 @@ def own_address():
     return None
 
 
-# Of loopback and of a unix socket all users are one; the socket is its owner's alone.
-# Broken: connections_admit() that returns true; address_is_full() that returns false.
+# Connections from loopback all count as one client. The unix socket is only its owner's. Broken: connections_admit() that
+# returns true; address_is_full() that returns false.
 @pytest.mark.parametrize("name,most", [("http", 128), ("grpc", 32)])
 def test_one_address_cannot_take_all_places(locked_yards, name, most):
     locked = locked_yards["tcp"]

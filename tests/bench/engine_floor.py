@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's calls and nothing else: the floor of all that runs containers."""
+"""The engine's calls alone, without a daemon: the floor for everything that runs containers."""
 import concurrent.futures
 import queue
 import time
@@ -9,7 +9,7 @@ TRIAL_RUNS_S = "0.5"
 
 
 class Raw:
-    """What a job would cost with no daemon at all."""
+    """Makes the engine's calls that a job needs."""
 
     def __init__(self, engine, image):
         self.engine, self.image = engine, image
@@ -42,8 +42,8 @@ class Raw:
         return time.monotonic() - began
 
     def many(self, number, count, width):
-        """Master ends by itself, the others are killed: each phase as parallel as pays off. The master starts last,
-        as in a job: it works once its peers are there."""
+        """The master ends by itself and the others are killed. Each phase runs `width` calls in parallel. The master starts
+        last, as in a job, so that its peers are up."""
         began = time.monotonic()
         network = self.network(f"ty-bench-{number}")
         with concurrent.futures.ThreadPoolExecutor(width) as pool:
@@ -57,8 +57,8 @@ class Raw:
         return time.monotonic() - began
 
     def trials(self, name, count, parallel, keep):
-        """As a tuning job's: each on a network of its own, or on one that an earlier trial has left (`keep`), and what is
-        left of one goes while the next begins."""
+        """Like a tuning job's trials: each on a network of its own, or, with `keep`, on one that an earlier trial has left.
+        One trial is removed while the next begins."""
         left = queue.SimpleQueue()
 
         def network_find(number):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rows of the measurements share: the table, a daemon to measure, load, and the floors' servers."""
+"""Shared parts of the measurements: the table, a daemon to measure, load, and the servers for the floors."""
 import contextlib
 import http.client
 import json
@@ -22,11 +22,11 @@ NO_ENGINE = Engine("/nonexistent/docker.sock")
 
 ROWS = {}  # name -> function(options)
 NEED_ENGINE = set()
-results = []  # one dictionary for each line of the table
+results = []  # one dictionary per line of the table
 
 
 def bench(name, engine=False):
-    """Makes a function one of the rows that bench.py runs, in the order of their definition."""
+    """Registers a function as a row that bench.py runs; rows run in the order of their definition."""
     def register(function):
         ROWS[name] = function
         if engine:
@@ -36,7 +36,7 @@ def bench(name, engine=False):
 
 
 def verdict_of(number, least, aim, more_is_better):
-    """"aim": reached; "ok": at least what it has to be; "short": less than that; "": no limit is set."""
+    """"aim": the aim is reached; "ok": at least the required value; "short": less than that; "": no limit is set."""
     for limit, word in ((aim, "aim"), (least, "ok")):
         if limit is not None and (number >= limit if more_is_better else number <= limit):
             return word
@@ -44,8 +44,8 @@ def verdict_of(number, least, aim, more_is_better):
 
 
 def row(what, value, unit, floor=None, least=None, aim=None):
-    """One line. `least` and `aim` are of the ratio to the floor, where there is one, else of the value; of a unit "per second"
-    more is better, of others less. A zero is told as it is: rows measure, and assert nothing about speed."""
+    """Adds one line. `least` and `aim` apply to the ratio to the floor if there is one, else to the value. For units "per
+    second" more is better, for others less. Zero is accepted: rows measure, and never fail because of speed."""
     more_is_better = unit.endswith("/s")
     ratio = value / floor if floor else None
     verdict = verdict_of(value if ratio is None else ratio, least, aim, more_is_better)
@@ -81,7 +81,7 @@ def serving(engine=NO_ENGINE, state_dir=None, more=()):
 
 @contextlib.contextmanager
 def simulated():
-    """An engine whose containers cost nothing, and a daemon on it."""
+    """An engine without real containers, and a daemon that uses it."""
     with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as directory:
         engine = SimulatedEngine(pathlib.Path(directory))
         try:
@@ -92,7 +92,7 @@ def simulated():
 
 
 def memory_mib(daemon):
-    """All that is resident, and what no other process shares."""
+    """Resident memory, and the part of it that is not shared with other processes."""
     with open(f"/proc/{daemon.pid}/smaps_rollup") as lines:
         kib = dict(re.findall(r"^(\w+): +(\d+) kB", lines.read(), re.M))
     return int(kib["Rss"]) / 1024, (int(kib["Private_Dirty"]) + int(kib["Private_Clean"])) / 1024
@@ -114,7 +114,7 @@ def wrk(url, connections=16, prefix=(), more=()):
 
 @contextlib.contextmanager
 def bare(options, helper, argument):
-    """The address of one of the floors' servers."""
+    """The address of a server that does the same without a daemon."""
     process = subprocess.Popen([options.build / "tests/bench" / helper, argument], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     try:
@@ -136,7 +136,7 @@ def job_body(job_id, image, args, workers=0):
 
 
 def run_job(daemon, body, look_every_s=0.002):
-    """From the create until the final state can be seen."""
+    """The time from the create call until the final state is visible."""
     connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
     connection.sock = daemon.connect()
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {daemon.token}"} if daemon.token else {})

@@ -37,7 +37,7 @@ CLIENTS = 32
 
 @bench("create")
 def bench_create(options):
-    """Durable creates of 32 clients at once, where no engine answers; the floor commits rows of a job's size in groups."""
+    """Durable creates by 32 clients at once, without an engine. The floor commits rows of a job's size in groups."""
     script, size = pathlib.Path(__file__).with_name("create.lua"), 1000
     ours, floor = [], []
     for _ in range(options.rounds):
@@ -54,15 +54,15 @@ WIDE = (HELLO + frame(SETTINGS, 0, 0, b"\0\4\x7f\xff\xff\xff") + frame(WINDOW_UP
 
 
 def grpc_calls(port, name, seconds=4):
-    """How many calls one connection is answered in a second: their bytes are made beforehand, and the answers', which are
-    of one length, are counted only."""
+    """Calls answered per second on one connection. Requests are prepared, and answers, all of one length, are only
+    counted."""
     body = frame(DATA, END_STREAM, 1, message(named(name)))
     block = head(GET_JOB)
     with Peer(port, WIDE) as peer:
         first = [peer.call(GET_JOB, message(named(name))) for _ in range(2)]
-        answer = peer.ends(2)[first[1]]  # the first one says in a byte more that it uses no table of headers
+        answer = peer.ends(2)[first[1]]  # the first answer has one more byte, which says that it uses no header table
         assert name.rsplit("/", 1)[1].encode() in answer, answer
-        size = len(answer) + 3 * 9  # of its frames
+        size = len(answer) + 3 * 9  # of its three frames' heads
         done, began = 0, time.monotonic()
         while time.monotonic() - began < seconds:
             streams = [2 * (done + i) + 5 for i in range(CALLS_AT_ONCE)]
@@ -124,7 +124,7 @@ def bench_pages(options):
 
 @bench("jobs")
 def bench_jobs(options):
-    """No job has the label: all are looked at."""
+    """No job has the label, so all jobs are examined."""
     with tempfile.TemporaryDirectory() as state:
         subprocess.run([options.build / "tests/bench/seed", state, "10000", "1000"], check=True)
         with serving(state_dir=state) as daemon:
@@ -140,7 +140,7 @@ def bench_jobs(options):
 
 @bench("follow")
 def bench_follow(options):
-    """A million lines of a hundred jobs that have ended: as followed logs, and by entries:list."""
+    """A million lines of a hundred ended jobs, read as followed logs and by entries:list."""
     with tempfile.TemporaryDirectory() as state:
         subprocess.run([options.build / "tests/bench/seed", state, "100", "1000000"], check=True)
         with serving(state_dir=state) as daemon:
@@ -167,7 +167,7 @@ def bench_follow(options):
 
             jobs = [job["jobId"] for job in json.loads(ask("GET", f"/v1/projects/{PROJECT}/jobs?pageSize=100"))["jobs"]]
             spent = {listed: 0, followed: 0}
-            for job in jobs:  # in turns: what else the machine does slows both
+            for job in jobs:  # alternately, so that other load of the machine slows both
                 for read in (listed, followed):
                     began = time.monotonic()
                     assert read(job) >= 10_000
@@ -180,7 +180,7 @@ SEARCH = {"params": [{"parameterName": "rate", "type": "DOUBLE", "minValue": 0.0
 
 
 def trials_seed(state_dir, jobs, trials):
-    """Copies of the one tuning job that is there and of its trial, as if all had run."""
+    """Copies the one tuning job in the store and its trial, as if all of them had run."""
     with contextlib.closing(sqlite3.connect(state_dir / "state.db")) as db:
         def copies(select, *values):
             columns = [row[1] for row in db.execute("PRAGMA table_info(job)") if row[1] != "id"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page in the browser: how soon it is seen, and how long it keeps the browser busy at a time."""
+"""The page in the browser: when it is first painted, and how long it keeps the browser busy at a time."""
 import itertools
 import json
 import os
@@ -14,12 +14,13 @@ from support.browser import Browser
 UPDATES_A_SECOND, SECONDS = 50, 20
 JOBS, LINES = 10_000, 1_000_000
 TOP = "/_trainyard/console/"
-MAIN = "CrRendererMain"  # the thread of the page's own work
+MAIN = "CrRendererMain"  # the page's main thread
 
 
 class Tasks:
-    """The longest task of the page's main thread since the last look: by the clock, and by the processor, which does not count what
-    other programs of the machine take away. A task of more than 50 ms holds up the user. Source: https://www.w3.org/TR/longtasks/"""
+    """The longest task of the page's main thread since the last look, in wall-clock time and in CPU time; the latter
+    excludes other programs of the machine. A task of more than 50 ms delays the user. Source:
+    https://www.w3.org/TR/longtasks/"""
 
     def __init__(self, browser):
         self.browser = browser
@@ -30,7 +31,7 @@ class Tasks:
         self.browser.call("Tracing.start", transferMode="ReportEvents", traceConfig={"includedCategories": ["disabled-by-default-devtools.timeline", "loading"]})
 
     def _end(self):
-        """The tasks, and when the page was seen first; then it begins anew."""
+        """Returns the tasks and the time of the first paint, and starts a new recording."""
         self.browser.value("new Promise((resolve) => setTimeout(resolve))")
         self.browser.call("Tracing.end")
         while not any(event.get("method") == "Tracing.tracingComplete" for event in self.browser.events):
@@ -42,7 +43,7 @@ class Tasks:
                 max((each["ts"] for each in seen if each["name"] == "firstContentfulPaint"), default=0))
 
     def until_paint_ms(self):
-        """What the main thread has worked until the page was seen first, by the processor."""
+        """The CPU time of the main thread until the first paint."""
         tasks, painted = self._end()
         return sum(each.get("tdur", 0) for each in tasks if each["ts"] < painted) / 1000
 
@@ -53,7 +54,7 @@ class Tasks:
 
 
 class Updates:
-    """So many changes of jobs a second: each job is created, and cancelled at the next turn."""
+    """Makes this many changes of jobs per second: each job is created, and cancelled one turn later."""
 
     def __init__(self, daemon):
         self.daemon, self.ended, self.count = daemon, threading.Event(), 0
@@ -82,7 +83,7 @@ class Updates:
 
 
 def open_page(browser, daemon, path=""):
-    """When it was asked for. A network that an engine makes meanwhile breaks off what a browser loads: then it is loaded again."""
+    """Opens the page; returns the start time. If a network that the engine makes interrupts the load, loads it again."""
     while True:
         browser.open("about:blank")
         began = time.monotonic()
@@ -97,7 +98,7 @@ def set_hidden(browser, hidden):
 
 
 def requests_of(daemon):
-    """All that the daemon has answered, but for the looks of this function itself."""
+    """All requests that the daemon has answered, except those of this function."""
     return sum(int(line.split()[1]) for line in daemon.get("/metrics").data.decode().splitlines() if line.startswith("trainyard_http_requests_total{"))
 
 
@@ -109,7 +110,7 @@ def stripped(program, directory):
 
 @bench("console")
 def bench_console(options):
-    """10,000 jobs and 1,000,000 lines of one of them are stored; no engine."""
+    """With 10,000 stored jobs and 1,000,000 lines of one of them; without an engine."""
     with tempfile.TemporaryDirectory() as directory:
         if options.without_console:
             grown = stripped(options.build / "trainyard", directory) - stripped(options.without_console / "trainyard", directory)
@@ -117,7 +118,7 @@ def bench_console(options):
     with tempfile.TemporaryDirectory() as state, tempfile.TemporaryDirectory() as profile:
         subprocess.run([options.build / "tests/bench/seed", state, str(JOBS), str(LINES), "1"], check=True)
         with serving(state_dir=state) as daemon, Browser(profile) as browser:
-            logged = daemon.get("/_trainyard/v1/jobs", pageSize=1).json["jobs"][0]["id"]  # that of the last row
+            logged = daemon.get("/_trainyard/v1/jobs", pageSize=1).json["jobs"][0]["id"]  # the job of the last row
             count = "document.querySelector('[role=status].soft')?.innerText"
             browser.look(1280, 800)
             tasks, paints, works = Tasks(browser), [], []
@@ -155,7 +156,7 @@ def bench_console(options):
                 time.sleep(10)
                 seen = requests_of(daemon) - before - 1
                 set_hidden(browser, True)
-                time.sleep(2)  # what was under way ends
+                time.sleep(2)  # waits until pending work is done
                 before = requests_of(daemon)
                 time.sleep(10)
                 row(f"console: requests of a hidden tab with {what} in 10 s", requests_of(daemon) - before - 1, "requests", None, 0, 0)

@@ -17,7 +17,7 @@ PASSTHROUGH = pathlib.Path("/usr/share/doc/libfuse3-dev/examples/passthrough_ll.
 
 @contextlib.contextmanager
 def mounted(daemon):
-    """The directory of a bucket, served by the process that replicas are served by."""
+    """Serves a bucket as files, by the process that serves replicas."""
     process = subprocess.Popen([daemon.binary, "gcs-mount", str(daemon.state_dir), "auto", ".sign"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"ready\n"
@@ -29,7 +29,7 @@ def mounted(daemon):
 
 @contextlib.contextmanager
 def passed_through(program, source, place):
-    """The floor: libfuse's own example, which hands each call on to another directory."""
+    """The floor: libfuse's example that passes each call on to another directory."""
     process = subprocess.Popen([program, "-f", "-o", f"source={source}", place])
     try:
         wait_until(lambda: os.path.ismount(place), 30, "the passthrough is mounted")
@@ -77,7 +77,7 @@ WRITES, READS = (large_write, small_write), (large_read, small_read)
 
 @bench("gcs")
 def bench_gcs(options):
-    """What was written is read through a new mount: the kernel knows nothing of it."""
+    """Written files are read through a new mount, so that the kernel has not cached them."""
     if os.geteuid() != 0 or not os.path.exists("/dev/fuse") or not PASSTHROUGH.exists():
         print("/gcs: takes root, /dev/fuse and libfuse3-dev with its examples")
         return
@@ -94,7 +94,7 @@ def bench_gcs(options):
                         for work in works:
                             floor[work].append(timed(lambda: work(files)))
             with serving() as daemon:
-                daemon.get("/storage/v1/b", project="bench")  # its store is opened
+                daemon.get("/storage/v1/b", project="bench")  # opens its store
                 for works in (WRITES, READS):
                     with mounted(daemon) as files:
                         for work in works:

@@ -39,7 +39,7 @@ def started(engine):
 
 @contextlib.contextmanager
 def found(start):
-    """An engine that may be missing: None, after it was told why."""
+    """Starts an engine that may not be installed; None: prints why it is missing."""
     engine, problem = start()
     try:
         if problem:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What replicas ask the metadata server."""
+"""Calls that replicas make to the metadata server."""
 from measure import bench, median, row, serving, wrk
 
 TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token"
@@ -7,7 +7,7 @@ TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token"
 
 @bench("tokens", engine=True)
 def bench_tokens(options):
-    """As a replica asks for them: from its own network."""
+    """The calls come from a replica's network, as in a job."""
     with serving(options.engine) as daemon:
         daemon.create({"region": "us-central1", "masterConfig": {"imageUri": options.image}, "args": [
             "sh", "-c", "echo $GCE_METADATA_IP; until [ -e /released ]; do sleep 0.1; done"]}, job_id="tokens")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs on the engine, from the create to the end, against the same calls without a daemon."""
+"""Jobs on the engine, from create to end, compared with the same engine calls without a daemon."""
 import concurrent.futures
 import json
 import re
@@ -51,7 +51,8 @@ def bench_hundred(options):
 
 @bench("fifty", engine=True)
 def bench_fifty(options):
-    """50 jobs of 2 replicas, handed in together, until the last has ended. The floor: as many sequences side by side as pay off."""
+    """50 jobs of 2 replicas, submitted together, until the last has ended. The floor: the same engine calls, with the best
+    degree of parallelism."""
     raw, ours, floors = Raw(options.engine, options.image), [], {4: [], 8: []}
 
     def together(count, width, run):
@@ -70,7 +71,7 @@ def bench_fifty(options):
 
 
 def gaps(engine, label, began_s, parallel):
-    """Milliseconds from the end of each container to the start of the one that takes its place, by the engine's clock."""
+    """Milliseconds from the end of each container to the start of its successor, by the engine's clock."""
     filters = {"type": ["container"], "event": ["start", "die"], "label": [label]}
     answer = engine.call("GET", "/events?" + query(since=f"{began_s:.9f}", until=f"{time.time():.9f}", filters=filters))
     events = [json.loads(line) for line in answer.splitlines()]
@@ -107,7 +108,7 @@ def compose_file(image):
 
 @bench("compose", engine=True)
 def bench_compose(options):
-    """Four programs that only wait: until all run, and from then until none is left."""
+    """Four programs that only wait: the time until all run, and from then until all are removed."""
     if not shutil.which("docker-compose"):
         print("4 programs: takes docker-compose")
         return
@@ -133,20 +134,20 @@ def bench_compose(options):
 
 @bench("queue")
 def bench_queue(options):
-    """What the end of a job costs while others wait, on an engine of no containers."""
+    """The time of a job's end while others wait, on an engine without real containers."""
     text = subprocess.check_output([options.build / "tests/bench/queue_bench"], text=True)
     found = {int(waiting): (float(cpu), int(size)) for waiting, cpu, size in re.findall(
         r"^waiting +(\d+): .* +([\d.]+) ms CPU an end, +(\d+) bytes a waiting job", text, re.M)}
     for waiting in (1_000, 10_000, 100_000):
         row(f"CPU of a job's end, {waiting:,} wait", found[waiting][0], "ms", found[0][0], 1.2, 1.0)
-    # What 90,000 more of them take: the store's caches are full by then.
+    # The memory of 90,000 further jobs, when the store's caches are full.
     more = found[100_000][1] * 100_000 - found[10_000][1] * 10_000
     row("memory of a waiting job, beyond 10,000", more / 90_000, "bytes", None, 512, 256)
 
 
 @bench("fleet")
 def bench_fleet(options):
-    """Jobs on the nodes of a simulated fleet; the program ends with an error if a device or a node is given twice."""
+    """Jobs on the nodes of a simulated fleet. The program fails if it assigns a device or a node twice."""
     text = subprocess.check_output([options.build / "tests/bench/fleet_bench"], text=True)
     row("1000 nodes, 100000 jobs: decisions", float(re.search(r"(\d+) decisions a second", text)[1]), "decisions/s", None, 1000, 5000)
     for what in ("placed", "waiting"):

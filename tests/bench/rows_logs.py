@@ -16,7 +16,7 @@ PRINT = ["sh", "-c", f"i=0; s=$(printf '%090d' 0); yes \"$s\" | head -n {LINES}"
 
 
 def read_stream(engine, container):
-    """The floor: the engine's log stream, read to its end and thrown away."""
+    """The floor: reads the engine's log stream to its end, and drops it."""
     sock = engine.connect()
     sock.sendall(f"GET /v1.41/containers/{container}/logs?stdout=1&stderr=1&timestamps=1&follow=1 HTTP/1.0\r\n"
                  f"Host: d\r\n\r\n".encode())
@@ -58,14 +58,15 @@ def bench_logs(options):
 
 
 def lines_stored(daemon, number):
-    """Counts by SQL on the daemon's own file: paging through the API would measure something else."""
+    """Counts with SQL in the daemon's file, because paging through the API would be measured too."""
     with sqlite3.connect(f"file:{daemon.state_dir}/logs.db?mode=ro", uri=True) as db:
         return db.execute("SELECT count(*) FROM entry WHERE job = ? AND stream = 1", (number + 1,)).fetchone()[0]
 
 
 @bench("tail", engine=True)
 def bench_tail(options):
-    """From the engine's time of a line to the line that `trainyard logs -f` prints, of a container that prints 20 a second."""
+    """For a container that prints 20 lines a second: from the engine's timestamp of a line until `trainyard logs -f` prints
+    it."""
     script = ["sh", "-c", "i=0; while [ $i -lt 400 ]; do echo line; i=$((i+1)); sleep 0.05; done"]
     delays = []
     with serving(options.engine) as daemon:
@@ -82,11 +83,11 @@ def bench_tail(options):
     row("logs -f: line printed to line shown, p95", delays[len(delays) * 95 // 100], "ms", None, 50, 25)
 
 
-EIGHT_LINES = 1_000_000  # each of eight floods
+EIGHT_LINES = 1_000_000  # lines of each of eight floods
 
 
 def floods_stored(daemon, count):
-    """By the number that each flood's last line tells: counting all would take longer than storing them."""
+    """Uses the number in each flood's last line: counting all lines would take longer than storing them."""
     with sqlite3.connect(f"file:{daemon.state_dir}/logs.db?mode=ro", uri=True) as db:
         last = [db.execute("SELECT payload FROM entry WHERE job = ? AND stream = 1 ORDER BY ts DESC LIMIT 1", (number,)).fetchone()
                 for number in range(1, count + 1)]
@@ -95,8 +96,8 @@ def floods_stored(daemon, count):
 
 @bench("eight")
 def bench_eight(options):
-    """Eight floods of a million lines each, of containers that cost nothing: how far what can be queried is behind what was
-    printed, and the memory that it takes."""
+    """Eight floods of a million lines each, from simulated containers: by how much queryable lines lag behind, and the
+    memory that this takes."""
     count, behind, stored_at_last = 8, 0, 0
     with simulated() as (daemon, engine):
         before = memory_mib(daemon)[0]

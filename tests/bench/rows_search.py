@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The optimizer alone: how long a suggestion takes, and how good a search is beside a random one."""
+"""The optimizer alone: the time of a suggestion, and the quality of a search compared with a random one."""
 import search
 from measure import bench, median, row
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start and end, and what an idle daemon costs."""
+"""Start and stop of the daemon, and its cost while idle."""
 import contextlib
 import pathlib
 import re
@@ -14,7 +14,7 @@ from support.wait import wait_until
 
 
 def wake_ups_a_second(daemon, seconds=10):
-    """Of all its threads: a thread that waits is counted whenever it goes on."""
+    """The wake-ups of all its threads per second."""
     def counted():
         total = 0
         for status in pathlib.Path(f"/proc/{daemon.pid}/task").glob("*/status"):
@@ -39,13 +39,13 @@ def bench_start(options):
     row("start to ready line, empty state", median(times), "ms", None, 12, 8)
     row("idle memory, all", median(resident), "MiB", None, 11, 8)
     row("idle memory, private", median(private), "MiB", None, 2.5, 2)
-    with simulated() as (daemon, _):  # without an engine it looks for one every 5 s
+    with simulated() as (daemon, _):  # without an engine, the daemon looks for one every 5 s
         time.sleep(5)
         row("wake-ups of an idle daemon in a second", wake_ups_a_second(daemon), "", None, 0, 0)
 
 
 def queued_seed(state_dir, count):
-    """Copies of the one job that waits there."""
+    """Copies the one job that waits in the store."""
     with contextlib.closing(sqlite3.connect(f"{state_dir}/state.db")) as db, db:
         columns = [column[1] for column in db.execute("PRAGMA table_info(job)") if column[1] != "id"]
         chosen = ["'waiting_' || n" if column == "job_id" else column for column in columns]
@@ -56,7 +56,7 @@ def queued_seed(state_dir, count):
 
 @bench("ready")
 def bench_ready(options):
-    """With 100,000 ended and 10,000 queued jobs stored."""
+    """With 100,000 ended and 10,000 queued jobs in the store."""
     with tempfile.TemporaryDirectory() as state:
         subprocess.run([options.build / "tests/bench/seed", state, "100000", "0"], check=True)
         with serving(state_dir=state) as daemon:
@@ -82,7 +82,7 @@ STORED_RUNNING, STORED_SUCCEEDED = 3, 4  # as store/jobs writes them
 
 @bench("thousand")
 def bench_thousand(options):
-    """Memory after 1,000 jobs, when they have ended, against that of the same daemon before."""
+    """Memory after 1,000 jobs have ended, compared with the same daemon before."""
     with simulated() as (daemon, _):
         time.sleep(1)
         fresh = memory_mib(daemon)[0]
@@ -107,7 +107,7 @@ def bench_silent(options):
 
 @bench("exec")
 def bench_exec(options):
-    """Against a daemon that serves the same and is ended when it is ready."""
+    """Compared with a daemon that serves the same and is stopped when it is ready."""
     whole, plain = [], []
     for _ in range(options.rounds * 3):
         began = time.monotonic()

@@ -16,7 +16,7 @@ from support.vitals import memory_peak_kib
 
 
 def curl(*arguments, source=None):
-    """Seconds of one transfer, by the same client for both sides."""
+    """Seconds of one transfer; the same client is used for the daemon and for the floor."""
     done = subprocess.run(["curl", "-sS", "--noproxy", "*", "--fail", "-o", "/dev/null", "-w", "%{time_total}", *arguments],
                           stdin=source, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -56,7 +56,7 @@ def bench_large(options):
         if free.f_bavail * free.f_frsize < (options.large_mib + 1024) << 20:
             print(f"memory during an upload of {options.large_mib} MiB: not enough room in {daemon.state_dir}")
             return
-        for path in (["-d", "x"], ["-d", "y"]):  # what the first uploads set up is not what is measured
+        for path in (["-d", "x"], ["-d", "y"]):  # the first uploads also do set-up work, which is not to be measured
             curl("-X", "POST", *path, upload_url(daemon, "small"))
         curl(f"{daemon.base}/storage/v1/b/bench/o/small?alt=media")
         before = memory_peak_kib(daemon)
@@ -74,7 +74,7 @@ def bench_large(options):
 
 
 def objects_seed(state_dir, count):
-    """Makes `count` objects of the one that is there, by its row: uploading them would take longer than the rest."""
+    """Copies the row of the one object `count` times, because uploading would take longer than the measurement."""
     with contextlib.closing(sqlite3.connect(f"{state_dir}/storage.db")) as db, db:
         columns = [column[1] for column in db.execute("PRAGMA table_info(object)")]
         chosen = ["printf('%03d/%06d', n / 1000, n)" if column == "name" else column for column in columns]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench.py measures of the optimizer alone: how long a suggestion takes, and how good a search is beside a random one."""
+"""Measures the optimizer alone, for bench.py: the time of a suggestion, and the quality of a search compared with a random
+one."""
 import json
 import math
 import random
@@ -9,7 +10,7 @@ import time
 
 
 class Optimizer:
-    """tests/bench/suggest_bench, asked by lines of JSON."""
+    """tests/bench/suggest_bench, driven by lines of JSON."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
@@ -33,7 +34,7 @@ class Optimizer:
             **rest)
 
     def try_once(self, study, loss):
-        """The loss of one more trial, and how long its suggestion took in milliseconds."""
+        """Runs one more trial; returns its loss, and the time of its suggestion in milliseconds."""
         began = time.perf_counter()
         trial = self.ask("suggest", study=study, count=1)["trials"][0]
         took = (time.perf_counter() - began) * 1000
@@ -58,7 +59,8 @@ def rosenbrock(p):
 
 
 def network(p):
-    """A loss as trainers have it: a rate of learning on a log scale, layers, and one optimizer that suits better."""
+    """A loss like that of a trainer: a learning rate on a log scale, a number of layers, and one optimizer that suits
+    better."""
     rate = math.log10(p["rate"]) + {"adam": 3, "sgd": 1.5, "rmsprop": 2.5}[p["optimizer"]]
     return rate * rate + 0.1 * abs(p["layers"] - 5) + {"adam": 0, "sgd": 0.2, "rmsprop": 0.3}[p["optimizer"]]
 
@@ -72,7 +74,7 @@ PROBLEMS = {
 
 
 def best_losses(optimizer, problem, algorithm, trials, seeds):
-    """The best loss after so many trials, 0 being the best there is, for each seed."""
+    """For each seed, the best loss after this many trials; 0 is the optimum."""
     loss, params = PROBLEMS[problem]
     found = []
     for seed in range(seeds):
@@ -83,7 +85,7 @@ def best_losses(optimizer, problem, algorithm, trials, seeds):
 
 
 def suggestion_ms(optimizer, trials, rounds):
-    """The median of so many suggestions after that many trials of 10 parameters, most of which were drawn at random."""
+    """The median time of a suggestion after this many trials of 10 parameters, most of which were drawn at random."""
     params, draw = [number(f"x{i}", 0, 1) for i in range(10)], random.Random(1)
 
     def loss(p):

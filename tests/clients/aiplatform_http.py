@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every method and field of Vertex AI by plain HTTP, as any client without a library sends them. Prints one line of JSON a test;
-see test_aiplatform.py. Bodies that trainyard does not run are sent, too: it has to say so."""
+"""Every method and field of Vertex AI over plain HTTP, as a client without a library sends them. Prints one line of JSON for
+each test; see test_aiplatform.py. Bodies of jobs that trainyard cannot run are sent, too: the answer must say so."""
 import http.client
 import json
 import os
@@ -18,7 +18,7 @@ KEY = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"
 FOREVER = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
 ACCOUNT = "me@my-project.iam.gserviceaccount.com"
 
-# What only answers have; sent back by clients that post what they read.
+# Output-only fields; clients that post a resource that they have read send these.
 OUTPUT = {"name": "mine", "state": 4, "createTime": NOW, "startTime": NOW, "endTime": NOW, "updateTime": NOW,
           "error": {"code": 3, "message": "no", "details": [{"@type": "type.googleapis.com/google.protobuf.Empty"}]}}
 JOB_OUTPUT = OUTPUT | {"satisfiesPzs": True, "satisfiesPzi": True}
@@ -28,7 +28,7 @@ connection = http.client.HTTPConnection(address.hostname, address.port, timeout=
 
 
 def call(verb, path, body=None, **query):
-    """The status, and what was answered."""
+    """Makes a call; returns the status and the answer."""
     target = f"/v1/{path}" + ("?" + urllib.parse.urlencode(query) if query else "")
     connection.request(verb, target, None if body is None else json.dumps(body),
                        {} if body is None else {"Content-Type": "application/json"})
@@ -64,7 +64,7 @@ def pool(text, **more):
 
 
 def spec(text):
-    """A CustomJobSpec with all that goes together."""
+    """A CustomJobSpec with all fields that can be combined."""
     network = {"networkAttachment": "projects/p/regions/us-central1/networkAttachments/a", "dnsPeeringConfigs": [
         {"domain": "a.example.", "targetProject": "p", "targetNetwork": "n"}]}
     return {
@@ -78,7 +78,7 @@ def spec(text):
         "pscInterfaceConfig": network}
 
 
-# Parts that exclude one another: all are taken, each in a spec of its own.
+# Fields that exclude each other: each is sent in a spec of its own.
 PACKAGE = {"executorImageUri": "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11.py310:latest", "args": ["--a"],
            "env": [{"name": "A", "value": "b"}], "packageUris": ["gs://my-bucket/p.tar.gz"], "pythonModule": "trainer.task"}
 GPU = {"machineType": "g2-standard-4", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1, "gpuPartitionSize": "1g.5gb",
@@ -137,14 +137,14 @@ def search(display, /, text=REPORT, study=None, trial=None, **more):
 
 
 def ends(collection, made, expected="JOB_STATE_SUCCEEDED"):
-    """Follows a job, finds it in lists, and deletes it."""
+    """Waits for a job's end, finds it in lists, and deletes it."""
     name = made["name"]
     ended = until(name, expected)
     named = f'display_name="{made["displayName"]}"'
     listed = done("GET", f"{PARENT}/{collection}", filter=named, pageSize=1, readMask="name,displayName,state")
     assert listed[collection][0] == {key: ended[key] for key in ("name", "displayName", "state")}, listed
     assert done("GET", f"{PARENT}/{collection}", filter=named, pageSize=1)[collection][0]["name"] == name
-    # What is on the next page depends on what else runs: the ledger is to note none of its fields.
+    # The next page depends on what else runs, so only its names are read: the ledger must not record other fields.
     page = done("GET", f"{PARENT}/{collection}", pageSize=1, readMask="name")
     if "nextPageToken" in page:
         done("GET", f"{PARENT}/{collection}", pageSize=1, pageToken=page["nextPageToken"], readMask="name")
@@ -153,7 +153,7 @@ def ends(collection, made, expected="JOB_STATE_SUCCEEDED"):
 
 
 def deletes(name):
-    """Deletes a resource, and does with the operation all that there is. Another one beside it makes a second page."""
+    """Deletes a resource, and calls all methods of operations on the result. A second resource makes a second page."""
     beside = done("POST", f"{PARENT}/customJobs", {"displayName": "beside", "jobSpec": {"workerPoolSpecs": [pool("true")]}})["name"]
     until(beside, "JOB_STATE_SUCCEEDED")
     older = done("DELETE", beside)
@@ -192,7 +192,7 @@ def takes_parts_that_exclude_one_another():
                                  ("hyperparameterTuningJobs", search(name, trial=job_spec))):
             made = done("POST", f"{PARENT}/{collection}", body)
             assert done("POST", made["name"] + ":cancel") == {}
-            until(made["name"], *FINAL)  # what no local image is there for may have failed before
+            until(made["name"], *FINAL)  # without a local image it may have failed already
     asked = {"workerPoolSpecs": [pool("true", **MOUNTS)], **NETWORK, "persistentResourceId": "resource"}
     for says in ("mounts no NFS", "mounts no Lustre", "has no persistent resources"):
         refused(says, "POST", f"{PARENT}/customJobs", {"displayName": "not here", "jobSpec": asked})
@@ -235,7 +235,7 @@ TIMES = {"periodSeconds": 1, "timeoutSeconds": 1, "failureThreshold": 1, "succes
 
 
 def model(action):
-    """To upload, with one way to probe it."""
+    """A model to upload, with one kind of probe."""
     probe = {action: PROBES[action], **TIMES}
     return {
         "displayName": "served", "description": "d", "versionDescription": "v", "versionAliases": ["default"], "labels": {"a": "b"},

@@ -26,7 +26,7 @@ IMAGE, PREBUILT = "trainyard-test:1", "us-docker.pkg.dev/vertex-ai/training/tf-c
 PREFIX = f"python-{os.getpid()}"
 FOREVER = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
 
-sdk_jobs._JOB_WAIT_TIME = 0.2  # between two looks at a job; it is five seconds
+sdk_jobs._JOB_WAIT_TIME = 0.2  # seconds between two looks at a job; the library's own value is five
 aiplatform.init(project=PROJECT, location=LOCATION, api_endpoint=ENDPOINT, staging_bucket="gs://staging",
                 **({"api_transport": "rest"} if BY_REST else {}))
 
@@ -71,7 +71,7 @@ def runs_a_job_of_two_pools_to_its_end():
     job.run(sync=True, timeout=600, restart_job_on_worker_restart=False, enable_web_access=False,
             service_account="robot@demo.iam.gserviceaccount.com")
     assert job.state == job_state.JobState.JOB_STATE_SUCCEEDED, job.state
-    # startTime has whole seconds.
+    # startTime is in whole seconds.
     assert int(job.create_time.timestamp()) <= job.start_time.timestamp() <= job.end_time.timestamp(), job.to_dict()
     spec = job.to_dict()["jobSpec"]
     assert [int(pool["replicaCount"]) for pool in spec["workerPoolSpecs"]] == [1, 2], spec
@@ -149,7 +149,7 @@ def the_service_itself_is_called():
     operations = client.list_operations({"name": PARENT})
     assert operation.operation.name in [one.name for one in operations.operations], operations
     waited = client.wait_operation({"name": operation.operation.name, "timeout": duration_pb2.Duration(seconds=5)})
-    if isinstance(waited, bytes):  # the library itself leaves this one answer of gRPC as it came
+    if isinstance(waited, bytes):  # the library does not decode this answer of gRPC
         waited = operations_pb2.Operation.FromString(waited)
     assert waited.done, waited
     client.cancel_operation({"name": operation.operation.name})
@@ -204,7 +204,7 @@ def the_beta_is_called_likewise():
 
 
 def a_later_init_changes_to_rest_at_the_same_host():
-    """The library's own change, where init() is given neither a project nor a transport; so this is the last test."""
+    """init() without a project and a transport changes the library's own state, so this is the last test."""
     aiplatform.init(staging_bucket="gs://staging-later")
     began = time.monotonic()
     job = custom_job("by-rest", pool("true"))
@@ -219,5 +219,5 @@ TESTS = [runs_a_job_of_two_pools_to_its_end, runs_beside_the_program, a_failed_j
          the_service_itself_is_called, fields_of_a_job_come_back, errors_have_their_kind_and_details,
          the_beta_is_called_likewise, a_later_init_changes_to_rest_at_the_same_host]
 
-# In one process: the library takes seconds of the processor to be imported.
+# In one process, because importing the library takes seconds of CPU time.
 run_tests(aiplatform_training_python.TESTS + TESTS)

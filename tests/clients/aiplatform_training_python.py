@@ -18,12 +18,12 @@ BY_REST = ENDPOINT.startswith("http:")
 IMAGE, PREBUILT = "trainyard-test:1", "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11:latest"
 PREFIX = f"training-{os.getpid()}"
 FOREVER = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
-# A name before the flags of a trial is what sh -c takes for its own.
+# sh -c takes its first argument as its own name, so a name precedes the flags of a trial.
 REPORT = ('for a in "$@"; do case $a in --x=*) x=${a#--x=};; esac; done; '
           'printf \'{"global_step": "3", "score": "%s", "timestamp": %s.5, "trial": "%s"}\\n\' '
           '"$x" "$(date +%s)" "$CLOUD_ML_TRIAL_ID" > "$CLOUD_ML_HP_METRIC_FILE"')
 
-sdk_jobs._JOB_WAIT_TIME = sdk_pipelines._JOB_WAIT_TIME = 0.2  # between two looks; it is five seconds
+sdk_jobs._JOB_WAIT_TIME = sdk_pipelines._JOB_WAIT_TIME = 0.2  # seconds between two looks; the library's own value is five
 aiplatform.init(project=PROJECT, location="us-central1", api_endpoint=ENDPOINT, staging_bucket="gs://staging",
                 **({"api_transport": "rest"} if BY_REST else {}))
 
@@ -98,7 +98,7 @@ def trains_in_a_container():
     assert job.run(sync=True, replica_count=1, machine_type="n1-standard-4", environment_variables={"WORD": "a b"},
                    base_output_dir="gs://outputs/container") is None
     assert job.state == pipeline_state.PipelineState.PIPELINE_STATE_SUCCEEDED, job.state
-    # startTime has whole seconds.
+    # startTime is in whole seconds.
     assert int(job.create_time.timestamp()) <= job.start_time.timestamp() <= job.end_time.timestamp(), job.to_dict()
     backing = job.gca_resource.training_task_metadata["backingCustomJob"]
     assert aiplatform.CustomJob.get(backing).state == job_state.JobState.JOB_STATE_SUCCEEDED, backing

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fields.json says, driven through any client written in Python; prints one line of JSON a test.
+"""Sends the fields of fields.json through a client written in Python; prints one line of JSON for each test.
 
-A client is an object with call(method, **parameters), the name after ml.projects, which returns what is answered and
-raises Refused; fields_node.js does the same in its own language."""
+A client is an object with call(method, **parameters); `method` is the name after ml.projects. It returns the answer or
+raises Refused. fields_node.js does the same in JavaScript."""
 import json
 import os
 import pathlib
@@ -38,7 +38,7 @@ class Cases:
         return self.call("jobs.get", name=self.name(number))
 
     def until(self, number, state, output=None):
-        """The job, once it is in that state, and has something in its output."""
+        """Waits until the job is in that state, and, if asked, has something in its output."""
         end = time.monotonic() + 60
         while True:
             job = self.get(number)
@@ -49,7 +49,7 @@ class Cases:
             time.sleep(0.05)
 
     def label(self, number):
-        """Changes a job's labels; the job as that answers it, and as a list of one."""
+        """Changes a job's labels; returns the job from that answer, and a list with only this job."""
         patched = self.call("jobs.patch", name=self.name(number), updateMask="labels", body={"labels": LABELS})
         return patched, self.call("jobs.list", parent=PARENT, filter=f"jobId={self.id(number)}")["jobs"]
 
@@ -65,8 +65,8 @@ class Cases:
     # ---- the tests ----
 
     def holds_the_queue(self):
-        """The daemon runs one job at a time: what comes after this one stays queued. Its machine costs enough for
-        units to be told at once."""
+        """The daemon runs one job at a time, so later jobs stay queued. The machine is so expensive that consumed units show
+        at once."""
         self.create("hold", FIELDS["hold"])
         output = self.until("hold", "RUNNING", "consumedMLUnits")["trainingOutput"]
         patched, [listed] = self.label("hold")
@@ -81,7 +81,7 @@ class Cases:
         assert created["trainingInput"] == sent["trainingInput"], created
         assert created.get("labels") == sent.get("labels") and created["state"] == "QUEUED", created
         assert not any(created.get(field) == sent[field] for field in row.get("ignored", [])), created
-        # A body may hold more than the mask names.
+        # A body may have more fields than the mask names.
         patched = self.call("jobs.patch", name=self.name(number), updateMask="labels,etag",
                             body=dict(sent, jobId=self.id(number), labels=LABELS, etag=created["etag"]))
         assert patched["labels"] == LABELS and patched["etag"] != created["etag"], patched

@@ -18,7 +18,7 @@ class Library:
         *resources, method = method.split(".")
         for resource in resources:
             of = getattr(of, resource)()
-        # A parameter that is no Python name has another one there.
+        # A parameter whose name is not valid in Python has another name in this library.
         parameters = {name.replace("$.", "x__").replace(".", "_"): value for name, value in parameters.items()}
         try:
             return getattr(of, method)(**parameters).execute()

@@ -22,7 +22,7 @@ def client(name, version):
 
 
 def discovered(name, version, url):
-    """A client built from what the daemon itself says it can do."""
+    """A client that the library builds from the daemon's own discovery document."""
     return build(name, version, static_discovery=False, cache_discovery=False, credentials=AnonymousCredentials(),
                  discoveryServiceUrl=ENDPOINT + url)
 
@@ -68,7 +68,7 @@ def refused(call):
     raise AssertionError("was not refused")
 
 
-# The master's end would cut off what the workers have to say: it ends when each of the two has told it on port 2222.
+# The end of the master would stop the workers, so it ends after both have connected to its port 2222.
 MASTER = "for i in 1 2; do echo ok | nc -l -p 2222 >/dev/null; done; echo master here"
 WORKER = ('echo worker here; host=$(echo "$CLUSTER_SPEC" | grep -o "cmle-training-master-[0-9a-f]*-0" | head -n 1); '
           'until [ "$(nc $host 2222 </dev/null 2>/dev/null)" = ok ]; do sleep 0.05; done')
@@ -86,7 +86,7 @@ def creates_a_distributed_job_and_follows_it_to_its_end():
     assert job["createTime"] <= job["startTime"] <= job["endTime"], job
 
 
-# A name before the flags of a trial is what sh -c takes for its own.
+# sh -c takes its first argument as its own name, so a name precedes the flags of a trial.
 REPORT = ('for a in "$@"; do case $a in --x=*) x=${a#--x=};; esac; done; '
           'printf \'{"global_step": "3", "score": "%s", "timestamp": %s.5, "trial": "%s"}\\n\' '
           '"$x" "$(date +%s)" "$CLOUD_ML_TRIAL_ID" > "$CLOUD_ML_HP_METRIC_FILE"')

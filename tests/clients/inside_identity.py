@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs inside a replica, whose environment is trainyard's alone: what google-auth finds there. Prints one JSON object."""
+"""Runs inside a replica, with the environment that trainyard sets, and prints what google-auth finds there as one JSON
+object."""
 import json
 import os
 import socket

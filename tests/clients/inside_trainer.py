@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trainer as it is written for the cloud: reads gs:// data, keeps checkpoints in its job dir, goes on from the last one,
-and writes its model there. It knows nothing of trainyard."""
+"""A trainer as written for the cloud: reads gs:// data, stores checkpoints in its job directory, continues from the last
+one, and writes its model there. It uses nothing of trainyard."""
 import argparse
 import json
 import time
@@ -37,7 +37,7 @@ while state["step"] < options.steps:
     at(f"{options.job_dir.rstrip('/')}/checkpoints/{state['step']:04}").upload_from_string(json.dumps(state))
     if state["step"] == options.wait_at and not waited:
         print("waits", flush=True)
-        while True:  # for somebody who ends it
+        while True:  # waits to be killed
             time.sleep(1)
 at(options.job_dir.rstrip("/") + "/model.json").upload_from_string(json.dumps(state))
 print("trained to", state["sum"], flush=True)

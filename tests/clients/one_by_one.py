@@ -4,7 +4,7 @@ import json
 import os
 import traceback
 
-# What libraries print is not for the reader of these lines.
+# Output of libraries must not be among these lines.
 _lines = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 
@@ -15,10 +15,10 @@ def run_named(tests):
         error = None
         try:
             test()
-        except Exception:  # reported, and the next one runs
+        except Exception:  # reported; the next test runs
             error = traceback.format_exc()
         print(json.dumps({"name": name, "error": error}), file=_lines, flush=True)
-    os._exit(0)  # whatever a library's thread still waits for
+    os._exit(0)  # does not wait for threads of a library
 
 
 def run_tests(tests):

@@ -19,10 +19,10 @@ KIB, MIB = 1 << 10, 1 << 20
 client = storage.Client()
 bucket = client.create_bucket(f"python-{os.getpid()}")
 
-# A pattern in which no two places look the same.
+# A pattern in which no two positions look the same.
 PATTERN = b"".join(i.to_bytes(4, "big") for i in range(3 * MIB // 4)) + b"and an odd end"
 
-# Names that an object may have, and that a file system, an address or a shell takes for something else.
+# Legal names of objects that a file system, a URL or a shell could misinterpret.
 HOSTILE_NAMES = ["a//b", "a/../b", "../b", "/a", "a/", "a/./b", "a/..", "...", "ü/日本", "a?b#c%2F", "a%2Fb", "%00", "a b+c",
                  "case", "CASE", "Case", "x" * 1024, "日" * 341 + "x", "a\tb", "\x7f", "a\\b", "-rf", "*", "~", "$(x)", "a\"b'c",
                  "e\u0301", "\u00e9", "a:b", "nul", "CON", ".hidden", "dir/.", "&=;", "[a-z]", "\U0001f600"]
@@ -86,14 +86,14 @@ def uploads_small_objects_in_one_request():
 
 
 def uploads_in_resumable_chunks():
-    blob, data = bucket.blob("chunked", chunk_size=MIB), PATTERN * 3  # above 8 MiB the library does so
+    blob, data = bucket.blob("chunked", chunk_size=MIB), PATTERN * 3  # the library does this above 8 MiB
     blob.metadata = {"epoch": "7"}
     blob.upload_from_file(io.BytesIO(data), size=len(data), content_type="x/y", checksum="crc32c")
     assert (blob.size, blob.crc32c, blob.md5_hash) == (len(data), crc32c_of(data), md5_of(data))
     found = bucket.get_blob("chunked")
     assert (found.metadata, found.content_type) == ({"epoch": "7"}, "x/y")
     assert blob.download_as_bytes(checksum="md5") == data
-    blob.upload_from_file(io.BytesIO(PATTERN[:MIB]), checksum="md5")  # of a length that is not told
+    blob.upload_from_file(io.BytesIO(PATTERN[:MIB]), checksum="md5")  # without a known length
     assert blob.download_as_bytes(checksum="crc32c") == PATTERN[:MIB]
 
 
@@ -118,7 +118,7 @@ def resumes_an_upload_that_was_interrupted():
     part = send("PUT", url, headers={"Content-Range": f"bytes 0-{256 * KIB - 1}/{size}"}, data=PATTERN[:256 * KIB])
     assert (part.status_code, part.headers["Range"]) == (308, f"bytes=0-{256 * KIB - 1}"), part.text
     assert bucket.get_blob("resumed") is None
-    # What is sent again is passed over.
+    # Bytes that are sent again are ignored.
     rest = send("PUT", url, headers={"Content-Range": f"bytes {128 * KIB}-{size - 1}/{size}"}, data=PATTERN[128 * KIB:])
     assert rest.status_code == 200, rest.text
     assert rest.json()["crc32c"] == crc32c_of(PATTERN)
@@ -210,7 +210,8 @@ def lists_by_prefix_delimiter_and_page():
     assert [b.name for b in listed(prefix="l/", max_results=2)] == names[:2]
     assert [b.name for b in listed(prefix="l/", fields="items(name),nextPageToken")] == names
     assert list(listed(prefix="nothing/")) == []
-    refused(exceptions.NotFound, list, client.list_blobs("no-such-bucket-here"))  # until it is written to
+    # the bucket does not exist before the first write
+    refused(exceptions.NotFound, list, client.list_blobs("no-such-bucket-here"))
 
 
 def copies_rewrites_and_moves():
@@ -253,7 +254,7 @@ def changes_metadata():
     assert (blob.generation, blob.metageneration) == (generation, 2)
     again = bucket.get_blob("described")
     assert (again.metadata, again.cache_control, again.content_language) == ({"a": "1", "b": "2"}, "no-store", "de")
-    blob.metadata = {"a": "1", "b": None}  # takes it away
+    blob.metadata = {"a": "1", "b": None}  # None removes the member
     blob.patch()
     assert bucket.get_blob("described").metadata == {"a": "1"}
     again.reload()

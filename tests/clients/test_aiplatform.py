@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Google's libraries of Vertex AI, and plain HTTP, by REST (which the recorder hears) and by gRPC, each test of each script by its name.
+"""Google's libraries for Vertex AI and plain HTTP, over REST (through the recorder) and over gRPC. Each test of each script
+is reported under its name.
 
-Their environment is what `trainyard env` prints; the endpoint is the one thing that they are told beside."""
+Their environment is what `trainyard env` prints; only the endpoint is given in addition."""
 import concurrent.futures
 import pathlib
 import re
@@ -15,7 +16,7 @@ from support.scripts import run_in_environment, run_script
 
 HERE = pathlib.Path(__file__).parent
 SCRIPTS = {"aiplatform_node.js": "aiplatform-node", "aiplatform_python.py": "aiplatform-python", "aiplatform_http.py": "http"}
-IMPORTED = {"aiplatform_python.py": ["aiplatform_training_python.py"]}  # whose tests a script runs as well
+IMPORTED = {"aiplatform_python.py": ["aiplatform_training_python.py"]}  # scripts whose tests another script runs as well
 
 
 def names(script):
@@ -27,7 +28,7 @@ def names(script):
 
 @pytest.fixture(scope="module")
 def vertex_yard(engine, make_daemon, tmp_path_factory):
-    """A daemon for each transport. What names an image of Vertex AI runs in the local runtime, where pip asks nobody."""
+    """A daemon for each transport. Images of Vertex AI are replaced by the local runtime image, where pip uses no index."""
     ensure_runtime_images(engine)
     daemons = {transport: make_daemon("--offline", "--stop-grace", "2", "--grpc", "127.0.0.1:0",
                                       "--wheels", tmp_path_factory.mktemp("wheels"),
@@ -40,7 +41,7 @@ def vertex_yard(engine, make_daemon, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """A package for the scripts to train by, to be put into a bucket."""
+    """A package for the scripts' jobs; it is uploaded to a bucket."""
     path = tmp_path_factory.mktemp("package") / "trainer-1.0-py3-none-any.whl"
     path.write_bytes(trainer("import sys\nassert sys.argv[1:] == ['--epochs', '3'], sys.argv\n"))
     return {"TRAINER_WHEEL": str(path)}
@@ -48,7 +49,8 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(request, recording, vertex_yard, wheel):
-    """Runs the scripts of the tests that were chosen, one after the other, both transports beside each other: they mostly wait."""
+    """Runs the scripts of the selected tests one after the other, and both transports in parallel, since they mostly
+    wait."""
     def run(script, transport):
         daemon = vertex_yard[transport]
         if transport == "grpc":
@@ -67,7 +69,7 @@ def transports(script):
     return ["rest"] if SCRIPTS[script] == "http" else ["rest", "grpc"]
 
 
-# By gRPC, one library is enough for the short form.
+# Without --long, gRPC is tested with one library only.
 @pytest.mark.parametrize("script, name, transport", [
     (long if (SCRIPTS[script], transport) == ("aiplatform-python", "grpc") else pytest.param)(script, name, transport)
     for script in SCRIPTS for name in names(script) for transport in transports(script)])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python blocks of README.md and docs/getting-started.md, and the notebook of deploy/examples, with Google's libraries."""
+"""Runs the Python blocks of README.md and docs/getting-started.md, and the notebook of deploy/examples, with Google's
+libraries."""
 import os
 import shlex
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every field of Job through each client: fields.json, driven by the scripts beside this file."""
+"""Every field of Job through each client: the scripts beside this file send what fields.json lists."""
 import json
 import pathlib
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Google's libraries inside replicas: identity from the metadata server, storage by gs:// addresses, a trainer that is
-interrupted and goes on. The programs beside this file are given to the interpreter as they are."""
+interrupted and continues. The text of the programs beside this file is passed to the interpreter."""
 import base64
 import json
 import pathlib
@@ -24,7 +24,7 @@ def image(engine):
 
 
 def program(name, image, *args, **more):
-    """A job whose master runs a program beside this file."""
+    """A job whose master runs a program of this directory."""
     return one_replica("python3", "-c", (HERE / name).read_text(), *args, image=image, **more)
 
 
@@ -35,7 +35,7 @@ def claims(token):
 
 @pytest.fixture(scope="module")
 def inside(yard, image):
-    """What google-auth found in a job, and in one with an account of its own."""
+    """What google-auth finds in a job, and in a job with a service account of its own."""
     jobs = {account: yard.create(program("inside_identity.py", image, **({"serviceAccount": account} if account else {})))
             for account in (None, ACCOUNT)}
     return {account: report(yard, job_id) for account, job_id in jobs.items()}
@@ -160,7 +160,7 @@ print(fsspec.open("gs://gcsfs-inside/a.txt", "r").open().read(), flush=True)
 
 
 def test_a_bucket_made_in_a_job_is_its_project_s(yard, image):
-    """The library sends the project "<none>" there. Broken: project_read() that takes no_project for a name."""
+    """In a job the library sends the project "<none>". Broken: project_read() that takes no_project for a name."""
     job_id = yard.create(one_replica("python3", "-c", """
 from google.cloud import storage
 client = storage.Client()
@@ -192,7 +192,7 @@ LOGGED = {"first": "INFO", "careful": "WARNING", "broken": "ERROR"}
 
 @pytest.mark.parametrize("by", ["gRPC", long("REST")])
 def test_what_google_cloud_logging_is_given_is_in_the_job_s_log(yard, image, by):
-    """As Google's own samples set it up, and within seconds."""
+    """Set up as in Google's own samples; lines arrive within seconds."""
     job_id = yard.create(one_replica("python3", "-c", """
 import logging, sys, google.cloud.logging
 client = google.cloud.logging.Client(_use_grpc=sys.argv[1] == "gRPC")

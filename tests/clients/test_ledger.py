@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/coverage.md says what this run has driven, no more and no less. `tests/support/ledger.py --update` rewrites it."""
+"""tests/coverage.md lists exactly what this run has called. `tests/support/ledger.py --update` rewrites it."""
 import pytest
 
 from support import ledger
 
-# Those that go through the recorder.
+# Scripts whose calls go through the recorder.
 SCRIPTS = {ledger.NODE: ["googleapis_node.js", "fields_node.js"], ledger.PYTHON: ["googleapis_python.py", "fields_python.py"],
            ledger.VERTEX_NODE: ["aiplatform_node.js"], ledger.VERTEX_PYTHON: ["aiplatform_python.py"], ledger.HTTP: ["fields_http.py", "aiplatform_http.py"]}
 

@@ -87,11 +87,12 @@ print([(d.type, [label.key for label in d.labels]) for d in client.list_monitore
 
 
 def test_google_cloud_logging_lists_without_a_filter(front):
-    """It adds one of its own: timestamp>= a day ago, with the zone as +0000. Broken: zone_read() that wants the colon: 400."""
+    """The library adds a filter: timestamp>= a day ago, with the zone as +0000. Broken: zone_read() that wants the colon:
+    400."""
     if not (PYTHON / ".installed").exists():
         pytest.skip(f"{PYTHON} is not there: run tests/clients/install")
     done = subprocess.run([PYTHON / "bin/python", "-Bc", LISTS, front.base, front.project], capture_output=True, text=True, timeout=60)
-    assert done.stdout.splitlines()[-1:] == ["a line"], done  # behind what the library writes about itself
+    assert done.stdout.splitlines()[-1:] == ["a line"], done  # the library may print lines of its own before it
 
 
 def test_google_cloud_logging_deletes_logs_and_lists_types_of_resources(front):
@@ -120,7 +121,7 @@ def test_google_cloud_logging_tails_new_entries(front):
                           text=True) as client:
         assert [client.stdout.readline().strip() for _ in range(3)] == ["refused", "refused", "tailing"]
 
-        def begun():  # the library gives the session only once its first entry has come
+        def begun():  # the library returns the session only after its first entry
             write(0, "ERROR")
             return select.select([client.stdout], [], [], 0.1)[0]
         wait_until(begun, 60, "a first entry")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""deploy/examples/package, as its README has it: from gs:// data to gs:// outputs, with Google's own storage library inside
-the container, and again from the last checkpoint."""
+"""deploy/examples/package as its README describes it: from gs:// data to gs:// outputs, with Google's storage library in the
+container, and continued from the last checkpoint."""
 import json
 import pathlib
 import subprocess
@@ -19,10 +19,10 @@ PATIENCE_S = 300
 
 @pytest.fixture(scope="module")
 def example_yard(engine, make_daemon, tmp_path_factory):
-    """A daemon whose wheels hold google-cloud-storage, and whose replicas have no way out."""
+    """A daemon whose wheels include google-cloud-storage, and whose replicas cannot reach other networks."""
     ensure_runtime_images(engine)
     venv, wheels = tmp_path_factory.mktemp("venv"), tmp_path_factory.mktemp("wheels")
-    # Debian's own, which the runtime has as well.
+    # Debian's Python, because the runtime image has the same.
     python = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
     subprocess.run([python, "-m", "venv", venv], check=True)
     subprocess.run([venv / "bin/pip", "download", "-q", "--disable-pip-version-check", "--only-binary=:all:", "-d", wheels,

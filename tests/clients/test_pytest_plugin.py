@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""deploy/pytest with google-cloud-aiplatform: the test of docs/ci.md, which submits by the library and reads by the fixture."""
+"""deploy/pytest with google-cloud-aiplatform: the test of docs/ci.md, which submits with the library and reads results by
+the fixture."""
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ from support.scripts import PYTHON
 
 
 def examples():
-    """The tests that the page shows, without the plugin and with it, and with the tests' image."""
+    """The tests on the page, with and without the plugin, using the tests' image."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
     assert len(blocks) == 2 and len(blocks[1].splitlines()) <= 15 < 3 * len(blocks[1].splitlines()) <= len(blocks[0].splitlines())
     return [block.replace("my-image:1", IMAGE).replace('["python", "-m", "trainer"]', '["sh", "-c", "echo epochs=$1"]')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder itself, the documents it reads requests by, and the ledger: no engine is needed."""
+"""Tests the recorder itself, the discovery documents by which it reads requests, and the ledger, without an engine."""
 import contextlib
 import gzip
 import json
@@ -83,7 +83,7 @@ def test_bodies_of_any_shape_are_looked_at(value):
 # ---- the recorder ----------------------------------------------------------------------------------------
 
 class Server:
-    """Answers every connection with the same bytes once it has got as many as were expected; keeps what it got."""
+    """Answers every connection with the same bytes once the expected number of bytes has arrived; keeps what it received."""
 
     def __init__(self, expected, answer):
         self.expected, self.answer, self.got = expected, answer, b""
@@ -104,7 +104,7 @@ class Server:
 
 
 def exchange(asked, answered, piece=None):
-    """Sends `asked` through a recorder, in pieces; what came through to either side, and what was noted."""
+    """Sends `asked` through a recorder in pieces; returns what arrived on either side, and what was recorded."""
     noted, server = [], Server(len(asked), answered)
     with Recorder(server.port, lambda request, answer: noted.append((request, answer))) as recorder:
         with socket.create_connection(("127.0.0.1", recorder.port), timeout=30) as client:
@@ -130,7 +130,7 @@ OK = b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"thingId":"x"}'
 ZIPPED = gzip.compress(b'{"thingId":"x"}', mtime=0)
 
 EXCHANGES = [
-    # name, asked, answered, [(method, request's body, status, answer's body)]
+    # name, request bytes, answer bytes, [(method, request's body, status, answer's body)]
     ("length", LENGTH, OK, [("POST", {"thingId": "x"}, 200, {"thingId": "x"})]),
     ("chunked", CHUNKED, b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nf\r\n{"thingId":"x"}\r\n0\r\n\r\n',
      [("POST", {"thingId": "x"}, 200, {"thingId": "x"})]),

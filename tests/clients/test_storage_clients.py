@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the scripts that use Google's storage and auth libraries, and reports their tests one by one.
 
-Their environment is what `trainyard env` prints and nothing else; they talk to the daemon itself, since what they say is
-about objects, not about the fields that the recorder counts."""
+Their environment is exactly what `trainyard env` prints. They call the daemon directly, because the recorder counts fields,
+and these calls are about objects."""
 import pathlib
 import re
 
@@ -24,7 +24,7 @@ def names(script):
 
 @pytest.fixture(scope="module")
 def results(yard):
-    """Runs a script when its first test asks for it."""
+    """Runs a script when its first test needs it."""
     ran = {}
 
     def of(script):

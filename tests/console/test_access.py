@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for screen readers, contrast, and what the keyboard reaches, on every page."""
+"""On every page: names for screen readers, contrast, and what the keyboard can reach."""
 import pytest
 
 from support.console import FAINT, NAMELESS, opened
@@ -12,7 +12,7 @@ from support.verbs import verb
 
 @pytest.fixture(scope="module")
 def pages(yard):
-    """Each page, with something to show: [(path, words that it says)]."""
+    """Each page with some contents: [(path, words on it)]."""
     failed = yard.create(script("echo error >&2; exit 3"))
     yard.until(failed, "FAILED")
     runs = yard.create(distributed(UNTIL_RELEASED, UNTIL_RELEASED, workers=1))
@@ -46,7 +46,7 @@ def test_names_and_contrast(browser, yard, pages, dark):
     browser.look(1280, 800)
 
 
-# What Tab reaches, in the order of the document; of radio buttons and the like there are none.
+# Elements that Tab reaches, in the order of the document. There are no radio buttons, which would need other keys.
 REACHED = """[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter((each) =>
     !each.disabled && each.checkVisibility({visibilityProperty: true}) && each.type !== 'file').map((each) => each.outerHTML.slice(0, 120))"""
 AT = """(() => { const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
@@ -66,9 +66,10 @@ def test_the_keyboard_reaches_all_of_a_page_in_its_order(browser, yard, pages):
             if at is None or at in found[:1]:
                 break
             assert ringed and within, (path, at)
-            found += [at] if at not in found[-1:] or at.startswith("<pre") else []  # a time has several parts
+            found += [at] if at not in found[-1:] or at.startswith("<pre") else []  # Tab stops several times inside a time field
         wanted = browser.value(REACHED)
-        assert [each for each in found if each in wanted or not each.startswith("<pre")] == wanted, path  # a text that scrolls is reached as well
+        # a text that scrolls can be focused as well
+        assert [each for each in found if each in wanted or not each.startswith("<pre")] == wanted, path
 
 
 # Broken: refill() and swap() that replace what looks the same, or do not give the focus back.

@@ -12,7 +12,7 @@ from support.vertex import Vertex, custom_job
 
 
 def test_a_failed_job_is_understood(browser, yard):
-    """Who failed, why, and the line of its log."""
+    """The page names the replica that failed, why, and the line in its log."""
     cluster = distributed("echo master; while :; do sleep 0.1; done", "echo one; sleep 0.5; echo 'ValueError: bad shape' >&2; exit 3", workers=2)
     failed = yard.create(cluster)
     yard.until(failed, "FAILED")
@@ -23,7 +23,7 @@ def test_a_failed_job_is_understood(browser, yard):
     browser.until_says("stopped with the job", ".replica[data-replica=master-replica-0]")
     assert browser.value("document.querySelectorAll('rect.span.CANCELLED').length") >= 1 and "FAILED" in browser.value("[...document.querySelectorAll('circle.mark')].map((each) => each.classList[1])")
     browser.until_says("docker run")
-    # Each bar is what the timeline tells, to the pixel.
+    # Each bar agrees with the timeline of the API, to the pixel.
     told = yard.get(f"/_trainyard/v1/jobs/{failed}:timeline", project=yard.project).json
     job = yard.get(f"/_trainyard/v1/jobs/{failed}", project=yard.project).json
     bars = browser.value("[...document.querySelectorAll('rect.span')].map((each) => [each.classList[1], each.x.baseVal.value, each.width.baseVal.value])")
@@ -36,7 +36,7 @@ def test_a_failed_job_is_understood(browser, yard):
         scale = (right - left) / (ended - begun)
         ends = min(ends, ended)
         assert abs(at - (left + (begins - begun) * scale)) <= 1.5 and abs(width - max(2, (ends - begins) * scale)) <= 2.5
-    # Dragging along the time zooms into it: what was in the middle half is twice as wide.
+    # Dragging along the time axis zooms in: the middle half becomes twice as wide.
     middle, quarter = (left + right) / 2, (right - left) / 4
     drag = ("(() => { const plot = document.querySelector('.zooms'), at = plot.getBoundingClientRect().left; "
             "plot.dispatchEvent(new PointerEvent('pointerdown', {clientX: at + %f, cancelable: true})); dispatchEvent(new PointerEvent('pointerup', {clientX: at + %f})); })()")
@@ -47,7 +47,7 @@ def test_a_failed_job_is_understood(browser, yard):
         assert abs(x - (left + (begins - middle + quarter) * 2)) <= 3 and abs(width - max(2, (ends - begins) * 2)) <= 5
     browser.value("document.querySelector('.zooms').dispatchEvent(new MouseEvent('dblclick'))")
     assert browser.value("[...document.querySelectorAll('rect.span')].map((each) => [each.classList[1], each.x.baseVal.value, each.width.baseVal.value])") == bars
-    # The daemon's own line about the failure may be stored before the replica's last ones.
+    # The service's line about the failure may be stored before the replica's last lines.
     entries = [json.loads(line) for line in yard.get(f"/_trainyard/v1/jobs/{failed}:log", project=yard.project).data.splitlines()]
     assert any("ValueError: bad shape" in entry.get("message", "") and entry["severity"] == "ERROR" for entry in entries)
     browser.type("e")
@@ -74,7 +74,7 @@ def test_a_picture_shows_whose_network_is_cut(browser, yard):
     browser.until_says(report["replicas"][1]["addressName"], ".replica[data-replica=\"worker-replica-0\"]")
     assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
     pictures(browser, "cluster")
-    # Taken back, it holds no more.
+    # Once the rule is deleted, it has no effect.
     yard.request("DELETE", f"/_trainyard/v1/faults/{rule}")
     browser.until("document.querySelector('.replica.cut') === null")
     if slow.status == 200:
@@ -116,7 +116,7 @@ def test_environment_places_and_what_was_sent(browser, yard):
     assert "create_custom_job" in texts["Python"]
     compile(texts["Python"], "sent", "exec")
     assert json.loads(re.search("r\'\'\'(.*)\'\'\'", texts["Python"], re.S).group(1)) == sent
-    # What is told for curl does it.
+    # The command that the page shows for curl works.
     done = subprocess.run(["sh", "-c", texts["curl"]], capture_output=True, text=True, timeout=60)
     assert json.loads(done.stdout)["displayName"] == "it's told", done
 

@@ -50,7 +50,7 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
     browser.press("Escape")
     browser.type("j\n")
     browser.until("document.querySelector('h1')?.textContent === 'waits-007'")
-    # A screen reader says which page it is. Broken: title() that names the tab alone.
+    # A screen reader announces the page. Broken: title() that names the tab alone.
     assert browser.value("document.activeElement.getAttribute('aria-label')") == "waits-007"
     browser.until_says("What it waits for")
     browser.until_says("before it")
@@ -67,7 +67,8 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
 
 
 def test_three_questions_are_answered_from_the_first_page(browser, narrow_yard):
-    """Why a distributed job failed, which trial is best, why a job waits. Broken: reason() without its last line; a search without its winner."""
+    """Why a distributed job failed, which trial is best, why a job waits. Broken: reason() without its last line; a search
+    without its winner."""
     failed = narrow_yard.create(distributed("while :; do sleep 0.1; done", "sleep 0.5; printf 'Traceback:\\nValueError: bad shape\\n' >&2; exit 3", workers=2))
     narrow_yard.until(failed, "FAILED")
     search = narrow_yard.new_id("search")
@@ -127,7 +128,7 @@ def test_a_job_is_planned_submitted_and_run_again_with_changes(browser, yard):
     def name(text):
         browser.value("(() => { const input = document.querySelector('dialog input[aria-label=Name]'); input.value = %s; input.dispatchEvent(new Event('input')); })()" % json.dumps(text))
 
-    yard.until(yard.create(script("exit 0")), "SUCCEEDED")  # whose project is the one that is offered
+    yard.until(yard.create(script("exit 0")), "SUCCEEDED")  # the dialog suggests the project of this job
     opened(browser, yard)
     browser.until("document.querySelector('.trow') !== null")
     browser.type("n")
@@ -148,7 +149,7 @@ def test_a_job_is_planned_submitted_and_run_again_with_changes(browser, yard):
     browser.until_says("exited with a non-zero status of 3", ".why")
     assert browser.texts("h1") == [HOSTILE] and browser.value("document.querySelectorAll('main img, main script').length") == 0
     assert browser.value("document.querySelector('dialog')") is None
-    # What was sent comes back as text, without what the service added.
+    # What was submitted is shown as text, without members that the service added.
     browser.click("Change and run", "button")
     browser.until("document.querySelector('dialog textarea') !== null")
     sent = json.loads(browser.value("document.querySelector('dialog textarea').value"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of jobs follows the daemon's stream of changes, and asks nothing else."""
+"""The table of jobs follows the daemon's stream of changes and makes no other requests."""
 import json
 
 from support.console import HOSTILE, asked, hide, opened
@@ -31,7 +31,7 @@ def test_the_table_follows_the_stream_of_changes(browser, new_daemon):
     browser.until(state_of("goes") + " === 'Succeeded'")
     assert daemon.request("DELETE", f"/v1/{goes}").status == 200
     browser.until(state_of("goes") + " === null")
-    assert len(asked_of_jobs(browser)) == 1  # all of it came by the one answer
+    assert len(asked_of_jobs(browser)) == 1  # one request brought all changes
     hide(browser, True)
     wait_until(lambda: any("jobs:watch" in url for url in asked(browser)[1]), 20, "the request for the changes ends")
     before = len(asked(browser)[0])
@@ -44,7 +44,7 @@ def test_the_table_follows_the_stream_of_changes(browser, new_daemon):
     browser.until(state_of(stays) + " === 'Succeeded'")
     browser.until(state_of(comes) + " === 'Failed'")
     assert len(asked_of_jobs(browser)) == 2 and "position=&" not in asked_of_jobs(browser)[1] + "&"
-    # After a restart all jobs are told anew, without those that are gone meanwhile.
+    # After a restart, the stream sends all jobs again, without those that were deleted meanwhile.
     lost = vertex.create({**custom_job("exit 0"), "displayName": "lost"})["name"]
     browser.until(state_of("lost") + " === 'Succeeded'")
     hide(browser, True)
@@ -78,7 +78,7 @@ def test_the_last_line_of_a_running_job_is_in_its_row(browser, yard):
     yard.engine.put_file(yard.container(job, "master-0"), "/two")
     browser.until(f"{row}.querySelector('.cell.soft').textContent === {json.dumps(HOSTILE.replace(chr(39), chr(34)))}")
     assert browser.value("document.querySelectorAll('main img, main script').length") == 0 and len(asked_of_jobs(browser)) == before == 1
-    # Where there is no room for the column, it is below the name.
+    # On a narrow screen, the column is shown below the name.
     browser.look(360, 740)
     browser.until(f"{row}.querySelector('.narrow').checkVisibility() && {row}.querySelector('.narrow').innerText.startsWith('<img')")
     assert not browser.value(f"{row}.querySelector('.cell.soft').checkVisibility()")

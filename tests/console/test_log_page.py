@@ -16,11 +16,11 @@ def test_a_log_is_followed_searched_and_linked_to(browser, yard):
     assert browser.value("[...document.querySelectorAll('.line')].map((each) => each.lastChild.textContent).includes('twenty')")
     assert browser.value("document.querySelector('.f1').textContent") == "red"
     yard.release(job_id)
-    browser.until_says("last", ".lines")  # it follows
+    browser.until_says("last", ".lines")  # the page follows the log
     browser.type("/")
     browser.type("line 42")
     shown = "document.querySelector('[role=status].soft').innerText"
-    browser.until(f"{shown}.startsWith('111 of ')")  # 42, 420 to 429, 4200 to 4299
+    browser.until(f"{shown}.startsWith('111 of ')")  # matching lines: 42, 420 to 429, 4200 to 4299
     assert set(browser.texts("mark")) == {"line 42"}
     pictures(browser, "log")
     browser.click(".*", "button")
@@ -33,7 +33,7 @@ def test_a_log_is_followed_searched_and_linked_to(browser, yard):
     browser.open("about:blank")
     browser.open(address)
     browser.until_says("line 4", ".line.at")
-    browser.until(f"{shown}.startsWith('1 of ')")  # the address has the search, too
+    browser.until(f"{shown}.startsWith('1 of ')")  # the search is part of the URL
     yard.until(job_id, "SUCCEEDED")
 
 
@@ -44,7 +44,8 @@ def test_the_first_error_is_found_before_the_lines_are_drawn(browser, yard):
     opened(browser, yard, f"jobs/{yard.project}/{job_id}")
     browser.value("(() => { window.held = []; window.requestAnimationFrame = (frame) => window.held.push(frame); })()")
     browser.click("Whole page", "a")
-    browser.until("/^0 of [1-9]/.test(document.querySelector('[role=status].soft')?.innerText)")  # the log has ended, and no line is drawn
+    # the log has ended, and no line is drawn
+    browser.until("/^0 of [1-9]/.test(document.querySelector('[role=status].soft')?.innerText)")
     browser.type("e")
     browser.value("(() => { window.requestAnimationFrame = (frame) => setTimeout(frame); window.held.splice(0).forEach((frame) => frame()); })()")
     browser.until("document.querySelector('.line.at.ERROR') !== null")

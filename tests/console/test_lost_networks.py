@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network comes or goes, and the browser breaks off the requests of the page."""
+"""When a network is made or removed, the browser aborts the requests of the page."""
 import contextlib
 import json
 
@@ -74,7 +74,7 @@ def test_a_job_whose_answer_was_lost_is_deleted(breaking, yard, stage):
     breaking.click("Delete", "main button")
     breaking.break_off("DELETE ", stage=stage)
     breaking.click("Delete", "dialog button")
-    breaking.until(f"location.pathname === {json.dumps(TOP)}")  # where the page goes once the job is deleted
+    breaking.until(f"location.pathname === {json.dumps(TOP)}")  # the page that follows after the job was deleted
     assert breaking.breaks == {"DELETE ": 0}
     assert yard.get(f"/_trainyard/v1/jobs/{job_id}", project=yard.project).status == 404
 
@@ -106,6 +106,6 @@ def test_a_log_that_broke_off_goes_on_where_it_was(browser, yard):
         browser.until_says("last", ".lines")
         said = lines_said(browser)
         browser.open("about:blank")
-        browser.events = []  # what broke off is told there
+        browser.events = []  # the aborted requests are among the events
     assert said == [f"line {i}" for i in range(len(said))] and len(said) > 45
     assert yard.until(job_id, "SUCCEEDED")

@@ -16,7 +16,7 @@ def test_queue_faults_and_requests(browser, narrow_yard):
     opened(browser, narrow_yard, "queue")
     browser.until_says("1 job waits")
     browser.until_says(second)
-    # Each gauge is as full as the API says. Broken: gauge() that divides the other way.
+    # Each gauge is as full as the API reports. Broken: gauge() that divides the other way.
     room = narrow_yard.get("/_trainyard/v1/queue").json["room"]
     shares = [room["jobs"] / room["maxJobs"], room["containers"] / room["maxContainers"], room["vcpus"] / room.get("maxVcpus", room.get("hostVcpus")),
               int(room["memoryBytes"]) / int(room.get("maxMemoryBytes", room.get("hostMemoryBytes")))]
@@ -25,7 +25,7 @@ def test_queue_faults_and_requests(browser, narrow_yard):
     pictures(browser, "queue")
     opened(browser, narrow_yard, "faults")
     browser.until_says("No fault is ordered")
-    # The form has the fields that the discovery document tells of. Broken: faults.create that is not published.
+    # The form has the fields of the discovery document. Broken: faults.create that is not published.
     browser.until("document.querySelector('form select[name=fault]') !== null")
     browser.value("(() => { const fields = document.querySelector('form select[name=fault]').form.elements; "
                   f"Object.entries({{job: {json.dumps(HOSTILE)}, role: 'worker', replica: '1'}}).forEach(([name, value]) => {{ fields[name].value = value; }}); }})()")
@@ -88,10 +88,10 @@ def test_what_storage_refuses_is_told(browser, yard):
     browser.until("document.querySelectorAll('.trow').length === 2")
     for name in ("one", "two"):
         assert yard.get(f"/storage/v1/b/refused-bucket/o/into%2F{name}.txt", alt="media").data == b"up"
-    chosen("x" * 1100)  # names have 1024 bytes at most
+    chosen("x" * 1100)  # names have at most 1024 bytes
     browser.until("document.querySelector('.note.bad') !== null")
     assert browser.texts(".note.bad")[0] and "Uploaded" not in browser.texts(".note.bad")[0]
-    # Of an object that is gone meanwhile.
+    # The object does not exist any more.
     opened(browser, yard, "storage?bucket=refused-bucket&prefix=&object=here.txt")
     browser.until_says("text", "pre")
     assert yard.request("DELETE", "/storage/v1/b/refused-bucket/o/here.txt").status == 204
@@ -191,7 +191,7 @@ def test_objects_are_looked_at_and_deleted(browser, yard):
     def store(name, data, kind):
         assert yard.request("POST", "/upload/storage/v1/b/console-bucket/o", data, {"Content-Type": kind}, uploadType="media", name=name).status == 200
 
-    yard.until(yard.create(script("exit 0")), "SUCCEEDED")  # a project is known by its jobs
+    yard.until(yard.create(script("exit 0")), "SUCCEEDED")  # a project is known once it has a job
     store("runs/1/metrics.json", b'{"loss": 0.5}', "application/json")
     store("runs/1/page.html", HOSTILE.encode(), "text/html")
     store("runs/1/table.csv", f'step,"said, ""so"""\r\n1,{HOSTILE}\r\n\r\n2,"two\nlines"\r\n3'.encode(), "text/csv")

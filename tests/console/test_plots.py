@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots: what they draw is what the API tells, point by point."""
+"""Plots show exactly the values of the API, point by point."""
 import json
 import math
 
@@ -18,7 +18,7 @@ def paths(browser, name, words="path"):
 
 
 def explained(trials, name):
-    """How much of the variance of the values is between quarters of the trials, by one parameter."""
+    """The share of the values' variance that lies between quarters of the trials, sorted by one parameter."""
     known = sorted(trials, key=lambda trial: trial["parameters"][name])
     values = [trial["objectiveValue"] for trial in known]
     middle, groups = sum(values) / len(values), {}
@@ -30,7 +30,7 @@ def explained(trials, name):
 
 # Broken, one by one: a point of each plot that is moved; share() that counts other groups; a band of two deviations.
 def assert_study_is_drawn(browser, study, dots):
-    """All plots of a search but the slices; @dots: where "Best so far" has each trial."""
+    """Checks all plots of a search except the slices. @dots: the positions of trials in "Best so far"."""
     trials = sorted(study["trials"], key=lambda trial: trial["trialId"])
     at = [dots[trial["trialId"]] for trial in trials]
     [steps], best = paths(browser, "Best so far", "path.best"), None
@@ -49,12 +49,12 @@ def assert_study_is_drawn(browser, study, dots):
         numbers = [trial["trialId"] for trial in believed]
         band = list(zip(numbers, [m + d for m, d in zip(mean, deviation)])) + list(zip(numbers, [m - d for m, d in zip(mean, deviation)]))[::-1]
         assert_straight(line + area + at, list(zip(numbers, mean)) + band + [(trial["trialId"], trial["objectiveValue"]) for trial in trials])
-    # The line of a trial goes through each of its reports, all of them on one scale.
+    # The line of a trial passes through each of its reports; all lines have the same scales.
     curves = paths(browser, "Learning curves")
     reports = [[(each["trainingStep"], each["objectiveValue"]) for each in trial["measurements"]] for trial in study["trials"]]
     assert [len(curve) for curve in curves] == [len(each) for each in reports] == [3] * 8
     assert_straight(sum(curves, []), [(int(step), value) for each in reports for step, value in each])
-    # A line of the parallel coordinates meets each axis at the trial's value.
+    # In the parallel coordinates, a trial's line meets each axis at the trial's value.
     lines = paths(browser, "Parameters")
     assert {len({round(x) for x, _ in axis}) for axis in zip(*lines)} == {1}
     assert_straight([(line[0][1], line[1][1]) for line in lines], [(trial["parameters"]["x"], trial["objectiveValue"]) for trial in study["trials"]])
@@ -86,7 +86,7 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     assert browser.texts("td strong")[0] == f"{study['best']['trialId']} (best)"
     assert browser.texts(".winner strong")[0] == f"Trial {study['best']['trialId']}"
     assert_study_is_drawn(browser, study, {trial: (x, y) for trial, x, y in dots})
-    # Dragging along an axis chooses trials.
+    # Dragging along an axis selects trials.
     best = max(values.values())
     browser.value("(() => { const axis = [...document.querySelectorAll('.handle')].at(-1), box = axis.getBoundingClientRect(); "
                   "axis.dispatchEvent(new PointerEvent('pointerdown', {clientY: box.top, bubbles: true, cancelable: true})); "
@@ -94,20 +94,20 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     browser.until_says(f"{sum(value == best for value in values.values())} of 8 trials")
     browser.until_says("What matters")
     pictures(browser, "search")
-    # Each slice has each trial where the API's numbers say.
+    # Each slice shows each trial at the values of the API.
     drawn = browser.value("[...document.querySelectorAll('svg[aria-label=\"accuracy over x\"] circle')].map((each) => [each.dataset.trial, each.cx.baseVal.value, each.cy.baseVal.value])")
     assert len(drawn) == 8
     by_x = sorted((trial["parameters"]["x"], trial["objectiveValue"], *next(found[1:] for found in drawn if found[0] == str(trial["trialId"]))) for trial in study["trials"])
     if by_x[0][0] != by_x[-1][0]:
         assert_straight([place[2:] for place in by_x], [place[:2] for place in by_x])
-    # A trial leads to its own page, and from there to its part of the log.
+    # A click on a trial opens its own page, and from there its part of the log.
     browser.value("document.querySelector('a[href*=\"trial=\"]').click()")
     number = browser.value("new URLSearchParams(location.search).get('trial')")
     browser.until_says(f"{name}, trial {number}", "h1")
     browser.until("document.querySelector('.state.SUCCEEDED') !== null")
     browser.until_says("--x=", "main")
     browser.until("document.querySelectorAll('.replica').length === 1")
-    assert "to blame" not in browser.texts(".replica")[0]  # it ended well
+    assert "to blame" not in browser.texts(".replica")[0]  # no replica failed
     browser.until("document.querySelectorAll('.line .who').length > 0")
     assert browser.value(f"[...document.querySelectorAll('.line .who')].every((each) => each.textContent.startsWith('{number}/'))")
     pictures(browser, "trial")
@@ -131,7 +131,7 @@ def test_categories_failures_and_stopped_trials_are_drawn(browser, yard):
     yard.until(name, "SUCCEEDED", "FAILED")
     trials = {trial["trialId"]: trial for trial in yard.get(f"/_trainyard{yard.jobs_path}/{name}/study").json["trials"]}
     assert [number for number, trial in trials.items() if trial["outcome"] == "INFEASIBLE"] == [3]
-    # The second one, as if it had been stopped.
+    # Shows the second trial as if it had been stopped.
     doctor = browser.call("Page.addScriptToEvaluateOnNewDocument", source="""const asked = fetch; window.fetch = async (url, more) => {
         const answer = await asked(url, more), told = String(url).includes("/study") && answer.ok ? await answer.json() : null;
         told?.trials.forEach((trial) => { if (trial.trialId === 2) trial.isTrialStoppedEarly = true; });
@@ -159,7 +159,7 @@ def event_file(tag, values, first=0):
 
 
 def ran(yard, bucket, name, files):
-    """A job that is over, and event files in its directory."""
+    """An ended job, and event files in its directory."""
     body = custom_job("exit 0", name=name)
     body["jobSpec"]["baseOutputDirectory"] = {"outputUriPrefix": f"gs://{bucket}/{name}"}
     job = Vertex(yard).create(body)["name"]
@@ -187,10 +187,10 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
     assert "curve-two" in " ".join(browser.texts(".legend li")) and second.split("/")[1] in browser.value("decodeURIComponent(location.search)")
     # Broken: a scale that fits the first curve alone.
     assert all(24 - 0.1 <= y <= 200 + 0.1 for _, points in lines_of(browser, "loss") for _, y in points)
-    # All on one scale: the second job's curve goes through its own values there.
+    # All curves have the same scales: the second job's curve passes through its own values.
     (_, train), (_, other) = lines_of(browser, "loss")[1:]
     assert_straight(train[:1] + other[1:], [(0, 8.0), (1, 7.0), (2, 5.0)])
-    # TensorBoard's smoothing, by its formula.
+    # TensorBoard's smoothing, computed by its formula.
     browser.value("(() => { const smooth = document.querySelector('input[type=range]'); smooth.value = 0.5; smooth.dispatchEvent(new Event('input')); })()")
     browser.until("document.querySelectorAll('[data-tag=loss] path.raw').length === 3")
     last, smooth = 0.0, []
@@ -200,7 +200,8 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
     assert_straight(lines_of(browser, "loss")[1][1], smooth)
     assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
     pictures(browser, "metrics")
-    # Over time, since the beginning, and logarithmic: the same points on other scales. Broken: scale() that ignores `log`; places() that gives steps.
+    # Relative time and a logarithmic scale: the same points at other positions. Broken: scale() that ignores `log`; places()
+    # that gives steps.
     told = yard.get(f"/_trainyard/v1/jobs/{first.split('/')[1]}:scalars", project=yard.project).json["curves"]
     train = next(curve for curve in told if curve["tag"] == "loss" and curve["run"] == "logs/train")
     assert train["values"] == loss

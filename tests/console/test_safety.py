@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job, a client or another site can put on the page, in a real browser: texts stay texts."""
+"""Texts that a job, a client or another site can put on the page, in a real browser: they remain text."""
 import json
 from urllib.parse import quote, urlencode
 
@@ -13,12 +13,12 @@ from support.vertex import Vertex, custom_job
 from support.wait import wait_until
 
 
-# Names of parameters are flags, without blanks and "=".
+# For names of parameters, which become flags: without spaces and "=".
 WORD = "<b>bold</b><script>hit()</script>"
 
 
 def is_harmless(browser, words):
-    """All of `words` is to be read, and none of it became an element, a title or a script."""
+    """All of `words` is readable, and none of it became an element, a title or a script."""
     browser.until(f"document.body.innerText.includes({json.dumps(words)}) || [...document.querySelectorAll('title, option')].some((each) => each.textContent.includes({json.dumps(words)}))")
     made = browser.value("[...document.querySelectorAll('main img, main b, main script, body > script, iframe, object, [onerror], [onload]')].map((each) => each.outerHTML)")
     assert made == []
@@ -34,7 +34,7 @@ def test_texts_of_jobs_stay_texts(browser, yard):
     job_id = Vertex(yard).create({**body, "displayName": HOSTILE})["name"].rpartition("/")[2]
     verb(yard, "wait", job_id, code=1)
     refused = yard.post(f"/v1/projects/{yard.project}/locations/us-central1/customJobs", {**body, "displayName": "x", "labels": {HOSTILE: HOSTILE}})
-    assert refused.status == 400  # no label can hold it
+    assert refused.status == 400  # a label cannot have such a value
     for path in ("", f"jobs/{yard.project}/{job_id}", f"jobs/{yard.project}/{job_id}/log", "?q=" + HOSTILE.replace("<", "%3C").replace(">", "%3E")):
         opened(browser, yard, path)
         is_harmless(browser, HOSTILE[:20])
@@ -68,7 +68,7 @@ def test_names_of_objects_and_clients_stay_texts(browser, yard):
     opened(browser, yard, "storage?bucket=hostile-names")
     is_harmless(browser, HOSTILE[:20])
     browser.click("a.svg", ".cell")
-    browser.until_says("<svg", "pre")  # as text: a picture in a page could only be looked at, but it has links
+    browser.until_says("<svg", "pre")  # shown as text: as an image it would be safe, but its links could not be seen
     is_harmless(browser, HOSTILE[:20])
     assert yard.request("GET", f"/v1/projects/{yard.project}/jobs/nosuch", headers={"User-Agent": HOSTILE, "X-Goog-Api-Client": HOSTILE}).status == 404
     assert yard.request("GET", "/v1/" + HOSTILE.replace("<", "%3C").replace(">", "%3E").replace(" ", "%20")).status == 404
@@ -96,7 +96,7 @@ def test_a_hostile_name_is_text_on_every_page(browser, narrow_yard):
                         ("faults", HOSTILE), (quote(HOSTILE), "no such page"), ("jobs/p/" + quote(HOSTILE, safe=""), "onerror"), ("storage?" + urlencode({"bucket": "b", "prefix": HOSTILE}), HOSTILE[:20])):
         opened(browser, narrow_yard, path)
         is_harmless(browser, words[:20])
-    # In its terminal, and in the dialog that changes it.
+    # In the job's terminal, and in the dialog that changes it.
     opened(browser, narrow_yard, f"jobs/{key}")
     browser.until("document.querySelector('button[aria-label^=Shell]') !== null")
     browser.value("document.querySelector('button[aria-label^=Shell]').click()")
@@ -136,7 +136,7 @@ def test_the_policy_holds(browser, yard):
             fetched: await fetch("http://127.0.0.2:1/").then(() => true, () => false)};
     })()""")
     assert tried == {"eval": "EvalError", "markup": "TypeError", "appended": tried["appended"], "title": "Queue · trainyard", "loaded": False, "fetched": False}
-    # A page of the same origin that has no policy of its own.
+    # A page of the same origin without a policy of its own.
     browser.open(yard.base + "/discovery/v1/apis")
     browser.until("document.readyState === 'complete'")
     framed = browser.value("""new Promise((resolve) => {
@@ -147,7 +147,7 @@ def test_the_policy_holds(browser, yard):
     })""" % TOP)
     assert framed in (None, "TypeError", "SecurityError", ""), framed
     browser.open("about:blank")
-    browser.events = []  # all of it was to be refused
+    browser.events = []  # all of these were to be refused
 
 
 # Broken: follow() that does not end the reading; every() that does not look at document.hidden; a log that is asked for without skip, or without cursor.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon with a token: the page has a session in its place."""
+"""With a token, the daemon gives the page a session to use in its place."""
 import json
 
 from support.console import FAINT, NAMELESS, TOP, daemon_with_token, opened, pictures
@@ -15,7 +15,8 @@ def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, t
     assert daemon.token not in browser.value("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])")
     opened(browser, daemon, "faults")
     browser.until_says("No fault is ordered")
-    browser.value("fetch('/_trainyard/console/session', {method: 'DELETE'}).then(() => null)")  # as after twelve hours
+    # ends the session, as twelve hours do
+    browser.value("fetch('/_trainyard/console/session', {method: 'DELETE'}).then(() => null)")
     browser.until_says("This daemon asks for a token")
     assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
     pictures(browser, "signin")

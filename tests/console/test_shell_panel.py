@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A terminal in a replica, as a panel of its job's page."""
+"""The terminal of a replica, as a panel of the job's page."""
 import contextlib
 import http.client
 import json
@@ -60,7 +60,7 @@ def test_keys_are_the_programs(browser, yard, job):
     assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
     browser.value("document.querySelector('.shell').scrollIntoView()")
     pictures(browser, "shell")
-    # Another press leads to the same terminal; one key leaves it, and its end ends the program.
+    # Pressing again shows the same terminal. One key leaves it; ending it ends the program.
     press(browser, "worker-replica-0")
     assert browser.value("document.querySelectorAll('.terminal').length") == 1
     assert browser.value("document.activeElement.className") == "t-keyboard"
@@ -76,7 +76,7 @@ def test_keys_are_the_programs(browser, yard, job):
 # Broken: resized() that does not send it; a paste that keeps its escapes, or is not within brackets.
 def test_size_and_paste(browser, yard, job):
     shell_of(browser, yard, job)
-    # Of the second size all is known before the program is asked.
+    # The second size must be applied before the program is asked for it.
     size = ("(() => { const node = document.querySelector('.terminal'), style = getComputedStyle(node), letter = document.querySelector('.t-measure').getBoundingClientRect().width / 20; "
             "return `${Math.floor((node.clientHeight - parseFloat(style.paddingTop) * 2) / (parseFloat(style.fontSize) * 1.25))} ${Math.floor((node.clientWidth - parseFloat(style.paddingLeft) * 2) / letter)}`; })()")
     first = browser.value(size)
@@ -87,7 +87,7 @@ def test_size_and_paste(browser, yard, job):
     assert second.split()[0] < first.split()[0] and int(second.split()[1]) < int(first.split()[1])
     browser.type("until [ \"$(stty size)\" = '%s' ]; do sleep 0.1; done; echo fits: | tr f F\n" % second)
     browser.until(f"{SHOWN}.includes('Fits:')")
-    # What is shown after the mode was set tells that it is set.
+    # The text is printed after the mode was set, so when it shows, the mode is set.
     browser.type("printf '\\033[?2004hset: '; echo | tr '\\n' S; cat -v\n")
     browser.until(f"{SHOWN}.trimEnd().endsWith('set: S')")
     browser.value("(() => { const data = new DataTransfer(); data.setData('text/plain', 'pa\\x1b[201~sted\\r\\nlast\\n'); "
@@ -113,7 +113,7 @@ def test_the_end_is_told_and_another_one_opens(browser, yard, job):
 def test_a_refusal_is_told(browser, yard, job):
     with contextlib.ExitStack() as stack:
         def taken():
-            """Not at once: those of earlier tests end when the daemon sees that their readers are gone."""
+            """Sessions of earlier tests end only when the daemon notices that their readers are gone."""
             connection = stack.enter_context(contextlib.closing(http.client.HTTPConnection("127.0.0.1", yard.port, timeout=30)))
             connection.request("POST", f"/_trainyard/v1/jobs/{job}:shell", json.dumps({"session": f"taken-{i}", "replica": "worker-0", "terminal": True}), {"Content-Type": "application/json"})
             return connection.getresponse().status == 200
@@ -122,10 +122,10 @@ def test_a_refusal_is_told(browser, yard, job):
         opened(browser, yard, f"jobs/{yard.project}/{job}")
         press(browser, "worker-replica-0")
         browser.until_says("This replica has 4 terminal sessions already", SAID)
-    # They are gone soon after their readers.
+    # The sessions end soon after their readers.
     browser.until("(() => { document.querySelector('.shell button[data-key=again]:not([hidden])')?.click(); return %s.includes('#'); })()" % SHOWN)
     browser.open("about:blank")
-    browser.events = []  # the refusals are told there
+    browser.events = []  # the refusals are among the events
 
 
 # Broken: shell_reader_leave() that ends each session; shell_output() that begins with the first byte kept; run() that begins anew;
@@ -148,19 +148,19 @@ def test_a_shell_outlasts_its_connection(browser, yard, job):
         browser.type("exit 7\n")
         browser.until_says("The shell has ended with exit code 7.", SAID)
         browser.open("about:blank")
-        browser.events = []  # what broke off is told there
+        browser.events = []  # the aborted requests are among the events
 
 
 # Broken: #type() that sends a piece once: what was typed in an outage of some seconds was lost.
 def test_what_is_typed_outlasts_an_outage(browser, yard, job):
     shell_of(browser, yard, job)
-    browser.break_off(":input", 6)  # as often as one request is repeated
+    browser.break_off(":input", 6)  # as often as the page repeats one request
     browser.type("echo typed: | tr t T\n")
     browser.until(f"{SHOWN}.includes('\\nTyped:')")
     assert browser.breaks == {":input": 0}
     browser.mend()
     browser.open("about:blank")
-    browser.events = []  # what broke off is told there
+    browser.events = []  # the aborted requests are among the events
 
 
 # Broken: box() that offers one for every replica.

@@ -17,12 +17,13 @@ from support.vertex import Vertex, custom_job
 from support.vitals import memory_kib, thirds
 
 LINES_A_SECOND, LOOKS_A_MINUTE = 20, 12
-# Beyond the middle third, for an hour: what the heaps have still to fill. Lines of a log stay in their tab, and are counted apart.
+# Limits of the growth after the middle third: caches may still fill in that time. Log lines stay in their tab and are counted
+# separately.
 TAB_KIB, LINE_BYTES, DAEMON_KIB, NODES, LISTENERS = 2048, 160, 4096, 300, 300
 
 
 def held(browser):
-    """(KiB of the heap that scripts hold, nodes, listeners, lines of its log) once what is not reached any more is gone."""
+    """(KiB of the scripts' heap, nodes, listeners, lines of its log) after a garbage collection."""
     browser.call("HeapProfiler.collectGarbage")
     counts = {each["name"]: each["value"] for each in browser.call("Performance.getMetrics")["metrics"]}
     browser.events = []

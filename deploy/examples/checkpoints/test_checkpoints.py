@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the trainer's machine away, and expects that it goes on from its checkpoint. With pytest-trainyard:
+"""Preempts the trainer's machine, and expects the trainer to continue from its checkpoint. Needs pytest-trainyard:
 
-    trainyard exec -- pytest test_checkpoints.py"""
+trainyard exec -- pytest test_checkpoints.py"""
 import pathlib
 import re
 
@@ -17,7 +17,7 @@ def test_a_preempted_trainer_goes_on_from_its_checkpoint(trainyard):
     resumed = [int(match[1]) for match in (re.fullmatch(r"goes on after epoch (\d+)", line) for line in lines) if match]
     assert len(resumed) == 1 and 2 <= resumed[0] < EPOCHS, lines
     assert "y = 3.00 x + 1.00" in lines
-    # No epoch was trained twice, but for the one that was interrupted.
+    # No epoch was trained twice, except the interrupted one.
     assert len([line for line in lines if line.startswith("saved epoch ")]) <= EPOCHS + 1
     stored = [str(one) for one in trainyard.gs("gs://line/run/checkpoints/").list()]
     assert len([name for name in stored if name.endswith(".json")]) == EPOCHS

@@ -16,7 +16,7 @@ def directory():
 
 
 def restored(path):
-    """The last checkpoint. It is whole: an object appears when its file is closed."""
+    """Loads the last checkpoint. It is complete, because an object appears only when its file is closed."""
     found = sorted(path.glob("*.json")) if path.is_dir() else []
     if not found:
         return {"epoch": 0, "slope": 0.0, "offset": 0.0}

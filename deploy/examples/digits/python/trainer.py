@@ -44,7 +44,7 @@ def print_entry(**fields):
 # ---- the cluster ------------------------------------------------------------------------------------
 
 class Cluster:
-    """Who am I and who are the others. A role that the job does not have is missing in the JSON."""
+    """This process's role and index, and the addresses of all tasks. The JSON lacks roles that the job does not have."""
 
     def __init__(self, spec):
         try:
@@ -127,7 +127,7 @@ def connect(address, deadline):
 # ---- parameters: the server, and the client that master and workers use ---------------------------------
 
 class Shard:
-    """The parameters that one holder has, or a part of them. Threads share it under the lock."""
+    """The parameters, or the part of them, that one holder has. Threads use it under the lock."""
 
     def __init__(self, cluster, learning_rate):
         self.cluster, self.learning_rate = cluster, learning_rate
@@ -174,7 +174,7 @@ class Shard:
                 if ROLES[role] == "master":
                     print(f"the master vanished: {error}", file=sys.stderr, flush=True)
                     os._exit(1)
-                # A worker may be restarted and come back: it is for the master to judge, when it is done.
+                # A worker may be restarted and connect again. The master decides about it at the end.
                 self.note_attendance(role, index, LOST)
                 print(f"worker {index} vanished: {error}", file=sys.stderr)
 
@@ -262,11 +262,11 @@ class Parameters:
         return values
 
     def step(self, gradient):
-        """Applies @gradient. Returns the new values: with whatever other trainers did meanwhile."""
+        """Applies @gradient. Returns the new values, which include the steps of other trainers."""
         if self.local:
             return self.local.step(gradient)
-        for i, (start, end) in self.shards():                # first ask all, then hear all:
-            self.ask(i, PUSH, pack(gradient[start:end]))     # the shards work at the same time
+        for i, (start, end) in self.shards():                # all requests are sent before the first answer is read,
+            self.ask(i, PUSH, pack(gradient[start:end]))     # so that the shards work at the same time
         return sum((unpack(self.hear(i, end - start)[1]) for i, (start, end) in self.shards()), [])
 
     def roll(self):
@@ -305,7 +305,7 @@ def read_images(path):
 
 
 def shift_image(pixels, rng):
-    """Moves an image by one pixel at most in each direction: what training may learn besides."""
+    """Moves an image by at most one pixel in each direction: more images to learn from."""
     right, down = rng.randint(-1, 1), rng.randint(-1, 1)
     return [pixels[(y - down) * SIDE + x - right] if 0 <= x - right < SIDE and 0 <= y - down < SIDE else 0.0
             for y in range(SIDE) for x in range(SIDE)]
@@ -446,7 +446,7 @@ class Training:
         return loss
 
     def epoch(self, epoch):
-        """Goes once through the share and its shifted copies. Returns the mean loss."""
+        """Trains once on the share and its shifted copies. Returns the mean loss."""
         step = 1 - (epoch - 1) / self.flags.epochs       # shrinks towards 0, so that training comes to rest
         loss = 0.0
         for copy in range(1 + self.flags.augment):
@@ -476,7 +476,7 @@ def run_worker(flags, cluster):
 
 
 def wait_for_workers(training, cluster, deadline):
-    """The end of the master ends the job, and kills whoever still works: so see the workers off first."""
+    """The end of the master ends the job and kills replicas that still work, so it waits for the workers."""
     while True:
         attendance = training.parameters.roll()
         if LOST in attendance:
@@ -529,7 +529,7 @@ def run_master(flags, cluster):
               f"after {time.monotonic() - start:.2f} s")
     wait_for_workers(training, cluster, deadline)
     training.weights = training.parameters.pull()
-    # Measure what is written: the file holds 32-bit floats.
+    # Measures the written model: the file has 32-bit floats.
     training.weights = unpack(pack(training.weights))
     right = training.model().score(test)[1]
     write_model(flags, training.weights)
@@ -537,7 +537,7 @@ def run_master(flags, cluster):
     print_entry(severity="INFO", message="training finished", accuracy=round(right / len(test), 6),
                 loss=round(loss, 6) if math.isfinite(loss) else -1.0, epochs=flags.epochs)
     training.parameters.close()
-    if not loss < before:            # also when it is not a number
+    if not loss < before:            # also if the loss is not a number
         raise Failure(f"the loss did not fall: {before:.4f}, then {loss:.4f}")
 
 
@@ -598,8 +598,8 @@ def main():
     # Process 1 of a container ignores the signals that it does not handle: "stop" would take its full
     # grace time and then kill.
     signal.signal(signal.SIGTERM, lambda signum, _: os._exit(128 + signum))
-    # The name of a replica that is not up yet may be asked of a far DNS server, which may not answer: ask
-    # for a second rather than for ten, because connect() asks again.
+    # The name of a replica that is not up yet may be looked up at a remote DNS server that does not answer. The lookup waits
+    # for one second instead of ten, because connect() tries again.
     os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:1")
 
     flags = parse_flags()

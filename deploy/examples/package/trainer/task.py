@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Learns to read digits: takes its data from Cloud Storage, leaves a checkpoint in the job's directory after each epoch,
-and goes on from the last one when it is started again. Written for the cloud; nothing in it knows of trainyard."""
+"""Learns to read digits: reads its data from Cloud Storage, stores a checkpoint in the job's directory after each epoch, and
+continues from the last one when it is restarted. It uses nothing of trainyard, only Cloud Storage."""
 import argparse
 import json
 import math
@@ -63,7 +63,7 @@ def accuracy(weights, images):
 
 
 def last_checkpoint(client, job_dir, size):
-    """The epochs that were learnt, and the weights after them."""
+    """The number of epochs trained so far, and the weights after them."""
     bucket, _, prefix = job_dir[len("gs://"):].partition("/")
     names = sorted(blob.name for blob in client.list_blobs(bucket, prefix=(prefix + "/" if prefix else "") + "checkpoints/"))
     if not names:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DistributedDataParallel on CPUs: each replica of the cluster is one process, the first replica is rank 0. The same program runs alone."""
+"""DistributedDataParallel on CPUs: each replica is one process, and the first replica is rank 0. Also runs as a single
+process."""
 import json
 import os
 
@@ -11,7 +12,8 @@ PORT = 2222
 
 
 def cluster():
-    """(rank, number of processes, host of rank 0). Custom containers have CLUSTER_SPEC, Python packages the same as TF_CONFIG."""
+    """(rank, number of processes, host of rank 0). Custom containers read CLUSTER_SPEC; Python packages have the same in
+    TF_CONFIG."""
     spec = json.loads(os.environ.get("CLUSTER_SPEC") or os.environ.get("TF_CONFIG") or "{}")
     pools = spec.get("cluster", {})
     order = [pool for pool in ("chief", "master", "workerpool0", "worker", "workerpool1") if pool in pools]

@@ -26,7 +26,7 @@ def main():
     model.fit(data, epochs=5, steps_per_epoch=40, verbose=2)
     weight, offset = (float(values.numpy().flatten()[0]) for values in model.weights)
     print(f"{task['type']} {task['index']}: {strategy.num_replicas_in_sync} replicas, y = {weight:.2f} x + {offset:.2f}", flush=True)
-    # Each worker saves; what the others write is thrown away.
+    # All workers must save; only the chief's model is kept.
     model.save(f"{flags.job_dir}/model" if is_chief else f"/tmp/model-{task['index']}")
 
 
