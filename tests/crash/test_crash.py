@@ -14,7 +14,7 @@ from support.wait import wait_until
 
 pytestmark = pytest.mark.each_cycle
 CHATTER = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); usleep 10000; done; echo $i lines"
-PART = 240 * 1024  # of a line that is longer
+PART = 240 * 1024  # size of one part of a longer line
 LONG = 'for i in 1 2 3; do head -c 240000 /dev/zero | tr "\\0" $i; done'
 STUBBORN = 'trap "" TERM; echo stubborn; while :; do sleep 0.1; done'
 
@@ -53,7 +53,7 @@ def test_each_part_of_a_long_line_is_kept_once(new_daemon):
     parts = daemon.lines(job_id)
     assert [len(part) for part in parts] == [PART, PART, 3 * 240_000 + len("end") - 2 * PART]
     is_whole = "".join(parts) == "".join(i * 240_000 for i in "123") + "end"
-    assert is_whole  # nobody wants to read both
+    assert is_whole  # both programs would read the same pipe
 
 
 # Broken: observe_exit() that takes no exit code from the first listing.
@@ -72,7 +72,8 @@ def test_a_job_that_ends_while_the_daemon_is_dead_is_judged_at_the_next_start(ne
     assert daemon.lines(bad) == ["bad"]
 
 
-# As of sys.exit(-1), and of a program that kills itself. Broken: kill_is_loss() that asks for no witness: they began again.
+# Exit codes as of sys.exit(-1), and of a program that kills itself. Broken: kill_is_loss() that asks for no witness: they
+# began again.
 def test_a_program_that_ends_as_if_it_was_killed_while_the_daemon_is_dead_has_its_own_exit_code(new_daemon):
     daemon = new_daemon("--offline").start()
     jobs = {code: daemon.create(script(f"{UNTIL_RELEASED}; exit {code}")) for code in (255, 137)}
@@ -94,7 +95,7 @@ def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
     job_id = daemon.create(distributed(f"{UNTIL_RELEASED}; echo done", "echo here", "echo here", workers=2, ps_count=1))
     moment = wait_until(lambda: daemon.job(job_id)["state"] != "QUEUED" or pause_ms == 0, 20)
     assert moment
-    # The moment within the start is what this test varies: a wait on the clock is what it means.
+    # The test varies the time since the daemon's start, so here it does wait for a time.
     wait_for_ms(pause_ms)
     daemon.kill9()
     daemon.start()
@@ -135,7 +136,7 @@ def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
 
 # Broken: changes_commit() that answers before it commits.
 def test_every_acknowledged_job_survives_any_kill(new_daemon, seed):
-    """Jobs are created as fast as they are answered, with kills between; each ends, none is missing."""
+    """Jobs are created as fast as the daemon answers, with kills in between; each job ends, and none is missing."""
     daemon = new_daemon("--offline", "--max-active-jobs", "4").start()
     dice, created = random.Random(seed), []
     for _ in range(4):
@@ -154,7 +155,7 @@ def test_every_acknowledged_job_survives_any_kill(new_daemon, seed):
 
 ALL_GPUS = 4
 ROLES = ("master", "worker", "ps", "evaluator")
-# What the master does when it is released, and how the job ends then. Each has 1 GPU a replica, but the last.
+# What the master does when it is released, and the job's final state. Each replica has one GPU, except in the last kind.
 ENDS = {"good": ("echo good", "SUCCEEDED"), "pair": ("echo good", "SUCCEEDED"), "bad": ("exit 4", "FAILED"),
         "later": ("echo good", "SUCCEEDED"), "cpu": ("echo good", "SUCCEEDED")}
 
@@ -178,20 +179,21 @@ def devices_of(daemon, container):
 
 
 def held(daemon):
-    """Which replicas the engine has of the daemon, whatever they do, and their devices: no device twice."""
+    """The replicas of the daemon's containers in the engine, in any state, with their devices. Fails if two have the same
+    device."""
     found = {}
     for container in daemon.containers():
         try:
             found[replica_of(container)] = devices_of(daemon, container)
         except EngineError as error:
-            assert error.status == 404, error  # removed meanwhile, by a daemon that runs
+            assert error.status == 404, error  # removed meanwhile by a running daemon
     devices = sum(found.values(), [])
     assert len(devices) == len(set(devices)), found
     return found
 
 
 def leased(daemon):
-    """Which replicas have devices by the daemon's own books."""
+    """The replicas that have devices according to the daemon's database."""
     found = {}
     for job_id, role, replica, device in daemon.query_state(
             "SELECT job_id, role, replica, device FROM lease JOIN job ON job.id = lease.job ORDER BY device"):
@@ -200,19 +202,19 @@ def leased(daemon):
 
 
 def holders(daemon):
-    """Those of held() that have devices."""
+    """The replicas of held() that have devices."""
     return {replica: devices for replica, devices in held(daemon).items() if devices}
 
 
 def remove_one(daemon, job_id, replica):
-    """Whether there was one to be removed."""
+    """Removes the container; returns whether there was one."""
     for container in daemon.containers(job_id):
         if replica_of(container) == (job_id, replica):
             try:
                 daemon.engine.remove(container["Id"])
                 return True
             except EngineError as error:
-                assert error.status in (404, 409), error  # the daemon that was killed had just asked for that
+                assert error.status in (404, 409), error  # the killed daemon had already asked the engine to remove it
     return False
 
 
@@ -224,7 +226,7 @@ def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(n
                         engine=gpu_engine).start()
     wait_until(lambda: daemon.get("/healthz").json["engine"]["reachable"], 30)
     cancelled = daemon.create(gpu_job("good"))
-    jobs = {kind: daemon.create(gpu_job(kind)) for kind in ENDS}  # six GPUs are wanted: two jobs wait
+    jobs = {kind: daemon.create(gpu_job(kind)) for kind in ENDS}  # the jobs want six GPUs, so two jobs wait
     removed = 0
     for victims in ((("pair", "worker-0"),), (("good", "master-0"), ("cpu", "worker-0")), (("pair", "master-0"),)):
         wait_for_ms(dice.randint(0, 600))
@@ -234,7 +236,7 @@ def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(n
         removed += sum(remove_one(daemon, jobs[kind], replica) for kind, replica in victims)
         daemon.start()
         wait_for_ms(dice.randint(0, 300))
-        daemon.kill9()  # while it makes up for what is gone
+        daemon.kill9()  # the kill comes while it replaces the removed containers
         assert holders(daemon).items() <= leased(daemon).items()
         daemon.start()
         wait_until(lambda: holders(daemon) == leased(daemon), 60, "what is written down is what is there")
@@ -243,7 +245,7 @@ def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(n
     daemon.cancel(cancelled)
     daemon.kill9()
     daemon.start()
-    daemon.until(cancelled, "CANCELLED")  # and gives its GPU to one that waits
+    daemon.until(cancelled, "CANCELLED")  # its GPU is then given to a waiting job
     for kind in ("bad", "pair", "good", "cpu", "later"):
         daemon.release(jobs[kind])
         job = daemon.until(jobs[kind], ENDS[kind][1], timeout=120)
@@ -256,7 +258,7 @@ def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(n
 def running(daemon, container):
     try:
         return daemon.engine.inspect(container)["State"]["Running"]
-    except EngineError:  # gone already
+    except EngineError:  # it was removed already
         return False
 
 

@@ -43,11 +43,11 @@ from support.storage import Storage, pattern, tree_paths
 from support.vertex import Vertex, custom_job
 from support.wait import wait_until
 
-KILLS = 20         # of the short form
-OPEN_JOBS = 8      # at most, so that the machine keeps up
+KILLS = 20         # in the short form
+OPEN_JOBS = 8      # the maximum, so that the machine keeps up
 GPUS = 2
 LINES = 40
-CODES = [code for code in range(1, 121) if code not in (6, 11)]  # those two are signals, and tried again
+CODES = [code for code in range(1, 121) if code not in (6, 11)]  # these two are codes of signals, which are retried
 DIED = (OSError, http.client.HTTPException)
 RANKS = {"QUEUED": 0, "PENDING": 1, "PREPARING": 1, "RUNNING": 2, "CANCELLING": 3, "SUCCEEDED": 4, "FAILED": 4,
          "CANCELLED": 4}
@@ -59,7 +59,7 @@ TRIAL = ('for word in "$@"; do case $word in --x=*) x=${word#--x=};; esac; done;
          'printf \'{"global_step": "1", "timestamp": %s, "accuracy": "%s", "trial": "%s"}\\n\' '
          '"$(date +%s)" "$x" "$CLOUD_ML_TRIAL_ID" > "$CLOUD_ML_HP_METRIC_FILE"; sleep 0.3; echo run')
 TRIALS = 3
-# How the daemon is killed: at any moment, at a change of its files, or as soon as the answer of a call is there.
+# When the daemon is killed: at any moment, at a change of its files, or right after it answered this call.
 ANSWERED = ("create", "label", "cancel", "upload", "write")
 WAYS = ("moment", "moment", "change", "change", "change", *ANSWERED)
 
@@ -76,7 +76,7 @@ def tuned():
         params=[dict(parameterName="x", type="INTEGER", minValue=1, maxValue=1000)]))
 
 
-# What each kind asks for, given how its master is to end.
+# The request for each kind of job, given how its master is to end.
 KINDS = {
     "counts": lambda code: script(counts(code)),
     "cluster": lambda code: distributed(counts(code), CHATTERS, CHATTERS, workers=1, ps_count=1, image=VOLUME_IMAGE),
@@ -92,12 +92,12 @@ KINDS = {
 class Job:
     def __init__(self, kind, job_id, code, spared):
         self.kind, self.job_id, self.code = kind, job_id, code
-        self.spared = spared and kind != "waits"  # nobody cancels it
-        self.name = None        # of a custom job, once it was answered
+        self.spared = spared and kind != "waits"  # this test does not cancel it
+        self.name = None        # name of a custom job, once the create was answered
         self.answered = False
-        self.labels = [{}]      # those that it may have: one, or those whose answer never came besides
-        self.cancels = 0        # asked for
-        self.cancelled_ns = 0   # when one was answered
+        self.labels = [{}]      # possible labels: the last answered ones, and those of unanswered requests
+        self.cancels = 0        # number of requests
+        self.cancelled_ns = 0   # time of an answered cancel
         self.rank = 0
 
     def __repr__(self):
@@ -105,7 +105,7 @@ class Job:
 
 
 class KilledDaemon(Daemon):
-    """One that may be told to die at a change of its files."""
+    """A daemon that can be ordered to kill itself at a change of its files."""
     order = None
 
     def command(self):
@@ -113,14 +113,15 @@ class KilledDaemon(Daemon):
             return super().command()
         at, way, seed = self.order
         library = pathlib.Path(self.binary).parent / "tests/crash/kill_at.so"
-        assert library.exists(), f"{library} is not built: make tests/crash/kill_at.so"  # the loader would go on without it
+        # the loader ignores a library that is missing
+        assert library.exists(), f"{library} is not built: make tests/crash/kill_at.so"
         return ["env", f"LD_PRELOAD={library}",
                 f"TRAINYARD_TEST_KILL_DIR={self.state_dir.resolve()}", f"TRAINYARD_TEST_KILL_AT={at}",
                 f"TRAINYARD_TEST_KILL_WAY={way}", f"TRAINYARD_TEST_KILL_SEED={seed}",
                 f"ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0", *super().command()]
 
     def begin(self, order=None):
-        """Starts it; whether it lived long enough to say so."""
+        """Starts it; returns whether it lived long enough to print its ready line."""
         self.order = order
         try:
             self.start()
@@ -144,7 +145,7 @@ class Storm:
         self.daemon, self.dice = daemon, random.Random(seed)
         self.storage, self.vertex = Storage(daemon), Vertex(daemon)
         self.jobs, self.ways = [], []
-        self.objects, self.written = {}, {}  # what was sent, and whether that was answered
+        self.objects, self.written = {}, {}  # what was sent, and whether it was answered
         self.figures = collections.Counter()
 
     # ---- what clients do, each on the thread of the actor ----
@@ -158,12 +159,12 @@ class Storm:
             except DIED:
                 if self.daemon.process.poll() is not None:
                     return
-                time.sleep(0.01)  # it is about to be seen dead
+                time.sleep(0.01)  # the process is about to end
             else:
                 self.figures["answers"] += 1
 
     def act_and_kill(self, last):
-        """Does this and that, and then one thing, after the answer of which it has no time for anything else."""
+        """Makes several calls, then one after whose answer the daemon is killed at once."""
         actions = [self.act_create, self.look, self.act_label, self.act_cancel, self.upload, self.write]
         for _ in range(self.dice.randint(0, 40)):
             self.dice.choice(actions)()
@@ -238,7 +239,7 @@ class Storm:
             self.cancel(job)
 
     def cancel(self, job=None):
-        """Each once: another one would hide that the first was lost."""
+        """At most once for each job: a second cancel would hide that the first one was lost."""
         job = job or self.some("waits", may=lambda job: not job.cancelled_ns) or self.create("waits")
         job.cancels += 1
         answer = self.daemon.post(self.path(job) + ":cancel", {})
@@ -268,7 +269,7 @@ class Storm:
     # ---- kills ----
 
     def kill_once(self):
-        """Lets it live for a while, with clients, until it dies by one way or another."""
+        """Lets the daemon and its clients work for a while, until it is killed in one of the ways."""
         if not self.ways:
             self.ways = self.dice.sample(WAYS, len(WAYS))
         way, order = self.ways.pop(), None
@@ -284,7 +285,7 @@ class Storm:
                         self.act_and_kill(getattr(self, way))
                     else:
                         self.act_until_it_dies()
-                except BaseException as problem:  # told by the test
+                except BaseException as problem:  # the test reports it
                     failed.append(problem)
             actor = threading.Thread(target=act)
             limit_s = 4 if order else self.dice.random() ** 2 * 3
@@ -302,12 +303,12 @@ class Storm:
             self.figures["kills: start"] += 1
         self.daemon.kill9()
         self.figures["kills"] += 1
-        time.sleep(self.dice.choice((0, 0, self.dice.random())))  # replicas end meanwhile
+        time.sleep(self.dice.choice((0, 0, self.dice.random())))  # replicas may end meanwhile
 
     # ---- how it must be in the end ----
 
     def settle(self):
-        """All there is ends; those that were created without an answer, too."""
+        """Waits until all jobs have ended, including those whose create was not answered."""
         for job in self.jobs:
             if not job.answered:
                 self.find(job)
@@ -347,7 +348,7 @@ class Storm:
             return
         assert job.kind != "waits", (job, found)
         assert state == ("FAILED" if job.code and job.kind != "tuned" else "SUCCEEDED"), (job, found)
-        # A cancel that comes too late is answered with 200 as well: when all that decides the end was there.
+        # A cancel after the outcome was decided is answered with 200 as well, so lines may be older than it.
         assert not job.cancelled_ns or last_said_ns(entries) < job.cancelled_ns, (job, job.cancelled_ns, found, entries[-20:])
 
     def check_lines(self, job, state, entries):
@@ -361,7 +362,7 @@ class Storm:
                 assert lines == ["run"] * len(lines), (job, lines)
                 assert len(lines) == TRIALS if state == "SUCCEEDED" else len(lines) <= TRIALS, (job, lines)
             elif job.kind == "preempted" and task.startswith("worker"):
-                # Its master may end before it has begun anew.
+                # Its master may end before a further attempt has begun.
                 assert lines == ["begun"] * len(lines), (job, lines)
                 assert story.count(FAULT) <= len(lines) <= 1 + story.count(LOST), (job, lines, story)
             else:
@@ -374,7 +375,7 @@ class Storm:
             assert len(master) == LINES + LINES // 10, (job, master)
 
     def check_story(self, job, state, found, entries):
-        """What the service says of a job is said at each of its transitions: all of it, once, in its order."""
+        """The service writes a line at each transition of a job: all of them, once, in their order."""
         reason = None
         if state == "FAILED":
             reason = found["error"]["message"] if job.name else found["errorMessage"]
@@ -421,7 +422,8 @@ class Storm:
 
     def check_nothing_left(self):
         daemon = self.daemon
-        # First: a look at a database leaves files beside it. A file that is replaced is NAME.CHANCE until then.
+        # Listed first, because reading a database makes files beside it. A file that is being replaced is named NAME.RANDOM
+        # until then.
         left = {path.name for path in daemon.state_dir.iterdir() if path.is_file()}
         assert not {name for name in left if name.count(".") > 1 or name.endswith(("-wal", "-shm", "-journal"))}, left
         assert daemon.query_state("SELECT * FROM lease") == []
@@ -430,7 +432,7 @@ class Storm:
 
 
 def last_said_ns(entries):
-    """When its masters, or trials, said the last of what they say: then they had not ended."""
+    """The time of the last line of its masters or trials; they had not ended then."""
     texts = [e["timestamp"] for e in entries if task_of(e) in ("master-replica-0", "workerpool0-0")]
     seconds, _, fraction = max(texts).rstrip("Z").partition(".")
     whole = datetime.datetime.fromisoformat(seconds + "+00:00").timestamp()
@@ -461,7 +463,7 @@ def test_a_storm_of_kills_loses_nothing_and_leaves_nothing(tmp_path, gpu_engine,
             storm.check_job(job)
         storm.check_objects()
         storm.check_written()
-        # What was in the making when a daemon was killed is found by a later look at the engine, every 30 s.
+        # Objects that were being made when a daemon was killed are found by a later look at the engine, every 30 s.
         wait_until(lambda: daemon.engine.leftovers(daemon.read_instance()) == [], 60, "the engine has nothing of it")
         daemon.stop()
         storm.check_nothing_left()

@@ -27,8 +27,8 @@ def storage(tmp_path):
 
 
 class Books:
-    """What was acknowledged: for each name the number of its last version, None when it was deleted, and which are
-    allowed besides, because their answer never came."""
+    """The acknowledged state: for each name the number of its last version, or None if it was deleted, and further versions
+    that are possible because their calls were not answered."""
 
     def __init__(self):
         self.known, self.lock, self.changed = {}, threading.Lock(), threading.Condition()
@@ -119,7 +119,7 @@ def test_a_session_goes_on_after_a_kill(storage):
     storage.daemon.start()
     assert storage.names() == []
     received = storage.received(session, len(data))
-    assert received == MIB  # what a 308 said is kept
+    assert received == MIB  # bytes that a 308 answer confirmed are kept
     assert storage.send(session, data[MIB:2 * MIB], f"bytes {MIB}-{2 * MIB - 1}/{len(data)}").status == 308
     storage.daemon.kill9()
     storage.daemon.start()

@@ -32,11 +32,11 @@ def test_a_count_that_is_not_understood_is_refused(words):
 
 def test_no_change_of_a_file_is_a_wrong_moment_to_be_killed(pytestconfig):
     cycles, seed = pytestconfig.getoption("--cycles"), pytestconfig.getoption("--seed")
-    every = 1 if cycles > 1 else 9  # the long form leaves none out
+    every = 1 if cycles > 1 else 9  # the long form tries every change
     done = store_crash("--cycles", str(cycles), "--seed", str(seed), "--every", str(every))
     print(done.stdout)
     assert done.returncode == 0, done.stderr[-8000:] + done.stdout
     kills, sweeps = map(int, re.match(r"(\d+) kills survived, .* in (\d+) sweeps; \d+ facts checked; 0 failed",
                                       done.stdout).groups())
-    # A cycle of both scripts makes some 900 changes.
+    # One cycle of both scripts makes about 900 changes.
     assert sweeps == 2 * cycles and kills > 700 * cycles / every, done.stdout

@@ -31,7 +31,7 @@ def storage(tmp_path):
 
 @contextlib.contextmanager
 def half_sent(storage, method, path, size=4 * MIB):
-    """A request of which the daemon has the first half."""
+    """A request of which the daemon has received the first half."""
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", storage.daemon.port, timeout=30)) as connection:
         connection.putrequest(method, path)
         connection.putheader("Content-Type", "x/y")
@@ -71,14 +71,13 @@ def test_a_session_stays_until_it_is_too_old(storage):
 
 
 def killed_at_the_first_byte():
-    """The kernel kills whoever writes a file now: with what was made so far left behind."""
+    """From now on, the kernel kills the process when it writes to a file: so an unfinished file is left."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 def test_credentials_in_the_making(storage):
-    """By `trainyard env`, as the keys and certificates of the daemon are made. Broken: state_dir_sweep() left out of
-    store_open(): it stayed."""
+    """`trainyard env` makes keys and certificates. Broken: state_dir_sweep() left out of store_open(): it stayed."""
     state_dir = storage.daemon.state_dir
     words = [program(), "env", "--state-dir", state_dir]
     subprocess.run(words, check=True, capture_output=True)
@@ -96,8 +95,8 @@ def test_credentials_in_the_making(storage):
 
 @pytest.mark.parametrize("place", ["", "ca", "local-ca"])
 def test_every_place_of_small_files(storage, place):
-    """Whoever is at making a file now has it locked, and keeps it. Broken: the flock() left out of
-    small_files_sweep(): his went too."""
+    """A file that a live process is making is locked, and is not removed. Broken: the flock() left out of
+    small_files_sweep(): it was removed too."""
     directory = storage.daemon.state_dir / place
     directory.mkdir(exist_ok=True)
     dead, live = directory / "a.key.0123456789abcdef", directory / "a.crt.fedcba9876543210"
@@ -117,8 +116,8 @@ def test_every_place_of_small_files(storage, place):
 
 @needs_fuse
 def test_files_that_are_written_at_gcs_and_their_mount(storage):
-    """Both killed while a program writes. Broken: gcs_mountpoint_sweep() left out of gcs_host_open(): the dead mount stayed
-    until the next job wanted /gcs."""
+    """The daemon and the serving process are killed while a program writes. Broken: gcs_mountpoint_sweep() left out of
+    gcs_host_open(): the dead mount stayed until the next job wanted /gcs."""
     assert storage.put("kept", b"kept").status == 200
     bucket, before = Bucket(storage.daemon, "written"), set(os.listdir(storage.daemon.state_dir))
     mount = Mount(storage.daemon).__enter__()

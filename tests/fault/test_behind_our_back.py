@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody works on our containers with docker itself: each job ends in the right state, and its log says what happened.
+"""A user changes trainyard's containers with docker: each job ends in the right state, and its log says what happened.
 
-    pytest tests/fault/test_behind_our_back.py --cycles 10     # all of it ten times"""
+pytest tests/fault/test_behind_our_back.py --cycles 10 # all of it ten times"""
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, script
@@ -54,7 +54,7 @@ def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
     daemon.engine.pause(container)
     daemon.start()
     says(daemon, job_id, "was paused from outside")
-    daemon.cancel(job_id)  # the engine lets it go on to be stopped
+    daemon.cancel(job_id)  # the engine resumes the container in order to stop it
     daemon.until(job_id, "CANCELLED")
     daemon.engine.check_nothing_left(daemon.read_instance())
 
@@ -93,7 +93,7 @@ def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard
 # Broken: observe_exit() that takes SIGTERM's status for an exit like any other.
 @pytest.mark.long
 def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
-    """As an engine does to its containers before it ends itself."""
+    """An engine does this to its containers before it stops itself."""
     job_id = yard.create(script(LONG))
     container = yard.container(job_id)
     yard.wait_lines(job_id)
@@ -109,7 +109,7 @@ def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
 # Broken: observe_removal() that takes nobody for lost.
 def test_a_removed_worker_comes_back_alone_and_a_removed_master_as_well(yard):
     job_id = yard.create(distributed(f"echo up; {UNTIL_RELEASED}; echo done", LONG, workers=1))
-    yard.until(job_id, "RUNNING")  # before that, a loss is the whole attempt's
+    yard.until(job_id, "RUNNING")  # a loss before RUNNING would end the whole attempt
     for replica, task in (("worker-0", "worker-replica-0"), ("master-0", "master-replica-0")):
         container = yard.container(job_id, replica)
         yard.wait_lines(job_id, task)
@@ -139,14 +139,14 @@ def test_a_replica_without_its_network_runs_on_and_its_network_goes_with_the_job
 
 # Broken: replica_refuse() that forgets the text.
 def test_an_image_that_goes_between_its_look_and_the_container_is_named(engine, make_daemon):
-    """The engine refuses the create: the image's name and the reason reach the user."""
+    """The engine refuses the create; the user is told the image's name and the reason."""
     copy = f"{IMAGE.split(':')[0]}:goes"
     proxy = EngineProxy(engine)
     daemon = make_daemon("--offline", "--stop-grace", 1)
     daemon.engine = proxy
     with daemon:
         engine.call("POST", f"/images/{IMAGE}/tag?" + query(repo=copy.split(":")[0], tag="goes"))
-        # One without a name asks whether the engine has the daemon's files.
+        # A create without a name only checks whether the engine has the daemon's files.
         creates = "/containers/create.*name="
         proxy.watch(Fault("refuse", "POST", creates, code=404, message=f"No such image: {copy}"))
         job = daemon.run(script("echo never", image=copy), "FAILED")

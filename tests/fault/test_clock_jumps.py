@@ -53,13 +53,13 @@ def test_a_clock_that_is_set(proxied, faulty, seconds):
     daemon.release(talks)
 
     daemon.shim.set_clock(seconds)
-    proxied.cut()  # all is read on from where it stands
+    proxied.cut()  # all streams are read on from their last position
     waits = daemon.create(dict(script("echo waited"), scheduling={"maxWaitTime": f"{HOUR}s"}))
     daemon.until(waits, "SUCCEEDED")
     check_told(daemon, seconds)
     for job_id in (talks, limited):
         assert daemon.job(job_id)["state"] == "RUNNING", daemon.job(job_id)
-    # As for every program of a machine whose clock is set: what ended by the old time has ended, or lasts longer.
+    # As with every program when the clock is set back: what had expired stays expired, and other tokens live longer.
     assert daemon.request("GET", "/tokeninfo", access_token=token).status == (400 if seconds > 0 else 200)
 
     daemon.release(talks, again=True)

@@ -25,7 +25,7 @@ FAULTS = {"full": errno.ENOSPC, "broken": errno.EIO}
 LINES = {"region": "us-central1", "masterConfig": {"imageUri": "image:1"}, "args": ["lines", "3", "exit", "0"]}
 HOLD = dict(LINES, args=["hold"])
 SAID = ["line 0", "line 1", "line 2"]
-# A storage's answer for a full disk is 507, as an object's own, and 503 for its books.
+# For a full disk, storage answers 507 if an object does not fit, and 503 if its database does not.
 REFUSED = (500, 503, 507)
 numbers = itertools.count(1)
 
@@ -35,12 +35,12 @@ def in_shape(answer):
     return answer.status in REFUSED and error["code"] == answer.status and error["message"]
 
 
-# What is written as log entries waits for the writer of logs, whose reason stands in the daemon's own log.
+# Log entries are written by a separate thread, so the reason is only in the daemon's own log.
 NO_REASON = "log entries cannot be stored now"
 
 
 def says_full(answer):
-    """Whether an answer of 503 or 507 names what is the matter; 500s keep it for the daemon's own log."""
+    """Whether an answer of 503 or 507 names the reason; for 500, it is only in the daemon's own log."""
     return answer.status == 500 or any(word in answer.error["message"] for word in ("full", "space", "I/O error", "Input/output error", NO_REASON))
 
 
@@ -79,14 +79,15 @@ CALLS = {"create": World.create, "patch": World.patch, "put": World.put, "resuma
 
 
 def numbers_of(total, seed, cycles):
-    """All, or some and the first: others may have written while they were counted, and the rest lie beyond the call's."""
+    """The numbers of writes at which to fail: all, or the first and some others. Others may have written during the count,
+    so the last numbers may lie beyond the call."""
     if cycles > 1:
         return [*range(1, total + 1)] * (cycles - 1)
     return sorted({1, *random.Random(seed).sample(range(1, total + 1), min(SAMPLE, total))})
 
 
 def perform(call, world):
-    """The answer; None: the connection ended before there was one."""
+    """Returns the answer; None: the connection ended before there was one."""
     try:
         return call(world)
     except ConnectionError:
@@ -94,7 +95,7 @@ def perform(call, world):
 
 
 def check_kept(world, answer):
-    """What a good answer told is there."""
+    """Checks that what a successful answer confirmed is stored."""
     if answer is None or answer.status != 200 or "json" not in answer.headers.get("Content-Type", ""):
         return
     told = answer.json
@@ -166,7 +167,8 @@ def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed
 # Broken: files_open() of store/store.c without connection_open_fail(), as it was: "use the store: ... (SQLite 13)", by --cycles 2.
 @pytest.mark.parametrize("fault", [long("full"), "broken"])
 def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed, cycles):
-    """At each write of a first start in turn, and of one on a state that is there: which path, in the system's words."""
+    """Fails each write of a first start, and of a start with an existing state. The message names the path and the system's
+    error."""
     for ready in (False, True):
         daemon = faulty()
         if ready:
@@ -190,7 +192,7 @@ def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed,
             failed += bool(one.shim.lift())
             if one.process:
                 one.stop()
-            one.start().stop()  # and there is nothing half-done in the way
+            one.start().stop()  # and no unfinished file is in the way
         assert failed
 
 
@@ -209,7 +211,7 @@ def small_disk(tmp_path):
 
 
 def fill(path):
-    """Leaves no byte."""
+    """Fills the disk to the last byte."""
     with open(path, "wb", buffering=0) as file:
         for block in (bytes(MIB), bytes(4096)):
             try:
@@ -219,7 +221,7 @@ def fill(path):
                 pass
 
 
-# More lines than there is room for, but for the job itself.
+# More lines than fit on the disk; there is enough space for the job itself.
 MANY, ROOM = 8000, MIB // 2
 
 

@@ -32,7 +32,7 @@ def engine_that_ends(request):
 
 @pytest.fixture
 def up(engine_that_ends):
-    """It answers, also after a test that failed in the middle."""
+    """The engine runs at the start of each test, even if the test before failed in the middle."""
     if not engine_that_ends.answers():
         engine_that_ends.start()
     return engine_that_ends
@@ -53,7 +53,7 @@ def test_jobs_that_start_run_and_end_when_the_engine_does(new_daemon, up, how, r
         starting = daemon.create(script(SAY_LINES))
         getattr(engine, how)()
         waiting = daemon.create(script(SAY_LINES))
-        # Without live-restore, the engine has ended its containers itself: the job begins again.
+        # Without live-restore, the engine itself has ended its containers, so the job is retried.
         assert daemon.get("/healthz").status == 200
         assert daemon.job(running)["state"] in (["RUNNING"] if engine.lives_on else ["RUNNING", "PREPARING"])
         engine.start()
@@ -63,7 +63,8 @@ def test_jobs_that_start_run_and_end_when_the_engine_does(new_daemon, up, how, r
 
 
 def go_on(daemon, found):
-    """Lets a waiting program end. One that has ended since the listing needs no file, and may have no root to put it in."""
+    """Releases a waiting program. A container that has ended since the listing needs no file, and may have no file system
+    any more."""
     try:
         daemon.engine.put_file(found["Id"], "/released")
     except EngineError as gone:
@@ -71,7 +72,7 @@ def go_on(daemon, found):
 
 
 def settle(daemon, running, *others):
-    """The master that waits is let go on, whichever container it has by now."""
+    """Releases the waiting master in whichever container it is by now."""
     def over():
         job = daemon.job(running)
         for found in daemon.containers(running):
@@ -94,7 +95,7 @@ def settle(daemon, running, *others):
 
 
 def release_again(daemon, job_id):
-    """One that was lost while it ended begins again, and waits again."""
+    """A master that was lost while it ended is restarted, waits again, and is released again."""
     def over():
         for found in daemon.containers(job_id):
             if found["State"] == "running":
@@ -105,18 +106,18 @@ def release_again(daemon, job_id):
 
 @pytest.mark.each_cycle
 def test_lines_that_a_dead_engine_may_have_cost_are_told(new_daemon, up):
-    """The program ends while its dockerd is dead: what it printed then is nowhere. Broken: observe_exit() that does not tell."""
+    """The program ends while dockerd is down: its last output is lost. Broken: observe_exit() that does not report it."""
     engine = up
     daemon = new_daemon("--offline", engine=engine).start()
     job_id = daemon.create(script("echo begin; until [ -e /released ]; do sleep 0.05; done; echo end"))
     daemon.wait_lines(job_id)
     pid = engine.inspect(daemon.container(job_id))["State"]["Pid"]
     engine.kill9()
-    lib("as_root", "touch", f"/proc/{pid}/root/released")  # no engine is there to do it
+    lib("as_root", "touch", f"/proc/{pid}/root/released")  # done without the engine, which is down
     wait_until(lambda: not alive(pid), 30, "the program has ended without an engine")
     engine.start()
     wait_until(lambda: ("WARNING", MISSING.format("master 0")) in daemon.service_lines(job_id), 60, "the log says so")
-    release_again(daemon, job_id)  # where the engine no longer knows how it ended, it begins again
+    release_again(daemon, job_id)  # if the engine does not know how it ended, it is restarted
     daemon.until(job_id, "SUCCEEDED")
     assert daemon.lines(job_id)[0] == "begin"
     daemon.stop()
@@ -138,7 +139,7 @@ def engine_without_live_restore():
 @pytest.mark.each_cycle
 def test_what_an_engine_ends_as_it_comes_back_while_the_daemon_is_dead_begins_again(
         new_daemon, engine_without_live_restore):
-    """dockerd tells of those ends, too. Broken: past_note() without ACTION_KILL and ACTION_START: the job failed."""
+    """dockerd also has events about those ends. Broken: past_note() without ACTION_KILL and ACTION_START: the job failed."""
     engine = engine_without_live_restore
     daemon = new_daemon("--offline", engine=engine).start()
     job_id = daemon.create(script(f"trap 'exit 137' TERM; echo begin; {UNTIL_RELEASED}"))

@@ -19,7 +19,7 @@ SAY = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.02; don
 
 @pytest.fixture(scope="module")
 def way(engine, make_daemon):
-    """A daemon and its way to the engine."""
+    """A daemon, and the proxy to its engine."""
     proxy = EngineProxy(engine)
     daemon = make_daemon("--offline", "--stop-grace", 1)
     daemon.engine = proxy
@@ -49,7 +49,7 @@ def check_counted(lines):
 
 # Broken: open_stream() without frames_reset().
 def test_a_log_stream_that_is_cut_in_each_part_of_a_frame_loses_and_doubles_nothing(daemon, proxy, cycles):
-    # A frame's head has 8 bytes, its line some 40. Each cut is waited after for longer.
+    # The head of a frame has 8 bytes, its line about 40. Each further cut is followed by a longer wait.
     places = [4, 8, 20, 45] if cycles == 1 else list(range(1, 60, 2))
     proxy.watch(*[Fault("truncate", "GET", "/logs.*follow=1", after=place) for place in places])
     job_id = daemon.create(script(SAY))
@@ -66,7 +66,7 @@ def test_events_that_are_cut_lose_no_exit(daemon, proxy):
     daemon.wait_lines(job_id)
     proxy.watch(Fault("truncate", "GET", "^/events"), Fault("truncate", "GET", "^/events", after=40))
     proxy.cut()
-    # The first stream ends at once, the next in the middle of the event that tells of the exit.
+    # The first stream ends at once, the next one inside the event about the exit.
     wait_until(lambda: len(proxy.seen("GET", "^/events")) >= 2, 90, "events are asked for again")
     daemon.release(job_id)
     daemon.until(job_id, "SUCCEEDED")
@@ -82,7 +82,7 @@ def test_a_socket_that_goes_is_told_and_jobs_go_on_when_it_comes(daemon, proxy):
     for job_id in (running, waiting):
         wait_until(lambda: any("Waiting for the container engine: " in text
                                for severity, text in daemon.service_lines(job_id) if severity == "WARNING"), 90, "it is told")
-    # The other may have been let in before the loss was seen.
+    # The second job may have been admitted before the loss was noticed.
     assert daemon.job(running)["state"] == "RUNNING" and daemon.job(waiting)["state"] in ("QUEUED", "PREPARING")
     assert daemon.get("/healthz").status == 200
     daemon.engine.put_file(daemon.container(running), "/released")
@@ -108,7 +108,8 @@ def test_an_engine_that_answers_nothing_but_nonsense_is_waited_for(daemon, proxy
     check_counted(daemon.lines(job_id))
 
 
-# How the daemon got to the call that hangs; each ends by a limit of a minute or two, so that they hang side by side.
+# The calls that hang, and what brings the daemon to make them. Each ends by a limit of one or two minutes, so they hang in
+# parallel.
 HANGING = [("GET", "^/_ping"), ("GET", "^/info"), ("GET", "^/events"), ("POST", "/start"), ("GET", "^/containers/json")]
 
 
@@ -138,7 +139,7 @@ def test_calls_that_hang_for_ever_are_given_up_in_the_end(engine, make_daemon):
 # Broken: replica_refuse() that forgets the text.
 @pytest.mark.parametrize("path", ["/containers/create", *map(long, ["/networks/create", "/start$"])])
 def test_an_engine_whose_disk_stays_full_fails_the_job_with_its_words(daemon, proxy, path):
-    """The engine might be rid of it: the job is tried as often as any that the engine is to blame for."""
+    """The disk could become free, so the job is retried as often as for any other error of the engine."""
     label = f"trainyard.instance={daemon.read_instance()}"
     wait_until(lambda: proxy.networks(label) == [], 30, "no job's network is left that another could take")
     proxy.watch(Fault("full", "POST", path, nth=0))
@@ -151,7 +152,7 @@ def test_an_engine_whose_disk_stays_full_fails_the_job_with_its_words(daemon, pr
 
 @pytest.fixture
 def small_engine():
-    """An engine whose data lie on a disk of few megabytes."""
+    """An engine whose data are on a disk of a few megabytes."""
     found = PrivateEngine()
     lib("as_root", "mkdir", "-p", found.data)
     lib("as_root", "mount", "-t", "tmpfs", "-o", "size=24m", "none", found.data)
@@ -166,7 +167,7 @@ def small_engine():
 # Broken: replica_refuse() that forgets the text.
 @pytest.mark.long
 def test_a_disk_that_is_really_full(new_daemon, small_engine):
-    """What docker itself says is what the user reads; the job that fills the disk sees ENOSPC itself."""
+    """The user gets docker's own error text; the job that fills the disk gets ENOSPC."""
     daemon = new_daemon("--offline", engine=small_engine).start()
     job = daemon.run(script("dd if=/dev/zero of=/big bs=1M count=100 2>&1 || echo no more >&2; exit 5"), "FAILED", timeout=90)
     assert "status of 5" in job["errorMessage"], job

@@ -27,29 +27,29 @@ from support.wait import wait_until
 
 STORED_JOBS = 10000
 FLOODS = 8
-TICKS = 20  # lines of each other replica
-# How many lines may be stored after a line was printed and before it is: what the queue of the log writer holds, twice.
+TICKS = 20  # lines of each replica that is not a flood
+# How many lines may be stored between the printing and the storing of a line: twice the capacity of the log writer's queue.
 BEHIND_MOST = 2 * 65536
 PEAK_MIB = 96
-STREAM_KIB = 300  # for each stream: libcurl's buffer, and its job
+STREAM_KIB = 300  # for each stream: libcurl's buffer, and the job
 WRITE_US = 50
 DRIP_S, DRIP_BYTES = 1, 32768
-HEAD_S = 30  # that a head may take
-PLACES = 256  # for so many nobody who waits is asked to make room, slow readers included
-LISTED_MOST = 20000  # lines of a flood: to list more takes longer than all the rest
-POOLS = 128  # connections to the engine and to the databases that are kept for the next one who needs them
+HEAD_S = 30  # limit for receiving a request's head
+PLACES = 256  # up to this number of connections, no client is disconnected to make room, not even a slow reader
+LISTED_MOST = 20000  # lines of a flood that are listed; listing more would take longer than everything else
+POOLS = 128  # connections to the engine and the databases that are kept open for reuse
 MANY, MANY_LINES = 60, 20000
-STILL_LINES = 80000  # of each flood onto a disk that stands still
+STILL_LINES = 80000  # lines of each flood while the disk does not respond
 QUEUED_MOST = 65536  # lines in the queue of the log writer
-STREAM_LINES = 12288  # of a flood that may be on their way to it: what sockets and libcurl hold, twice
-STILL_KIB = 40 * 1024  # for the queue's 16 MiB, twice, and a stream's buffers
+STREAM_LINES = 12288  # lines of a flood that may be in transit: twice the capacity of sockets and libcurl
+STILL_KIB = 40 * 1024  # twice the queue's 16 MiB, and a stream's buffers
 LIVES, LONG_ARGS = 6, 100
-LIVES_KIB = 2048  # what the heap and SQLite's caches have still to fill is less than half of it
+LIVES_KIB = 2048  # caches of the heap and of SQLite may grow by less than half of this
 OPTIONS = ("--offline", "--max-active-jobs", "256", "--max-containers", "256", "--machine-fit", "none", "--log-level", "warning")
 
 
 class Size:
-    """How much of it all there is: a hundredth of what was promised for each cycle."""
+    """The size of the load: for each cycle, a hundredth of the daemon's stated limits."""
 
     def __init__(self, cycles):
         part = min(cycles, 100) / 100
@@ -66,7 +66,7 @@ def size(request):
 
 
 def jobs_seed(daemon, count):
-    """Copies of one job that has ended: creating each would take longer than the rest."""
+    """Copies one ended job, because creating each would take longer than everything else."""
     first = daemon.create(flood(1), "seed")
     daemon.cancel(first)
     daemon.until(first, "CANCELLED")
@@ -79,7 +79,7 @@ def jobs_seed(daemon, count):
 
 
 def loaded(new_daemon, simulated, environment, monkeypatch):
-    """A daemon of the simulated engine that has thousands of jobs."""
+    """A daemon on the simulated engine with thousands of jobs."""
     daemon = new_daemon(*OPTIONS, engine=NO_ENGINE, binary=plain_program())
     jobs_seed(daemon.start(), STORED_JOBS)
     daemon.engine = simulated
@@ -111,7 +111,7 @@ def stored_texts(daemon, number):
 
 
 def check_whole(daemon, number, texts):
-    """What a job printed, to the line: nothing lost, doubled or out of place."""
+    """Checks the output of a job line by line: none lost, repeated or out of place."""
     for place, (row, text) in enumerate(itertools.zip_longest(stored_texts(daemon, number), texts)):
         assert row is not None and row == text, f"line {place}: stored {row!r}, printed {text!r}"
 
@@ -127,7 +127,7 @@ def flood_texts(lines):
 
 
 def most_behind(daemon):
-    """By the order of storing: how many lines of floods were stored between a tick's print and its storing."""
+    """From the order of storing: how many flooded lines were stored between the printing of a tick and its storing."""
     stored, most = 0, 0
     for (text,) in log_rows(daemon, "SELECT payload FROM entry WHERE stream = 1 ORDER BY insert_id"):
         if text.startswith("flood"):
@@ -160,7 +160,7 @@ def much_of(daemon):
 
 
 def slow_reader(daemon, pages):
-    """Asks for page after page, for more than the kernel holds for who does not read, and takes the first bytes of it."""
+    """Requests pages, more than the kernel buffers for a client that does not read, and reads the first bytes."""
     body = json.dumps(much_of(daemon)).encode()
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, DRIP_BYTES)
@@ -174,8 +174,8 @@ def slow_reader(daemon, pages):
 
 @contextlib.contextmanager
 def dripping(connections):
-    """Meanwhile each takes some bytes now and then, fast enough for the kernel to take more from the daemon within its idle
-    time: whoever is slower is given up. What they got."""
+    """In the block, each connection reads a few bytes now and then, often enough for its idle timeout; slower clients are
+    disconnected. Yields the bytes that were read."""
     got, over = [bytearray() for _ in connections], threading.Event()
 
     def take():
@@ -197,7 +197,7 @@ def rest_of(connection):
 
 
 def pages_of(answers):
-    """The bodies of answers that came one after the other."""
+    """The bodies of answers that follow each other on one connection."""
     at = 0
     while at < len(answers):
         assert answers.startswith(b"HTTP/1.1 200", at), answers[at:at + 200]
@@ -207,7 +207,7 @@ def pages_of(answers):
 
 
 def asking(daemon, stack):
-    """A connection that asks as soon as it is there, and whether even that took as long as a head may."""
+    """Opens a connection and sends a request at once. Returns it, and whether even that took as long as a head may take."""
     began, peer = time.monotonic(), stack.enter_context(socket.socket())
     peer.settimeout(120)
     peer.connect(("127.0.0.1", daemon.port))
@@ -217,8 +217,8 @@ def asking(daemon, stack):
 
 
 def served_at_once(daemon, count):
-    """How many of so many clients were served who are all there until the last has asked; others had no place, and were
-    told so or closed. Who was slow himself counts as served."""
+    """How many of `count` clients were served when all stay connected until the last one has asked. The others found no
+    place and were refused or disconnected. A client that was itself slow counts as served."""
     with contextlib.ExitStack() as stack:
         peers = [asking(daemon, stack) for _ in range(count)]
         statuses = collections.Counter(200 if late and status in (408, None) else status
@@ -228,8 +228,8 @@ def served_at_once(daemon, count):
 
 
 def check_served(daemon, count):
-    """So many clients at once are served: each, where there are places for all, the others once they ask again; how many
-    were served at first."""
+    """Checks that this many simultaneous clients are served: all at once if there are places, else the others when they ask
+    again. Returns how many were served at first."""
     first = served_at_once(daemon, count)
     assert first == count or count > PLACES, f"{first} of {count}"
     for left in range(count - first, 0, -PLACES):
@@ -281,7 +281,7 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
     behind = most_behind(daemon)
     print(f"{FLOODS} x {size.lines} lines, {size.streams} streams: peak {peak_kib} KiB, at most {behind} lines behind,"
           f" {served} of {size.clients} clients at once served at first")
-    if FLOODS * size.lines > BEHIND_MOST:  # the short form's are fewer: nobody can be further behind
+    if FLOODS * size.lines > BEHIND_MOST:  # with the short form's fewer lines, no stream can lag further behind
         assert behind <= BEHIND_MOST
     assert peak_kib < PEAK_MIB * 1024 + size.streams * STREAM_KIB
     wait_until(lambda: simulated.standing()["containers"] == simulated.standing()["networks"] == 0, 60)
@@ -292,7 +292,7 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
 # Broken: 256 KiB at a time for each stream, resumed in the order of the list (as it was): 566,500 lines behind; now 42,044.
 @pytest.mark.long
 def test_many_floods_leave_room_to_those_who_say_little(new_daemon, simulated, request, tmp_path, monkeypatch):
-    """More floods than fill the queue of the log writer, and replicas whose streams are older than theirs."""
+    """More floods than the log writer's queue holds, and replicas whose streams are older than theirs."""
     if request.config.getoption("--cycles") == 1:
         pytest.skip("less than a million lines do not fill the queue of the log writer for long: --cycles 2")
     daemon = started(new_daemon(*OPTIONS, engine=simulated, binary=plain_program()), slow_disk(tmp_path, WRITE_US), monkeypatch)
@@ -313,7 +313,7 @@ def test_many_floods_leave_room_to_those_who_say_little(new_daemon, simulated, r
 
 
 def stands_still(value, looks=5):
-    """Whether it is the same as a moment ago, each time."""
+    """Whether the value stays the same in several looks."""
     seen = []
 
     def look():
@@ -326,7 +326,7 @@ def stands_still(value, looks=5):
 # Broken: is_full() of store/logs/logs_writer.c that is never so: all 640,000 lines were taken.
 @pytest.mark.long
 def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_path, monkeypatch):
-    """Whatever they would print, the daemon takes no more than it has room for; and keeps what it took."""
+    """However much the floods would print, the daemon buffers only what it has room for, and stores what it has read."""
     still = tmp_path / "still"
     daemon = started(new_daemon(*OPTIONS, engine=simulated, binary=plain_program()), slow_disk(tmp_path, 0, still), monkeypatch)
     daemon.run(lines(1, 0))
@@ -354,7 +354,7 @@ def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_p
 # Broken: job_run_free() that frees nothing: 5.6 MiB more after 12 jobs; without its job_free() alone: 3.7 MiB.
 @pytest.mark.long
 def test_jobs_that_are_over_hold_no_memory(new_daemon, simulated):
-    """They have long arguments, of which each keeps some 300 KiB as long as it is remembered."""
+    """The jobs have long arguments: each takes about 300 KiB as long as it is in memory."""
     daemon, seen = new_daemon(*OPTIONS, engine=simulated, binary=plain_program()).start(), []
     long = lines(3, 0)
     long["args"] += ["x" * 1000] * LONG_ARGS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations of the daemon fail: a large one, whose size a client chose, costs that client an error; a small one ends the
-process, and the next start has all that was acknowledged."""
+"""Allocations of the daemon fail. If a large one fails, whose size a client chose, that client gets an error. If a small one
+fails, the process ends, and the next start has everything that was acknowledged."""
 import contextlib
 import gzip
 import http.client
@@ -17,7 +17,7 @@ from support.marks import long
 from support.storage import MIB, Storage, pattern
 from support.wait import wait_until
 
-# Each moves 2 MiB or more, in values that are small.
+# Each transfers 2 MiB or more in small values.
 LARGE_CALLS = {
     "a body": lambda storage, body: storage.daemon.post("/v2/entries:write", body),
     "a packed body": lambda storage, body: storage.daemon.request("POST", "/v2/entries:write", gzip.compress(body.encode()), {
@@ -46,7 +46,7 @@ def test_what_a_client_makes_large_costs_it_an_error_and_the_daemon_lives_on(fau
                     answer = call(storage, body)
                 except ConnectionError:
                     answer = None
-            # libmicrohttpd ends the connection where it has no memory for a stream's piece.
+            # libmicrohttpd closes the connection if it has no memory for a piece of a stream.
             assert answer or name == "its content", (name, number)
             assert not answer or answer.status == 200 or (answer.status in (500, 503) and answer.error["message"]), answer
             refused |= {name} if answer and answer.status != 200 else set()
@@ -67,7 +67,7 @@ def test_a_log_that_is_read_as_a_stream_is_cut_and_the_daemon_lives_on(faulty, s
     log = "/_trainyard/v1/jobs/told:log"
     whole = daemon.get(log)
     assert whole.data.count(b"\n") >= 2000
-    with daemon.shim.faults(shim.LARGE, 2, shim.FOREVER):  # the first is libmicrohttpd's, for the stream's pieces
+    with daemon.shim.faults(shim.LARGE, 2, shim.FOREVER):  # the first allocation is libmicrohttpd's, for the pieces of the stream
         with pytest.raises(http.client.IncompleteRead):
             daemon.get(log)
         assert daemon.shim.hit
@@ -83,8 +83,8 @@ ACTS = ("create", "label", "cancel", "upload", "overwrite", "remove", "write")
 
 
 class Books:
-    """What the daemon may hold: for each thing what was acknowledged last, and what was asked for since without a good answer.
-    None: it is not there."""
+    """The possible state of the daemon: for each thing the last acknowledged value, and values of later requests that did
+    not succeed. None: the thing does not exist."""
 
     def __init__(self, daemon, dice):
         self.daemon, self.dice, self.storage = daemon, dice, Storage(daemon)
@@ -96,7 +96,7 @@ class Books:
         return self.numbers
 
     def change(self, book, key, value, call, status=200):
-        """Whether the answer was good. Without a good one it may have been done or not."""
+        """Returns whether the call succeeded. If not, the change may or may not have been made."""
         book[key] = [*book.get(key, [None]), value]
         answer = call()
         if answer.status != status:
@@ -106,7 +106,7 @@ class Books:
         self.acknowledged += 1
 
     def job(self):
-        """One that is known to be there, and was not cancelled."""
+        """A job that exists for certain, and was not cancelled."""
         there = [key for key, values in self.labels.items() if None not in values and self.cancels[key] == [False]]
         return self.dice.choice(there) if there else None
 
@@ -138,11 +138,11 @@ class Books:
             self.change(self.objects, name, data, lambda: self.storage.put(name, data))
 
     def work(self):
-        """Does this and that while the daemon lives."""
+        """Makes various calls while the daemon lives."""
         for what in self.dice.sample(ACTS * 2, len(ACTS) * 2):
             try:
                 self.act(what)
-            except DIED:  # libmicrohttpd ends a connection for which it has no memory
+            except DIED:  # libmicrohttpd closes a connection for which it has no memory
                 if has_ended(self.daemon, 1):
                     return
 
@@ -174,7 +174,7 @@ def has_ended(daemon, within):
 
 
 def ended_for_memory(daemon, told_before):
-    """Its process has ended as it says it does."""
+    """The process has ended with the message for this case."""
     code = daemon.process.returncode
     daemon.process.stdout.close()
     daemon.process = None
@@ -186,7 +186,7 @@ def ended_for_memory(daemon, told_before):
 @pytest.mark.parametrize("rounds", [24, long(300)])
 def test_a_small_one_that_fails_ends_the_process_and_nothing_acknowledged_is_lost(faulty, simulated, rounds, seed):
     dice, daemon = random.Random(seed), faulty(engine=simulated, binary=program())
-    daemon.shim.environment["ASAN_OPTIONS"] += ":detect_leaks=0"  # GnuTLS leaks what it has of a certificate
+    daemon.shim.environment["ASAN_OPTIONS"] += ":detect_leaks=0"  # GnuTLS leaks a part of a certificate in this case
     daemon.shim.order(shim.SMALL)
     daemon.start()
     starting = daemon.shim.seen
@@ -196,7 +196,7 @@ def test_a_small_one_that_fails_ends_the_process_and_nothing_acknowledged_is_los
     working, ends, lives = daemon.shim.seen, 0, 0
     for number in range(rounds):
         told_before = len(daemon.log())
-        if number % 4 == 3:  # it fails while the daemon starts
+        if number % 4 == 3:  # the fault comes while the daemon starts
             daemon.stop()
             daemon.shim.order(shim.SMALL, dice.randint(1, starting))
             with contextlib.suppress(AssertionError):
@@ -212,5 +212,5 @@ def test_a_small_one_that_fails_ends_the_process_and_nothing_acknowledged_is_los
             lives += 1
         books.check()
     print(f"{ends} ends, {lives} without, {books.acknowledged} acknowledged of {books.numbers}")
-    # How many calls a life makes differs from one to the next, so that some end before the fault.
+    # The number of allocations differs from run to run, so some runs end before the fault.
     assert ends >= rounds // 8, f"{ends} ends, {lives} without"

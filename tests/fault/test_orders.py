@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users order (/_trainyard/v1/faults) while other things fail, too: it comes, once, and as it was ordered.
+"""Faults that users inject (/_trainyard/v1/faults) while other things fail, too: each is applied once, as it was ordered.
 
-    pytest tests/fault/test_orders.py --cycles 3"""
+pytest tests/fault/test_orders.py --cycles 3"""
 import errno
 
 import pytest
@@ -44,7 +44,8 @@ def is_tried_again(daemon, job):
     long({"fault": "oom"}, "FAILED", "ran out-of-memory"), ({"fault": "crash", "attempt": 1}, "CANCELLED", "")],
     ids=["42", "0", "oom", "crash"])
 def test_an_end_is_as_ordered_however_often_it_is_looked_at(faulty, proxy, simulated, rule, state, words):
-    """The end cannot be stored, for the disk is full, when the engine's connections break: all is looked at again."""
+    """The end cannot be stored because the disk is full, while the connections to the engine break and everything is listed
+    again."""
     daemon = faulty(*OPTIONS, engine=proxy, binary=program()).start()
     job = daemon.create({"region": "us-central1", "masterConfig": {"imageUri": "image:1"}, "args": ["said", "1"]})
     daemon.wait_lines(job, count=1)
@@ -75,7 +76,7 @@ def test_an_end_is_as_ordered_however_often_it_is_looked_at(faulty, proxy, simul
 # Broken: mark_store() that stores nothing (as it was): no hit after a restart.
 @pytest.mark.parametrize("way", [long("stop"), "kill9"])
 def test_a_line_that_was_waited_for_is_not_forgotten(faulty, proxy, way):
-    """It was printed before the job ran: one of its workers has not begun when the daemon ends."""
+    """The line was printed before the job was RUNNING: one of its workers has not started when the daemon ends."""
     daemon = faulty(*OPTIONS, engine=proxy, binary=program()).start()
     number = order(daemon, fault="exit", exitCode=7, role="worker", replica=0, logPattern="^line 0$")
     proxy.watch(Fault("delay", "POST", "-worker-1-.*/start", nth=0, seconds=60))

@@ -11,14 +11,14 @@ from support.daemon import PRINT_ENVIRONMENT, UNTIL_RELEASED, distributed, task_
 from support.tuning import tuning_input
 from support.vertex import Vertex, tuning_job
 
-PAIRS = 4  # of a cycle
+PAIRS = 4  # in a cycle
 AT_ONCE = 10
 LINES = 50
 ML_TASKS, CUSTOM_TASKS = ("master-replica-0", "worker-replica-0"), ("workerpool0-0", "workerpool1-0")
 
 
 def says(tag, task):
-    """Its environment, and lines that only this replica of this job prints."""
+    """Prints the environment, and lines that only this replica of this job prints."""
     return f"{PRINT_ENVIRONMENT}; i=0; while [ $i -lt {LINES} ]; do echo {tag} {task} $i; i=$((i+1)); done"
 
 
@@ -61,7 +61,7 @@ def custom_search(yard, tag):
     tuning = Vertex(yard, collection="hyperparameterTuningJobs")
     job = tuning.create(tuning_job(f"echo {tag}; exit 0", x, labels={"tag": tag}))
     job = tuning.until(job["name"], "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", timeout=300)
-    assert all(trial["state"] == "INFEASIBLE" for trial in job["trials"]), job  # they report nothing
+    assert all(trial["state"] == "INFEASIBLE" for trial in job["trials"]), job  # the trials report no metric
     return job["name"].rsplit("/", 1)[1]
 
 

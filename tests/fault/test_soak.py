@@ -22,16 +22,19 @@ from support.vertex import Vertex, tuning_job
 from support.vitals import descriptors, settled, thirds
 from support.wait import wait_until
 
-ROUNDS = 4  # of a cycle
+ROUNDS = 4  # in a cycle
 LINES = 200
-LIMIT_S = 300  # an engine whose machine is busy takes a minute to start a container, or to end it
-# Beyond what the middle third held: what SQLite and the heap have still to fill. After half an hour SQLite held 8.1 of 12 MiB of
-# heap, pages above all: 1.0 MiB at the writer of states, which is its limit, 1.8 at 14 readers, and 3.8 at the writer of logs.
+LIMIT_S = 300  # on a busy machine, the engine takes a minute to start or end a container
+# Growth beyond the middle third: caches of SQLite and the heap may still fill. After half an hour, SQLite held 8.1 of 12 MiB
+# of heap, mostly pages: 1.0 MiB for the writer of states, which is its limit, 1.8 for 14 readers, and 3.8 for the writer of
+# logs.
 GROWTH_KIB = 2048
-FILL = "yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 60000"  # the pages of that one
-# Pools keep what was once needed at the same time: 16 readers for each of four (a file and its log), and what else is open.
+# fills the pages of the log writer's cache
+FILL = "yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 60000"
+# Each pool keeps as many readers as were ever needed at once: 16 readers for each of four databases (a file and its log), and
+# further open files.
 DATABASES = 4 * 16 * 2 + 16
-# As many calls as a round has under way at once; a socket that each replica of a round leaves behind is beyond it in four.
+# The calls that a round has in progress at once. If each replica of a round left a socket open, four rounds would exceed this.
 ENGINE_CONNECTIONS = 64
 
 TOKEN = ("wget -q -O - --header 'Metadata-Flavor: Google' "
@@ -134,7 +137,7 @@ def calls(daemon):
             for _ in range(50):
                 peer.call(GET_JOB, message(named(name)))
             assert len(peer.ends(50)) == 50
-            peer.send(frame(HEADERS, END_HEADERS, peer.next, head(GET_JOB)))  # and goes
+            peer.send(frame(HEADERS, END_HEADERS, peer.next, head(GET_JOB)))  # and disconnects
 
 
 def hangs_up(daemon):
@@ -164,7 +167,7 @@ def work_round(daemon, number):
 # ---- what is held ----
 
 def sampled(daemon, rounds, work, minutes=0):
-    """(memory, descriptors, threads) after each of so many rounds, or of more if they take less than so many minutes."""
+    """(memory, descriptors, threads) after each round; runs `rounds` rounds, or more until `minutes` are over."""
     seen, end = [], time.monotonic() + minutes * 60
     for number in itertools.count():
         began = time.monotonic()

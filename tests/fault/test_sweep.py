@@ -26,34 +26,34 @@ from support.engine_cycles import CYCLES
 from support.engine_proxy import NO_SPACE, Call, EngineProxy, Fault
 
 LANES, LONG_LANES, MORE = 4, 10, 100
-LIMIT_S = 300  # of a cycle: an engine whose machine is busy takes a minute to end a container
+LIMIT_S = 300  # for a cycle: on a busy machine, the engine takes a minute to end a container
 WORDS = "quoth the engine"
-# What only the connection suffers from: the job does not notice, and no container is started twice.
+# Faults of the connection only: the job must not be affected, and no container may be started twice.
 PASSING = {"delay": {}, "drop": {}, "drop-after": {}, "truncate": {"after": 1}, "cut-head": {}, "garbage": {},
            "trickle": {}, "away": {}, "busy": {"kind": "refuse", "code": 503, "message": WORDS}}
-# What the engine says is so: the job is tried again, or fails with these words. The third: the words when the engine has
-# refused the call itself, say because it has no more addresses for networks: what it is made to say instead is its reason.
+# Errors that the engine itself reports: the job is retried, or fails with these words. The third: the words if the engine
+# really refused the call and the proxy replaced the text of its answer.
 LASTING = {"refuse": ({"message": WORDS}, WORDS, WORDS), "full": ({}, NO_SPACE, NO_SPACE),
            "nonsense": ({}, "understood", '"Id": [[['), "other-shape": ({}, "understood", '"Id": 7')}
-# What is different each day in the path of a call.
+# The parts of a call's path that differ from run to run.
 OF_THE_DAY = re.compile(r"ty-[0-9a-z]+-\d+-|(?:since|until)=[\d.]+|instance%3D[0-9a-z]+|job%3D\d+|[0-9a-f]{64}")
 
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Place:
-    """Where a fault is put: at the nth call of this kind in a cycle. `cut`: of those that the daemon makes when its
-    connections to the engine have ended."""
+    """The place of a fault: the nth call of this kind in a cycle. `cut`: counted among the calls that the daemon makes after
+    its connections to the engine ended."""
     cycle: str
     method: str
-    path: str  # as a pattern
+    path: str  # a regular expression
     nth: int
     cut: bool = False
 
     @property
     def is_certain(self):
-        """Whether each run makes this call: the first of its kind about a container. How often one is looked at, which
-        job finds a network that another one has left, and which one comes while the daemon lists what it finds at its
-        start, is a matter of times."""
+        """Whether each run makes this call, that is, the first one of its kind about a container. Others depend on timing:
+        how often a container is inspected, which job gets a network that another one has left, and what the daemon lists at
+        its start."""
         return self.cut or (self.nth == 1 and self.path.startswith(("^/containers/create", "^/containers/.*")))
 
     def fault(self, kind):
@@ -65,7 +65,7 @@ WHEN_CUT = ("^/_ping", "^/info", "^/events", "^/containers/json", r"^/networks\?
 
 
 def places_of(name, calls):
-    """Each call as one of its kind."""
+    """Converts calls to places."""
     places, counts = [Place(name, "GET", path, 1, cut=True) for path in WHEN_CUT], {}
     for call in calls:
         path = "^" + ".*".join(map(re.escape, OF_THE_DAY.split(call.path))) + "$"
@@ -75,7 +75,7 @@ def places_of(name, calls):
 
 
 def reason_told(kind, calls, message):
-    """Whether a job that has failed says why: in the words of the call that was met, of which there is one."""
+    """Whether a failed job's error has the words of the call in which the fault was."""
     return any(LASTING[kind][2 if call.code >= 400 else 1] in message for call in calls if call.fault)
 
 
@@ -100,7 +100,7 @@ def test_a_reason_is_told_in_the_words_of_the_call(kind, code, message, right):
 
 
 def try_one(daemon, proxy, kind, place):
-    """How one fault went: how often it was met, and what is wrong."""
+    """Tries one fault. Returns how often it was met, and what went wrong."""
     fault = place.fault(kind)
     proxy.watch(fault)
     began = time.monotonic()
@@ -122,7 +122,7 @@ def try_one(daemon, proxy, kind, place):
 
 @pytest.fixture(scope="module")
 def lanes(engine, make_daemon, request):
-    """Daemons, each with a way of its own to the engine."""
+    """Daemons that each have a proxy of their own to the engine."""
     made = []
     for _ in range(LANES if request.config.getoption("--cycles") == 1 else LONG_LANES):
         proxy = EngineProxy(engine)
@@ -138,8 +138,8 @@ def lanes(engine, make_daemon, request):
 
 
 def side_by_side(lanes, work):
-    """Calls each piece of `work` with a free lane's daemon and proxy; what they returned: something, and what is wrong.
-    Interrupted, no piece is begun any more, and those that have begun end with their daemons, unheard."""
+    """Calls each item of `work` with the daemon and proxy of a free lane; returns their results, and what went wrong. After
+    an interruption no further items are started, and the running ones end with their daemons."""
     pieces, results, interrupted = queue.Queue(), [], threading.Event()
     for piece in work:
         pieces.put(piece)
@@ -153,7 +153,7 @@ def side_by_side(lanes, work):
             result = piece(daemon, proxy)
             results.append(result)
             if result[1] and not interrupted.is_set():
-                print(result[1], flush=True)  # the end, where it is told again, is far in the long form
+                print(result[1], flush=True)  # in the long form, the summary at the end is far from here
     threads = [threading.Thread(target=serve, args=lane) for lane in lanes]
     try:
         for thread in threads:
@@ -201,7 +201,7 @@ def test_lanes_of_an_interrupted_sweep_begin_nothing_more():
 
 
 def calls_of(name, daemon, proxy):
-    """The places of a cycle without faults, or what is wrong with it."""
+    """The places of a cycle without faults, or what went wrong in it."""
     proxy.watch()
     cycle = CYCLES[name](daemon)
     try:
@@ -212,8 +212,8 @@ def calls_of(name, daemon, proxy):
 
 
 def choose(places, dice, more):
-    """The faults to try: each kind of fault once, at a call that is made for certain, then others."""
-    kinds = [*LASTING, *PASSING]  # what is tried again takes longest
+    """The faults to try: each kind once at a call that is certain, then `more` others."""
+    kinds = [*LASTING, *PASSING]  # faults with retries are first, since they take longest
     certain = sorted(place for place in places if place.is_certain)
     chosen = [(kind, dice.choice(certain)) for kind in kinds]
     rest = sorted({(kind, place) for kind in kinds for place in places} - set(chosen))

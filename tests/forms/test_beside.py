@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon is root's and beside Docker Engine, both in one network. The engine is a test's own, for it takes requests for GPUs."""
+"""The daemon runs as root beside Docker Engine, in the same network. The engine is a private one, because it must accept
+requests for GPUs."""
 import pytest
 
 from support.forms import Beside

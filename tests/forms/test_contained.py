@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The image, in a container of the engine with a published port and a neighbour, as deploy/compose.yaml has it.
-tests/integration/test_contained.py has more of it."""
+"""The image, in a container with a published port and another container in its network, as in deploy/compose.yaml. See also
+tests/integration/test_contained.py."""
 import pytest
 
 from support.forms import ContainedThere

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine in another network, over TCP: as a job of GitLab has it in the service docker:dind, with TLS and without."""
+"""An engine in another network over TCP, with TLS and without, as GitLab's service docker:dind provides it to a job."""
 import shutil
 
 import pytest
@@ -38,7 +38,8 @@ def test_what_the_matrix_tells_is_so(daemon, cell):
 
 @pytest.mark.long
 def test_the_example_for_gitlab_runs(tmp_path):
-    """Its script, with the engine that its variables name; what it installs is not. Broken: DOCKER_CERT_PATH left out of the example."""
+    """Runs the example's script with the engine that its variables name; skips what it installs. Broken: DOCKER_CERT_PATH
+    left out of the example."""
     job = yaml.safe_load((ROOT / "deploy/examples/gitlab/train.yml").read_text())["train"]
     engine = FarGpuEngine(tls=True)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix in docs/engines.md as a whole; its cells are compared by the tests of the forms."""
+"""The matrix in docs/engines.md as a whole. The tests of the forms check its cells."""
 import pathlib
 import re
 

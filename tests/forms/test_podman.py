@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Podman, as root. tests/integration/test_podman.py has more of it."""
+"""Podman as root. See also tests/integration/test_podman.py."""
 import pytest
 
 from support.daemon import Daemon

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of a user who is not root, with the daemon of that user beside them: no option says that they are such."""
+"""Engines of a user other than root, and the daemon as the same user: no option is needed for that."""
 import pytest
 
 from support.engine import ensure_test_images

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine by ssh, in another network. In the place of ssh is a program that runs the command on this machine."""
+"""An engine in another network, reached by ssh. In place of ssh, a program runs the command on this machine."""
 import shutil
 
 import pytest

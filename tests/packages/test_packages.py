@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What deploy/package makes: it is what Debian wants, installs, runs, and is the same each time."""
+"""The packages that deploy/package makes: they follow Debian's policy, install, run, and are reproducible."""
 import json
 import os
 import pathlib
@@ -26,7 +26,7 @@ def run(*words, **more):
 
 
 def root_make(place, *packages):
-    """A directory of Debian's packages, as on a machine that has nothing else."""
+    """A root directory with only these Debian packages."""
     run("mmdebstrap", "--mode=root", "--variant=essential", f"--include={','.join([*LEAST.split(','), *packages])}", "--format=directory",
         "--skip=check/empty", suite(), place)
     return place
@@ -38,7 +38,7 @@ def suite():
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory):
-    """debsbom, which says what is in an image."""
+    """debsbom, which lists the contents of an image."""
     place = tmp_path_factory.mktemp("tools")
     run(sys.executable, "-m", "venv", place)
     run(place / "bin/pip", "install", "-q", "debsbom[spdx,cdx]")
@@ -47,7 +47,7 @@ def tools(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(tools, tmp_path_factory):
-    """The packages, by the ends of their names."""
+    """The packages, by the end of their file names."""
     out = tmp_path_factory.mktemp("packages")
     run(ROOT / "deploy/package", "--out", out, env=tools)
     return out
@@ -98,10 +98,10 @@ def test_the_package_installs_and_goes(made, tmp_path):
         return run("chroot", root, "env", "DEBIAN_FRONTEND=noninteractive", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", *words)
 
     def there():
-        """But the pages that `man` keeps for itself."""
+        """All files except the pages that `man` caches."""
         return {path.relative_to(root) for path in root.rglob("*trainyard*") if "var/cache/man" not in str(path)}
     before = there()
-    inside("apt-get", "update", "-q")  # its lists went with the making of the root
+    inside("apt-get", "update", "-q")  # the package lists were removed when the root was made
     inside("apt-get", "install", "-q", "-y", "--no-install-recommends", "/trainyard.deb")
     assert inside("trainyard", "version").startswith(f"trainyard {VERSION}\n")
     assert "AI Platform Training" in inside("man", "trainyard")
@@ -113,7 +113,7 @@ def test_the_package_installs_and_goes(made, tmp_path):
 
 
 def test_the_archive_makes_the_same_packages_elsewhere(made, tools, tmp_path):
-    """Of the archive alone, in another directory: configure, make, make install. Broken: image-archive with times of now; a
+    """Uses only the archive, in another directory: configure, make, make install. Broken: image-archive with times of now; a
     header that no list of the build names."""
     with tarfile.open(only(made, f"trainyard-{VERSION}.tar.gz")) as tar:
         tar.extractall(tmp_path)
@@ -137,7 +137,7 @@ def test_the_archive_installs(made, tmp_path):
 
 
 def base_image(engine, tmp_path):
-    """An image that a build needs nothing else for: the engine pulls none and asks no network."""
+    """A base image that needs nothing else: the engine pulls no image and uses no network."""
     wanted = run("sh", "-c", f"root={ROOT}; . {ROOT}/deploy/lib.sh; echo $build_packages $image_packages").split()
     root = root_make(tmp_path / "base", *wanted)
     run("tar", "-C", root, "-cf", tmp_path / "base.tar", ".")
@@ -149,7 +149,7 @@ def base_image(engine, tmp_path):
 
 
 def test_a_build_by_the_engine_makes_the_same_image(made, engine, tmp_path):
-    """deploy/Dockerfile. Broken: image-archive that leaves an instruction out."""
+    """Builds deploy/Dockerfile. Broken: image-archive that leaves an instruction out."""
     base, name = base_image(engine, tmp_path), f"trainyard-test-built:{os.getpid()}"
     with tarfile.open(only(made, f"trainyard-{VERSION}.tar.gz")) as tar:
         tar.extractall(tmp_path)
