@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A custom job, and an operation, as clients see them. */
+/* Custom jobs and operations as the API answers them. */
 #include "api/aiplatform/aiplatform.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
@@ -77,7 +77,7 @@ static void an_end_has_its_error_and_times_in_seconds(void **state)
 			   ",'startTime':'2026-11-20T00:00:01Z','endTime':'2026-11-20T00:00:03Z',"
 			   "'updateTime':'2026-11-20T00:00:03.000011Z',"
 			   "'error':{'code':3,'message':'The \\'replica\\''}}");
-	job.state = JOB_SUCCEEDED; /* of an attempt before */
+	job.state = JOB_SUCCEEDED; /* the end of an earlier attempt */
 	assert_shown(&job, "{" NAME ",'displayName':'mine','state':'JOB_STATE_SUCCEEDED'," TIME
 			   ",'startTime':'2026-11-20T00:00:01Z','endTime':'2026-11-20T00:00:03Z',"
 			   "'updateTime':'2026-11-20T00:00:03.000011Z'}");

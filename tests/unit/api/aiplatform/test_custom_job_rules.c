@@ -10,7 +10,7 @@
 	"length when encoded in UTF-8. Label values must be less than 64 characters in length, and must be less "  \
 	"that 128 bytes in length when encoded in UTF-8."
 
-/* A job of these pools; of one pool; of one with this machine, container or package. */
+/* A job with these pools, with one pool, and with one pool that has this machine, container or package. */
 #define POOLS(pools) "{'jobSpec':{'workerPoolSpecs':[" pools "]}}"
 #define MACHINE(spec)                                                                                        \
 	POOLS("{'machineSpec':{" spec "},'replicaCount':1,'containerSpec':{'imageUri':'gcr.io/p/i'}}")
@@ -218,7 +218,7 @@ static void what_has_limits_may_reach_them(void **state)
 	free(arg);
 }
 
-/* What is refused for its number alone is not looked at one by one: patterns take time. */
+/* If there are too many items, the single items are not checked, since matching patterns takes time. */
 static void what_is_too_many_is_not_looked_at(void **state)
 {
 	/* clang-format off */

@@ -3,7 +3,7 @@
 
 struct row {
 	const struct message *message;
-	const char *given, *expected; /* the canonical form, or, when it begins with I, the refusal's text */
+	const char *given, *expected; /* the canonical form, or the error's text if it begins with "I" */
 };
 
 static void bodies_are_read_as_clients_send_them(void **state)

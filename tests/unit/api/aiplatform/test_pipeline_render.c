@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A training pipeline, and a model, as clients see them. */
+/* A training pipeline and a model as the API answers them. */
 #include "api/aiplatform/aiplatform.h"
 #include "store/jobs/models.h"
 #include "store/jobs/pipelines.h"

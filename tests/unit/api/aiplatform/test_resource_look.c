@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans and reports of Vertex AI's jobs: what would run, and what was different. */
+/* Plans and reports of Vertex AI's jobs: what would run, and the deviations. */
 #include "api/aiplatform/aiplatform.h"
 #include "scheduler/plan/deviation.h"
 #include "tests/unit/api/aiplatform/aiplatform_testing.h"
@@ -10,7 +10,7 @@ static struct aiplatform_context vertex_on(struct bench *bench, struct machine_t
 	return (struct aiplatform_context){ .training = context_on(bench, told).training, .version = "v1" };
 }
 
-/* Calls @handler with a body in canonical form, or about the job @id; the answer, NULL when it fails. */
+/* Calls @handler with a body in canonical form, or with the job @id; returns the answer, NULL: it failed. */
 static json_t *vertex_answer(struct aiplatform_context *context, call_handler handler,
 			     const struct resource_methods *methods, json_t *body, const char *id,
 			     struct error *err)
@@ -77,7 +77,7 @@ static void a_plan_names_each_replica_and_what_it_gets(void **state)
 			    "jobSpec.network");
 }
 
-/* Filled in as the container's are. */
+/* Variables are expanded as in the container. */
 static void variables_are_filled_in(void **state)
 {
 	BENCH(state);
@@ -157,7 +157,7 @@ static void nothing_comes_of_a_plan(void **state)
 	assert_int_equal(list.count, 0);
 }
 
-/* What it waits behind is called as its own family calls it. */
+/* The job in front is named as in its own family of the API. */
 static void a_plan_waits_behind_jobs_of_both_families(void **state)
 {
 	BENCH(state);

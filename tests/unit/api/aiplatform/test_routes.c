@@ -19,7 +19,7 @@ static const struct family families[] = {
 	{ .name = NULL },
 };
 
-/* A resource of the row's path: x for each {name}; with @pattern x for a star, @many for two. */
+/* A resource name for the row's path, with "x" for each {name}. With @pattern: "x" for a star, @many for two stars. */
 static json_t *request_of(const struct route *route, const char *many)
 {
 	const char *pattern = route->rpc->pattern ? route->rpc->pattern : strchr(route->path + 1, '/') + 1;
@@ -67,7 +67,7 @@ static void assert_under(const struct route *routes, const char *under)
 	}
 }
 
-/* The router passes over a family without a look at its rows. */
+/* The router skips a family whose common path does not match. */
 static void every_path_begins_as_its_family_says(void **state)
 {
 	(void)state;
@@ -77,7 +77,7 @@ static void every_path_begins_as_its_family_says(void **state)
 	}
 }
 
-/* Each has a name of its own. */
+/* Each call must reach the method of that name. */
 static void every_call_reaches_its_method(void **state)
 {
 	unsigned count = 0;
@@ -96,7 +96,7 @@ static void every_call_reaches_its_method(void **state)
 	assert_int_equal(count, 2 * (3 * 5 + 4) + 7);
 }
 
-/* Each version's operations have a form. */
+/* Each version of the API has its own form of operations. */
 static void operations_carry_their_metadata(void **state)
 {
 	static const char *const versions[] = { "v1", "v1beta1" };

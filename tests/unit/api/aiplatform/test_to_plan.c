@@ -15,7 +15,7 @@ static const struct image_map images = { (char *const *)image_rules, 1 };
 static const struct runtime_map runtimes = { (char *const *)runtime_rules, 1 };
 static const struct aiplatform_settings mapping = { .images = &images, .runtimes = &runtimes };
 
-/* The plan of a job that the rules pass. */
+/* The plan of a job that satisfies the rules. */
 static struct plan *plan_of(const char *text)
 {
 	AUTO(json) json_t *body = json_of(text);
@@ -33,7 +33,7 @@ static struct plan *plan_of(const char *text)
 	return plan;
 }
 
-/* One pool as the plan's text has it. */
+/* A pool of the plan, as text. */
 static void pools_are_what_their_specs_say(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tuning jobs, their trials, and the custom jobs that run these, as clients see them. */
+/* Tuning jobs, their trials, and the custom jobs that run these, as the API answers them. */
 #include <math.h>
 #include <sodium.h>
 
@@ -30,7 +30,7 @@ static struct aiplatform_context context_of(struct bench *bench)
 	return (struct aiplatform_context){ .training = context_on(bench, NULL).training, .version = "v1" };
 }
 
-/* What a handler answers; NULL when it fails. */
+/* Returns the answer of a handler; NULL: it failed. */
 static json_t *answer_of(struct bench *bench, call_handler handler, const char *param, const char *id,
 			 json_t *body)
 {
@@ -42,7 +42,7 @@ static json_t *answer_of(struct bench *bench, call_handler handler, const char *
 		.route = &route,
 		.host = "localhost:8090",
 		.body = body,
-		.query = json_pack("{s:s}", "format", "json"), /* the study's; others do not look */
+		.query = json_pack("{s:s}", "format", "json"), /* for the study; the other handlers ignore it */
 		.params = { { "project", "demo" }, { "location", "us-central1" }, { param, id } },
 		.param_count = id ? 3 : 2
 	};
@@ -132,7 +132,7 @@ static void run_fail(struct bench *bench, int64_t run, const char *message)
 	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
 }
 
-/* @trial without what differs from run to run. */
+/* Checks @trial without the members that differ from run to run. */
 static void assert_trial(json_t *trial, const char *expected)
 {
 	const char *job = json_text_at(trial, "customJob");
@@ -229,7 +229,7 @@ static void a_trials_job_is_told_by_its_tuning_jobs_spec(void **state)
 	assert_json_text(json_object_get(json_array_get(pools, 2), "containerSpec"),
 			 "{'imageUri':'gcr.io/p/i:1','args':['--kind=a, \\'b\\'',"
 			 "'--rate=0.30000000000000004']}");
-	/* Its programs go by its own number, its log by the search's; its time is its own. */
+	/* The trial's programs have its own number, its log the number of the search; its limit is its own. */
 	assert_int_equal(plan_from_text(run->plan, &plan, &bench->err), STATUS_OK);
 	assert_string_equal(plan->job_id, run->job_id);
 	assert_string_equal(plan_log_job_id(plan), job->job_id);
@@ -237,7 +237,7 @@ static void a_trials_job_is_told_by_its_tuning_jobs_spec(void **state)
 	assert_null(plan->study_limits);
 }
 
-/* The rows of both stay, so that the trials of a job that is gone can still be told of. */
+/* The rows of both are kept, so that trials of a deleted job can still be shown. */
 static void a_trials_job_outlives_its_tuning_job(void **state)
 {
 	BENCH(state);

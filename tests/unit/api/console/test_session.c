@@ -57,7 +57,7 @@ static int listener_teardown(void **state)
 	return 0;
 }
 
-/* What stands between @begin and @end in an answer. */
+/* The text between @begin and @end in an answer. */
 static char *part_of(const char *answer, const char *begin, char end)
 {
 	const char *at = strstr(answer, begin);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The documents that are served, held against the tables that they are made of. */
+/* Compares the served discovery documents with the tables they are made from. */
 #include "api/emulator/discovery.h"
 
 #include "api/http/parameters.h"
@@ -61,7 +61,7 @@ static json_t *document_of(const struct discovery_api *api)
 	return document;
 }
 
-/* The property that tells of a field agrees with it. */
+/* The property in the document agrees with the field. */
 static void check_property(const struct field *field, const json_t *property)
 {
 	const json_t *value = field->flags & FIELD_REPEATED ? json_object_get(property, "items")
@@ -82,7 +82,7 @@ static void check_property(const struct field *field, const json_t *property)
 	assert_int_equal(json_array_size(names), count);
 }
 
-/* The schema of a message and of all that it holds has its fields and no others; notes it in @seen. */
+/* Checks that the schema of a message, and of each message in it, has exactly its fields; adds it to @seen. */
 static void check_schema(const struct discovery_api *api, const json_t *schemas,
 			 const struct message *message, json_t *seen)
 {
@@ -110,7 +110,8 @@ static void check_schema(const struct discovery_api *api, const json_t *schemas,
 	}
 }
 
-/* Uploads, downloads and batches are forms of methods, and no methods; nor is the refusal of an upload that lost its way. */
+/* Uploads, downloads and batches belong to other methods and are no methods themselves; nor is the error for uploads at
+ * a wrong path. */
 static bool moves_bytes(const struct route *route)
 {
 	return strncmp(route->path, "/storage/v1/", 12) != 0 ||
@@ -268,7 +269,7 @@ static void the_directory_leads_to_the_documents(void **state)
 	assert_int_equal(json_array_size(json_object_get(none, "items")), 0);
 }
 
-/* What every method is said to take, every method takes. */
+/* Each method accepts the parameters that the document lists for all methods. */
 static void the_common_parameters_are_taken(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate of ordered faults: which calls it stops, by what name, and with what. */
+/* The gate that injects faults into calls: which calls it affects, by which names, and how. */
 #include "api/emulator/faults.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static enum status handle(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* A batch, whatever it holds: two parts that are alike. */
+/* Handles a batch: two equal parts, whatever the body has. */
 static enum status handle_parts(struct call *call, struct error *err)
 {
 	enum status rc = STATUS_OK;
@@ -51,7 +51,7 @@ static const struct method_doc named = { .id = "objects.get" };
 		.method = (METHOD), .path = (PATH), .handler = handle, __VA_ARGS__                           \
 	}
 
-/* Rows like those of the families with these names. */
+/* Rows like those of the API families with these names. */
 static const struct route ml[] = {
 	ROW("POST", "/v1/projects/{project}/jobs", .body = &body, .body_root = ""),
 	ROW("GET", "/v1/projects/{project}/jobs/{job}"),
@@ -81,7 +81,7 @@ static const struct family families[] = {
 
 enum { WAITING_MAX = 64 };
 
-/* A door with calls that go through a gate. */
+/* An endpoint whose calls pass through a gate. */
 struct gated {
 	struct bench *bench;
 	struct fault_registry *registry;
@@ -141,7 +141,7 @@ static int64_t order(struct gated *gated, const char *text)
 	return id;
 }
 
-/* The HTTP status of a GET by a client at the other end of @client_fd. */
+/* The HTTP status of a GET whose client is at the other end of @client_fd. */
 static unsigned get_of(struct gated *gated, int client_fd)
 {
 	struct inner_answer answer = { 0 };
@@ -160,7 +160,7 @@ static unsigned get_of(struct gated *gated, int client_fd)
 	return status;
 }
 
-/* The HTTP status of a call; *ret_text, unless NULL, is its answer. */
+/* Makes a call; returns the HTTP status. *ret_text (may be NULL): the answer. */
 static unsigned call_on(struct gated *gated, const char *method, const char *target, const char *text,
 			char **ret_text)
 {
@@ -200,7 +200,7 @@ static int64_t stored_injections(struct gated *gated, int64_t id)
 static void calls_are_known_by_their_names(void **state)
 {
 	static const struct {
-		const char *method, *target, *name; /* NULL: none may hit it */
+		const char *method, *target, *name; /* NULL: no rule can match it */
 	} cases[] = {
 		{ "POST", "/v1/projects/demo/jobs", "ml.projects.jobs.create" },
 		{ "GET", "/v1/projects/demo/jobs/a", "ml.projects.jobs.get" },
@@ -304,8 +304,8 @@ static void a_quota_refuses_what_makes_a_job_alone(void **state)
 	assert_non_null(strstr(text, "project:demo"));
 }
 
-/* A door has no connection to cut off: its caller is told. Broken: order_carry_out() that lets a call pass that has no
- * seconds; due_await() that does not ask call_closing(): it waits for ever. */
+/* An inner endpoint has no connection that could be cut, so its caller gets an error. Broken: order_carry_out() that
+ * lets a call pass that has no seconds; due_await() that does not ask call_closing(): it waits for ever. */
 static void late_calls_are_done_and_lost_ones_are_not(void **state)
 {
 	struct gated *gated = *state;
@@ -313,7 +313,7 @@ static void late_calls_are_done_and_lost_ones_are_not(void **state)
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\"}");
 	assert_int_equal(call_on(gated, "GET", "/v1/projects/demo/jobs/a", NULL, NULL), 503);
 	assert_int_equal(passed, 0);
-	inner_endpoint_end(gated->endpoint); /* nobody is kept waiting: the bench's clock stands */
+	inner_endpoint_end(gated->endpoint); /* a waiting call must return at once: the bench's clock never advances */
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
 	assert_int_equal(call_on(gated, "GET", "/v1/projects/demo/jobs/a", NULL, NULL), 200);
 	assert_int_equal(passed, 1);
@@ -372,7 +372,7 @@ static void a_part_without_an_answer_is_the_end_of_its_batch(void **state)
 	assert_int_equal(passed, 0);
 }
 
-/* As large as those of which one at a time is read. */
+/* A body so large that only one of its size is parsed at a time. */
 static char *large_body(void)
 {
 	enum { LARGE_BYTES = 2 << 20 };
@@ -443,7 +443,7 @@ static int TEST_MAIN(void)
 						gated_open, gated_close),
 	};
 
-	alarm(60); /* what waits for ever */
+	alarm(60); /* ends the test if a call waits for ever */
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

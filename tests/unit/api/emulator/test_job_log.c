@@ -5,7 +5,7 @@
 #include "api/http/exchange.h"
 #include "tests/unit/store/store_testing.h"
 
-/* How long the log's writer is held: a reader that does not wait for it has ended long before. */
+/* How long the log's writer is blocked: a reader that does not wait for the writer ends long before. */
 static void writer_hold(void *arg)
 {
 	(void)arg;

@@ -157,7 +157,8 @@ TEST(what_is_typed_arrives_and_what_is_printed_comes)
 	close(client);
 }
 
-/* Its client may ask for the next one before MHD frees this one's output. Broken: shell_reader_read() that only reads. */
+/* A client may ask for the next session before libmicrohttpd frees this one's output. Broken: shell_reader_read() that
+ * only reads. */
 TEST(who_has_read_the_end_of_a_session_may_begin_it_again)
 {
 	static const struct replica_key replica = { .job = 1, .attempt = 1 };
@@ -220,7 +221,7 @@ TEST(a_session_goes_on_without_a_reader_for_a_time)
 	assert_true(shell_session_type(second.session, 0, "ab", 2));
 	assert_false(shell_session_type(second.session, 5, "x", 1));
 	assert_reads(&second, "d");
-	/* The second reader's connection is lost, which the session does not know yet. */
+	/* The connection of the second reader is lost, but the session has not noticed that yet. */
 	assert_true(shell_session_resume(sessions, "a", 7, &third));
 	assert_int_equal(shell_reader_read(&second, printed, sizeof(printed), 0), -1);
 	assert_reads(&third, "abcd");
@@ -297,7 +298,7 @@ TEST(a_session_that_was_left_is_stopped_or_ends_with_all)
 	assert_int_equal(script.closed, 2);
 }
 
-/* Of an engine that does not answer, each takes its time. Broken: overdue_end() without its threads. */
+/* Each session waits for an engine that does not answer. Broken: overdue_end() without its threads. */
 TEST(sessions_that_were_left_end_side_by_side)
 {
 	struct shell_sessions *sessions = shell_sessions_new();
@@ -343,7 +344,7 @@ TEST(an_image_without_bash_gets_sh)
 	script.unreachable = true;
 	asking_gives("GET", path, "output?session=a", "", 503);
 	script.without_bash = script.without_sh = script.unreachable = false;
-	close(output_open(path, "a")); /* the place was given back */
+	close(output_open(path, "a")); /* the session's slot is free again */
 }
 
 TEST(what_no_terminal_can_have_is_refused)
@@ -442,7 +443,7 @@ TEST(a_shell_ends_when_the_daemon_stops)
 	assert_int_equal(script.closed, 1);
 	receive_until(client, "0\r\n\r\n");
 	close(client);
-	listener = NULL; /* for the teardown */
+	listener = NULL; /* the teardown must not close it again */
 }
 
 TEST(a_replica_has_few_sessions_each_with_its_own_id)
@@ -501,7 +502,7 @@ TEST(a_program_that_takes_nothing_holds_nobody_but_its_typist)
 	client_send(typist, request, strlen(request));
 	await_count(&script.writes, 1);
 	close(client);
-	/* Its place is free again, while somebody is still typing. */
+	/* Its slot is free again while the other client is still sending. */
 	for (int i = 0; i < ANSWER_WAIT_MS / STEP_MS && script.opened < 2; i++) {
 		AUTO(string) char *answer = ask("GET", path, "output?session=a", "");
 

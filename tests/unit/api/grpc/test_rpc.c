@@ -63,7 +63,7 @@ static void calls_become_requests(void **state)
 	assert_request("/v1/things:do", "", "{'pageSize':7}", "/v1/things:do", "{'pageSize':7}");
 }
 
-/* What is in a name cannot become a query, or another line. */
+/* Characters of a name cannot start a query or another line. */
 static void names_are_escaped(void **state)
 {
 	(void)state;
@@ -73,7 +73,7 @@ static void names_are_escaped(void **state)
 		       "/v1/projects/example.com:p/things", "");
 }
 
-/* Nor does it cost a stack. */
+/* A long name does not use much stack either. */
 static void long_names_are_refused(void **state)
 {
 	enum { BYTES = 2000000 };
@@ -94,7 +94,7 @@ static void long_names_are_refused(void **state)
 			 STATUS_INVALID_ARGUMENT);
 }
 
-/* A call reaches its own method or none. */
+/* Each call reaches its own method, or none. */
 static void names_are_what_the_call_is_for(void **state)
 {
 	static const struct {

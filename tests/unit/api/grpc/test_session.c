@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session against nghttp2's own client, byte for byte, without a socket. */
+/* Tests the session with nghttp2's own client, without a socket. */
 #include "tests/unit/api/grpc/session_testing.h"
 
 /* Broken: a feed that is begun once its client has ended its side only. */
@@ -30,7 +30,7 @@ static void a_feed_goes_on_while_there_is_something(void **state)
 		assert_string_equal(bench->replies[i].code, "11");
 		assert_string_equal(bench->replies[i].message, "over");
 	}
-	assert_true(bench->replies[1].closed); /* the other's side is not ended */
+	assert_true(bench->replies[1].closed); /* the other stream's sending side is still open */
 	assert_false(session_has_feeds(bench->session));
 }
 
@@ -99,7 +99,7 @@ static void feeds_end_with_a_word(void **state)
 		request_submit(bench, "POST", "/feed", "application/grpc", &open[i]);
 	}
 	exchange(bench);
-	assert_string_equal(bench->replies[7].code, "8"); /* the eleventh */
+	assert_string_equal(bench->replies[7].code, "8"); /* the eleventh call is refused: RESOURCE_EXHAUSTED */
 	assert_string_equal(bench->replies[0].code, "");
 	session_feeds_end(bench->session, 14, "closing");
 	exchange(bench);
@@ -199,8 +199,8 @@ static void large_bodies_are_refused_and_forgotten(void **state)
 	free(bytes);
 }
 
-/* What others hold leaves room for small calls alone. Broken: hold_is_crowded() that returns false; that does not look at
- * the connection's own bytes; teardown(): body_drop() without hold_change(). */
+/* If other connections hold much memory, only small calls are accepted. Broken: hold_is_crowded() that returns false;
+ * that does not look at the connection's own bytes; teardown(): body_drop() without hold_change(). */
 static void all_connections_share_a_pool(void **state)
 {
 	enum { BYTES = 1 << 20, OTHERS = 200 << 20 };
@@ -226,7 +226,7 @@ static void all_connections_share_a_pool(void **state)
 	free(bytes);
 }
 
-/* Likewise of answers that a client does not take. Broken: hold_is_crowded() that returns false. */
+/* The same for answers that a client does not read. Broken: hold_is_crowded() that returns false. */
 static void all_connections_share_a_pool_of_answers(void **state)
 {
 	enum { BYTES = 1 << 20, OTHERS = 200 << 20 };
@@ -250,7 +250,7 @@ static void all_connections_share_a_pool_of_answers(void **state)
 	free(bytes);
 }
 
-/* A client that lets nothing come cannot have them heaped up. */
+/* A client that does not read cannot make answers pile up. */
 static void unread_answers_are_bounded(void **state)
 {
 	enum { BYTES = 9 << 20 };
@@ -273,7 +273,7 @@ static void unread_answers_are_bounded(void **state)
 	free(bytes);
 }
 
-/* What comes after the body is no header of the call. */
+/* Trailers after the body are not headers of the call. */
 static void trailers_say_nothing(void **state)
 {
 	static const nghttp2_nv trailers[] = { HEADER("content-type", "text/plain"),
@@ -296,12 +296,12 @@ static void long_paths_are_none_of_ours(void **state)
 	memset(path + 1, 'x', sizeof(path) - 2);
 	request_submit(bench, "POST", path, "application/grpc", &upload);
 	exchange(bench);
-	assert_string_equal(bench->replies[0].code, "5"); /* as of any path that is not there */
+	assert_string_equal(bench->replies[0].code, "5"); /* as for any path that does not exist */
 }
 
 enum { LONG_VALUE_BYTES = 4000, VALUES = 12 };
 
-/* @count headers of 4,000 bytes each, which nghttp2's client packs into few bytes. */
+/* Sends @count headers of 4,000 bytes each, which nghttp2's client compresses to few bytes. */
 static void long_head_submit(struct bench *bench, const char *path, size_t count)
 {
 	char value[LONG_VALUE_BYTES + 1];
@@ -329,7 +329,8 @@ static void a_head_that_is_too_long_unpacked_resets_its_stream(void **state)
 	assert_true(bench->replies[0].closed);
 	assert_int_equal(bench->replies[0].reset, NGHTTP2_ENHANCE_YOUR_CALM);
 	assert_string_equal(bench->replies[1].code, "0");
-	assert_string_equal(bench->replies[2].code, "13"); /* read, and not one whole message */
+	/* the call was read, but its body is not exactly one message */
+	assert_string_equal(bench->replies[2].code, "13");
 	assert_int_equal(bench->heads, 2);
 }
 
@@ -358,7 +359,7 @@ static void heads_that_lead_to_no_call_are_bounded(void **state)
 	}
 }
 
-/* A client that leaves in the middle: its call is freed with the session. */
+/* If a client disconnects during a call, the call is freed with the session. */
 static void open_calls_end_with_the_session(void **state)
 {
 	struct bench *bench = *state;
@@ -367,7 +368,7 @@ static void open_calls_end_with_the_session(void **state)
 	ssize_t length;
 
 	request_submit(bench, "POST", "/echo", "application/grpc", &upload);
-	length = nghttp2_session_mem_send(bench->client, &data); /* preface, settings, head */
+	length = nghttp2_session_mem_send(bench->client, &data); /* sends the preface, the settings and the head */
 	assert_true(session_receive(bench->session, data, (size_t)length));
 	assert_int_equal(bench->calls, 0);
 }

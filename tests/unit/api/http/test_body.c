@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests api/http/body.c through a listener: where a body ends, how large it may be, and how it is coded. */
+/* Tests api/http/body.c through a listener: where a body ends, its maximum size, and its coding. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ TEST(a_body_is_read_as_the_rows_message)
 	answers("POST /v1/things HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
 		"7\r\n{\"text\"\r\n7\r\n:\"abc\"}\r\n0\r\nTrailer: x\r\n\r\n",
 		OK_, "\"abc\"");
-	/* libmicrohttpd 1.0 refuses extensions of chunks in its own words. */
+	/* libmicrohttpd 1.0 refuses chunk extensions with its own answer. */
 	answers("POST /v1/things HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
 		"e;x=y\r\n{\"text\":\"abc\"}\r\n0\r\n\r\n",
 		library_is_strict() ? "HTTP/1.1 400 " : OK_, library_is_strict() ? "chunked" : "\"abc\"");
@@ -67,11 +67,11 @@ TEST(a_body_is_read_as_the_rows_message)
 		"HTTP/1.1 415 ", "gzip");
 }
 
-/* What follows a doubtful head must never be taken for a request. */
+/* Bytes after an ambiguous head must never be parsed as a request. */
 TEST(smuggled_requests_are_not_answered)
 {
 	static const struct {
-		const char *request, *status; /* 501: libmicrohttpd 1.0 says 400 */
+		const char *request, *status; /* 501; with libmicrohttpd 1.0: 400 */
 	} cases[] = {
 		{ "POST /v1/things HTTP/1.1\r\n" HOST "Content-Length: 0\r\nContent-Length: 50\r\n\r\n",
 		  "HTTP/1.1 400 " },
@@ -143,7 +143,7 @@ TEST(a_body_too_large_is_swallowed_and_then_refused)
 	close(client);
 	assert_non_null(strstr(seen.data, "HTTP/1.1 413 "));
 	assert_non_null(strstr(seen.data, "exceeds the limit: 1000 bytes"));
-	assert_non_null(strstr(seen.data, "HTTP/1.1 200 ")); /* the connection lives on */
+	assert_non_null(strstr(seen.data, "HTTP/1.1 200 ")); /* the connection stays open */
 }
 
 TEST(a_body_exactly_at_the_limit_is_taken)
@@ -161,7 +161,7 @@ TEST(a_body_exactly_at_the_limit_is_taken)
 	}
 }
 
-/* A gzip stream of @length equal bytes around {"text":"..."} */
+/* A gzip stream of {"text":"..."} with @length equal bytes. */
 static size_t gzip_make(size_t length, unsigned char *out, size_t size)
 {
 	struct text plain_text AUTO_TEXT = { 0 };

@@ -33,8 +33,8 @@ static int listener_setup(void **state)
 							 .connection_limit = PLACES });
 }
 
-/* Sends @text over and over, one byte each few milliseconds, until the server ends it or @most_ms have gone; what it
- * said. */
+/* Sends @text repeatedly, one byte every few milliseconds, until the server closes the connection or @most_ms have
+ * passed; returns what the server sent. */
 static char *trickle(int client, const char *text, int most_ms, bool *ret_ended)
 {
 	const int64_t end_us = clock_mono_us(&system_clock) + most_ms * INT64_C(1000);
@@ -132,7 +132,7 @@ TEST(what_came_fast_buys_no_time_for_a_trickle)
 	assert_true(ended);
 }
 
-/* Past the deadline of a head, but faster than the least rate. */
+/* Takes longer than a head may, but is above the lowest rate. */
 TEST(a_body_that_is_slow_but_not_too_slow_arrives)
 {
 	static const char head[] =
@@ -170,7 +170,7 @@ TEST(a_connection_may_rest_between_requests)
 	close(client);
 }
 
-/* While those before it have not quite gone yet, a client may have to come again. */
+/* Until earlier clients are disconnected, a client may have to try again. */
 static void answered_soon(const char *request)
 {
 	const int64_t end_us = clock_mono_us(&system_clock) + INT64_C(10000000);
@@ -184,7 +184,7 @@ static void answered_soon(const char *request)
 	assert_true(answered);
 }
 
-/* Twice as many as there are places for: silent ones make room. */
+/* Twice as many clients as there are places: those that send nothing make room. */
 TEST(a_flood_of_silent_clients_keeps_nobody_out)
 {
 	int clients[2 * PLACES];
@@ -237,7 +237,7 @@ static void pair_end(struct connections *connections, struct pair *pair)
 	close(pair->server);
 }
 
-/* Then its next request is waited for, from a microsecond of its own on. */
+/* Waits for its next request, from a different microsecond for each. */
 static void pair_serve(struct pair *pair)
 {
 	const int64_t now_us = clock_mono_us(&system_clock);
@@ -249,7 +249,8 @@ static void pair_serve(struct pair *pair)
 	connection_request_over(pair->connection);
 }
 
-/* The connections that make room for the next two when each of @pairs is there: the first and the second of them. */
+/* With each of @pairs connected, two more clients connect. Checks which connections are closed for the first and the
+ * second of them. */
 static void two_make_room(void (*prepare)(struct pair *pairs), int first, int second)
 {
 	struct connections *connections;
@@ -268,7 +269,7 @@ static void two_make_room(void (*prepare)(struct pair *pairs), int first, int se
 	for (int i = 0; i < CROWD; i++)
 		if (pair_is_cut(&pairs[i]) != (i == first || i == second))
 			fail_msg("number %d", i);
-	assert_true(first >= 0 || pair_is_cut(&next[0])); /* only then: it was waited for longest */
+	assert_true(first >= 0 || pair_is_cut(&next[0])); /* only then is it the one that has waited longest */
 	assert_true(first < 0 || !pair_is_cut(&next[0]));
 	assert_false(pair_is_cut(&next[1]));
 	for (int i = 0; i < CROWD; i++)
@@ -317,7 +318,8 @@ TEST(the_newest_keeps_a_place_while_there_is_one)
 	two_make_room(all_have_sent, -1, -1);
 }
 
-/* More of a body is there than was read; an answer is not taken; and one client has authenticated after all. */
+/* Three connections with a pending action: part of a body unread, an answer unread, and one client that has
+ * authenticated. */
 static void three_are_not_known(struct pair *pairs)
 {
 	for (int i = 0; i < CROWD; i++)
@@ -356,7 +358,7 @@ TEST(one_address_has_so_many_places_and_this_machine_all)
 {
 	static const struct {
 		const char *first, *second;
-		bool admitted; /* the second, when the first has its two */
+		bool admitted; /* the second request, while the first client has its two connections */
 	} cases[] = {
 		{ "192.0.2.1", "192.0.2.1", false },
 		{ "192.0.2.1", "192.0.2.2", true },

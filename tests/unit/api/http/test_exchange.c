@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests api/http/exchange.c through a listener: what one request is answered. */
+/* Tests api/http/exchange.c through a listener: the answer to one request. */
 #include <string.h>
 
 #include "api/http/exchange.h"
@@ -48,7 +48,7 @@ static unsigned own_status(const struct call *call, const struct error *err)
 	return err->status == STATUS_FAILED_PRECONDITION ? 412 : 500;
 }
 
-/* Whether the body has its turn among the large ones. */
+/* Answers whether the call holds the turn for large bodies. */
 static enum status turn(struct call *call, struct error *err)
 {
 	pthread_mutex_t *turns = call->exchange->rules->large_bodies;
@@ -172,7 +172,7 @@ TEST(what_is_not_there_is_refused_in_the_services_shape)
 	answers("FO@O /v1/things HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 501 ", "UNIMPLEMENTED");
 	answers("OPTIONS * HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "INVALID_ARGUMENT");
 	answers("GET /v1/hello/a%00b HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "INVALID_ARGUMENT");
-	/* libmicrohttpd 1.0 refuses it in its own words. */
+	/* libmicrohttpd 1.0 refuses this with its own answer. */
 	answers("GET /v1/hello/a b HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ",
 		library_is_strict() ? "whitespaces" : "INVALID_ARGUMENT");
 	answers("GET /v1/hello%2Fx HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 404 ", "NOT_FOUND");
@@ -235,7 +235,7 @@ TEST(pipelined_requests_are_answered_in_order)
 	assert_true(one && two && four && one < two && two < four);
 }
 
-/* Without the times. */
+/* Appends the answer without its times. */
 static void answers_append(struct text *seen, const char *request)
 {
 	AUTO(string) char *answers = exchange_raw(request);
@@ -281,7 +281,8 @@ TEST(a_request_finds_nothing_of_the_one_before)
 
 	for (size_t i = 0; i < 2 * COUNT_OF(requests); i++) {
 		const size_t last = 2 * COUNT_OF(requests) - 1;
-		const char *request = requests[i < COUNT_OF(requests) ? i : last - i]; /* there and back */
+		/* first in this order, then in the reverse order */
+		const char *request = requests[i < COUNT_OF(requests) ? i : last - i];
 
 		answers_append(&alone, request);
 		text_puts(&all, request);
@@ -299,7 +300,7 @@ static void turn_is(const char *path, int bytes, const char *wanted)
 	answers(request.data, OK_, wanted);
 }
 
-/* Of a body of 100 KiB the tree may have 8 MiB. Broken: LARGE_BODY_BYTES of 1 MiB; is_tree() that looks at no row. */
+/* The tree of a body of 100 KiB may take 8 MiB. Broken: LARGE_BODY_BYTES of 1 MiB; is_tree() that looks at no row. */
 TEST(large_bodies_are_trees_in_turn)
 {
 	(void)state_;

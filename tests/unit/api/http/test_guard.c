@@ -142,7 +142,7 @@ TEST(an_origin_is_the_host_port_and_all)
 		{ "localhost:8090", "http://localhost:3000", false },
 		{ "localhost", "http://localhost:8090", false },
 		{ "localhost:8090", "http://localhost:80900", false },
-		{ "localhost:8090", "http://localhost:4294975386", false }, /* 8090 and 2^32 */
+		{ "localhost:8090", "http://localhost:4294975386", false }, /* the port is 8090 plus 2^32 */
 		{ "localhost:8090", "http://127.0.0.1:8090", false },
 		{ "127.0.0.1:8090", "http://[::1]:8090", false },
 		{ "localhost:8090", "http://a.localhost:8090", false },
@@ -170,7 +170,7 @@ TEST(types_that_pages_send_unasked_are_known)
 {
 	static const struct {
 		const char *type;
-		enum page_types least; /* that takes it */
+		enum page_types least; /* the strictest setting that accepts the type */
 	} cases[] = {
 		{ "application/x-www-form-urlencoded", PAGE_TYPES_ALL },
 		{ "APPLICATION/X-WWW-FORM-URLENCODED;charset=latin1", PAGE_TYPES_ALL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bodies hold of the memory, one by one and together. */
+/* The memory that bodies hold, single ones and all together. */
 #include <zlib.h>
 
 #include "api/http/body.h"
@@ -38,7 +38,7 @@ static void what_is_held_is_given_back(void **state)
 	body_deinit(&body);
 	assert_int_equal(pool, 0);
 	body_grow(&body, MOST + 1);
-	assert_int_equal(pool, 0); /* nothing is kept of what is too large */
+	assert_int_equal(pool, 0); /* a body that is too large is not kept */
 	body_deinit(&body);
 }
 

@@ -51,7 +51,7 @@ static enum status raw_echo(struct call *call, struct error *err)
 
 static struct inner_endpoint *closing_endpoint;
 
-/* Ends the door that it came by, and works on until it is told. */
+/* Ends the endpoint that the call came through, and works until the test releases it. */
 static enum status work(struct call *call, struct error *err)
 {
 	enum status rc = STATUS_OK;
@@ -94,7 +94,7 @@ static enum status begin(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Asks for a part of its own. */
+/* Makes a further call itself. */
 static enum status batch(struct call *call, struct error *err)
 {
 	struct inner_answer answer = { 0 };
@@ -128,7 +128,7 @@ static const char *outer_find(void *arg, const char *name)
 	return strcasecmp(name, "X-Own") == 0 ? "outer" : NULL;
 }
 
-/* An outer request as it stands when its handler runs. */
+/* The state of an outer request while its handler runs. */
 static struct {
 	pthread_mutex_t large_bodies;
 	atomic_bool closing, cutting;
@@ -246,7 +246,7 @@ static void part_gets_no_answer(const char *body)
 	outer.exchange.cut = false;
 }
 
-/* The turn is never free here. Broken: large_body_enter() that asks nothing while it waits. */
+/* Another call holds the turn all the time. Broken: large_body_enter() that asks nothing while it waits. */
 TEST(the_wait_for_a_turn_ends_with_the_client_and_with_the_listener)
 {
 	AUTO(string) char *large = large_make();
@@ -274,7 +274,7 @@ TEST(the_wait_for_a_turn_ends_with_the_client_and_with_the_listener)
 	atomic_store(&outer.closing, false);
 	assert_int_equal(exchange->http_status, 503);
 	assert_false(exchange->cut);
-	assert_true(exchange->stopped); /* no failure of this program's, which would be logged */
+	assert_true(exchange->stopped); /* the error is not one of this program, which would be logged */
 	pthread_mutex_unlock(&outer.large_bodies);
 }
 
@@ -329,7 +329,7 @@ TEST(a_endpoint_tells_by_the_head_who_may_come_in)
 	static const struct {
 		const char *head;
 		uint32_t peer;
-		unsigned http_status; /* 0: he may */
+		unsigned http_status; /* 0: the call is allowed */
 		const char *told;
 	} rows[] = {
 		{ "Host: localhost\nAuthorization: Bearer good", 1, 0, NULL },

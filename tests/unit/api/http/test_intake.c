@@ -10,10 +10,10 @@
 
 enum { BODY_LIMIT = 1000, SWALLOWED_MAX = 64 << 20 };
 
-/* Where the bodies go, and how each test wants it to behave. */
+/* Receives bodies; each test sets how it behaves. */
 static struct sink {
 	bool begin_fails, takes_nothing, handler_fails;
-	size_t fails_at; /* the byte that take() fails at; 0: none */
+	size_t fails_at; /* take() fails at this byte; 0: it does not fail */
 	struct text seen;
 	char coding[16], name[16];
 	atomic_size_t bytes;
@@ -149,7 +149,7 @@ static void count_await(const atomic_uint *count, unsigned least)
 	assert_int_equal(*count, least);
 }
 
-/* A PUT of @bytes bytes, all there; the caller frees it. */
+/* A complete PUT of @bytes bytes; the caller frees it. */
 static char *put_of(size_t bytes, const char *head)
 {
 	struct text request = { 0 };
@@ -182,7 +182,7 @@ TEST(a_chunked_body_an_empty_one_and_a_path_with_everything_in_it_are_taken)
 	answers("PUT /o/a/..//b%2Fc:cancel?text=n&alt=media&uploadType=media HTTP/1.1\r\n" HOST
 		"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
 		OK_, "\"bytes\": 5,\n  \"name\": \"n\",\n  \"object\": \"a/..//b/c:cancel\"\n");
-	assert_string_equal(sink.name, "n"); /* begin() saw it, too */
+	assert_string_equal(sink.name, "n"); /* begin() has seen this name */
 	answers("PUT /o/x HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n", OK_, "\"bytes\": 5");
 	assert_int_equal(sink.closes, 2);
 }
@@ -241,7 +241,7 @@ TEST(a_begin_that_fails_is_answered_after_the_body_or_at_once_when_asked)
 		"There is no such bucket.");
 	assert_int_equal(sink.takes, 0);
 	assert_int_equal(sink.handled, 0);
-	assert_int_equal(sink.closes, 3); /* it had set one before it failed */
+	assert_int_equal(sink.closes, 3); /* begin() had set an intake before it failed, which is closed */
 	answers("PUT /o/x?nonsense=1 HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n",
 		"HTTP/1.1 400 ", "Cannot bind query parameter");
 	answers("PUT /o/x?alt=media&$alt=proto HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n",

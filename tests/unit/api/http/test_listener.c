@@ -7,7 +7,7 @@
 #include "daemon/base/work.h"
 #include "tests/unit/api/http/http_testing.h"
 
-/* A handler that stands still until it is let go. */
+/* A handler that waits until the test releases it. */
 static struct gate {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -38,7 +38,7 @@ static enum status slow(struct call *call, struct error *err)
 	return work_check(err);
 }
 
-/* Takes a piece of a body while the listener is told to close. */
+/* Takes a piece of a body while the listener is being closed. */
 static enum status piece_hold(void *unused, const char *data, size_t length, struct error *err)
 {
 	(void)unused, (void)data, (void)length, (void)err;
@@ -59,7 +59,7 @@ static enum status pieces_hold(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Works until it is told that nothing waits for it. */
+/* Works until it is told that its client is gone. */
 static enum status work(struct call *call, struct error *err)
 {
 	enum status rc = STATUS_OK;
@@ -116,7 +116,7 @@ TEST(a_request_under_way_is_answered_before_the_listener_closes)
 	assert_non_null(strstr(seen.data, "\"slow\": true"));
 	close(client);
 	close(idle);
-	listener = NULL; /* for the teardown */
+	listener = NULL; /* the teardown must not close it again */
 }
 
 static int work_begun(void)
@@ -152,7 +152,7 @@ TEST(work_ends_when_the_listener_closes)
 
 	(void)state_;
 	listener_close(listener, 100);
-	listener = NULL; /* for the teardown */
+	listener = NULL; /* the teardown must not close it again */
 	assert_true(gate.open);
 	assert_false(client_receive(client, &seen));
 	close(client);
@@ -183,8 +183,8 @@ static void *cut_listener(void *unused)
 	return unused;
 }
 
-/* libmicrohttpd 0.9.75 would take its own refusal for queued, and read through NULL.
- * Broken: listener_close() without connections_drain(): SIGSEGV. */
+/* libmicrohttpd 0.9.75 would treat its own error answer as queued, and read through NULL. Broken: listener_close()
+ * without connections_drain(): SIGSEGV. */
 TEST(a_chunk_that_is_found_broken_while_the_listener_stops_does_no_harm)
 {
 	const char *request =
@@ -197,12 +197,12 @@ TEST(a_chunk_that_is_found_broken_while_the_listener_stops_does_no_harm)
 	client_send(client, request, strlen(request));
 	gate_wait(&gate.entered);
 	assert_int_equal(pthread_create(&closer, NULL, cut_listener, NULL), 0);
-	while (client_receive(client, &seen)) /* what ends it is the stop */
+	while (client_receive(client, &seen)) /* the stop ends the connection */
 		;
 	gate_set(&gate.open);
 	pthread_join(closer, NULL);
 	close(client);
-	listener = NULL; /* for the teardown */
+	listener = NULL; /* the teardown must not close it again */
 }
 
 TEST(a_request_that_comes_while_closing_is_told_that_its_connection_ends)
@@ -216,7 +216,7 @@ TEST(a_request_that_comes_while_closing_is_told_that_its_connection_ends)
 
 	(void)state_;
 	client_send(other, late, strlen(late));
-	assert_true(client_receive(other, &seen)); /* so it is no longer in the backlog */
+	assert_true(client_receive(other, &seen)); /* so the connection is no longer in the backlog */
 	client_send(client, under_way, strlen(under_way));
 	gate_wait(&gate.entered);
 	assert_int_equal(pthread_create(&closer, NULL, close_listener, NULL), 0);
@@ -227,12 +227,12 @@ TEST(a_request_that_comes_while_closing_is_told_that_its_connection_ends)
 	} while (!strstr(seen.data, "Connection: close\r\n"));
 	gate_set(&gate.open);
 	pthread_join(closer, NULL);
-	/* One that came in just before is still answered well. */
+	/* A request that arrived just before the stop may still succeed. */
 	assert_true(strstr(seen.data, "HTTP/1.1 503 ") || strstr(seen.data, "HTTP/1.1 200 "));
 	assert_null(strcasestr(seen.data, "Retry-After"));
 	close(client);
 	close(other);
-	listener = NULL; /* for the teardown */
+	listener = NULL; /* the teardown must not close it again */
 }
 
 TEST(a_port_in_use_is_told)

@@ -49,11 +49,11 @@ TEST(an_abandoned_one_is_replaced)
 
 	(void)state_;
 	assert_int_equal(path_socket_open(&first, path, NULL), STATUS_OK);
-	close(first.fd); /* as a kill does */
+	close(first.fd); /* like a kill: the socket's file remains */
 	first.fd = -1;
 	assert_int_equal(path_socket_open(&second, path, NULL), STATUS_OK);
 	path_socket_close(&second);
-	path_socket_close(&first); /* there is nothing left to remove */
+	path_socket_close(&first); /* the file was removed already */
 }
 
 TEST(what_took_its_place_is_not_removed)

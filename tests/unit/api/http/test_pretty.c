@@ -57,7 +57,7 @@ TEST(what_is_no_json_does_no_harm)
 	(void)state_;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct text text AUTO_TEXT = { 0 };
-		/* Exactly as long as it says, so that a sanitizer sees a step too far. */
+		/* Allocated with its exact size, so that a sanitizer finds a read beyond the end. */
 		AUTO(string) char *exact = malloc(strlen(cases[i]) + 1);
 
 		memcpy(exact, cases[i], strlen(cases[i]));

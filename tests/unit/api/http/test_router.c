@@ -54,7 +54,7 @@ static const struct route plain_routes[] = {
 	ROW(NULL, NULL),
 };
 
-/* The one of last resort stands first: that is not what decides. */
+/* The family of last resort is first in the list, to show that the order does not decide. */
 static const struct family with_objects[] = {
 	{ .name = "plain", .routes = plain_routes, .last_resort = true },
 	{ .name = "ml", .routes = ml_routes, .absent = ml_absent },
@@ -192,7 +192,7 @@ TEST(a_method_that_only_the_real_service_has_is_named)
 	}
 }
 
-/* The row's path, and what its parameters are: "bucket=b object=o ". */
+/* Checks the row's path and the values of its parameters: "bucket=b object=o ". */
 static void object_matches(const char *method, const char *raw, const char *path, const char *params)
 {
 	struct text seen AUTO_TEXT = { 0 };

@@ -10,14 +10,14 @@
 
 enum { IDLE_S = 1, QUIET_MS = 100, LARGE_BYTES = 48 << 20 };
 
-/* What the answer's stream does, told by each test. */
+/* What the answer's stream does; each test sets it. */
 static struct source {
-	const char *pieces[4]; /* given one after the other; then @last */
+	const char *pieces[4]; /* returned one after the other, then @last */
 	ssize_t last;
 	int64_t length;
-	unsigned quiet_before; /* how often it has nothing, before its first piece */
+	unsigned quiet_before; /* how often it returns nothing before its first piece */
 	bool ends_when_closing;
-	bool fails; /* the handler does, after all */
+	bool fails; /* the handler fails after it has set the stream */
 	const struct call *call;
 	atomic_uint given, quiets, reads, closes;
 } source;
@@ -317,7 +317,8 @@ TEST(a_quiet_stream_outlives_the_idle_timeout)
 	int client = client_open();
 
 	(void)state_;
-	if (MHD_get_version()[0] != '0') /* 1.0 has one idle time for all that have a thread: README */
+	/* libmicrohttpd 1.0 has one idle timeout for all connections of a thread: README */
+	if (MHD_get_version()[0] != '0')
 		skip();
 	source.quiet_before = 2 * IDLE_S * 1000 / QUIET_MS;
 	source.pieces[0] = "late";
@@ -353,7 +354,7 @@ TEST(a_client_that_leaves_a_quiet_stream_is_noticed)
 		client_send(client, GET("/stream"), strlen(GET("/stream")));
 		while (!strstr(seen.data ? seen.data : "", "one") && client_receive(client, &seen))
 			;
-		/* A request behind it does not hide the end. */
+		/* A further request in the buffer does not hide that the client has closed. */
 		client_send(client, GET("/range"), strlen(GET("/range")));
 		if (half)
 			shutdown(client, SHUT_WR);
@@ -416,7 +417,7 @@ static void listener_closes_within(unsigned wait_ms, const char *end)
 		assert_true(client_receive(client, &seen));
 	begun_us = clock_mono_us(&system_clock);
 	listener_close(listener, wait_ms);
-	listener = NULL; /* for the teardown */
+	listener = NULL; /* the teardown must not close it again */
 	assert_true(clock_mono_us(&system_clock) - begun_us < INT64_C(1000) * ANSWER_WAIT_MS);
 	while (client_receive(client, &seen))
 		;

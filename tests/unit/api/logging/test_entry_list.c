@@ -15,7 +15,8 @@ static void an_entry_is_shown_whole(void **state)
 	AUTO(string) char *answer = NULL;
 
 	assert_true(log_offer(bench->store, &record));
-	log_flush(bench->store, NULL); /* which is an item as well: items are received one after the other */
+	/* this waits for all entries before it, since items are handled in their order */
+	log_flush(bench->store, NULL);
 	line_add(bench, source, START_NS + 20, SEVERITY_DEFAULT, "text \"quoted\"");
 	log_source_unref(source);
 	log_flush(bench->store, NULL);

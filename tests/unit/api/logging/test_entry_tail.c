@@ -25,13 +25,14 @@ static void entries_add(struct bench *bench, unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		line_add(bench, source, bench->now_ns, SEVERITY_INFO, "x");
 		if (i % 10000 == 9999)
-			log_flush(bench->store, NULL); /* the queue has room for no more than 65,536 */
+			log_flush(bench->store, NULL); /* the queue holds at most 65,536 entries */
 	}
 	log_flush(bench->store, NULL);
 	log_source_unref(source);
 }
 
-/* All messages that are there: how many entries are in them, and the reason why others were left out, with how many. */
+/* Reads all pending messages; returns the number of entries in them. ret_left_out: why and how many entries were
+ * suppressed. */
 static unsigned messages_read(struct bench *bench, void *tail, char ret_left_out[64])
 {
 	unsigned count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/api/logging/logging_testing.h"
 
-/* Calls log_list for a project, or for a folder. */
+/* Calls log_list for a project or a folder. */
 static enum status logs_list(struct bench *bench, const char *collection, const char *name, int page_size,
 			     const char *page_token, char **ret_answer)
 {

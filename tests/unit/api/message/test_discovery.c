@@ -45,7 +45,7 @@ static void schemas_are_named_by_rule(void **state)
 	}
 }
 
-/* One of every type, and a message that holds itself. */
+/* A message with a field of each type, and one that contains itself. */
 static void each_type_has_its_schema(void **state)
 {
 	static const struct {

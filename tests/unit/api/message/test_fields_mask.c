@@ -76,9 +76,9 @@ static void malformed_masks_are_refused(void **state)
 	}
 }
 
-/* Held against the table, whatever the value at hand has. */
+/* Masks are checked by the table of fields, not by the value. */
 static const struct {
-	const char *mask, *nowhere; /* NULL: every path names a field */
+	const char *mask, *nowhere; /* @nowhere: the path that names no field; NULL: all do */
 } checks[] = {
 	{ "*", NULL },
 	{ "text,smallCount,small_count", NULL },
@@ -88,7 +88,7 @@ static const struct {
 	{ "*/text", NULL },
 	{ "child/*/text,*/*/*/etag", NULL },
 	{ "ownerName,child(owner_name/any)", NULL }, /* the service's, never set here */
-	{ "*/any-key", NULL },                       /* a label may be named so */
+	{ "*/any-key", NULL },                       /* a label may have such a name */
 	{ "nosuch", "nosuch" },
 	{ "Text", "Text" },
 	{ "small-count", "small-count" },
@@ -243,7 +243,7 @@ static struct path path_of_chance(void)
 	return path;
 }
 
-/* a/b, a.b and a(b) are one. */
+/* Writes a path in a random form: a/b, a.b and a(b) are equal. */
 static void path_write(struct text *mask, const struct path *path)
 {
 	unsigned open = 0;
@@ -261,7 +261,8 @@ static void path_write(struct text *mask, const struct path *path)
 		text_putc(mask, ')');
 }
 
-/* The same once more, path by path and on a tree: what of @value the paths name from their @level-th name on. */
+/* A second implementation, path by path on a tree: keeps what the paths, from their name number @level on, select of
+ * @value. */
 static void value_keep(json_t *value, const struct path *const *paths, size_t count, unsigned level)
 {
 	size_t index;

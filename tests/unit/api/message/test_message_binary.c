@@ -64,7 +64,7 @@ static enum status read_hex(const char *hex, json_t **ret_value, struct error *e
 	return message_from_binary(&sample, bytes, length, "job", ret_value, err);
 }
 
-/* What Google's Python library (protobuf 6) makes of the same JSON. */
+/* The bytes that Google's Python library (protobuf 6) makes of the same JSON. */
 static const struct row {
 	const char *json, *hex;
 } rows[] = {
@@ -132,8 +132,8 @@ static void rows_are_read(const struct row *these, size_t count)
 	}
 }
 
-/* Other writers' forms of the same: packed numbers, a wrapper or an entry without its value, a message in two parts,
- * the last of several. */
+/* Other encodings of the same message: packed numbers, a wrapper or a map entry without its value, a message in two
+ * parts, repeated fields of which the last counts. */
 static void other_forms_are_read(void **state)
 {
 	static const struct row others[] = {
@@ -182,8 +182,8 @@ static void other_forms_are_read(void **state)
 	rows_are_read(others, COUNT_OF(others));
 }
 
-/* What Google's Python library (protobuf 6) makes of the same bytes.
- * Broken: times, masks and wrappers that are read without @earlier; a map that takes the last value of an entry. */
+/* The result of Google's Python library (protobuf 6) for the same bytes. Broken: times, masks and wrappers that are
+ * read without @earlier; a map that takes the last value of an entry. */
 static void what_comes_twice_is_both(void **state)
 {
 	static const struct row twice[] = {
@@ -191,7 +191,7 @@ static void what_comes_twice_is_both(void **state)
 		{ "{'waitTime':'5.500s'}", "3a0808031080cab5ee013a020805" },
 		{ "{'waitTime':'-4.000000005s'}",
 		  "3a1608fdffffffffffffffff0110fbffffffffffffffff013a0b08fcffffffffffffffff01" },
-		/* The first alone is no time. */
+		/* The first part alone is no valid time. */
 		{ "{'waitTime':'-4.000000005s'}",
 		  "3a0d080310fbffffffffffffffff013a0b08fcffffffffffffffff01" },
 		{ "{'waitTime':'3s'}", "3a0208033a00" },
@@ -383,7 +383,7 @@ static void depth_and_number_are_bounded(void **state)
 	assert_null(read);
 }
 
-/* Texts that no tree was made of: spaces, escapes, members in another order, members that are not known, long parts. */
+/* JSON texts in other forms than our own: spaces, escapes, members in another order, unknown members, long parts. */
 static void texts_are_written(void **state)
 {
 	static const struct row these[] = {
@@ -430,7 +430,7 @@ static void what_is_no_json_is_told(void **state)
 	}
 }
 
-/* Arrays in arrays, 100,000 deep. Broken: value_encode() without DEPTH_MAX. */
+/* Nested arrays, 100,000 deep. Broken: value_encode() without DEPTH_MAX. */
 static void depth_of_what_is_written_is_bounded(void **state)
 {
 	enum { DEPTH = 100000 };

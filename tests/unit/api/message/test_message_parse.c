@@ -24,7 +24,8 @@ static const struct {
 	{ "{'a':'\\u00e9\\ud83d\\ude00\\n'}", "{'a':'\xc3\xa9\xf0\x9f\x98\x80\\n'}" },
 };
 
-/* As they are, without quoted(). Broken: a message_parse_body() that reads @data instead of what syntax_check() wrote. */
+/* Used unchanged, without quoted(). Broken: a message_parse_body() that reads @data instead of what syntax_check()
+ * wrote. */
 static const struct {
 	const char *body, *value;
 } loose[] = {
@@ -112,7 +113,7 @@ static const struct {
 	{ "{'a':1e999}", "Number exceeds the range of double.\n{'a':1e999}\n     ^" },
 	{ "{'a':-1.0e400}", "Number exceeds the range of double.\n{'a':-1.0e400}\n     ^" },
 	{ "{} x", "Parsing terminated before end of input.\n{} x\n   ^" },
-	/* Only the line at fault is shown, and twenty bytes on either side of the place. */
+	/* Only the wrong line is shown, with twenty bytes on either side of the error. */
 	{ "{\n  'a': nope\n}", "Unexpected token.\n  'a': nope\n       ^" },
 	{ "{'a':'0123456789012345678901234567890123456789', @:'0123456789012345678901234567890123456789'}",
 	  "Expected an object key or }.\n34567890123456789', @:'01234567890123456\n                    ^" },
@@ -154,7 +155,7 @@ static void only_an_object_is_a_message(void **state)
 	}
 }
 
-/* {"a":{"a":… @depth objects … }} */
+/* {"a":{"a":… }} with @depth nested objects */
 static char *nested(unsigned depth)
 {
 	struct text text = { 0 };
@@ -215,7 +216,8 @@ static void every_truncation_is_refused_and_none_crashes(void **state)
 
 	(void)state;
 	for (size_t cut = 1; cut < length; cut++) {
-		AUTO(string) char *part = malloc(cut); /* no byte after the end, for the sanitizers */
+		/* allocated without a byte after the end, so that sanitizers find a read beyond it */
+		AUTO(string) char *part = malloc(cut);
 		AUTO(json) json_t *value = NULL;
 		struct error err AUTO_ERROR = { 0 };
 

@@ -130,7 +130,7 @@ static void write_list_of_one(struct writer *writer)
 	member_list(writer, "part");
 }
 
-/* Whether the program ends of it. */
+/* Whether the call ends the program. */
 static bool ends_program(void (*write_wrongly)(struct writer *))
 {
 	int status = 0;

@@ -34,7 +34,7 @@ static char *ask(const char *method, const char *path, const char *form)
 	return exchange_raw(request.data);
 }
 
-/* What a client library would sign; NULL takes a claim away. */
+/* The claims that a client library signs; NULL: the claim is missing. */
 struct assertion {
 	const char *issuer, *audience, *scope, *target;
 	int64_t issued_s, expires_s;

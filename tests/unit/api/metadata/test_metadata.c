@@ -29,7 +29,7 @@ static int close_all(void **state)
 	return 0;
 }
 
-/* Does not end its side: a client that does is gone, for an answer that takes its time. */
+/* Sends a request without closing its side: for an answer that waits, that would count as disconnected. */
 static char *ask(const char *method, const char *path, const char *headers)
 {
 	struct text request AUTO_TEXT = { 0 };
@@ -154,7 +154,7 @@ TEST(directories_list_what_is_in_them)
 	      "attributes/\ncpu-platform\ndescription\ndisks/\nguest-attributes/\nhostname\nid\n"
 	      "image\nlicenses/\nmachine-type\nmaintenance-event\nname\nnetwork-interfaces/\npreempted\n"
 	      "remaining-cpu-time\nscheduling/\nservice-accounts/\ntags\nvirtual-clock/\nzone\n");
-	/* Nonsense is passed over. */
+	/* Unknown parameters are ignored. */
 	gives(V1 "instance/disks/?recursive=xyz&foo=bar", "application/text", "0/\n");
 	gives(V1 "project//project-id", "application/text", "demo-project");
 }
@@ -339,7 +339,7 @@ TEST(a_value_has_one_etag_in_every_form)
 	assert_string_not_equal(etag, other);
 }
 
-/* The test's clock stands until somebody looks at it. */
+/* The clock advances only when it is read. */
 static int64_t clock_steps(void *arg)
 {
 	struct bench *own = arg;
@@ -359,7 +359,7 @@ TEST(who_waits_for_a_change_is_answered_when_his_time_is_over)
 	gives(V1 "instance/id?wait_for_change=true&timeout_sec=2", "application/text", "4242");
 	assert_true(bench->now_ns - began_ns >= INT64_C(2000000000));
 	gives(V1 "instance/description?wait_for_change=true&timeout_sec=1", "application/text",
-	      "0\r\n\r\n"); /* no bytes, in chunks */
+	      "0\r\n\r\n"); /* an empty body, with chunked coding */
 	gives(V1 "instance/attributes/?recursive=true&wait_for_change=true&timeout_sec=1", "application/json",
 	      "{}");
 }
@@ -369,7 +369,7 @@ TEST(who_knows_another_value_does_not_wait)
 	char etag[17], path[128];
 
 	(void)state_;
-	/* The clock stands: a waiting request would wait for good. */
+	/* The clock never advances, so a request that waited would never return. */
 	gives(V1 "instance/id?wait_for_change=true&last_etag=0", "application/text", "4242");
 	gives(V1 "instance/id?last_etag=abc&timeout_sec=5", "application/text", "4242");
 	etag_take(V1 "instance/id", etag);

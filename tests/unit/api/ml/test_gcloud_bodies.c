@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies with the fields that gcloud's `ai-platform jobs submit` sends: what becomes of each. */
+/* Bodies as `gcloud ai-platform jobs submit` sends them, and the resulting plan or error. */
 #include "api/ml/to_plan.h"
 #include "tests/unit/api/ml/job_testing.h"
 
@@ -10,8 +10,8 @@
 
 static const struct {
 	const char *what, *body;
-	unsigned replicas;        /* of the plan; 0: refused */
-	const char *field, *text; /* why; a NULL field: the front end refuses it */
+	unsigned replicas;        /* replicas in the plan; 0: the job is refused */
+	const char *field, *text; /* the field and text of the error; a NULL field: refused by the front end */
 } rows[] = {
 	{ "container", JOB("my_job", IMAGE), 1, NULL, NULL },
 	{ "scale tier", JOB("tier_job", IMAGE ",'scaleTier':'BASIC_GPU'"), 1, NULL, NULL },
@@ -32,7 +32,7 @@ static const struct {
 	      "'workerConfig':{'imageUri':'gcr.io/demo-project/worker:1'},'workerCount':'9',"
 	      "'workerType':'large_model'"),
 	  13, NULL, NULL },
-	/* A file with containerCommand and arguments after the bare -- of the command line. */
+	/* A file with containerCommand, and arguments after "--" on the command line. */
 	{ "config with a command, and arguments from flags",
 	  JOB("conf_job", "'args':['--from','flag'],'evaluatorCount':'1','evaluatorType':'n1-standard-4',"
 			  "'masterConfig':{'acceleratorConfig':{'count':'1','type':'NVIDIA_TESLA_T4'},"
@@ -98,7 +98,7 @@ static const struct {
 	  "find field." },
 };
 
-/* The way of a create, without the store. */
+/* Does what a create does, without the store. */
 static enum status create(const char *text, struct plan **ret_plan, struct error *err)
 {
 	AUTO(string) char *body = quoted(text);
@@ -136,7 +136,7 @@ static void what_gcloud_sends_is_taken_or_refused_in_words(void **state)
 	}
 }
 
-/* Older clients spell every name with underscores. */
+/* Older clients write all names with underscores. */
 static void snake_case_bodies_are_the_same_job(void **state)
 {
 	AUTO(plan) struct plan *plan = NULL;

@@ -200,7 +200,7 @@ static void an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu(void **st
 			    "trainingInput.workerConfig.tpuTfVersion");
 }
 
-/* The input's own words may be long, the list may not. */
+/* Values of the input may be long; the list of deviations is bounded. */
 static void long_values_are_told_in_part(void **state)
 {
 	AUTO(json) json_t *job = job_with_input("{}");

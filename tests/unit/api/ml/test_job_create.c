@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of what can keep a job from being taken, and what is stored of one that is. */
+/* The order of the reasons to refuse a job, and what is stored of an accepted one. */
 #include "api/training/image_map.h"
 #include "api/training/quota.h"
 #include "tests/unit/api/ml/job_testing.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
-/* What the host is said to be when a job comes. */
+/* The host's resources when a job is created. */
 struct machine_room {
 	enum status status;
 	unsigned gpus, cpus, max_containers, project_vcpus, used_jobs;
@@ -36,7 +36,7 @@ static struct machine_told told_of(const struct machine_room *machine)
 	return reported;
 }
 
-/* Creates the container job with @patch laid over its input; what went wrong is in bench->err. */
+/* Creates the container job with @patch merged into its input; bench->err has the error. */
 static enum status create(struct bench *bench, const struct service *service, const char *job_id,
 			  const char *patch, json_t **ret_answer)
 {
@@ -92,7 +92,7 @@ static void what_the_host_can_never_run_is_refused_and_all_else_waits(void **sta
 		const char *patch;
 		struct machine_room machine;
 		enum status status;
-		const char *quota; /* the words of one, or NULL */
+		const char *quota; /* the text of a quota error, or NULL */
 	} rows[] = {
 		{ "{}", { .cpus = 64, .max_containers = 100 }, STATUS_OK, NULL },
 		{ "{'scaleTier':'STANDARD_1'}",
@@ -126,7 +126,7 @@ static void what_the_host_can_never_run_is_refused_and_all_else_waits(void **sta
 		  { .gpus = 2, .cpus = 8, .max_containers = 9, .accelerators = ACCELERATORS_WAIT },
 		  STATUS_OK,
 		  NULL },
-		/* Others hold everything: that is no reason to refuse. */
+		/* Resources held by other jobs are no reason to refuse a job. */
 		{ "{}", { .cpus = 64, .max_containers = 1, .used_jobs = 4 }, STATUS_OK, NULL },
 		{ "{'scaleTier':'STANDARD_1'}", { .status = STATUS_UNAVAILABLE }, STATUS_OK, NULL },
 	};
@@ -193,7 +193,7 @@ static void a_built_in_algorithm_is_marked_at_once(void **state)
 	assert_non_null(json_object_get(other, "trainingOutput"));
 }
 
-/* The client reads its own image again; what runs is in the plan. */
+/* The answer has the image that the client sent; the plan has the one that runs. */
 static void the_answer_repeats_what_was_sent_and_the_plan_has_what_runs(void **state)
 {
 	BENCH(state);

@@ -73,7 +73,7 @@ static void command_and_arguments_are_those_that_run(void **state)
 
 	assert_json_text(json_object_get(master, "command"), "['sh','-c']");
 	assert_json_text(json_object_get(master, "args"), "['a b','--job-dir','gs://bucket/d']");
-	/* Alone it needs no names of others. */
+	/* A job with one replica needs no host names. */
 	assert_json_text(json_object_get(answer, "hosts"), "[]");
 }
 
@@ -145,7 +145,7 @@ static void what_keeps_it_from_starting_is_told(void **state)
 	assert_null(json_object_get(json_array_get(json_object_get(open, "replicas"), 0), "limits"));
 }
 
-/* Programs see whether they have GPUs, and which they have is known only when the job starts. */
+/* The variables show whether the replica has GPUs; which ones is known only when the job starts. */
 static void a_replica_without_gpus_is_told_so(void **state)
 {
 	static const char gpu[] = "{'scaleTier':'CUSTOM','masterType':'n1-standard-4','masterConfig':"
@@ -157,7 +157,7 @@ static void a_replica_without_gpus_is_told_so(void **state)
 		const char *visible, *attached;
 	} rows[] = {
 		{ "{}", 0, 0, false, "void", NULL }, { "{}", 1, 0, false, "void", NULL },
-		{ "{}", 1, 4, false, "void", NULL }, { gpu, 0, 0, false, "void", NULL }, /* pretended */
+		{ "{}", 1, 4, false, "void", NULL }, { gpu, 0, 0, false, "void", NULL }, /* GPUs are only pretended */
 		{ gpu, 1, 0, false, NULL, "['0']" }, { gpu, 1, 4, false, NULL, NULL },
 		{ "{}", 0, 0, true, NULL, NULL },
 	};
@@ -181,7 +181,7 @@ static void a_replica_without_gpus_is_told_so(void **state)
 	}
 }
 
-/* Neither stored nor run: the store is as before. */
+/* The job is neither stored nor run: the store does not change. */
 static void nothing_comes_of_a_plan(void **state)
 {
 	BENCH(state);
@@ -192,7 +192,7 @@ static void nothing_comes_of_a_plan(void **state)
 
 	assert_int_equal(job_list_unfinished(bench->store, &list, &bench->err), STATUS_OK);
 	assert_int_equal(list.count, 0);
-	/* An id is drawn each time. */
+	/* A new id is drawn each time. */
 	assert_string_not_equal(json_text_at(first, "exampleClusterId"),
 				json_text_at(second, "exampleClusterId"));
 }
@@ -221,7 +221,7 @@ static void what_create_refuses_is_refused_in_the_same_words(void **state)
 	}
 }
 
-/* Each of 1000 replicas is told all addresses twice: whole, that would be far more. */
+/* Each of 1000 replicas has all addresses twice in its environment; the answer shortens that. */
 static void a_long_plan_is_bounded(void **state)
 {
 	BENCH(state);

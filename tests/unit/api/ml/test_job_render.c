@@ -4,13 +4,13 @@
 static const int64_t hour_us = INT64_C(3600000000);
 static const int64_t begin_us = START_NS / 1000;
 
-/* A clock that stands still at *arg. */
+/* A clock that always returns *arg. */
 static int64_t still_ns(void *arg)
 {
 	return *(int64_t *)arg * 1000;
 }
 
-/* What the answer says as trainingOutput, at @now_us, to a client that asks @host. */
+/* trainingOutput of the answer at @now_us, for a client that has called @host. */
 static char *output_at(struct ml_context *context, const struct job *job, int64_t now_us, const char *host)
 {
 	struct clock clock = { .wall_ns = still_ns, .arg = &now_us };
@@ -57,12 +57,12 @@ static void what_a_job_consumed_grows_while_it_runs(void **state)
 	assert_output(&context, &job, running_us + hour_us / 100, "{}");
 	assert_output(&context, &job, running_us + hour_us / 10, "{'consumedMLUnits':0.04}");
 	assert_output(&context, &job, running_us + hour_us, "{'consumedMLUnits':0.39}");
-	job.state = JOB_PREPARING; /* it is tried again */
+	job.state = JOB_PREPARING; /* the job is retried */
 	assert_output(&context, &job, running_us + 2 * hour_us, "{'consumedMLUnits':0.78}");
 	job.state = JOB_SUCCEEDED;
 	job.ended_us = running_us + 2 * hour_us;
 	assert_output(&context, &job, running_us + 9 * hour_us, "{'consumedMLUnits':0.78}");
-	/* A clock that went back. */
+	/* The clock was set back. */
 	job.ended_us = running_us - 1;
 	assert_output(&context, &job, running_us, "{}");
 }
@@ -97,7 +97,7 @@ static void what_is_stored_follows_what_was_consumed(void **state)
 	assert_output(&context, &job, job.running_us + hour_us,
 		      "{'consumedMLUnits':0.39,'isBuiltInAlgorithmJob':true,'builtInAlgorithmOutput':"
 		      "{'framework':'TENSORFLOW'}}");
-	/* The model is there when all went well, and not before. */
+	/* The model's version is there after a success, and not before. */
 	job.ended_us = job.running_us + hour_us;
 	job.state = JOB_FAILED;
 	assert_output(&context, &job, job.ended_us,
@@ -141,7 +141,7 @@ static void shells_are_offered_for_each_replica_of_a_running_job_that_asked(void
 		job.id = 7;
 		job.web_access = rows[i].web_access;
 		job.state = rows[i].state;
-		/* A job that did not ask has its plan left alone. */
+		/* If the job has not asked for web access, its plan is not read. */
 		job.plan = rows[i].shells ? plan_text : LITERAL("not a plan");
 		assert_output(&context, &job, job.running_us,
 			      rows[i].shells ? "{'webAccessUris':{"

@@ -2,7 +2,7 @@
 #include "scheduler/plan/deviation.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
-/* Lets the job in with limits, a device and a difference, and sets it running. */
+/* Admits the job with limits, a device and a deviation, and sets it to RUNNING. */
 static void job_let_in(struct bench *bench, int64_t id)
 {
 	AUTO(assignment) struct assignment *assignment = assignment_new();

@@ -7,7 +7,7 @@
 #include "tests/support/event_writing.h"
 #include "tests/unit/api/ml/tuning_testing.h"
 
-/* The answer's text; NULL: bench->err says why. */
+/* Returns the answer's text; NULL: bench->err has the error. */
 static char *study_text_in(struct bench *bench, struct ml_context *context, const char *job_id,
 			   const char *format)
 {
@@ -89,7 +89,7 @@ static void a_table_quotes_what_it_must(void **state)
 			    "2,QUEUED,PENDING,,,,1,plain\r\n");
 }
 
-/* One of 5000 reports of which every tenth is kept. */
+/* A curve of 5000 reports, of which every tenth is stored. */
 static char *long_curve(void)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -118,7 +118,7 @@ static void a_curve_that_is_not_whole_says_so(void **state)
 	assert_null(json_object_get(trial_at(answer, 1), "reportedMeasurementCount"));
 }
 
-/* The answer's size is bounded, whatever the number of trials. */
+/* The size of the answer is bounded for any number of trials. */
 static void curves_of_many_trials_are_told_more_coarsely(void **state)
 {
 	BENCH(state);
@@ -159,7 +159,7 @@ static void a_damaged_curve_is_left_out(void **state)
 		assert_null(json_object_get(trial_at(answer, i), "measurements"));
 }
 
-/* What is stored of it, and what its file says since. */
+/* Reports that are stored, and newer ones in the trial's file. */
 static void of_a_trial_under_way_the_newest_is_told(void **state)
 {
 	BENCH(state);

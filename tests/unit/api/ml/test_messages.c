@@ -24,7 +24,7 @@ static const struct message *const roots[] = {
 	&ml_list_locations_response,
 };
 
-/* Calls @check for every field of every message that is reached. No message here holds itself. */
+/* Calls @check for each field of each message that can be reached. No message here contains itself. */
 static void each_field(const struct message *message,
 		       void (*check)(const struct message *, const struct field *))
 {
@@ -43,7 +43,7 @@ static void check_row(const struct message *message, const struct field *field)
 		fail_msg("%s.%s has no help", message->full_name, field->name);
 	assert_true(islower((unsigned char)field->name[0]));
 	assert_null(strchr(field->name, '_'));
-	assert_ptr_equal(field_find(message, field->name), field); /* no two of one name */
+	assert_ptr_equal(field_find(message, field->name), field); /* no two fields have the same name */
 	assert_ptr_equal(field_find(message, snake), field);
 	assert_int_equal(field->type == FIELD_ENUM, field->enum_type != NULL);
 	assert_int_equal(field->type == FIELD_MESSAGE, field->message != NULL);
@@ -81,8 +81,8 @@ static void every_enum_has_a_zero_and_no_number_twice(void **state)
 		each_field(roots[i], check_enum);
 }
 
-/* Each number of google/cloud/ml/v1/job_service.proto and google/iam/v1/policy.proto that is not the place of its name in
- * the discovery document, its neighbours, and numbers that only such a place would have. */
+/* The enum numbers of google/cloud/ml/v1/job_service.proto and google/iam/v1/policy.proto that differ from the name's
+ * position in the discovery document, numbers next to these, and numbers that only such a position would give. */
 static void enums_have_the_numbers_of_the_public_protocol_buffers(void **state)
 {
 	static const struct {
@@ -123,7 +123,7 @@ static void enums_have_the_numbers_of_the_public_protocol_buffers(void **state)
 	}
 }
 
-/* A name known to either of the two published schemas is no unknown name. */
+/* A name is known if either of the two published schemas has it. */
 static void fields_of_both_schemas_are_known(void **state)
 {
 	AUTO(json)
@@ -151,7 +151,7 @@ static void fields_of_both_schemas_are_known(void **state)
 		"'explanationInput':{'modelName':'m'}}");
 }
 
-/* People post what a get answered. */
+/* Clients post the answer of a get. */
 static void an_answered_job_can_be_posted_again(void **state)
 {
 	AUTO(json)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for any job that the rules pass. The jobs are drawn at random, from one seed, so that every run
+/* Properties of each job that satisfies the rules. The jobs are drawn at random from a fixed seed, so that each run
  * draws the same. */
 #include "api/ml/to_plan.h"
 #include "api/training/image_map.h"
@@ -71,7 +71,7 @@ static json_t *draw_config(void)
 	return config;
 }
 
-/* A machine type that goes with the master's now and then: by chance alone few clusters would. */
+/* Sometimes a machine type that may be combined with the master's: purely random types rarely can. */
 static const char *draw_machine(const json_t *input)
 {
 	const char *masters = json_text_at(input, "masterType");
@@ -162,7 +162,7 @@ static void assert_members(const json_t *cluster, const char *name, const struct
 	}
 }
 
-/* The specification of each replica says the same cluster, and that replica's own role. */
+/* The cluster specification of each replica has the same cluster, and the replica's own role. */
 static void specifications_tell_the_cluster(const struct plan *plan)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {
@@ -183,7 +183,7 @@ static void specifications_tell_the_cluster(const struct plan *plan)
 	}
 }
 
-/* A host of one CPU and no GPU, that fits every size to what it has. */
+/* A host with one CPU and no GPU that reduces all sizes to what it has. */
 static void the_smallest_host_lets_it_in(const struct plan *plan)
 {
 	const struct room room = {

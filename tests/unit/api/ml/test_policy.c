@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policies of jobs as clients meet them: three methods on a store. */
+/* The three methods for policies of jobs, on a store. */
 #include "tests/unit/api/ml/ml_testing.h"
 
 #define JOB  "/v1/projects/demo/jobs/a"
@@ -14,7 +14,7 @@
 
 enum { HUGE_BYTES = 256 * 1024 };
 
-/* Sets it, and gives the new etag. */
+/* Sets the policy; returns the new etag. */
 static char *set(struct bench *bench, const char *policy, const char *mask)
 {
 	AUTO(json) json_t *answer = NULL;
@@ -111,7 +111,7 @@ static void a_stale_etag_is_a_conflict(void **state)
 	assert_true(asprintf(&body, "{'policy':{'etag':'%s'}}", etag) > 0);
 	assert_policy(bench, 1, etag, "{'version':1,'etag':'%s','bindings':[" VIEWERS "]}");
 	free(etag);
-	etag = set(bench, "{'etag':'ACAB'}", "bindings"); /* not in the mask: not looked at */
+	etag = set(bench, "{'etag':'ACAB'}", "bindings"); /* the etag is not in the mask, so it is not compared */
 	assert_no(bench, "POST", SET, body, STATUS_ABORTED, "policy.etag");
 }
 
@@ -152,7 +152,7 @@ static void who_changes_conditions_must_know_of_them(void **state)
 	assert_true(asprintf(&body, "{'policy':{'version':1,'etag':'%s'}}", etag) > 0);
 	assert_no(bench, "POST", SET, body, STATUS_INVALID_ARGUMENT, "policy.version");
 	free(etag);
-	etag = set(bench, "{'version':1}", ""); /* without an etag it goes, conditions and all */
+	etag = set(bench, "{'version':1}", ""); /* without an etag the policy is replaced, with its conditions */
 	assert_policy(bench, 3, etag, "{'version':1,'etag':'%s'}");
 }
 

@@ -3,14 +3,14 @@
 
 #include "tests/unit/api/ml/tuning_testing.h"
 
-/* Ends a job of the store. */
+/* Sets a job in the store to ended. */
 static void job_finish(struct bench *bench, int64_t job)
 {
 	job_to_running(bench, job);
 	state_set(bench, job, JOB_RUNNING, JOB_SUCCEEDED);
 }
 
-/* What comes of going on from @job_id with a study of @parameters. */
+/* The result of resuming @job_id with a study of @parameters. */
 static enum status resume(struct bench *bench, const char *job_id, const char *parameters, bool minimized,
 			  json_t **ret_jobs)
 {
@@ -98,7 +98,7 @@ static void a_job_of_another_project_is_not_found(void **state)
 	assert_null(plan->resumed_jobs);
 }
 
-/* An earlier job that cannot be read is no fault of the request's. */
+/* If an earlier job cannot be read, the request is not at fault. */
 static void a_damaged_job_is_an_error(void **state)
 {
 	BENCH(state);

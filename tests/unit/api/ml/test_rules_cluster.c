@@ -57,7 +57,7 @@ static void tiers_own_their_machines(void **state)
 	assert_input_rows(rows, COUNT_OF(rows));
 }
 
-/* The documented command gives machine types and no tier. */
+/* The documented command has machine types but no tier. */
 static void a_master_type_without_tier_means_custom(void **state)
 {
 	static const struct input_row rows[] = {
@@ -202,7 +202,7 @@ static void each_machine_type_may_be_a_masters_but_two(void **state)
 	}
 }
 
-/* What the service uses inside a tier only goes with either kind then. */
+/* Machine types that the service uses only inside tiers can then be combined with both kinds. */
 static void on_request_a_tiers_own_machine_is_a_machine_too(void **state)
 {
 	AUTO(json)
@@ -231,13 +231,13 @@ static void unknown_machine_types_are_taken_on_request(void **state)
 	assert_int_equal(job_rules_check(nameless, &lenient, NULL), STATUS_INVALID_ARGUMENT);
 }
 
-/* Each machine with every number from 1 on, so that each accepted one has its refused neighbours. */
+/* Each machine with each count from 1 on, so that accepted counts are tested next to refused ones. */
 static void numbers_of_accelerators_are_those_of_the_table(void **state)
 {
 	static const struct {
-		const char *machines; /* joined by blanks */
+		const char *machines; /* machine types, separated by spaces */
 		const char *type;
-		unsigned counts; /* those that are taken, or'ed; all are powers of two */
+		unsigned counts; /* bit mask of the accepted counts, which are all powers of two */
 	} rows[] = {
 		{ "n1-standard-4 n1-standard-8 n1-highmem-2 n1-highmem-4 n1-highmem-8", "K80",
 		  1 | 2 | 4 | 8 },

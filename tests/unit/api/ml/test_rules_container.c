@@ -21,7 +21,7 @@ static void image_or_runtime_but_not_both(void **state)
 
 #define SHA_256 "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* The grammar has its own tests; here each role is asked once. */
+/* References have their own tests; here each role is tried once. */
 static void images_are_references(void **state)
 {
 	static const struct input_row rows[] = {
@@ -138,7 +138,7 @@ static void the_tpus_version_is_for_tpu_workers_of_containers(void **state)
 	assert_input_rows(rows, COUNT_OF(rows));
 }
 
-/* As they were seen to be taken. */
+/* Combinations that the service was seen to accept. */
 static void a_built_in_algorithm_knows_its_tensorflow(void **state)
 {
 	static const struct input_row rows[] = {

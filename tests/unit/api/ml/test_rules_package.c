@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/api/ml/job_testing.h"
 
-/* A package job that keeps every rule, with changes. */
+/* A package job that satisfies all rules, plus changes. */
 #define PACKAGES(rest)                                                                                       \
 	"{'masterConfig':null,'runtimeVersion':'2.11','pythonVersion':'3.7','pythonModule':'trainer.task',"  \
 	"'packageUris':['gs://bucket/p.tar.gz']" rest "}"
@@ -59,7 +59,7 @@ static void runtimes_go_with_their_pythons(void **state)
 {
 	static const struct {
 		const char *version;
-		const char *pythons; /* those that are taken */
+		const char *pythons; /* the accepted versions */
 	} rows[] = {
 		{ "1.15", "3.7 2.7" }, { "2.1", "3.7" }, { "2.2", "3.7" },  { "2.3", "3.7" },
 		{ "2.4", "3.7" },      { "2.5", "3.7" }, { "2.6", "3.7" },  { "2.7", "3.7" },
@@ -103,7 +103,7 @@ static void unknown_runtimes_are_taken_on_request(void **state)
 	assert_true(has_violation(&unset, "runtime_version", "with the Python version '' is"));
 }
 
-/* As samples of 2018 submit them; a form that is none has no default. */
+/* As samples of 2018 submit them; a malformed version has no default. */
 static void runtimes_of_the_days_of_a_default_python_need_none_on_request(void **state)
 {
 	AUTO(json) json_t *job = job_with_input(PACKAGES(",'runtimeVersion':'1.8','pythonVersion':null"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shapes of jobs that the service's public samples submit: a configuration file and the flags beside it.
- * Each keeps every rule and is taken. Versions that were retired are not. */
+/* Jobs as the service's public samples submit them: a configuration file and flags. Each is accepted, except for
+ * retired versions. */
 #include "api/ml/to_plan.h"
 #include "tests/unit/api/ml/job_testing.h"
 
@@ -21,8 +21,8 @@
 
 static const struct {
 	const char *body;
-	unsigned replicas;        /* of the plan; 0: refused */
-	const char *field, *text; /* the one violation */
+	unsigned replicas;        /* replicas in the plan; 0: refused */
+	const char *field, *text; /* the field and text of the only violation */
 } rows[] = {
 	/* Packages on each tier. */
 	{ BODY("'scaleTier':'BASIC'," TF_2), 1, NULL, NULL },
@@ -55,7 +55,7 @@ static const struct {
 	{ BODY("'scaleTier':'CUSTOM','masterType':'standard','workerCount':1,'workerType':'cloud_tpu',"
 	       "'workerConfig':{'acceleratorConfig':{'type':'TPU_V2','count':8}}," TF_1),
 	  1, NULL, NULL },
-	/* Runtimes that the service itself would not take any more. */
+	/* Runtime versions that the service itself no longer accepts. */
 	{ BODY("'scaleTier':'STANDARD_1','runtimeVersion':'1.13','pythonVersion':'3.5'," CODE("c")), 0,
 	  RETIRED },
 	{ BODY("'runtimeVersion':'1.10'," CODE("c")), 0, RETIRED },
@@ -87,7 +87,7 @@ static const struct {
 	{ BODY("'scaleTier':'CUSTOM','masterType':'n1-highmem-16','workerType':'cloud_tpu','workerCount':1,"
 	       "'masterConfig':{'imageUri':'gcr.io/cloud-ml-algos/image_classification:latest'}"),
 	  1, NULL, NULL },
-	/* A prebuilt image that takes packages. */
+	/* A prebuilt image that runs packages. */
 	{ BODY("'masterConfig':{'imageUri':'gcr.io/cloud-ml-public/training/pytorch-gpu.1-7'},'scaleTier':"
 	       "'BASIC_GPU','jobDir':'gs://bucket/j'," CODE("d")),
 	  1, NULL, NULL },

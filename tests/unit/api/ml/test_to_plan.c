@@ -7,7 +7,7 @@
 
 #define DAY_US (86400 * INT64_C(1000000))
 
-/* The plan of a job that the rules pass. */
+/* The plan of a job that satisfies the rules. */
 static struct plan *plan_with_input(const char *patch)
 {
 	AUTO(json) json_t *job = job_with_input(patch);
@@ -65,7 +65,7 @@ static void tiers_have_their_compositions(void **state)
 			unsigned count;
 			const char *machine_type;
 		} pools[ROLE_COUNT];
-		const char *accelerator_type; /* the master's */
+		const char *accelerator_type; /* the master's accelerator */
 		unsigned accelerator_count;
 	} rows[] = {
 		{ "{'scaleTier':'BASIC'}", { { 1, "n1-standard-4" } }, NULL, 0 },
@@ -134,7 +134,7 @@ static void tiers_have_their_compositions(void **state)
 	}
 }
 
-/* Of the master and the workers of one job. */
+/* For the master and the workers of one job. */
 static void commands_and_arguments_reach_the_roles(void **state)
 {
 	static const struct {

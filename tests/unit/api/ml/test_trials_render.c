@@ -66,7 +66,7 @@ static void of_a_job_that_has_ended_the_best_come_first(void **state)
 	}
 }
 
-/* What is copied out of the stored text is what would be written of the value that it says. */
+/* Numbers copied from the stored text look as if they were written from their values. */
 static void stored_numbers_are_written_as_values_are(void **state)
 {
 	BENCH(state);
@@ -156,7 +156,7 @@ static void a_job_whose_plan_cannot_be_read_is_told_without_trials(void **state)
 	assert_null(trials);
 }
 
-/* Whatever is in the store, the answer is JSON: handler_answer() sees to it. */
+/* Whatever the store has, the answer is JSON: handler_answer() ensures that. */
 static void damaged_trials_are_told_as_far_as_they_go(void **state)
 {
 	BENCH(state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A parameter without a value is as if it were not there, and one that has few values is refused with any other,
- * whatever the method. */
+/* In each method, a parameter without a value counts as absent, and a parameter with a fixed set of values refuses
+ * others. */
 #include <ctype.h>
 
 #include "daemon/base/memory.h"
@@ -17,7 +17,7 @@ static int bench_open(void **state)
 
 #define BOX_TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, yard_close)
 
-/* The path of a row with what the fixture has in the places of its names. */
+/* The path of a row, with the fixture's names in place of the {names}. */
 static void path_write(struct text *path, const char *row)
 {
 	for (const char *c = row; *c; c++) {
@@ -103,7 +103,7 @@ TEST(marks_need_no_value)
 	assert_non_null(strstr(seen.body, "<ListMultipartUploadsResult"));
 }
 
-/* Asks the row with field=value; the beginning of the answer goes to @ret_body. */
+/* Calls the row with field=value; *ret_body gets the beginning of the answer. */
 static unsigned status_with(const struct route *route, const char *field, const char *value,
 			    char ret_body[512])
 {
@@ -133,7 +133,7 @@ static bool is_refused(const struct route *route, const char *field, const char 
 static void choice_try(const struct route *route, const struct field *field)
 {
 	object_add("box", "x", "1");
-	/* as the XML API spells one of them, and as gRPC would number one */
+	/* the XML API's spelling of a value, and the number that gRPC would use */
 	if (!is_refused(route, field->name, "public-read") || !is_refused(route, field->name, "1"))
 		fail_msg("%s %s takes any %s", route->method, route->path, field->name);
 	for (const struct enum_value *value = field->enum_type->values; value->name; value++) {

@@ -22,7 +22,7 @@ static char *token_header(int64_t job, int64_t lives_s)
 	return attempt_header(job, 1, lives_s);
 }
 
-/* A request for the row: names for what is in braces. */
+/* A request path for the row, with names in place of the {names}. */
 static char *path_fill(const char *row)
 {
 	struct text path AUTO_TEXT = { 0 };
@@ -54,7 +54,7 @@ static unsigned status_of(const struct route *route, const char *header)
 
 static bool is_batch(const struct route *route)
 {
-	return strncmp(route->path, "/batch", 6) == 0; /* its parts are asked */
+	return strncmp(route->path, "/batch", 6) == 0; /* each part of a batch is checked */
 }
 
 static void every_row_is_asked(const char *header, bool admitted)
