@@ -16,7 +16,7 @@ void test_file_add(struct test_file *file)
 	files = file;
 }
 
-/* "../source/tests/unit/daemon/test_env.c" is the file of "./tests/unit/daemon/test_env". */
+/* Whether "../source/tests/unit/daemon/test_env.c" is the file of the program "./tests/unit/daemon/test_env". */
 static bool is_file_of(const char *path, const char *program)
 {
 	const char *const begin = strstr(program, "tests/unit/"), *const at = strstr(path, "tests/unit/");
@@ -25,7 +25,7 @@ static bool is_file_of(const char *path, const char *program)
 	return at && length && !strncmp(at, begin, length) && !strcmp(at + length, ".c");
 }
 
-/* In the place of cmocka's own: 1.1.5 says "not ok 3 # SKIP" of a test that is skipped, which counts as a failure. */
+/* Replaces cmocka's function: version 1.1.5 prints "not ok 3 # SKIP" for a skipped test, which counts as a failure. */
 void print_message(const char *const format, ...)
 {
 	const bool is_skip = !strncmp(format, "not ok ", 7) && strstr(format, "# SKIP");

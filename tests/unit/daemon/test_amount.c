@@ -7,7 +7,7 @@ static void times_are_read(void **state)
 {
 	static const struct {
 		const char *text;
-		int64_t us; /* -1: it is none */
+		int64_t us; /* -1: not an amount */
 	} cases[] = {
 		{ "90", 90000000 },
 		{ "1.5m", 90000000 },
@@ -37,7 +37,7 @@ static void sizes_are_read(void **state)
 {
 	static const struct {
 		const char *text;
-		int64_t bytes; /* -1: it is none */
+		int64_t bytes; /* -1: not an amount */
 	} cases[] = {
 		{ "1M", 1 << 20 },
 		{ "0.5G", 512 << 20 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/base/archive.c: what a sink is given of archives that engines, containers or clients make, and that what is
- * written is read as it was. */
+/* Tests daemon/base/archive.c: what a sink gets from archives of engines, containers or clients, and that written
+ * archives are read back unchanged. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void piece(void *arg, const char *data, size_t length)
 	text_append(arg, data, length);
 }
 
-/* A header with @size as it stands there, and @data in whole blocks. */
+/* A header with @size as its text, and @data in whole blocks. */
 static void entry_put(struct text *archive, const char *name, char type, const char *size, const char *data)
 {
 	char block[ARCHIVE_BLOCK_BYTES] = { 0 };
@@ -44,7 +44,7 @@ static void file_add(struct text *archive, const char *name, const char *data)
 	archive_padding_add(archive, (int64_t)strlen(data));
 }
 
-/* What the sink was given. */
+/* Reads an archive; @given: what the sink got. */
 static enum status archive_read(const struct text *bytes, struct text *given)
 {
 	const struct file_sink sink = { begun, piece, given };

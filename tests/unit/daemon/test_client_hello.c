@@ -19,8 +19,8 @@ static void vector_put(struct text *text, size_t bytes, const struct text *part)
 	text_append(text, part->data ? part->data : "", part->length);
 }
 
-/* The handshake message of a client that asks for @host, after @before bytes of another extension, by @protocols: a list
- * as it is on the wire; NULL: by none. */
+/* The handshake message of a client for @host. @before: bytes of another extension before the name; @protocols: the
+ * ALPN list as on the wire; NULL: none. */
 static void hello_make(struct text *message, const char *host, size_t host_length, size_t before,
 		       const char *protocols)
 {
@@ -55,7 +55,7 @@ static void hello_make(struct text *message, const char *host, size_t host_lengt
 	vector_put(message, 3, &body);
 }
 
-/* In records of @piece bytes. */
+/* Splits the message into records of @piece bytes. */
 static void records_make(struct text *records, const struct text *message, size_t piece)
 {
 	for (size_t at = 0; at < message->length; at += piece) {
@@ -76,7 +76,7 @@ static void expect(const char *host, size_t host_length, size_t before, size_t p
 
 	hello_make(&message, host, host_length, before, NULL);
 	records_make(&records, &message, piece);
-	/* Each beginning of it is waited for. */
+	/* With any incomplete beginning, more bytes are needed. */
 	for (size_t i = 0; i < records.length && i < HELLO_MAX_BYTES; i++)
 		assert_int_equal(client_hello_read((const uint8_t *)records.data, i, &hello),
 				 HELLO_INCOMPLETE);

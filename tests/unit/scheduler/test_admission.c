@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler/admission.h as a table: the queue, the room and the networks in, which jobs are let in and what the others are told
- * out. */
+/* A table for scheduler/admission.h: the input is the queue, the resources and the networks; the output is which jobs
+ * are admitted and what is logged for the others. */
 #include "scheduler/admission.h"
 
 #include <stdlib.h>
@@ -20,25 +20,25 @@
 
 #define S INT64_C(1000000)
 
-/* Of the queue, at second 100. */
+/* A waiting job, at second 100. */
 struct waiting {
-	unsigned replicas;   /* 0: there is no such job */
-	unsigned gpus;       /* of each */
-	const char *project; /* NULL: "p" */
+	unsigned replicas;   /* 0: the job does not exist */
+	unsigned gpus;       /* GPUs of each replica */
+	const char *project; /* @project: NULL: "p" */
 	bool stale, rests;
-	enum shortage logged; /* 90 s ago, but of NONE */
+	enum shortage logged; /* what was logged 90 s ago, unless NONE */
 };
 
 struct row {
 	const char *what;
 	struct waiting queue[4];
-	unsigned max_jobs, project_vcpus; /* 0: 32, any */
+	unsigned max_jobs, project_vcpus; /* limits; 0: 32 jobs, any number of vCPUs */
 	unsigned devices;
 	enum accelerator_policy accelerators;
-	bool unknown;         /* the host is */
-	unsigned free;        /* blocks of addresses; those of 8 */
-	bool asked, short_of; /* the engine for blocks; a job that was let in waits for one */
-	unsigned pooled[2];   /* networks that hold so many; 71 and 72 */
+	bool unknown;         /* the host's resources are unknown */
+	unsigned free;        /* free address blocks, for networks of 8 replicas */
+	bool asked, short_of; /* the engine was asked for blocks; an admitted job waits for one */
+	unsigned pooled[2];   /* capacities of the pooled networks 71 and 72 */
 	int64_t host_s;
 	const char *decided;
 };
@@ -153,13 +153,13 @@ static struct job_run *run_new(int64_t id, const struct waiting *waiting)
 			       .machine_type = strdup("n1-standard-4"),
 			       .accelerator_count = waiting->gpus,
 			       .accelerator_type = waiting->gpus ? strdup("NVIDIA_TESLA_T4") : NULL };
-	run->replica_count = 0; /* are not looked at */
+	run->replica_count = 0; /* replicas have no effect here */
 	run->stale = waiting->stale;
 	run->hold_until_us = waiting->rests ? 101 * S : 0;
 	return run;
 }
 
-/* What the queue knows of it. */
+/* What the queue knows of the job. */
 static struct job_entry entry_of(struct job_run *run, const struct waiting *waiting)
 {
 	struct job_entry entry = { .id = run->row->id,
@@ -172,7 +172,7 @@ static struct job_entry entry_of(struct job_run *run, const struct waiting *wait
 	return entry;
 }
 
-/* One in two is in the store alone until it is asked for. */
+/* Every second job is only in the store until it is read. */
 static struct job_run *stored[4];
 
 static struct job_run *entry_open(void *arg, struct job_entry *entry)

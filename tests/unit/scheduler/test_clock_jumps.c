@@ -8,7 +8,7 @@
 static const int64_t day_ns = INT64_C(86400000000000), hour_ns = INT64_C(3600000000000),
 		     hour_us = INT64_C(3600000000);
 
-/* A run of the scheduler over all jobs, and more than one. */
+/* Waits for one complete pass of the scheduler over all jobs. */
 static void another_run(struct bench *bench, const char *job_id)
 {
 	const int64_t id = bench_submit(bench, job_id, 0, 0);
@@ -19,7 +19,7 @@ static void another_run(struct bench *bench, const char *job_id)
 	job_await(bench, id, JOB_SUCCEEDED);
 }
 
-/* @by_ns: how far the clock jumps in the middle. The job ends when its hour is over, and not before. */
+/* @by_ns: how far the clock jumps in the middle of the job, which must end after exactly one hour. */
 static void limit_check(struct bench *bench, int64_t by_ns)
 {
 	const int64_t id =
@@ -49,7 +49,7 @@ static void a_jump_back_gives_no_running_time(void **state)
 	limit_check(*state, -day_ns);
 }
 
-/* The daemon that takes it up after the clock was put back: it has its hour, not a day and an hour. */
+/* A daemon adopts the job after the clock was set back: the job has an hour left, not a day and an hour. */
 static void a_start_that_lies_ahead_was_just_now(void **state)
 {
 	struct bench *bench = *state;
@@ -137,8 +137,8 @@ static void a_fault_that_passes_lasts_its_time(void **state)
 	idle_await(bench);
 }
 
-/* The clock is set while the engine is away. The kill after its return is the program's own again.
- * Broken: is_of_loss() without clock_set_in_loss: what the engine killed has failed where the clock was put back. */
+/* The clock is set while the engine is unreachable. A kill after its return counts as the program's own again. Broken:
+ * is_of_loss() without clock_set_in_loss: what the engine killed has failed where the clock was put back. */
 static void loss_check(struct bench *bench, int64_t by_ns)
 {
 	const int64_t id = bench_submit(bench, "taken", 0, 0);
@@ -149,7 +149,7 @@ static void loss_check(struct bench *bench, int64_t by_ns)
 	fake_engine_exit_unseen(bench->fake, &master, 137);
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_START, 2);
-	wall_jump(bench, -by_ns); /* so that readers see the lines */
+	wall_jump(bench, -by_ns); /* so that readers can see the lines */
 	line_await(bench, "taken", "The container engine was away when the replica master 0 ended");
 	master.attempt = 2;
 	job_await(bench, id, JOB_RUNNING);
@@ -198,18 +198,19 @@ static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 	fake_engine_up(bench->fake);
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
-	/* One start finds the engine busy, so that all is looked at again; the other's program is killed meanwhile. */
+	/* One start finds the engine busy, so that everything is listed again; meanwhile the other program is
+	 * killed. */
 	fake_engine_fail(bench->fake, FAKE_START, 1, STATUS_UNAVAILABLE);
 	fake_engine_exit_at_once(bench->fake, 137);
 	id = bench_submit(bench, "killed", 1, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
-	wall_jump(bench, day_ns); /* so that readers see the lines */
+	wall_jump(bench, day_ns); /* so that readers can see the lines */
 	log = service_log(bench, "killed");
 	assert_null(strstr(log, "The container engine was away"));
 }
 
-/* Readers page by (timestamp, insertId): the order in which lines were stored is the one in which they are read. */
+/* Readers page by (timestamp, insertId), so lines must be read in the order in which they were stored. */
 static void a_jobs_times_never_go_back(void **state)
 {
 	struct bench *bench = *state;
@@ -228,7 +229,7 @@ static void a_jobs_times_never_go_back(void **state)
 	assert_string_equal(job_state_name(job->state), "SUCCEEDED");
 	assert_true(job->created_us <= job->started_us && job->started_us <= job->running_us &&
 		    job->running_us <= job->ended_us && job->ended_us <= job->updated_us);
-	wall_jump(bench, day_ns); /* so that readers see the lines: not those of the future */
+	wall_jump(bench, day_ns); /* so that readers can see the lines, except those of the future */
 	log = service_log(bench, "back");
 	assert_string_equal(log, "Waiting for job to be provisioned.\n"
 				 "Job is preparing.\n"

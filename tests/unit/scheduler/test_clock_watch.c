@@ -7,7 +7,7 @@
 
 enum { SECOND_US = 1000000 };
 
-/* What its looks see, one after the other; the last stays. */
+/* What each look observes; the last row repeats. */
 struct observed {
 	const int64_t *apart_us;
 };

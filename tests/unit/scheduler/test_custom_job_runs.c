@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs of Vertex AI, from their plan to their end. */
+/* Jobs of Vertex AI, from plan to end. */
 #include "daemon/base/json.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
@@ -185,7 +185,7 @@ static void a_job_that_is_cancelled_says_so(void **state)
 	line_await(bench, job_id, "\nJob cancelled.\n");
 }
 
-/* Alone, it finds itself by the name that its CLUSTER_SPEC has. */
+/* A single replica can resolve the name in its CLUSTER_SPEC. */
 static void a_replica_alone_knows_its_name_and_its_variables(void **state)
 {
 	struct bench *bench = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler/decide.h as a table: facts and what is seen in, the decision out. */
+/* A table for scheduler/decide.h: the input is stored facts and the observed state; the output is the decision. */
 #include "scheduler/decide.h"
 
 #include <stdlib.h>
@@ -12,26 +12,26 @@
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/testing.h"
 
-/* Of a job with a master and a worker, at second 100 of a clock that began at 0. */
+/* A job with a master and a worker, at second 100 of a clock that began at 0. */
 struct facts {
 	enum job_state state, outcome;
-	bool never_left; /* the queue */
-	bool away;       /* the engine is, and nothing is known since */
-	bool lost;       /* its node is */
+	bool never_left; /* the job never left the queue */
+	bool away;       /* the engine is away, and nothing was observed since */
+	bool lost;       /* its node is lost */
 	enum observed observed[2];
 	enum replica_end end[2];
 	int exit_code[2];
-	bool unread, read; /* their output is not stored, or is */
-	unsigned given;    /* orders of both, as bits */
-	bool fetched;      /* images and network are there */
+	bool unread, read; /* the output of the replicas is not stored yet, or is */
+	unsigned given;    /* bit mask of the pending orders of both replicas */
+	bool fetched;      /* images and network exist */
 	enum network_observed network;
-	bool asked; /* for the images */
+	bool asked; /* images were ordered */
 	bool gateway, open;
 	bool announced, explained, torn_down;
 	enum output last_words;
 	int64_t deadline_s, lost_s, held_s;
 	bool lost_told, faulty, differs;
-	enum journaled journaled[2]; /* NOTHING: with an outcome its end, else that it is made */
+	enum journaled journaled[2]; /* expected journal rows; NOTHING: with an outcome its end, else its creation */
 };
 
 struct row {
@@ -401,7 +401,7 @@ static void orders_write(struct text *text, const struct decision *decision)
 	}
 }
 
-/* What is decided, in words. */
+/* The decision as a text. */
 static char *decision_text(const struct decision *decision)
 {
 	const struct job_change *change = &decision->change;

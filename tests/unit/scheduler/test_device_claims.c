@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/device_claims.c: which GPUs are ordered, and what an answer makes of them. */
+/* Tests scheduler/device_claims.c: which GPUs are ordered, and the effect of answers. */
 #include <string.h>
 
 #include "daemon/base/json.h"
@@ -16,7 +16,7 @@ static struct lease lease_of(const char *device, bool shared)
 	return (struct lease){ .device = (char *)device, .shared = shared };
 }
 
-/* What is ordered now, "0,1"; "none": nothing new. */
+/* The GPUs that are ordered now, "0,1"; "none": no new order. */
 static const char *ordered(struct device_claims *claims, unsigned *ret_number)
 {
 	static char text[64];
@@ -101,7 +101,8 @@ static void a_refusal_withdraws_what_was_ordered_with_it(void **state)
 	assert_int_equal(device_claims_take(claims, "0"), CLAIM_OURS);
 }
 
-/* Claims were removed in the engine. Broken: device_claims_answer() that passes over what is ours: the GPU had two users. */
+/* Claims were removed in the engine. Broken: device_claims_answer() that passes over what is ours: the GPU had two
+ * users. */
 static void a_second_answer_may_take_a_gpu_away(void **state)
 {
 	AUTO(claims) struct device_claims *claims = device_claims_new();
@@ -119,8 +120,8 @@ static void a_second_answer_may_take_a_gpu_away(void **state)
 	assert_string_equal(ordered(claims, &number), "none");
 }
 
-/* The removal of a claim was refused. Broken: device_claims_retry() that orders nothing where nothing is wanted: the claim stayed,
- * and no instance got the GPU; device_claims_fail() that leaves what was ours. */
+/* Removing a claim was refused. Broken: device_claims_retry() that orders nothing where nothing is wanted: the claim
+ * stayed, and no instance got the GPU; device_claims_fail() that leaves what was ours. */
 static void an_order_that_failed_is_made_again(void **state)
 {
 	AUTO(claims) struct device_claims *claims = device_claims_new();
@@ -130,16 +131,16 @@ static void an_order_that_failed_is_made_again(void **state)
 	device_claims_take(claims, "0");
 	ordered(claims, &number);
 	assert_true(answer(claims, number, NULL));
-	device_claims_fail(claims, number - 1, "broken"); /* of an earlier order */
+	device_claims_fail(claims, number - 1, "broken"); /* this answers an earlier order */
 	assert_true(device_claims_have(claims, "0"));
 	assert_true(device_claims_fail(claims, number, "broken"));
 	assert_false(device_claims_have(claims, "0"));
 	assert_int_equal(device_claims_take(claims, "0"), CLAIM_FAILED);
-	assert_string_equal(ordered(claims, &second), "none"); /* it waits a moment */
+	assert_string_equal(ordered(claims, &second), "none"); /* it is ordered again after a pause */
 	device_claims_begin_walk(claims);
 	device_claims_keep(claims, NULL, 0);
 	assert_string_equal(ordered(claims, &number), "");
-	assert_false(device_claims_fail(claims, number, "broken")); /* it was told */
+	assert_false(device_claims_fail(claims, number, "broken")); /* the failure was reported before */
 	assert_string_equal(ordered(claims, &second), "none");
 	device_claims_retry(claims);
 	assert_string_equal(ordered(claims, &number), "");
@@ -169,7 +170,7 @@ static void what_is_neither_leased_nor_wanted_is_dropped(void **state)
 	assert_false(device_claims_have(claims, "0") || device_claims_have(claims, "3"));
 }
 
-/* After a restart of the daemon or of its engine. Broken: device_claims_forget() that orders nothing where nothing is
+/* After a restart of the daemon or the engine. Broken: device_claims_forget() that orders nothing where nothing is
  * leased: the engine kept the claims of a daemon that was killed. */
 static void leased_gpus_are_ordered_again(void **state)
 {
@@ -189,7 +190,8 @@ static void leased_gpus_are_ordered_again(void **state)
 	assert_false(device_claims_have(claims, "1"));
 	device_claims_retry(claims);
 	assert_string_equal(ordered(claims, &number), "1");
-	assert_true(device_claims_answer(claims, number, refused, &is_lost) && !is_lost); /* it was told */
+	/* the refusal was reported before */
+	assert_true(device_claims_answer(claims, number, refused, &is_lost) && !is_lost);
 	device_claims_retry(claims);
 	ordered(claims, &number);
 	assert_true(device_claims_answer(claims, number, NULL, &is_lost) && !is_lost);
@@ -199,8 +201,8 @@ static void leased_gpus_are_ordered_again(void **state)
 	assert_string_equal(ordered(claims, &number), "1");
 }
 
-/* Of an engine that is slow. Broken: devices_reported() that asks again after every refusal: each second the search began again
- * with the first GPU, and did not get to one that was free. */
+/* With a slow engine. Broken: devices_reported() that asks again after every refusal: each second the search began
+ * again with the first GPU, and did not get to one that was free. */
 static void a_refusal_alone_does_not_begin_the_search_again(void **state)
 {
 	AUTO(claims) struct device_claims *claims = device_claims_new();

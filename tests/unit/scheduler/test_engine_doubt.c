@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An engine of which not all is known: answers that are lost, kills that may be its own, and one that comes and goes. */
+/* The engine's state is uncertain: answers are lost, the engine may have killed containers itself, or it comes and
+ * goes. */
 #include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 static const int64_t ms_ns = 1000000;
 
-/* Waits of the scheduler are over a second later, or when the engine is asked again. */
+/* Waits until the scheduler's pauses are over, or the engine is listed again: at most a second. */
 static void quiet_await(struct bench *bench)
 {
 	for (int i = 0; i < WAIT_MS; i++) {
@@ -40,7 +41,7 @@ static void a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again(void *
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 2);
 }
 
-/* Waits until all that was told to the scheduler before is taken up, and its steps are taken. */
+/* Waits until the scheduler has handled all earlier events and their decisions. */
 static void steps_await(struct bench *bench, const char *job_id)
 {
 	const int64_t id = bench_submit(bench, job_id, 0, 0);
@@ -50,7 +51,7 @@ static void steps_await(struct bench *bench, const char *job_id)
 	job_await(bench, id, JOB_CANCELLED);
 }
 
-/* Something that was asked about the replica failed. */
+/* Reports that a call about the replica has failed. */
 static void tell_failure(struct bench *bench, const struct replica_key *key)
 {
 	const struct engine_sink sink = scheduler_sink(bench->scheduler, 0);
@@ -63,9 +64,8 @@ static void tell_failure(struct bench *bench, const struct replica_key *key)
 						     .replica_count = 1 });
 }
 
-/* The engine kills a replica 1.4 s before its connections end.
- * Broken: observe_end_of_doubt() that does not ask for the time, so that a failure's hold of 1 s, or any event, ends the doubt: the
- * job failed. */
+/* The engine kills a replica 1.4 s before its connections end. Broken: observe_end_of_doubt() that does not ask for the
+ * time, so that a failure's hold of 1 s, or any event, ends the doubt: the job failed. */
 static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 {
 	struct bench *bench = *state;
@@ -137,7 +137,7 @@ static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(v
 	}
 }
 
-/* The follower of its output was faster than its event. Broken: observe_exit() that leaves it in doubt whatever comes. */
+/* The end of its output arrived before the event. Broken: observe_exit() that leaves it in doubt whatever comes. */
 static void an_exit_in_doubt_is_what_its_event_says(void **state)
 {
 	struct bench *bench = *state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine refuses, breaks or forgets, while it is there and while it is away, and what others do to our containers. */
+/* The engine refuses, fails or forgets things, while it is reachable and while it is not; and users change our
+ * containers. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
-#define LISTINGS_APART_NS (INT64_C(3000000000)) /* that say the same of a pause, and are believed */
+#define LISTINGS_APART_NS (INT64_C(3000000000)) /* listings that agree about a pause are believed */
 
 static void every_refusal_of_the_engine_ends_the_job_with_its_words(void **state)
 {
@@ -25,7 +26,7 @@ static void every_refusal_of_the_engine_ends_the_job_with_its_words(void **state
 	}
 }
 
-/* An engine that was killed may refuse a container for ever that it half started: not the job's fault. */
+/* An engine that was killed may for ever refuse a container that it has half started; the job is not at fault. */
 static void what_breaks_inside_the_engine_is_tried_again(void **state)
 {
 	struct bench *bench = *state;
@@ -42,7 +43,8 @@ static void what_breaks_inside_the_engine_is_tried_again(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Nothing came of it, and no listing shows it. Broken: on_replica_failed() that goes on awaiting the outcome. */
+/* The call had no effect, and no listing shows the container. Broken: on_replica_failed() that goes on awaiting the
+ * outcome. */
 static void what_an_engine_that_went_did_not_make_is_asked_for_again(void **state)
 {
 	struct bench *bench = *state;
@@ -228,7 +230,7 @@ static void a_kill_after_the_engines_return_is_the_programs_own(void **state)
 	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
 }
 
-/* An engine that is told to stop kills its containers first, and closes its connections then. */
+/* An engine that is told to stop first kills its containers, and then closes its connections. */
 static void a_kill_by_an_engine_that_stops_is_no_failure(void **state)
 {
 	struct bench *bench = *state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that end while nobody looks: what a daemon makes of them when it is there again, or its engine is. */
+/* Programs that end while the daemon or the engine is down: what the daemon concludes when it is back. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 static const int64_t hour_us = INT64_C(3600000000), hour_ns = INT64_C(3600000000000);
 
-/* The daemon is killed while the job's master runs, which ends then; after that it may be started again. */
+/* The daemon is killed while the job's master runs, and then the master ends. The daemon may be started afterwards. */
 static void end_while_away(struct bench *bench, int64_t job, int exit_code)
 {
 	const struct replica_key master = key_of(job, ROLE_MASTER, 0);
@@ -15,7 +15,7 @@ static void end_while_away(struct bench *bench, int64_t job, int exit_code)
 	fake_engine_exit_unseen(bench->fake, &master, exit_code);
 }
 
-/* The daemon, and only once it has looked at all its jobs the engine. */
+/* Starts the daemon; the engine becomes reachable only after it has decided about all its jobs. */
 static void come_back(struct bench *bench)
 {
 	daemon_start(bench);
@@ -23,7 +23,7 @@ static void come_back(struct bench *bench)
 	fake_engine_up(bench->fake);
 }
 
-/* As of `sys.exit(-1)`. Broken: kill_is_loss() that does not ask for a witness: both jobs began again. */
+/* Exit codes as of `sys.exit(-1)`. Broken: kill_is_loss() that does not ask for a witness: both jobs began again. */
 static void what_the_engine_saw_end_by_itself_has_its_own_exit_code(void **state)
 {
 	struct bench *bench = *state;
@@ -121,7 +121,8 @@ static void what_ended_too_late_while_nobody_was_there_to_cancel_it_is_cancelled
 	job_check(bench, id, JOB_CANCELLED, "ran longer than its maxRunningTime of 3600s.");
 }
 
-/* Nobody could stop it, and it may have ended. Broken: end_is_open() false: it was CANCELLING, and its engine away. */
+/* The replica could not be stopped, and may have ended. Broken: end_is_open() false: it was CANCELLING, and its engine
+ * away. */
 static void a_limit_that_passes_while_the_engine_is_away_counts_once_it_is_back(void **state)
 {
 	struct bench *bench = *state;

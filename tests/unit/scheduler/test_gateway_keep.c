@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a job's gateway is opened and closed, what its replicas are told, and what the job is told. */
+/* When a job's gateway is opened and closed, what its replicas are given, and what is logged for the job. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,13 +7,13 @@
 #include "scheduler/plan/assignment.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
-/* The order of what was asked of the engine and of the gateway. */
+/* Calls of the engine and of the gateway, in their order. */
 static struct {
 	pthread_mutex_t lock;
 	struct text text;
-	unsigned failures; /* openings that are still to fail */
-	unsigned attempt;  /* of the last opening */
-	uint16_t port;     /* of the next opening that may be anywhere */
+	unsigned failures; /* number of openings that are still to fail */
+	unsigned attempt;  /* the attempt for which a gateway was last opened */
+	uint16_t port;     /* port of the next opening, if it may be any */
 } journal = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void note(void *arg, const char *what)
@@ -105,7 +105,7 @@ static void surroundings_expect(struct bench *bench, const struct replica_key *k
 		fail_msg("%s is%s in: %s", part, there ? " not" : "", text);
 }
 
-/* How often the stored report of the job has it. */
+/* How often the job's stored report has this text. */
 static unsigned deviations_stored(struct bench *bench, int64_t id, const char *part)
 {
 	AUTO(job) struct job *job = NULL;
@@ -254,7 +254,7 @@ static void an_engine_that_comes_back_is_asked_for_the_same_place(void **state)
 	journal_await("open:4711 ", 1);
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
-	assert_int_equal(journal_count("close"), 2); /* before the network goes, and with the job */
+	assert_int_equal(journal_count("close"), 2); /* before the network is removed, and at the job's end */
 }
 
 static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
@@ -292,7 +292,7 @@ static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
 		scheduler_cloud_tried(bench->scheduler, id, host);
 	}
 	scheduler_cloud_tried(bench->scheduler, id, "gcr.io");
-	scheduler_cloud_tried(bench->scheduler, id + 1, "gcr.io"); /* no such job */
+	scheduler_cloud_tried(bench->scheduler, id + 1, "gcr.io"); /* the job does not exist */
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	assert_int_equal(deviations_stored(bench, id, "cloud-tried"), 16);
@@ -319,7 +319,7 @@ static void a_call_that_failed_is_told_once_for_each_host(void **state)
 		snprintf(host, sizeof(host), "h%u.example", i);
 		scheduler_call_failed(bench->scheduler, id, host, "leads nowhere.");
 	}
-	scheduler_call_failed(bench->scheduler, id + 1, "pubsub.googleapis.com", ""); /* no such job */
+	scheduler_call_failed(bench->scheduler, id + 1, "pubsub.googleapis.com", ""); /* the job does not exist */
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	assert_int_equal(deviations_stored(bench, id, "call-failed"), 16);
@@ -343,13 +343,13 @@ static void what_every_replica_is_given_is_told(void **state)
 	fake_engine_up(bench->fake);
 	surroundings_expect(bench, &master, "/home/me/adc.json:/trainyard/adc.json:ro\n", true);
 	surroundings_expect(bench, &master, "GOOGLE_APPLICATION_CREDENTIALS=/trainyard/adc.json\n", true);
-	surroundings_expect(bench, &master, "/home/me/wheels", false); /* no Python packages */
+	surroundings_expect(bench, &master, "/home/me/wheels", false); /* jobs without Python packages */
 	assert_int_equal(deviations_stored(bench, id, "adc-given"), 1);
 	assert_int_equal(deviations_stored(bench, id, "cut-off"), 1);
 	line_await(bench, "given", "developer's own credentials (--adc)");
 }
 
-/* More than the scheduler gets round to are not kept: it does not even run here. */
+/* Reports beyond the scheduler's capacity are dropped; here it does not even run. */
 static void a_program_that_calls_in_a_loop_costs_no_memory(void **state)
 {
 	struct bench *bench = *state;

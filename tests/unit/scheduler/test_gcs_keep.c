@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which replicas have Cloud Storage as files, and what a job is told that cannot have it. */
+/* Which replicas have Cloud Storage as files, and what is logged for a job that cannot have it. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 static struct {
@@ -62,7 +62,7 @@ static void every_replica_of_a_job_that_asks_has_it(void **state)
 	assert_false(binds_have(bench, &others, "/gcs"));
 	assert_false(binds_have(bench, &master, "empty:"));
 	assert_false(is_reported(bench, id));
-	assert_int_equal(place.calls, 2); /* before they are made, and before they start */
+	assert_int_equal(place.calls, 2); /* before the containers are made, and before they are started */
 }
 
 static void one_that_cannot_have_it_does_without_and_is_told(void **state)
@@ -85,7 +85,7 @@ static void one_that_cannot_have_it_does_without_and_is_told(void **state)
 	idle_await(bench);
 	assert_true(is_reported(bench, id));
 	log = service_log(bench, "without");
-	assert_null(strstr(strstr(log, words) + 1, words)); /* once */
+	assert_null(strstr(strstr(log, words) + 1, words)); /* logged once */
 }
 
 static void a_daemon_without_files_says_so(void **state)

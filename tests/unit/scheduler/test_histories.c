@@ -19,7 +19,7 @@ static void time_go(int64_t deadline_us)
 {
 	static const int64_t steps_us[] = { 1000, SECOND_US, 3 * SECOND_US, 30 * SECOND_US };
 	const unsigned step = choose(5);
-	bool streams = false; /* an event of the stream is late by less than a second */
+	bool streams = false; /* an event may be late by less than a second */
 
 	for (size_t i = 0; i < world.event_count; i++)
 		streams = streams || world.events[i].streamed;
@@ -168,8 +168,8 @@ static bool jobs_are_over(void)
 	return true;
 }
 
-/* From here on all goes well: everything that is under way comes to its end, programs end with 0, and time passes when
- * nothing else does. */
+/* From here on nothing fails: everything that was begun is completed, programs end with 0, and time passes if nothing
+ * else happens. */
 static void world_settle(void)
 {
 	TELL("from here on all goes well");
@@ -198,7 +198,7 @@ static void world_settle(void)
 		else if (jobs_are_over() && !world.network_count &&
 			 network_pool_is_empty(&world.scheduler->nodes[0].pool))
 			return;
-		else if (deadline_us <= world.mono_us + 2 * SECOND_US && i % 8) /* a search looks every 2 s */
+		else if (deadline_us <= world.mono_us + 2 * SECOND_US && i % 8) /* a search is looked at every 2 s */
 			time_pass(deadline_us > world.mono_us ? deadline_us - world.mono_us : 1);
 		else if (container_choose(true))
 			container_end(container_choose(true), BY_ITSELF, 0, true);
@@ -262,7 +262,7 @@ static bool history_fails(const uint16_t *choices, size_t count)
 	return world.violation[0];
 }
 
-/* Leaves choices out, and makes them 0, while the history still breaks a rule. */
+/* Simplifies the history: leaves choices out or makes them 0, while it still breaks a rule. */
 static void history_shrink(void)
 {
 	static uint16_t best[CHOICES_MAX], tried[CHOICES_MAX];
@@ -341,7 +341,7 @@ static struct operation *asked(enum verb verb)
 	return NULL;
 }
 
-/* All goes well until @verb is asked for. */
+/* Nothing fails until @verb is asked for. */
 static struct operation *ask_await(enum verb verb)
 {
 	for (int i = 0; i < 100 && !asked(verb); i++) {
@@ -434,7 +434,7 @@ static void a_container_whose_start_fails_late_is_removed_with_its_job(void **st
 	history_end();
 }
 
-/* Submits jobs until the last two of four have to wait. */
+/* Submits jobs until two of four have to wait. */
 static void waiting_begin(int64_t max_wait_us)
 {
 	history_begin();

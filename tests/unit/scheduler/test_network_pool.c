@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a network when its job has left it. */
+/* What happens to a network after its job has left it. */
 #include "scheduler/network_pool.h"
 
 #include "scheduler/job_run.h"
@@ -20,7 +20,7 @@ static void left(struct network_pool *pool, int64_t job, unsigned capacity, int6
 	assert_int_equal(run.network, NETWORK_NONE);
 }
 
-/* The network that a job of so many replicas takes over; 0: none. */
+/* The network that a job of this many replicas takes from the pool; 0: none. */
 static int64_t taken(struct network_pool *pool, size_t replicas, unsigned *ret_turn)
 {
 	const struct pooled_network *fit = pooled_network_fit(pool, replicas);
@@ -164,7 +164,7 @@ static void one_that_could_not_be_removed_is_looked_for(void **state)
 	left(&pool, 6, 5, at);
 	left(&pool, 7, 5, at);
 	network_pool_compare(&pool, &other, 1);
-	assert_false(network_pool_has(&pool, 6)); /* somebody removed it */
+	assert_false(network_pool_has(&pool, 6)); /* it was removed from outside */
 	assert_true(network_pool_has(&pool, 7));
 	free(pool.doomed);
 }
@@ -251,7 +251,7 @@ static void a_restart_finds_who_is_on_it(void **state)
 	struct bench *bench = *state;
 	int64_t first = running(bench, "first", 1), second;
 
-	/* The first job's containers are still there when the second has its network. */
+	/* The first job's containers still exist when the second job gets its network. */
 	fake_engine_hold_removals(bench->fake, true);
 	fake_engine_exit(bench->fake, &(struct replica_key){ .job = first, .attempt = 1 }, 0);
 	while (fake_engine_calls(bench->fake, FAKE_REMOVE) < 2)
@@ -323,7 +323,7 @@ static void addresses_that_nobody_uses_are_given_back(void **state)
 	all_is_gone(bench, id);
 }
 
-/* Broken: network_find() that lets in without an answer: PREPARING, and it stays so. */
+/* Broken: network_find() that admits without an answer: PREPARING, and it stays so. */
 static void a_job_stays_queued_until_there_is_a_block_for_its_network(void **state)
 {
 	struct bench *bench = *state;
@@ -406,7 +406,7 @@ static void where_blocks_are_short_one_asks_and_the_others_stay_queued(void **st
 	line_await(bench, "second", line);
 	ids[2] = bench_submit(bench, "third", 0, 0);
 	line_await(bench, "third", "it waits for its turn. 1 job is before it.");
-	/* The first gives up: the second asks, and the third waits as the second did. */
+	/* The first job gives up; the second then asks, and the third waits like the second before. */
 	assert_int_equal(job_cancel(bench->store, "p", "first", "enough", NULL), STATUS_OK);
 	job_await(bench, ids[0], JOB_CANCELLED);
 	line_await(bench, "second", "The job waits for a network: ");
@@ -417,7 +417,7 @@ static void where_blocks_are_short_one_asks_and_the_others_stay_queued(void **st
 	job_await(bench, ids[1], JOB_RUNNING);
 	job_await(bench, ids[2], JOB_RUNNING);
 	assert_int_equal(count_in_log(bench, "second", line), 1);
-	/* They are not short any more. */
+	/* There are free blocks again. */
 	end(bench, running(bench, "fourth", 0));
 	end(bench, ids[1]);
 	end(bench, ids[2]);
@@ -438,7 +438,7 @@ static void one_that_was_left_is_taken_once_though_all_is_listed_anew(void **sta
 	fake_engine_exit(bench->fake, &master, 0);
 	while (fake_engine_calls(bench->fake, FAKE_REMOVE) < 1)
 		usleep(1000);
-	/* The step that asked for the removal has left the network; this comes after it. */
+	/* The order for the removal has already left the network; this event comes later. */
 	fake_engine_list(bench->fake, 0);
 	second = running(bench, "second", 0);
 	third = running(bench, "third", 0);

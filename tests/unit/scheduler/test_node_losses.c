@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs of two machines, one of which stays away for longer than the scheduler's patience. */
+/* Jobs on two machines, one of which is unreachable for longer than the limit. */
 #include "store/jobs/leases.h"
 #include "tests/unit/scheduler/nodes_testing.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* Both machines are up; returns a job that runs on b. */
+/* Connects both machines; returns a job that runs on b. */
 static int64_t job_of_b(struct bench *bench, const char *job_id)
 {
 	int64_t id;
@@ -82,7 +82,7 @@ static void jobs_of_a_lost_machine_go_on_elsewhere(void **state)
 	line_await(bench, "moves", "The job is placed. On main");
 	assert_int_equal(fake_engine_container_count(bench->fake), 2);
 	assert_int_equal(fake_engine_container_count(bench->other), 2);
-	/* What the other one still runs is of the first attempt. */
+	/* The other machine still runs containers of the first attempt. */
 	fake_engine_up(bench->other);
 	empty_await(bench->other);
 	assert_int_equal(fake_engine_container_count(bench->fake), 2);
@@ -146,7 +146,7 @@ static void a_cancelled_job_ends_without_its_machine(void **state)
 	empty_await(bench->other);
 }
 
-/* Nothing is known of a machine while main is away: it may be reached through main. */
+/* While main is unreachable, nothing is known about other machines, which may be reached through main. */
 static void without_main_no_machine_is_lost(void **state)
 {
 	struct bench *bench = *state;
@@ -165,8 +165,8 @@ static void without_main_no_machine_is_lost(void **state)
 	moved_await(bench, id, "main");
 }
 
-/* The agent of main's machine, through which the others are reached, is away. Broken: loss_us() without way_since_us(): the
- * job ran twice. */
+/* The agent on main's machine, through which the others are reached, is down. Broken: loss_us() without way_since_us():
+ * the job ran twice. */
 static void without_a_way_to_a_machine_it_is_not_lost(void **state)
 {
 	struct bench *bench = *state;
@@ -235,7 +235,7 @@ static void a_machine_that_a_new_daemon_never_saw_is_lost(void **state)
 	empty_await(bench->other);
 }
 
-/* How many leases there are, and the node of the only one. */
+/* The number of leases, and the node of the only one. */
 static size_t leases_count(struct bench *bench, const char *node)
 {
 	struct lease *leases = NULL;
@@ -248,7 +248,7 @@ static size_t leases_count(struct bench *bench, const char *node)
 	return count;
 }
 
-/* Two jobs have the GPU of a machine each, and b is lost. */
+/* Two jobs hold the GPU of one machine each, and b is lost. */
 static void gpu_lose(struct bench *bench, int64_t ids[2])
 {
 	host_give(bench->fake, 1, "");

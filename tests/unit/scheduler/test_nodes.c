@@ -80,7 +80,7 @@ static void after_a_restart_a_job_is_on_its_machine(void **state)
 	fake_engine_up(bench->fake);
 	fake_engine_up(bench->other);
 	later = bench_submit(bench, "later", 0, 0);
-	placed_check(bench, later, "main"); /* its listing has come */
+	placed_check(bench, later, "main"); /* its listing has arrived */
 	assert_int_equal(fake_engine_calls(bench->other, FAKE_CREATE), 2);
 	assert_int_equal(fake_engine_container_count(bench->other), 2);
 	master_exit(bench->other, id);
@@ -225,7 +225,7 @@ static void an_engine_is_the_node_of_one_name_only(void **state)
 	b = scheduler_node_state(bench->scheduler, 1);
 	assert_false(b.answers || b.ready);
 	assert_string_equal(b.text, "it is the engine of the node main");
-	/* It is another one now. */
+	/* It is another engine now. */
 	fake_engine_down(bench->other, "moved");
 	host_give(bench->other, 0, "another");
 	fake_engine_up(bench->other);

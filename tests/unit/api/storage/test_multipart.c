@@ -9,10 +9,10 @@
 #define TEST(name) static void name(void **state_)
 #define TYPE       "multipart/related; boundary=b"
 
-/* What came, as a text: "<type>data</>" for each part. */
+/* What arrived, as a text: "<type>data</>" for each part. */
 struct seen {
 	struct text text;
-	unsigned fail_at; /* the sink's call that fails; 0: none */
+	unsigned fail_at; /* the number of the sink's call that fails; 0: none */
 	unsigned calls;
 };
 
@@ -48,7 +48,7 @@ static enum status on_end(void *arg, struct error *err)
 	return call_count(seen, err);
 }
 
-/* Gives @body in pieces cut at @first and @second. */
+/* Feeds @body in pieces, cut at @first and @second. */
 static enum status body_read(const char *type, const char *body, size_t length, size_t first, size_t second,
 			     struct seen *seen, struct error *err)
 {
@@ -141,7 +141,7 @@ TEST(a_boundary_may_be_quoted)
 	parts_are("multipart/related; type=\"a;b=\\\"c\"; Boundary=\"==(x y)\\\"==\"",
 		  "--==(x y)\"==\r\n\r\n1\r\n--==(x y)\"==--", "<>1</>");
 	parts_are("multipart/related;boundary=x/y;charset=utf-8", "--x/y\r\n\r\n1\r\n--x/y--", "<>1</>");
-	/* As gcloud does it, and as it could be meant. */
+	/* Quotes as gcloud writes them, and as part of the boundary. */
 	parts_are("multipart/related; boundary='==1=='", "--==1==\n\n1\n--==1==\n\n\n--==1==--\n",
 		  "<>1</><></>");
 	parts_are("multipart/related; boundary='1'", "--'1'\r\n\r\n--1\r\n--'1'--", "<>--1</>");

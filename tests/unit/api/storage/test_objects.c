@@ -234,7 +234,7 @@ TEST(an_update_replaces_all)
 TEST(a_custom_time_only_goes_forward)
 {
 	static const struct {
-		const char *method, *body, *wanted; /* the time afterwards; or of a refusal what it says */
+		const char *method, *body, *wanted; /* @wanted: the object's time afterwards, or the error's text */
 	} rows[] = {
 		{ "PATCH", "{'customTime':null}", "" },
 		{ "PATCH", "{'customTime':'2026-02-01T00:00:00.5Z'}", "2026-02-01T00:00:00.500Z" },
@@ -265,7 +265,7 @@ TEST(a_custom_time_only_goes_forward)
 
 		assert_string_equal(set ? set : "", rows[i].wanted);
 	}
-	/* A copy is another object, which may be in the same place. */
+	/* A copy is another object, even if it has the same name. */
 	struct seen copy AUTO_SEEN = ask_for(200, "POST", "/storage/v1/b/box/o/x/copyTo/b/box/o/x",
 					     "{'contentType':'text/plain'}");
 
@@ -307,7 +307,7 @@ TEST(metadata_never_outgrow_the_head_of_an_answer)
 	refused(400, "invalid", "fixed-key metadata (4097 bytes)", "PUT", "/storage/v1/b/box/o/x", body.data);
 	text_clear(&body);
 	letters_put(&body, "{'contentEncoding':'", 4096, "','metadata':{'k':''");
-	for (int i = 1000; i < 3000; i++) /* each is four bytes, and twenty in a head */
+	for (int i = 1000; i < 3000; i++) /* each name has four bytes in the path and twenty in a head */
 		text_printf(&body, ",'%d':''", i);
 	text_puts(&body, "}}");
 	done(200, "PUT", "/storage/v1/b/box/o/x", body.data);
@@ -365,7 +365,7 @@ static bool is_given_up(void *arg)
 	return true;
 }
 
-/* Not even read, or it would be refused. Broken: part_run() without work_check(). */
+/* The second part is not even read, or it would be refused. Broken: part_run() without work_check(). */
 TEST(a_batch_that_is_not_waited_for_ends)
 {
 	static const char parts[] = "--B\r\n\r\nnone\r\n--B--\r\n";
@@ -379,7 +379,7 @@ TEST(a_batch_that_is_not_waited_for_ends)
 	(void)state_;
 	assert_int_equal(batch_run(&call, NULL), STATUS_INVALID_ARGUMENT);
 	work_begin(&(struct work){ .is_abandoned = is_given_up });
-	while (!work_is_abandoned()) /* it asks the client again after a while only */
+	while (!work_is_abandoned()) /* work_is_abandoned() looks at the client only now and then */
 		continue;
 	assert_int_equal(batch_run(&call, NULL), STATUS_CANCELLED);
 	work_end();
@@ -483,7 +483,7 @@ static void long_name(char ret_name[1025], char fill, char last)
 	ret_name[1024] = '\0';
 }
 
-/* The next page of one thing; its token, or NULL. */
+/* Reads the next page of a list; returns its token, or NULL. */
 static char *page_turn(const char *query, const char *token, const char *expected, bool is_prefix)
 {
 	AUTO(string)
@@ -514,7 +514,7 @@ TEST(pages_go_on_after_the_longest_names)
 	}
 	AUTO(string) char *second = page_turn("", NULL, names[0], false);
 	AUTO(string) char *third = page_turn("", second, names[1], false);
-	/* What a token names may be gone: the pages go on where it was. */
+	/* The object that a token names may be deleted: the next page begins at its place. */
 	AUTO(string) char *gone = path_of("/storage/v1/b/box/o/%s", names[1]);
 	done(204, "DELETE", gone, NULL);
 	assert_null(page_turn("", third, names[2], false));

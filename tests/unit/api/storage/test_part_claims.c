@@ -17,7 +17,7 @@ static enum status read_all(struct part_claims *claims, const char *text, const 
 	return rc ? rc : part_claims_finish(claims, ret_list, ret_count, err);
 }
 
-/* Its one claim, of part @number; @has_md5: the one above. */
+/* Checks that @text has one claim, of part @number; @has_md5: with the MD5 above. */
 static void assert_one(const char *text, unsigned number, bool has_md5)
 {
 	AUTO(part_claims) struct part_claims *claims = part_claims_new();
@@ -113,7 +113,7 @@ static void what_is_no_such_document_is_refused(void **state)
 	}
 }
 
-/* A document of @count parts, with so much space in it. */
+/* Reads a document of @count parts with this much whitespace. */
 static enum status many_read(unsigned count, size_t space, struct error *err)
 {
 	AUTO(part_claims) struct part_claims *claims = part_claims_new();

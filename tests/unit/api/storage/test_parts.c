@@ -4,7 +4,7 @@
 #include "store/objects/assemblies.h"
 #include "tests/unit/api/storage/storage_testing.h"
 
-#define MD5_OF_DIGITS "25f9e794323b453885f5181f1b624d0b" /* of "123456789" */
+#define MD5_OF_DIGITS "25f9e794323b453885f5181f1b624d0b" /* the MD5 of "123456789" */
 
 static struct seen asked(unsigned http_status, const char *method, const char *path, const char *headers,
 			 const char *body)
@@ -25,7 +25,7 @@ static void says(unsigned http_status, const char *part, const char *method, con
 		fail_msg("%s %s\nwas answered\n%.2000s\nwithout %s", method, path, seen.all, part);
 }
 
-/* What stands in an element; the caller frees. */
+/* The text of an element; the caller frees. */
 static char *element_of(const struct seen *seen, const char *name)
 {
 	AUTO(string) char *open = path_of("<%s>", name);
@@ -262,7 +262,7 @@ static void uploads_are_listed_and_cancelled(void **state)
 	says(200, "<Prefix>a</Prefix><MaxUploads>", "GET", "/demo-bucket?uploads&prefix=a", "", NULL);
 }
 
-/* They are not what the same request would do without the parameter. */
+/* They are errors, and not the same request without the parameter. */
 static void requests_without_an_id_leave_the_object(void **state)
 {
 	static const char *const paths[] = { "/demo-bucket/a?uploadId=", "/demo-bucket/a?uploadId",
@@ -309,8 +309,8 @@ static void an_upload_begins_only_where_it_can_end(void **state)
 	says(501, "<Code>NotImplemented</Code>", "POST", "/demo-bucket/a", "", NULL);
 }
 
-/* The codes are values of the store's errors, in whatever words.
- * Broken: object_not_found(), session_not_found() or checksum_differs() without its reason; the JSON API shows the code. */
+/* The code follows from the reason of the store's error, not from its text. Broken: object_not_found(),
+ * session_not_found() or checksum_differs() without its reason; the JSON API shows the code. */
 static void the_code_tells_what_is_missing_or_differs(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads as the listener hands them on, where it matters when which byte comes. Whole ones: test_storage_media.py,
+/* Uploads in which it matters when each byte arrives. For complete ones see test_storage_media.py and
  * test_storage_sessions.py. */
 #include <dirent.h>
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static char *request_end(int client)
 	return text_take(&seen);
 }
 
-/* Until the upload under way has bytes. */
+/* Waits until the running upload has received bytes. */
 static void bytes_await(void)
 {
 	char path[128];
@@ -65,7 +65,7 @@ static void bytes_await(void)
 	assert_true(there);
 }
 
-/* Sends the first half, calls @between, sends the rest; the answer. */
+/* Sends the first half, calls @between, and sends the rest; returns the answer. */
 static char *upload_with(const char *query, void (*between)(void))
 {
 	AUTO(string) char *line = NULL;
@@ -139,7 +139,7 @@ TEST(a_multipart_upload_may_be_cut_anywhere)
 	}
 }
 
-/* The target of a new session that has a piece, or nothing. */
+/* Begins a session and, if asked, uploads one piece; returns the session's target. */
 static char *session_make(const char *headers, bool has_piece)
 {
 	struct seen seen AUTO_SEEN =
@@ -201,7 +201,7 @@ TEST(each_content_range_does_what_it_says)
 		const char *range;
 		size_t bytes;
 		unsigned http_status;
-		int64_t received; /* afterwards; with 200 the object's size */
+		int64_t received; /* bytes afterwards; for status 200, the object's size */
 	} cases[] = {
 		{ "bytes */*", 0, 308, PIECE },
 		{ "bytes */262145", 0, 308, PIECE },

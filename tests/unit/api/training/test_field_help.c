@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The help of a field, which clients read in the discovery document, is true: a field that is refused, or that has no
- * effect, says so, and no other does. Each field of a job is set in turn, and the rules and the plan tell. */
+/* The help of each field, which clients see in the discovery document, is true: it says so if a field is refused or has
+ * no effect, and only then. Each field of a job is set in turn, and the result of the rules and of the plan is compared
+ * with the help. */
 #include "api/aiplatform/messages.h"
 #include "api/aiplatform/rules.h"
 #include "api/aiplatform/to_plan.h"
@@ -14,10 +15,10 @@ enum { DEPTH_MAX = 7 };
 
 struct family {
 	const struct message *root;
-	const char *base; /* a job that runs */
+	const char *base; /* a valid job */
 	enum status (*check)(const json_t *job, struct error *err);
 	enum status (*to_plan)(const json_t *job, struct plan **ret_plan, struct error *err);
-	unsigned fields; /* at least: those that the rules take or trainyard alone refuses */
+	unsigned fields; /* the minimum number of fields that are accepted or refused by trainyard only */
 };
 
 static enum status ml_check(const json_t *job, struct error *err)
@@ -57,7 +58,7 @@ static enum status tuning_plan(const json_t *job, struct plan **ret_plan, struct
 #define POOL                                                                                                 \
 	"{'machineSpec':{'machineType':'n1-standard-4','acceleratorType':'NVIDIA_TESLA_T4','acceleratorCount':1},'replicaCount':1,'containerSpec':{'imageUri':'gcr.io/p/i'}}"
 
-/* Some of the fields want others. */
+/* Further fields that some fields require. */
 #define REST                                                                                                 \
 	"'network':'projects/1/global/networks/n','serviceAccount':'a@b.iam.gserviceaccount.com',"           \
 	"'baseOutputDirectory':{'outputUriPrefix':'gs://bucket/d'}"
@@ -78,7 +79,7 @@ static const struct family families[] = {
 	  tuning_check, tuning_plan, 71 },
 };
 
-/* Where the rules want more than any value of the type. */
+/* Fields for which the rules accept only certain values. */
 static const struct {
 	const char *name, *value;
 } samples[] = {
@@ -144,7 +145,7 @@ static json_t *value_of(const struct field *field)
 	return json_string("abcd");
 }
 
-/* Sets the last of @path in @body; what is on the way there is made. */
+/* Sets the last of @path in @body; makes the objects on the way. */
 static void field_set(json_t *body, const struct field *const *path, size_t depth)
 {
 	for (size_t i = 0; i + 1 < depth; i++) {
@@ -159,7 +160,7 @@ static void field_set(json_t *body, const struct field *const *path, size_t dept
 	json_object_set_new(body, path[depth - 1]->name, value_of(path[depth - 1]));
 }
 
-/* Whether any field of the path, or its message, has it. */
+/* Whether the help of any field of the path, or of its message, has these words. */
 static bool help_says(const struct field *const *path, size_t depth, const char *words)
 {
 	for (size_t i = 0; i < depth; i++)
@@ -169,7 +170,7 @@ static bool help_says(const struct field *const *path, size_t depth, const char 
 	return false;
 }
 
-/* "jobSpec.workerPoolSpecs[0].diskSpec" is of the path of diskSpec, and of all that is below it. */
+/* Whether @told is a field of the path: "jobSpec.workerPoolSpecs[0].diskSpec" is diskSpec and everything below it. */
 static bool is_of_path(const char *told, const struct field *const *path, size_t depth)
 {
 	for (size_t i = 0; i < depth && *told; i++) {
@@ -188,7 +189,7 @@ static bool is_of_path(const char *told, const struct field *const *path, size_t
 	return true;
 }
 
-/* Choice: what is said of a value, rather than of its field, is passed over. */
+/* Choice: deviations about a value, rather than about the field, are ignored. */
 static bool is_told_without_effect(const json_t *deviations, const struct field *const *path, size_t depth)
 {
 	size_t i;
@@ -214,7 +215,7 @@ static void path_tell(const struct field *const *path, size_t depth, const char 
 	wrong++;
 }
 
-/* What becomes of a job with the field is what the help says; false: the value is wrong, and nothing is seen. */
+/* Checks that a job with the field is treated as the help says; false: the value is invalid, so nothing was checked. */
 static bool field_check(const struct family *family, const struct field *const *path, size_t depth)
 {
 	AUTO(json) json_t *body = json_of(family->base);
@@ -240,7 +241,7 @@ static bool field_check(const struct family *family, const struct field *const *
 	return true;
 }
 
-/* How many fields were seen; fields with help that speaks of it must be among them. */
+/* Returns the number of checked fields. Each field whose help mentions an effect must be among them. */
 static unsigned fields_check(const struct family *family, const struct message *message,
 			     const struct field **path, size_t depth)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a project has besides jobs: its configuration and its locations. */
+/* A project's configuration and its locations. */
 #include "api/ml/messages.h"
 #include "api/training/regions.h"
 #include "tests/unit/api/ml/ml_testing.h"
@@ -80,7 +80,7 @@ static json_t *page_of(struct bench *bench, const char *project, unsigned size, 
 	return page;
 }
 
-/* Pages of every size together are the table. */
+/* The pages of any size make up the whole table. */
 static void pages_of_locations_make_the_table(void **state)
 {
 	BENCH(state);

@@ -88,7 +88,7 @@ static void a_job_may_ask_for_what_there_is_and_no_more(void **state)
 	static const struct {
 		const char *limits, *type;
 		uint64_t count;
-		const char *text; /* NULL: taken */
+		const char *text; /* NULL: accepted */
 	} rows[] = {
 		{ "K80=2", "NVIDIA_TESLA_K80", 2, NULL },
 		{ "K80=2", "NVIDIA_TESLA_K80", 3,
@@ -141,7 +141,7 @@ static void the_replicas_of_all_roles_are_added(void **state)
 	assert_int_equal(quota_check_request(&limits, &request, "p", NULL), STATUS_RESOURCE_EXHAUSTED);
 }
 
-/* A counter that a test calls again and again. */
+/* Parameters with which a test calls a counter repeatedly. */
 struct line {
 	struct quota_counter *counter;
 	struct quota_limits limits;
@@ -183,7 +183,7 @@ static void without_a_limit_nothing_is_counted_and_zero_lets_nobody_in(void **st
 	quota_counter_free(NULL);
 }
 
-/* Project names come from clients: their number must not grow without end. */
+/* Project names come from clients, so the number of counters must be bounded. */
 static void many_projects_push_the_oldest_out(void **state)
 {
 	struct line line = { quota_counter_new(), limits_of("create=1") };

@@ -124,7 +124,7 @@ static void the_request_s_come_first_and_the_same_is_told_once(void **state)
 	assert_string_equal(json_text_at(json_array_get(told, 2), "text"), "The machine is smaller.");
 	alone = deviations_json(plan, NULL, input, ml_pool_field);
 	assert_int_equal(json_array_size(alone), 1);
-	/* What is kept is not touched. */
+	/* The stored deviations are not changed. */
 	assert_string_equal(json_text_at(json_array_get(assignment->deviations, 0), "field"),
 			    "pools.master.machine_type");
 }

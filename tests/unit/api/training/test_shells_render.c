@@ -5,7 +5,7 @@
 #include "api/ml/messages.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
-/* Of the replicas with an even index. */
+/* An address for replicas with an even index only. */
 static char *even_shell_uri(void *arg, const char *host, int64_t job, enum role role, unsigned index)
 {
 	char *uri = NULL;

@@ -3,7 +3,7 @@
 
 #include "tests/unit/api/ml/ml_testing.h"
 
-/* One job that waits already. */
+/* A job that is already waiting. */
 struct waiting {
 	const char *project, *job_id;
 	unsigned workers, gpus;
@@ -62,11 +62,12 @@ static void a_job_without_room_is_told_what_it_would_have_but_no_devices(void **
 	assert_null(assignment_devices(start_estimate.assignment, ROLE_MASTER, 0));
 }
 
-/* Those that wait before ours, and what becomes of it: four CPUs a job; the machine has room for two, and two GPUs. */
+/* Jobs that wait before the estimated one, and the estimate. Each job takes four CPUs; the machine has room for two
+ * jobs, and two GPUs. */
 static const struct queue_row {
 	const char *what;
 	struct waiting waiting[3];
-	unsigned gpus; /* that ours asks for */
+	unsigned gpus; /* GPUs that the estimated job needs */
 	int priority;
 	bool starts_now;
 	enum shortage shortage;
@@ -134,7 +135,7 @@ static void queue_row_check(struct bench *bench, const struct queue_row *row)
 
 	told.capacity.max_vcpus = 8;
 	told.capacity.accelerators = ACCELERATORS_WAIT;
-	told.usage.jobs = 1; /* one that takes nothing, so that none runs "alone" */
+	told.usage.jobs = 1; /* a job that takes nothing, so that no other job runs "alone" */
 	for (size_t i = 0; i < COUNT_OF(row->waiting) && row->waiting[i].project; i++)
 		waiting_store(bench, &row->waiting[i]);
 	plan->priority = row->priority;
@@ -161,8 +162,8 @@ static void whoever_waits_before_it_takes_its_room_first(void **state)
 	}
 }
 
-/* What a queued job waits for is asked of itself: those behind it do not matter. Broken: goes_before() that goes by priority
- * alone, as for one that comes now: each waited behind the last. */
+/* The estimate of a queued job ignores jobs behind it. Broken: goes_before() that goes by priority alone, as for one
+ * that comes now: each waited behind the last. */
 static void a_queued_job_waits_for_those_before_it(void **state)
 {
 	BENCH(state);

@@ -48,7 +48,7 @@ static void plans_that_read_no_objects_keep_nothing(void **state)
 	assert_int_equal(trains->objects_since, 0);
 	assert_int_equal(nowhere->objects_since, 0);
 	assert_int_equal(elsewhere->objects_since, 0);
-	assert_false(yard->objects->is_open); /* no database is made for them */
+	assert_false(yard->objects->is_open); /* no database is made for such a job */
 }
 
 static bool fake_missing(void *arg, const char *bucket)

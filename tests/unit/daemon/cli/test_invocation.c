@@ -185,7 +185,7 @@ static void each_verb_is_a_whole_row(void **state)
 	}
 }
 
-/* Later words may be values of those options. */
+/* Words after such an option may be its value. */
 static void words_stand_before_options_of_the_configuration(void **state)
 {
 	static const struct verb swarm = {

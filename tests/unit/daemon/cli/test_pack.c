@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests what goes wrong while files are packed. */
+/* Files that change or cannot be read while they are packed. */
 #include "daemon/cli/pack.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void without_room_for_temporary_files_nothing_is_packed(void **state)
 	assert_non_null(strstr(err.text, "/nonexistent/trainyard-"));
 }
 
-/* Once its size is known, and before it is read. */
+/* Changes a file after its size is known and before it is read. */
 static bool size_change(void *arg, const char *name, bool is_directory)
 {
 	AUTO(string) char *path = memory_printf("%s/%s", place, name);
@@ -106,7 +106,7 @@ static void a_file_that_grows_is_packed_as_it_was(void **state)
 
 	(void)state;
 	assert_int_equal(pack_all(200000, &bytes, &err), STATUS_OK);
-	/* Two heads, the data in blocks, and two blocks at the end. */
+	/* Two headers, the data in blocks, and two blocks at the end. */
 	assert_int_equal(bytes, 512 + 1024 + 512 + 100352 + 1024);
 }
 

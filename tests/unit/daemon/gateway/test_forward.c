@@ -65,7 +65,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A client with its bytes led to that port. */
+/* Connects a client whose bytes are forwarded to that port. */
 static int client_of(const struct lab *lab, const char *host, const char *port)
 {
 	int ends[2];
@@ -143,7 +143,7 @@ static void much_goes_both_ways_at_once(void **state)
  * room. */
 static void a_server_that_reads_late_gets_all(void **state)
 {
-	enum { STUCK_MS = 200 }; /* nothing moves for so long: all buffers on the way are full */
+	enum { STUCK_MS = 200 }; /* if nothing moves for this long, all buffers on the way are full */
 	const struct lab *lab = *state;
 	const int client = client_of(lab, "localhost", lab->port), server = server_of(lab);
 	struct pollfd room = { .fd = client, .events = POLLOUT };
@@ -240,7 +240,7 @@ static void what_is_under_way_ends_with_the_forwarder(void **state)
 	expect_end(server);
 }
 
-/* Whether a socket of this network waits for an answer to its connect() to @port. */
+/* Whether a socket in this network namespace waits for its connect() to @port. */
 static bool is_connecting(unsigned port)
 {
 	char line[256];
@@ -258,7 +258,7 @@ static bool is_connecting(unsigned port)
 	return found;
 }
 
-/* A server that takes no more connections, as one behind a filter. Broken: failure_report() without is_closing(). */
+/* A server that accepts no connections, like one behind a firewall. Broken: failure_report() without is_closing(). */
 static void an_attempt_that_the_end_breaks_off_is_no_failure(void **state)
 {
 	struct lab *lab = *state;

@@ -59,7 +59,7 @@ static int call(const struct host_filter *host_filter)
 	return fd;
 }
 
-/* Until the other side ends. */
+/* Reads until the other side ends. */
 static size_t read_all(int fd, char *bytes, size_t size)
 {
 	size_t length = 0;
@@ -78,7 +78,7 @@ static size_t read_all(int fd, char *bytes, size_t size)
 	return length;
 }
 
-/* Asks for gcr.io. */
+/* A ClientHello for gcr.io. */
 static const char hello[] = "\x16\3\1\0\x3c\1\0\0\x38\3\3"
 			    "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr\0\0\2\x13\1\1\0\0\xd\0\0\0\x9\0\7\0\0\4g.io";
 
@@ -107,7 +107,7 @@ static double cpu_s(void)
 	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* While no descriptor is to be had, the door is not asked in a loop. */
+/* While no file descriptor is free, accept() is not retried in a loop. */
 static void a_lack_of_descriptors_is_waited_out(void **state)
 {
 	struct host_filter *host_filter = start(WAIT_MS);
@@ -125,7 +125,7 @@ static void a_lack_of_descriptors_is_waited_out(void **state)
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = before;
-	none.rlim_cur = COUNT_OF(taken); /* more than it watches at once, which is bounded as well */
+	none.rlim_cur = COUNT_OF(taken); /* more than the number of watched connections, which is bounded as well */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	while ((taken[taken_count] = dup(fd)) >= 0)
 		taken_count++;
@@ -142,7 +142,7 @@ static void a_lack_of_descriptors_is_waited_out(void **state)
 	assert_string_equal(told.hosts, "[g.io]");
 }
 
-/* The thread shuts the door as it ends. */
+/* The thread closes its endpoint when it ends. */
 static void await_refusal(const struct host_filter *host_filter)
 {
 	const struct sockaddr_in place = { .sin_family = AF_INET,
@@ -161,7 +161,8 @@ static void await_refusal(const struct host_filter *host_filter)
 	assert_true(refused);
 }
 
-/* What poll() refuses for good must not be asked in a loop. Broken: host_filter_main() that goes on after an error of poll(). */
+/* poll() must not be retried in a loop after a permanent error. Broken: host_filter_main() that goes on after an error
+ * of poll(). */
 static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 {
 	struct host_filter *host_filter = start(WAIT_MS);
@@ -173,7 +174,7 @@ static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 	low = before;
 	low.rlim_cur = 32;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	close(call(host_filter)); /* the next poll() fails */
+	close(call(host_filter)); /* this makes the next poll() fail */
 	begin = cpu_s();
 	await_refusal(host_filter);
 	assert_true(cpu_s() - begin < 0.1);
@@ -192,7 +193,7 @@ static bool on_called(void *arg, const struct client_hello *called, int fd, cons
 	return true;
 }
 
-/* Bytes that came in two pieces are all there for the server that gets the connection; other names are refused. */
+/* A ClientHello in two pieces reaches the server of that name unchanged; other names are refused. */
 static void whose_name_is_served_is_handed_over_unread(void **state)
 {
 	struct host_filter *host_filter = NULL;
@@ -220,7 +221,7 @@ static void whose_name_is_served_is_handed_over_unread(void **state)
 				usleep(1000);
 			host_filter_close(host_filter);
 			assert_true(served >= 0);
-			/* Nothing answers until the server that took it does. */
+			/* The filter itself sends nothing: only the server does. */
 			assert_int_equal(recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT), -1);
 			assert_int_equal(errno, EAGAIN);
 			assert_int_equal(recv(served, bytes, sizeof(bytes), 0), sizeof(hello) - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gateways on the loopback device, which is as good as a bridge for the rules of addresses. */
+/* Gateways on the loopback device; the rules about addresses are the same as on a bridge. */
 #include "daemon/gateway/job_gateway.h"
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 #include "store/store.h"
 #include "tests/unit/testing.h"
 
-enum { ADDRESS = 0x7f0a0001, STARTED_S = 1700000000 }; /* replicas call from 127.10.0.2 and up */
+enum { ADDRESS = 0x7f0a0001, STARTED_S = 1700000000 }; /* replicas call from 127.10.0.2 and following */
 
 struct lab {
 	char directory[64];
@@ -117,7 +117,7 @@ static int socket_from(uint32_t peer)
 	return fd;
 }
 
-/* The whole answer to one request from that address; "" when nobody listens. */
+/* Makes one request from that address. @answer: the whole answer, or "" if no gateway listens. */
 static void ask(uint32_t peer, uint16_t port, const char *target, char *answer, size_t size)
 {
 	const struct sockaddr_in to = { .sin_family = AF_INET,
@@ -153,13 +153,13 @@ static void each_replica_is_known_by_its_address(void **state)
 	assert_non_null(strstr(answer, "worker"));
 	ask(ADDRESS + 3, place.port, "/computeMetadata/v1/instance/service-accounts/default/token", answer,
 	    sizeof(answer));
-	assert_null(strstr(answer, "200 OK")); /* the job has no third replica */
+	assert_null(strstr(answer, "200 OK")); /* 127.10.0.4 belongs to no replica of the job */
 	ask(ADDRESS + 1, place.port, "/v1/projects/demo/jobs", answer, sizeof(answer));
 	assert_non_null(strstr(answer, "404"));
 }
 
-/* As where the daemon has an address of its own in the network, among others.
- * Broken: replica_of() that counts from the gateway's address on. */
+/* As if the daemon had an address of its own in the network, among others. Broken: replica_of() that counts from the
+ * gateway's address on. */
 static void replicas_may_be_elsewhere_and_come_in_by_any_device(void **state)
 {
 	struct lab *lab = *state;
@@ -176,7 +176,7 @@ static void replicas_may_be_elsewhere_and_come_in_by_any_device(void **state)
 	assert_null(strstr(answer, "200 OK"));
 }
 
-/* Programs of this machine come in by the device, too. Broken: listener_start() without peers. */
+/* Programs of this machine use the same device and must be refused. Broken: listener_start() without peers. */
 static void nobody_but_a_replica_is_let_in(void **state)
 {
 	static const uint32_t others[] = { ADDRESS, ADDRESS + 3, ADDRESS + 200, 0x7f000001 };
@@ -299,9 +299,9 @@ static void a_place_that_is_taken_or_not_there_is_unavailable(void **state)
 }
 
 static atomic_bool
-	holds;      /* the next listener to close stays where it is until somebody waits for its address */
-static sem_t waits; /* somebody does */
-static _Thread_local bool is_opening; /* others wait for other things */
+	holds;      /* the next listener to close keeps its address until another thread waits for that */
+static sem_t waits; /* posted when a thread waits for it */
+static _Thread_local bool is_opening; /* other threads wait for other conditions */
 
 void __real_listener_close(struct listener *listener, unsigned wait_ms);
 void __wrap_listener_close(struct listener *listener, unsigned wait_ms);
@@ -312,7 +312,7 @@ void __wrap_listener_close(struct listener *listener, unsigned wait_ms)
 	__real_listener_close(listener, wait_ms);
 }
 
-/* For as long as it takes. */
+/* Waits as long as necessary, whatever the time limit. */
 int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until)
@@ -338,7 +338,7 @@ static void who_takes_over_a_network_waits_until_its_address_is_free(void **stat
 	is_opening = true;
 	rc = lab->ops.open(lab->ops.arg, &request, &place, &err);
 	is_opening = false;
-	sem_post(&waits); /* in vain where it has waited */
+	sem_post(&waits); /* the thread has waited without success */
 	if (rc)
 		fail_msg("not opened: %s", err.text);
 	assert_int_equal(place.port, request.port);
@@ -357,7 +357,7 @@ static void storage_elsewhere_is_at_the_next_port(void **state)
 	assert_int_equal(open_at(lab, 7, place.port).storage_port, place.port + 1);
 }
 
-/* Gives the sink a connection of replica 0; returns whether the gateway answers. */
+/* Hands the sink a connection from replica 0; returns whether the gateway answers it. */
 static bool sink_answers(const struct connection_sink *sink)
 {
 	const struct sockaddr_in peer = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(ADDRESS + 1) } };
@@ -383,8 +383,8 @@ static bool sink_answers(const struct connection_sink *sink)
 	return got == 1 && first == 'H';
 }
 
-/* A job that lost its node has a gateway for its next attempt, while a tunnel of the last one may come back. Broken: sinks
- * named after the job: the tunnel of the first gateway led to the second one. */
+/* A job that lost its node has a gateway for its next attempt, while a tunnel of the lost attempt may come back.
+ * Broken: sinks named after the job: the tunnel of the first gateway led to the second one. */
 static void connections_of_an_earlier_gateway_are_closed(void **state)
 {
 	struct lab *lab = *state;

@@ -16,7 +16,7 @@
 
 enum { LOOPBACK = 0x7f000001, WAIT_MS = 10000, MUCH_BYTES = 8 << 20 };
 
-/* Says back what it hears, and ends when the other side does. */
+/* A server that echoes, and closes when its client does. */
 struct echo {
 	int endpoint;
 	pthread_t thread;
@@ -134,7 +134,7 @@ static void bytes_go_both_ways_until_both_have_ended(void **state)
 	read_exactly(fd, said, 5);
 	assert_string_equal(said, "hello");
 	assert_int_equal(send(fd, "again", 5, 0), 5);
-	shutdown(fd, SHUT_WR); /* the answer still comes */
+	shutdown(fd, SHUT_WR); /* the server still answers */
 	read_exactly(fd, said, 5);
 	assert_string_equal(said, "again");
 	expect_end(fd);
@@ -164,7 +164,7 @@ static void who_is_not_served_finds_a_closed_endpoint(void **state)
 	relay_close(relay);
 }
 
-/* A connection of this machine that is said to come from there. */
+/* Hands the relay a connection of this machine as one from @address. */
 static int bring(struct relay *relay, uint32_t address)
 {
 	const struct sockaddr_in peer = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(address) } };
@@ -330,7 +330,7 @@ static void a_target_that_is_not_there_ends_the_connection(void **state)
 	relay_close(relay);
 }
 
-/* Those past the limit wait at the door until somebody goes. */
+/* Clients beyond the limit wait until another one leaves. */
 static void clients_past_the_limit_have_their_turn(void **state)
 {
 	enum { CLIENTS = 70 };
@@ -371,7 +371,7 @@ static double cpu_s(void)
 	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* The thread shuts the door as it ends. */
+/* The thread closes its endpoint when it ends. */
 static void await_refusal(const struct relay *relay)
 {
 	const struct sockaddr_in place = { .sin_family = AF_INET,
@@ -390,7 +390,8 @@ static void await_refusal(const struct relay *relay)
 	assert_true(refused);
 }
 
-/* What poll() refuses for good must not be asked in a loop. Broken: relay_main() that goes on after an error of poll(). */
+/* poll() must not be retried in a loop after a permanent error. Broken: relay_main() that goes on after an error of
+ * poll(). */
 static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 {
 	int endpoint, opened = device_socket_open(NULL, LOOPBACK, 0, &endpoint, NULL);
@@ -404,7 +405,7 @@ static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 	low = before;
 	low.rlim_cur = 32;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	close(call(relay)); /* the next poll() fails */
+	close(call(relay)); /* this makes the next poll() fail */
 	begin = cpu_s();
 	await_refusal(relay);
 	assert_true(cpu_s() - begin < 0.1);
@@ -413,7 +414,7 @@ static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 	close(endpoint);
 }
 
-/* The target never answers them, and they tire of waiting: others must not wait for ever. */
+/* The target never answers, and these clients have disconnected: their slots must be freed for others. */
 static void clients_that_went_away_give_way_to_those_that_come(void **state)
 {
 	enum { CLIENTS = 70 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/gcs/gcs_caller.c and gcs_wait.c, with a child that has taken a network of its own, as a container's is
- * when it was cut off. */
+/* Tests daemon/gcs/gcs_caller.c and gcs_wait.c with a child process in its own network namespace, like that of a
+ * container that was cut off. */
 #include "daemon/gcs/gcs_caller.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 enum { PATIENCE_S = 600, ASKING = GCS_PLACES + 1, US_PER_S = 1000000 };
 
-static pid_t child; /* 0: there may be none here */
+static pid_t child; /* 0: this machine does not allow it */
 
 static void child_be(int ready)
 {
@@ -81,7 +81,7 @@ static void who_has_a_network_is_told_from_who_has_none(void **state)
 	assert_int_equal(gcs_caller_pause(child, 1), 0);
 }
 
-/* Whether any route is here: without one, a process that may not look closer takes no other for cut off. */
+/* Whether this machine has any route. Without one, a process without special rights considers no other cut off. */
 static bool has_route(void)
 {
 	FILE *file = fopen("/proc/self/net/route", "re");
@@ -151,7 +151,7 @@ static void who_ends_is_told_from_who_is_killed(void **state)
 
 static char state_dir[] = "/tmp/ty-test-gcs-wait-XXXXXX";
 
-/* A state directory, of a daemon that has rules of faults. */
+/* Makes the state directory of a daemon with fault rules. */
 static int state_make(void)
 {
 	int fd;
@@ -216,7 +216,7 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-/* Starts all, and waits for the one that finds no place. */
+/* Starts all of them, and waits for the one that finds no slot. */
 static void asking_begin(struct asking *asking, pthread_t threads[ASKING])
 {
 	asking->waits = (struct gcs_waits){ .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
@@ -245,7 +245,7 @@ static void some_wait_until_they_are_killed_and_leave_room_for_others(void **sta
 	if (!child)
 		skip();
 	asking_begin(&asking, threads);
-	kill(child, SIGKILL); /* it stays as what is left of it until it is waited for */
+	kill(child, SIGKILL); /* the killed process remains as a zombie until it is waited for */
 	asking_end(&asking, threads);
 	for (size_t i = 1; i < ASKING; i++)
 		assert_true(asking.problems[i] == -EINTR || asking.problems[i] == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/gcs/gcs_client.c: what is asked, and how often. */
+/* Tests daemon/gcs/gcs_client.c: which requests it sends, and how often. */
 #include "daemon/gcs/gcs_client.h"
 
 #include <curl/curl.h>
@@ -52,7 +52,7 @@ static int daemon_close(void **state)
 	return rmdir(state_dir);
 }
 
-/* As @begins, each time, for what nobody seems to have answered is asked again. */
+/* Checks that each request begins with @begins: a request without an answer is repeated. */
 static void asked_check(const char *begins, const char *has)
 {
 	size_t requests = 0;
@@ -143,7 +143,7 @@ static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 
 enum { SLOW_BYTES = 8 << 20, SLOW_PIECE = 256 << 10, SLOW_PIECE_US = 100 * 1000 };
 
-/* Reads a piece each @piece_us. The uploader sees what goes wrong. */
+/* Reads a piece every @piece_us, then answers. Errors are noticed by the uploader. */
 static void slowly_answer(int listening, int64_t piece_us, const char *text)
 {
 	static char piece[SLOW_PIECE];

@@ -16,7 +16,7 @@ enum { ASKED = 1000 };
 static char file[] = "/tmp/ty-test-gcs-log-XXXXXX";
 static int standard_error;
 
-/* Standard error is the file, as gcs_host.c gives it. */
+/* Redirects stderr to the file, as gcs_host.c does. */
 static void error_begin(void)
 {
 	const int fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/gcs/gcs_turns.c: how many calls each container runs, which go next, and which are given up; and gcs_node.c. */
+/* Tests daemon/gcs/gcs_turns.c: how many calls of each container run, which are next, and which are refused; and
+ * gcs_node.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +18,7 @@ static enum gcs_turn take(struct gcs_turns *turns, uint64_t node)
 	return gcs_turns_take(turns, node, 0, "call", sizeof("call"));
 }
 
-/* How many calls of a container begin until one is kept. */
+/* Begins calls of a container until one has to wait; returns their number. */
 static unsigned fill(struct gcs_turns *turns, uint64_t node)
 {
 	unsigned begun = 0;
@@ -52,7 +53,7 @@ static void what_was_kept_begins_when_its_container_may(void **state)
 	take(turns, 1);
 	take(turns, 99);
 	next = gcs_turns_pass(turns, 1);
-	assert_int_equal(next->node, 7); /* the first that runs none of its own */
+	assert_int_equal(next->node, 7); /* the first container without a running call */
 	assert_string_equal(next->bytes, "call");
 	free(next);
 	next = gcs_turns_pass(turns, 7);

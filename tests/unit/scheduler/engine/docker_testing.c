@@ -37,7 +37,8 @@ bool answer_send(int fd, const char *line, const struct rule *rule, const char *
 
 	if (rule->code <= 0)
 		return rule->code < 0;
-	/* A stream has no length and ends with its connection; events never end, but those of the past. */
+	/* A stream has no length and ends with its connection. A stream of events does not end, unless it asks for past
+	 * ones only. */
 	if ((strstr(line, "/events") && !strstr(line, "&until=")) || rule->flood)
 		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\n\r\n", rule->code,
 			 api_version);
@@ -84,7 +85,8 @@ bool request_answer(struct lab *lab, struct connection *connection)
 	pthread_mutex_lock(&lab->lock);
 	rule = *rule_find(lab, connection->line, !connection->held);
 	api_version = lab->api_version;
-	/* A test that has seen what it waited for is over, and its bodies with it, before the last send() has returned. */
+	/* When a test has seen what it waited for, it may end and free its bodies before the last send() has
+	 * returned. */
 	body = rule.code > 0 ? malloc(body_length(&rule) + 1) : NULL;
 	if (body && rule.body) {
 		memcpy(body, rule.body, body_length(&rule));
@@ -257,7 +259,7 @@ void server_open(struct lab *lab)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	memcpy(address.sun_path, lab->path, sizeof(lab->path));
-	unlink(lab->path); /* of a run that was killed and had the same id */
+	unlink(lab->path); /* left by a killed run with the same process id */
 	lab->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(lab->listener, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(lab->listener, 64), 0);

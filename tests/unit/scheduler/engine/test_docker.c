@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker.c and its parts against an engine that lies: what a real one rarely does.
- * What a real one does is tested by tests/integration/engine_contract.c. */
+/* Tests scheduler/engine/docker.c and its parts with a simulated engine that gives answers which a real one rarely
+ * gives. tests/integration/engine_contract.c tests real ones. */
 #include <stdatomic.h>
 
 #include "daemon/base/json.h"
@@ -81,7 +81,7 @@ static void versions_are_agreed_on(void **state)
 	}
 }
 
-/* Its /info has what Docker's has not: captured from 4.3.1 and 5.8.6. */
+/* Podman's /info differs from Docker's: captured from 4.3.1 and 5.8.6. */
 static void podman_is_called_by_its_name(void **state)
 {
 	struct lab *lab = *state;
@@ -188,7 +188,7 @@ static void an_engine_that_does_not_name_what_the_host_has_is_asked_again(void *
 	assert_int_equal(lab->events[up].host.memory_bytes, 500);
 }
 
-/* The head of the stream comes before dockerd subscribes: what happened in between is only in its past. */
+/* The head of the stream is sent before dockerd subscribes: events in between must be read as past ones. */
 static void what_happened_before_the_stream_was_open_is_asked_for(void **state)
 {
 	struct lab *lab = *state;
@@ -235,7 +235,7 @@ static void a_terminal_is_opened_once_the_engine_has_answered(void **state)
 	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, TERMINAL_SCREEN,
 							 &terminal, NULL),
 			 STATUS_OK);
-	/* It outlives what opened it. */
+	/* The object outlives the engine that opened it. */
 	lab_close(lab);
 	assert_true(terminal->ops->write(terminal, "x", 1));
 	terminal->ops->close(terminal);
@@ -258,7 +258,7 @@ static void an_engine_too_old_is_down_with_a_reason(void **state)
 	assert_int_equal(events_count(lab, ENGINE_UP), 0);
 }
 
-/* One that has left behind all versions that we know says so itself. */
+/* An engine that no longer supports any of our API versions reports that itself. */
 static void an_engine_too_new_is_down_with_its_own_words(void **state)
 {
 	struct lab *lab = *state;
@@ -313,7 +313,7 @@ static void an_endless_answer_is_cut_off(void **state)
 	assert_non_null(strstr(lab->events[failed].text, "larger than"));
 }
 
-/* Each container comes with all that it was given to run. */
+/* The list has the whole command of each container. */
 static void a_long_listing_is_taken(void **state)
 {
 	enum { BYTES = 65 << 20 };
@@ -348,7 +348,7 @@ static void a_taken_name_is_adopted_only_with_our_labels(void **state)
 
 	rule_set(lab, 0, (struct rule){ "/containers/create", 409, "{\"message\":\"Conflict\"}", 0, 0 });
 	rule_set(lab, 1,
-		 (struct rule){ "/ty-t-1-master-0-a1/json", 404, "{}", 0, 2 }); /* its owner is leaving */
+		 (struct rule){ "/ty-t-1-master-0-a1/json", 404, "{}", 0, 2 }); /* its container is just ending */
 	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, 0, 0 });
 	up(lab);
 	lab->engine->ops->create_replica(lab->engine, &spec);
@@ -439,7 +439,7 @@ static void a_close_ends_all_that_is_under_way(void **state)
 	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
 	lab->engine->ops->create_network(lab->engine, 1, 1);
 	lab->engine->ops->remove_network(lab->engine, 1);
-	expect_event(lab, ENGINE_NETWORK_REMOVED); /* so all were begun */
+	expect_event(lab, ENGINE_NETWORK_REMOVED); /* so all of them had begun */
 	lab_close(lab);
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_FAILED), 0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_attachment.c: a replica off its network, and back, whatever the engine says. */
+/* Tests scheduler/engine/docker_attachment.c: disconnects a replica from its network and connects it again, whatever
+ * the engine answers. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 static const struct replica_link off = { .network = "net" };
@@ -42,7 +43,8 @@ static void what_is_so_already_is_no_failure(void **state)
 		  { "/connect", 403,
 		    "{\"message\":\"endpoint with name c already exists in network net\"}" } },
 		{ &on,
-		  { "/connect", 404, "{\"message\":\"No such container: c\"}" } }, /* its events tell that */
+		  /* the event of its removal reports that */
+		  { "/connect", 404, "{\"message\":\"No such container: c\"}" } },
 	};
 	struct lab *lab = *state;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_claims.c: GPUs that several instances want, as the engine shows their claims. */
+/* Tests scheduler/engine/docker_claims.c: several instances claim the same GPU by volumes in the engine. */
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
@@ -14,10 +14,10 @@
 #define NETWORK_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define MARKER_OF(instance) "/volumes/ty-" instance "-daemon"
 
-/* Of every test: what the engine lists, and claims that are made. */
+/* Rules of each test: the engine's list of volumes, and claims that are made. */
 enum { RULE_LIST, RULE_CREATE, RULE_RUNNING, RULES_USED };
 
-/* A list of claims of GPU 0 by the instances, "u t". The result is valid until the next call. */
+/* A list of claims of GPU 0 by these instances ("u t"). The result is valid until the next call. */
 static const char *claims_of(const char *instances)
 {
 	static char text[2000];
@@ -36,7 +36,7 @@ static const char *claims_of(const char *instances)
 	return text;
 }
 
-/* An engine where, after a claim was made, those of @instances are listed. */
+/* An engine that, after a claim was made, lists the claims of @instances. */
 static void engine_begin(struct lab *lab, const char *instances)
 {
 	static char listed[2000];
@@ -48,7 +48,7 @@ static void engine_begin(struct lab *lab, const char *instances)
 	up(lab);
 }
 
-/* Orders GPU 0 and waits for the answer; whether this instance has it. */
+/* Orders GPU 0 and waits for the answer; returns whether this instance got it. */
 static bool is_claimed(struct lab *lab)
 {
 	static unsigned number;
@@ -69,7 +69,7 @@ static void a_gpu_that_no_other_instance_wants_is_claimed(void **state)
 
 	engine_begin(lab, "t");
 	assert_true(is_claimed(lab));
-	rule_set(lab, RULE_LIST, (struct rule){ LIST, 500, "{}" }); /* it is ours, and needs no look */
+	rule_set(lab, RULE_LIST, (struct rule){ LIST, 500, "{}" }); /* it is ours already, so nothing is listed */
 	assert_true(is_claimed(lab));
 	rule_set(lab, RULES_USED, (struct rule){ REMOVE "t-gpu-", 204 });
 	lab->engine->ops->claim_devices(lab->engine, none, 9);
@@ -77,13 +77,14 @@ static void a_gpu_that_no_other_instance_wants_is_claimed(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED), 1);
 }
 
-/* The other daemon is on this machine. Broken: contest_of() that counts no volumes; removals_gather() that withdraws nothing:
- * each of two daemons that had waited for a third one waited for the other for good. */
+/* The other daemon runs on this machine. Broken: contest_of() that counts no volumes; removals_gather() that withdraws
+ * nothing: each of two daemons that had waited for a third one waited for the other for good. */
 static void a_gpu_of_a_daemon_that_is_alive_is_refused(void **state)
 {
 	AUTO(string) char *place = elsewhere_place();
 	AUTO(string) char *marker = memory_printf("{\"Labels\":{\"trainyard.place\":\"%s\"}}", place);
-	static const char *const others[] = { "claimsa", "zclaimsz" }; /* which sorts first gives way, or waits */
+	/* the order of the names decides whether this one gives way or waits */
+	static const char *const others[] = { "claimsa", "zclaimsz" };
 	struct lab *lab = *state;
 
 	for (size_t i = 0; i < COUNT_OF(others); i++) {
@@ -97,7 +98,7 @@ static void a_gpu_of_a_daemon_that_is_alive_is_refused(void **state)
 		assert_false(is_claimed(lab));
 		assert_int_equal(rule_asked(lab, RULES_USED), 1);
 		close(lock);
-		assert_true(is_claimed(lab)); /* it has ended */
+		assert_true(is_claimed(lab)); /* the other daemon has ended */
 		lab_close(lab);
 	}
 }
@@ -121,8 +122,8 @@ static void of_two_that_see_each_other_one_stays(void **state)
 	close(lock);
 }
 
-/* Its marker is removed and comes back. Broken: peer_asked() that takes a marker of another place for a daemon that has
- * ended. */
+/* The other daemon's marker is removed, and it makes it again. Broken: peer_asked() that takes a marker of another
+ * place for a daemon that has ended. */
 static void a_daemon_elsewhere_is_asked_for_a_sign(void **state)
 {
 	struct lab *lab = *state;
@@ -133,7 +134,7 @@ static void a_daemon_elsewhere_is_asked_for_a_sign(void **state)
 	assert_false(is_claimed(lab));
 	assert_int_equal(rule_asked(lab, RULES_USED + 1), 1);
 	assert_false(is_claimed(lab));
-	assert_int_equal(rule_asked(lab, RULES_USED + 1), 1); /* it was alive a moment ago */
+	assert_int_equal(rule_asked(lab, RULES_USED + 1), 1); /* it answered a moment ago, so it is not asked again */
 }
 
 /* Broken: peer_asked() that does not wait: a marker that its daemon was about to make again counted as none. */
@@ -159,7 +160,7 @@ static void a_gpu_of_a_running_container_is_refused_whatever_its_daemon_does(voi
 		{ NETWORK_ID, "s", "1,0", true },
 		{ NETWORK_ID, "s", "10,01", false },
 		{ NETWORK_ID, "t", "0", false },
-		{ "bridge", "s", "0", false }, /* of an image that was made of such a container */
+		{ "bridge", "s", "0", false }, /* its labels come from an image made of such a container */
 	};
 	struct lab *lab = *state;
 
@@ -187,8 +188,8 @@ static void an_engine_without_volumes_has_no_claims(void **state)
 	assert_true(is_claimed(lab));
 }
 
-/* A user has removed all volumes that no container uses. Broken: watch_data() without claims_watch(): the GPU was free for all
- * until the job's container ran. */
+/* A user has removed all unused volumes. Broken: watch_data() without claims_watch(): the GPU was free for all until
+ * the job's container ran. */
 static void a_claim_that_is_removed_is_made_again(void **state)
 {
 	char event[300], name[200];
@@ -204,11 +205,11 @@ static void a_claim_that_is_removed_is_made_again(void **state)
 	rule_set(lab, RULE_CREATE, (struct rule){ CREATE, 201, "{}" });
 	rule_set(lab, RULES_USED, (struct rule){ WATCH, 200, event });
 	assert_int_equal(lab->events[expect_event(lab, ENGINE_DEVICES_CLAIMED)].status, STATUS_OK);
-	expect_asked(lab, RULE_CREATE, 2); /* the marker's, too */
+	expect_asked(lab, RULE_CREATE, 2); /* the marker's volume, too */
 }
 
-/* The engine does not answer the round's question yet. Broken: claims_watch() that passes over events during a round, or over a
- * line that comes in pieces: the GPU was free for all. */
+/* The engine has not answered the round's question yet. Broken: claims_watch() that passes over events during a round,
+ * or over a line that comes in pieces: the GPU was free for all. */
 static void a_claim_that_is_removed_during_a_round_is_made_again(void **state)
 {
 	AUTO(json) json_t *devices = json_pack("[s]", "0");
@@ -225,7 +226,7 @@ static void a_claim_that_is_removed_during_a_round_is_made_again(void **state)
 	expect_asked(lab, RULE_RUNNING, 1);
 	rule_set(lab, RULES_USED, (struct rule){ WATCH, 200, event });
 	rule_set(lab, RULE_CREATE, (struct rule){ CREATE, 201, "{}" });
-	expect_asked(lab, RULE_CREATE, 1); /* the marker's: the event came */
+	expect_asked(lab, RULE_CREATE, 1); /* the marker was made again, so the event had arrived */
 	rule_set(lab, RULE_LIST, (struct rule){ LIST, 200, lab->rules[RULE_LIST].body });
 	rule_set(lab, RULE_RUNNING, (struct rule){ RUNNING, 200, "[]" });
 	assert_int_equal(lab->events[expect_event(lab, ENGINE_DEVICES_CLAIMED)].status, STATUS_OK);
@@ -250,8 +251,8 @@ static void a_claim_that_cannot_be_removed_is_removed_later(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED), 1);
 }
 
-/* A daemon elsewhere may have the GPU, and its marker cannot be removed. Broken: peer_challenged() that takes the refusal for an
- * engine without volumes: both had the GPU. */
+/* A daemon on another machine may have the GPU, and its marker cannot be removed. Broken: peer_challenged() that takes
+ * the refusal for an engine without volumes: both had the GPU. */
 static void a_refused_question_grants_no_gpu(void **state)
 {
 	AUTO(json) json_t *devices = json_pack("[s]", "0");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_clean.c against an engine that is busy, slow to let go, or gone. */
+/* Tests scheduler/engine/docker_clean.c with an engine that is busy, slow to remove, or unreachable. */
 #include "scheduler/engine/docker_clean.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
@@ -16,7 +16,7 @@
 
 struct report {
 	struct lab *lab;
-	struct text text; /* "+id" for each that went, "-id why" for each that did not */
+	struct text text; /* "+id" for each removed object, "-id why" for each that was not removed */
 };
 
 static void report_deinit(struct report *report)
@@ -55,8 +55,8 @@ static enum status list(struct lab *lab, const char *instance, struct orphans *r
 	return docker_list(host, instance, ret_list, err);
 }
 
-/* Labels decide, whatever the engine's filter lets through.
- * Broken: others_drop() left out: somebody else's was listed, and removed by the test below. */
+/* Labels decide, whatever the engine's filter returns. Broken: others_drop() left out: a foreign container was listed,
+ * and removed by the test below. */
 static void a_list_has_what_is_the_instances_alone(void **state)
 {
 	struct lab *lab = *state;
@@ -122,8 +122,8 @@ static void nothing_of_a_daemon_elsewhere_is_removed(void **state)
 #define VOLUMES "GET /volumes?filters="
 #define CLAIM   "{\"Name\":\"ty-t-gpu-0a\",\"Labels\":{\"trainyard.instance\":\"t\",\"trainyard.gpus\":\"0\"}}"
 
-/* Of a daemon that was killed here. Broken: list_add() without volumes: "the engine has nothing of it"; a volume of that name
- * without our label went. */
+/* Volumes of a daemon that was killed on this machine. Broken: list_add() without volumes: "the engine has nothing of
+ * it"; a volume of that name without our label went. */
 static void volumes_without_a_daemon_are_listed_and_removed(void **state)
 {
 	struct lab *lab = *state;

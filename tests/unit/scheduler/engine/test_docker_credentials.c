@@ -43,7 +43,7 @@ static void file_remove(const char *name)
 	unlink(path);
 }
 
-/* What the header says, as JSON text; "" for none; "!STATUS" for a failure. */
+/* Checks the header's contents as JSON text; "": no header; "!STATUS": an error. */
 static void expect_header(const char *registry, const char *wanted)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -72,7 +72,7 @@ static void references_name_their_registry(void **state)
 		{ "user/train:1.2", "https://index.docker.io/v1/", "user/train", "1.2" },
 		{ "docker.io/user/train", "https://index.docker.io/v1/", "docker.io/user/train", "latest" },
 		{ "gcr.io/p/train:v1", "gcr.io", "gcr.io/p/train", "v1" },
-		/* Docker Hub's credentials are not for them (found by fuzz_image). */
+		/* Docker Hub's credentials must not be used for these (found by fuzz_image). */
 		{ "MYHOST/train", "MYHOST", "MYHOST/train", "latest" },
 		{ "[::1]:5000/train:t", "[::1]:5000", "[::1]:5000/train", "t" },
 		{ "localhost/train", "localhost", "localhost/train", "latest" },
@@ -196,7 +196,7 @@ static void a_helper_is_asked_for_its_registry(void **state)
 	expect_header("flood.example", "!FAILED_PRECONDITION");
 }
 
-/* serve raises its own as far as it may. Broken: spawn_on() without descriptors_limit(): the helper waits until it is ended. */
+/* `serve` raises its own limit. Broken: spawn_on() without descriptors_limit(): the helper waits until it is ended. */
 static void a_helper_has_the_usual_limit_of_descriptors(void **state)
 {
 	AUTO(secret) char *output = NULL;
@@ -247,7 +247,7 @@ static void what_a_helper_started_is_ended_with_it(void **state)
 	/* Stopped as soon as it says that it runs. */
 	assert_int_equal(credential_helper_run("parent", "gcr.io", started.fd, &output, &err),
 			 STATUS_CANCELLED);
-	assert_int_equal(poll(&started, 1, 20 * 1000), 1); /* nobody has the other end any more */
+	assert_int_equal(poll(&started, 1, 20 * 1000), 1); /* the helper has ended: its end of the pipe is closed */
 	assert_true(started.revents & POLLHUP);
 	close(started.fd);
 }

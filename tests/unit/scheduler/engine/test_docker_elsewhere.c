@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_elsewhere.c: a daemon of the same instance that the engine alone shows. */
+/* Tests scheduler/engine/docker_elsewhere.c: another daemon of the same instance, which can be noticed only through the
+ * engine. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -10,12 +11,12 @@
 	"{\"Labels\":{\"trainyard.instance\":\"t\",\"trainyard.place\":\"there\",\"trainyard.host\":\"far\"}}"
 #define OURS   "{\"Labels\":{\"trainyard.instance\":\"t\"}}"
 #define MARK   "POST /v1.41/volumes/create"
-#define UNMARK "/volumes/ty-t-daemon" /* with the version or without */
+#define UNMARK "/volumes/ty-t-daemon" /* matches with and without the API version */
 #define WATCH  "%22event%22:%5B%22destroy%22"
 #define REMOVAL                                                                                              \
 	"{\"Type\":\"volume\",\"Action\":\"destroy\",\"Actor\":{\"ID\":\"ty-t-daemon\"}}\n"
 
-/* What this process is told of its place. */
+/* The host name that this process sees. */
 static const char *host_name = "first";
 static bool network_hidden;
 
@@ -32,7 +33,7 @@ int stat(const char *restrict path, struct stat *restrict ret)
 	return fstatat(AT_FDCWD, path, ret, 0);
 }
 
-/* The engine's account of the marker that it was asked for first. */
+/* The body of the request that made the marker first. */
 static void marker_asked_for(struct lab *lab, char volume[400])
 {
 	char labels[300] = "";
@@ -91,7 +92,8 @@ static void a_marker_that_is_removed_is_made_again(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* A daemon that was stopped for a while. Broken: marked() that lets a connected daemon be. */
+/* This daemon was paused for a while, and another one took its marker. Broken: marked() that lets a connected daemon
+ * be. */
 static void a_daemon_whose_marker_was_taken_gives_no_more_orders(void **state)
 {
 	struct lab *lab = *state;
@@ -139,7 +141,8 @@ static void a_marker_that_cannot_be_made_again_costs_the_link(void **state)
 	assert_int_equal(rule_asked(lab, 2), 1);
 }
 
-/* Without a name of its network, a place has the host's name. Broken: mark() with a place that it reads anew. */
+/* If the network has no name, the host's name identifies the machine. Broken: mark() with a place that it reads
+ * anew. */
 static void a_host_that_is_renamed_stays_where_it_is(void **state)
 {
 	struct lab *lab = *state;

@@ -25,7 +25,7 @@
 
 enum { WAIT_MS = 60 * 1000, MUCH = 3 * 1024 * 1024 };
 
-static char place[64]; /* a directory of this run */
+static char place[64]; /* a directory for this run */
 static const char *const variables[] = { "DOCKER_HOST",       "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH",
 					 "DOCKER_TLS_VERIFY", "DOCKER_TLS" };
 
@@ -188,7 +188,7 @@ static enum status context_open(const char *meta, struct endpoint **ret_endpoint
 	return endpoint_open("context://ci", ret_endpoint, err);
 }
 
-/* Those of the variables do not count for a context. */
+/* The variables for certificates have no effect on a context. */
 static void a_context_names_an_engine_and_its_certificates(void **state)
 {
 	AUTO(endpoint) struct endpoint *plain = NULL, *secure = NULL, *lax = NULL;
@@ -260,7 +260,7 @@ static void bytes_send(int fd, const char *data, size_t length)
 	}
 }
 
-/* All until the end. */
+/* Reads to the end. */
 static void all_read(int fd, struct text *text)
 {
 	char piece[4096];
@@ -287,7 +287,7 @@ static int listen_at(uint16_t *ret_port)
 	return fd;
 }
 
-/* Reads to the end of what is sent, and only then sends it all back. */
+/* Reads to the end of the input, and only then sends it all back. */
 static void *echo_late(void *arg)
 {
 	const int *listener = arg, fd = accept(*listener, NULL, NULL);
@@ -359,9 +359,9 @@ static void a_side_that_is_closed_closes_the_other(void **state)
 /* ---- both ends of a carried connection ---- */
 
 struct carried {
-	struct wire client, engine;      /* of the carrier */
-	int client_fd, engine_fd;        /* the others' ends */
-	_Atomic pid_t thread;            /* 0: not begun */
+	struct wire client, engine;      /* the carrier's connections */
+	int client_fd, engine_fd;        /* the other ends of these */
+	_Atomic pid_t thread;            /* 0: not started */
 	char why[ENDPOINT_PROBLEM_SIZE];
 };
 
@@ -477,7 +477,7 @@ static void why_there_is_no_connection_is_told(void **state)
 
 /* ---- ssh ---- */
 
-/* A program in the place of ssh, which notes its words. */
+/* Makes a program to use in place of ssh; it records its arguments. */
 static void ssh_replace(const char *then)
 {
 	AUTO(string)
@@ -559,9 +559,9 @@ static void ssh_ends_with_its_caller(void **state)
 	ssh_replace(then);
 	assert_int_equal(endpoint_open("ssh://build", &endpoint, NULL), STATUS_OK);
 	fd = endpoint_connect(endpoint, 0);
-	end = fopen(fifo, "re"); /* once it runs */
+	end = fopen(fifo, "re"); /* opens when the program runs */
 	close(fd);
-	assert_true(await(fileno(end), POLLIN)); /* once it has ended */
+	assert_true(await(fileno(end), POLLIN)); /* ends when the program has ended */
 	assert_int_equal(fread(&byte, 1, 1, end), 0);
 	fclose(end);
 	unlink(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests how the engine tells of an exit, which events, listings and ends of output may all know of. */
+/* Tests how the engine reports an exit, which events, listings and the end of output can all show. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 /* Broken: replica_died() that takes no signal, or takes that of another container: what somebody stopped was the program's
@@ -107,14 +107,14 @@ static void an_exit_whose_inspections_all_break_is_told_by_a_listing(void **stat
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, .cut = true });
 	lab_open(lab);
 	expect_event(lab, ENGINE_LISTING);
-	expect_event(lab, ENGINE_LISTING); /* not after half a minute */
+	expect_event(lab, ENGINE_LISTING); /* so it did not wait for the next regular listing, after half a minute */
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 0);
 }
 
-/* Its event came before ours were asked for, and the listing still has it running: as dockerd does while it puts away
- * the network of a container that has ended.
- * Broken: follower_end() without the exit: the job waited for the next listing, half a minute. */
+/* The event of the exit came before this daemon subscribed, and the listing still shows the container as running, as
+ * dockerd does while it removes the network of an ended container. Broken: follower_end() without the exit: the job
+ * waited for the next listing, half a minute. */
 static void an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_its_output(void **state)
 {
 	struct lab *lab = *state;
@@ -134,8 +134,8 @@ static void an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_i
 	assert_int_equal(lab->events[exited].replica.exit_code, 3);
 }
 
-/* It is still to come, or was told before anybody followed.
- * Broken: exit_is_unreported() without the engine's time: told here, and by the event. */
+/* The event of the exit is still to come, or came before the output was followed. Broken: exit_is_unreported() without
+ * the engine's time: told here, and by the event. */
 static void an_exit_after_the_events_that_were_asked_for_is_left_to_them(void **state)
 {
 	struct lab *lab = *state;
@@ -181,7 +181,7 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	struct lab *lab = *state;
 	size_t listing;
 
-	/* The list was made before the exit, and comes after it. */
+	/* The list was made before the exit, and arrives after its event. */
 	rule_set(lab, 0,
 		 (struct rule){ "/containers/json?all=1", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
 				0 });
@@ -191,10 +191,10 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	lab_open(lab);
 	expect_event(lab, ENGINE_UP);
 	expect_event(lab, ENGINE_REPLICA_EXITED);
-	lab->engine->ops->list(lab->engine); /* waits for the one that hangs */
+	lab->engine->ops->list(lab->engine); /* waits for the call that hangs */
 	lab_close(lab);
 	assert_int_equal(events_count(lab, ENGINE_LISTING), 0);
-	/* Now with a removal that is answered while the listing is under way. */
+	/* Now a removal is answered while the listing is being made. */
 	rule_set(lab, 2, (struct rule){ NULL, 0, NULL, 0, 0 });
 	rule_set(lab, 0, (struct rule){ "DELETE", 204, NULL, 0, 0 });
 	rule_set(lab, 1,

@@ -10,10 +10,10 @@
 
 #define STAMP(second) "2026-11-20T21:29:" second ".000000001Z "
 
-/* What came out: "STREAM@NANOSECONDS-OF-THE-MINUTE:TEXT\n", with "+" before the newline of a part. */
+/* The decoded lines: "STREAM@NANOSECONDS-OF-THE-MINUTE:TEXT\n", with "+" before the newline for a part of a line. */
 struct got {
 	struct text text;
-	unsigned refuse; /* so many times */
+	unsigned refuse; /* how many lines the sink refuses */
 };
 
 static bool take(void *arg, const struct frames_line *line)
@@ -46,12 +46,12 @@ static void frame(struct text *stream, int number, const char *payload)
 	text_append(stream, payload, length);
 }
 
-/* Feeds all in pieces of @piece bytes, again after each refusal. */
+/* Feeds the stream in pieces of @piece bytes, and again after each refusal. */
 static enum frames_result feed(struct frames *frames, const struct text *stream, size_t piece)
 {
 	for (size_t at = 0; at < stream->length;) {
 		size_t length = stream->length - at < piece ? stream->length - at : piece, consumed, from = 0;
-		/* A copy of its own: reading past the piece is then seen. */
+		/* Copied to its exact size, so that a sanitizer finds a read beyond it. */
 		char *copy = malloc(length);
 		enum frames_result result;
 
@@ -69,7 +69,7 @@ static enum frames_result feed(struct frames *frames, const struct text *stream,
 	return FRAMES_TAKEN;
 }
 
-/* The same lines come out however the stream is cut, and whatever is refused. */
+/* The lines must be the same however the stream is cut, and whatever is refused. */
 static void expect_lines_at(const struct text *stream, enum frames_times times, size_t line_max, const char *lines)
 {
 	for (size_t piece = 1; piece <= stream->length + 1; piece += piece < 70 ? 1 : 37) {
@@ -217,9 +217,9 @@ static void lines_of_one_second_are_a_nanosecond_apart(void **state)
 			"1@1000000000:a\n2@1000000001:b\n1@1000000002:c\n1@2000000000:d\n");
 }
 
-/* As a program writes that prints "ab" and more of the line later. Its time is the same if its beginning is not read.
- * Broken: stamp_finish() that ends it; the time of its first frame; text_feed() without numbered: the parts were not of one
- * time. */
+/* A program prints "ab" and later more of the line. The line's time must be the same if its beginning is not read.
+ * Broken: stamp_finish() that ends it; the time of its first frame; text_feed() without numbered: the parts were not of
+ * one time. */
 static void where_times_are_seconds_only_a_newline_ends_a_line(void **state)
 {
 	struct text stream AUTO_TEXT = { 0 };
@@ -271,12 +271,12 @@ static void what_is_no_log_stream_is_refused(void **state)
 	} streams[] = {
 		{ "plain text of a terminal\n", 25 },
 		{ "\0\0\0\0\0\0\0\5hello", 13 },    /* stdin */
-		{ "\3\0\0\0\0\0\0\5hello", 13 },    /* no such stream */
-		{ "\1\0\0\0\0\0\0\5hello", 13 },    /* no stamp */
-		{ "\1\0\0\0\0\0\0\7hel lo\n", 15 }, /* no time */
+		{ "\3\0\0\0\0\0\0\5hello", 13 },    /* an unknown stream */
+		{ "\1\0\0\0\0\0\0\5hello", 13 },    /* no timestamp */
+		{ "\1\0\0\0\0\0\0\7hel lo\n", 15 }, /* not a timestamp */
 		{ "\1\0\0\0\0\0\0\57"
 		  "2026-11-20T21:29:51.000000001Z0123456789abcdef \n",
-		  55 }, /* endless stamp */
+		  55 }, /* a timestamp without an end */
 		{ "\1\0\0\0\377\377\377\377"
 		  "0123456789012345678901234567890123456789 1234",
 		  53 },

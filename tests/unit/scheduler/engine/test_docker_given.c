@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_given.c, and how containers get copies of files: docker_link.c, docker_create.c, docker_replica.c. */
+/* Tests scheduler/engine/docker_given.c, and copying files into containers: docker_link.c, docker_create.c,
+ * docker_replica.c. */
 #include <sys/stat.h>
 
 #include "daemon/base/json.h"
@@ -16,7 +17,7 @@
 	"\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\",\"trainyard.attempt\":\"1\","      \
 	"\"trainyard.files\":\"put\"}},\"State\":{\"Running\":false,\"ExitCode\":0,"                         \
 	"\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\"}}"
-/* More bytes than one field of an archive has room for. */
+/* A name longer than one field of an archive. */
 #define WHEEL "a_package_with_a_long_name-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
 
 static char place[] = "/tmp/ty-test-given-XXXXXX";
@@ -192,7 +193,7 @@ static void an_engine_without_our_files_is_given_copies(void **state)
 			    "no space left on device");
 }
 
-/* It has the state directory, and not what an option names. Broken: create_done() that fails then. */
+/* The engine has the state directory, but not the directory of an option. Broken: create_done() that fails then. */
 static void an_engine_without_one_of_them_is_given_copies(void **state)
 {
 	struct lab *lab = *state;
@@ -206,7 +207,8 @@ static void an_engine_without_one_of_them_is_given_copies(void **state)
 	assert_int_equal(rule_asked(lab, 2), 1);
 }
 
-/* A daemon was killed after the create. Broken: start_created() that starts it all the same. */
+/* The daemon was killed after the create and before the copying. Broken: start_created() that starts it all the
+ * same. */
 static void a_container_without_its_copies_is_made_again(void **state)
 {
 	struct lab *lab = *state;

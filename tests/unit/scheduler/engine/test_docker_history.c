@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests what is made of an engine's memory of the past: which replicas ended by themselves while it was there. */
+/* Tests what follows from the engine's past events: which replicas ended by themselves while it ran. */
 #include "scheduler/engine/docker_history.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 #define START EVENT_MASTER("start", "")
 #define KILL  EVENT_MASTER("kill", "\"signal\":\"15\",")
 #define USR1  EVENT_MASTER("kill", "\"signal\":\"10\",")
-/* Of an image with such a label. */
+/* A container whose image has such a label. */
 #define DIE_LABELLED EVENT_MASTER("die", "\"signal\":\"10\",")
 #define OTHERS                                                                                               \
 	"{\"Type\":\"container\",\"Action\":\"kill\",\"Actor\":{\"ID\":\"d\",\"Attributes\":{"               \

@@ -14,10 +14,10 @@
 #include "scheduler/engine/nvidia_gpus.h"
 #include "tests/unit/testing.h"
 
-/* A directory like the driver's, with one directory a GPU. */
+/* A directory like the NVIDIA driver's, with a directory for each GPU. */
 struct yard {
 	char top[64];
-	struct text made; /* names, one a line */
+	struct text made; /* names, one on each line */
 };
 
 static int setup(void **state)
@@ -84,7 +84,7 @@ static void gpu_make(struct yard *yard, const char *place, const char *uuid, con
 	gpu_write(yard, place, text, strlen(text));
 }
 
-/* The devices, joined by spaces. */
+/* Checks the devices, joined by spaces. */
 static void expect_devices(const struct host *host, const char *wanted)
 {
 	struct text got AUTO_TEXT = { 0 };
@@ -128,7 +128,7 @@ static void a_host_is_what_the_engine_tells(void **state)
 		/* 20.10 */
 		{ "{\"NCPU\":2,\"MemTotal\":25276502016,\"Runtimes\":{\"runc\":{\"path\":\"runc\"}}}", true,
 		  2, 25276502016, "" },
-		/* 28.2, as nvidia's tools name two GPUs for it */
+		/* Docker 28.2, to which nvidia's tools report two GPUs by name */
 		{ "{\"NCPU\":64,\"MemTotal\":540000000000,\"DiscoveredDevices\":["
 		  "{\"Source\":\"cdi\",\"ID\":\"nvidia.com/gpu=0\"},{\"Source\":\"cdi\",\"ID\":\"nvidia.com/gpu=1\"},"
 		  "{\"Source\":\"cdi\",\"ID\":\"nvidia.com/gpu=GPU-8a56a4bc-4184-4f2f-9f45-0a6a1dd8b0a3\"},"
@@ -136,7 +136,7 @@ static void a_host_is_what_the_engine_tells(void **state)
 		  "{\"Source\":\"cdi\",\"ID\":\"nvidia.com/gpu=all\"}]}",
 		  true, 64, 540000000000, "nvidia.com/gpu=0 nvidia.com/gpu=1" },
 		{ "{\"NCPU\":1,\"MemTotal\":1,\"DiscoveredDevices\":null}", true, 1, 1, "" },
-		/* What no engine says. */
+		/* Values that no engine sends. */
 		{ "{}", false, 0, 0, "" },
 		{ "{\"NCPU\":-1,\"MemTotal\":-5}", false, 0, 0, "" },
 		{ "{\"NCPU\":4294967297,\"MemTotal\":1}", false, 0, 1, "" },
@@ -160,7 +160,7 @@ static void a_host_is_what_the_engine_tells(void **state)
 static void each_gpu_is_taken_once(void **state)
 {
 	static const struct {
-		const char *ids, *taken; /* after "nvidia.com/gpu=" each, but those with a '/' or '=' */
+		const char *ids, *taken; /* each after "nvidia.com/gpu="; those with a '/' or '=' are ignored */
 	} lists[] = {
 		{ "all", "" },
 		{ "all 1 0", "0 1" },
@@ -169,7 +169,7 @@ static void each_gpu_is_taken_once(void **state)
 		{ "GPU-a1 GPU-a1", "GPU-a1" },
 		{ "GPU-a1 0 GPU-b2 1", "0 1" },
 		{ "0:1 0:0 1", "0:0 0:1 1" },
-		{ "0:0 0 0:1 1:0", "0 1:0" }, /* slices of a GPU that is given as a whole */
+		{ "0:0 0 0:1 1:0", "0 1:0" }, /* slices of a GPU that is listed as a whole */
 		{ "MIG-a1 MIG-b2", "MIG-a1 MIG-b2" },
 		{ "-1 0x1 1.5 00001x : :1 1: 1:2:3 99999 GPU- GPU-$(x) gpu-a", "" },
 		{ "amd.com/gpu=0 nvidia.com/gds=0 nvidia.com/gpu nvidia.com/imex-channel=0 3", "3" },
@@ -217,7 +217,7 @@ static void of_endlessly_many_devices_some_are_taken(void **state)
 	host_deinit(&host);
 }
 
-/* The driver's list counts only for an engine on this kernel that would take nvidia's requests. */
+/* The driver's list is used only if the engine runs on this kernel and accepts NVIDIA requests. */
 static void the_drivers_gpus_are_those_of_an_engine_on_this_kernel(void **state)
 {
 	struct yard *yard = *state;
@@ -270,7 +270,8 @@ static void gpus_go_by_uuid_in_the_order_of_their_minor_numbers(void **state)
 	gpu_make(yard, "0000:00:05.0", "GPU-9b56a4bc-4184-4f2f-9f45-0a6a1dd8b0a3", "2", "");
 	gpu_make(yard, "0000:00:06.0", "GPU-ab56a4bc-4184-4f2f-9f45-0a6a1dd8b0a3", "0",
 		 "GPU Excluded:\t Yes\n");
-	gpu_make(yard, "0000:00:07.0", "GPU-9b56a4bc-4184-4f2f-9f45-0a6a1dd8b0a3", "3", ""); /* told twice */
+	/* the same GPU a second time */
+	gpu_make(yard, "0000:00:07.0", "GPU-9b56a4bc-4184-4f2f-9f45-0a6a1dd8b0a3", "3", "");
 	expect_gpus(yard,
 		    "GPU-9b56a4bc-4184-4f2f-9f45-0a6a1dd8b0a3 GPU-8a56a4bc-4184-4f2f-9f45-0a6a1dd8b0a3");
 }
@@ -309,7 +310,7 @@ static void cut_texts_are_no_gpus(void **state)
 		gpu_write(yard, "0000:00:04.0", whole,
 			  length < sizeof(whole) - 1 ? length : sizeof(whole) - 1);
 		nvidia_gpus_read(yard->top, &host);
-		/* From the first digit of the minor number on, it can be one. */
+		/* The file may be cut inside the minor number, so the number could be wrong. */
 		expect_devices(&host,
 			       length > (size_t)(strchr(whole, '2') - whole) && length > sizeof(whole) - 4
 				       ? "GPU-a1b2"
@@ -362,7 +363,7 @@ static void a_giant_file_is_read_to_a_bound(void **state)
 	while (text.length < (1 << 20))
 		text_puts(&text, "Padding: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n");
 	gpu_write(yard, "0000:00:04.0", text.data, text.length);
-	memcpy(text.data, "PGU", 3); /* and one that says so only behind the bound */
+	memcpy(text.data, "PGU", 3); /* the line is beyond the bytes that are read */
 	text_puts(&text, "GPU UUID: GPU-b2\n");
 	gpu_write(yard, "0000:00:05.0", text.data, text.length);
 	expect_gpus(yard, "GPU-a1");
@@ -374,10 +375,10 @@ static void what_is_no_plain_file_is_not_read(void **state)
 	char path[256];
 
 	information_path(yard, "0000:00:04.0", path);
-	assert_int_equal(mkfifo(path, 0600), 0); /* reading it would wait for ever */
+	assert_int_equal(mkfifo(path, 0600), 0); /* opening it would wait for ever */
 	information_path(yard, "0000:00:05.0", path);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	information_path(yard, "0000:00:06.0", path); /* none */
+	information_path(yard, "0000:00:06.0", path); /* the file is missing */
 	gpu_make(yard, "a-name-that-is-longer-than-any-place-on-a-bus-is-and-of-no-use-here", "GPU-a1", "0",
 		 "");
 	expect_gpus(yard, "");

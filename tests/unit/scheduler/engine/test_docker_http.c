@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_http.c: each kind of call, a taker of a stream that refuses a piece, and a stream that has more
- * at once whenever it is waited for. */
+/* Tests scheduler/engine/docker_http.c: each kind of call, a stream whose receiver refuses a piece, and a stream that
+ * always has more data. */
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"
 
@@ -50,8 +50,8 @@ static int engine_close(void **state)
 
 struct taker {
 	unsigned ends, pieces;
-	size_t bytes, behind; /* all; after the piece that it refused */
-	bool paused, refuses; /* all from the second piece on, which is the first once more */
+	size_t bytes, behind; /* received bytes: all, and those after the refused piece */
+	bool paused, refuses; /* the stream is paused, or the second piece refused, which then comes again */
 	enum status status;
 	char problem[512];
 };
@@ -124,7 +124,7 @@ static void a_stream_ends_with_what_was_refused_after_a_pause(void **state)
 static unsigned pauses;
 static bool clock_stands;
 
-/* The program's functions stand before the C library's. While the clock stands, each wait ends at once. */
+/* Replaces the C library's function. While the clock stands, each wait ends at once. */
 int clock_gettime(clockid_t id, struct timespec *ret_now)
 {
 	const struct timespec instant = { .tv_sec = 1 };
@@ -166,7 +166,7 @@ static void a_log_that_always_has_more_is_paused_for(void **state)
 
 /* ---- each kind ---- */
 
-/* One of each kind, as the engine is to see it but for the version. */
+/* One call of each kind, as the engine must see it, without the version. */
 static const struct call {
 	struct http_request request;
 	const char *begins, *has;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_image.c: what a user is told of an image that is not there. */
+/* Tests scheduler/engine/docker_image.c: errors about images that cannot be pulled. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -33,8 +33,8 @@ static void a_missing_image_is_pulled_and_looked_at_again(void **state)
 	assert_false(was_asked(lab, "X-Registry-Auth"));
 }
 
-/* Engines answer 500 for most that a registry says; a job's error has the meaning.
- * Broken: pull_status() without its table: all INTERNAL. */
+/* Engines answer 500 for most errors of a registry; a job's error should have the right status. Broken: pull_status()
+ * without its table: all INTERNAL. */
 static void a_failed_pull_says_what_the_registry_said(void **state)
 {
 	static const struct {
@@ -82,7 +82,7 @@ static void a_failed_pull_says_what_the_registry_said(void **state)
 				       "the image x is not in this engine and cannot be pulled: "));
 		assert_non_null(strstr(lab->events[failed].text, failures[i].text));
 	}
-	/* All went well, and there is no such image. */
+	/* The pull succeeded, but the image does not exist. */
 	rule_set(lab, 1, (struct rule){ "/images/create", 200, "" });
 	assert_int_equal(lab->events[ensure(lab, "x", ENGINE_IMAGE_FAILED)].status, STATUS_NOT_FOUND);
 }
@@ -282,7 +282,7 @@ static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/", NO_IMAGE });
 	up(lab);
 	lab->engine->ops->ensure_image(lab->engine, "r.example/x");
-	fd = open(started, O_RDONLY | O_CLOEXEC); /* waits for the helper */
+	fd = open(started, O_RDONLY | O_CLOEXEC); /* waits until the helper runs */
 	lab_close(lab);
 	close(fd);
 	setenv("PATH", before, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_json.c: what is sent. */
+/* Tests scheduler/engine/docker_json.c: bodies of requests. */
 #include <sodium.h>
 
 #include "tests/unit/scheduler/engine/docker_json_testing.h"
@@ -96,7 +96,7 @@ static void a_container_is_what_its_spec_says(void **state)
 	expect_at(body, "HostConfig/LogConfig/Config", "{\"max-size\":\"256m\",\"max-file\":\"2\"}");
 	expect_at(body, "NetworkingConfig/EndpointsConfig/net1",
 		  "{\"Aliases\":[\"peer\"],\"IPAMConfig\":{\"IPv4Address\":\"10.213.0.5\"}}");
-	assert_int_equal(json_array_size(env), 1); /* the caller's is left alone */
+	assert_int_equal(json_array_size(env), 1); /* the caller's list is unchanged */
 }
 
 static void gpus_are_asked_for_by_id(void **state)
@@ -142,7 +142,7 @@ static void devices_of_both_kinds_make_two_requests(void **state)
 	expect_at(body, "HostConfig/DeviceRequests/1",
 		  "{\"Driver\":\"cdi\",\"DeviceIDs\":[\"nvidia.com/gpu=0\",\"vendor.example/gpu=x\"]}");
 	assert_int_equal(json_array_size(at(body, "HostConfig/DeviceRequests")), 2);
-	assert_int_equal(json_array_size(ids), 3); /* the caller's are left alone */
+	assert_int_equal(json_array_size(ids), 3); /* the caller's lists are unchanged */
 }
 
 static void a_replica_without_devices_gets_none(void **state)
@@ -210,7 +210,7 @@ static void cpus_are_clamped_to_what_there_is(void **state)
 	expect_at(body, "HostConfig/NanoCpus", "2000000000");
 }
 
-/* Its replicas have the lower half of the block. */
+/* Replicas get addresses from the lower half of the block. */
 static void an_overlay_leaves_half_of_its_block_to_the_swarm(void **state)
 {
 	const struct subnet subnet = { 0x0ad50180, 25 };

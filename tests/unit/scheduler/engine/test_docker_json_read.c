@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_json.c: what an engine tells. */
+/* Tests scheduler/engine/docker_json.c: answers of engines. */
 #include <sodium.h>
 
 #include "scheduler/engine/docker_event.h"
@@ -137,7 +137,8 @@ static void a_gateway_port_is_read_where_there_is_one(void **state)
 	}
 }
 
-/* After a crash it is asked for again, later. Broken: docker_container_is_of() over all labels: it was another's. */
+/* After a crash, a replica is created again later, with another time. Broken: docker_container_is_of() over all labels:
+ * it was another's. */
 static void when_a_container_was_made_is_kept_and_tells_none_apart(void **state)
 {
 	struct replica_spec spec = spec_of();
@@ -273,7 +274,7 @@ static void networks_are_read_and_owned(void **state)
 			    json_pack("{ss}", "com.docker.network.bridge.name", "ty-0123456789ab"));
 	assert_true(docker_network_read(json_array_get(networks, 0), &status));
 	assert_string_equal(status.reach.device, "ty-0123456789ab");
-	/* No interface has a name that long. */
+	/* No network interface has such a long name. */
 	json_object_set_new(json_array_get(networks, 0), "Options",
 			    json_pack("{ss}", "com.docker.network.bridge.name", "ty-0123456789abc"));
 	assert_true(docker_network_read(json_array_get(networks, 0), &status));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests what scheduler/engine/docker.c and its parts ask while as much output is followed as can be: nothing waits for an
- * output that may never end. */
+/* Tests that calls are not delayed by followed output, which may never end, even if the maximum number of outputs is
+ * followed. */
 #include "scheduler/engine/docker_core.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
@@ -15,7 +15,7 @@ static void limit_run(struct docker *docker, struct command *command)
 	http_set_limit(docker->http, LANE_FOLLOW, command->number);
 }
 
-/* From now on; commands are taken in their order. */
+/* From now on, at most this many outputs are followed at once. */
 static void followers_limit(struct lab *lab, unsigned most)
 {
 	struct command *command = calloc(1, sizeof(*command));
@@ -24,7 +24,7 @@ static void followers_limit(struct lab *lab, unsigned most)
 	docker_hand_over((struct docker *)lab->engine, command);
 }
 
-/* An output that does not end takes the only place. */
+/* Follows an output that does not end, which takes the only slot. */
 static void worker_follow(struct lab *lab)
 {
 	followers_limit(lab, 1);
@@ -43,7 +43,7 @@ static void events_do_not_wait_for_outputs(void **state)
 	up(lab);
 	worker_follow(lab);
 	rule_set(lab, 2, (struct rule){ "/containers/json?all=1", 503, "{}", .times = 1 });
-	lab->engine->ops->list(lab->engine); /* which loses the engine */
+	lab->engine->ops->list(lab->engine); /* this call fails and so loses the engine */
 	expect_event(lab, ENGINE_DOWN);
 	expect_asked(lab, 1, 2);
 	expect_event(lab, ENGINE_UP);
@@ -63,7 +63,8 @@ static void the_last_lines_do_not_wait_for_outputs(void **state)
 	followers_limit(lab, 1);
 	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
 	expect_asked(lab, 2, 1);
-	lab->engine->ops->follow_logs(lab->engine, &worker, &beginning); /* next, once that has ended */
+	/* is followed next, once the other has ended */
+	lab->engine->ops->follow_logs(lab->engine, &worker, &beginning);
 	rule_set(lab, 2, (struct rule){ "follow=1", 200 });
 	expect_event(lab, ENGINE_LOGS_ENDED);
 	expect_asked(lab, 0, 1);
@@ -107,7 +108,7 @@ static void connections_are_not_kept_for_each_output(void **state)
 		lab->engine->ops->follow_logs(lab->engine, &key, &beginning);
 	}
 	expect_asked(lab, 0, OUTPUTS);
-	lab->engine->ops->create_network(lab->engine, 1, 1); /* 64 times, with a new connection each */
+	lab->engine->ops->create_network(lab->engine, 1, 1); /* each of the 64 calls needs a new connection */
 	expect_event(lab, ENGINE_NETWORK_FAILED);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests what scheduler/engine/docker_link.c does as time passes. The program is linked with --wrap=system_clock: its
- * monotonic clock stands still but for what a test moves it. */
+/* Tests what scheduler/engine/docker_link.c does as time passes. The program is linked with --wrap=system_clock: the
+ * monotonic clock advances only when a test moves it. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 #include <stdatomic.h>
 
 #include "daemon/base/clock.h"
 
-/* What a listing begins with: others' containers are asked for once, too. */
+/* The first call of a listing; containers of other instances are listed once, too. */
 #define LIST "/containers/json?all=1&filters=%7B%22label%22:%5B%22trainyard.instance%3Dt%22"
 
 enum { MS_US = 1000, SECOND_US = 1000 * MS_US, FIRST_US = 200 * MS_US, LASTING_US = 5 * SECOND_US };
@@ -34,10 +34,10 @@ const struct clock __wrap_system_clock = { wall_ns, mono_us, NULL, NULL };
 static void time_pass(struct lab *lab, int64_t by_us)
 {
 	atomic_fetch_add(&now_us, by_us);
-	lab->engine->ops->resume_logs(lab->engine); /* wakes it, and does nothing else */
+	lab->engine->ops->resume_logs(lab->engine); /* wakes the engine's thread without further effect */
 }
 
-/* Waits until the engine's thread has gone round once more, its timers among the rest: what it is asked for here fails. */
+/* Waits until the engine's thread has run its loop once more, including timers. Calls that it makes meanwhile fail. */
 static void round_await(struct lab *lab)
 {
 	lab->engine->ops->link_replica(lab->engine, &master, &(struct replica_link){ .network = "n" });
@@ -56,7 +56,7 @@ static void all_is_listed_every_half_minute(void **state)
 	for (unsigned i = 1; i <= ROUNDS; i++) {
 		time_pass(lab, EVERY_US - 1);
 		round_await(lab);
-		round_await(lab); /* what the round before has asked for came first */
+		round_await(lab); /* the calls of the round before came first */
 		assert_int_equal(rule_asked(lab, 0), i);
 		time_pass(lab, 1);
 		expect_event(lab, ENGINE_LISTING);
@@ -65,7 +65,7 @@ static void all_is_listed_every_half_minute(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* The connection is lost: it is there again, and all is listed, once @wait_us have passed. */
+/* After the connection is lost, it is opened again and everything is listed once @wait_us have passed. */
 static void return_await(struct lab *lab, int64_t wait_us)
 {
 	expect_event(lab, ENGINE_DOWN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_listing.c: a listing says what is there, or comes again. */
+/* Tests scheduler/engine/docker_listing.c: a listing is complete, or is made again. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 #define NETWORK_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -32,8 +32,8 @@ static void a_renamed_container_gets_its_name_back(void **state)
 	assert_int_equal(lab->events[listing].replica.exit_code, 3);
 }
 
-/* "docker run" of an image that "docker commit" made of a replica's container.
- * Broken: docker_container_is_made_here() true: a user's container was renamed, and removed with the next listing. */
+/* A user runs an image that `docker commit` made of a replica's container. Broken: docker_container_is_made_here()
+ * true: a user's container was renamed, and removed with the next listing. */
 static void a_container_that_has_our_labels_of_its_image_is_left_alone(void **state)
 {
 	static const char *const networks[] = { "default", "bridge", "ty-t-1", "container:" NETWORK_ID };
@@ -68,7 +68,7 @@ static void a_rename_is_looked_into_at_once(void **state)
 	rule_set(lab, 0, (struct rule){ "/events", 200, EVENT_MASTER("rename", "") });
 	lab_open(lab);
 	expect_event(lab, ENGINE_LISTING);
-	expect_event(lab, ENGINE_LISTING); /* not after half a minute */
+	expect_event(lab, ENGINE_LISTING); /* so it did not wait for the next regular listing, after half a minute */
 }
 
 /* Broken: inspected() without its exception: the listing failed for what had gone meanwhile. */
@@ -116,8 +116,8 @@ static void a_listing_that_cannot_be_made_comes_again(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* As dockerd answers of a container with lost layers.
- * Broken: inspection_fail() that fails each listing: there was none for good, and no job was admitted. */
+/* dockerd answers so for a container with lost layers. Broken: inspection_fail() that fails each listing: there was
+ * none for good, and no job was admitted. */
 static void a_container_that_the_engine_cannot_tell_of_is_listed_as_the_list_has_it(void **state)
 {
 	struct lab *lab = *state;
@@ -130,7 +130,7 @@ static void a_container_that_the_engine_cannot_tell_of_is_listed_as_the_list_has
 				"{\"message\":\"RWLayer of container c1 is unexpectedly nil\"}" });
 	lab_open(lab);
 	listing = expect_event(lab, ENGINE_LISTING);
-	assert_int_equal(rule_asked(lab, 1), 4); /* it may pass */
+	assert_int_equal(rule_asked(lab, 1), 4); /* the error may be temporary */
 	assert_int_equal(lab->events[listing].replica_count, 1);
 	assert_int_equal(lab->events[listing].replica.observed, REPLICA_EXITED);
 	assert_int_equal(lab->events[listing].replica.exit_code, 7);
@@ -152,7 +152,7 @@ static void an_engine_that_does_not_answer_a_listing_is_gone(void **state)
 	assert_int_equal(events_count(lab, ENGINE_UP), 2);
 }
 
-/* Has a listing of the first connection without its answer when the second one is up, and answers it then. */
+/* Holds back a listing's answer on the first connection until the second connection is up. */
 static void answer_late(struct lab *lab, struct rule answer)
 {
 	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", HOLD });
@@ -189,8 +189,8 @@ static void a_listing_of_an_earlier_connection_does_not_end_the_next_one(void **
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 1);
 }
 
-/* What was told while it was made is newer than what it found.
- * Broken: note_add() left out: the network was missing, and its job begun anew. */
+/* An event that arrived while the listing was made is newer than the listing. Broken: note_add() left out: the network
+ * was missing, and its job begun anew. */
 static void a_listing_has_the_network_that_was_made_meanwhile(void **state)
 {
 	struct lab *lab = *state;
@@ -214,7 +214,7 @@ static void a_listing_has_no_network_that_was_removed_meanwhile(void **state)
 	struct lab *lab = *state;
 
 	up(lab);
-	/* The listing's networks are answered first; its container is held. */
+	/* The networks are answered first, and the container is held back. */
 	list_with(lab, "[" LISTED("c1", "ty-t-1-master-0-a1", "exited") "]");
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", HOLD });
 	rule_set(lab, 2, (struct rule){ "instance%3Dt%22%5D", 200, "[" OUR_NETWORK "]", .times = 1 });
@@ -274,7 +274,8 @@ static void who_asks_while_one_is_made_gets_another(void **state)
 	"\"],\"State\":\"exited\",\"Labels\":{\"trainyard.instance\":\"t\","                                 \
 	"\"trainyard.pool\":\"\",\"trainyard.throttle\":\"ty-t-1-master-0-a1-throttle\"}}"
 
-/* An image that was made of one has its labels. Broken: throttle_sweep() that does not compare the name. */
+/* An image that was made of a throttle's container has its labels. Broken: throttle_sweep() that does not compare the
+ * name. */
 static void of_throttles_only_those_with_their_own_name_go(void **state)
 {
 	struct lab *lab = *state;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_logs.c: each line comes once and in order, whatever becomes of the streams. */
+/* Tests scheduler/engine/docker_logs.c: each line arrives once and in order, even if streams break. */
 #include "tests/unit/scheduler/engine/docker_logs_testing.h"
 
-/* So long after 2026-11-20T21:29:51Z. */
+/* Nanoseconds after 2026-11-20T21:29:51Z. */
 #define AT_51(nanoseconds) (INT64_C(1795210191) * 1000000000 + (nanoseconds))
 
-/* At 21:29:51 and so many nanoseconds, "1a 2b": 1 ns past says "a". */
+/* Adds lines; "1a 2b": "a" 1 ns after 21:29:51, "b" 2 ns after it. */
 static void body_add(struct text *body, const char *lines)
 {
 	lines_add(body, "2026-11-20T21:29:51.00000000?Z", lines);
 }
 
-/* Eight lines that come in more pieces than one. */
+/* Adds eight long lines, which arrive in several pieces. */
 static void body_add_long(struct text *body, char letter)
 {
 	char line[10000];
@@ -51,8 +51,8 @@ static void a_stream_that_breaks_is_read_on_where_it_broke(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 }
 
-/* The stream ended early, as a rotation does, and more than its last lines are missing.
- * Broken: open_stream(STAGE_REST) left out: c was lost. */
+/* The stream ended early, as after a rotation, and more than its last lines are missing. Broken:
+ * open_stream(STAGE_REST) left out: c was lost. */
 static void what_a_stream_missed_is_read_after_the_exit(void **state)
 {
 	struct lab *lab = *state;
@@ -71,8 +71,8 @@ static void what_a_stream_missed_is_read_after_the_exit(void **state)
 	assert_lines(lab, "a\nb\nc\nd\ne\n");
 }
 
-/* The engine's clock is put back: lines come that are older than the last.
- * Broken: is_reached() by time alone, as it was: c and d were lost. */
+/* The engine's clock was set back: new lines have earlier times than the last one. Broken: is_reached() by time alone,
+ * as it was: c and d were lost. */
 static void lines_of_a_clock_that_was_put_back_come_once(void **state)
 {
 	struct lab *lab = *state;
@@ -85,7 +85,7 @@ static void lines_of_a_clock_that_was_put_back_come_once(void **state)
 	lab->rules[0].times = 1;
 	rule_set(lab, 1,
 		 stream_rule("timestamps=1&follow=1 ",
-			     &all)); /* an engine might pass over all that is older */
+			     &all)); /* an engine may leave out all lines with earlier times */
 	rule_set(lab, 2, stream_rule("timestamps=1 ", &all));
 	rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
 	up(lab);
@@ -95,8 +95,8 @@ static void lines_of_a_clock_that_was_put_back_come_once(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 }
 
-/* An engine that passes over what is older than what was asked for gives them at last.
- * Broken: tail_is_astray() false: c and d were taken for lines before b. */
+/* An engine that leaves out lines with earlier times returns them at the end. Broken: tail_is_astray() false: c and d
+ * were taken for lines before b. */
 static void lines_of_a_clock_that_was_put_back_are_found_after_the_exit(void **state)
 {
 	struct lab *lab = *state;
@@ -115,8 +115,8 @@ static void lines_of_a_clock_that_was_put_back_are_found_after_the_exit(void **s
 	assert_lines(lab, "a\nb\nc\nd\n");
 }
 
-/* So far that the streams' times say nothing of their order.
- * Broken: reading_knows() without rewound: what came after was asked for from a time on that lies ahead. */
+/* The clock was set back so far that the times of the two streams do not show their order. Broken: reading_knows()
+ * without rewound: what came after was asked for from a time on that lies ahead. */
 static void a_stream_that_began_before_the_clock_was_put_back_does_not_hide_the_other(void **state)
 {
 	struct lab *lab = *state;
@@ -155,8 +155,8 @@ static void output_without_a_last_newline_comes_at_the_end(void **state)
 	assert_lines(lab, "a\nhalf\nother\n");
 }
 
-/* Parts of a line that is not finished are not told again by the stream after it.
- * Broken: reading_knows() without its parts: the first part came twice. */
+/* Parts of an unfinished line are not repeated when the next stream is read. Broken: reading_knows() without its parts:
+ * the first part came twice. */
 static void parts_of_a_long_line_come_once_over_a_broken_stream(void **state)
 {
 	struct lab *lab = *state;
@@ -181,7 +181,7 @@ static void parts_of_a_long_line_come_once_over_a_broken_stream(void **state)
 	assert_memory_equal(lab->lines.data + ENGINE_LINE_MAX - 1, "x\\y", 3);
 }
 
-/* A line of the other stream may be older than what stands before it, but not by much. */
+/* A line of the other stream may be older than the line before it, but only slightly. */
 static void reading_on_begins_at_the_older_stream_but_not_long_ago(void **state)
 {
 	static const struct {
@@ -230,7 +230,7 @@ static void output_that_cannot_be_had_ends_at_once(void **state)
 	assert_lines(lab, "");
 }
 
-/* The end of a stream proves nothing while the container runs, and what cannot be understood proves nothing at all. */
+/* The end of a stream proves nothing while the container runs; nor does an answer that cannot be parsed. */
 static void a_stream_that_ends_while_its_container_runs_is_opened_again(void **state)
 {
 	static const struct rule accounts[] = {
@@ -251,7 +251,7 @@ static void a_stream_that_ends_while_its_container_runs_is_opened_again(void **s
 	follow(lab);
 	expect_event(lab, ENGINE_LOGS_ENDED);
 	assert_lines(lab, "a\n");
-	assert_int_equal(rule_asked(lab, 0), 5 + 1); /* the last is the tail */
+	assert_int_equal(rule_asked(lab, 0), 5 + 1); /* the last request is for the tail */
 }
 
 static void a_container_that_was_never_started_has_no_output(void **state)
@@ -324,7 +324,7 @@ static void who_is_followed_while_the_engine_is_away_is_read_once_it_is_back(voi
 	assert_lines(lab, "a\nb\n");
 }
 
-/* Nothing is lost or doubled while the sink has no room, wherever they come from. */
+/* No line is lost or repeated while the sink has no room, in any stage. */
 static void lines_that_find_no_room_are_kept_and_come_later(void **state)
 {
 	struct lab *lab = *state;
@@ -343,8 +343,7 @@ static void lines_that_find_no_room_are_kept_and_come_later(void **state)
 	assert_lines(lab, "a\nb\nc\nd\n");
 }
 
-/* The last look at the output is over by then.
- * Broken: stream_done() without is_held(): ended with lines to come. */
+/* The last reading of the output is done by then. Broken: stream_done() without is_held(): ended with lines to come. */
 static void the_last_lines_are_kept_until_there_is_room(void **state)
 {
 	struct lab *lab = *state;
@@ -360,7 +359,7 @@ static void the_last_lines_are_kept_until_there_is_room(void **state)
 	follow(lab);
 	room_give(lab, 2, 1);
 	assert_lines(lab, "a\nb\n");
-	room_give(lab, 2, 1); /* refused: the line without an end */
+	room_give(lab, 2, 1); /* refuses the line without an end */
 	assert_lines(lab, "a\nb\nc\nd\n");
 	assert_int_equal(events_count(lab, ENGINE_LOGS_ENDED), 0);
 	room_give_all(lab);
@@ -389,8 +388,8 @@ static void a_stream_that_turns_out_as_garbage_behind_a_refused_line_is_read_aga
 	assert_lines(lab, "a\nb\nc\n");
 }
 
-/* Two that print more than there is room for take turns.
- * Broken: followers_turn() left out: one had all the room until it was done. */
+/* Two replicas that print more than there is room for take turns. Broken: followers_turn() left out: one had all the
+ * room until it was done. */
 static void replicas_take_turns_when_there_is_little_room(void **state)
 {
 	static const struct replica_key worker = { .job = 1, .attempt = 1, .role = ROLE_WORKER };
@@ -413,12 +412,12 @@ static void replicas_take_turns_when_there_is_little_room(void **state)
 	assert_true(both);
 	for (int i = 0; i < 6; i++)
 		room_give(lab, 1, 2); /* both stand before it */
-	lab_close(lab);               /* no more of the bodies is asked for */
+	lab_close(lab);               /* no further bytes are read */
 	assert_non_null(strchr(lab->lines.data, 'm'));
 	assert_non_null(strchr(lab->lines.data, 'w'));
 }
 
-/* Each stage of a follower; what one of them keeps is free. */
+/* Closes a follower in each of its stages; the lines that it keeps are freed. */
 static void a_close_ends_followers_at_any_stage(void **state)
 {
 	struct lab *lab = *state;

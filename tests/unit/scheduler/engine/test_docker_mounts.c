@@ -9,7 +9,7 @@
 #include "tests/support/asked_server.h"
 #include "tests/unit/testing.h"
 
-/* Asks an engine that answers so. */
+/* Asks an engine that gives this answer. */
 static enum status ask(const char *status, const char *words, char ret_asked[1024], struct error *err)
 {
 	char path[64], url[80], answer[512], body[256];

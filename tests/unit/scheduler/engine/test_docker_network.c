@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_network.c: blocks that are all taken, networks that are there already, and refusals. */
+/* Tests scheduler/engine/docker_network.c: all address blocks taken, networks that exist already, and refusals. */
 #include "daemon/base/device_socket.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
@@ -11,7 +11,7 @@
 #define NO_SOURCE                                                                                            \
 	"{\"message\":\"invalid mount config for type \\\"bind\\\": bind source path does not exist: /tmp/seen\"}"
 #define OVERLAPS "{\"message\":\"Pool overlaps with other one on this address space\"}"
-/* What the engine says of a bridge that it has already. */
+/* The engine's answer if the bridge exists already. */
 #define CONFLICTS                                                                                            \
 	"{\"message\":\"cannot create network a (ty-1): conflicts with network b (ty-1): "                   \
 	"networks have same bridge name\"}"
@@ -58,14 +58,14 @@ static void a_pool_without_a_free_block_is_named(void **state)
 	assert_int_equal(lab->events[failed].status, STATUS_RESOURCE_EXHAUSTED);
 	assert_non_null(strstr(lab->events[failed].text, "no free block for 3 replicas"));
 	assert_non_null(strstr(lab->events[failed].text, "in the pool 198.18.0.0/16"));
-	/* One that the whole pool cannot hold is not waited for. */
+	/* A network that is larger than the pool is refused at once. */
 	failed = create(lab, 1 << 30, ENGINE_NETWORK_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
 	assert_false(was_asked(lab, "POST /v1.41/networks"));
 }
 
-/* Made before a crash: taken over when it fits.
- * Broken: adopt() without capacity: replicas without an address later. */
+/* A network made before a crash is adopted if it is large enough. Broken: adopt() without capacity: replicas without an
+ * address later. */
 static void the_jobs_own_network_is_taken_over_when_it_fits(void **state)
 {
 	struct lab *lab = *state;
@@ -136,7 +136,7 @@ static void an_engine_that_has_every_block_ends_the_search(void **state)
 	assert_int_equal(rule_asked(lab, 0), 64);
 }
 
-/* A network can be made once that was refused @times. */
+/* Checks that a network can be made after @times refusals. */
 static void creation_succeeds_after(struct lab *lab, const char *refusal, int times)
 {
 	rule_set(lab, 0, (struct rule){ "POST /v1.41/networks", 403, refusal, .times = times });
@@ -144,8 +144,8 @@ static void creation_succeeds_after(struct lab *lab, const char *refusal, int ti
 	up(lab);
 }
 
-/* Podman's words, of another instance that was faster, and of a daemon that was killed.
- * Broken: block_is_taken() and made_by_another() that look for 403 and 409 alone: jobs failed. */
+/* Podman's errors when another instance was faster, and when a killed daemon's request was still being handled. Broken:
+ * block_is_taken() and made_by_another() that look for 403 and 409 alone: jobs failed. */
 static void what_another_took_is_passed_over_on_podman(void **state)
 {
 	static const char *const refusals[] = {
@@ -174,7 +174,7 @@ static void an_overlapping_block_is_passed_over(void **state)
 	assert_int_equal(rule_asked(lab, 0), 3);
 }
 
-/* What the engine still does for a daemon that was killed: it has the bridge and is not listed yet. */
+/* The engine still makes a network for a killed daemon: the bridge exists, but the network is not listed yet. */
 static void a_network_that_is_just_being_made_is_waited_for(void **state)
 {
 	struct lab *lab = *state;
@@ -211,8 +211,8 @@ static void free_blocks_are_counted(void **state)
 	assert_string_equal(lab->events[reported].text, "broken");
 }
 
-/* The engine was killed while it made it: it keeps the bridge for good, and lists no network.
- * Broken: the second bridge left out: the job failed with the engine's words. */
+/* The engine was killed while it made the network: the bridge stays for good, and no network is listed. Broken: the
+ * second bridge left out: the job failed with the engine's words. */
 static void a_bridge_that_nobody_has_is_passed_over(void **state)
 {
 	struct lab *lab = *state;
@@ -222,7 +222,7 @@ static void a_bridge_that_nobody_has_is_passed_over(void **state)
 	assert_int_equal(rule_asked(lab, 0), 32);
 }
 
-/* A job that is cancelled while its network is made: the removal comes after the creation, not beside it. */
+/* A job is cancelled while its network is made: the removal follows the creation. */
 static void a_network_is_removed_only_after_its_creation(void **state)
 {
 	struct lab *lab = *state;
@@ -236,8 +236,8 @@ static void a_network_is_removed_only_after_its_creation(void **state)
 	assert_true(ready < removed);
 }
 
-/* Two at a time do not choose the same block.
- * Broken: reserved_add() left out: both had the first. */
+/* Two networks that are made at the same time get different blocks. Broken: reserved_add() left out: both had the
+ * first. */
 static void networks_that_are_made_at_once_have_blocks_of_their_own(void **state)
 {
 	struct lab *lab = *state;
@@ -330,7 +330,7 @@ static void no_engine_no_network(void **state)
 #define TUNNEL_REMOVAL "DELETE /v1.41/containers/ty-t-1-tunnel"
 #define OUR_TUNNELED   NETWORK_OF(OUR_LABELS ",\"trainyard.reach\":\"tunnel\"", BLOCK("10.213.1.64/26", "10.213.1.65"))
 
-/* An engine in namespaces of its own. Its networks get no tunnel, because it makes no containers. */
+/* A rootless engine, in namespaces of its own. Its networks get no tunnel, because it makes no containers. */
 static void rootless_up(struct lab *lab)
 {
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/networks ", 200, "[]" });
@@ -356,15 +356,15 @@ static void an_engine_in_namespaces_of_its_own_gets_a_tunnel(void **state)
 	assert_int_equal(lab->events[ready].network.first, lab->events[ready].network.reach.address + 1);
 	assert_int_equal(lab->events[ready].network.reach.address & 63, 2);
 	assert_true(was_asked(lab, "\"trainyard.reach\":\"tunnel\""));
-	/* Jobs run without. */
+	/* Jobs run without a tunnel. */
 	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 1, &sink, &err), STATUS_UNAVAILABLE);
 	assert_non_null(strstr(err.text, "no such luck"));
 	error_deinit(&err);
 	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 2, &sink, &err), STATUS_NOT_FOUND);
 }
 
-/* And the tunnel not while its thread calls the engine about it.
- * Broken: remove_looked() without tunnel_remove(); tunnel_drop() that is always true. */
+/* The tunnel in turn is not removed while its thread makes a call about it. Broken: remove_looked() without
+ * tunnel_remove(); tunnel_drop() that is always true. */
 static void a_tunnel_goes_before_its_network(void **state)
 {
 	struct lab *lab = *state;
@@ -392,8 +392,8 @@ static void a_tunnel_goes_before_its_network(void **state)
 	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 1, &sink, NULL), STATUS_NOT_FOUND);
 }
 
-/* Of a daemon that was killed: it ends by itself, and meanwhile its removal is refused.
- * Broken: container_remove() with one try: the job ran without storage. */
+/* The tunnel's container of a killed daemon ends by itself; until then its removal is refused. Broken:
+ * container_remove() with one try: the job ran without storage. */
 static void a_tunnel_that_just_ends_is_waited_for(void **state)
 {
 	struct lab *lab = *state;
@@ -409,7 +409,7 @@ static void a_tunnel_that_just_ends_is_waited_for(void **state)
 	assert_non_null(strstr(err.text, "no such luck")); /* of what comes after it */
 }
 
-/* At each step, before anything is carried. */
+/* An error in each step before a connection is carried. */
 static void a_tunnel_that_cannot_be_made_says_why(void **state)
 {
 	static const struct {
@@ -457,8 +457,8 @@ static void a_tunnel_that_cannot_be_made_says_why(void **state)
 	}
 }
 
-/* By its bridge's name, which this machine has not; it may have the address, of another engine's network.
- * Broken: is_far() by the address: the job's replicas reached nothing. */
+/* The engine is elsewhere if this machine lacks the bridge's name; the address may exist here, in another engine's
+ * network. Broken: is_far() by the address: the job's replicas reached nothing. */
 static void an_engine_without_this_machines_files_is_far_by_its_bridge(void **state)
 {
 	struct lab *lab = *state;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which lines of an output are new, given what was stored of it. The whole of it, with streams that break, is
- * test_docker_logs.c's. */
+/* Which lines of an output are new, given the position that was stored. test_docker_logs.c tests this with streams that
+ * break. */
 #include "scheduler/engine/docker_reading.h"
 
 #include <string.h>
 
 #include "tests/unit/testing.h"
 
-/* Lines of stdout with their times; one that has three parts. */
+/* Lines of stdout with their times; one of them has three parts. */
 static const struct frames_line output[] = {
 	{ 1, 10, "a", 1, false }, { 1, 20, "x", 1, true },  { 1, 20, "y", 1, true },
 	{ 1, 20, "z", 1, false }, { 1, 30, "b", 1, false },
 };
 
-/* Reads the first @count of them; what is new. */
+/* Reads the first @count lines; ret_new: the new ones. */
 static void output_read(struct reading *reading, size_t count, char *ret_new)
 {
 	reading_begin(reading);
@@ -39,7 +39,7 @@ static void parts_that_were_stored_are_not_read_again(void **state)
 		{ { 10, 0, 1, 20 }, "yzb" },
 		{ { 10, 0, 2, 20 }, "zb" },
 		{ { 20, 0, 0, 0 }, "b" },
-		{ { 10, 0, 2, 15 }, "xyzb" }, /* of a line that the engine has put away */
+		{ { 10, 0, 2, 15 }, "xyzb" }, /* a line that the engine has already rotated away */
 	};
 
 	(void)state;

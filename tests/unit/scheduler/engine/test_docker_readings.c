@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_logs.c where followed streams lose lines, as Podman's do: docker_make.h. */
+/* Tests scheduler/engine/docker_logs.c with engines whose followed streams lose lines, like Podman: docker_make.h. */
 #include "tests/unit/scheduler/engine/docker_logs_testing.h"
 
 #define PODMAN "{\"ServerVersion\":\"4.3.1\",\"NCPU\":2,\"MemTotal\":1000,\"BuildahVersion\":\"1.28.0\"}"
 
-/* With whole seconds, "1a 1b 2c": "c" is a second later. */
+/* Adds lines with times in whole seconds; "1a 1b 2c": "c" is a second later. */
 static void seconds_add(struct text *body, const char *lines)
 {
 	lines_add(body, "2026-11-20T21:29:5?Z", lines);
@@ -34,7 +34,7 @@ static void where_streams_lose_lines_they_come_from_readings(void **state)
 	follow(lab);
 	room_give(lab, 1, 1);
 	room_give(lab, 1, 1);
-	room_give(lab, 1, 1); /* refused: "d", which the stream has too */
+	room_give(lab, 1, 1); /* refuses "d", which the stream has too */
 	assert_lines(lab, "a\nb\nc\n");
 	room_give_all(lab);
 	expect_event(lab, ENGINE_LOGS_ENDED);
@@ -65,8 +65,8 @@ static void a_line_that_was_being_written_comes_whole(void **state)
 	assert_int_equal(rule_asked(lab, 1), 5); /* follow, follow, read, follow, rest */
 }
 
-/* For minutes, as a progress bar is, while the other stream goes on.
- * Broken: reading_end() without unfinished lines, or without the last one: what follows was asked for without its beginning. */
+/* One stream has an unfinished line for minutes, like a progress bar, while the other continues. Broken: reading_end()
+ * without unfinished lines, or without the last one: what follows was asked for without its beginning. */
 static void a_line_in_the_making_is_read_from_its_beginning(void **state)
 {
 	struct lab *lab = *state;

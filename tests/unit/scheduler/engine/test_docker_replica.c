@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_replica.c: calls that cross each other, and refusals. */
+/* Tests scheduler/engine/docker_replica.c: calls that overlap, and refusals. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 #define INSPECT "/ty-t-1-master-0-a1/json"
@@ -7,7 +7,7 @@
 struct failure {
 	struct rule rule;
 	enum status status;
-	const char *text; /* NULL: not looked at */
+	const char *text; /* NULL: not checked */
 };
 
 static void create(struct lab *lab)
@@ -48,7 +48,7 @@ static void assert_failures(struct lab *lab, void (*ask)(struct lab *lab), enum 
 	}
 }
 
-/* Up with a stream of events that tells what the test says, when it says so. */
+/* Connects; the stream of events sends an event only when the test says so. */
 static void up_with_events_held(struct lab *lab)
 {
 	rule_set(lab, RULES_MAX - 2, (struct rule){ "/events", HOLD });
@@ -86,7 +86,7 @@ static void a_refused_create_is_told_with_the_engines_words(void **state)
 	assert_failures(lab, create, ENGINE_REPLICA_FAILED, failures, COUNT_OF(failures));
 }
 
-/* Podman says 500 for a name that is taken. Broken: create_done() without it: the job failed. */
+/* Podman answers 500 if a name is in use. Broken: create_done() without it: the job failed. */
 static void a_container_of_an_earlier_daemon_is_taken_over(void **state)
 {
 	struct lab *lab = *state;
@@ -157,7 +157,8 @@ static void a_refused_start_is_told_with_the_engines_words(void **state)
 	assert_failures(lab, start_master, ENGINE_REPLICA_FAILED, failures, COUNT_OF(failures));
 }
 
-/* Asked for again after a crash. Broken: start_looked() that starts whatever it sees: an exited program ran twice. */
+/* The start is repeated after a crash. Broken: start_looked() that starts whatever it sees: an exited program ran
+ * twice. */
 static void what_was_started_before_is_not_started_again(void **state)
 {
 	struct lab *lab = *state;
@@ -186,7 +187,7 @@ static void a_stop_waits_for_a_start_that_has_begun(void **state)
 	up(lab);
 	start_master(lab);
 	expect_asked(lab, 1, 1);
-	start_master(lab); /* asked again: nothing */
+	start_master(lab); /* the repeated start has no effect */
 	stop_master(lab);
 	settle(lab);
 	assert_int_equal(rule_asked(lab, 2), 0);
@@ -254,8 +255,8 @@ static void an_exit_before_the_answer_to_the_start_is_told_after_it(void **state
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 1);
 }
 
-/* The event comes first; the engine has it running for a moment still.
- * Broken: exit_inspected() that does not ask again: the exit was lost. */
+/* The event comes before the engine has updated the container's state. Broken: exit_inspected() that does not ask
+ * again: the exit was lost. */
 static void an_exit_that_the_engine_has_not_written_down_yet_is_asked_for_again(void **state)
 {
 	struct lab *lab = *state;
@@ -291,7 +292,7 @@ static void a_stop_whose_end_cannot_be_looked_at_has_failed(void **state)
 	static const struct rule answers[] = {
 		{ INSPECT, 500, "{\"message\":\"busy\"}" },
 		{ INSPECT, 200, "[]" },
-		{ INSPECT, 200, RUNNING_MASTER }, /* its network is not put away yet */
+		{ INSPECT, 200, RUNNING_MASTER }, /* its network is not removed yet */
 	};
 	struct lab *lab = *state;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_terminal.c and docker_hijack.c against an engine that says what it is told to say.
- * What a real one does is tested by tests/integration/engine_contract.c. */
+/* Tests scheduler/engine/docker_terminal.c and docker_hijack.c with a simulated engine.
+ * tests/integration/engine_contract.c tests real ones. */
 #include "tests/unit/scheduler/engine/terminal_testing.h"
 
 /* ---- a stream that opens ---- */
@@ -126,7 +126,7 @@ static void a_program_that_cannot_be_started_is_refused_in_the_runtimes_words(vo
 		 (struct rule){ .request = "/start",
 				.answer = UPGRADED "OCI runtime exec failed: no such file\r\n" });
 	expect_refusal(lab, PATIENCE_MS, STATUS_FAILED_PRECONDITION, "OCI runtime exec failed: no such file");
-	/* Without words, and with endless ones. */
+	/* A refusal without a text, and one with an endless text. */
 	rule_set(lab, 1, (struct rule){ .request = "/start", .answer = UPGRADED });
 	expect_refusal(lab, PATIENCE_MS, STATUS_FAILED_PRECONDITION, "");
 	rule_set(lab, 1, (struct rule){ .request = "/start", .answer = UPGRADED, .flood = 1 << 20 });
@@ -220,7 +220,7 @@ static void a_start_that_is_never_decided_ends_the_patience(void **state)
 
 	rule_set(lab, 0, (struct rule){ .request = "/json", .answer = UNDECIDED });
 	expect_refusal(lab, SHORT_MS, STATUS_UNAVAILABLE, "did not start the program in time");
-	expect_asked(lab, "/proc/"); /* it may have been started after all */
+	expect_asked(lab, "/proc/"); /* the program may have been started in spite of the error */
 }
 
 static void a_giant_answer_is_refused(void **state)
@@ -268,7 +268,7 @@ static void an_engine_that_is_not_there_is_unavailable(void **state)
 
 	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
 			 STATUS_UNAVAILABLE);
-	/* A server with a full queue, from which it takes no connection. */
+	/* A server whose queue of connections is full. */
 	snprintf(path, sizeof(path), "%.50s.full", lab->path);
 	listener = listener_open(path, 0);
 	do {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_throttle.c: what the kernel or the engine will not do. */
+/* Tests scheduler/engine/docker_throttle.c: refusals of the kernel and the engine. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 #define RUNNING_IMAGE "{\"Image\":\"sha256:1\",\"State\":{\"Running\":true}}"
 
-/* A container that a killed daemon has left has its name; and the kernel cannot do it.
- * Broken: created() takes 409 like any other refusal. */
+/* The name is in use by a container that a killed daemon has left; and the kernel does not support it. Broken:
+ * created() takes 409 like any other refusal. */
 static void a_network_that_the_kernel_cannot_slow_is_told_in_words(void **state)
 {
 	struct lab *lab = *state;
@@ -37,7 +37,7 @@ static void a_network_that_the_kernel_cannot_slow_is_told_in_words(void **state)
 	assert_string_equal(lab->events[reported].text, "its program ended with 1");
 }
 
-/* What an engine refuses may go better the next time; a replica that is gone or has ended has no network. */
+/* After a refusal of the engine, another try may succeed; a replica that is gone or has ended has no network. */
 static void a_throttle_that_the_engine_refuses_leaves_nothing(void **state)
 {
 	struct lab *lab = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/tunnel/mux.c: two ends of one stream, and connections in memory at both. */
+/* Tests scheduler/engine/tunnel/mux.c: the two ends of one stream, with in-memory connections on both sides. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +14,12 @@ enum {
 	SAID_BYTES = 5003
 };
 
-/* What a program says by a connection, and what it was told. */
+/* What a program sends on a connection, and what it received. */
 struct connection {
 	const uint8_t *says;
 	size_t said, says_bytes;
-	bool ends;    /* after that */
-	size_t takes; /* so many bytes of what it is told */
+	bool ends;    /* closes after that */
+	size_t takes; /* how many bytes it accepts */
 	uint8_t *reported;
 	size_t told_bytes;
 	bool is_broken;
@@ -32,7 +32,7 @@ static long io_receive(int fd, void *data, size_t size)
 {
 	struct connection *connection = &connections[fd];
 	const size_t left = connection->says_bytes - connection->said;
-	/* No multiple of it is a window. */
+	/* A length of which no multiple is a window's size. */
 	const size_t most = size < SAID_BYTES ? size : SAID_BYTES, piece = most < left ? most : left;
 
 	assert_false(connection->is_closed);
@@ -112,7 +112,7 @@ static int pair_teardown(void **state)
 	return 0;
 }
 
-/* In pieces of all sizes, each in a block of its own, so that a sanitizer sees a step beyond it. */
+/* Passes bytes on in pieces of any size, each allocated exactly, so that a sanitizer finds a read beyond it. */
 static bool pass(struct pair *pair, struct mux *from, struct mux *to)
 {
 	const uint8_t *data;
@@ -130,7 +130,7 @@ static bool pass(struct pair *pair, struct mux *from, struct mux *to)
 	return true;
 }
 
-/* The descriptor of a new connection is that of the other end and MUX_STREAMS_MAX + 2. */
+/* Opens a connection; its descriptor is that of the other end plus MUX_STREAMS_MAX + 2. */
 static void new_dial(struct pair *pair)
 {
 	struct mux_stream *stream;
@@ -148,7 +148,7 @@ static void serve_all(struct mux *mux)
 		mux_serve(mux, &mux->streams[i], true, &io);
 }
 
-/* Until nothing more happens. */
+/* Runs until nothing more happens. */
 static void run(struct pair *pair)
 {
 	size_t before;
@@ -315,7 +315,7 @@ static void there_are_so_many_connections_and_their_places_are_used_again(void *
 	run(pair);
 	assert_int_equal(streams_count(&pair->dialling), MUX_STREAMS_MAX);
 	assert_false(mux_has_room(&pair->accepting));
-	/* The other end still has something to say, which is not asked for any more. */
+	/* The other end still has data, which are not read any more. */
 	other_of(7)->takes = 0;
 	connections[7].says = (const uint8_t *)"more";
 	connections[7].says_bytes = 4;
@@ -371,7 +371,7 @@ static void a_beat_is_answered(void **state)
 #define GREETING                     HEAD(MUX_HELLO, 0, 8, 0), 't', 'y', 'm', 'u', 'x', 0, 0, 1
 #define OPENING(ID)                  HEAD(MUX_OPEN, 0, 8, ID), 10, 1, 2, 3, 1, 187, 0, 1
 
-/* Each is the end of what may be said, so that the rest of it would be right. */
+/* Each is at a limit, so that the rest of the message would be valid. */
 static const struct {
 	const char *what;
 	uint8_t data[64];
@@ -445,7 +445,7 @@ static void more_data_than_was_granted_breaks_the_stream(void **state)
 		assert_true(mux_receive(mux, data, MUX_PAYLOAD_MAX));
 	}
 	free(data);
-	/* Some of it is passed on, and nothing granted for that yet. */
+	/* Some bytes were passed on, but no credit was granted for them yet. */
 	mux_next_new(mux)->fd = 1;
 	connections[1].takes = 100;
 	serve_all(mux);

@@ -6,7 +6,7 @@
 #include "daemon/base/json.h"
 #include "tests/unit/testing.h"
 
-/* As Docker 20.10 answers, without what is not read. */
+/* An answer of Docker 20.10, reduced to what is read. */
 static const char answer[] =
 	"[{\"ID\":\"zt44kdx14x0nixr3up0p1n2ss\",\"Spec\":{\"Labels\":{\"gpu\":\"a100\",\"zone\":\"b\"},\"Role\":\"manager\","
 	"\"Availability\":\"active\"},\"Description\":{\"Hostname\":\"node-1\",\"Resources\":{\"NanoCPUs\":2000000000,"
@@ -112,7 +112,7 @@ static void names_are_unique_whatever_nodes_are_called(void **state)
 	}
 }
 
-/* Too many of anything, and what is no value, is left out. */
+/* Items beyond the limits, and invalid values, are left out. */
 static void what_a_node_reports_is_bounded(void **state)
 {
 	AUTO(json) json_t *labels = json_object();
@@ -150,7 +150,7 @@ static void what_a_node_reports_is_bounded(void **state)
 static void an_engine_that_is_no_manager_is_told_what_to_do(void **state)
 {
 	static const struct {
-		const char *info, *text; /* NULL: it is one */
+		const char *info, *text; /* @text: NULL: it is a swarm manager */
 	} rows[] = {
 		{ "{\"Swarm\":{\"LocalNodeState\":\"active\",\"ControlAvailable\":true}}", NULL },
 		{ "{\"Swarm\":{\"LocalNodeState\":\"active\",\"ControlAvailable\":false}}",

@@ -9,7 +9,7 @@
 #include "scheduler/engine/docker_wire.h"
 #include "tests/unit/testing.h"
 
-/* As Docker 20.10 answers, without what is not read. */
+/* An answer of Docker 20.10, reduced to what is read. */
 #define TASK(node, created, wanted, state, rest)                                                                    \
 	"{\"NodeID\":\"" node "\",\"CreatedAt\":\"2026-11-27T20:18:" created "Z\",\"DesiredState\":\"" wanted       \
 	"\",\"Status\":{\"State\":\"" state "\"" rest "}"

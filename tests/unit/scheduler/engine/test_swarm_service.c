@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/swarm_service.c: two programs that make the agents' keys at the same time. */
+/* Tests scheduler/engine/swarm_service.c: two programs make the agents' keys at the same time. */
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_route.h"
@@ -26,7 +26,7 @@ static enum status make(struct lab *lab, struct error *err)
 	return swarm_service_make(http, &making, err);
 }
 
-/* The network is there. The service is made, if it comes to that: rule 8. */
+/* The network exists. Rule 8 answers the creation of the service, if that is reached. */
 static void rules_begin(struct lab *lab)
 {
 	rule_set(lab, 0, (struct rule){ "/networks/trainyard-agent", 200, OURS("") });
@@ -37,8 +37,8 @@ static void rules_begin(struct lab *lab)
 	rule_set(lab, 8, (struct rule){ "/services/create", 201, "{}" });
 }
 
-/* The other one has removed our secret and made its own, and the config is ours; or the other way around. Broken: keys_make()
- * without keys_check(): the agents refused each daemon. */
+/* The other program has replaced our secret by its own, but the config is ours; or the other way round. Broken:
+ * keys_make() without keys_check(): the agents refused each daemon. */
 static void keys_of_two_makers_are_noticed(void **state)
 {
 	static const int codes[] = { 201, 409 };

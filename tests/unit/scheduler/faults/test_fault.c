@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rule of an ordered fault: its settings, its targets, and when it applies. */
+/* Fault rules: their members, what they match, and when they apply. */
 #include "scheduler/faults/fault.h"
 
 #include <stdio.h>

@@ -77,7 +77,7 @@ static void rules_are_taken_back(void **state)
 	assert_int_equal(fault_registry_clear(registry, &bench->err), STATUS_OK);
 	assert_true(fault_registry_is_empty(registry));
 	assert_false(injections(registry, &call, &wait_us));
-	assert_true(rule_add(bench, registry, ANSWER) > second); /* numbers are never used again */
+	assert_true(rule_add(bench, registry, ANSWER) > second); /* ids are never reused */
 	fault_registry_free(registry);
 }
 
@@ -145,8 +145,8 @@ static void a_pattern_is_of_the_characters_of_a_line(void **state)
 	}
 }
 
-/* The line fits, after some 400,000 steps and after some three million. Broken: fault_registry_open() that sets no limit: the
- * library's own is ten million. */
+/* The line would match after about 400,000 or three million steps. Broken: fault_registry_open() that sets no limit:
+ * the library's own is ten million. */
 static void a_pattern_that_takes_too_many_steps_does_not_fit(void **state)
 {
 	static const struct {
@@ -204,7 +204,7 @@ static void a_mark_outlives_the_registry_but_not_the_job_or_the_rule(void **stat
 	assert_int_equal(marks_of(bench->store), 0);
 	fault_registry_free(registry);
 	registry = registry_of(bench);
-	assert_true(fault_registry_line(registry, &line)); /* late: its job has ended */
+	assert_true(fault_registry_line(registry, &line)); /* too late: its job has ended */
 	assert_int_equal(marks_of(bench->store), 0);
 	fault_registry_free(registry);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ordered faults on their way over jobs. */
+/* Faults that are injected into jobs. */
 #include "scheduler/decide.h"
 #include "scheduler/job_run.h"
 #include "scheduler/reconciler.h"
 #include "tests/unit/scheduler/mark_testing.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
-/* The job fails as it is ordered now. */
+/* The job fails by a fault that is injected now. */
 static void job_end(struct bench *bench, int64_t id)
 {
 	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
@@ -83,7 +83,7 @@ static void a_stockout_holds_one_job_and_lets_others_pass(void **state)
 	idle_await(bench);
 }
 
-/* The daemon goes after the hit was stored; the container ended meanwhile, however it did. */
+/* The daemon ends after the injection was stored; the container ends meanwhile in any way. */
 static void a_stored_injection_takes_effect_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
@@ -174,8 +174,8 @@ static void an_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_orde
 	job_check(bench, id, JOB_FAILED, "The replica master 0 exited with a non-zero status of 9.");
 }
 
-/* The master has ended by the time at which the rule falls due. Broken: faults_look() that does not ask whether the job is
- * decided: the worker's end was told and counted, and the job SUCCEEDED. */
+/* The master has ended by the time at which the rule would apply. Broken: faults_look() that does not ask whether the
+ * job is decided: the worker's end was told and counted, and the job SUCCEEDED. */
 static void a_job_that_is_decided_gets_no_injection(void **state)
 {
 	struct bench *bench = *state;
@@ -198,8 +198,8 @@ static void a_job_that_is_decided_gets_no_injection(void **state)
 	assert_int_equal(count_in_log(bench, "over", "Fault rule"), 0);
 }
 
-/* The next daemon has not seen yet what there is. Broken: rules_look() that does not ask for sighted: the image was not found
- * of which a container was made. */
+/* The next daemon has not listed the engine's objects yet. Broken: rules_look() that does not ask for sighted: the
+ * image was not found of which a container was made. */
 static void an_image_that_was_used_is_found(void **state)
 {
 	struct bench *bench = *state;
@@ -212,7 +212,7 @@ static void an_image_that_was_used_is_found(void **state)
 	order(bench, "{\"fault\": \"imagePull\", \"job\": \"used\"}");
 	daemon_stop(bench);
 	daemon_start(bench);
-	other = bench_submit(bench, "other", 0, 0); /* when it has ended, the first one was looked at, too */
+	other = bench_submit(bench, "other", 0, 0); /* when this job has ended, the first one has been decided, too */
 	assert_int_equal(job_cancel(bench->store, "p", "other", "enough", NULL), STATUS_OK);
 	job_await(bench, other, JOB_CANCELLED);
 	fake_engine_lose_starts(bench->fake);
@@ -252,7 +252,7 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 	assert_int_equal(decide_wake_us(&run, &context), 2);
 }
 
-/* A stop that the engine refuses is asked for again. */
+/* A stop that the engine refused is ordered again. */
 static void a_kill_that_fails_is_repeated(void **state)
 {
 	struct bench *bench = *state;
@@ -286,7 +286,7 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_JOIN), 1);
-	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* at the job's end: the worker */
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* only the worker's, at the job's end */
 }
 
 /* Broken: injection_lasts() that asks for no rule; fault_registry_clear() that tells nobody. */
@@ -333,7 +333,7 @@ static void a_cut_is_repeated_when_refused_and_after_a_restart(void **state)
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_CUT, 3);
-	/* What is cut off can still be hit. */
+	/* Other faults can still end a replica that is cut off. */
 	job_end(bench, id);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_JOIN), 0);
 }
@@ -423,7 +423,7 @@ static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 	job_end(bench, id);
 }
 
-static struct store *looked_at; /* while lines are handed on; NULL: nobody looks */
+static struct store *looked_at; /* read while lines are handed on; NULL: not read */
 static size_t marks_there, lines_looked_at;
 
 bool __real_log_pump_line(struct log_pump *pump, const struct replica_line *line);
@@ -455,7 +455,7 @@ static void a_line_is_marked_before_it_is_stored(void **state)
 	assert_int_equal(marks_there, 1);
 }
 
-/* One to slow it has failed before. Broken: decide_link() that counts it with those to make it fast. */
+/* An order to slow it has failed before. Broken: decide_link() that counts it with those to make it fast. */
 static void tries_to_slow_are_none_to_make_fast(void **state)
 {
 	struct bench *bench = *state;
@@ -473,7 +473,8 @@ static void tries_to_slow_are_none_to_make_fast(void **state)
 	job_end(bench, id);
 }
 
-/* The next daemon tries again, and says no more than the first. Broken: throttle_give_up() does not ask whether it is told. */
+/* The next daemon tries again, but does not log the failure again. Broken: throttle_give_up() does not ask whether it
+ * is told. */
 static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state)
 {
 	static const char words[] = "cannot be slowed by the injected fault: the fake refuses.";
@@ -493,7 +494,7 @@ static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state
 	assert_int_equal(count_in_log(bench, "slow", words), 1);
 }
 
-/* The rule goes while nobody runs to see it. Broken: throttle_give_up() that looks for its own sentence alone. */
+/* The rule is deleted while no daemon runs. Broken: throttle_give_up() that looks for its own sentence alone. */
 static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **state)
 {
 	struct bench *bench = *state;

@@ -6,7 +6,7 @@
 #include "daemon/base/json.h"
 #include "tests/unit/testing.h"
 
-/* No argument of a program may be longer (MAX_ARG_STRLEN of the kernel), and this one leaves room. */
+/* The kernel's limit for one argument is MAX_ARG_STRLEN; this leaves room. */
 enum { TEXT_BYTES_MAX = 64 << 10 };
 
 static struct plan *launched_plan(const char *args)

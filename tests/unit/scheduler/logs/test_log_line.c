@@ -5,7 +5,7 @@
 #include "scheduler/logs/log_line.h"
 #include "tests/unit/testing.h"
 
-/* The engine's time of every line. */
+/* The engine's timestamp of each line. */
 #define NOW INT64_C(1700000000000000000)
 
 struct row {
@@ -43,20 +43,20 @@ static const struct row rows[] = {
 	  "\"logging.googleapis.com/trace_sampled\":true}",
 	  1, SEVERITY_INFO, LOG_TEXT, "m",
 	  "{\"httpRequest\":{\"status\":200},\"trace\":\"t\",\"traceSampled\":true}" },
-	/* gcloud stops at a message that is no text */
+	/* gcloud fails on a message that is not text */
 	{ "{\"message\":1}", 1, SEVERITY_INFO, LOG_TEXT, "1", NULL },
 	{ "{\"message\":[1],\"a\":2}", 1, SEVERITY_INFO, LOG_JSON, "{\"message\":\"[1]\",\"a\":2}", NULL },
 	{ "{\"message\":\"m\",\"logging.googleapis.com/labels\":{\"a\":\"b\",\"n\":1,\"o\":{}}}", 1,
 	  SEVERITY_INFO, LOG_JSON, "{\"message\":\"m\",\"logging.googleapis.com/labels\":{\"o\":{}}}",
 	  "{\"labels\":{\"a\":\"b\",\"n\":\"1\"}}" },
-	/* What google-cloud-logging's handler prints of a plain message: all fields, each of them empty. */
+	/* What google-cloud-logging's handler prints for a plain message: all fields, each empty. */
 	{ "{\"message\": \"m\", \"severity\": \"INFO\", \"logging.googleapis.com/labels\": {}, "
 	  "\"logging.googleapis.com/trace\": \"\", \"logging.googleapis.com/spanId\": \"\", "
 	  "\"logging.googleapis.com/trace_sampled\": false, \"logging.googleapis.com/sourceLocation\": {}, "
 	  "\"httpRequest\": {} }",
 	  1, SEVERITY_INFO, LOG_TEXT, "m", "{\"traceSampled\":false}" },
-	/* Parts are of the types that the entry's messages have; what these lack stays.
-	 * Broken: message_lift() that moves the whole: clients stopped at the unknown part. */
+	/* Members with the types of the entry's messages are moved; others stay in the payload. Broken: message_lift()
+	 * that moves the whole: clients stopped at the unknown part. */
 	{ "{\"message\":\"m\",\"httpRequest\":{\"status\":\"200\",\"requestSize\":12,\"latency\":\"1.5s\",\"own\":1,"
 	  "\"cacheHit\":\"true\",\"protocol\":[]}}",
 	  1, SEVERITY_INFO, LOG_JSON, "{\"message\":\"m\",\"httpRequest\":{\"own\":1,\"protocol\":[]}}",
@@ -69,7 +69,7 @@ static const struct row rows[] = {
 	{ "{\"message\":\"m\",\"logging.googleapis.com/trace\":\"0123456789abcdef0123456789ABCDEF\"}", 1,
 	  SEVERITY_INFO, LOG_TEXT, "m",
 	  "{\"trace\":\"projects/p/traces/0123456789abcdef0123456789ABCDEF\"}" },
-	/* Of another type: not understood, not lost. */
+	/* Members of other types are not interpreted, but kept. */
 	{ "{\"message\":\"m\",\"httpRequest\":\"GET\",\"logging.googleapis.com/trace\":1,"
 	  "\"logging.googleapis.com/trace_sampled\":\"perhaps\",\"logging.googleapis.com/insertId\":5}",
 	  1, SEVERITY_INFO, LOG_JSON,
@@ -90,7 +90,7 @@ static const struct row rows[] = {
 	  "{\"a\":\"\xef\xbf\xbd\xef\xbf\xbd\"}", NULL },
 	{ "{\"severity\":\"ERROR\",\"message\":\"caf\xe9\"}", 1, SEVERITY_ERROR, LOG_TEXT, "caf\xef\xbf\xbd",
 	  NULL },
-	/* Python prints it, but no JSON reader of the service takes it. */
+	/* Python prints NaN, but the service's JSON parser refuses it. */
 	{ "{\"a\":NaN}", 1, SEVERITY_INFO, LOG_TEXT, "{\"a\":NaN}", NULL },
 	{ "{}", 1, SEVERITY_INFO, LOG_JSON, "{}", NULL },
 	{ "{broken", 1, SEVERITY_INFO, LOG_TEXT, "{broken", NULL },
@@ -233,7 +233,7 @@ static void a_line_may_say_its_time_and_its_id(void **state)
 		{ "{\"timestamp\":{\"seconds\":2,\"nanos\":3},\"message\":\"m\"}", 2000000003, "m" },
 		{ "{\"timestampSeconds\":2,\"timestampNanos\":3,\"message\":\"m\"}", 2000000003, "m" },
 		{ "{\"time\":\"now\",\"message\":\"m\"}", NOW, "{\"time\":\"now\",\"message\":\"m\"}" },
-		/* The engine's is 2023-11-14T22:13:20Z. */
+		/* The engine's timestamp is 2023-11-14T22:13:20Z. */
 		{ "{\"time\":\"2023-11-15T22:13:20Z\",\"message\":\"m\"}", NOW + LOG_LINE_AHEAD_NS, "m" },
 		{ "{\"time\":\"2023-11-15T22:13:20.000000001Z\",\"message\":\"m\"}", NOW,
 		  "{\"time\":\"2023-11-15T22:13:20.000000001Z\",\"message\":\"m\"}" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a replica prints to what its job's log has. */
+/* From the output of a replica to its job's log. */
 #include "scheduler/logs/log_pump.h"
 
 #include "tests/unit/scheduler/plan/plan_testing.h"
@@ -9,7 +9,7 @@
 
 static const struct replica_key master = { .job = 7, .attempt = 1, .role = ROLE_MASTER };
 
-/* One that knows the master of a job of @dialect. */
+/* Opens a pump that knows the master of a job with this dialect. */
 static struct log_pump *pump_open(struct bench *bench, const char *dialect)
 {
 	struct log_pump *pump = log_pump_new(bench->store, &bench->clock);

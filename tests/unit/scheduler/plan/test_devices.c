@@ -12,7 +12,7 @@ static enum status test_devices_place(const struct plan *plan, const struct room
 	return devices_place(plan, &room->capacity, uses, assignment, err);
 }
 
-/* The leases that are held already: one letter each, on device 0, 1 …: "x" exclusive, "s" shared, "2" two sharers. */
+/* Sets the existing leases: one letter for each device from 0: "x" exclusive, "s" shared, "2" two sharers. */
 static void leases_set(struct room *room, const char *held)
 {
 	for (unsigned i = 0; held[i]; i++) {
@@ -25,7 +25,7 @@ static void leases_set(struct room *room, const char *held)
 	}
 }
 
-/* "0,1|2" for the master with devices 0 and 1 and a worker with 2; pools are parted by '/'. */
+/* "0,1|2": the master has devices 0 and 1, a worker has 2; pools are separated by '/'. */
 static char *devices_text(const struct assignment *assignment)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -47,12 +47,12 @@ static char *devices_text(const struct assignment *assignment)
 
 struct row {
 	enum accelerator_policy policy;
-	unsigned devices;        /* of the host */
-	const char *held;        /* leases_set() */
+	unsigned devices;        /* number of the host's devices */
+	const char *held;        /* as for leases_set() */
 	unsigned master, worker; /* GPUs of the master, and of each of two workers */
 	const char *placed;      /* devices_text(); NULL: RESOURCE_EXHAUSTED */
 	bool shared;
-	const char *codes; /* of the differences, in order */
+	const char *codes; /* codes of the deviations, in their order */
 };
 
 #define PRETEND ACCELERATORS_PRETEND
@@ -62,40 +62,40 @@ struct row {
 
 /* clang-format off */
 static const struct row rows[] = {
-	/* Nothing is asked for. */
+	/* No device is requested. */
 	{ PRETEND, 0, "", 0, 0, "", false, "" },
 	{ SHARE, 4, "xxxx", 0, 0, "", false, "" },
-	/* The lowest that are free, in the order of the replicas. */
+	/* The lowest free devices, in the order of the replicas. */
 	{ PRETEND, 4, "", 1, 0, "0", false, "gpu-model " },
 	{ REQUIRE, 4, "", 2, 1, "0,1|2|3", false, "gpu-model " },
 	{ WAIT, 4, "", 0, 2, "0,1|2,3", false, "gpu-model " },
 	{ REQUIRE, 4, "x-x-", 2, 0, "1,3", false, "gpu-model " },
 	{ REQUIRE, 5, "-x-x-", 1, 1, "0|2|4", false, "gpu-model " },
-	/* Held by others, whichever way. */
+	/* Devices held by other jobs, exclusively or shared. */
 	{ PRETEND, 4, "xxx-", 2, 0, NULL, false, "" },
 	{ REQUIRE, 4, "xxxx", 1, 0, NULL, false, "" },
 	{ WAIT, 4, "ssss", 1, 0, NULL, false, "" },
 	{ REQUIRE, 2, "s-", 1, 0, "1", false, "gpu-model " },
 	{ REQUIRE, 4, "x---", 2, 1, NULL, false, "" },
-	/* More than there are. */
+	/* More devices than the host has. */
 	{ PRETEND, 0, "", 1, 0, "", false, "gpu-pretended " },
 	{ PRETEND, 4, "", 1, 2, "", false, "gpu-pretended " },
 	{ PRETEND, 4, "xxxx", 8, 0, "", false, "gpu-pretended " },
-	/* Sharing: nobody needs to as long as there are enough. */
+	/* Sharing is not used while there are enough devices. */
 	{ SHARE, 4, "", 2, 1, "0,1|2|3", true, "gpu-model " },
 	{ SHARE, 4, "s-s-", 2, 0, "1,3", true, "gpu-model " },
-	/* Those with the fewest holders next. */
+	/* The devices with the fewest holders are used next. */
 	{ SHARE, 4, "s-ss", 2, 0, "1,0", true, "gpu-model gpu-shared " },
 	{ SHARE, 4, "3211", 1, 0, "2", true, "gpu-model gpu-shared " },
 	{ SHARE, 4, "3211", 2, 1, "2,3|1|2", true, "gpu-model gpu-shared " },
 	{ SHARE, 1, "", 1, 1, "0|0|0", true, "gpu-model gpu-shared " },
 	{ SHARE, 2, "", 1, 2, "0|1,0|1,0", true, "gpu-model gpu-shared " },
-	/* What is held exclusively is not shared. */
+	/* A device that is held exclusively is not shared. */
 	{ SHARE, 4, "xx-x", 1, 1, "2|2|2", true, "gpu-model gpu-shared " },
 	{ SHARE, 2, "x-", 1, 1, "1|1|1", true, "gpu-model gpu-shared " },
 	{ SHARE, 4, "xxxx", 1, 0, NULL, false, "" },
 	{ SHARE, 4, "xxx-", 2, 0, NULL, false, "" },
-	/* Fewer for each than were asked for. */
+	/* Each replica gets fewer than it requested. */
 	{ SHARE, 2, "", 4, 0, "0,1", true, "gpu-fewer gpu-model " },
 	{ SHARE, 1, "", 1, 2, "0|0|0", true, "gpu-fewer gpu-model gpu-shared " },
 	{ SHARE, 2, "x-", 4, 0, NULL, false, "" },
@@ -148,7 +148,7 @@ static void more_than_the_host_has_is_answered_as_the_policy_says(void **state)
 {
 	static const struct {
 		enum accelerator_policy policy;
-		unsigned devices, k80, v100; /* GPUs of the master, of the only worker */
+		unsigned devices, k80, v100; /* GPUs of the master, and of the only worker */
 		enum status status;
 		const char *text;
 	} impossible[] = {
@@ -211,7 +211,7 @@ static void tpus_are_never_attached(void **state)
 	}
 }
 
-/* A device that the host lost since keeps its lease, and stands in nobody's way. */
+/* If a device no longer exists, its lease stays, but is not in the way of others. */
 static void leases_of_devices_that_are_gone_count_for_nothing(void **state)
 {
 	AUTO(plan) struct plan *plan = test_plan_new();
@@ -247,7 +247,7 @@ static void numbers_are_told(void **state)
 			    "The job asked for 6 GPUs; several replicas share this host's 1.");
 }
 
-/* What the host has, what a job of earlier holds, and what the next one gets of it; NULL: it waits. */
+/* The host's devices, those that an earlier job holds, and those that the next job gets; NULL: it waits. */
 static const struct {
 	const char *devices[3], *held, *placed;
 } names[] = {

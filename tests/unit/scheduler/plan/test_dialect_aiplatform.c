@@ -61,7 +61,7 @@ static const struct row {
 	unsigned index;
 	const char *environment[14];
 } rows[] = {
-	/* alone */
+	/* one replica */
 	{ { { 1, 0, 0, 0 }, true, 0 },
 	  ROLE_MASTER,
 	  0,
@@ -88,7 +88,7 @@ static const struct row {
 	  0,
 	  { MANY_SPEC(FULL, TASK("workerpool1", 0) ",\"trial\":\"2\""), ALWAYS,
 	    TF(FULL_TF, TASK("worker", 0) ",\"trial\":\"2\""), RANKS(1, 3), TRIAL } },
-	/* parameter servers and evaluators are no ranks; evaluators are in no TF_CONFIG */
+	/* parameter servers and evaluators have no rank; evaluators are not in TF_CONFIG */
 	{ { { 1, 1, 1, 1 }, true, 0 },
 	  ROLE_PS,
 	  0,
@@ -227,7 +227,7 @@ static void other_pools_have_none_of_them(void **state)
 	assert_int_equal(replica_environment_extend(plan, ROLE_MASTER, environment, NULL), STATUS_OK);
 	assert_int_equal(json_array_size(environment), 0);
 	assert_int_equal(replica_command(plan, ROLE_MASTER, environment, &command, &args, NULL), STATUS_OK);
-	assert_null(command); /* the image's own */
+	assert_null(command); /* the image's own command is used */
 	assert_null(args);
 }
 
@@ -253,7 +253,7 @@ static void what_no_program_can_be_given_is_refused(void **state)
 	free(longest);
 }
 
-/* A variable is said in five letters, a job's memory is not. */
+/* A variable can be referred to in five characters, so a short command could expand to a very long one. */
 static void many_long_words_are_refused(void **state)
 {
 	AUTO(plan) struct plan *plan = plan_of((struct shape){ { 1, 0, 0, 0 }, true, 0 });

@@ -90,7 +90,7 @@ static const struct row rows[] = {
 		  "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"ps\",\"index\":0,\"cloud\":\"%s\"}," JOB },
 };
 
-/* The id is a hash; its form is what programs may see. */
+/* The cloud id is a hash; programs may rely on its form. */
 static void cloud_id_of(const char *tf_config, char ret_id[32])
 {
 	const char *at = strstr(tf_config, "\"cloud\":\"");

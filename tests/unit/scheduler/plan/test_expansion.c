@@ -7,7 +7,7 @@
 #include "scheduler/plan/expansion.h"
 #include "tests/unit/testing.h"
 
-/* Source of the rows: the table of Kubernetes' own tests of the same syntax, by what each is about. */
+/* The rows follow Kubernetes' own tests of the same syntax. */
 static void words_are_filled_in(void **state)
 {
 	static const struct {
@@ -25,7 +25,7 @@ static void words_are_filled_in(void **state)
 		{ "$$$(A)", "$one" },
 		{ "$$$$(A)", "$$(A)" },
 		{ "$$(A)_$(A)", "$(A)_one" },
-		{ "$(NESTED)", "$(A)" }, /* values are not looked at again */
+		{ "$(NESTED)", "$(A)" }, /* values are not expanded again */
 		{ "$(A$(B))", "$(A$(B))" },
 		{ "$A ${A} $", "$A ${A} $" },
 		{ "$(A", "$(A" },
@@ -63,7 +63,7 @@ static void what_grows_too_long_is_told_early(void **state)
 	assert_true(text.length < 40);
 }
 
-/* Each of them looks for an end that is not there. */
+/* Each "$(" could search for a ")" that is missing. */
 static void a_word_of_beginnings_costs_no_more_than_its_length(void **state)
 {
 	enum { PAIRS = 1000000 };

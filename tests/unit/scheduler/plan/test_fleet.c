@@ -8,20 +8,20 @@
 #define SMALL "n1-standard-4"  /* 4 vCPUs, 15 GiB */
 #define LARGE "n1-standard-16" /* 16 vCPUs, 60 GiB */
 
-/* A job: one master, and workers. */
+/* A job with one master and workers. */
 struct row {
 	const char *title;
 	enum machine_fit fit;
 	enum accelerator_policy accelerators;
 	struct test_node nodes[4];
-	const char *rule;            /* NULL: none */
+	const char *rule;            /* the placement rule; NULL: none */
 	const char *master, *worker; /* machine types */
 	unsigned workers;
-	const char *accelerator; /* of each worker */
+	const char *accelerator; /* accelerator of each worker */
 	unsigned gpus;
 	enum status status;
 	enum shortage shortage;
-	const char *text; /* of the error, or where the job goes */
+	const char *text; /* the error's text, or where the replicas are placed */
 };
 
 static const struct row rows[] = {
@@ -294,7 +294,7 @@ static void a_job_goes_where_the_table_says(void **state)
 static const struct test_node two_nodes[] = { { "a", HOST_UP, 8, 32, 2, NULL },
 					      { "b", HOST_UP, 8, 32, 2, NULL } };
 
-/* Of jobs with one replica that takes @gpus. */
+/* Places a job of one replica that needs @gpus. */
 static enum status place_one(struct test_fleet *test, unsigned gpus, enum shortage *ret_shortage,
 			     unsigned *ret_node, bool use)
 {
@@ -325,23 +325,23 @@ static void what_is_placed_is_taken(void **state)
 	assert_int_equal(place_one(&test, 2, &shortage, &node, true), STATUS_OK);
 	assert_int_equal(node, 0);
 	assert_int_equal(test.fleet.total.usage.containers, 1);
-	/* Without GPUs it goes where none are left. */
+	/* A job without GPUs is placed on the node without free ones. */
 	assert_int_equal(place_one(&test, 0, &shortage, &node, false), STATUS_OK);
 	assert_int_equal(node, 0);
-	/* One that another process holds is not given. */
+	/* A device that another process holds is not used. */
 	fleet_hold(&test.fleet, 1, "0");
 	assert_int_equal(place_one(&test, 2, &shortage, &node, true), STATUS_RESOURCE_EXHAUSTED);
 	assert_int_equal(shortage, SHORTAGE_DEVICES);
 	assert_int_equal(place_one(&test, 1, &shortage, &node, true), STATUS_OK);
 	assert_int_equal(node, 1);
-	/* 4 of 8 CPUs of each are left. */
+	/* Each node has 4 of 8 CPUs left. */
 	assert_int_equal(place_one(&test, 0, &shortage, &node, true), STATUS_OK);
 	assert_int_equal(place_one(&test, 0, &shortage, &node, true), STATUS_OK);
 	assert_int_equal(place_one(&test, 0, &shortage, &node, true), STATUS_RESOURCE_EXHAUSTED);
 	assert_int_equal(shortage, SHORTAGE_ROOM);
 }
 
-/* With the policy to fit each job to the host, a full machine takes more, and the least used one first. */
+/* If each job is fitted to the host, a full machine still accepts jobs, the least used one first. */
 static void fitted_jobs_share_what_is_used_up(void **state)
 {
 	struct test_fleet test AUTO_TEST_FLEET;
@@ -359,7 +359,7 @@ static void fitted_jobs_share_what_is_used_up(void **state)
 	assert_int_equal(counts[1], 6);
 }
 
-/* Replicas of a pool are alike, and no larger than the smallest node of the job. */
+/* The replicas of a pool have equal limits, which the smallest node of the job can hold. */
 static void limits_are_those_of_the_smallest_node(void **state)
 {
 	const struct test_node nodes[] = { { "a", HOST_UP, 6, 20, 1, NULL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for any jobs on some nodes, in any order: they come and go at random, from a fixed seed. */
+/* Properties that hold for any jobs on several nodes, in any order: random jobs come and go, from a fixed seed. */
 #include "tests/unit/scheduler/plan/fleet_testing.h"
 #include "tests/unit/testing.h"
 
@@ -58,7 +58,7 @@ static void running_end(struct test_fleet *test, struct running *running)
 	*running = (struct running){ 0 };
 }
 
-/* Counts what the jobs take of one node, and which devices. */
+/* Counts the resources and devices that the jobs use on one node. */
 static struct usage usage_of(const struct running *running, size_t node, unsigned holders[8])
 {
 	struct usage usage = { 0 };
@@ -108,7 +108,7 @@ static void check_nodes(const struct test_fleet *test, const struct running *run
 	}
 }
 
-/* Each replica has what its pool asks for, where it may be. */
+/* Checks that each replica has what its pool requests, on a node where it may run. */
 static void check_job(const struct test_fleet *test, const struct running *job)
 {
 	const bool pretends = test_deviation(job->assignment->deviations, "gpu-pretended") != NULL;
@@ -150,7 +150,7 @@ static void job_begin(struct test_fleet *test, struct running *job, unsigned *pl
 		assert_true(rc == STATUS_RESOURCE_EXHAUSTED || rc == STATUS_FAILED_PRECONDITION);
 		assert_true(shortage != SHORTAGE_NONE && err.text && !job->assignment && !job->nodes);
 		*waited += rc == STATUS_RESOURCE_EXHAUSTED;
-		/* Room is short only beside other jobs. */
+		/* A job can be short of room only if other jobs hold some. */
 		assert_true(test->fleet.total.usage.jobs > 0 || rc == STATUS_FAILED_PRECONDITION ||
 			    shortage == SHORTAGE_HOST || nodes[6].state == HOST_DOWN);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines without a network over all of them: each job is on one as a whole. */
+/* Machines without a common network: each job is placed completely on one of them. */
 #include "scheduler/plan/fleet.h"
 
 #include "scheduler/plan/place_rule.h"
@@ -10,7 +10,7 @@
 struct machine_row {
 	bool unknown, away;
 	unsigned devices, leased, containers;
-	bool full; /* of jobs */
+	bool full; /* no further job fits */
 };
 
 struct row {
@@ -18,7 +18,7 @@ struct row {
 	struct machine_row machines[3];
 	unsigned gpus;
 	enum accelerator_policy policy;
-	const char *placed; /* the node, or the outcome with its shortage and text */
+	const char *placed; /* the node, or the status, the shortage and the error's text */
 };
 
 static const struct row rows[] = {
@@ -137,7 +137,7 @@ static char *placed_text(const struct plan *plan, const struct rooms *rooms)
 	}
 	for (unsigned i = 1; i < plan_replica_count(plan); i++)
 		assert_int_equal(nodes[i], nodes[0]);
-	/* The first one's name is not stored. */
+	/* In the store, the first node has no name. */
 	if (nodes[0])
 		assert_string_equal(assignment->node, rooms->nodes[nodes[0]].name);
 	else
@@ -183,7 +183,7 @@ static void a_rule_keeps_a_job_on_the_nodes_with_its_label(void **state)
 		{ "master=gpu:t4",
 		  "FAILED_PRECONDITION 4 No node may run the job. main, b, c lack the label gpu:t4 (--place "
 		  "master=gpu:t4)." },
-		/* The job has none of these. */
+		/* The job has no such pool. */
 		{ "worker=node:b", "main" },
 		{ "n1-standard-8=node:b", "main" },
 	};

@@ -8,7 +8,7 @@
 #include "daemon/base/text.h"
 #include "tests/unit/testing.h"
 
-/* The ids joined by blanks. */
+/* The ids, joined by spaces. */
 static char *devices_text(char **devices, size_t count)
 {
 	struct text text AUTO_TEXT = { 0 };

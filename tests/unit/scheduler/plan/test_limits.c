@@ -12,7 +12,7 @@ static const struct {
 	unsigned cpus;
 	int64_t host_bytes;
 	struct limits limits;
-	const char *code; /* of the only difference; NULL: none */
+	const char *code; /* code of the only deviation; NULL: none */
 } rows[] = {
 	/* The host has enough. */
 	{ FIT_HOST, "n1-standard-4", 8, 64 * GIB, { 4 * CPU, 15 * GIB, 15 * GIB / 2 }, NULL },
@@ -23,15 +23,15 @@ static const struct {
 	{ FIT_HOST, "m1-ultramem-160", 1, 10 * GIB, { CPU, 9 * GIB, 9 * GIB / 2 }, "machine-fitted" },
 	{ FIT_HOST, "standard_gpu", 1, 10 * GIB, { CPU, 9 * GIB, 9 * GIB / 2 }, "machine-fitted" },
 	{ FIT_HOST, "n1-highcpu-8", 8, 10 * GIB, { 8 * CPU, 7372 * MIB, 3686 * MIB }, NULL },
-	/* A host that told neither sets no bound. */
+	/* Unknown sizes of the host set no bound. */
 	{ FIT_HOST, "n1-standard-4", 0, 0, { 4 * CPU, 15 * GIB, 15 * GIB / 2 }, NULL },
-	/* /dev/shm has a floor. */
+	/* /dev/shm has a minimum. */
 	{ FIT_HOST, "n1-standard-4", 4, 100 * MIB, { 4 * CPU, 90 * MIB, 64 * MIB }, "machine-fitted" },
 	{ FIT_HOST, "n1-standard-4", 4, 200 * MIB, { 4 * CPU, 180 * MIB, 90 * MIB }, "machine-fitted" },
 	{ FIT_CLOUD, "n1-standard-4", 1, 1 * GIB, { 4 * CPU, 15 * GIB, 15 * GIB / 2 }, NULL },
 	{ FIT_NONE, "n1-standard-4", 8, 16 * GIB, { 0, 0, 8 * GIB }, "machine-unlimited" },
 	{ FIT_NONE, NULL, 8, 100 * MIB, { 0, 0, 64 * MIB }, "machine-unlimited" },
-	/* Sizes that nobody knows. */
+	/* Machine types of unknown size. */
 	{ FIT_HOST, "e2-medium", 8, 16 * GIB, { 0, 0, 8 * GIB }, "machine-unknown" },
 	{ FIT_CLOUD, "n2-custom-6", 8, 16 * GIB, { 0, 0, 8 * GIB }, "machine-unknown" },
 	{ FIT_HOST, "no-machine", 8, 16 * GIB, { 0, 0, 8 * GIB }, "machine-unknown" },
@@ -60,7 +60,7 @@ static void a_machine_type_becomes_limits(void **state)
 	}
 }
 
-/* Kind, code, field and text of each difference. */
+/* Kind, code, field and text of each deviation. */
 static void check_deviations(enum machine_fit fit, const struct plan *plan, const char *wanted)
 {
 	AUTO(assignment) struct assignment *assignment = assignment_new();

@@ -165,7 +165,7 @@ static void other_names_are_no_machines(void **state)
 /* The service's table of GPUs, each row with all of its machines. */
 /* clang-format off */
 static const struct {
-	const char *machines[9]; /* up to a NULL */
+	const char *machines[9]; /* ends with NULL */
 	unsigned k80, p4, p100, t4, v100, a100;
 } gpu_rows[] = {
 	{ { "n1-standard-4", "n1-standard-8", "n1-highmem-2", "n1-highmem-4", "n1-highmem-8" },
@@ -188,7 +188,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Of the numbers from -1 to 33 just those that are listed, and none of the far ones. */
+/* Checks that of the counts -1 to 33, exactly the listed ones are valid, and no large ones. */
 static void check_counts(const char *name, const char *type, unsigned counts)
 {
 	struct machine machine;
@@ -247,7 +247,7 @@ static void pods_are_larger_than_slices(void **state)
 	assert_false(machine_takes(&tpu, "TPU_V3", 4));
 }
 
-/* Rows of the second API: what it alone has, what it shares, what it has not. */
+/* Machine types that only the second API has, that both have, and that it lacks. */
 static void each_api_has_its_own_machines(void **state)
 {
 	static const struct {

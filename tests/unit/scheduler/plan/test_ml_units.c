@@ -5,7 +5,7 @@
 
 #define LITERAL(text) ((char *)(uintptr_t)(text))
 
-/* The service's tables have four digits. */
+/* The service's tables are rounded to four digits. */
 static bool is_near(double a, double b)
 {
 	double deviation = a - b;
@@ -22,7 +22,7 @@ static struct pool pool_of(unsigned count, const char *machine, const char *acce
 			      .accelerator_count = accelerators };
 }
 
-/* What the service's price list says of each machine, accelerators included. */
+/* The consumption of each machine in the service's price list, including accelerators. */
 static void machines_consume_what_the_price_list_says(void **state)
 {
 	static const struct {

@@ -22,7 +22,7 @@ struct row {
 	unsigned attempt;
 	enum job_state outcome;
 	const char *message;
-	enum status code; /* 0: not looked at */
+	enum status code; /* 0: not checked */
 };
 
 static const struct row rows[] = {
@@ -216,7 +216,7 @@ static void a_preempted_job_is_tried_seven_times(void **state)
 		seventh.message,
 		"Resources are insufficient in region: us-central1. Try a different region or use a different "
 		"accelerator. The replica workerpool1-0 was lost: its container was stopped or removed from outside. ");
-	assert_int_equal(fourth.outcome, JOB_FAILED); /* of the crash, which is tried less often */
+	assert_int_equal(fourth.outcome, JOB_FAILED); /* a crash is retried less often */
 	assert_int_equal(fourth.code, STATUS_INVALID_ARGUMENT);
 	free(sixth.message);
 	free(seventh.message);
@@ -337,7 +337,7 @@ static void a_long_tail_is_cut_between_characters(void **state)
 	char *text;
 
 	memset(tail + 5, 'x', sizeof(tail) - 6);
-	memcpy(tail + sizeof(tail) - 1 - 16 * 1024 - 1, "\xc3\xa9", 2); /* one character on the edge */
+	memcpy(tail + sizeof(tail) - 1 - 16 * 1024 - 1, "\xc3\xa9", 2); /* a character of two bytes across the limit */
 	text = error_message_text("S.", tail, "42", "j", &reason);
 	assert_non_null(strstr(text, "S.\nxxx"));
 	assert_true(strlen(text) < 17 * 1024);

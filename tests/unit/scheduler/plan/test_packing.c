@@ -37,7 +37,7 @@ static unsigned shape_of(const struct packing *packing, unsigned replica)
 	return shape;
 }
 
-/* Whether no bin gives more than it has, and each replica may go where it is. */
+/* Whether no bin is overcommitted, and each replica is in an allowed bin. */
 static bool holds(const struct packing *packing, const unsigned *bins, unsigned hard)
 {
 	int64_t left[16][PACK_DIMENSIONS];
@@ -76,7 +76,7 @@ static unsigned count_used(const struct packing *packing, const unsigned *bins)
 	return used;
 }
 
-/* The fewest bins of all arrangements; 0: there is none. */
+/* The lowest number of bins of all arrangements; 0: there is no arrangement. */
 static unsigned fewest(const struct packing *packing)
 {
 	unsigned bins[REPLICAS_MAX] = { 0 };
@@ -296,7 +296,7 @@ static void small_jobs_get_the_fewest_nodes_of_all_arrangements(void **state)
 	assert_true(fit > ROUNDS / 10 && several > ROUNDS / 20 && none > ROUNDS / 10);
 }
 
-/* Hard dimensions hold, and nothing is overcommitted if the job fits otherwise. */
+/* Hard limits always hold, and soft ones are exceeded only if the job fits in no other way. */
 static void soft_sizes_are_exceeded_only_if_they_must_be(void **state)
 {
 	unsigned fit = 0, over = 0;
@@ -328,7 +328,7 @@ static void soft_sizes_are_exceeded_only_if_they_must_be(void **state)
 	assert_true(fit > ROUNDS / 10 && over > ROUNDS / 10);
 }
 
-/* A search without an end is given up, and says so. */
+/* A search that takes too long is given up, and the result says so. */
 static void what_cannot_be_decided_in_time_is_no_refusal(void **state)
 {
 	enum { MANY = 40 };

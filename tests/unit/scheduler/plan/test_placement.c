@@ -4,21 +4,21 @@
 #include "tests/unit/scheduler/plan/placement_testing.h"
 #include "tests/unit/testing.h"
 
-/* On a host of 8 CPUs and 32 GiB; the job has so many workers of n1-standard-4 (4 vCPUs, 15 GiB). */
+/* The host has 8 CPUs and 32 GiB; the job has this many workers of n1-standard-4 (4 vCPUs, 15 GiB). */
 struct row {
 	unsigned workers;
 	enum machine_fit fit;
 	unsigned max_vcpus, max_gib; /* 0: none */
 	unsigned jobs, used_vcpus, used_gib;
 	enum status status;
-	const char *text; /* of the error; NULL: any */
+	const char *text; /* the error's text; NULL: not checked */
 };
 
 static const struct row rows[] = {
-	/* The sum may be more than the host has. */
+	/* The sum may exceed the host. */
 	{ 1, FIT_HOST, 0, 0, 0, 0, 0, STATUS_OK, NULL },
 	{ 100, FIT_HOST, 0, 0, 9, 1000, 4000, STATUS_OK, NULL },
-	/* Up to what is configured; nothing of the job's is used yet. */
+	/* Up to the configured limits; other jobs use nothing of those yet. */
 	{ 2, FIT_HOST, 8, 0, 1, 0, 0, STATUS_OK, NULL },
 	{ 2, FIT_HOST, 9, 0, 1, 1, 0, STATUS_OK, NULL },
 	{ 2, FIT_HOST, 8, 0, 1, 1, 0, STATUS_RESOURCE_EXHAUSTED,
@@ -26,11 +26,11 @@ static const struct row rows[] = {
 	{ 2, FIT_HOST, 0, 40, 1, 4, 10, STATUS_OK, NULL },
 	{ 2, FIT_HOST, 0, 40, 1, 4, 11, STATUS_RESOURCE_EXHAUSTED,
 	  "The job takes 8 vCPUs and 30 GiB of memory; other jobs use 4 and 11 now." },
-	/* A job that is larger by itself runs alone, and keeps others out. */
+	/* A job that is larger than the host runs alone, and others wait. */
 	{ 3, FIT_HOST, 8, 20, 0, 0, 0, STATUS_OK, NULL },
 	{ 3, FIT_HOST, 8, 0, 1, 1, 0, STATUS_RESOURCE_EXHAUSTED, NULL },
 	{ 1, FIT_HOST, 8, 0, 1, 12, 0, STATUS_RESOURCE_EXHAUSTED, NULL },
-	/* The cloud's sizes are bounded by the host or by what is configured. */
+	/* Sizes as in the cloud are limited by the host or the configuration. */
 	{ 2, FIT_CLOUD, 0, 0, 0, 0, 0, STATUS_OK, NULL },
 	{ 1, FIT_CLOUD, 0, 0, 1, 4, 15, STATUS_OK, NULL },
 	{ 1, FIT_CLOUD, 0, 0, 1, 5, 15, STATUS_RESOURCE_EXHAUSTED, NULL },
@@ -48,9 +48,9 @@ static const struct row rows[] = {
 	{ 2, FIT_CLOUD, 4, 0, 0, 0, 0, STATUS_FAILED_PRECONDITION,
 	  "The job takes 8 vCPUs in all; at most 4 may be in use at once here (--machine-fit cloud, --max-vcpus "
 	  "4)." },
-	/* Without limits nothing is counted. */
+	/* Without limits, nothing is counted. */
 	{ 100, FIT_NONE, 8, 20, 9, 100, 100, STATUS_OK, NULL },
-	/* More than numbers hold. */
+	/* Sums that would overflow. */
 	{ 1000000, FIT_HOST, 1000000, 0, 1, 0, 0, STATUS_RESOURCE_EXHAUSTED, NULL },
 	{ 1000000, FIT_CLOUD, 1000000, 0, 0, 0, 0, STATUS_FAILED_PRECONDITION, NULL },
 };
@@ -84,7 +84,7 @@ static void sizes_are_bounded_as_the_fit_says(void **state)
 		check_row(&rows[i]);
 }
 
-/* A job without a size fits beside anything. */
+/* A job without a known size fits beside any other. */
 static void what_takes_nothing_waits_for_nothing(void **state)
 {
 	AUTO(plan) struct plan *plan = test_plan_new();
@@ -141,7 +141,7 @@ static const struct {
 		 "The job has 3 replicas; 7 of 9 containers run now."),
 	SHORTAGE(2, 10, 0, REQUIRE, 2, false, USED(2, 2, 0), RESOURCE_EXHAUSTED, ROOM,
 		 "2 of 2 jobs run now."),
-	/* Of several the one for which the fewest wait. */
+	/* If there are several shortages, the one that most jobs can pass is reported. */
 	SHORTAGE(1, 3, 12, WAIT, 1, true, USED(1, 3, 12), RESOURCE_EXHAUSTED, HOST, NULL),
 	SHORTAGE(1, 3, 12, WAIT, 2, true, USED(1, 3, 12), RESOURCE_EXHAUSTED, PROJECT, NULL),
 	SHORTAGE(1, 3, 0, WAIT, 2, true, USED(1, 3, 0), RESOURCE_EXHAUSTED, DEVICES, NULL),
@@ -179,7 +179,7 @@ static void what_is_short_is_told(void **state)
 	}
 }
 
-/* Without the engine nothing starts; of a network all else is asked first, as it keeps all waiting. */
+/* Without the engine nothing starts. The network is considered last, because its lack holds back all jobs. */
 static void what_starts_nothing_is_told_in_its_words(void **state)
 {
 	static const struct {
@@ -277,7 +277,7 @@ static void usage_adds_up(void **state)
 	assert_int_equal(plan_vcpus(plan), 20);
 	assignment->limits[ROLE_MASTER] = (struct limits){ 2 * CPU, 5 * GIB, GIB };
 	assignment->limits[ROLE_WORKER] = (struct limits){ 1 * CPU, 1 * GIB, GIB };
-	/* Of a pool without replicas nothing counts. */
+	/* A pool without replicas does not count. */
 	assignment->limits[ROLE_EVALUATOR] = (struct limits){ 100 * CPU, 100 * GIB, GIB };
 	plan_usage_add(plan, assignment, &usage);
 	plan_usage_add(plan, NULL, &usage);

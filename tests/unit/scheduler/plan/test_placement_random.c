@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for any jobs, in any order: they come and go at random, from a fixed seed. */
+/* Properties that hold for any jobs in any order: random jobs come and go, from a fixed seed. */
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/placement.h"
 #include "tests/unit/scheduler/plan/placement_testing.h"
@@ -67,7 +67,7 @@ static void leases_append(struct usage *usage, const struct assignment *assignme
 	free(leases);
 }
 
-/* What the jobs use, counted from the first or from the last. */
+/* The resources that the jobs use, added up forwards or backwards. */
 static struct usage usage_of(const struct running *running, bool backwards)
 {
 	struct usage usage = { 0 };
@@ -117,7 +117,7 @@ static void check_usage(const struct running *running, const struct room *room)
 	leases_free(same.leases, same.lease_count);
 }
 
-/* So many of the host's devices, each once. */
+/* Checks that there are @count of the host's devices, each once. */
 static void check_ids(const json_t *ids, unsigned count)
 {
 	bool taken[DEVICES] = { false };
@@ -178,7 +178,7 @@ static void check_limits(const struct plan *plan, const struct assignment *assig
 	}
 }
 
-/* The assignment as the store gives it back. */
+/* The assignment after it was written to text and read back. */
 static struct assignment *check_text(const struct assignment *assignment)
 {
 	struct assignment *again = NULL;
@@ -205,12 +205,12 @@ static void check_shortage(const struct plan *plan, const struct room *room, enu
 		assert_true(free_devices < plan_accelerator_count(plan));
 	if (shortage == SHORTAGE_HOST)
 		assert_true(plan_accelerator_count(plan) > DEVICES);
-	/* A job that is alone waits for nothing but another host. */
+	/* A job that runs alone waits only if the host is too small. */
 	if (!room->usage.jobs && shortage != SHORTAGE_HOST)
 		assert_int_equal(rc, STATUS_FAILED_PRECONDITION);
 }
 
-/* Tries to place @plan beside those that run, as it is read back from the store. */
+/* Tries to place @plan beside the running jobs; their assignments are read back from text. */
 static enum status place(const struct running *running, struct room *room, const struct plan *plan,
 			 struct assignment **ret_assignment)
 {
@@ -235,7 +235,7 @@ static enum status place(const struct running *running, struct room *room, const
 	return rc;
 }
 
-/* Ends a job at random, if one runs. */
+/* Ends a random job, if one runs. */
 static void any_end(struct running *running)
 {
 	unsigned first = random_below(JOBS);
@@ -250,7 +250,7 @@ static void any_end(struct running *running)
 	}
 }
 
-/* Jobs come and go; returns how many were let in. */
+/* Random jobs come and go; returns how many were admitted. */
 static unsigned play(struct room *room)
 {
 	struct running running[JOBS] = { 0 };
@@ -305,7 +305,7 @@ static void whatever_comes_and_goes_the_room_holds(void **state)
 	}
 }
 
-/* Each device is held by one job at a time, and all jobs have had their turn at the end. */
+/* Each device is held by one job at a time, and all jobs have run at the end. */
 static void two_hundred_jobs_take_turns_on_eight_devices(void **state)
 {
 	struct room room AUTO_ROOM = test_room(96, 512 * GIB, DEVICES);

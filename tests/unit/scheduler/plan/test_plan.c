@@ -81,7 +81,7 @@ static void an_empty_plan_is_harmless(void **state)
 
 #define NAMES "\"dialect\":\"ml\",\"project\":\"p\",\"job_id\":\"j\",\"cluster_id\":\"c\""
 
-/* A copy is whole, and has nothing of what it was made of. */
+/* A copy has all members, and shares no memory with the original. */
 static void a_copy_is_a_plan_of_its_own(void **state)
 {
 	struct plan *plan = plan_full();

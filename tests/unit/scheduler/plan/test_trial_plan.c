@@ -82,7 +82,7 @@ static void parameters_come_behind_the_clients_arguments_and_the_directory_last(
 	assert_true(plan->max_running_us == 0 && plan->max_wait_us == 0);
 }
 
-/* Vertex AI tells of the directory in variables. */
+/* Vertex AI passes the directory in variables. */
 static void only_one_dialect_passes_the_directory(void **state)
 {
 	(void)state;

@@ -60,7 +60,7 @@ static void values_are_carried_by_the_names_of_parameters_and_categories(void **
 	(void)state;
 	assert_true(study_values_carry(before, (const double[]){ 0.25, 1 }, after, values));
 	assert_true(values[0] == 1 && values[1] == 0.25);
-	/* A category that is none any more, and a value that is not there. */
+	/* A category that no longer exists, and a value that is missing. */
 	assert_false(study_values_carry(before, (const double[]){ 0.25, 0 }, after, values));
 	assert_false(study_values_carry(before, (const double[]){ NAN, 1 }, after, values));
 }
@@ -90,7 +90,7 @@ static void stored_trials_are_taken_by_their_outcomes(void **state)
 	assert_taken(&stored, TRIAL_PENDING, NAN);
 	stored.ended_as = 2;
 	stored.outcome = OUTCOME_COMPLETED;
-	assert_taken(&stored, TRIAL_INFEASIBLE, NAN); /* it measured nothing */
+	assert_taken(&stored, TRIAL_INFEASIBLE, NAN); /* it reported no measurement */
 	stored.final = (char *)"[null]";
 	assert_taken(&stored, TRIAL_INFEASIBLE, NAN);
 	stored.final = (char *)"[0.75]";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler/search/search_decide.h as a table: what is seen of a search and its trials in, what is due out. */
+/* A table for scheduler/search/search_decide.h: the input is the observed state of a search and its trials, the output
+ * the actions that are due. */
 #include "scheduler/search/search_decide.h"
 
 #include "scheduler/job_run.h"
@@ -13,21 +14,21 @@
 enum { TRIALS = 3 };
 
 struct seen_trial {
-	enum job_state state; /* UNSPECIFIED: there is no such trial */
+	enum job_state state; /* UNSPECIFIED: the trial does not exist */
 	enum trial_outcome outcome;
 	bool stopped_early, decided;
 };
 
-/* At second 100 of a clock that began at 0; created at 0. */
+/* The time is second 100 of a clock that began at 0; the search was created at 0. */
 struct row {
 	const char *what;
 	enum job_state state, outcome;
 	struct seen_trial trials[TRIALS];
-	unsigned most, parallel, failed; /* of the plan; 0: 9, 2 and none */
-	bool limited;                    /* the search is over after 50 s, and those under way with it */
+	unsigned most, parallel, failed; /* limits in the plan; 0: 9, 2 and none */
+	bool limited;                    /* the search ends after 50 s, with its running trials */
 	bool broken;                     /* the study cannot be read */
-	bool asked, refused, exhausted;  /* the suggester; it could not; there is nothing left to try */
-	unsigned came, first; /* trials that it suggests; 0: none; the first's number, 0: the next one */
+	bool asked, refused, exhausted;  /* the suggester was asked; it failed; there are no further points to try */
+	unsigned came, first; /* number of suggested trials; 0: none; number of the first one, 0: the next one */
 	int64_t deadline_s;
 	bool explained, torn_down;
 	const char *decided;
@@ -152,7 +153,7 @@ static char *decision_text(const struct decision *decision)
 	return text_take(&text);
 }
 
-/* Which trials there are, as their rows say. */
+/* The trials of the search, from the row. */
 static void trials_see(const struct row *row, struct look *look)
 {
 	static const struct trial_source nowhere = { .directory = "/nonexistent" };

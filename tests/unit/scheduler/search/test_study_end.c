@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/search/study_end.c: searches that end before they have had all their trials. */
+/* Tests scheduler/search/study_end.c: searches that end before all their trials have run. */
 #include "tests/unit/scheduler/search/search_testing.h"
 
 enum { TRIALS_MOST = 20 };
@@ -22,7 +22,7 @@ static void trial_finish(struct bench *bench, int64_t run, double accuracy)
 	run_exit(bench, run, 0);
 }
 
-/* Until the tuner has looked at its end. */
+/* Waits until the tuner has handled the trial's end. */
 static void outcome_await(struct bench *bench, int64_t job, unsigned number)
 {
 	for (int i = 0; i < WAIT_MS; i++) {
@@ -65,7 +65,8 @@ static void a_search_that_gets_no_better_ends(void **state)
 	trials_check(bench, job, COUNT_OF(reached), 0);
 }
 
-/* Which of two metrics would be better? Broken: has_progress for any number of them: ended after one trial. */
+/* With two metrics, it is not defined which trial is better. Broken: has_progress for any number of them: ended after
+ * one trial. */
 static void with_two_metrics_nothing_is_better(void **state)
 {
 	static const struct study_limits limits = { .idle_trials = 1, .most_trials = 3 };
@@ -79,7 +80,7 @@ static void with_two_metrics_nothing_is_better(void **state)
 	trials_check(bench, job, 3, 0);
 }
 
-/* Nothing else happens at that moment. Broken: study_room() without next_us: looked at when the trials ended. */
+/* No other event comes at that moment. Broken: study_room() without next_us: looked at when the trials ended. */
 static void what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted(void **state)
 {
 	static const struct study_limits limits = { .most_us = INT64_C(3600) * 1000000, .interrupts = true };
@@ -112,7 +113,7 @@ static void what_runs_when_the_time_is_over_runs_to_its_end_otherwise(void **sta
 	trial_finish(bench, first, 0.5);
 	outcome_await(bench, job, 1);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP),
-			 0); /* what is stopped cannot be finished */
+			 0); /* a stopped trial cannot be completed */
 	trial_finish(bench, second, 0.6);
 	idle_await(bench);
 	job_check(bench, job, JOB_SUCCEEDED, NULL);

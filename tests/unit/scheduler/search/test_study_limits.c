@@ -6,8 +6,8 @@
 
 enum { S = 1000000 };
 
-/* Begun at 100 s; 5 trials, of which 3 were completed; the best ended at 110 s, and 2 since. The wall clock is 1000 s
- * ahead of the other. */
+/* A search that began at 100 s: 3 of its 5 trials are completed; the best ended at 110 s, and 2 since. The wall clock
+ * is 1000 s ahead of the monotonic clock. */
 static struct study_progress progress_at(int64_t now_s)
 {
 	return (struct study_progress){ .begun_us = 100 * S,
@@ -40,7 +40,7 @@ static void each_rule_ends_the_search_alone(void **state)
 		{ { .idle_trials = 2 }, 120, 0, 0 },
 		{ { .idle_us = 11 * S }, 120, SIZE_MAX, 121 },
 		{ { .idle_us = 10 * S }, 120, 0, 0 },
-		/* While a least rule is not met, no other counts. */
+		/* Until each minimum is reached, no other condition counts. */
 		{ { .least_trials = 4, .most_trials = 1 }, 120, SIZE_MAX, 0 },
 		{ { .least_trials = 3, .most_trials = 1 }, 120, 0, 0 },
 		{ { .least_us = 21 * S, .most_us = S }, 120, SIZE_MAX, 121 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Its thread stands at a gate as long as the test wants it to. */
+/* The suggester's thread waits at a gate until the test opens it. */
 #include "scheduler/search/suggester.h"
 
 #include "tests/unit/scheduler/gate_testing.h"
@@ -11,7 +11,7 @@ struct bench {
 	struct suggester *suggester;
 	pthread_mutex_t mutex;
 	pthread_cond_t reported;
-	int64_t jobs[8]; /* that were told, in that order */
+	int64_t jobs[8]; /* jobs that were reported, in their order */
 	size_t count;
 };
 
@@ -70,13 +70,13 @@ static struct trials *trials_new(const struct study *study, size_t count)
 	return trials;
 }
 
-/* Asks for @wanted trials of a study that has @count ended ones. */
+/* Asks for @wanted trials of a study with @count ended ones. */
 static void ask(struct bench *bench, int64_t job, size_t count, size_t wanted)
 {
 	AUTO(study) struct study *study = study_of("bandit", X);
 	struct trials *trials = trials_new(study, count);
 
-	/* What is asked with is copied: these are gone before it is looked at. */
+	/* The arguments are copied: the caller frees these before they are read. */
 	suggester_ask(bench->suggester,
 		      suggestion_new(job, study_of("bandit", X), trials->list, trials->count, wanted));
 	free(trials);
@@ -121,7 +121,7 @@ static void they_are_made_in_the_order_of_asking(void **state)
 	}
 }
 
-/* Of the one that is made, of one that waits, and of one that is made already nothing comes. */
+/* Nothing is reported for a forgotten request, whether it is running, waiting or done. */
 static void what_is_forgotten_is_not_told(void **state)
 {
 	struct bench *bench = *state;
@@ -145,7 +145,7 @@ static void what_is_forgotten_is_not_told(void **state)
 	assert_non_null(made);
 }
 
-/* Of a batch no further one is begun, and nothing that waits. The gate is never opened. */
+/* At the end, no further suggestion of a batch is begun, and waiting requests are dropped. The gate stays closed. */
 static void an_end_does_not_wait_for_what_is_left(void **state)
 {
 	struct bench *bench = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event files below a trial's job directory, while they are written. */
+/* Event files below a trial's job directory, read while they are written. */
 #include "scheduler/search/trial_events.h"
 #include "scheduler/tuning/metric_report.h"
 #include "store/statements.h"
@@ -60,7 +60,7 @@ static void put(struct bench *bench, const char *name, const struct text *text, 
 	OK(target_put(yard, &target, text->data, length, NULL));
 }
 
-/* Steps @from to @to at one a second, each with @base + step / 1024 under @tag. */
+/* Writes steps @from to @to, one each second; @tag has @base + step / 1024. */
 static void steps_write(struct text *text, int from, int to, const char *tag, double base)
 {
 	if (!text->length)
@@ -69,7 +69,7 @@ static void steps_write(struct text *text, int from, int to, const char *tag, do
 		scalar_event_write(text, STARTED_S + step, step, tag, (float)(base + step / 1024.0));
 }
 
-/* What a reading finds are the steps @from to @to, each with @base + step / 1024. */
+/* Checks that a reading finds the steps @from to @to with @base + step / 1024. */
 static void expect_steps(struct bench *bench, int from, int to, double base)
 {
 	const struct measurement_list *all;
@@ -237,7 +237,7 @@ static void of_one_step_the_later_value_counts(void **state)
 		scalar_event_write(&eval, STARTED_S + 10 * step + 1, step, "accuracy", 0.5F);
 		scalar_event_write(&train, STARTED_S + 10 * step, step, "loss", 4);
 	}
-	/* The names' order must not matter, nor which was seen first. */
+	/* Neither the order of the names nor the order of reading may matter. */
 	put(bench, "out/1/b.tfevents", &train, train.length);
 	trial_events_read(bench->events, &bench->report);
 	put(bench, "out/1/a.tfevents", &eval, eval.length);
@@ -324,7 +324,7 @@ static void no_more_than_so_many_files_are_read(void **state)
 	expect_remark(bench, " Of the event files below gs://bucket/out/1 the first 64 were read.");
 }
 
-/* Nothing asks the database where no object was made: a look without a change is not even noticed by it. */
+/* The database is not read if no object was written since. */
 static void a_look_without_a_change_costs_nothing(void **state)
 {
 	struct bench *bench = *state;
@@ -335,7 +335,7 @@ static void a_look_without_a_change_costs_nothing(void **state)
 	expect_steps(bench, 1, 3, 1);
 	for (int i = 0; i < 1000; i++)
 		trial_events_read(bench->events, &bench->report);
-	bench->yard->objects->is_open = false; /* a look would open it again, over what is open */
+	bench->yard->objects->is_open = false; /* a look would then open it again */
 	trial_events_read(bench->events, &bench->report);
 	assert_false(bench->yard->objects->is_open);
 	bench->yard->objects->is_open = true;

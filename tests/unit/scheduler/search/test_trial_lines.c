@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tuning job's log says of its trials' ends is stored with them: said once, whatever the store refuses meanwhile. */
+/* The lines about trials' ends in a tuning job's log are stored together with the ends: once, even if the store fails
+ * meanwhile. */
 #include "tests/unit/scheduler/search/search_testing.h"
 
 static int64_t submit(struct bench *bench, const struct study_limits *limits)
@@ -8,7 +9,7 @@ static int64_t submit(struct bench *bench, const struct study_limits *limits)
 			     &(struct search){ .job_id = "t", .trials = 1, .parallel = 1, .limits = limits });
 }
 
-/* When it has ended, whatever was due before has been tried. */
+/* When this job has ended, everything that was due before has been tried. */
 static void probe_pass(struct bench *bench, const char *job_id)
 {
 	const int64_t id = bench_submit(bench, job_id, 0, 0);
@@ -19,13 +20,14 @@ static void probe_pass(struct bench *bench, const char *job_id)
 	job_await(bench, id, JOB_SUCCEEDED);
 }
 
-/* Longer than a job rests when the store has refused something. */
+/* Waits longer than a job pauses after the store has failed. */
 static void rest_pass(struct bench *bench)
 {
 	clock_step(bench, INT64_C(2000000000));
 }
 
-/* Ends the job whatever @sql, a trigger named "refusal", keeps it from, and looks for the line. */
+/* Ends the job while the trigger @sql, named "refusal", makes the store fail, and then checks that the line is there
+ * once. */
 static void once_said(struct bench *bench, int64_t job, bool restarts, const char *part)
 {
 	if (restarts)
@@ -77,7 +79,7 @@ static void an_end_that_is_refused_says_nothing(void **state)
 	once_said(bench, job, false, valueless);
 }
 
-/* A search that is out of time while @trigger keeps its trial from being stopped. */
+/* A search whose time is over, while @trigger makes stopping its trial fail. */
 static void time_pass(struct bench *bench, int64_t job, const char *trigger)
 {
 	fake_engine_up(bench->fake);

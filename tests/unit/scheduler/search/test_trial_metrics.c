@@ -17,13 +17,13 @@ struct bench {
 	char directory[64], path[96];
 	struct yard *yard; /* NULL: no storage */
 	struct trial_metrics *metrics;
-	int64_t since; /* 0: as yards begin */
+	int64_t since; /* 0: the default */
 };
 
 static struct metric metric = { .name = (char *)"accuracy" };
 static const struct study study = { .metrics = &metric, .metric_count = 1 };
 
-/* Reports go to the directory, and to job directory @job_dir in the storage of @yard; both may be NULL. */
+/* Reports are written to the directory, and to job directory @job_dir in the storage of @yard; both may be NULL. */
 static void bench_begin(struct bench *bench, struct yard *yard, const char *job_dir)
 {
 	const struct trial_source place = { .directory = bench->directory,
@@ -224,7 +224,7 @@ static void what_cannot_be_gone_on_from_is_refused(void **state)
 
 /* ---- event files ---- */
 
-/* The same, with storage of its own. */
+/* The same, with a storage of its own. */
 static int storage_setup(void **state)
 {
 	struct bench *bench;
@@ -247,7 +247,7 @@ static int storage_teardown(void **state)
 	return yard_close(&yard);
 }
 
-/* Steps @from to @to with @value under @tag. */
+/* Writes steps @from to @to with @value under @tag. */
 static void file_put(struct bench *bench, const char *name, const char *tag, int from, int to, float value)
 {
 	struct yard *yard = bench->yard;
@@ -374,18 +374,18 @@ static void a_curve_of_events_is_gone_on_from_as_such(void **state)
 	text_put(bench->yard, "elsewhere", "x");
 	assert_int_equal(count_read(bench), 3);
 	assert_false(trial_metrics_changed(bench->metrics));
-	/* Storage that cannot be read any more. */
+	/* The storage can no longer be read. */
 	bench_begin(bench, NULL, "gs://bucket/out/");
 	assert_int_equal(trial_metrics_resume(bench->metrics, text, NULL), STATUS_OK);
 	assert_int_equal(count_read(bench), 3);
 	assert_true(trial_metrics_from_events(bench->metrics));
-	/* The files have grown since. */
+	/* The files have grown since then. */
 	bench_begin(bench, bench->yard, "gs://bucket/out/");
 	assert_int_equal(trial_metrics_resume(bench->metrics, text, NULL), STATUS_OK);
 	events_put(bench, "accuracy", 1, 5, 0.25F);
 	assert_int_equal(count_read(bench), 5);
 	assert_true(trial_metrics_changed(bench->metrics));
-	/* The metric file still comes before them. */
+	/* The metric file still has precedence. */
 	lines_write(bench, "w", 1, 2);
 	assert_int_equal(count_read(bench), 2);
 	free(text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What trials report: it is kept, stops poor ones, and is swept with their directories. */
+/* Reports of trials: they are stored, poor trials are stopped, and the reports are removed with their directories. */
 #include <sys/stat.h>
 
 #include "tests/unit/scheduler/search/search_testing.h"
 
-/* Ten good ones, then one that learns nothing; in between the daemon may begin anew. */
+/* Ten good trials, then one that learns nothing; with @restart the daemon is restarted in between. */
 static void poor_one_is_stopped(struct bench *bench, const char *job_id, enum stopping_rule rule,
 				bool restarts)
 {
@@ -86,7 +86,7 @@ static void what_a_trial_leaves_beside_its_reports_goes_as_well(void **state)
 
 struct curve_seen {
 	unsigned number;
-	int64_t reported; /* -1: no curve */
+	int64_t reported; /* @reported: -1: no curve */
 };
 
 static enum status curve_see(void *arg, const struct trial_curve *curve, struct error *err)
@@ -100,7 +100,7 @@ static enum status curve_see(void *arg, const struct trial_curve *curve, struct 
 	return STATUS_OK;
 }
 
-/* So many reports of a trial are stored. */
+/* Waits until this many reports of a trial are stored. */
 static void reports_await(struct bench *bench, int64_t job, unsigned number, int64_t wanted)
 {
 	struct curve_seen seen = { .number = number };
@@ -133,7 +133,7 @@ static void what_a_trial_has_reported_is_kept(void **state)
 	check_trials(bench, job, 2, OUTCOME_COMPLETED);
 }
 
-/* The file holds what was reported last. What came before, and saves the trial, is known all the same. */
+/* The file has only the latest reports. Earlier ones, which save the trial, are still known. */
 static void what_a_trial_under_way_had_reported_outlives_the_daemon(void **state)
 {
 	struct bench *bench = *state;
@@ -153,7 +153,7 @@ static void what_a_trial_under_way_had_reported_outlives_the_daemon(void **state
 	reports_write(bench, run, 1, 0.9, 0);
 	reports_await(bench, job, 3, 1);
 	daemon_restart(bench);
-	reports_write(bench, run, 0, 0, 0); /* gone from the file */
+	reports_write(bench, run, 0, 0, 0); /* earlier reports are no longer in the file */
 	reports_write(bench, run, 15, 0.01, 0.0001);
 	reports_await(bench, job, 3, 16);
 	daemon_restart(bench);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tuning jobs, from their submission to their end, on an engine that does as the test says. */
+/* Tuning jobs from submission to end, on a fake engine that the test controls. */
 #include "tests/unit/scheduler/search/search_testing.h"
 
 static size_t times_told(const char *log, const char *line)
@@ -195,7 +195,7 @@ static void a_deviation_is_told_once_whatever_trials_and_restarts(void **state)
 	assert_int_equal(times_told(log, "Unlike in the cloud: "), 1);
 }
 
-/* The plan of a job under way is damaged while no daemon runs: its trials are ended, not left behind. */
+/* The plan of a running tuning job is damaged while no daemon runs: its trials are ended, too. */
 static void a_study_that_was_damaged_takes_its_trials_along(void **state)
 {
 	struct bench *bench = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks that trials of one tuning job take over from each other, and when their containers go. */
+/* Trials of a tuning job reuse each other's networks; when their containers are removed. */
 #include "tests/unit/scheduler/search/search_testing.h"
 
 static void trials_take_over_networks_across_restarts(void **state)
@@ -50,7 +50,7 @@ static void the_next_trial_does_not_wait_for_containers_to_go_but_the_end_does(v
 	check_trials(bench, job, 2, OUTCOME_COMPLETED);
 }
 
-/* While the engine clears, and on what the four have left: nothing of their end is in the way of the next four. */
+/* The next four use the networks of the first four while the engine still removes those trials' containers. */
 static void the_next_four_start_before_four_that_ended_at_once_are_removed(void **state)
 {
 	struct bench *bench = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tuning jobs and their trials among others that wait. */
+/* Tuning jobs and their trials among other waiting jobs. */
 #include "tests/unit/scheduler/gate_testing.h"
 #include "tests/unit/scheduler/search/search_testing.h"
 
@@ -93,7 +93,7 @@ static void a_job_that_waits_too_long_is_cancelled(void **state)
 	idle_await(bench);
 }
 
-/* Its first trials hold its place; the later ones let those go first that came before them. */
+/* The first trials keep the job's place in the queue; later trials wait for jobs that came before them. */
 static void trials_neither_lose_their_jobs_place_nor_starve_others(void **state)
 {
 	struct bench *bench = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tuning jobs that resume others which are not what they were. */
+/* Tuning jobs that resume jobs which have changed since. */
 #include "tests/unit/scheduler/search/search_testing.h"
 
-/* One that has ended, and another that goes on from it. Returns the other; its first trial runs. */
+/* A tuning job that has ended, and one that resumes it. Returns the latter; its first trial runs. */
 static int64_t resumption_submit(struct bench *bench)
 {
 	const int64_t first =
@@ -67,7 +67,7 @@ static void a_job_that_resumes_one_that_is_gone_fails(void **state)
 		  "The trials of the job 'gone', which this one resumes, cannot be read");
 }
 
-/* It was cancelled before anybody looked at it. */
+/* It was cancelled before the scheduler read it. */
 static void a_job_that_resumes_what_cannot_be_read_is_cancelled_all_the_same(void **state)
 {
 	struct bench *bench = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a tuning job, and of others, while somebody thinks about what it tries next. */
+/* What happens to a tuning job, and to other jobs, while the suggester computes the next trials. */
 #include "tests/unit/scheduler/gate_testing.h"
 #include "tests/unit/scheduler/search/search_testing.h"
 
@@ -45,7 +45,7 @@ static void a_cancel_does_not_wait_for_the_thought(void **state)
 	idle_await(bench);
 	job_check(bench, job, JOB_CANCELLED, "The job was cancelled.");
 	gate_set(true);
-	/* The next one's thoughts come after all that were thought before. */
+	/* The suggester's next answer comes after all earlier ones. */
 	run_exit(bench,
 		 trial_await(
 			 bench,
@@ -57,7 +57,7 @@ static void a_cancel_does_not_wait_for_the_thought(void **state)
 	assert_int_equal(list.count, 0);
 }
 
-/* All that a small space has, and less than was asked for: it is not all there is until it is stored. */
+/* The suggestions for a small space are fewer than requested, but the space is exhausted only once they are stored. */
 static void what_could_not_be_stored_is_suggested_again(void **state)
 {
 	struct bench *bench = *state;
@@ -96,7 +96,7 @@ static char *parameters_of(struct bench *bench, int64_t job)
 	return text_take(&text);
 }
 
-/* The daemon ends while the third trial is thought about: the same one is thought of again. */
+/* The daemon ends while the third trial is being computed: the same suggestion is computed again. */
 static void a_thought_that_was_lost_is_thought_again(void **state)
 {
 	struct bench *bench = *state;
