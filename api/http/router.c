@@ -79,8 +79,9 @@ static const char *path_of(const struct family *family, const struct route *rout
 	return length && strncmp(route->path, family->omitted, length) != 0 ? NULL : route->path + length;
 }
 
-/* A fast check before path_fits(), false only if that is false: it compares the first letter of each segment, which rules
- * out most of the hundreds of rows. The last segment is not compared, as it may be empty before its verb. */
+/* A fast check before path_fits(), false only if that is false: it compares the first letter of each segment, and whether
+ * the path has more of them than the target, which rules out nearly all of the hundreds of rows. The last segment is not
+ * compared, as it may be empty before its verb. */
 static bool path_may_fit(const char *path, const struct target *target)
 {
 	for (size_t i = 0; i + 1 < target->segment_count && *path == '/'; i++) {
@@ -90,7 +91,7 @@ static bool path_may_fit(const char *path, const struct target *target)
 		while (*path && *path != '/')
 			path++;
 	}
-	return true;
+	return *path != '/' || !strchr(path + 1, '/');
 }
 
 static bool family_may_fit(const struct family *family, const struct target *target)
