@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "daemon/base/clock.h"
-#include "daemon/base/instance_lock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_claims_seen.h"
@@ -14,13 +13,12 @@
 #include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_make.h"
+#include "scheduler/engine/docker_peers.h"
 
 enum {
 	TIE_PAUSE_US = 100 * MILLISECOND_US,
 	TIES_MOST = 20,
 	LOOKS_MOST = 50,
-	/* How long a daemon elsewhere that was found alive is not looked for again */
-	ALIVE_US = 30 * SECOND_US,
 	CLAIM_NAME_MOST = 128, /* bytes: more than the name of a claim has */
 };
 
@@ -38,8 +36,7 @@ struct claims {
 	bool unsure;    /* the engine may have claims of this instance that are not held */
 	/* Answers of the last look; each may be NULL */
 	json_t *volumes, *containers;
-	/* Objects by other instances. alive: until when that counts; dead: since this round made its last claim */
-	json_t *alive, *dead;
+	struct peers peers; /* dead: since this round made its last claim */
 	/* Names of volumes to remove and GPUs to claim, and the step after that */
 	json_t *removals, *creations;
 	void (*then)(struct claims *claims);
@@ -47,8 +44,6 @@ struct claims {
 	char seam[2 * CLAIM_NAME_MOST];
 	size_t seam_length;
 	json_t *lost; /* what the round could not claim, for its end */
-	char peer[INSTANCE_MAX + 1]; /* the instance that is looked for */
-	bool waited;                 /* for its marker */
 	unsigned looks, ties;
 	struct timer pause;
 };
@@ -68,8 +63,7 @@ void claims_free(struct claims *claims)
 	json_decref(claims->held);
 	json_decref(claims->volumes);
 	json_decref(claims->containers);
-	json_decref(claims->alive);
-	json_decref(claims->dead);
+	peers_deinit(&claims->peers);
 	json_decref(claims->removals);
 	json_decref(claims->creations);
 	json_decref(claims->lost);
@@ -203,7 +197,7 @@ static void claim_create(struct claims *claims, const char *device)
 					    "trainyard.instance", instance, DOCKER_LABEL_GPUS, device);
 	AUTO(string) char *text = json_dump_compact(body);
 
-	json_object_clear(claims->dead); /* a daemon that has started since may not have seen this claim */
+	peers_dead_forget(&claims->peers); /* a daemon that has started since may not have seen this claim */
 	ask(claims, "POST", "/volumes/create", text, created);
 }
 
@@ -232,74 +226,28 @@ static void act(struct claims *claims)
 /* ---- whether another instance's daemon is alive ---- */
 
 static void look(struct claims *claims);
-static void weigh(struct claims *claims);
 
-/* Looks again if it has ended, because it may have started a container since the last look. */
-static void peer_found(struct claims *claims, bool alive, int64_t until_us)
+/* Looks again: a daemon that has ended may have started a container since the last look. */
+static void peers_found(void *arg, const char *problem)
 {
-	json_object_set_new(alive ? claims->alive : claims->dead, claims->peer, json_integer(until_us));
-	if (alive)
-		weigh(claims);
+	struct claims *claims = arg;
+
+	if (problem)
+		round_break(claims, problem);
 	else
 		look(claims);
-}
-
-static void peer_ask(struct claims *claims);
-
-static void peer_wait(struct claims *claims)
-{
-	claims->waited = true;
-	pause_for(claims, ELSEWHERE_PATIENCE_MS * INT64_C(1000), peer_ask);
-}
-
-static void peer_challenged(void *arg, const struct http_answer *answer)
-{
-	struct claims *claims = arg;
-
-	if (answer_serves(claims, answer, 404))
-		peer_wait(claims);
-}
-
-static void peer_asked(void *arg, const struct http_answer *answer)
-{
-	struct claims *claims = arg;
-	AUTO(json) json_t *volume = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-	char path[DOCKER_PATH_SIZE];
-
-	if (!answer_serves(claims, answer, 404))
-		return;
-	if (answer->code == 404 && claims->waited)
-		peer_found(claims, false, 0);
-	else if (answer->code == 404) /* its daemon may be about to make the marker again */
-		peer_wait(claims);
-	else if (!elsewhere_is(volume, claims->docker->place))
-		peer_found(claims, instance_lock_seen(claims->peer), 0);
-	else if (claims->waited)
-		peer_found(claims, true, clock_mono_us(&system_clock) + ALIVE_US);
-	else {
-		elsewhere_path(claims->peer, path);
-		ask(claims, "DELETE", path, NULL, peer_challenged);
-	}
-}
-
-static void peer_ask(struct claims *claims)
-{
-	char path[DOCKER_PATH_SIZE];
-
-	elsewhere_path(claims->peer, path);
-	ask(claims, "GET", path, NULL, peer_asked);
 }
 
 /* ---- weighing what was seen ---- */
 
 enum contest {
 	CONTEST_NONE,
+	CONTEST_UNKNOWN, /* by a daemon that may have ended */
 	CONTEST_TIED,    /* by a daemon that gives way if it does not have the GPU yet */
 	CONTEST_HELD,
-	CONTEST_UNKNOWN, /* claims->peer may have ended */
 };
 
-static enum contest contest_of(struct claims *claims, const char *device)
+static enum contest contest_of(struct claims *claims, const char *device, json_t *unknown)
 {
 	enum contest found = CONTEST_NONE;
 	const json_t *volume;
@@ -309,17 +257,26 @@ static enum contest contest_of(struct claims *claims, const char *device)
 		return CONTEST_HELD;
 	json_array_foreach(claims->volumes, i, volume) {
 		const char *instance = claim_stranger(volume, claims->docker->instance);
+		enum contest contest = CONTEST_NONE;
 
-		if (!instance || !claim_is_of(volume, instance, device) ||
-		    json_object_get(claims->dead, instance))
+		if (!instance || !claim_is_of(volume, instance, device))
 			continue;
-		if (!json_object_get(claims->alive, instance)) {
-			snprintf(claims->peer, sizeof(claims->peer), "%s", instance);
-			claims->waited = false;
-			return CONTEST_UNKNOWN;
+		switch (peers_state(&claims->peers, instance)) {
+		case PEER_UNKNOWN:
+			json_object_set_new(unknown, instance, json_null());
+			contest = CONTEST_UNKNOWN;
+			break;
+		case PEER_SUSPECT:
+			contest = CONTEST_UNKNOWN;
+			break;
+		case PEER_ALIVE:
+			contest = strcmp(instance, claims->docker->instance) > 0 ? CONTEST_TIED : CONTEST_HELD;
+			break;
+		case PEER_DEAD:
+			break;
 		}
-		if (found != CONTEST_HELD)
-			found = strcmp(instance, claims->docker->instance) > 0 ? CONTEST_TIED : CONTEST_HELD;
+		if (contest > found)
+			found = contest;
 	}
 	return found;
 }
@@ -334,7 +291,7 @@ static void removals_gather(struct claims *claims, bool withdraws)
 	json_array_foreach(claims->volumes, i, volume) {
 		const char *device = claim_label(volume, DOCKER_LABEL_GPUS),
 			   *instance = claim_stranger(volume, claims->docker->instance);
-		const bool is_dead = instance && json_object_get(claims->dead, instance);
+		const bool is_dead = instance && peers_state(&claims->peers, instance) == PEER_DEAD;
 		bool is_wanted = false;
 		json_t *wanted;
 
@@ -364,7 +321,8 @@ static void weigh(struct claims *claims)
 {
 	AUTO(json) json_t *lost = json_array();
 	AUTO(json) json_t *unheld = json_array();
-	bool tied = true;
+	AUTO(json) json_t *unknown = json_object();
+	bool tied = true, waits = false;
 	json_t *device;
 	size_t i;
 
@@ -376,19 +334,18 @@ static void weigh(struct claims *claims)
 		if (json_object_get(claims->held, id))
 			continue;
 		json_array_append(unheld, device);
-		contest = contest_of(claims, id);
-		if (contest == CONTEST_UNKNOWN) {
-			peer_ask(claims);
-			return;
-		}
+		contest = contest_of(claims, id, unknown);
 		if (!claim_is_listed(claims->volumes, claims->docker->instance, id))
 			json_array_append(claims->creations, device);
 		tied = tied && contest != CONTEST_HELD;
-		if (contest)
+		waits = waits || contest == CONTEST_UNKNOWN;
+		if (contest > CONTEST_UNKNOWN)
 			json_array_append(lost, device);
 	}
 	tied = tied && !json_array_size(claims->creations);
-	if (json_array_size(lost) && tied && claims->ties++ < TIES_MOST) {
+	if (json_object_size(unknown)) {
+		peers_look(&claims->peers, unknown, peers_found, claims);
+	} else if (json_array_size(lost) && tied && claims->ties++ < TIES_MOST) {
 		pause_for(claims, TIE_PAUSE_US, look);
 	} else if (json_array_size(lost)) {
 		json_array_clear(claims->creations);
@@ -396,13 +353,17 @@ static void weigh(struct claims *claims)
 		removals_gather(claims, true);
 		claims->then = round_succeed;
 		act(claims);
-	} else if (!json_array_size(claims->creations) && !claims->unsure) {
-		hold_all(claims);
-	} else if (claims->looks++ < LOOKS_MOST) {
-		claims->then = look;
-		act(claims);
+	} else if (json_array_size(claims->creations) || claims->unsure) {
+		if (claims->looks++ < LOOKS_MOST) {
+			claims->then = look;
+			act(claims);
+		} else {
+			round_break(claims, "claims of GPUs do not stay in the engine");
+		}
+	} else if (waits) { /* after the claims were made: one wait is enough */
+		peers_wait(&claims->peers, peers_found, claims);
 	} else {
-		round_break(claims, "claims of GPUs do not stay in the engine");
+		hold_all(claims);
 	}
 }
 
@@ -438,24 +399,11 @@ static void volumes_looked(void *arg, const struct http_answer *answer)
 	ask(claims, "GET", path, NULL, containers_looked);
 }
 
-static void alive_expire(json_t *alive)
-{
-	const int64_t now_us = clock_mono_us(&system_clock);
-	const char *instance;
-	json_t *until;
-	void *next;
-
-	json_object_foreach_safe(alive, next, instance, until)
-		if (json_integer_value(until) <= now_us)
-			json_object_del(alive, instance);
-}
-
 static void look(struct claims *claims)
 {
 	char encoded[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
 
 	claims->unsure = false;
-	alive_expire(claims->alive);
 	docker_query_encode("{\"label\":[\"" DOCKER_LABEL_GPUS "\"]}", encoded, sizeof(encoded));
 	snprintf(path, sizeof(path), "/volumes?filters=%s", encoded);
 	ask(claims, "GET", path, NULL, volumes_looked);
@@ -489,7 +437,9 @@ static void round_begin(struct claims *claims)
 	json_replace(&claims->wanted, TAKE(claims->next));
 	claims->number = claims->next_number;
 	claims->looks = claims->ties = 0;
-	json_object_clear(claims->dead);
+	peers_expire(&claims->peers);
+	peers_dead_forget(&claims->peers);
+	peers_suspects_forget(&claims->peers);
 	json_array_clear(claims->removals);
 	json_array_clear(claims->creations);
 	if (claims->epoch != docker->link.epoch) {
@@ -519,8 +469,7 @@ void claims_order_run(struct docker *docker, struct command *command)
 		claims = docker->claims = memory_calloc(1, sizeof(*claims));
 		claims->docker = docker;
 		claims->held = json_object();
-		claims->alive = json_object();
-		claims->dead = json_object();
+		peers_init(&claims->peers, docker);
 		claims->removals = json_array();
 		claims->creations = json_array();
 	}

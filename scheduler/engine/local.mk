@@ -66,6 +66,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_orphans.h \
 	scheduler/engine/docker_mounts.c \
 	scheduler/engine/docker_mounts.h \
+	scheduler/engine/docker_peers.c \
+	scheduler/engine/docker_peers.h \
 	scheduler/engine/docker_progress.c \
 	scheduler/engine/docker_progress.h \
 	scheduler/engine/docker_reach.c \

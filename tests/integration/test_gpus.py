@@ -337,8 +337,8 @@ def apart(gpu_engine, tmp_path):
 
 def test_daemons_in_containers_never_have_the_same_gpu(apart, gpu_engine):
     """The same holds while the daemon whose job has the GPU is down. Broken: contest_of() without the claims, or without the
-    containers, of others; peer_asked() that takes a marker that nobody makes again for a daemon that is alive: the claim
-    stayed for good."""
+    containers, of others; peers_wait() that counts a marker as one of a live daemon although no daemon makes it again: the
+    claim stayed for good."""
     race(apart, gpu_engine, 3)
     first, second = apart
     held = first.create(gpu_job(1, REST))

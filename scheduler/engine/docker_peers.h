@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_peers.h: whether the daemons of other instances of the engine are alive, as their markers show
+ * (docker_elsewhere.h).
+ *
+ * The instance lock shows at once whether a daemon of this network namespace is alive. A daemon of another place is a suspect:
+ * its marker is removed, and only a daemon that is alive makes it again. That takes ELSEWHERE_PATIENCE_MS, also for a
+ * marker that is missing, because its daemon may be about to make it again. All suspects are waited for at the same time.
+ * Thread: the engine's. */
+#include <jansson.h>
+
+#include "daemon/base/instance_lock.h"
+#include "scheduler/engine/docker_core.h"
+
+enum peer {
+	PEER_UNKNOWN,
+	PEER_SUSPECT,
+	PEER_ALIVE,
+	PEER_DEAD,
+};
+
+/* Of a call: PEERS_LOOK alone, or the other two, with the wait between them. */
+enum peers_step {
+	PEERS_LOOK,
+	PEERS_CHALLENGE,
+	PEERS_CONFIRM,
+};
+
+/* Use peers_init() and peers_deinit(). */
+struct peers {
+	struct docker *docker;
+	/* Objects by instance. suspects: whether there was a marker. alive: until when that counts, monotonic µs */
+	json_t *suspects, *alive, *dead;
+	json_t *next; /* instances that the current call has still to ask about */
+	char asked[INSTANCE_MAX + 1];
+	enum peers_step step;
+	unsigned epoch; /* the connection in which the current call began */
+	struct timer pause;
+	void (*done)(void *arg, const char *problem);
+	void *arg;
+};
+
+void peers_init(struct peers *peers, struct docker *docker);
+void peers_deinit(struct peers *peers);
+enum peer peers_state(const struct peers *peers, const char *instance);
+/* Makes daemons unknown that were found alive some time ago: 30 s for a suspect, no time for others. */
+void peers_expire(struct peers *peers);
+/* Makes daemons unknown that have ended: one may have started since. */
+void peers_dead_forget(struct peers *peers);
+void peers_suspects_forget(struct peers *peers);
+
+/* Asks about the @instances, the members of an object, without waiting: none of them is unknown afterwards. Calls @done with a NULL
+ * problem; otherwise the connection or the engine failed. One call at a time. */
+void peers_look(struct peers *peers, json_t *instances, void (*done)(void *arg, const char *problem), void *arg);
+/* The same for all suspects, with waiting: none is a suspect afterwards. */
+void peers_wait(struct peers *peers, void (*done)(void *arg, const char *problem), void *arg);
