@@ -80,7 +80,7 @@ static const struct row rows[] = {
 	{ "the second is being stored",
 	  { { 1 }, { 1, .stale = true }, { 1 } },
 	  .free = 9,
-	  .decided = "1 in; 2 waits for 0; 3 waits for 0;" },
+	  .decided = "1 in; 3 waits for 0;" },
 	/* Broken: room_use() without the leases: both got the only device. */
 	{ "one device",
 	  { { 1, 1 }, { 1, 1 }, { 1 } },
