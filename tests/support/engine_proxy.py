@@ -53,6 +53,7 @@ class Fault:
     message: str = "the engine's own words"
     matched: int = 0
     hits: int = 0
+    barrier: threading.Barrier = None  # of calls that meet
 
     def takes(self, call):
         if self.number:
@@ -196,6 +197,12 @@ async def _delay(wire, call, fault, request):
     await _pass(wire, call, fault, request)
 
 
+async def _meet(wire, call, fault, request):
+    """The engine is asked once as many calls, also of other proxies, are on their way as the barrier has parties."""
+    await asyncio.to_thread(fault.barrier.wait, 60)
+    await _pass(wire, call, fault, request)
+
+
 async def _drop(_wire, _call, _fault, _request):
     raise Gone
 
@@ -291,7 +298,7 @@ async def _away(wire, _call, fault, _request):
     raise Gone
 
 
-KINDS = {"pass": _pass, "delay": _delay, "drop": _drop, "drop-after": _drop_after, "truncate": _truncate,
+KINDS = {"pass": _pass, "delay": _delay, "meet": _meet, "drop": _drop, "drop-after": _drop_after, "truncate": _truncate,
          "cut-head": _cut_head, "garbage": _garbage, "nonsense": _nonsense, "other-shape": _other_shape, "refuse": _refuse,
          "full": _full, "hang": _hang, "trickle": _trickle, "away": _away}
 
