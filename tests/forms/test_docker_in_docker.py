@@ -7,7 +7,8 @@ import yaml
 
 from support.daemon import ROOT, Daemon
 from support.engine import ensure_test_images
-from support.forms import FarGpuEngine
+from support.forms import Beside, FarGpuEngine
+from support.gpus import race
 from support.marks import long
 from support.pages import Reader
 
@@ -34,6 +35,16 @@ def daemon(request, tmp_path_factory):
 
 def test_what_the_matrix_tells_is_so(daemon, cell):
     cell(daemon.form)
+
+
+@pytest.mark.long
+def test_a_daemon_beside_the_engine_never_has_a_gpu_at_the_same_time(daemon, tmp_path):
+    """Their machines have nothing in common but the engine. Broken: contest_of() that finds no contest: both jobs ran at once."""
+    options = "--offline", "--gpus", "1", "--accelerators", "require"
+    far = Daemon(tmp_path / "far", daemon.engine, *options, project="race-far")
+    beside = Beside(tmp_path / "beside", daemon.engine, *options, "--engine", f"unix://{daemon.engine.path}", project="race-beside")
+    with far, beside:
+        race([far, beside], daemon.engine, 3)
 
 
 @pytest.mark.long

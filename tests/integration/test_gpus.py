@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each GPU is used by one replica at a time, and is free again afterwards. The tests' engine accepts requests for any GPU. A
 hook that it runs before such a container, and the container's environment, show which ones were requested."""
-import concurrent.futures
-import contextlib
-import http.client
 import itertools
-import json
 import random
-import threading
 
 import pytest
 
 from support.daemon import distributed, script, with_gpus
-from support.engine import UnixConnection, query
 from support.forms import ContainedThere
+from support.gpus import SAY, Watch, gpu_job, race
 from support.marks import long
 from support.wait import wait_until
 
 GPUS = [str(i) for i in range(8)]
-SAY = 'echo "devices $NVIDIA_VISIBLE_DEVICES"'
 REST = SAY + '; trap "exit 0" TERM; sleep 600 & wait'
 A100 = "NVIDIA_TESLA_A100"
 
@@ -31,10 +25,6 @@ def start(new_daemon, gpu_engine):
         wait_until(lambda: daemon.get("/healthz").json["engine"]["reachable"], 30)
         return daemon
     return make
-
-
-def gpu_job(count, text=SAY):
-    return with_gpus(script(text), count)
 
 
 def devices(daemon, job_id, task="master-replica-0"):
@@ -168,33 +158,6 @@ def test_gpus_that_are_pretended_are_none_and_that_is_said(start, gpus):
 
 # ---- nobody gets what another has ----
 
-class Watch:
-    """The end and the owner of each container, from the engine's events."""
-
-    def __init__(self, engine, project):
-        self.connection = UnixConnection(engine.path, timeout=None)
-        self.connection.request("GET", "/events?" + query(
-            filters={"type": ["container"], "event": ["die"], "label": [f"trainyard.project={project}"]}))
-        self.response = self.connection.getresponse()
-        self.ended = {}
-        self.thread = threading.Thread(target=self._read, daemon=True)
-        self.thread.start()
-
-    def _read(self):
-        with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
-            for line in self.response:
-                event = json.loads(line)
-                self.ended[event["Actor"]["ID"]] = (event["timeNano"], event["Actor"]["Attributes"]["trainyard.job_id"])
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.connection.sock.shutdown(2)
-        self.thread.join(10)
-        self.connection.close()
-
-
 def meetings(engine, watch):
     """Pairs of containers that ran at the same time with a common device: (container, container, common devices)."""
     ran = [(began, watch.ended[container][0], container, set(given))
@@ -293,23 +256,6 @@ def test_two_daemons_never_have_the_same_gpu(start):
     other.until(waiting, "SUCCEEDED")
     assert devices(other, waiting) == held
     other.cancel(second)
-
-
-def race(daemons, engine, rounds):
-    """Gives each daemon a job for the same GPU at the same time, repeatedly. No two of these jobs may run at the same
-    time."""
-    with contextlib.ExitStack() as stack:
-        watches = [stack.enter_context(Watch(engine, daemon.project)) for daemon in daemons]
-        for _ in range(rounds):
-            with concurrent.futures.ThreadPoolExecutor(len(daemons)) as pool:
-                jobs = list(pool.map(lambda daemon: daemon.create(gpu_job(1, "sleep 0.2")), daemons))
-            for daemon, job_id in zip(daemons, jobs, strict=True):
-                daemon.until(job_id, "SUCCEEDED", timeout=120)
-        ended = {container: end for watch in watches for container, end in watch.ended.items()}
-        given = engine.given()
-    assert len(ended) == rounds * len(daemons)
-    turns = sorted((given[container][0], ended[container][0]) for container in ended)
-    assert [pair for pair in itertools.pairwise(turns) if pair[1][0] < pair[0][1]] == [], turns
 
 
 def test_daemons_that_race_for_a_gpu_take_turns(start, gpu_engine):
