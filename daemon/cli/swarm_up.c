@@ -2,6 +2,8 @@
 #include "daemon/cli/swarm_up.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@
 #include "scheduler/engine/swarm_service.h"
 #include "store/keys/authority.h"
 
-enum { LOOK_MS = 200 };
+enum { LOOK_MS = 200, VISITORS_MAX = 16, NOTICE_US = 5000000 };
 #define SECOND_US INT64_C(1000000)
 
 struct up {
@@ -217,37 +219,121 @@ static enum status agent_reach(const struct up *up, const char *url, struct erro
 	}
 }
 
-/* Returns true if the node's engine answers through the agent. */
-static bool node_reach(const struct up *up, const struct swarm_node *node)
-{
-	const struct swarm_agent *agent = swarm_agent_of(&up->now, node->id);
-	AUTO(string) char *url = memory_printf("swarm:%s:%s", node->id, up->url);
-	struct error err AUTO_ERROR = { 0 };
+#define WHAT_HAS_TO_PASS                                                                                     \
+	"  Between nodes, UDP port 4789 has to pass, and without --unencrypted ESP (IP protocol 50), which each "   \
+	"kernel has to have.\n"
 
-	if (node->state == HOST_DOWN) {
+/* A node that is asked through its agent. */
+struct visit {
+	const struct swarm_node *node;
+	bool is_asked; /* its agent runs */
+	atomic_bool is_over;
+	bool is_reached; /* set before is_over, as @err is */
+	struct error err;
+};
+
+struct visits {
+	const struct up *up;
+	struct visit *items; /* one for each node of the swarm */
+	atomic_size_t next;
+};
+
+/* Asks the next nodes that no other thread asks. */
+static void *visitor_main(void *arg)
+{
+	struct visits *visits = arg;
+	const struct up *up = visits->up;
+
+	for (size_t at; (at = atomic_fetch_add(&visits->next, 1)) < up->swarm.count;) {
+		struct visit *visit = &visits->items[at];
+		AUTO(string) char *url = memory_printf("swarm:%s:%s", visit->node->id, up->url);
+
+		visit->is_reached = visit->is_asked && agent_reach(up, url, &visit->err) == STATUS_OK;
+		atomic_store(&visit->is_over, true);
+	}
+	return NULL;
+}
+
+/* Names, after some seconds, the nodes that do not answer yet: the wait may be long, and ends well if the network is opened
+ * meanwhile. */
+static void visits_await(const struct visits *visits)
+{
+	const struct up *up = visits->up;
+	const int64_t notice_us = clock_mono_us(&system_clock) + NOTICE_US;
+	bool is_reported = false;
+
+	for (;;) {
+		const int64_t now_us = clock_mono_us(&system_clock);
+		size_t over = 0;
+
+		for (size_t i = 0; i < up->swarm.count; i++) {
+			const bool is_over = atomic_load(&visits->items[i].is_over);
+
+			over += is_over;
+			if (!is_over && !is_reported && now_us > notice_us)
+				fprintf(stderr,
+					"trainyard: the agent of the node %s runs, but does not answer yet; waiting "
+					"for %lld s at most\n" WHAT_HAS_TO_PASS,
+					visits->items[i].node->name,
+					now_us < up->until_us ? (long long)((up->until_us - now_us) / SECOND_US) : 0);
+		}
+		is_reported = is_reported || now_us > notice_us;
+		if (over == up->swarm.count)
+			return;
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
+/* Asks all nodes with an agent side by side, and waits for the answers. */
+static void visits_make(struct visits *visits)
+{
+	pthread_t threads[VISITORS_MAX];
+	size_t count = 0;
+
+	while (count < VISITORS_MAX && count < visits->up->swarm.count &&
+	       pthread_create(&threads[count], NULL, visitor_main, visits) == 0)
+		count++;
+	if (!count)
+		visitor_main(visits);
+	visits_await(visits);
+	while (count)
+		pthread_join(threads[--count], NULL);
+}
+
+/* Returns true if the node's engine answers through the agent, or is not expected to. */
+static bool visit_print(const struct up *up, const struct visit *visit)
+{
+	const struct swarm_node *node = visit->node;
+
+	if (node->state == HOST_DOWN)
 		fprintf(stderr, "trainyard: the node %s is down; its agent starts when it is back\n", node->name);
-		return true;
-	}
-	if (!agent || agent->state != AGENT_RUNS) {
-		failure_print(up, node, agent);
-		return false;
-	}
-	if (agent_reach(up, url, &err) == STATUS_OK)
-		return true;
-	fprintf(stderr,
-		"trainyard: the agent of the node %s runs, but is not reached: %s\n"
-		"  Between nodes, UDP port 4789 has to pass, and without --unencrypted ESP (IP protocol 50), which each "
-		"kernel has to have.\n",
-		node->name, main_words(&err));
-	return false;
+	else if (!visit->is_asked)
+		failure_print(up, node, swarm_agent_of(&up->now, node->id));
+	else if (!visit->is_reached)
+		fprintf(stderr, "trainyard: the agent of the node %s runs, but is not reached: %s\n" WHAT_HAS_TO_PASS,
+			node->name, main_words(&visit->err));
+	return node->state == HOST_DOWN || visit->is_reached;
 }
 
 static int result_print(const struct up *up)
 {
+	struct visits visits = { .up = up,
+				 .items = memory_calloc(up->swarm.count + 1, sizeof(*visits.items)) };
 	size_t reached = 0;
 
-	for (size_t i = 0; i < up->swarm.count; i++)
-		reached += node_reach(up, &up->swarm.nodes[i]);
+	for (size_t i = 0; i < up->swarm.count; i++) {
+		const struct swarm_node *node = &up->swarm.nodes[i];
+		const struct swarm_agent *agent = swarm_agent_of(&up->now, node->id);
+
+		visits.items[i].node = node;
+		visits.items[i].is_asked = node->state != HOST_DOWN && agent && agent->state == AGENT_RUNS;
+	}
+	visits_make(&visits);
+	for (size_t i = 0; i < up->swarm.count; i++) {
+		reached += visit_print(up, &visits.items[i]);
+		error_deinit(&visits.items[i].err);
+	}
+	free(visits.items);
 	printf("%zu of %zu nodes have an agent that answers.\n", reached, up->swarm.count);
 	return reached == up->swarm.count ? EXIT_GOOD : EXIT_FAILED;
 }

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Docker Swarm of several engines on one machine. Each has a network and a host name of its own, and is connected by a
 virtual cable to a bridge in a further network."""
+import concurrent.futures
 import os
 import pathlib
 import subprocess
 
-from support.engine import PrivateEngine, lib
+from support.daemon import program
+from support.engine import EngineError, PrivateEngine, lib
 from support.wait import wait_until
 
 # From the block for tests between networks (RFC 2544). The third number is this process's, above those of far_engine.py.
@@ -23,9 +25,15 @@ class Node(PrivateEngine):
         self.configure(**({"node-generic-resources": [f"NVIDIA-GPU=GPU-{number}-{i}" for i in range(gpus)]} if gpus else {}))
         pathlib.Path(self.directory, "hostname").write_text(self.name + "\n")
 
+    def has_begun(self):
+        try:
+            return pathlib.Path(f"/proc/{self.pid}/comm").read_text() == "dockerd\n"
+        except (OSError, ValueError):
+            return False
+
     def cable(self, hub):
         lib("as_root", "sh", "-ec",
-            'ip link add name "port$2" netns "$1" type veth peer name lan netns "$3"; ip -n "$1" link set "port$2" master hub up; '
+            'ip -n "$1" link delete "port$2" 2>/dev/null || :; ip link add name "port$2" netns "$1" type veth peer name lan netns "$3"; ip -n "$1" link set "port$2" master hub up; '
             'nsenter --net --target "$3" sh -ec "ip address add $4/24 dev lan; ip link set lan up; ip route add default via $5"',
             "sh", hub, str(self.number), str(self.pid), self.address, f"{NETWORK}.254")
 
@@ -53,6 +61,14 @@ class Swarm:
         for node in self.nodes[1:]:
             self.join(node)
 
+    def switch_on(self, node):
+        """The cable is there before the engine looks for the address that its swarm knows: a manager ends its swarm without."""
+        with concurrent.futures.ThreadPoolExecutor(1) as threads:
+            started = threads.submit(node.start)
+            wait_until(lambda: started.done() or node.has_begun(), 60, f"{node.name} begins")
+            node.cable(self.hub)
+            started.result()
+
     def join(self, node):
         token = self.manager.call("GET", "/swarm")["JoinTokens"]["Worker"]
         node.call("POST", "/swarm/join", {"ListenAddr": f"{node.address}:2377", "AdvertiseAddr": node.address,
@@ -61,6 +77,29 @@ class Swarm:
 
     def states(self):
         return [(node["Description"].get("Hostname"), node["Status"]["State"]) for node in self.manager.call("GET", "/nodes")]
+
+    def is_whole(self):
+        """Whether the manager answers, and all nodes are ready for it."""
+        try:
+            return sorted(self.states()) == [(node.name, "ready") for node in self.nodes]
+        except (EngineError, OSError, ValueError):
+            return False
+
+    def agents_up(self, directory, *words):
+        """`trainyard swarm up`, with the image for all nodes; `directory`: to find each node's socket by its name."""
+        for node in self.nodes:
+            if not pathlib.Path(directory, node.name).exists():
+                pathlib.Path(directory, node.name).symlink_to(node.path)
+        return subprocess.run([program(), "swarm", "up", "--engine", self.manager.host, "--unencrypted", "--socket",
+                               f"{directory}/{{{{.Node.Hostname}}}}",
+                               *(f"--node={node.name}={node.host}" for node in self.nodes[1:]), *words],
+                              capture_output=True, text=True, timeout=240)
+
+    def availability_set(self, name, availability, **labels):
+        for node in self.manager.call("GET", "/nodes"):
+            if node["Description"].get("Hostname") == name:
+                self.manager.call("POST", f"/nodes/{node['ID']}/update?version={node['Version']['Index']}",
+                                  {**node["Spec"], "Availability": availability, "Labels": labels})
 
     def leave(self, node):
         node.call("POST", "/swarm/leave?force=true")
