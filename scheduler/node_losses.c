@@ -19,24 +19,32 @@ static bool another_is_listed(const struct scheduler *scheduler, const struct no
 	return false;
 }
 
-/* Since when the way to the node's machine is known to be open (monotonic): the node may be well if it was closed. */
-static int64_t way_since_us(const struct scheduler *scheduler, const struct node *node)
-{
-	const struct node *main = scheduler->nodes;
-	const int64_t open_us = node->engine && node->engine->ops->way_open_us
-					? node->engine->ops->way_open_us(node->engine)
-					: INT64_MAX;
-	const int64_t since_us =
-		open_us == INT64_MAX ? 0 : clock_mono_us(scheduler->reconciler.clock) - open_us;
-
-	return node != main && main->up_us > since_us ? main->up_us : since_us;
-}
-
-enum { GONE_PATIENCE_US = 5000000 };
+enum { GONE_PATIENCE_US = 5000000, WAY_LOOK_US = 1000000 };
 
 static int64_t later(int64_t one_us, int64_t other_us)
 {
 	return one_us > other_us ? one_us : other_us;
+}
+
+/* When the node will be lost by what is known of it here. */
+static int64_t silence_us(const struct scheduler *scheduler, const struct node *node)
+{
+	const struct node *main = scheduler->nodes;
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+	const struct engine_way way = node->engine && node->engine->ops->way
+					      ? node->engine->ops->way(node->engine)
+					      : (struct engine_way){ INT64_MAX, 0 };
+	int64_t since_us = node->away_us;
+
+	/* The node may be well as long as the way to it is closed. */
+	if (way.closed_ago_us < INT64_MAX)
+		since_us = later(since_us, now_us - way.closed_ago_us);
+	if (node != main)
+		since_us = later(since_us, main->up_us);
+	/* Nothing has been heard of the way since then: it may lead through a machine that hangs, and is not known to be away yet. */
+	if (way.open_ago_us == INT64_MAX || now_us - way.open_ago_us < since_us)
+		return now_us + WAY_LOOK_US;
+	return since_us + scheduler->reconciler.node_patience_us;
 }
 
 /* When the node will be lost if it stays away (monotonic); INT64_MAX: never, or it is lost already. */
@@ -53,7 +61,7 @@ static int64_t loss_us(const struct scheduler *scheduler, const struct node *nod
 			      : main->state == ENGINE_LISTED;
 	if (!counts)
 		return INT64_MAX;
-	at_us = later(way_since_us(scheduler, node), node->away_us) + patience_us;
+	at_us = silence_us(scheduler, node);
 	/* The managers know the node by its own reports, not by the way of this daemon. */
 	if (node->gone_us && later(node->gone_us, node->away_us) + GONE_PATIENCE_US < at_us)
 		at_us = later(node->gone_us, node->away_us) + GONE_PATIENCE_US;

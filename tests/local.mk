@@ -233,6 +233,7 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker_reading.c \
 	tests/unit/scheduler/engine/test_docker_readings.c \
 	tests/unit/scheduler/engine/test_docker_replica.c \
+	tests/unit/scheduler/engine/test_docker_route.c \
 	tests/unit/scheduler/engine/test_docker_subnet.c \
 	tests/unit/scheduler/engine/test_docker_terminal.c \
 	tests/unit/scheduler/engine/test_docker_throttle.c \

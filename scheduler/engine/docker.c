@@ -298,12 +298,17 @@ static void list_run(struct docker *docker, struct command *command)
 		listing_ask(docker);
 }
 
-static int64_t op_way_open_us(struct engine *engine)
+/* Without a dialer the engine is reached directly: its way is always open. */
+static struct engine_way op_way(struct engine *engine)
 {
 	const struct endpoint_dialer *dialer = &endpoint_address(of(engine)->endpoint)->dialer;
-	const int64_t closed_us = dialer->closed_us ? dialer->closed_us(dialer->arg) : 0;
+	const int64_t now_us = clock_mono_us(&system_clock);
+	int64_t closed_us = 0, open_us = now_us;
 
-	return closed_us ? clock_mono_us(&system_clock) - closed_us : INT64_MAX;
+	if (dialer->way)
+		dialer->way(dialer->arg, &closed_us, &open_us);
+	return (struct engine_way){ closed_us ? now_us - closed_us : INT64_MAX,
+				    open_us ? now_us - open_us : INT64_MAX };
 }
 
 static void op_list(struct engine *engine)
@@ -362,7 +367,7 @@ static const struct engine_ops docker_ops = {
 	.put_files = op_put_files,
 	.get_files = op_get_files,
 	.inspect_image = op_inspect_image,
-	.way_open_us = op_way_open_us,
+	.way = op_way,
 	.list = op_list,
 	.close = op_close,
 };

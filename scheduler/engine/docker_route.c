@@ -35,7 +35,9 @@ struct route {
 	bool is_open, is_stale;
 	bool lacks_agent; /* no agent runs on the node, as the manager says */
 	atomic_bool is_over;
-	_Atomic int64_t closed_us; /* when no connection could be made although the node may be well; 0: never */
+	/* Monotonic: when no connection could be made although the node may be well, and when the manager last said where the
+	 * node's agent is, or that there is none; 0: never */
+	_Atomic int64_t closed_us, open_us;
 	pthread_t thread;
 	int wake, requests[2];
 	struct hijack *stream;
@@ -106,6 +108,7 @@ static enum status agents_find(struct route *route, struct http *http, struct ag
 				 "no agent runs on the manager's own node, by which the others are reached; "
 				 "`trainyard swarm status` shows why");
 	route->lacks_agent = !agent || agent->state != AGENT_RUNS;
+	atomic_store(&route->open_us, clock_mono_us(&system_clock));
 	if (route->lacks_agent)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no agent runs on the node%s%s",
 				 agent && agent->problem[0] ? ": " : "", agent ? agent->problem : "");
@@ -283,11 +286,12 @@ static void route_failed(void *arg)
 	pthread_mutex_unlock(&route->lock);
 }
 
-static int64_t route_closed_us(void *arg)
+static void route_way(void *arg, int64_t *ret_closed_us, int64_t *ret_open_us)
 {
 	const struct route *route = arg;
 
-	return atomic_load(&route->closed_us);
+	*ret_closed_us = atomic_load(&route->closed_us);
+	*ret_open_us = atomic_load(&route->open_us);
 }
 
 static void route_free(void *arg)
@@ -316,7 +320,7 @@ enum status route_endpoint_open(const char *url, struct endpoint **ret_endpoint,
 	pthread_mutex_init(&route->lock, NULL);
 	endpoint_set_dialer(*ret_endpoint, &(struct endpoint_dialer){ .dial = route_dial,
 								      .failed = route_failed,
-								      .closed_us = route_closed_us,
+								      .way = route_way,
 								      .free = route_free,
 								      .arg = route });
 	return STATUS_OK;

@@ -232,6 +232,13 @@ struct engine_file {
 /* Limit for all files of one call together. */
 enum { ENGINE_FILES_MAX = 64 << 20 };
 
+/* The way from the daemon to an engine's machine, which may lead through another machine: microseconds since the way was last
+ * seen closed on the daemon's side of that machine, and since it was last seen open up to the engine's own. INT64_MAX: never.
+ * As long as the way is closed, or nothing is known of it, an engine that does not answer may be well. */
+struct engine_way {
+	int64_t closed_ago_us, open_ago_us;
+};
+
 struct engine_ops {
 	/* Makes the image available: looks for it, and pulls it if it is missing (never if the engine was opened
 	 * offline). There is one pull at a time per image, and its event answers all requests. */
@@ -303,10 +310,8 @@ struct engine_ops {
 	enum status (*inspect_image)(struct engine *engine, const char *image, const json_t *command,
 				     const json_t *args, bool with_program, struct image_facts *ret_facts,
 				     struct error *err);
-	/* NULL: the machine is reached without another one. Otherwise: for how long (microseconds) the way to the engine's
-	 * machine has not been seen closed on the side of the daemon, so that nothing is known of the machine; INT64_MAX: it
-	 * never was. Thread: any. */
-	int64_t (*way_open_us)(struct engine *engine);
+	/* What is known of the way to the engine's machine. Thread: any. */
+	struct engine_way (*way)(struct engine *engine);
 	/* Requests an ENGINE_LISTING before the next regular one. */
 	void (*list)(struct engine *engine);
 	/* Ends the engine's thread; no event comes after it has returned. Containers are not touched. */

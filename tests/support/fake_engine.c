@@ -545,7 +545,7 @@ static const struct engine_ops operations = {
 	.follow_logs = follow_logs,
 	.resume_logs = resume_logs,
 	.open_terminal = open_terminal,
-	.way_open_us = fake_way_open_us,
+	.way = fake_way,
 	.list = list,
 	.close = close_engine,
 };
@@ -555,6 +555,7 @@ struct fake_engine *fake_engine_new(void)
 	struct fake_engine *fake = calloc(1, sizeof(*fake));
 
 	fake->engine.ops = &operations;
+	fake->way = (struct engine_way){ INT64_MAX, 0 };
 	fake->host = (struct host){ .known = true, .cpus = 8, .memory_bytes = (int64_t)64 << 30 };
 	pthread_mutex_init(&fake->mutex, NULL);
 	pthread_cond_init(&fake->changed, NULL);

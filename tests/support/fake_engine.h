@@ -36,8 +36,8 @@ void fake_engine_free(struct fake_engine *fake);
 /* Comes up and lists what it has; goes away. */
 void fake_engine_up(struct fake_engine *fake);
 void fake_engine_down(struct fake_engine *fake, const char *text);
-/* Whether the way to its machine is closed from now on. */
-void fake_engine_cut_off(struct fake_engine *fake, bool is_cut_off);
+/* What is known of the way to its machine from now on: at first that it is open. */
+void fake_engine_way(struct fake_engine *fake, struct engine_way way);
 /* Goes away and is back while the next replica is asked for, which is made after that. */
 void fake_engine_blink(struct fake_engine *fake);
 /* Lists what it has; the next @paused listings, this one and those that are asked for, show all as paused. */

@@ -31,7 +31,8 @@ struct fake_engine {
 	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
 	unsigned doubled, shared, bytes_per_s, paused_listings, looks;
 	bool is_guest; /* its replicas are in networks of another one */
-	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks, boasts, is_cut_off;
+	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks, boasts;
+	struct engine_way way;
 	int exit_at_once;
 	bool claims_fail;           /* those of GPUs */
 	const char *held_elsewhere; /* a GPU of another instance; NULL: none */
@@ -53,4 +54,4 @@ void fake_tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
 void fake_listing_send(struct fake_engine *fake);
 void fake_come_up(struct fake_engine *fake);
 void fake_go_down(struct fake_engine *fake, const char *text);
-int64_t fake_way_open_us(struct engine *engine);
+struct engine_way fake_way(struct engine *engine);

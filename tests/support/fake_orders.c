@@ -33,22 +33,22 @@ void fake_engine_down(struct fake_engine *fake, const char *text)
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-void fake_engine_cut_off(struct fake_engine *fake, bool is_cut_off)
+void fake_engine_way(struct fake_engine *fake, struct engine_way way)
 {
 	pthread_mutex_lock(&fake->mutex);
-	fake->is_cut_off = is_cut_off;
+	fake->way = way;
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-int64_t fake_way_open_us(struct engine *engine)
+struct engine_way fake_way(struct engine *engine)
 {
 	struct fake_engine *fake = (struct fake_engine *)engine;
-	int64_t open_us;
+	struct engine_way way;
 
 	pthread_mutex_lock(&fake->mutex);
-	open_us = fake->is_cut_off ? 0 : INT64_MAX;
+	way = fake->way;
 	pthread_mutex_unlock(&fake->mutex);
-	return open_us;
+	return way;
 }
 
 void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth,

@@ -165,21 +165,35 @@ static void without_main_no_machine_is_lost(void **state)
 	moved_await(bench, id, "main");
 }
 
-/* The agent on main's machine, through which the others are reached, is down. Broken: loss_us() without way_since_us():
- * the job ran twice. */
-static void without_a_way_to_a_machine_it_is_not_lost(void **state)
+static const struct engine_way way_open = { INT64_MAX, 0 }, way_closed = { 0, INT64_MAX },
+			       way_unknown = { INT64_MAX, INT64_MAX };
+
+/* Of the job of a machine that is away for long, while @way is all that is known of the way there. */
+static void way_check(struct bench *bench, struct engine_way way)
 {
-	struct bench *bench = *state;
 	const int64_t id = job_of_b(bench, "waits");
 
-	fake_engine_cut_off(bench->other, true);
+	fake_engine_way(bench->other, way);
 	other_leaves(bench);
 	clock_step(bench, 5 * NODE_PATIENCE_S * SECOND_NS);
 	taken_up_await(bench, "between");
 	assert_int_equal(attempt_of(bench, id), 1);
-	fake_engine_cut_off(bench->other, false);
+	fake_engine_way(bench->other, way_open);
 	clock_step(bench, (NODE_PATIENCE_S + 1) * SECOND_NS);
 	moved_await(bench, id, "main");
+}
+
+/* The agent of main's machine, through which the others are reached, is away. Broken: silence_us() without closed_ago_us: the
+ * job ran twice. */
+static void without_a_way_to_a_machine_it_is_not_lost(void **state)
+{
+	way_check(*state, way_closed);
+}
+
+/* main hangs, and is not known to be away yet. Broken: silence_us() without open_ago_us. */
+static void a_machine_of_which_nothing_is_heard_is_not_lost(void **state)
+{
+	way_check(*state, way_unknown);
 }
 
 /* Broken: loss_us() without gone_us: the job waited for the whole patience. */
@@ -402,6 +416,7 @@ static int TEST_MAIN(void)
 		NODES_TEST(a_cancelled_job_ends_without_its_machine),
 		NODES_TEST(without_main_no_machine_is_lost),
 		NODES_TEST(without_a_way_to_a_machine_it_is_not_lost),
+		NODES_TEST(a_machine_of_which_nothing_is_heard_is_not_lost),
 		NODES_TEST(a_machine_that_its_swarm_calls_gone_is_lost_sooner),
 		NODES_TEST(a_machine_that_its_swarm_calls_gone_is_not_lost_by_that_alone),
 		NODES_TEST(a_machine_that_a_new_daemon_never_saw_is_lost),
