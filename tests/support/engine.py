@@ -170,7 +170,7 @@ class Engine:
     def is_miscounted(self, instance):
         """Whether an instance has left only networks that the engine refuses to remove because of endpoints that do not
         exist. Docker 20.10 sometimes miscounts endpoints when many containers of a network are removed at once; a restart
-        corrects it."""
+        corrects it. A manager that was switched off may also keep the task of an address, although its container is gone."""
         label = f"trainyard.instance={instance}"
         return not self.containers(label) and all(self._has_lost_count(network["Id"]) for network in self.networks(label))
 
@@ -180,7 +180,7 @@ class Engine:
         try:
             self.call("DELETE", f"/networks/{network}")
         except EngineError as refusal:
-            return "has active endpoints" in str(refusal)
+            return "has active endpoints" in str(refusal) or "is in use by task" in str(refusal)
         return False  # the network was not in use, so nothing had tried to remove it
 
     def check_nothing_left(self, instance):
