@@ -11,6 +11,15 @@ from support.verbs import verb
 from support.vertex import Vertex, custom_job
 
 
+def assert_times_are_told(browser, lasted_ms, state_count):
+    """Each time above the bars, told from the beginning, is where the job's own bars say."""
+    bars = browser.value("[...document.querySelectorAll('rect.span')].slice(0, %d).map((each) => [each.x.baseVal.value, each.width.baseVal.value])" % state_count)
+    left, right = bars[0][0], sum(bars[-1])
+    times = browser.value("[...document.querySelectorAll('.plot.zooms text[text-anchor=middle]')].map((each) => [each.textContent, each.x.baseVal[0].value])")
+    seconds = [(sum(float(part[:-1]) * {"s": 1, "m": 60}[part[-1]] for part in word[1:].split()), x) for word, x in times]
+    assert seconds and all(abs(x - (left + 1000 * each / lasted_ms * (right - left))) <= 1.5 for each, x in seconds), (times, lasted_ms, bars)
+
+
 def test_a_failed_job_is_understood(browser, yard):
     """The page names the replica that failed, why, and the line in its log."""
     cluster = distributed("echo master; while :; do sleep 0.1; done", "echo one; sleep 0.5; echo 'ValueError: bad shape' >&2; exit 3", workers=2)
@@ -36,6 +45,22 @@ def test_a_failed_job_is_understood(browser, yard):
         scale = (right - left) / (ended - begun)
         ends = min(ends, ended)
         assert abs(at - (left + (begins - begun) * scale)) <= 1.5 and abs(width - max(2, (ends - begins) * scale)) <= 2.5
+    # So are those of the replicas, the marks where they ended, and the times above.
+    def at(event):
+        return left + (browser.value(f"Date.parse({json.dumps(event['time'])})") - begun) * scale
+    running = next(event for event in states if event["state"] == "RUNNING")
+    for i, replica in enumerate(told["replicas"], 1):
+        end = next(event for event in told["events"] if event["kind"] == "REPLICA_ENDED" and event["replica"] == replica["replica"])
+        [[x, width]] = browser.value("[...document.querySelectorAll('rect.span')].filter((each) => each.y.baseVal.value === %d).map((each) => [each.x.baseVal.value, each.width.baseVal.value])" % (24 + i * 24 + 2))
+        [mark] = browser.value("[...document.querySelectorAll('circle.mark')].filter((each) => each.cy.baseVal.value === %d).map((each) => each.cx.baseVal.value)" % (24 + i * 24 + 8))
+        assert abs(mark - min(at(end), right)) <= 1.5 and (width == 2 or abs(x + width - mark) <= 1.5), (replica, x, width, mark)
+        assert at(end) < at(running) or abs(x - at(running)) <= 1.5, (replica, x, at(running))
+    assert_times_are_told(browser, ended - begun, len(states) - 1)
+    browser.look(360, 740)  # which has room for whole seconds only
+    browser.until("document.querySelector('.plot.zooms').viewBox.baseVal.width < 360")
+    assert_times_are_told(browser, ended - begun, len(states) - 1)
+    browser.look(1280, 800)
+    browser.until("document.querySelector('.plot.zooms').viewBox.baseVal.width > 1000")
     # Dragging along the time axis zooms in: the middle half becomes twice as wide.
     middle, quarter = (left + right) / 2, (right - left) / 4
     drag = ("(() => { const plot = document.querySelector('.zooms'), at = plot.getBoundingClientRect().left; "

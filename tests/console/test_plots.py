@@ -17,6 +17,20 @@ def paths(browser, name, words="path"):
     return [points_of(path) for path in browser.value("[...document.querySelectorAll('svg[aria-label=\"%s\"] %s')].map((each) => each.getAttribute('d'))" % (name, words))]
 
 
+def assert_on_axes(browser, plot, points, values):
+    """The points of a plot, in pixels, are where the words at its axes say that these (x, y) are."""
+    words = browser.value("[...document.querySelectorAll(%s + ' text')].map((each) => [each.textContent, each.getAttribute('text-anchor'), each.x.baseVal[0].value, each.y.baseVal[0].value])" % json.dumps(plot))
+    across = sorted((float(word), x) for word, anchor, x, _ in words if anchor == "middle")
+    up = sorted((float(word), y - 4) for word, anchor, x, y in words if anchor == "end" and x < 56)
+    assert len(points) == len(values) > 0
+    for axis, ticks in enumerate((across, up)):
+        (low, begins), (high, ends) = ticks[0], ticks[-1]
+        assert low < high, (plot, words)
+        assert all(abs(at - (begins + (word - low) / (high - low) * (ends - begins))) < 0.2 for word, at in ticks), (plot, ticks)
+        for point, value in zip(points, values):
+            assert abs(point[axis] - (begins + (value[axis] - low) / (high - low) * (ends - begins))) < 0.2, (plot, axis, point, value)
+
+
 def explained(trials, name):
     """The share of the values' variance that lies between quarters of the trials, sorted by one parameter."""
     known = sorted(trials, key=lambda trial: trial["parameters"][name])
@@ -42,24 +56,33 @@ def assert_study_is_drawn(browser, study, dots):
         x, y = steps.pop(0)
         assert abs(x - at[i][0]) < 0.1 and abs(y - dots[best["trialId"]][1]) < 0.1
     assert steps == []
-    believed = [trial for trial in trials if "belief" in trial]
-    if len(believed) > 1:
-        mean, deviation = [trial["belief"]["mean"] for trial in believed], [trial["belief"]["deviation"] for trial in believed]
-        [line], [area] = paths(browser, "Best so far", "path.believed"), paths(browser, "Best so far", "path.area")
-        numbers = [trial["trialId"] for trial in believed]
-        band = list(zip(numbers, [m + d for m, d in zip(mean, deviation)])) + list(zip(numbers, [m - d for m, d in zip(mean, deviation)]))[::-1]
-        assert_straight(line + area + at, list(zip(numbers, mean)) + band + [(trial["trialId"], trial["objectiveValue"]) for trial in trials])
+    mean, deviation = [trial["belief"]["mean"] for trial in trials], [trial["belief"]["deviation"] for trial in trials]
+    [line], [area] = paths(browser, "Best so far", "path.believed"), paths(browser, "Best so far", "path.area")
+    numbers = [trial["trialId"] for trial in trials]
+    above, below = ([(number, m + sign * d) for number, m, d in zip(numbers, mean, deviation)] for sign in (1, -1))
+    bars = browser.value("[...document.querySelectorAll('svg[aria-label=\"Best so far\"] line.band')].map((each) => ['x1', 'y1', 'x2', 'y2'].map((name) => each[name].baseVal.value))")
+    assert_on_axes(browser, 'svg[aria-label="Best so far"]', line + area + [bar[:2] for bar in bars] + [bar[2:] for bar in bars], list(zip(numbers, mean)) + above + below[::-1] + below + above)
     # The line of a trial passes through each of its reports; all lines have the same scales.
     curves = paths(browser, "Learning curves")
     reports = [[(each["trainingStep"], each["objectiveValue"]) for each in trial["measurements"]] for trial in study["trials"]]
     assert [len(curve) for curve in curves] == [len(each) for each in reports] == [3] * 8
     assert_straight(sum(curves, []), [(int(step), value) for each in reports for step, value in each])
+    assert_on_axes(browser, 'svg[aria-label="Learning curves"]', sum(curves, []), [(int(step), value) for each in reports for step, value in each])
+    assert_on_axes(browser, 'svg[aria-label="Best so far"]', at, [(trial["trialId"], trial["objectiveValue"]) for trial in trials])
     # In the parallel coordinates, a trial's line meets each axis at the trial's value.
     lines = paths(browser, "Parameters")
     assert {len({round(x) for x, _ in axis}) for axis in zip(*lines)} == {1}
     assert_straight([(line[0][1], line[1][1]) for line in lines], [(trial["parameters"]["x"], trial["objectiveValue"]) for trial in study["trials"]])
     shares = browser.value("[...document.querySelectorAll('.bars meter')].map((each) => [each.getAttribute('aria-label'), each.value])")
     assert [name for name, _ in shares] == ["x"] and abs(shares[0][1] - explained(trials, "x")) < 1e-6
+    assert browser.texts(".bars dd") == [f"{math.floor(100 * shares[0][1] + 0.5)} %"]
+
+
+# Changes each trial in the answers that the page reads.
+STUDY_CHANGED = """const asked = fetch; window.fetch = async (url, more) => {
+    const answer = await asked(url, more), told = String(url).includes("/study") && answer.ok ? await answer.json() : null;
+    told?.trials.forEach((trial) => { %s });
+    return told ? new Response(JSON.stringify(told)) : answer; };"""
 
 
 def test_a_search_is_drawn_as_it_went(browser, yard):
@@ -73,6 +96,10 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
             "params": [{"parameterName": "x", "type": "INTEGER", "minValue": 1, "maxValue": 9}]}}})
     yard.until(name, "SUCCEEDED")
     study = yard.get(f"/_trainyard{yard.jobs_path}/{name}/study").json
+    # Beliefs of a model are put into the answer: eight trials that start together have none.
+    for trial in study["trials"]:
+        trial["belief"] = {"mean": trial["objectiveValue"] - 3 + trial["trialId"], "deviation": trial["trialId"] / 4}
+    doctor = browser.call("Page.addScriptToEvaluateOnNewDocument", source=STUDY_CHANGED % "trial.belief = {mean: trial.objectiveValue - 3 + trial.trialId, deviation: trial.trialId / 4};")["identifier"]
     values = {trial["trialId"]: trial["objectiveValue"] for trial in study["trials"]}
     opened(browser, yard, f"jobs/{yard.project}/{name}")
     browser.until("document.querySelectorAll('circle.dot').length === 8")
@@ -100,6 +127,12 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     by_x = sorted((trial["parameters"]["x"], trial["objectiveValue"], *next(found[1:] for found in drawn if found[0] == str(trial["trialId"]))) for trial in study["trials"])
     if by_x[0][0] != by_x[-1][0]:
         assert_straight([place[2:] for place in by_x], [place[:2] for place in by_x])
+    assert_on_axes(browser, 'svg[aria-label="accuracy over x"]', [place[2:] for place in by_x], [place[:2] for place in by_x])
+    # The best trial alone is marked, in each plot that marks it and in the table.
+    number = str(study["best"]["trialId"])
+    assert browser.value("[...document.querySelectorAll('circle.best')].map((each) => each.dataset.trial)") == [number]
+    assert browser.value("[...document.querySelectorAll('path.curve.best')].map((each) => each.textContent.match(/\\d+/)[0])") == [number, number]
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=doctor)
     # A click on a trial opens its own page, and from there its part of the log.
     browser.value("document.querySelector('a[href*=\"trial=\"]').click()")
     number = browser.value("new URLSearchParams(location.search).get('trial')")
@@ -132,10 +165,7 @@ def test_categories_failures_and_stopped_trials_are_drawn(browser, yard):
     trials = {trial["trialId"]: trial for trial in yard.get(f"/_trainyard{yard.jobs_path}/{name}/study").json["trials"]}
     assert [number for number, trial in trials.items() if trial["outcome"] == "INFEASIBLE"] == [3]
     # Shows the second trial as if it had been stopped.
-    doctor = browser.call("Page.addScriptToEvaluateOnNewDocument", source="""const asked = fetch; window.fetch = async (url, more) => {
-        const answer = await asked(url, more), told = String(url).includes("/study") && answer.ok ? await answer.json() : null;
-        told?.trials.forEach((trial) => { if (trial.trialId === 2) trial.isTrialStoppedEarly = true; });
-        return told ? new Response(JSON.stringify(told)) : answer; };""")["identifier"]
+    doctor = browser.call("Page.addScriptToEvaluateOnNewDocument", source=STUDY_CHANGED % "if (trial.trialId === 2) trial.isTrialStoppedEarly = true;")["identifier"]
     opened(browser, yard, f"jobs/{yard.project}/{name}")
     browser.until("document.querySelectorAll('svg[aria-label=\"score over kind\"] circle').length === 7")
     words = dict(browser.value("[...document.querySelectorAll('svg[aria-label=\"score over kind\"] text')].map((each) => [each.textContent, each.x.baseVal[0].value])"))
@@ -143,6 +173,10 @@ def test_categories_failures_and_stopped_trials_are_drawn(browser, yard):
     assert abs(words["tanhs"] - (words["relu"] + words["linear"]) / 2) < 0.1 and words["relu"] < words["linear"]
     assert set(dots) == set(trials) - {3} and all(abs(dots[number][0] - words[trials[number]["parameters"]["kind"]]) < 0.1 for number in dots)
     assert_straight([(y, y) for _, y in dots.values()], [(trials[number]["objectiveValue"],) * 2 for number in dots])
+    # In the parallel coordinates, the words of a category are where its lines meet the axis.
+    places = dict(browser.value("[...document.querySelectorAll('svg[aria-label=Parameters] text')].map((each) => [each.textContent, each.y.baseVal[0].value - 4])"))
+    lines = zip(browser.value("[...document.querySelectorAll('svg[aria-label=Parameters] path')].map((each) => Number(each.textContent.match(/\\d+/)[0]))"), paths(browser, "Parameters"))
+    assert all(abs(line[1][1] - places[trials[number]["parameters"]["kind"]]) < 0.1 for number, line in lines)
     best = "document.querySelector('svg[aria-label=\"Best so far\"]')"
     at = dict(browser.value(f"[...{best}.querySelectorAll('circle.dot')].map((each) => [each.dataset.trial, each.cx.baseVal.value])"))
     [(failed, x)] = browser.value(f"[...{best}.querySelectorAll('.cross')].map((each) => [each.dataset.trial, each.x.baseVal[0].value])")
@@ -179,6 +213,9 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
     browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 2")
     assert [run for run, _ in lines_of(browser, "loss")] == ["logs/eval", "logs/train"]
     assert_straight(dict(lines_of(browser, "loss"))["logs/train"], list(enumerate(loss)))
+    assert_on_axes(browser, "[data-tag=loss] svg", dict(lines_of(browser, "loss"))["logs/train"], list(enumerate(loss)))
+    # The legend has the last value of each curve, and its step.
+    assert browser.texts("[data-tag=loss] .legend li") == ["logs/eval\n3\nat 1", "logs/train\n0.5\nat 4"]
     assert browser.texts("h2")[:2] == [HOSTILE, "loss"] and browser.value("document.querySelectorAll('main img, main script').length") == 0
     browser.value("(() => { const add = document.querySelector('select[aria-label=\"Add a job\"]'); add.value = %s; add.dispatchEvent(new Event('change')); })()" % json.dumps(second))
     browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 3")
@@ -198,6 +235,11 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
         last = last / 2 + value / 2
         smooth.append((i, last / (1 - 0.5 ** (i + 1))))
     assert_straight(lines_of(browser, "loss")[1][1], smooth)
+    # The raw values are drawn behind the smoothed ones. Each curve has its own colour, also in the legend.
+    raw = points_of(browser.value("document.querySelectorAll('[data-tag=loss] path.raw')[1].getAttribute('d')"))
+    assert_on_axes(browser, "[data-tag=loss] svg", raw, list(enumerate(loss)))
+    colours = browser.value("['path.line', 'path.raw', '.swatch'].map((each) => [...document.querySelectorAll(`[data-tag=loss] ${each}`)].map((found) => [...found.classList].find((name) => /^c\\d$/.test(name))))")
+    assert colours[0] == colours[1] == colours[2] and len(set(colours[0])) == 3
     assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
     pictures(browser, "metrics")
     # Relative time and a logarithmic scale: the same points at other positions. Broken: scale() that ignores `log`; places()

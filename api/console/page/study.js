@@ -105,6 +105,10 @@ export class StudyView {
 		});
 	}
 
+	#isBest(trial) {
+		return trial.trialId === this.told.best?.trialId;
+	}
+
 	#best({left, top, right, bottom}) {
 		const {study, trials} = this.told ?? {study: null, trials: []}, done = measured(trials);
 
@@ -144,8 +148,8 @@ export class StudyView {
 		return [x.words ? [axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}).filter((node) => node.getAttribute("text-anchor") !== "middle"),
 			x.words.map((word) => svg("text", {x: x(word), y: bottom + 16, "text-anchor": "middle"}, cut(word, (right - left) / x.words.length)))]
 			: axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}),
-		done.map((trial) => svg("circle", {class: `slice ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`, "data-trial": trial.trialId,
-			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: trial.trialId === this.told.best?.trialId ? 6 : 4}, hint(trial, study)))];
+		[...done].sort((a, b) => this.#isBest(a) - this.#isBest(b)).map((trial) => svg("circle", {class: `slice ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${this.#isBest(trial) ? "best" : ""}`, "data-trial": trial.trialId,
+			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: this.#isBest(trial) ? 6 : 4}, hint(trial, study)))];
 	}
 
 	#curves({left, top, right, bottom}) {
@@ -157,7 +161,7 @@ export class StudyView {
 		const x = whole(scale(extent(points.flat().map((each) => each.trainingStep ?? 0)), [left + 8, right])), y = scale(extent(points.flat().map((each) => each.objectiveValue)), [bottom, top]);
 
 		return [axes(x, y, {left, top, right, bottom}, {x: "step", y: study.metrics[0].name}),
-			curved.map((trial, i) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,
+			curved.map((trial, i) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${this.#isBest(trial) ? "best" : ""}`,
 				d: path(points[i].map((each) => [x(each.trainingStep ?? 0), y(each.objectiveValue)]))}, hint(trial, study)))];
 	}
 
@@ -210,7 +214,7 @@ export class StudyView {
 		};
 		const shareOf = (name) => (this.ranges.has(name) ? Math.round(100 * (bottom - (this.ranges.get(name)[0] + this.ranges.get(name)[1]) / 2) / (bottom - top)) : 50);
 
-		return [done.map((trial) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,
+		return [done.map((trial) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${this.#isBest(trial) ? "best" : ""}`,
 			d: path(names.flatMap((name, i) => { const y = this.places.get(name)(trial); return y === undefined ? [] : [[at(i), y]]; }))}, hint(trial, study))),
 		names.map((name, i) => [svg("line", {class: "axis", x1: at(i), x2: at(i), y1: top, y2: bottom}),
 			this.ranges.has(name) ? svg("rect", {class: "brush", x: at(i) - 6, width: 12, y: this.ranges.get(name)[0], height: this.ranges.get(name)[1] - this.ranges.get(name)[0]}) : null,
