@@ -182,6 +182,11 @@ def test_an_image_that_is_pulled_is_told(browser, new_daemon, engine):
         browser.until_says(f"Pulling {image}")
         assert browser.texts("h2")[2] == "1 job is prepared" and browser.texts(".trow .state") == ["Preparing"]
         pictures(browser, "pulled")
+        for path in ("", "queue"):  # a narrow screen has the bar as well
+            browser.look(360, 740)
+            opened(browser, daemon, path)
+            browser.until("[...document.querySelectorAll('progress')].filter((each) => each.checkVisibility()).length === 1")
+        browser.look(1280, 800)
         let_go()
         daemon.until(job_id, "SUCCEEDED")
         browser.until("![...document.querySelectorAll('h2')].some((each) => each.checkVisibility() && each.textContent.includes('prepared'))")

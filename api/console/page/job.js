@@ -53,17 +53,18 @@ function placeLink(address) {
 	return el("a", {href: storageAddress(bucket, folder)}, address);
 }
 
-// The text of one client at a time, chosen by its tab.
-function resentView(texts) {
+// The text of one client at a time, chosen by its tab. @kept: the choice, which outlasts texts that are made anew.
+function resentView(texts, kept) {
 	const text = el("pre", {}), copy = el("span");
 	const tabs = texts.map(([name, each]) => el("button", {"aria-pressed": "false", on: {click: () => choose(name, each)}}, name));
 
 	function choose(name, each) {
+		kept.client = name;
 		tabs.forEach((tab) => tab.setAttribute("aria-pressed", String(tab.textContent === name)));
 		text.textContent = each;
 		copy.replaceChildren(copyButton(each));
 	}
-	choose(...texts[0]);
+	choose(...texts.find(([name]) => name === kept.client) ?? texts[0]);
 	return [el("div", {class: "row"}, el("div", {class: "chips"}, tabs), el("span", {class: "grow"}), copy), text];
 }
 
@@ -85,7 +86,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	const variables = el("details", {class: "card", hidden: true}), stored = el("div", {class: "card", hidden: true});
 	const about = el("div", {class: "card"}), runs = el("div", {class: "card", hidden: true}), unlike = el("div", {class: "card", hidden: true});
 	const sent = el("details", {class: "card"}, el("summary", {}, "As it was sent"));
-	const timeline = new Timeline(), shells = new Map(); // terminals by replica
+	const choice = {}, timeline = new Timeline(), shells = new Map(); // terminals by replica
 	const log = new LogView(key);
 	let job = null, shown = "", asked = false, study = null, known = null, timed = null;
 
@@ -205,7 +206,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		}
 		if (whole)
 			sent.replaceChildren(el("summary", {}, "As it was sent, for each client"), ...resentView([...resent(job.family, sentBody(job.family, whole), job.project, job.location, window.location.origin),
-				["The whole job", `${JSON.stringify(whole, null, 2)}\n`]]));
+				["The whole job", `${JSON.stringify(whole, null, 2)}\n`]], choice));
 	}
 
 	async function look() {

@@ -66,7 +66,7 @@ function reason(job) {
 }
 
 // The same in one line, where there is no room for its column.
-const briefly = (job) => reasonLines(job).at(-1) ?? plain(job.progress?.lastLine ?? "");
+const briefly = (job) => (job.progress?.imagePull ? pullBar(job.progress.imagePull) : reasonLines(job).at(-1) ?? plain(job.progress?.lastLine ?? ""));
 
 const columns = (cancel) => [
 	{title: "State", key: "state", width: "108px", cell: (job) => stateMark(job.state), sort: (job) => STATES.indexOf(job.state)},

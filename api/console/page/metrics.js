@@ -128,6 +128,7 @@ export function metricsPage(main, {title}) {
 	}
 
 	function changed() {
+		chosen.hidden = !wanted.jobs.length;
 		chosen.replaceChildren(...wanted.jobs.map((key) => el("button", {"aria-label": `Leave out ${known.get(key)?.name ?? key}`, on: {click: () => { wanted.jobs = wanted.jobs.filter((each) => each !== key); known.delete(key); changed(); }}}, `${known.get(key)?.name ?? key.split("/")[1]} ×`)));
 		draw();
 		look().catch((problem) => note(problem.message, true));

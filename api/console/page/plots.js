@@ -4,6 +4,22 @@ import {svg} from "./dom.js";
 
 const LETTER = 7; // pixels, about
 
+const PAPER = 640; // pixels of a plot that is printed, scaled to the sheet: with as many as on a screen its words would be tiny
+
+// Calls draw(width of @node) when that changes, and around a print. Returns what ends it.
+export function whenWidthChanges(node, draw) {
+	const redraw = ({type}) => draw(type === "beforeprint" ? PAPER : node.clientWidth), resized = new ResizeObserver(() => redraw({}));
+
+	resized.observe(node);
+	for (const type of ["beforeprint", "afterprint"])
+		addEventListener(type, redraw);
+	return () => {
+		resized.disconnect();
+		for (const type of ["beforeprint", "afterprint"])
+			removeEventListener(type, redraw);
+	};
+}
+
 // Maps [from, to] to [start, end]; logarithmic if asked for and possible.
 export function scale([from, to], [start, end], log = false) {
 	const at = log && from > 0 ? Math.log : (value) => value;

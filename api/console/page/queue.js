@@ -29,7 +29,7 @@ const link = (job) => el("a", {href: TOP + addressOf(job)}, nameOf(job));
 const COLUMNS = [
 	{title: "Place", key: "place", width: "56px", number: true, sort: (row) => row.place ?? 0, cell: (row) => String(row.place ?? "")},
 	{title: "State", key: "state", width: "108px", class: "middle", sort: (row) => row.state, cell: (row) => stateMark(row.state)},
-	{title: "Job", key: "name", width: "minmax(96px, 2fr)", sort: (row) => row.name.toLowerCase(), cell: (row) => [el("a", {href: TOP + row.link}, row.name), el("span", {class: "under narrow"}, row.reason)]},
+	{title: "Job", key: "name", width: "minmax(96px, 2fr)", sort: (row) => row.name.toLowerCase(), cell: (row) => [el("a", {href: TOP + row.link}, row.name), el("span", {class: "under narrow"}, row.pull ? pullBar(row.pull) : row.reason)]},
 	{title: "Waits for, or is done", key: "reason", width: "minmax(120px, 4fr)", class: "wide soft", sort: (row) => row.reason, cell: (row) => [
 		el("span", {class: row.pull ? null : "two", title: row.reason}, row.reason), row.pull && el("span", {class: "under"}, pullBar(row.pull))]},
 	{title: "Since", key: "since", width: "clamp(64px, 10vw, 104px)", number: true, sort: (row) => Date.parse(row.since), cell: (row) => ago(row.since, Date.now())},

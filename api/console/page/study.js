@@ -3,7 +3,7 @@
 import {get} from "./api.js";
 import {el, refill, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
-import {axes, cut, extent, path, scale, short, whole} from "./plots.js";
+import {axes, cut, extent, path, scale, short, whenWidthChanges, whole} from "./plots.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, SLICES_MOST = 12;
 const LABEL = 10, LABELS = 80; // pixels beside an axis of the parallel coordinates, and for the words there
@@ -15,18 +15,13 @@ const measured = (trials) => trials.filter((trial) => typeof trial.objectiveValu
 function plot(name, draw, role = "img") {
 	const node = svg("svg", {class: "plot", role, "aria-label": name, height: HEIGHT});
 	const card = el("div", {class: "card"}, el("h2", {}, name), node);
-	const redraw = () => {
-		const width = node.clientWidth;
-
+	const redraw = (width = node.clientWidth) => {
 		if (!width)
 			return;
 		node.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
 		refill(node, draw({...BOX, right: width - 16}, node));
 	};
-	const resized = new ResizeObserver(redraw);
-
-	resized.observe(node);
-	return {card, redraw, close: () => resized.disconnect()};
+	return {card, redraw, close: whenWidthChanges(node, redraw)};
 }
 
 // Of the values that a parameter may have; categories have places of their own, and are the scale's words.

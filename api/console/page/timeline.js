@@ -2,6 +2,7 @@
 // What became of a job and its replicas, as bars over time.
 import {wasStopped} from "./cluster.js";
 import {duration, el, refill, svg} from "./dom.js";
+import {whenWidthChanges} from "./plots.js";
 
 const LANE = 24, BAR = 12, LEFT = 140, RIGHT = 16, TOP = 24, LANES_MOST = 40, ZOOM_PIXELS = 8, CLOCK = 88; // pixels; CLOCK: the room of a time of day
 const STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
@@ -65,12 +66,7 @@ export class Timeline {
 		this.node = el("div", {}, this.plot, this.rest, this.legend);
 		this.all = this.seen = [0, 0]; // first and last time of the job, and of what is seen, in ms
 		this.part = null; // [from, to] in ms: what of the time is seen; null: all
-		this.resized = new ResizeObserver(() => this.#draw());
-		this.resized.observe(this.plot);
-	}
-
-	close() {
-		this.resized.disconnect();
+		this.close = whenWidthChanges(this.plot, (width) => this.#draw(width));
 	}
 
 	set(job, told) {
@@ -111,9 +107,7 @@ export class Timeline {
 		this.#zoom(part[0] <= first && part[1] >= last ? null : part);
 	}
 
-	#draw() {
-		const width = this.plot.clientWidth || 600;
-
+	#draw(width = this.plot.clientWidth || 600) {
 		if (!this.told)
 			return;
 		const lanes = spansOf(this.job, this.told), left = width < 480 ? 96 : LEFT;
@@ -123,7 +117,7 @@ export class Timeline {
 		this.seen = [from, to];
 		const x = (time) => left + ((Math.min(to, Math.max(from, time)) - from) / (to - from)) * (width - left - RIGHT);
 		const height = TOP + lanes.length * LANE + 4;
-		const step = STEPS_S.find((each) => (to - from) / 1000 / each <= Math.max(2, (width - left) / 110)) ?? 604800;
+		const step = STEPS_S.find((each) => (to - from) / 1000 / each <= Math.max(3, (width - left) / 110)) ?? 604800;
 		const ticks = [];
 
 		this.timeAt = (pixel) => Math.min(to, Math.max(from, from + ((pixel - left) / (width - left - RIGHT)) * (to - from)));
