@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google's Node library of Vertex AI with custom jobs, by REST or by gRPC, which it chooses unless told otherwise: the
-// endpoint says. Prints one line of JSON a test; see test_aiplatform.py.
+// Google's Node library for Vertex AI with custom jobs, over REST or gRPC (its default, which the endpoint selects).
+// Prints one line of JSON for each test; see test_aiplatform.py.
 'use strict';
 const assert = require('node:assert/strict');
 const { v1, v1beta1 } = require('@google-cloud/aiplatform');
@@ -10,7 +10,7 @@ const { PassThroughClient } = require('google-auth-library');
 const byRest = process.env.TRAINYARD_ENDPOINT.startsWith('http:');
 const [, apiEndpoint, port] = process.env.TRAINYARD_ENDPOINT.match(/^(?:http:\/\/)?([^:]+):(\d+)$/);
 const rest = { fallback: true, protocol: 'http' };
-// What a user gives beside credentials.
+// The options that a user sets besides credentials.
 const options = { apiEndpoint, port: Number(port), ...(byRest ? rest : {}) };
 const jobs = new v1.JobServiceClient(options), pipelines = new v1.PipelineServiceClient(options);
 const parent = `projects/${process.env.GOOGLE_CLOUD_PROJECT}/locations/us-central1`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every field, sent by Google's own Node library: what fields.json says. See test_fields.py.
+// Sends every field of fields.json by Google's Node library. See test_fields.py.
 'use strict';
 const assert = require('node:assert/strict');
 const path = require('node:path');
@@ -17,7 +17,7 @@ const nameOf = (number) => `${parent}/jobs/${idOf(number)}`;
 const create = async (number, job) => (await jobs.create({ parent, requestBody: { ...job, jobId: idOf(number) } })).data;
 const get = async (number) => (await jobs.get({ name: nameOf(number) })).data;
 
-// The job, once it is in that state, and has something in its output.
+// Waits until the job is in that state, and, if asked, has something in its output.
 async function until(number, state, output) {
   const end = Date.now() + 60000;
   for (;;) {
@@ -28,14 +28,14 @@ async function until(number, state, output) {
   }
 }
 
-// Changes a job's labels; the job as that answers it, and as a list of one.
+// Changes a job's labels; returns the job from that answer, and a list with only this job.
 async function label(number) {
   const { data: patched } = await jobs.patch({ name: nameOf(number), updateMask: 'labels', requestBody: { labels: LABELS } });
   return { patched, listed: (await jobs.list({ parent, filter: `jobId=${idOf(number)}` })).data.jobs };
 }
 
-// The daemon runs one job at a time: what comes after this one stays queued. Its machine costs enough for units to be
-// told at once.
+// The daemon runs one job at a time, so later jobs stay queued. The machine is so expensive that consumed units show at
+// once.
 async function holdsTheQueue() {
   await create('hold', FIELDS.hold);
   const { trainingOutput: output } = await until('hold', 'RUNNING', 'consumedMLUnits');
@@ -53,7 +53,7 @@ async function accepted(number, { job: sent, ignored = [] }) {
   assert.deepEqual(created.labels, sent.labels);
   assert.equal(created.state, 'QUEUED');
   for (const field of ignored) assert.notDeepEqual(created[field], sent[field]);
-  // A body may hold more than the mask names.
+  // A body may have more fields than the mask names.
   const { data: patched } = await jobs.patch({
     name: nameOf(number), updateMask: 'labels,etag',
     requestBody: { ...sent, jobId: idOf(number), labels: LABELS, etag: created.etag } });

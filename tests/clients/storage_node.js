@@ -17,7 +17,7 @@ const bucket = storage.bucket(`node-${process.pid}`);
 const KIB = 1 << 10;
 const MIB = 1 << 20;
 
-// A pattern in which no two places look the same.
+// A pattern in which no two positions look the same.
 const pattern = Buffer.alloc(3 * MIB + 7);
 for (let i = 0; i + 4 <= pattern.length; i += 4) pattern.writeUInt32BE(i, i);
 const md5 = (data) => crypto.createHash('md5').update(data).digest('base64');

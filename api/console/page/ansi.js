@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a terminal would show of a line: colours become classes, all other control sequences go. Pure.
+// Converts a line with terminal control sequences: colours become classes, all other sequences are removed. Pure.
 
-// [{text, classes}] of a line. Of "10%\r20%" the last part is what is to be seen.
+// [{text, classes}] for a line. Of "10%\r20%", only the text after the last \r is shown, as on a terminal.
 export function parts(line) {
 	const end = line.replace(/\r+$/, ""), seen = end.slice(end.lastIndexOf("\r") + 1);
 	const made = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the daemon, by the same public API that scripts have.
+// Calls the daemon by the same public API that scripts use.
 
 // A session is a cookie that no script reads, and this proof, which is sent with each request. The token itself is kept nowhere.
 const PROOF = "trainyard-session", SESSION = "/_trainyard/console/session", BEHIND = "/_trainyard/console/api";
@@ -22,8 +22,9 @@ async function checked(answer) {
 
 export const signedIn = () => Boolean(localStorage.getItem(PROOF));
 
-// Browsers break off all requests when a network comes or goes, as it does with each job. What changes nothing, or the second time nothing
-// more, is asked again after these pauses. ask(lost): whether an earlier answer was lost, so that what was asked for may be done already.
+// Browsers abort all requests when a network is made or removed, as with each job. Requests that change nothing, or
+// have no further effect when repeated, are repeated after these pauses. ask(lost): whether the answer to an earlier
+// try was lost, so that the change may have been made already.
 const PAUSES_MS = [100, 300, 700, 1500, 3000];
 
 async function repeated(ask, signal) {
@@ -55,7 +56,8 @@ export async function signOut() {
 	await repeated(() => fetch(SESSION, {method: "DELETE"}));
 }
 
-// A link may bring the token or a ticket for it behind "#". It leaves the address bar before anything else happens.
+// A link may have the token, or a ticket for it, after "#". It is removed from the address bar before anything else
+// happens.
 export let refusal = ""; // why what the link brought was not taken
 const brought = new URLSearchParams(location.hash.slice(1)), token = brought.get("token"), ticket = brought.get("ticket");
 if (token || ticket) {
@@ -64,7 +66,8 @@ if (token || ticket) {
 	await sessionBegin(token ? {Authorization: `Bearer ${token}`} : {"X-Trainyard-Ticket": ticket, "X-Trainyard-Attempt": attempt}).catch((problem) => { refusal = problem.message; });
 }
 
-// Asks once. `body`: a Blob is sent as it is, any other value as JSON. `read`: reads the answer, which can break off as well.
+// Makes one request. `body`: a Blob is sent as it is, any other value as JSON. `read`: reads the answer, during which
+// the connection can break as well.
 async function ask(method, path, {body, signal, headers = {}, read, lost = false, keepalive = false}) {
 	const proof = localStorage.getItem(PROOF), whole = body === undefined || body instanceof Blob;
 	const answer = await fetch((proof ? BEHIND : "") + path, {method, signal, keepalive, body: whole ? body : JSON.stringify(body), headers: {
@@ -99,12 +102,13 @@ export function call(method, path, body, signal) {
 	return send(method, path, body, signal, {}, json);
 }
 
-// For the time when the page is left: it arrives also after that.
+// For a request while the page is being closed: it is sent even after that.
 export const lastWord = (path) => ask("POST", path, {keepalive: true, read: json}).catch(() => null);
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
 
-// Creates a job in a collection, once: when the answer is lost, the job may be there, as one that was not there before.
+// Creates a job in a collection, exactly once: if the answer is lost, looks for a job that was not in the collection
+// before.
 export async function create(path, body) {
 	const listed = (page) => Object.values(page).find(Array.isArray) ?? [], newest = `${path}?pageSize=100`;
 	const nameOf = (job) => job.name ?? job.jobId, known = new Set(listed(await get(newest)).map(nameOf));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of all pages: which page an address is, the header, and the keys.
+// The frame of all pages: chooses the page for an address, and has the header and the keys.
 import {get, signOut, signedIn} from "./api.js";
 import {el, note} from "./dom.js";
 import {faultsPage} from "./faults.js";
@@ -14,7 +14,8 @@ import {storagePage} from "./storage.js";
 import {every, letIn} from "./stream.js";
 
 const TOP = "/_trainyard/console/";
-// The first row that fits is the page; `name`: it is in the header, or `under` one that is.
+// The first row that matches the address is the page. `name`: its link in the header; `under`: the page whose link is
+// highlighted instead.
 const PAGES = [
 	{at: /^$/, page: jobsPage, name: "Jobs", link: ""},
 	{at: /^jobs\/([^/]+)\/([^/]+)$/, page: jobPage, under: "Jobs"},
@@ -30,7 +31,7 @@ const KEYS = [["/", "search"], ["j k", "down, up"], ["Enter", "open"], ["g", "al
 const main = document.getElementById("main"), leave = document.getElementById("leave");
 let current = null;
 
-// The words of an address, decoded once: "%2541" is "%41". NULL: they cannot be decoded.
+// The segments of an address, decoded once: "%2541" becomes "%41". null: they cannot be decoded.
 function wordsOf(found, path) {
 	try {
 		return path.match(found.at).slice(1).map(decodeURIComponent);
@@ -75,7 +76,7 @@ function help() {
 }
 
 addEventListener("popstate", show);
-// Pages that go on asking say it again and again.
+// Pages that poll report this with each request.
 addEventListener("trainyard-unknown", () => {
 	if (current?.asks)
 		return;

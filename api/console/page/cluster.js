@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of a job's replicas on their network: each with its address and GPUs, how it stands, and what faults do to it.
+// A picture of a job's replicas on their network: each with its address, GPUs and state, and the effects of faults on
+// it.
 import {bytes, el} from "./dom.js";
 
 const ENDS = {LOST: "lost", REFUSED: "refused by the engine", BROKEN: "could not start"};
@@ -14,14 +15,14 @@ export function endWords(replica) {
 	return replica.end === "EXIT" ? `exit code ${replica.exitCode}` : ENDS[replica.end] ?? replica.end;
 }
 
-// Whether it was the job's end that ended the replica, by a signal. @end: the event of that, or undefined.
+// Whether the job's end stopped the replica by a signal. @end: the event of its end, or undefined.
 export function wasStopped(end, told) {
 	const decided = (told.events ?? []).findLast((event) => event.kind === "DECIDED" && event.state !== "PREPARING");
 
 	return Boolean(decided && end && !end.blamed && STOPPED.includes(end.exitCode) && Date.parse(end.time) >= Date.parse(decided.time));
 }
 
-// [a state's class, the same in words]
+// [a state's class, the state in words]
 function standing(replica, told, job) {
 	const good = replica.end === "EXIT" && !replica.exitCode;
 
@@ -35,7 +36,7 @@ function standing(replica, told, job) {
 	return job.state === "RUNNING" ? ["RUNNING", "runs"] : [job.state, job.state === "QUEUED" ? "waits" : job.state.toLowerCase()];
 }
 
-// The faults that hold on its network now: those of its own life, not of an earlier one.
+// The faults that affect its network now, without those of its earlier containers.
 const linksOf = (replica, told, job) => (job.state !== "RUNNING" || replica.ended ? [] : (told.faults ?? []).filter((fault) => fault.lasts && fault.replica === replica.replica &&
 	fault.attempt === told.attempt && (fault.restart ?? 0) === (replica.restarts ?? 0)));
 
@@ -60,7 +61,7 @@ function box(replica, known, told, job, shell) {
 		links.map((fault) => el("div", {class: "small link"}, linkWords(fault))));
 }
 
-// "worker-replica-1" and "workerpool1-0": what stands before the number.
+// The name of the pool: "worker" of "worker-replica-0", "workerpool1" of "workerpool1-0".
 const poolOf = (name) => name.replace(/-?(replica-)?\d+$/, "") || name;
 
 // @told: the timeline; @known: the report's replicas, or null. shell(replica): opens a terminal in it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes elements. All that comes from a job becomes text, never markup.
+// Makes elements. All texts of jobs become text nodes, never markup.
 
-// el("a", {class: "x", href: "y", on: {click}}, "text", child…); what is null or false is left out.
+// el("a", {class: "x", href: "y", on: {click}}, "text", child…); values that are null or false are left out.
 export function el(tag, attributes = {}, ...children) {
 	return fill(document.createElement(tag), attributes, children);
 }
@@ -24,7 +24,7 @@ function fill(node, attributes, children) {
 
 const nameOf = (each) => `${each.tagName} ${each.getAttribute("href") ?? ""} ${each.dataset.key ?? each.getAttribute("aria-label") ?? each.textContent}`;
 
-// Changes what is within an element. What is like the focused element gets the focus.
+// Changes the contents of an element. If the focused element is replaced by an equal one, that one gets the focus.
 function changed(node, change) {
 	const focused = document.activeElement, name = node !== focused && node.contains(focused) && nameOf(focused), now = change();
 
@@ -33,12 +33,13 @@ function changed(node, change) {
 	return now;
 }
 
-// Puts one element in the place of another, unless they look the same: so that a click on it is not lost. Returns the one that is there now.
+// Replaces one element by another, unless they look the same, so that a click in progress is not lost. Returns the
+// element that is shown.
 export function swap(old, fresh) {
 	return old.isEqualNode(fresh) ? old : changed(old, () => { old.replaceWith(fresh); return fresh; });
 }
 
-// Gives a node these children, unless its own look the same.
+// Gives a node these children, unless its present ones look the same.
 export function refill(node, ...children) {
 	const fresh = fill(node.cloneNode(false), {}, children);
 
@@ -57,7 +58,7 @@ export function keepInAddress(chosen) {
 		history.replaceState(null, "", location.pathname + search + location.hash);
 }
 
-// A note in the corner for some seconds.
+// Shows a note in the corner for some seconds.
 export function note(text, bad = false) {
 	const shown = el("div", {class: bad ? "note bad" : "note"}, text);
 
@@ -69,7 +70,7 @@ export function copyButton(text) {
 	return el("button", {title: text.split("\n")[0], on: {click: () => navigator.clipboard.writeText(text).then(() => note("Copied"), (problem) => note(problem.message, true))}}, "Copy");
 }
 
-// Asks before something that cannot be taken back. Resolves to whether it is to be done.
+// Asks before an action that cannot be undone. Resolves to whether the user agreed.
 export function confirmed(question, action) {
 	return new Promise((resolve) => {
 		const dialog = el("dialog", {"aria-label": question, on: {close: () => { resolve(dialog.returnValue === "yes"); dialog.remove(); }}},
@@ -89,7 +90,7 @@ export function facts(pairs) {
 		.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
-// How far an image is pulled, of the API's imagePull.
+// A bar for the progress of pulling an image, from the API's imagePull.
 export function pullBar({image, bytesDone, bytesTotal}) {
 	const done = Number(bytesDone ?? 0), all = Number(bytesTotal ?? 0);
 
@@ -112,7 +113,7 @@ export function duration(ms) {
 	return h < 24 ? `${h}h ${String(m % 60).padStart(2, "0")}m` : `${d}d ${h % 24}h`;
 }
 
-// "12s ago", "3m ago": what is older is seldom drawn anew.
+// "12s ago", "3m ago". Older times are updated less often.
 export function ago(time, now) {
 	return time ? `${duration(now - Date.parse(time)).split(" ")[0]} ago` : "";
 }

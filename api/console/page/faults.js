@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of faults that are ordered, and of the clock. The form is made of what the discovery document tells of a fault.
+// The page of fault rules and of the clock. The form has the fields that the discovery document lists for a fault.
 import {call, get} from "./api.js";
 import {ago, el, localTime, note, refill} from "./dom.js";
 import {every} from "./stream.js";
@@ -10,7 +10,7 @@ const NUMBERS = {integer: true, number: true};
 const API = "/_trainyard/v1/faults";
 const RULE = ["id", "fault", "hits", "createTime", "lastHitTime"]; // what a rule is told with beside what it fits
 
-// "604800s" of "7d", "90m", "3600" and the like; null: none of these.
+// "604800s" for "7d", "90m", "3600" and the like; null: not a duration.
 export function seconds(text) {
 	const found = /^(\d+(?:\.\d+)?)\s*([smhd]?)$/.exec(text.trim());
 

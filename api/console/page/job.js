@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one job: why it is as it is, what happened when, what it runs, and its log.
+// The page of one job: the reason of its state, its timeline, what it runs, and its log.
 import {call, create, get} from "./api.js";
 import {clusterView} from "./cluster.js";
 import {ago, confirmed, copyButton, duration, el, facts, localTime, note, pullBar, refill, stateMark} from "./dom.js";
@@ -16,10 +16,10 @@ import {Timeline} from "./timeline.js";
 const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];
 const LOOK_MS = 1500;
 
-// The project "-": whichever it is of.
+// The project "-" stands for any project.
 export const jobPath = (job, verb = "") => `/_trainyard/v1/jobs/${encodeURIComponent(job.short ?? job.id)}${verb}?${job.project === "-" ? "" : `project=${encodeURIComponent(job.project)}`}`;
 
-// The same job once more, under a name of its own.
+// Runs the same job again under a new name.
 async function rerun(job) {
 	const body = sentBody(job.family, await get(`/v1/${job.name}`)), member = nameField(job.family);
 
@@ -30,7 +30,8 @@ async function rerun(job) {
 
 const SECRET = /SECRET|TOKEN|PASSW|CREDENTIAL|(API|ACCESS|PRIVATE)_?KEY/i;
 
-// A value is not read over a shoulder: that of a secret's name only after a click.
+// A variable whose name suggests a secret shows its value only after a click, so that nobody else reads it on the
+// screen.
 function variable([name, value]) {
 	const shown = el("span", {}, value);
 	const hidden = SECRET.test(name) && value ? el("button", {class: "small", "aria-label": `Show ${name}`, on: {click: () => hidden.replaceWith(shown)}}, "••••••••") : null;
@@ -38,14 +39,14 @@ function variable([name, value]) {
 	return [el("dt", {class: "mono"}, name), el("dd", {class: "mono"}, hidden ?? shown)];
 }
 
-// Each text of a JSON value that is a place in storage, with the name of what has it.
+// Each text in a JSON value that is a path in storage, with the name of its member.
 function places(value, name = "") {
 	if (typeof value === "string")
 		return value.startsWith("gs://") ? [[name, value]] : [];
 	return value && typeof value === "object" ? Object.entries(value).flatMap(([member, each]) => places(each, Array.isArray(value) ? name : member)) : [];
 }
 
-// Its folder: an object is shown in the one that has it.
+// A link to its folder: an object is shown in the folder that contains it.
 function placeLink(address) {
 	const [bucket, ...path] = address.slice("gs://".length).split("/"), last = path.at(-1) ?? "";
 	const folder = last.includes(".") ? path.slice(0, -1).map((each) => `${each}/`).join("") : path.filter(Boolean).map((each) => `${each}/`).join("");
@@ -68,7 +69,7 @@ function resentView(texts, kept) {
 	return [el("div", {class: "row"}, el("div", {class: "chips"}, tabs), el("span", {class: "grow"}), copy), text];
 }
 
-// A trial of a search as a job of its own: what its timeline and the search's report tell of it.
+// Makes a job of one trial of a search, from the timeline and the search's report.
 function trialJob(search, trial, told) {
 	const states = (told.events ?? []).filter((event) => event.kind === "STATE"), state = states.at(-1)?.state ?? "QUEUED", ended = ENDED.includes(state);
 	const blamed = (told.events ?? []).filter((event) => event.blamed).map((event) => event.text);
@@ -77,7 +78,7 @@ function trialJob(search, trial, told) {
 		startTime: states.find((event) => event.state !== "QUEUED")?.time, endTime: ended ? states.at(-1).time : undefined, reason: state === "FAILED" ? blamed.join("\n") : undefined};
 }
 
-// With ?trial=, the page of a search is that of one of its trials.
+// With ?trial=, the page of a search shows one of its trials.
 export function jobPage(main, {go, title, words: [project, id]}) {
 	const key = {id, project}, trial = new URLSearchParams(location.search).get("trial");
 	const top = `/_trainyard/console/jobs/${encodeURIComponent(project)}/${encodeURIComponent(id)}`;
@@ -160,7 +161,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		refill(replicas, el("h2", {}, "Replicas"), replicas.hidden ? [] : clusterView(job, timed, known, shell));
 	}
 
-	// One terminal a replica.
+	// One terminal for each replica.
 	function shell(replica) {
 		let panel = shells.get(replica);
 
@@ -180,7 +181,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 			el("h3", {class: "soft small"}, `${pool}, its first replica`), el("dl", {class: "facts"}, Object.entries(values).map(variable))]));
 	}
 
-	// What does not change while the job runs, asked for again when its state has changed.
+	// Data that do not change while the job runs; read again when its state has changed.
 	async function details() {
 		const place = job.family === "jobs" ? `projects/${job.project}/jobs/${job.id}` : job.name;
 		const [report, whole] = await Promise.all([get(`/_trainyard/v1/${place}/report`).catch(() => null), get(`/v1/${job.name}`).catch(() => null)]);

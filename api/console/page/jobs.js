@@ -12,7 +12,7 @@ const OPEN = STATES.slice(0, 4);
 const DRAW_MS = 200; // so often at most is drawn what comes
 export const FAMILIES = {jobs: "AI Platform", customJobs: "Custom job", hyperparameterTuningJobs: "Tuning job", trainingPipelines: "Pipeline"};
 
-// All jobs, as the daemon's stream of changes tells them.
+// All jobs, kept up to date by the daemon's stream of changes.
 class Jobs {
 	constructor(changed) {
 		this.byUid = new Map();
@@ -55,7 +55,8 @@ const lasted = (job) => (started(job) ? (Date.parse(job.endTime ?? "") || Date.n
 
 const reasonLines = (job) => (job.reason ?? "").split("\n").filter((line) => line.trim());
 
-// Of a reason the first line, and below it the last one: of a traceback the one that counts. Without one, what the job does.
+// The first line of the reason and, below it, the last one, which is the relevant one of a traceback. Without a reason:
+// what the job does.
 function reason(job) {
 	const lines = reasonLines(job), {lastLine, imagePull} = job.progress ?? {};
 	const under = imagePull ? pullBar(imagePull) : lines.length > 1 ? lines.at(-1) : null;
@@ -107,7 +108,7 @@ export function jobsPage(main, {go, title}) {
 		await call("POST", `/v1/${job.name}:cancel`, {}).then(() => note(`${name} is cancelled`), (problem) => note(problem.message, true));
 	}
 
-	// The project that was used last is the one that is meant.
+	// The project that was used last is the default.
 	function submit() {
 		const all = jobs.all().sort((a, b) => b.created - a.created);
 
@@ -142,7 +143,7 @@ export function jobsPage(main, {go, title}) {
 
 	title("Jobs");
 	main.replaceChildren(el("div", {class: "row"}, search.node, family, chips, el("div", {class: "row last"}, count, el("button", {on: {click: submit}}, "Submit a job"))), empty, table.node);
-	// A file that is dropped on the page is one to submit.
+	// A file that is dropped on the page is opened in the dialog for submitting.
 	const over = (event) => { if (!document.querySelector("dialog[open]")) event.preventDefault(); };
 	const drop = (event) => {
 		if (document.querySelector("dialog[open]") || !event.dataTransfer.files.length)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a log, in columns: the objects of a million lines would keep the garbage collector busy for longer than a task may take.
+// The lines of a log, in arrays by column: a million objects would keep the garbage collector busy for too long at a
+// time.
 const ROOM = 4096; // lines, at first
 
 function grown(column) {
@@ -27,12 +28,12 @@ export class Lines {
 		return this.kinds[this.kind[number]];
 	}
 
-	// As the API tells it.
+	// The time in the API's form.
 	timeOf(number) {
 		return `${new Date(this.seconds[number] * 1000).toISOString().slice(0, 19)}.${String(this.nanos[number]).padStart(9, "0")}Z`;
 	}
 
-	// An entry of several lines is several of them, of which the first has the time.
+	// An entry with several lines becomes several lines; only the first has the time.
 	add({time, severity, replica, trial, message = ""}) {
 		const seconds = Date.parse(`${time.slice(0, 19)}Z`) / 1000, nanos = Number(time.slice(20, -1).padEnd(9, "0"));
 		const texts = message.includes("\n") ? message.split("\n") : [message];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of a job: any number of lines, of which only those that are seen are in the document.
+// The log of a job: any number of lines, of which only the visible ones are in the document.
 import {parts, plain} from "./ansi.js";
 import {get} from "./api.js";
 import {counted, el, keepInAddress, note} from "./dom.js";
@@ -13,7 +13,7 @@ const MOST = 15e6; // pixels that an element may be high in every browser; of mo
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
 const BAD = ["ERROR", "CRITICAL", "ALERT", "EMERGENCY"], WARNS = [...BAD, "WARNING"];
 
-// A narrow screen leaves out this part of a replica's name, and the fraction of a time.
+// On a narrow screen, this part of a replica's name and the fractions of seconds are left out.
 const MIDDLE = "-replica";
 const nameOf = ({trial, replica}) => (trial ? `${trial}/${replica}` : replica).split(MIDDLE);
 
@@ -89,7 +89,8 @@ export class LogView {
 		return this.whole;
 	}
 
-	// Shows the lines that fit, by fits(lines, number); @mark: a regular expression whose matches are marked.
+	// Shows only the lines for which fits(lines, number) is true. @mark: a regular expression whose matches are
+	// highlighted.
 	filter(fits, mark = null) {
 		this.fits = fits;
 		this.mark = mark;
@@ -106,7 +107,7 @@ export class LogView {
 		});
 	}
 
-	// Looks through the lines that have not been looked at. A later filter begins anew, and this one ends.
+	// Tests the lines that were not tested yet. A later filter starts over, which ends this one.
 	async #fit() {
 		const {fits, lines} = this;
 
@@ -148,14 +149,14 @@ export class LogView {
 		this.changed();
 	}
 
-	// How many pixels of lines one of the scroll bar is.
+	// How many pixels of lines correspond to one pixel of the scroll bar.
 	#scale() {
 		const view = this.node.clientHeight, all = this.seen.length * LINE;
 
 		return all > MOST ? (all - view) / (MOST - view) : 1;
 	}
 
-	// Only who scrolls up wants to stay there: lines that come move the end, not the view.
+	// If the user has scrolled up, new lines do not move the view.
 	#scrolled() {
 		const atEnd = this.node.scrollTop + this.node.clientHeight >= this.node.scrollHeight - 2 * LINE;
 		const following = atEnd || (this.following && this.node.scrollTop >= this.top);
@@ -211,7 +212,7 @@ export class LogView {
 		this.#later();
 	}
 
-	// Marks the next line that is shown, or the one before; the first time, the first one in view.
+	// Highlights the next or previous shown line; the first time, the first visible one.
 	move(step) {
 		const scale = this.#scale(), first = Math.ceil(this.node.scrollTop * scale / LINE), place = this.at === null ? first - step : bisect(this.seen, this.at);
 		const to = Math.min(this.seen.length - 1, Math.max(0, place + step));
@@ -226,7 +227,7 @@ export class LogView {
 		this.changed();
 	}
 
-	// The address leads to the line.
+	// The address of the page then leads to the line.
 	#mark(number) {
 		this.at = number;
 		history.replaceState(null, "", `${location.pathname}${location.search}#L${number + 1}`);
@@ -243,7 +244,7 @@ export class LogView {
 		this.#later();
 	}
 
-	// Called once the lines that are here have been looked through. While lines still come, the first error is the next one that comes.
+	// Called when all present lines were tested. If more are to come, the first error is the next one that arrives.
 	#seek() {
 		const isAll = this.whole && this.looked === this.lines.length;
 
@@ -265,7 +266,7 @@ export class LogView {
 	}
 }
 
-// Where @number is or would be in the ascending @numbers.
+// The position of @number in the ascending @numbers, or where it would be inserted.
 function bisect(numbers, number) {
 	let low = 0;
 
@@ -283,7 +284,7 @@ function pattern(text, regular) {
 
 const addressTime = (seconds) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 
-// What an input of a date and a time shows of "2026-01-31T12:00:00Z".
+// The value of a datetime-local input for "2026-01-31T12:00:00Z".
 function localOf(time) {
 	const date = new Date(time ?? NaN), two = (number) => String(number).padStart(2, "0");
 
@@ -370,7 +371,7 @@ export function logPage(main, {title, words: [project, id]}) {
 		name.textContent = job.displayName ?? id;
 		title(`Log of ${name.textContent}`);
 	}, (problem) => note(problem.message, true));
-	// On a narrow screen the choices are folded away, unless one is made.
+	// On a narrow screen the filters are collapsed, unless one is set.
 	const unfold = el("button", {class: "unfolds", "aria-expanded": "false", on: {click: () => unfold.setAttribute("aria-expanded", String(tools.classList.toggle("unfolded")))}}, "Choices");
 	const tools = el("div", {class: "row folds"}, search, regular, unfold, [trial, replica, severity, el("label", {class: "row soft small"}, "from", from), el("label", {class: "row soft small"}, "until", until)].map((each) => { each.classList.add("fold"); return each; }));
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parameters of a search matter: how much of the metric's variance each one explains.
+// Which parameters of a search are important: how much of the metric's variance each explains.
 import {el} from "./dom.js";
 
 const BINS = 4, FEWEST = 8; // groups of a parameter's values; trials that are needed to compare groups
 
 const mean = (numbers) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 
-// The share of the variance that lies between groups of like values of the parameter, from 0 to 1; null: too few trials.
+// The share of the variance that lies between groups of similar values of the parameter, from 0 to 1; null: too few
+// trials.
 function share(parameter, trials) {
 	const known = trials.filter((trial) => typeof trial.objectiveValue === "number" && trial.parameters[parameter.name] !== undefined);
 	const value = (trial) => trial.parameters[parameter.name], groups = new Map();
@@ -26,7 +27,7 @@ function share(parameter, trials) {
 	return whole ? [...groups.values()].reduce((sum, group) => sum + group.length * off(mean(group)), 0) / whole : 0;
 }
 
-// A card with a bar for each parameter, the one that explains most first.
+// A card with a bar for each parameter, in descending order.
 export function mattersCard({study, trials}) {
 	const shares = study.parameters.map((parameter) => [parameter.name, share(parameter, trials)]).sort((a, b) => b[1] - a[1]);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of what jobs wrote for TensorBoard and reported for a search: a plot for each tag, with the curves of several jobs.
+// The page of values that jobs wrote for TensorBoard or reported to a search: a plot for each tag, with the curves of
+// several jobs.
 import {get} from "./api.js";
 import {el, keepInAddress, note, svg} from "./dom.js";
 import {jobPath} from "./job.js";
@@ -24,7 +25,7 @@ export function smoothed(values, weight) {
 	});
 }
 
-// {job, run, tag, steps, seconds, values} of what the job wrote, and of what its trials reported.
+// {job, run, tag, steps, seconds, values} for the values that the job wrote, and for those that its trials reported.
 async function curvesOf({project, id}) {
 	const job = await get(jobPath({project, id})), told = await get(jobPath({project, id}, ":scalars"));
 	const name = job.displayName ?? job.id, place = job.family === "jobs" ? `projects/${job.project}/jobs/${job.id}` : job.name;
@@ -67,7 +68,7 @@ export function metricsPage(main, {title}) {
 		return runs.get(key);
 	}
 
-	// x of each point.
+	// The x coordinate of each point.
 	function places(curve) {
 		return wanted.by === "step" ? curve.steps : wanted.by === "time" ? curve.seconds : curve.seconds.map((each) => each - curve.seconds[0]);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales and axes of plots. Pure, but for the elements that they make.
+// Scales and axes of plots. Pure, except for the elements that they make.
 import {svg} from "./dom.js";
 
 const LETTER = 7; // pixels, about
@@ -28,7 +28,7 @@ export function scale([from, to], [start, end], log = false) {
 	return Object.assign((value) => start + ((at(value) - low) / (high - low)) * (end - start), {domain: [from, to], log: at === Math.log});
 }
 
-// A scale of whole numbers has its ticks at such.
+// Makes a scale of whole numbers, whose ticks are whole as well.
 export const whole = (found) => Object.assign(found, {whole: true});
 
 // Some round values in the domain of a scale.
@@ -49,13 +49,13 @@ export function ticks({domain: [from, to], log, whole: isWhole}, count = 5) {
 	return found;
 }
 
-// Four digits that count.
+// A number with four significant digits.
 export const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : String(value));
 
 // Words with room for so many pixels.
 export const cut = (words, pixels) => (words.length * LETTER <= pixels ? words : `${words.slice(0, Math.max(1, Math.floor(pixels / LETTER) - 1))}…`);
 
-// @told: the words of a value of x.
+// @told: the text of a value of x.
 export function axes(x, y, {left, top, right, bottom}, names, told = short) {
 	return [
 		...ticks(y, 4).map((value) => [svg("line", {class: "grid", x1: left, x2: right, y1: y(value), y2: y(value)}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of what waits for what, and of what this machine has.
+// The page of what queued jobs wait for, and of this machine's resources.
 import {get} from "./api.js";
 import {ago, bytes, counted, el, note, pullBar, refill, stateMark} from "./dom.js";
 import {every} from "./stream.js";
@@ -8,7 +8,7 @@ import {searchField, Table} from "./table.js";
 const LOOK_MS = 2000, STARTED_MOST = 100, TOP = "/_trainyard/console/";
 const POLICIES = {PRETEND: "a job that wants more GPUs than there are runs without", REQUIRE: "such a job is refused", WAIT: "such a job stays queued", SHARE: "jobs share GPUs"};
 
-// "3 of 64" and how full that is.
+// "3 of 64", and a bar that shows the ratio.
 function gauge(name, used, most, told = String) {
 	const share = most ? Math.min(1, used / most) : 0;
 
@@ -19,7 +19,7 @@ function gauge(name, used, most, told = String) {
 const gauges = (has) => el("dl", {class: "facts"}, gauge("Jobs that run", has.jobs ?? 0, has.maxJobs), gauge("Containers", has.containers ?? 0, has.maxContainers),
 	gauge("CPUs asked for", has.vcpus ?? 0, has.maxVcpus ?? has.hostVcpus), gauge("Memory asked for", Number(has.memoryBytes ?? 0), Number(has.maxMemoryBytes ?? has.hostMemoryBytes), bytes));
 
-// Jobs are told by their APIs' names here, "projects/…/customJobs/12".
+// This API names jobs as their own APIs do: "projects/…/customJobs/12".
 const idOf = (job) => job.job.split("/").pop();
 const nameOf = (job) => `${job.displayName ?? idOf(job)}${job.trial ? `, trial ${job.trial}` : ""}`;
 const addressOf = (job) => `jobs/-/${idOf(job)}`;
@@ -53,7 +53,7 @@ export function queuePage(main, {go, title}) {
 		const query = new URLSearchParams({filter: "state=PREPARING OR state=RUNNING", pageSize: STARTED_MOST});
 		const [queue, devices, {jobs = []}] = await Promise.all([get("/_trainyard/v1/queue"), get("/_trainyard/v1/gpus"), get(`/_trainyard/v1/jobs?${query}`)]);
 		const has = queue.room ?? {}, count = queue.waitingCount ?? 0;
-		// Jobs that are prepared, and searches with a trial that waits for its image.
+		// Jobs in preparation, and searches with a trial that waits for its image.
 		const prepared = jobs.filter((job) => job.state === "PREPARING" || job.progress?.imagePull);
 
 		refill(room, el("h2", {}, queue.nodes ? "All machines" : "This machine"), gauges(has),

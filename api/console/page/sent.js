@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client sent to create a job, and how clients send it.
+// The request with which a job was created, and how to send it again with each client.
 
-// What of an answer is the client's; the rest is the service's own.
+// The members of an answer that came from the client; the service added the others.
 const SENT = {
 	jobs: ["jobId", "trainingInput", "labels"],
 	customJobs: ["displayName", "jobSpec", "labels", "encryptionSpec"],
@@ -11,19 +11,20 @@ const SENT = {
 
 export const nameField = (family) => (family === "jobs" ? "jobId" : "displayName");
 
-// @whole: the job as its own API has it.
+// @whole: the job in the form of its own API.
 export function sentBody(family, whole) {
 	return Object.fromEntries(SENT[family].filter((name) => name in whole).map((name) => [name, whole[name]]));
 }
 
-// "resnet_20260131_120000" of "resnet" and of "resnet_20260130_080000": letters that both APIs take.
+// A new name: "resnet_20260131_120000" for "resnet" or "resnet_20260130_080000"; it has only letters that both APIs
+// accept.
 export function namedAnew(name) {
 	const now = new Date(), two = (number) => String(number).padStart(2, "0");
 
 	return `${name.replace(/_\d{8}_\d{6}$/, "").slice(0, 80)}_${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}_${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
 }
 
-// Where jobs of a family are created, below /v1/.
+// The collection in which jobs of a family are created, below /v1/.
 export const parentOf = (family, project, location) => `projects/${project}${family === "jobs" ? "" : `/locations/${location}`}`;
 
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
@@ -31,7 +32,7 @@ const python = (value) => JSON.stringify(value);
 const labels = (body) => (body.labels ? ` --labels=${quoted(Object.entries(body.labels).map(([name, value]) => `${name}=${value}`).join(","))}` : "");
 const file = (value) => `cat >job.json <<'END'\n${JSON.stringify(value, null, 2)}\nEND\n`;
 
-// What gcloud takes as --config, and the command; null: gcloud has none.
+// The file for gcloud's --config, and the command; null: gcloud cannot create this job.
 function gcloud(family, body, project, location) {
 	const flags = `--project=${quoted(project)} --region=${quoted(family === "jobs" ? body.trainingInput?.region ?? "us-central1" : location)}`;
 	const called = ` --display-name=${quoted(body.displayName ?? "")}${labels(body)} --config=job.json`;
@@ -63,7 +64,7 @@ function pythonText(family, body, parent, origin) {
 		+ `print(client.${method}(parent=${python(parent)}, ${member}=aiplatform_v1.${type}.from_json(BODY)).name)\n`;
 }
 
-// [[client, text]…]: how each client would send @body again.
+// [[client, text]…]: how to send @body again with each client.
 export function resent(family, body, project, location, origin) {
 	const parent = parentOf(family, project, location);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal in a replica, as a panel of its job's page.
+// The terminal of a replica, as a panel of the job's page.
 import {call, lastWord, Refused, send} from "./api.js";
 import {el} from "./dom.js";
 import "./grid.js";
@@ -9,7 +9,7 @@ import "./terminal.js";
 const {Terminal, Typing, randomId} = globalThis.shellTerminal;
 const KEEP_S = 60, HEADER = 8, OUT = 1, EXIT = 3; // bytes before a frame's data; kinds of frames: see api/emulator/job_shell.h
 
-// The frames of an answer as they come: {kind, data}.
+// Yields the frames of an answer as they arrive: {kind, data}.
 async function* frames(answer) {
 	let rest = new Uint8Array();
 
@@ -35,15 +35,16 @@ async function* frames(answer) {
 
 const shells = (id, verb, query = {}) => `/_trainyard/v1/shells/${id}:${verb}?${new URLSearchParams(query)}`;
 
-// A program in a replica, which goes on while its connection is lost, and ends after KEEP_S of that.
+// A program in a replica. It continues while the connection is lost, and is ended after KEEP_S seconds of that.
 class Session {
-	// open(session): the request that begins it. Told: out(bytes), opened(lost): it takes input; lost: how many bytes of its output are; broke(problem).
+	// open(session): the request that starts it. Callbacks: out(bytes); opened(lost): input is accepted, and lost
+	// bytes of its output are missing; broke(problem).
 	constructor({open, out, opened, broke}) {
 		Object.assign(this, {open, out, opened, broke, id: randomId(), ended: new AbortController(), over: false, code: null, read: 0, typed: 0});
 		this.typing = new Typing((piece) => this.#type(new Blob([piece])));
 	}
 
-	// Resolves at the end of the program, to what is to be told of it.
+	// Resolves at the end of the program, to the text that is shown about its end.
 	async run() {
 		let ask = () => this.open(this), lost = 0; // since when
 
@@ -89,7 +90,7 @@ class Session {
 		}
 	}
 
-	// What is typed arrives once, also over connections that are lost.
+	// Sends typed input exactly once, even if connections break.
 	async #type(piece) {
 		while (!this.over) {
 			try {
@@ -116,7 +117,7 @@ class Session {
 	}
 }
 
-// ask(verb): the address of the job's method. closed(): the panel is gone.
+// ask(verb): the URL of the job's method. closed(): the panel was closed.
 export class ShellPanel {
 	constructor({replica, trial, ask, closed}) {
 		const again = el("button", {hidden: true, "data-key": "again", on: {click: () => this.open()}}, "Open another one"), place = el("div");
@@ -129,13 +130,13 @@ export class ShellPanel {
 			el("div", {class: "row"}, el("h2", {}, "Terminal in ", el("span", {class: "mono"}, replica)), this.said, el("span", {class: "grow"}),
 				el("span", {class: "soft small"}, el("kbd", {}, "Ctrl"), " ", el("kbd", {}, "F6"), " leaves it"), again, this.closing), place);
 		this.session = null;
-		// A browser may keep a page that was left, with its requests.
+		// A browser may keep a page that the user left, with its requests.
 		this.leave = () => this.session?.end();
 		addEventListener("pagehide", this.leave);
 		this.terminal = new Terminal(place, {type: (text) => this.session?.typing.type(text), left: () => this.closing.focus(), resized: (size) => this.session?.resize(size)});
 	}
 
-	// Runs a shell until it ends. What an earlier one has printed stays above.
+	// Runs a shell until it ends. The output of an earlier one remains above.
 	async open() {
 		const {terminal} = this, {size, screen} = terminal, print = (text) => terminal.write(new TextEncoder().encode(text));
 		const session = this.session = new Session({

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon with a token shows to a browser that has no session, or whose session has ended.
+// The page that a daemon with a token shows to a browser without a session.
 import {refusal, signIn} from "./api.js";
 import {el} from "./dom.js";
 
-// done: called when the daemon has taken the token.
+// done: called when the daemon has accepted the token.
 export function signInPage(main, {title, done}) {
 	const token = el("input", {type: "password", name: "token", autocomplete: "current-password", required: true, size: 40});
 	const problem = el("p", {class: "bad", role: "alert"}, refusal);

@@ -23,7 +23,7 @@ function dataAddress(blob) {
 	});
 }
 
-// The rows of comma-separated values. Source: https://www.rfc-editor.org/rfc/rfc4180 (read 2026-11-28)
+// The rows of a text with comma-separated values. Source: https://www.rfc-editor.org/rfc/rfc4180 (read 2026-11-28)
 function cells(text) {
 	const rows = [[]];
 
@@ -44,7 +44,8 @@ function cellsTable([names = [], ...rows]) {
 		more > 0 && el("p", {class: "soft"}, `and ${more} more rows`));
 }
 
-// The beginning of an object as text, with JSON laid out where it is whole, as a table of comma-separated values, or as a picture.
+// The beginning of an object: as text, as indented JSON if it is complete, as a table of comma-separated values, or as
+// an image.
 async function shown(bucket, name, size) {
 	const type = PICTURES[name.split(".").pop().toLowerCase()], path = `${objectPath(bucket, name)}?alt=media`;
 
@@ -62,7 +63,8 @@ async function shown(bucket, name, size) {
 	}
 }
 
-// The projects whose buckets are listed: those that have jobs, and the daemon's own unless it was given another.
+// The projects whose buckets are listed: those with jobs, and the daemon's own, unless the daemon was started with
+// another one.
 async function projects() {
 	return new Set(["local-project", ...((await get(`/_trainyard/v1/jobs?pageSize=${PAGE}`)).jobs ?? []).map((job) => job.project)]);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads answers that go on, such as a log and the changes of jobs, and asks again and again for the others. A tab in the background does neither.
+// Reads answers that do not end, such as a log or the changes of jobs, and polls others. Both stop while the tab is in
+// the background.
 import {Refused, send} from "./api.js";
 
 // A task of the browser is short: what takes longer lets others in between, at these times. The browser hands over up to 2 MiB at once,
@@ -15,7 +16,7 @@ export async function letIn() {
 	begun = performance.now();
 }
 
-// Arrays of objects as they come, of an answer with one JSON object a line.
+// Yields arrays of objects as they arrive, from an answer with one JSON object on each line.
 export async function* lines(path, signal) {
 	const reader = (await send("GET", path, undefined, signal)).body.getReader(), decoder = new TextDecoder();
 	let rest = "";
@@ -25,7 +26,7 @@ export async function* lines(path, signal) {
 
 		if (done)
 			break;
-		// What is there already comes without a pause: all of it would be one task.
+		// Data that are there already arrive without a pause, so all of them would be one long task.
 		for (let at = 0; at < value.length; at += SLICE) {
 			const whole = (rest + decoder.decode(value.subarray(at, at + SLICE), {stream: true})).split("\n");
 
@@ -39,8 +40,9 @@ export async function* lines(path, signal) {
 		yield [JSON.parse(rest)];
 }
 
-// Follows an answer of lines. where(): what to ask for, from the last line that was taken on. take(batch): whether that was all of it.
-// broke(problem, isRefused): told when it broke off twice in a row or was refused; it may say that this is the end. Returns what ends it.
+// Follows an answer of lines. where(): the URL that continues after the last line that was taken. take(batch): returns
+// whether that was everything. broke(problem, isRefused): called when the connection broke twice in a row or the
+// request was refused; may return that this is the end. Returns a function that stops it.
 export function follow(where, take, broke) {
 	let reading = null, timer = 0, failed = 0, over = false;
 
@@ -84,7 +86,7 @@ export function follow(where, take, broke) {
 	};
 }
 
-// Calls `look` now and every `ms` as long as the tab is seen. Returns what ends it.
+// Calls `look` now and every `ms` while the tab is visible. Returns a function that stops it.
 export function every(ms, look) {
 	let timer = 0, ended = false, busy = false;
 	const turn = async () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search for hyperparameters has found: plots that share which trials are chosen, and the table of trials.
+// The results of a search for hyperparameters: plots with a common selection of trials, and the table of trials.
 import {get} from "./api.js";
 import {el, refill, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
@@ -11,7 +11,7 @@ const LABEL = 10, LABELS = 80; // pixels beside an axis of the parallel coordina
 const better = (study) => (study.metrics[0].minimized ? (a, b) => a < b : (a, b) => a > b);
 const measured = (trials) => trials.filter((trial) => typeof trial.objectiveValue === "number");
 
-// A plot is drawn anew when its card has another width.
+// A plot is redrawn when the width of its card changes.
 function plot(name, draw, role = "img") {
 	const node = svg("svg", {class: "plot", role, "aria-label": name, height: HEIGHT});
 	const card = el("div", {class: "card"}, el("h2", {}, name), node);
@@ -24,7 +24,7 @@ function plot(name, draw, role = "img") {
 	return {card, redraw, close: whenWidthChanges(node, redraw)};
 }
 
-// Of the values that a parameter may have; categories have places of their own, and are the scale's words.
+// The scale of a parameter's values. Categories have evenly spaced positions, and their names are the ticks.
 function parameterScale(parameter, range) {
 	if (!parameter.categories)
 		return scale([parameter.minimum ?? Math.min(...(parameter.values ?? [0])), parameter.maximum ?? Math.max(...(parameter.values ?? [1]))], range, parameter.scale === "log");
@@ -74,7 +74,7 @@ export class StudyView {
 		this.#draw();
 	}
 
-	// Which trial is best; or that none has a value, and then there is nothing to plot.
+	// The best trial. If no trial has a value, there is nothing to plot.
 	#winner() {
 		const {study, trials, best} = this.told, trial = trials.find((each) => each.trialId === best?.trialId), metric = study.metrics[0].name;
 		const isMeasured = trials.some((each) => typeof each.objectiveValue === "number" || each.measurements?.length);
@@ -132,7 +132,7 @@ export class StudyView {
 			svg("text", {x: right, y: top - 8, "text-anchor": "end"}, [trials.some(stopped) ? "○ stopped early" : "", trials.some((trial) => trial.outcome === "INFEASIBLE") ? "× failed" : ""].filter(Boolean).join("   "))];
 	}
 
-	// What of the metric came at which value of one parameter.
+	// The metric for each value of one parameter.
 	#slice(parameter, {left, top, right, bottom}) {
 		const {study, trials} = this.told, done = measured(trials).filter((trial) => trial.parameters[parameter.name] !== undefined);
 
@@ -160,7 +160,8 @@ export class StudyView {
 				d: path(points[i].map((each) => [x(each.trainingStep ?? 0), y(each.objectiveValue)]))}, hint(trial, study)))];
 	}
 
-	// An axis for each parameter and for the value; dragging along one chooses trials, a click on it lets all be seen again.
+	// A vertical axis for each parameter and for the metric. Dragging along an axis selects trials; a click on it
+	// ends that.
 	#parallel({top, right, bottom}, node) {
 		const {study, trials} = this.told ?? {trials: []}, done = measured(trials);
 
@@ -196,7 +197,7 @@ export class StudyView {
 			addEventListener("pointerup", end, {once: true});
 		};
 
-		// The arrows choose a fifth of an axis and move it; Escape lets all be seen again.
+		// The arrow keys select a fifth of an axis and move it; Escape ends the selection.
 		const keys = (name) => (event) => {
 			const size = (bottom - top) / 5, [at] = this.ranges.get(name) ?? [null];
 			const next = {ArrowUp: at === null ? top : Math.max(top, at - size / 2), ArrowDown: at === null ? bottom - size : Math.min(bottom - size, at + size / 2)}[event.key];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialog that submits a job: its text, the plan that the daemon makes of it, and what the cloud would do otherwise.
+// The dialog that submits a job: its text, the daemon's plan for it, and what would differ in the cloud.
 import {call, create as createJob, get} from "./api.js";
 import {bytes, el, note} from "./dom.js";
 import {namedAnew, parentOf} from "./sent.js";
@@ -56,7 +56,7 @@ function replicaRow(replica) {
 		el("div", {class: "mono soft"}, [...replica.command ?? ["(its entry point)"], ...replica.args ?? []].map((word, i) => (i || replica.command ? shell(word) : word)).join(" "))));
 }
 
-// What :plan has answered, as the terminal's `submit --plan` tells it.
+// Shows the answer of :plan, like `submit --plan` on a terminal.
 export function planView(plan) {
 	const trials = plan.trialCount ? `Each of ${plan.trialCount} trials, ${plan.parallelTrialCount} at a time:` : "";
 
@@ -66,7 +66,8 @@ export function planView(plan) {
 		plan.differences?.length ? [el("h2", {}, "Unlike in the cloud"), el("ul", {class: "plainlist"}, plan.differences.map((each) => el("li", {}, each.text)))] : null];
 }
 
-// Opens the dialog. done(path): where the page of the job that runs is. `text` may be given, with `name`, `project` and `location`.
+// Opens the dialog. done(path): called with the page of the created job. `text` may be given, with `name`, `project`
+// and `location`.
 export function submitDialog(done, {text = "", name = "", project = "local-project", location = "us-central1", projects = [], title = "Submit a job"} = {}) {
 	const input = (label, value, more = {}) => el("input", {type: "text", value, "aria-label": label, autocomplete: "off", spellcheck: "false", ...more, on: {input: () => soon()}});
 	const called = input("Name", name, {placeholder: "as in the text", size: 24}), of = input("Project", project, {size: 16, list: "submit-projects"}), at = input("Region", location, {size: 12});
@@ -91,7 +92,7 @@ export function submitDialog(done, {text = "", name = "", project = "local-proje
 		look();
 	}
 
-	// The body that creates the job, and where.
+	// The body that creates the job, and the collection.
 	async function read() {
 		const job = await call("POST", "/_trainyard/v1/jobs:read", {text: source.value, name: called.value.trim(), region: at.value.trim()});
 
@@ -105,7 +106,7 @@ export function submitDialog(done, {text = "", name = "", project = "local-proje
 		timer = setTimeout(look, PAUSE_MS);
 	}
 
-	// Only the answer to the last text is shown.
+	// Only the answer for the latest text is shown.
 	async function look() {
 		const mine = ++turn;
 		let shown, good = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of any number of rows, of which only those that are seen are in the document.
+// A table of any number of rows, of which only the visible ones are in the document.
 import {el, keepInAddress, swap} from "./dom.js";
 
 const ROW = 48, BESIDE = 6; // pixels; rows kept above and below the view
@@ -17,7 +17,8 @@ export function searchField(label, changed, placeholder = "Search") {
 	}};
 }
 
-// columns: [{title, key, width, class, number, cell(row), sort(row)}]; without a title: {label}, and no sorting. optional: left out while sort() of all rows is 0. open(row): Enter, or a click. Rows have an id.
+// columns: [{title, key, width, class, number, cell(row), sort(row)}]; without a title: {label}, and no sorting.
+// optional: hidden while sort() of all rows is 0. open(row): called for Enter or a click. Each row has an id.
 export class Table {
 	constructor(columns, {label, open, sorted}) {
 		this.columns = columns;
@@ -50,7 +51,7 @@ export class Table {
 			column.title ? el("button", {on: {click: turn}}, column.title) : null);
 	}
 
-	// Columns that the width has no room for are taken away by the style sheet.
+	// The style sheet hides columns for which the width has no room.
 	#layout() {
 		const seen = this.columns.filter((_, i) => getComputedStyle(this.heads[i]).display !== "none");
 
@@ -58,7 +59,7 @@ export class Table {
 		this.#draw();
 	}
 
-	// Shows these rows; those that are the same objects as before are not made anew.
+	// Shows these rows; rows that are the same objects as before are not drawn again.
 	set(rows) {
 		const {key, down} = this.sorted, column = this.columns.find((each) => each.key === key), sign = down ? -1 : 1;
 
@@ -122,7 +123,7 @@ export class Table {
 			this.columns.map((column) => el("div", {class: `cell ${column.class ?? ""} ${column.number ? "number" : ""}`, role: "gridcell", hidden: column.gone}, column.cell(row))));
 	}
 
-	// Makes the cells of all rows that are seen anew: what they tell of the time goes on.
+	// Draws the cells of all visible rows again, because times in them change.
 	refresh() {
 		for (const [id, {row, node, i}] of this.shown)
 			this.shown.set(id, {row, i, node: swap(node, this.#placed(this.#row(row), row, i))});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a job and its replicas, as bars over time.
+// The history of a job and its replicas, as bars over time.
 import {wasStopped} from "./cluster.js";
 import {duration, el, refill, svg} from "./dom.js";
 import {whenWidthChanges} from "./plots.js";
@@ -9,7 +9,7 @@ const STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 180
 
 const MEANINGS = {QUEUED: "waits", PREPARING: "is prepared", RUNNING: "runs", SUCCEEDED: "ended well", FAILED: "failed", CANCELLING: "is cancelled", CANCELLED: "stopped"};
 
-// Spans {from, to, what, text} of the job and of each replica; to: NULL: it goes on.
+// Spans {from, to, what, text} of the job and of each replica; to: null: not ended.
 function spansOf(job, told) {
 	const lanes = [{name: "job", spans: [], marks: []}], byName = new Map();
 	const at = (event) => Date.parse(event.time);
@@ -80,7 +80,7 @@ export class Timeline {
 		this.#draw();
 	}
 
-	// Dragging along the time zooms into it; a double click shows all again.
+	// Dragging along the time axis zooms in; a double click shows all again.
 	#drag(event) {
 		const pixel = (each) => each.clientX - this.plot.getBoundingClientRect().left, begun = pixel(event);
 
@@ -93,7 +93,7 @@ export class Timeline {
 		}, {once: true});
 	}
 
-	// Keys zoom to the middle, and move by a quarter of what is seen.
+	// Keys zoom to the middle, and move by a quarter of the visible range.
 	#key(event) {
 		const [from, to] = this.seen, [first, last] = this.all, span = to - from;
 		const at = (begin, length) => [Math.max(first, Math.min(begin, last - length)), Math.min(last, Math.max(begin, first) + length)];
@@ -123,7 +123,7 @@ export class Timeline {
 		this.timeAt = (pixel) => Math.min(to, Math.max(from, from + ((pixel - left) / (width - left - RIGHT)) * (to - from)));
 		const tick = (time, words, anchor) => ticks.push(svg("line", {class: "grid", x1: x(time), x2: x(time), y1: TOP - 4, y2: height}), svg("text", {x: x(time), y: 12, "text-anchor": anchor}, words));
 		tick(from, new Date(from).toLocaleTimeString(undefined, {hour12: false}), "start");
-		// The others are round times since the job was created.
+		// The other ticks are round durations since the job was created.
 		for (let count = Math.ceil((from - first) / 1000 / step + 1e-9); first + count * step * 1000 <= to; count++) {
 			const time = first + count * step * 1000;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of a terminal, its cursor, and what can be done to them. Knows nothing of how programs ask for it. */
+/* The lines of a terminal, its cursor, and operations on them; screen.js parses the control sequences. */
 "use strict";
 
 (() => {
@@ -43,20 +43,20 @@ class Grid {
 	constructor(columns, rows) {
 		this.columns = columns;
 		this.rows = rows;
-		this.history = []; /* lines that scrolled out, the oldest first */
-		this.dropped = 0; /* how many of them were given up */
+		this.history = []; /* lines that scrolled off the top, the oldest first */
+		this.dropped = 0; /* how many of these were dropped */
 		this.clear();
 	}
 
 	clear() {
 		this.attributes = PLAIN;
-		this.blank = PLAIN; /* of blank cells */
+		this.blank = PLAIN; /* attributes of blank cells */
 		this.main = this.blankLines(this.rows);
 		this.lines = this.main;
 		this.row = this.column = 0;
 		this.top = 0; /* first and last row of the region that scrolls */
 		this.bottom = this.rows - 1;
-		this.wrapPending = false; /* the last column was written: the next character begins a line */
+		this.wrapPending = false; /* the last column was written, so the next character begins a new line */
 		this.modes = { cursorShown: true, wrap: true, origin: false, insert: false, newline: false,
 			applicationCursor: false, bracketedPaste: false, focusTold: false };
 		this.tabs = new Set();
@@ -65,14 +65,14 @@ class Grid {
 		this.last = ""; /* the character printed last */
 	}
 
-	/* Full-screen programs draw on other lines than the shell. */
+	/* Full-screen programs use a second buffer of lines. */
 	get inMain() {
 		return this.lines === this.main;
 	}
 
 	/* ---- cells and lines ---- */
 
-	/* Erasing leaves the ground colour of the moment. */
+	/* Erased cells get the current background colour. */
 	blankCell() {
 		const { ground } = this.attributes;
 		if (this.blank.ground !== ground)
@@ -93,7 +93,7 @@ class Grid {
 			this.lines[row][column] = this.blankCell();
 	}
 
-	/* Half a wide character is none. */
+	/* If half of a wide character was overwritten, the other half is removed. */
 	mend(row, column) {
 		const line = this.lines[row];
 		if (line[column] && line[column].width === 0 && column > 0)
@@ -102,7 +102,7 @@ class Grid {
 			line[column + 1] = { ...line[column + 1], text: " ", width: 1 };
 	}
 
-	/* Takes lines out of the region, from @top on; blank ones come in below. */
+	/* Removes lines from the region, from @top on; blank ones are added at its bottom. */
 	takeOut(count, top) {
 		const gone = this.lines.splice(top, Math.min(count, this.bottom - top + 1));
 		this.lines.splice(this.bottom + 1 - gone.length, 0, ...this.blankLines(gone.length));
@@ -148,7 +148,7 @@ class Grid {
 		this.wrapPending = false;
 	}
 
-	/* Lines below the cursor go first, then those at the top. */
+	/* First lines below the cursor are removed, then lines at the top. */
 	fitRows(lines, rows) {
 		while (lines.length < rows)
 			lines.push(this.blankLine());
@@ -269,7 +269,7 @@ class Grid {
 
 	/* ---- what programs ask for ---- */
 
-	/* Rows count from the region's top when it is the origin. */
+	/* In origin mode, rows count from the top of the region. */
 	place(row, column) {
 		this.moveTo(row + (this.modes.origin ? this.top : 0), column);
 	}
@@ -345,8 +345,8 @@ class Grid {
 
 	/* ---- what is shown ---- */
 
-	/* A line as runs of cells that look alike, without the blank ones at its end:
-	 * [{ text, attributes, cursor, wide }] */
+	/* A line as runs of cells that look alike, without blank cells at its end: [{ text, attributes, cursor, wide
+	 * }] */
 	runs(line, cursorColumn) {
 		const runs = [];
 		let end = line.length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page around a terminal: output comes as one long answer, input goes in requests. */
+/* The page around a terminal: output is one long answer, input is sent in requests. */
 "use strict";
 
 (() => {
@@ -59,7 +59,7 @@ class Session {
 			if (!response.ok && this.open)
 				notice.textContent = await reasonOf(response);
 		} catch {
-			/* the answer that is being read ends as well, and its reader reports it */
+			/* the running answer ends as well, and its reader reports that */
 		}
 	}
 }
@@ -81,7 +81,7 @@ async function start() {
 	notice.replaceChildren(why, again);
 }
 
-/* A browser may keep a page that was left, with its requests. */
+/* A browser may keep a page that the user left, with its requests. */
 addEventListener("pagehide", () => session.left.abort());
 start();
 })();

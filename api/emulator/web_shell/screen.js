@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program prints, understood: bytes in, lines of cells out (grid.js). Knows nothing of the page.
+/* Interprets the output of a program: bytes become lines of cells (grid.js). Independent of the page.
  *
- * Understands what programs send to TERM=xterm. Sources: ECMA-48 (5th edition); the VT100 user guide;
+ * Interprets what programs send with TERM=xterm. Sources: ECMA-48 (5th edition); the VT100 user guide;
  * https://invisible-island.net/xterm/ctlseqs/ctlseqs.html (read 2026-11-20) */
 "use strict";
 
 (() => {
 const { Grid, PLAIN, colour } = typeof module === "undefined" ? globalThis.shellGrid : require("./grid.js");
 
-const SEQUENCE_MAX = 4096; /* longer ones are somebody's binary file */
+/* longer ones are not from a program that uses the terminal: a binary file is being printed */
+const SEQUENCE_MAX = 4096;
 
 /* The special graphics set of the VT100, from "`" on: lines and corners. */
 const LINE_DRAWING = "◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·";
@@ -17,7 +18,7 @@ const STYLES = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse",
 const STYLE_ENDS = { 22: ["bold", "dim"], 23: ["italic"], 24: ["underline"], 27: ["inverse"], 28: ["hidden"], 29: ["strike"] };
 
 class Screen extends Grid {
-	/* @answer is called with what the terminal itself says to the program (where the cursor is, …). */
+	/* @answer is called with the terminal's own replies to the program (the cursor's position and so on). */
 	constructor(columns, rows, answer) {
 		super(columns, rows);
 		this.answer = answer;
@@ -29,7 +30,7 @@ class Screen extends Grid {
 	reset() {
 		this.clear();
 		this.saved = { main: null, other: null };
-		this.sets = ["B", "B"]; /* of characters; "0": lines and corners */
+		this.sets = ["B", "B"]; /* the character sets; "0": lines and corners */
 		this.set = 0;
 		this.parse = this.parseText;
 		this.sequence = "";
@@ -37,7 +38,7 @@ class Screen extends Grid {
 
 	/* ---- the stream ---- */
 
-	/* @bytes: Uint8Array; a sequence or a character may end in the next one. */
+	/* @bytes: Uint8Array; may end inside a sequence or a character. */
 	write(bytes) {
 		for (const character of this.decoder.decode(bytes, { stream: true }))
 			this.take(character);
@@ -137,7 +138,7 @@ class Screen extends Grid {
 				line[column] = { text: character, width: 1, attributes: PLAIN };
 	}
 
-	/* Titles and the like, up to BEL or ESC \. */
+	/* A string such as a title, ended by BEL or ESC \. */
 	parseString(character) {
 		const ended = character === "\x07" || character === "\x18" || character === "\x1a" ||
 			(character === "\\" && this.sequence.endsWith("\x1b"));
@@ -281,7 +282,7 @@ class Screen extends Grid {
 	}
 
 	setAttributes(parameters) {
-		/* 38:2::r:g:b and 38;2;r;g;b are the same. */
+		/* 38:2::r:g:b is equivalent to 38;2;r;g;b. */
 		const values = parameters.replace(/([34]8):2:[0-9]*:([0-9]+:[0-9]+:[0-9]+)/g, "$1:2:$2")
 			.split(/[;:]/).map((text) => parseInt(text, 10) || 0);
 		let next = { ...this.attributes };

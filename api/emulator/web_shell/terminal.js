@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A terminal in a page: shows a screen (screen.js), and gives what is typed and pasted. The page brings the bytes to and fro. */
+/* A terminal in a page: shows a screen (screen.js), and reports typed and pasted text. The page transports the
+ * bytes. */
 "use strict";
 
 (() => {
@@ -49,7 +50,7 @@ const KEYS = {
 const NUMBERED = { Insert: 2, Delete: 3, PageUp: 5, PageDown: 6, F5: 15, F6: 17, F7: 18, F8: 19, F9: 20, F10: 21, F11: 23, F12: 24 };
 const SIMPLE = { Enter: "\r", Backspace: "\x7f", Tab: "\t", Escape: "\x1b" };
 
-/* What a key sends, or null when the browser handles it. */
+/* The bytes for a key, or null if the browser handles it. */
 function keyText(event, modes) {
 	const modifier = 1 + event.shiftKey + 2 * event.altKey + 4 * event.ctrlKey;
 	if (event.isComposing || event.metaKey)
@@ -78,7 +79,7 @@ function characterText(event) {
 	return null;
 }
 
-/* Ctrl+C copies while something is selected; Ctrl+V pastes. */
+/* Ctrl+C copies while text is selected; Ctrl+V pastes. */
 function controlText(event) {
 	const key = event.key.toUpperCase();
 	if (key === "V" || (key === "C" && !getSelection().isCollapsed))
@@ -91,8 +92,9 @@ function controlText(event) {
 /* ---- the terminal ---- */
 
 class Terminal {
-	/* Fills @node. type(text): something is typed. resized({ columns, rows }): it has another size. drawn(screen): the screen is
-	 * shown. left(): the user leaves it by the keyboard, with Ctrl+F6: all other keys are the program's. */
+	/* Fills @node. type(text): text was typed. resized({ columns, rows }): the size has changed. drawn(screen): the
+	 * screen was drawn. left(): the user has left the terminal with Ctrl+F6, the only key that is not sent to the
+	 * program. */
 	constructor(node, { type, resized, drawn = () => {}, left = () => {} }) {
 		Object.assign(this, { node, type, resized, drawn, left });
 		this.history = element("div", { "aria-hidden": "true" });
@@ -112,11 +114,11 @@ class Terminal {
 		this.observer.disconnect();
 	}
 
-	/* An empty screen, of the size that fits. */
+	/* An empty screen of the size that fits. */
 	clear() {
 		this.size = this.#sizeNow();
 		this.screen = new Screen(this.size.columns, this.size.rows, (text) => this.type(text));
-		this.kept = 0; /* lines of history drawn so far, the dropped ones included */
+		this.kept = 0; /* lines of history drawn so far, including dropped ones */
 		this.history.replaceChildren();
 		this.#soon();
 	}
@@ -161,7 +163,7 @@ class Terminal {
 		this.kept = total;
 	}
 
-	/* Columns and rows that fit. */
+	/* The columns and rows that fit. */
 	#sizeNow() {
 		const letter = this.measure.getBoundingClientRect();
 		const style = getComputedStyle(this.node);
@@ -190,7 +192,7 @@ class Terminal {
 	}
 
 	#key(event) {
-		event.stopPropagation(); /* the page around it has keys of its own */
+		event.stopPropagation(); /* the page around it handles keys, too */
 		if (event.key === "F6" && event.ctrlKey) {
 			event.preventDefault();
 			this.keyboard.blur();
@@ -205,7 +207,7 @@ class Terminal {
 	}
 
 	#paste(event) {
-		/* Nothing that is pasted may look like the end of what is pasted. */
+		/* Pasted text must not contain the sequence that ends a paste. */
 		const text = event.clipboardData.getData("text/plain").replace(/\r?\n/g, "\r").replace(/\x1b/g, "");
 		event.preventDefault();
 		this.type(this.screen.modes.bracketedPaste ? `\x1b[200~${text}\x1b[201~` : text);
@@ -232,12 +234,12 @@ class Terminal {
 	}
 }
 
-/* What is typed goes out one piece after the other, and so keeps its order. send(piece): resolves once it has arrived. */
+/* Sends typed text piece by piece, which keeps its order. send(piece): resolves once the piece has arrived. */
 class Typing {
 	constructor(send) {
 		this.send = send;
 		this.text = "";
-		this.open = false; /* nothing goes out before */
+		this.open = false; /* nothing is sent before */
 		this.sending = false;
 	}
 
@@ -247,7 +249,8 @@ class Typing {
 			return;
 		this.sending = true;
 		while (this.text && this.open) {
-			const most = 16384, splits = this.text.codePointAt(most - 1) > 0xffff; /* whole characters */
+			/* a piece ends with a whole character */
+			const most = 16384, splits = this.text.codePointAt(most - 1) > 0xffff;
 			const piece = this.text.slice(0, splits ? most - 1 : most);
 			this.text = this.text.slice(piece.length);
 			await this.send(piece);

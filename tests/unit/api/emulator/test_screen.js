@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terminal of the web shell's page, without the page: node tests/unit/api/emulator/test_screen.js */
+/* Tests the terminal of the web shell without the page: node tests/unit/api/emulator/test_screen.js */
 "use strict";
 
 const assert = require("node:assert");
@@ -21,7 +21,7 @@ function write(screen, text) {
 
 const E = "\x1b";
 const CASES = [
-	// what it is about, what is printed, what is shown, row and column of the cursor
+	// name of the test, printed bytes, shown text, row and column of the cursor
 	["text", "abc", "abc", 0, 3],
 	["line ends", "a\r\nb\nc", "a\nb\n c", 2, 2],
 	["backspace", "abc\b\bX", "aXc", 0, 2],
