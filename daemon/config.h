@@ -31,7 +31,7 @@ struct config_list {
 struct config {
 	char *file;       /* NULL: none */
 	char *listen;     /* "127.0.0.1:8090", which config_listen_split() takes apart, or "unix:/path" */
-	char *grpc;       /* the same for gRPC clients; NULL: gRPC is not served */
+	char *grpc;       /* the address for gRPC clients; NULL: gRPC is not served */
 	char *token_file; /* file with the token for callers; NULL: no token is required */
 	char *state_dir;
 	char *engine; /* "unix:///var/run/docker.sock" */

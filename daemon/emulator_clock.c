@@ -23,7 +23,7 @@ static const int64_t first_ns = INT64_C(946684800) * NS_PER_S, end_ns = INT64_C(
 static const char steppable[] = "steppable";
 
 struct emulator_clock {
-	char *path; /* of the file */
+	char *path; /* path of the file that keeps the clock's offset */
 	bool is_steppable, is_unkept, leaves_file;
 	pthread_mutex_t stepping;
 	struct step_clock step;

@@ -22,7 +22,7 @@
 
 enum { CONNECT_MS = 1000 };
 
-/* What a variable's value begins with. */
+/* The beginning of a variable's value. */
 enum part {
 	PART_TEXT,
 	PART_PROJECT,
@@ -58,8 +58,8 @@ static const struct {
 	/* `submit --stream-logs` asks for new lines this often; gcloud's own default is a minute. */
 	{ "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL", PART_TEXT, "6" },
 	{ "GOOGLE_CLOUD_PROJECT", PART_PROJECT, "" },
-	/* Where client libraries look for their credentials before all else.
-	 * Source: https://google.aip.dev/auth/4110 (read 2026-11-22) */
+	/* The variable in which client libraries first look for credentials. Source: https://google.aip.dev/auth/4110
+	 * (read 2026-11-22) */
 	{ "GOOGLE_APPLICATION_CREDENTIALS", PART_CREDENTIALS, "" },
 	/* The certificates that gRPC's libraries trust instead of the machine's own; the file contains those too.
 	 * Source: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md (read 2026-11-22) */

@@ -65,7 +65,7 @@ struct families {
 			     1]; /* copies of those that gRPC also serves: Vertex AI, Cloud Logging */
 	struct family *storage;  /* the last elements of served, which gateways also serve; NULL: none */
 
-	/* Their contexts. */
+	/* The contexts of the families. */
 	struct families_parts parts;
 	struct ml_context ml;
 	struct aiplatform_context aiplatform, aiplatform_beta;

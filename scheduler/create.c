@@ -14,7 +14,7 @@
 #include "scheduler/reconciler.h"
 #include "scheduler/search/trial_directory.h"
 
-/* The limits of a container whose job was stored by an earlier release, which did not store limits. */
+/* The limits of a container of a job that an earlier release stored, which did not store limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
 enum { PIDS_LIMIT = 32768 };
 

@@ -20,7 +20,7 @@ struct lease;
 struct reconciler;
 struct replica_run;
 
-/* The input of a decision beside the job itself. */
+/* The input of a decision, besides the job itself. */
 struct decision_context {
 	const struct reconciler *reconciler; /* its settings */
 	int64_t wall_us, mono_us;

@@ -10,17 +10,17 @@
 struct device_claim {
 	char *device;
 	enum claim state;
-	bool wanted; /* by a job of the last walk */
+	bool wanted; /* a job of the last walk of the queue needs it */
 	bool leased;
-	bool logged; /* that it is leased and refused */
+	bool logged; /* it was logged that the device is leased but refused */
 };
 
 struct device_claims {
 	struct device_claim *items;
 	size_t count;
-	unsigned number; /* of the last order, or of the next one if @changed */
+	unsigned number; /* number of the last order, or of the next one if @changed */
 	bool changed;
-	char *failure; /* of the last order; the next device_claims_retry() makes a new one */
+	char *failure; /* why the last order failed; the next device_claims_retry() makes a new order */
 };
 
 struct device_claims *device_claims_new(void)

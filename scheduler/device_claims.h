@@ -41,7 +41,7 @@ void device_claims_forget(struct device_claims *claims);
 /* Asks again for the GPUs that another instance had, and if the last order failed. */
 void device_claims_retry(struct device_claims *claims);
 
-/* The order to give now, an array of ids that the caller frees; NULL: the last one stands. */
+/* Returns the order to give now, an array of ids that the caller frees; NULL: the last order is still valid. */
 json_t *device_claims_order(struct device_claims *claims, unsigned *ret_number);
 /* The order has failed: what was ours is uncertain, and claims that are not wanted may have stayed. Nothing happens if a newer
  * order was made. True: the last one did not fail with the same @text. */

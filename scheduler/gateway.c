@@ -8,7 +8,7 @@
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* What a variable contains. */
+/* The values of a variable. */
 enum reported {
 	STORAGE_URL,   /* "http://10.213.0.1:45001" */
 	STORAGE_API,   /* "http://10.213.0.1:45001/storage/v1/" */

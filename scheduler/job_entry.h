@@ -25,7 +25,7 @@ struct job_entry {
 	 * (monotonic; 0: never) */
 	enum shortage logged_wait;
 	int64_t logged_wait_us[SHORTAGE_KINDS];
-	/* As the members of struct job_run; valid while @run is NULL. */
+	/* Copies of the members of struct job_run, valid while @run is NULL. */
 	unsigned logged_loss;
 	int64_t deadline_us;
 };

@@ -93,7 +93,7 @@ struct gateway_run {
 	enum gateway_observed observed;
 	struct gateway_address place; /* OPEN */
 	uint16_t port;                /* the port that containers were given; 0: none was */
-	unsigned tries;               /* that failed in a row */
+	unsigned tries;               /* tries that failed in a row */
 	int64_t retry_at_us;          /* monotonic: when to try again; 0: no retry is due */
 };
 
@@ -104,13 +104,13 @@ struct job_node {
 	 * listing last arrived. A new observation begins when the engine's connection is lost or restored, and when an
 	 * answer is lost. */
 	unsigned observation, listed_in; /* from 1; 0: never */
-	bool is_lost;                    /* as struct node has it: for pure decisions */
+	bool is_lost;                    /* as in struct node; a copy, so that decisions are pure */
 	char *image_ids[ROLE_COUNT];
 	struct orders images; /* orders to fetch them, by role */
 	const char *gcs;      /* for the orders being given: where Cloud Storage is as files; NULL: nowhere */
 };
 
-/* What carries out a job; passes.c has a row for each. */
+/* The kind of work of a job; passes.c has a row for each. */
 enum work { WORK_REPLICAS, WORK_TRIALS };
 
 struct job_run {
@@ -149,7 +149,8 @@ struct job_run {
 	struct tuner *tuner;           /* of a tuning job; NULL until it is decided for the first time */
 	bool counted;                  /* counted in the scheduler's room: it has a place on its nodes */
 	bool stale; /* the stored row may be newer than this copy; until it is read again, the job is not admitted */
-	enum output last_words;        /* of its last service lines; ENDED: they were written */
+	/* output state of the service's last lines in its log; ENDED: they were written */
+	enum output last_words;
 	int64_t over_us;               /* wall: when job_run_is_over() was first true; 0: not yet */
 	int64_t hold_until_us;         /* monotonic: no decision before this instant; see job_run_hold() */
 	int64_t doubt_until_us; /* monotonic: until when ends of replicas are uncertain (in_doubt); 0: none is */
@@ -198,7 +199,7 @@ struct node *job_run_node_of(const struct job_run *run, const struct replica_run
 void job_run_invalidate(struct job_run *run, struct job_node *on);
 /* Whether a listing of the node's engine has arrived in the present observation. */
 bool job_node_is_observed(const struct job_node *on);
-/* Likewise of all its nodes. */
+/* As job_node_is_observed(), for all nodes of the job. */
 bool job_run_is_observed(const struct job_run *run);
 /* Postpones decisions to @until_us (monotonic), or to the end of an earlier pause if that is later. */
 void job_run_hold(struct job_run *run, int64_t until_us);

@@ -21,7 +21,7 @@ enum { POOLED_NETWORKS_MAX = 32 };
 
 struct pooled_network {
 	struct network_status status;
-	unsigned turn; /* of the job that left it */
+	unsigned turn; /* turn of the job that left it */
 	int64_t left_us;
 };
 
@@ -35,7 +35,7 @@ struct network_pool {
 	int64_t look_pause_us; /* until the next such listing: twice as long after each failure in a row; 0: the shortest */
 	int64_t keep_us;
 	unsigned epoch; /* how often the engine's connection was lost or restored */
-	bool closing;   /* none is kept */
+	bool closing;   /* no network is kept any more */
 };
 
 /* Puts the network of @run into the pool; if the pool is full, the oldest one is removed. A network that is still being

@@ -14,7 +14,7 @@ struct device_claims;
 struct engine;
 struct scheduler;
 
-/* What is known of an engine. */
+/* The state of an engine. */
 enum engine_state {
 	ENGINE_UNKNOWN,
 	ENGINE_AWAY,
@@ -24,7 +24,7 @@ enum engine_state {
 
 struct node {
 	struct scheduler *scheduler;
-	json_t *labels;        /* of a node that joined later; NULL: see struct capacity */
+	json_t *labels;        /* labels of a node that joined later; NULL: see struct capacity */
 	char *name;            /* "main" is the first one's: struct assignment */
 	size_t index;          /* among the scheduler's */
 	struct engine *engine; /* NULL until scheduler_resume() */
@@ -54,7 +54,7 @@ struct node {
 
 	/* true: the GPUs are those that the engine reports; false: @room has them from the start */
 	bool devices_automatic;
-	struct device_claims *claims; /* of GPUs, among the instances of the engine */
+	struct device_claims *claims; /* claims of GPUs among the instances of the engine */
 
 	/* Changed only by the scheduler's thread, under the scheduler's mutex; that thread may read it without. room.c */
 	struct room room;

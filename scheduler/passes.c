@@ -47,7 +47,7 @@ static struct decision replicas_serve(struct scheduler *scheduler, struct job_ru
 	return job_decide(run, context);
 }
 
-/* By kind of work: updates the observed state of a job, and decides its next step. */
+/* For each kind of work: a function that updates the observed state of a job and decides its next step. */
 static struct decision (*const job_serve[])(struct scheduler *scheduler, struct job_run *run,
 					    const struct decision_context *context) = {
 	[WORK_REPLICAS] = replicas_serve,

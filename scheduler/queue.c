@@ -120,7 +120,7 @@ static void admission_execute(struct scheduler *scheduler, struct admission *adm
 		devices_await(scheduler);
 	admission_deinit(admission);
 	decisions_execute(scheduler);
-	room_claims_keep(scheduler); /* of admitted jobs */
+	room_claims_keep(scheduler); /* keeps the claims of admitted jobs */
 }
 
 static bool any_is_listed(const struct scheduler *scheduler)

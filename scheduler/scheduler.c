@@ -464,7 +464,8 @@ bool scheduler_node_make(struct scheduler *scheduler, const char *name, json_t *
 	if (node->name)
 		node_deinit(node);
 	pthread_mutex_lock(&scheduler->mutex);
-	capacity = scheduler->nodes->room.capacity; /* the settings; node_init() sets what is the node's own */
+	/* the settings of all nodes; node_init() sets the members that differ */
+	capacity = scheduler->nodes->room.capacity;
 	pthread_mutex_unlock(&scheduler->mutex);
 	node_init(node, name, &(struct inventory){ .automatic = true }, scheduler, &capacity);
 	node->labels = json_incref(labels);
@@ -552,7 +553,7 @@ void scheduler_free(struct scheduler *scheduler)
 {
 	struct inbox_event *inbox_event;
 
-	suggester_free(scheduler->suggester); /* it may tell until now */
+	suggester_free(scheduler->suggester); /* its thread may report until here */
 	inbox_event = queue_take(scheduler);
 	while (inbox_event) {
 		struct inbox_event *next = inbox_event->next;

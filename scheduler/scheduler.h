@@ -24,7 +24,7 @@ struct store;
 /* A machine in addition to the first one. */
 struct scheduler_node {
 	const char *name;           /* unique, and not MAIN_NODE */
-	struct inventory inventory; /* as below */
+	struct inventory inventory; /* as in struct scheduler_options */
 };
 
 /* The first machine's name for users. */

@@ -17,13 +17,13 @@ struct suggester;
 
 struct scheduler {
 	struct reconciler reconciler;
-	struct decisions decisions;  /* of the present pass */
+	struct decisions decisions;  /* the decisions of the present pass */
 	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
 
 	/* Used by the scheduler's thread alone: */
-	struct job_entry **entries; /* by id */
+	struct job_entry **entries; /* sorted by id */
 	size_t entry_count, entry_size;
 	int64_t *
 		opened; /* ids of queued jobs with a row in memory; may contain jobs that have left the queue */

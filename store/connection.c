@@ -277,7 +277,7 @@ static enum status schema_make(struct connection *connection, const char *path, 
 	return rc ? rc : file_sync(connection->db, path, err);
 }
 
-/* What SQLite left beside an earlier file of this name belongs to that file: a new one must not take it for its own. */
+/* Removes SQLite's auxiliary files of an earlier database with this name: a new database must not use them. */
 static void orphans_remove(const char *path)
 {
 	static const char *const endings[] = { "-journal", "-wal", "-shm" };

@@ -13,7 +13,7 @@ struct job_changes {
 	pthread_cond_t changed;
 	uint64_t last;
 	uint64_t lost;                  /* changes up to this number are no longer known */
-	int64_t jobs[JOB_CHANGES_KEPT]; /* of change N at N % JOB_CHANGES_KEPT */
+	int64_t jobs[JOB_CHANGES_KEPT]; /* the job of change N is at N % JOB_CHANGES_KEPT */
 };
 
 struct job_changes *job_changes_new(void)

@@ -86,7 +86,7 @@ enum status page_query_read(const struct call *call, const struct message *messa
  * Source: https://google.aip.dev/157 (read 2026-11-22) */
 enum status read_mask_check(const struct message *message, const char *mask, const char **ret_mask,
 			    struct error *err);
-/* What is on it. */
+/* The items of a page. */
 struct page_items {
 	const char *member; /* "customJobs" */
 	const void *list;
@@ -108,7 +108,8 @@ struct resource_methods {
 	enum status (*to_plan)(const json_t *body, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);
-	void (*render)(struct call *call, const struct job *job, struct text *text); /* as lists have it */
+	/* writes an item in the form that lists have */
+	void (*render)(struct call *call, const struct job *job, struct text *text);
 	void (*render_whole)(struct call *call, const struct job *job,
 			     struct text *text); /* got by its name */
 };

@@ -94,7 +94,7 @@ static void report_strategy(const struct view *view)
 			strategy);
 }
 
-/* Members of a pool likewise. */
+/* The same table for members of a pool. */
 static const struct {
 	const char *object, *member, *field, *code, *text;
 } pool_rows[] = {

@@ -15,5 +15,5 @@ struct clock_context {
 	void *arg;
 };
 
-/* Its context is a struct clock_context. */
+/* Their context is a struct clock_context. */
 extern const struct route clock_routes[];

@@ -104,7 +104,7 @@ static bool is_answered_before(const struct family *families, const struct famil
 	return false;
 }
 
-/* What a rule requires of a method besides its name. */
+/* The methods to which a rule can apply, apart from their names. */
 struct wanted {
 	const char *pattern;
 	bool creates, names_project;

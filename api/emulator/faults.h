@@ -21,10 +21,10 @@ struct faults_context {
 	const struct family *families;           /* rules may name their calls; ends with a NULL name */
 };
 
-/* Its context is a struct faults_context. */
+/* Their context is a struct faults_context. */
 extern const struct route fault_routes[];
 
-/* What a rule is. */
+/* A fault rule, as clients send it. */
 extern const struct message fault_message;
 
 /* The gate that injects faults into calls of Google's APIs, by the names of their methods ("ml.projects.jobs.create").

@@ -58,7 +58,7 @@ struct log_stream {
 	bool follows, ended;        /* ended: the job has, and all of its lines are stored */
 	bool cursors, marked, over; /* marked: the cursor of this read is written; over: the end is */
 	int64_t skip, skipped;      /* lines to leave out; those that this read has left out */
-	struct text *lines;         /* of this read */
+	struct text *lines;         /* the lines of this read */
 };
 
 static void stream_close(void *arg)

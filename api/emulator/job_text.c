@@ -53,7 +53,7 @@ static enum status document_read(const char *text, size_t length, json_t **ret_v
 /* ---- the kind of the job ---- */
 
 static const struct job_form {
-	const char *member, *snake; /* what tells it */
+	const char *member, *snake; /* the member that identifies this form, in both spellings */
 	const char *collection;
 	const char *name; /* the job's name */
 	/* The text is the value of this member: gcloud's --config of custom jobs; NULL: the text is the whole job. */

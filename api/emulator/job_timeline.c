@@ -235,7 +235,7 @@ static void replica_write(const struct journal *journal, const struct plan *plan
 			continue;
 		if (row->restart > restarts)
 			restarts = row->restart;
-		end = row->kind == JOURNAL_ENDED ? row : NULL; /* until it is started anew */
+		end = row->kind == JOURNAL_ENDED ? row : NULL; /* valid until the replica is started again */
 	}
 	replica_task_name(plan, role, index, name);
 	member_text(answer, "replica", name);
@@ -295,7 +295,7 @@ struct reported {
 	const struct job *job;
 	const struct plan *plan;
 	struct journal journal;
-	struct fault_injection_list injections; /* of the job, and of its trials */
+	struct fault_injection_list injections; /* faults of the job and of its trials */
 };
 
 static void reported_deinit(struct reported *reported)

@@ -55,13 +55,13 @@ struct watch {
 	struct job_changes *changes;
 	char *project, *filter; /* project: NULL: all */
 	bool begins;            /* all jobs are to be sent */
-	char *token;            /* of their next page; NULL: the first, or none */
+	char *token;            /* the token of the next page; NULL: the first page, or no more pages */
 	uint64_t reached;       /* all changes up to this one were sent, or will be by the remaining pages */
 	bool resumes;           /* the client knows jobs that are not among the started ones yet */
 	int64_t *started;       /* jobs that were sent as PREPARING or RUNNING: their progress is sent */
 	size_t started_count;
 	uint64_t progress_news; /* news of progress up to this number were sent */
-	int64_t progress_us;    /* when */
+	int64_t progress_us;    /* when progress was last sent (monotonic) */
 };
 
 static void watch_close(void *arg)
@@ -208,7 +208,7 @@ static enum status changes_render(struct watch *watch, int64_t *jobs, size_t cou
 	return STATUS_OK;
 }
 
-/* From memory, without a query. */
+/* Writes the progress lines, which are in memory, so no query is needed. */
 static void progress_lines_render(struct watch *watch, struct text *text)
 {
 	struct progress_board *board = store_progress(watch->context->store);

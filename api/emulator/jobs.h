@@ -33,15 +33,15 @@ struct jobs_context {
 	const struct training_context *training; /* spells names of jobs */
 	const struct web_shell_context *shells;  /* opens shells in replicas */
 	struct faults_context *faults;           /* NULL: faults cannot be injected */
-	struct ledger *ledger;                   /* of clients' requests */
+	struct ledger *ledger;                   /* the last requests of clients */
 	struct state_context *state;             /* for exports and imports */
 };
 
-/* Its context is a struct jobs_context. */
+/* Their context is a struct jobs_context. */
 extern const struct route jobs_routes[];
 /* A job in the list. */
 extern const struct message listed_job_message, job_progress_message;
-/* As the outer message's member "progress". */
+/* Writes the progress as the member "progress" of the object that is being written. */
 void job_progress_render(const struct job_progress *progress, struct writer *outer);
 void listed_job_render(const struct jobs_context *context, const struct job_summary *job, struct writer *answer);
 /* The id of the project that the call is limited to; NULL: none. */

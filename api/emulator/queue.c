@@ -214,7 +214,7 @@ static void waiting_write(const struct jobs_context *context, const struct job_l
 		estimate_write(context, list, job, plan, answer);
 }
 
-/* What is in use of machines, and the limits; 0: no limit. */
+/* Resources of machines in use, and their limits; 0: no limit. */
 struct share {
 	unsigned jobs, max_jobs, containers, max_containers;
 	int64_t nano_cpus, memory_bytes, max_memory_bytes;
@@ -248,7 +248,8 @@ static struct share share_of(const struct room *room)
 	};
 }
 
-/* Of machines with the same limits; a machine that is not known yet adds nothing but those. */
+/* Adds the resources of one machine; all machines have the same limits. A machine of unknown size adds only its
+ * limits. */
 static void share_add(struct share *sum, const struct share *share)
 {
 	sum->jobs += share->jobs;

@@ -15,7 +15,7 @@
 
 enum {
 	PIECE_BYTES = 4096,      /* typed at once: between two, an end is noticed */
-	KEPT_BYTES = 256 * 1024, /* of the output, for a reader that has lost its connection */
+	KEPT_BYTES = 256 * 1024, /* bytes of output that are kept for a reader that has lost its connection */
 };
 
 struct shell_session {
@@ -24,10 +24,10 @@ struct shell_session {
 	char id[SESSION_ID_MAX + 1];
 	struct shell_terminal *terminal; /* NULL until it is started */
 	unsigned holds;
-	unsigned keep_s;       /* how long it goes on without a reader; 0: it ends with its reader */
+	unsigned keep_s;       /* how long the session lives without a reader; 0: it ends with its reader */
 	unsigned reader;       /* the number of the present reader */
 	bool is_left;          /* without a reader; the hold of the last one is kept */
-	int64_t left_until_us; /* by the system's own clock */
+	int64_t left_until_us; /* by system_clock, not by the emulated clock */
 	atomic_bool ended;
 	pthread_mutex_t reading; /* for the terminal's output, kept and printed */
 	char *kept;              /* byte N of the output is at N % KEPT_BYTES; NULL: keep_s is 0 */
@@ -110,7 +110,7 @@ static enum status place_find(struct shell_sessions *sessions, const struct repl
 			continue;
 		}
 		of_replica += replica_keys_equal(&(*place)->replica, replica);
-		/* Of any replica: shell_session_find() knows no more than the id. */
+		/* The id alone identifies the session, for any replica. */
 		if (strcmp((*place)->id, id) == 0)
 			return error_set(err, STATUS_ALREADY_EXISTS, NULL,
 					 "A terminal session with this id is open already.");
@@ -313,7 +313,7 @@ bool shell_session_resume(struct shell_sessions *sessions, const char *id, uint6
 	ended = atomic_load(&session->ended) || !session->keep_s;
 	if (!ended) {
 		*ret_reader = (struct shell_reader){ session, .number = ++session->reader };
-		session->holds -= session->is_left; /* which is this reader's now */
+		session->holds -= session->is_left; /* the session now belongs to this reader */
 		session->is_left = false;
 	}
 	pthread_mutex_unlock(&sessions->lock);

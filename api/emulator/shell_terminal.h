@@ -11,7 +11,7 @@
 
 struct shell_terminal;
 
-/* As the engine's enum terminal_kind: through pipes output is read in frames. */
+/* As the engine's enum terminal_kind. With SHELL_PIPES, output is read in frames. */
 enum shell_kind { SHELL_TERMINAL, SHELL_PIPES };
 
 struct shell_terminal_ops {

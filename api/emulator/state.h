@@ -29,7 +29,7 @@ struct state_context {
 
 extern const struct message status_message, state_archive_message, state_import_query, state_import_message;
 
-/* Their context is a struct jobs_context. */
+/* Handlers; their context is a struct jobs_context. */
 enum status status_answer(struct call *call, struct error *err);
 enum status state_export_stream(struct call *call, struct error *err);
 enum status state_import_begin_call(struct call *call, struct error *err);

@@ -17,7 +17,7 @@ enum {
 	MAC_BYTES = 16,
 	TOKEN_SIZE = 96,
 	READ_WAIT_MS = 500,
-	LOOK_US = 1000000, /* how often an open shell looks whether its job still runs */
+	LOOK_US = 1000000, /* how often an open shell checks whether its job still runs */
 	INPUT_BYTES_MAX = 1 << 20,
 	SIDE_MAX = 1000, /* columns and rows */
 };

@@ -57,7 +57,7 @@ struct front {
 	pthread_t accepting;
 	bool accepts; /* the thread is there */
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t changed;
 	bool closing;
 	unsigned count;

@@ -22,13 +22,13 @@ struct front_options {
 		*any; /* messages that a google.protobuf.Any in an answer may hold; ends with NULL */
 	const struct family *families; /* served if a row has a gRPC method; the array ends with a NULL name */
 	const struct clock *clock;
-	const struct call_gate *gate;          /* as a listener's */
-	const char *const *hosts;              /* likewise */
-	bool any_host, adopts_only;            /* likewise */
-	const char *refused_network;           /* likewise */
-	struct caller_rule caller;             /* likewise */
-	int64_t owner;                         /* likewise */
-	struct ledger *ledger;                 /* likewise */
+	const struct call_gate *gate;          /* as in struct listener_options */
+	const char *const *hosts;              /* as in struct listener_options */
+	bool any_host, adopts_only;            /* as in struct listener_options */
+	const char *refused_network;           /* as in struct listener_options */
+	struct caller_rule caller;             /* as in struct listener_options */
+	int64_t owner;                         /* as in struct listener_options */
+	struct ledger *ledger;                 /* as in struct listener_options */
 	const char *tls_key, *tls_certificate; /* PEM, copied; NULL: without TLS only */
 	/* Gets TLS clients that do not insist on HTTP/2; outlives the front. NULL: they are treated as gRPC clients. */
 	struct listener *rest;

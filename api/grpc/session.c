@@ -17,11 +17,11 @@ enum {
 	WINDOW_BYTES = 1 << 20,
 	HEADER_LIST_BYTES = 32 << 10,
 	HEADER_ENTRY_BYTES = 32,    /* added to the size of each header, as in RFC 9113 section 6.5.2 */
-	BLOCK_BYTES_MAX = 64 << 10, /* of one head's frames, packed */
+	BLOCK_BYTES_MAX = 64 << 10, /* of the compressed frames of one head */
 	BLOCK_FRAMES_MAX = 8,       /* CONTINUATION frames after the first; nghttp2 from 1.61 on has the same limit */
 	USELESS_HEADS_BYTES_MAX = 1 << 20,
 	BODY_BYTES_MAX = 10 << 20,
-	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection */
+	BODIES_BYTES_MAX = 16 << 20, /* of the bodies of all calls on a connection */
 	ANSWERS_BYTES_MAX =
 		32 << 20, /* unsent answers of all calls of a connection; one further call may exceed it */
 	POOL_ANSWER_BYTES_MAX = 128 << 20,
@@ -79,7 +79,7 @@ struct session {
 	struct hold bodies, answers;
 	/* Decompressed bytes that are dropped. Limited, because a client can compress 500 MB to 2.5 MB. */
 	size_t useless_head_bytes;
-	size_t block_bytes, block_frames; /* of the head that is arriving, compressed */
+	size_t block_bytes, block_frames; /* size and number of frames of the head that is arriving, compressed */
 	bool block_is_claimed;            /* the head belongs to a stream of ours */
 };
 

@@ -28,9 +28,9 @@ struct connection {
 	unsigned char key[ADDRESS_KEY_BYTES]; /* all zeros: not counted */
 	bool cut;                             /* with the lock held */
 	atomic_int phase;
-	atomic_bool unknown;         /* its client must authenticate, and has not done so */
-	_Atomic int64_t since_us;    /* when it came into the phase; monotonic */
-	_Atomic int64_t deadline_us; /* when it is cut; monotonic; 0: never */
+	atomic_bool unknown;         /* its client must authenticate, but has not yet */
+	_Atomic int64_t since_us;    /* when the present phase began; monotonic */
+	_Atomic int64_t deadline_us; /* when the connection is cut; monotonic; 0: never */
 	int64_t patience_us;         /* time left for the body; only its own thread uses it */
 	struct exchange *exchange;   /* only its own thread uses it */
 };

@@ -29,7 +29,7 @@ bool address_key_counts(const unsigned char key[ADDRESS_KEY_BYTES]);
 enum { BODY_BYTES_PER_S = 240 };
 
 struct connection_limits {
-	unsigned most;        /* of all */
+	unsigned most;        /* the maximum number of connections */
 	/* connections per address, without those of this machine; an IPv6 /64 counts as one address. 0: no limit */
 	unsigned per_address;
 	unsigned head_ms; /* 0: no deadlines, and no thread that enforces them */

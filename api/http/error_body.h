@@ -8,7 +8,7 @@
 
 enum error_form {
 	ERROR_FORM_2, /* code, message, status, details: the default */
-	ERROR_FORM_1, /* also errors[]: requested by $.xgafv=1 */
+	ERROR_FORM_1, /* also has errors[]; requested by $.xgafv=1 */
 };
 
 /* The WWW-Authenticate header of a 401, as Google's services send it. */

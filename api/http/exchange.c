@@ -476,7 +476,7 @@ static enum status body_take(struct exchange *exchange, struct error *err)
 	return rc;
 }
 
-/* Where an error is stored; NULL, if there is one already: the first error is the one that is answered. */
+/* Returns where to store an error; NULL if there is one already, because the answer reports the first error. */
 static struct error *error_of(struct exchange *exchange)
 {
 	return exchange->failed ? NULL : &exchange->error;

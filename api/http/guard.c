@@ -212,7 +212,7 @@ bool guard_type_refused(const struct guard *guard, const char *type, enum page_t
 {
 	static const struct {
 		const char *name;
-		enum page_types least; /* that takes it */
+		enum page_types least; /* the strictest setting that accepts the type */
 	} types[] = {
 		{ "application/x-www-form-urlencoded", PAGE_TYPES_ALL },
 		{ "multipart/form-data", PAGE_TYPES_ALL },

@@ -79,7 +79,7 @@ extern const struct message raw_body;
 
 /* What the discovery document says about a method in addition to its row. */
 struct method_doc {
-	/* The request field whose value is the path up to and including its last {name}: "parent" for
+	/* The request field for the path up to and including its last {name}: "parent" for
 	 * "/v1/projects/{project}/jobs". NULL: the path has no {name}, or each {name} is a parameter of its own. */
 	const char *resource;
 	const struct message *response;
@@ -259,22 +259,22 @@ struct inner_endpoint_options {
 	const struct clock *clock;     /* NULL: the system's */
 	const struct call_gate *gate;  /* NULL: none */
 	const char *address; /* the address that clients connect to; also allowed as Host */
-	const char *const *hosts;      /* as a listener's */
-	bool any_host;                 /* likewise */
-	const char *refused_network;   /* likewise */
-	struct caller_rule caller;     /* likewise */
-	int64_t owner;                 /* likewise */
-	struct ledger *ledger;         /* likewise */
+	const char *const *hosts;      /* as in struct listener_options */
+	bool any_host;                 /* as in struct listener_options */
+	const char *refused_network;   /* as in struct listener_options */
+	struct caller_rule caller;     /* as in struct listener_options */
+	int64_t owner;                 /* as in struct listener_options */
+	struct ledger *ledger;         /* as in struct listener_options */
 	size_t body_limit_bytes;
-	unsigned connection_limit; /* as a listener's; half as many calls may wait at a time */
+	unsigned connection_limit; /* as in struct listener_options; half as many calls may wait at the same time */
 };
 
 struct inner_endpoint_request {
-	const char *method, *target; /* as on a request line */
+	const char *method, *target; /* as on the request line of HTTP */
 	const char *head_text;       /* "Name: value" lines; NULL: none */
 	const char *body;
 	size_t body_bytes;
-	uint32_t peer; /* of call->peer */
+	uint32_t peer; /* becomes call->peer */
 	int client_fd; /* the client's socket, for call_client_gone(); 0: unknown */
 };
 
@@ -365,7 +365,7 @@ struct listener_options {
 	/* A server's key and certificate, PEM, copied. Such a listener speaks TLS and binds no address: connections are
 	 * passed to it (listener_adopt). NULL: no TLS. */
 	const char *tls_key, *tls_certificate;
-	bool adopts_only; /* the same without TLS: binds no address */
+	bool adopts_only; /* such a listener without TLS: binds no address, connections are passed to it */
 };
 
 /* Starts serving. Families, clock and hosts must live until the listener is closed. INVALID_ARGUMENT: @address is

@@ -31,7 +31,7 @@ struct ledger_entry {
 	const struct route *route; /* static; NULL: no row has the path */
 	unsigned http_status;
 	bool cut;      /* the connection was closed without an answer */
-	uint32_t peer; /* as call->peer */
+	uint32_t peer; /* the client's address, as call->peer */
 	char path
 		/* decoded; for an open row the row's own path, because the requested one may be a secret */
 		[LEDGER_PATH_BYTES];

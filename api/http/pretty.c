@@ -142,7 +142,7 @@ void pretty_write(struct text *text, const char *json, size_t length)
 
 	printer.text = text;
 	printer.depth = 0;
-	printer.at = printer.piece; /* which is written before it is read */
+	printer.at = printer.piece; /* piece is always written before it is read */
 	printer.end = printer.piece + PIECE_BYTES;
 	for (size_t i = 0; i < length;)
 		i += token_write(&printer, json + i, length - i);

@@ -78,7 +78,7 @@ struct head {
 	bool malformed;  /* a header's name is not a token */
 	bool controlled; /* a header's value has a control character */
 	bool folded;     /* a header has several lines; RFC 9112 section 5.2 */
-	bool torn;       /* its lines are not adjacent: other programs would see other line ends */
+	bool torn;       /* its lines are not adjacent, so another program could see other line ends */
 	/* Returns the value of the first header @name, for headers without an entry in @values; NULL: it is absent.
 	 * @find itself is NULL if the head has only the headers in @values. */
 	const char *(*find)(void *arg, const char *name);

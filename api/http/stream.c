@@ -34,9 +34,9 @@ bool client_lost(int fd)
 	return fd > 0 && poll(&client, 1, 0) > 0 && client.revents;
 }
 
-/* libmicrohttpd takes the time that a stream was quiet for idleness of its client. Only the step from no limit
- * to one makes it take the time anew.
- * Source: https://git.gnunet.org/libmicrohttpd.git v0.9.75, connection.c, MHD_set_connection_option */
+/* libmicrohttpd counts the time in which a stream sent nothing as idleness of its client. The idle time starts over
+ * only when the limit is changed from none to one. Source: https://git.gnunet.org/libmicrohttpd.git v0.9.75,
+ * connection.c, MHD_set_connection_option */
 static void idleness_begin_anew(const struct stream *stream)
 {
 	MHD_set_connection_option(stream->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
@@ -75,8 +75,8 @@ static ssize_t on_read(void *arg, uint64_t position, char *buffer, size_t size)
 	return got;
 }
 
-/* HEAD must not be told a length that only reading would tell; and as chunked, libmicrohttpd 0.9.75 answers it
- * with a last chunk, which is content. Source: RFC 9110 section 8.6 */
+/* The answer to HEAD must not have a length that only reading the stream would show. With chunked coding, libmicrohttpd
+ * 0.9.75 would send a last chunk, which is content. Source: RFC 9110 section 8.6 */
 static void length_hide(struct MHD_Response *response)
 {
 	MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);

@@ -25,7 +25,7 @@ struct draft {
 	struct log_source *source;
 	struct log_record record;
 	char *payload, *extra;
-	size_t bytes; /* of all parts together */
+	size_t bytes; /* the size of all parts together */
 };
 
 struct writing {

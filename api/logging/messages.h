@@ -13,8 +13,8 @@ extern const struct message logging_write_entries_request;
 extern const struct message logging_write_entries_response;
 extern const struct message logging_list_logs_request;
 extern const struct message logging_list_logs_response;
-extern const struct message logging_list_logs_call; /* as gRPC asks for it */
-extern const struct message logging_delete_log_request; /* likewise */
+extern const struct message logging_list_logs_call; /* the request of the gRPC method */
+extern const struct message logging_delete_log_request; /* the request of the gRPC method */
 extern const struct message logging_empty;
 extern const struct message logging_list_descriptors_request;
 extern const struct message logging_list_descriptors_response;

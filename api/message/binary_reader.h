@@ -37,7 +37,7 @@ struct binary_map {
 	json_t *(*decode)(struct binary *binary, const struct field *field, const struct wire_field *on_wire,
 			  json_t *earlier);
 	const struct field *field; /* for decode() */
-	enum wire_type type;       /* of a value that was not sent: the type of its default */
+	enum wire_type type;       /* for a value that was not sent: the wire type of its default */
 };
 
 /* The value. */

@@ -26,7 +26,7 @@ static const struct {
 	[FIELD_ENUM] = { "string", NULL },
 };
 
-/* Where the name of the message begins: after the package, which has words in small letters. */
+/* Returns the start of the message's name, after the package; segments of the package begin with small letters. */
 static const char *behind_package(const char *full_name)
 {
 	const char *dot;
@@ -79,7 +79,7 @@ static void enum_describe(json_t *described, const struct enum_type *type)
 	}
 }
 
-/* One value of a field. @api NULL: for a parameter, which contains no message. */
+/* Describes one value of a field. @api: NULL: for a parameter, which contains no message. */
 static json_t *value_describe(const struct discovery_api *api, const struct field *field)
 {
 	AUTO(json) json_t *described = NULL;

@@ -133,8 +133,8 @@ static size_t name_length(const char *at)
 	return length;
 }
 
-/* The object below @name; making it when there is none. The whole (true) stays the whole, and what is
- * named below it goes into an object that nothing holds. New reference. */
+/* Returns the tree for the members of @name, and makes it if there is none. `true` stands for a whole value and is not
+ * changed: names below it go into an object that is dropped. New reference. */
 static json_t *tree_descend(json_t *tree, const char *name)
 {
 	json_t *below = json_object_get(tree, name);
@@ -148,7 +148,7 @@ static json_t *tree_descend(json_t *tree, const char *name)
 	return below;
 }
 
-/* The part of an item from one of its names on: more names, a list in brackets, or nothing. */
+/* Reads the rest of an item of the mask after a name: more names, a list in parentheses, or nothing. */
 static bool item_scan(struct mask_scan *scan, json_t *tree, const struct reached *reached)
 {
 	const size_t path_length = scan->path.length, lost_at = scan->lost_at;
@@ -310,7 +310,7 @@ static bool member_ask(struct sieve *sieve, size_t first, const char *key)
 	return whole;
 }
 
-/* The string at hand, decoded. */
+/* Returns the current string, decoded. */
 static char *key_take(struct sieve *sieve)
 {
 	struct text key = { 0 };

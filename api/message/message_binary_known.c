@@ -254,7 +254,7 @@ static json_t *list_decode(struct binary *binary, struct wire wire, json_t *earl
 	return wire.is_broken ? binary_refuse(binary, "A broken list") : TAKE(list);
 }
 
-/* Of any value, where JSON knows one kind of number: protobuf writes 3, not 3.0. */
+/* Converts a double to a JSON number: a whole number has no fraction, as protobuf writes 3 and not 3.0. */
 static json_t *number_decode(uint64_t bits)
 {
 	enum { EXACT_BITS = 53 };

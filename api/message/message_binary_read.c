@@ -12,7 +12,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-/* As those of binary_reader.h. */
+/* The functions with binary_ in their names are described in binary_reader.h. */
 static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire,
 			      json_t *earlier);
 
@@ -117,7 +117,8 @@ static json_t *bytes_field_decode(struct binary *binary, const struct field *fie
 	}
 }
 
-/* Int32Value and its like: value = 1; without it, what it was, or the type's default. */
+/* Int32Value and similar messages: field 1 is the value. Without that field, the earlier value or the type's
+ * default. */
 static json_t *wrapped_decode(struct binary *binary, const struct field *field, struct wire wire,
 			      json_t *earlier)
 {
@@ -136,7 +137,7 @@ static json_t *wrapped_decode(struct binary *binary, const struct field *field, 
 					: number_decode(field, value.value);
 }
 
-/* One element of the field, if it is repeated or a map. */
+/* Reads the field's value, or one element if the field is repeated or a map. */
 static json_t *element_decode(struct binary *binary, const struct field *field,
 			      const struct wire_field *on_wire, json_t *earlier)
 {
@@ -216,8 +217,8 @@ static bool single_decode(struct binary *binary, const struct field *field, cons
 	return true;
 }
 
-/* Of a oneof the last member counts: earlier ones are dropped, whereas the JSON reader refuses two.
- * Source: https://protobuf.dev/programming-guides/proto3/#oneof-features */
+/* Only the last member of a oneof counts: earlier ones are dropped, whereas the JSON reader refuses two. Source:
+ * https://protobuf.dev/programming-guides/proto3/#oneof-features */
 static void others_forget(const struct message *message, const struct field *field, json_t *object)
 {
 	for (const struct field *other = message->fields; field->oneof && other->name; other++)

@@ -15,7 +15,8 @@
 
 enum { DEPTH_MAX = 256, ENUM_NAME_BYTES = 128 };
 
-/* One writing. Each writer below reads the value that @at stands at; false: it is of another type, or no JSON. */
+/* The state of one conversion. Each function below converts the value at @at; false: the value has another type, or is
+ * not JSON. */
 struct binary {
 	const char *at;
 	struct text *bytes;
@@ -331,10 +332,10 @@ static const struct message *any_find(const struct message *const *any, const ch
 
 static const char struct_url[] = "type.googleapis.com/google.protobuf.Struct";
 
-/* What is known of an Any before it is written. */
+/* The members of a google.protobuf.Any that are known before it is written. */
 struct any {
 	struct text url;   /* "": it has no "@type" */
-	const char *value; /* of the member "value"; NULL: none */
+	const char *value; /* the text of the member "value"; NULL: none */
 	size_t members;
 };
 
@@ -373,7 +374,7 @@ static void url_write(struct binary *binary, const char *url)
 	wire_part_end(binary->bytes, begin);
 }
 
-/* As @message; NULL: as a Struct. Nothing is written of an empty one. */
+/* Writes the value as @message, or as a Struct if that is NULL. Writes nothing for an empty value. */
 static bool any_value_encode(struct binary *binary, const struct message *message)
 {
 	const size_t before = binary->bytes->length, begin = wire_part_begin(binary->bytes, 2);
@@ -386,7 +387,7 @@ static bool any_value_encode(struct binary *binary, const struct message *messag
 	return done;
 }
 
-/* Beside its type it has a member "value" alone, which begins with @first. */
+/* Whether the only member besides "@type" is "value", and its value begins with @first. */
 static bool any_is_value(const struct any *any, char first)
 {
 	return *any->url.data && any->members == 2 && any->value && *any->value == first;
@@ -442,7 +443,7 @@ static bool part_encode(struct binary *binary, const struct field *field, unsign
 	return done;
 }
 
-/* One value under @number, which is 1 inside a wrapper and 2 inside a map's entry. */
+/* Writes one value with field number @number; that is 1 inside a wrapper and 2 inside a map's entry. */
 static bool scalar_encode(struct binary *binary, const struct field *field, unsigned number)
 {
 	double real;

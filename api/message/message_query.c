@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Query parameters become the object they stand for; the tables then read it like any other. */
+/* Converts query parameters to a JSON object, which message_read() then reads. */
 #include <string.h>
 
 #include "api/message/names.h"

@@ -17,7 +17,7 @@ static void refuse_object_for_scalar(struct reader *reader, const struct field *
 {
 	struct text own AUTO_TEXT = { 0 };
 	AUTO(string) char *snake = name_to_snake(field->name);
-	const char *name = snake; /* of an element; a member's is the last part of the path */
+	const char *name = snake; /* the name of the element; for a member it is the last part of the path */
 
 	text_puts(&own, reader->path.data + parent_length);
 	if (own.length)
@@ -174,7 +174,7 @@ static bool is_default(const struct field *field, const json_t *value)
 	return false;
 }
 
-/* One member; NULL when it is unset, a default, ignored or at fault. */
+/* Reads one member; NULL: it is unset, a default, ignored or faulty. */
 static json_t *read_field(struct reader *reader, const struct message *owner, const struct field *field,
 			  const char *key, const json_t *value)
 {

@@ -173,7 +173,7 @@ void reader_refuse_own_value(struct reader *reader, const char *type, const stru
 	text_puts(&what, ": there are ");
 	for (const struct enum_value *one = enum_type->values; one->name; one++) {
 		if (one->number == 0)
-			continue; /* stands for none */
+			continue; /* this number has no name of its own */
 		nearest_look(&nearest, one->name);
 		text_printf(&what, "%s%s", between, one->name);
 		between = ", ";

@@ -41,7 +41,7 @@ char *field_type_text(const struct field *field)
 	return memory_printf("type.googleapis.com/%s", full_name);
 }
 
-/* A decimal number and nothing else: no blanks, no hexadecimal, no names. */
+/* Whether the text is a decimal number only: no spaces, no hexadecimal, no names. */
 static bool is_decimal(const char *text)
 {
 	size_t digits;

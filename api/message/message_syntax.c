@@ -107,7 +107,7 @@ static bool scan_plain(struct scan *scan)
 	return true;
 }
 
-/* After the backslash: what JSON does not know as an escape stands for itself. */
+/* After the backslash: a character that is no escape of JSON stands for itself. */
 static bool scan_escape(struct scan *scan)
 {
 	int c = scan_peek(scan);

@@ -66,7 +66,7 @@ void member_time(struct writer *writer, const char *name, int64_t wall_us, enum 
 void member_json(struct writer *writer, const char *name, const char *json);
 void member_value(struct writer *writer, const char *name, const json_t *value);
 void member_value_new(struct writer *writer, const char *name, json_t *value); /* takes @value */
-/* The same for all members of an object; NULL: {}. Leaves out the members in @but (ends with NULL; may be NULL). */
+/* Writes all members of an object (NULL: {}), except those in @but (ends with NULL; may be NULL). */
 void members_json(struct writer *writer, const char *object);
 void members_value(struct writer *writer, const json_t *object, const char *const *but);
 

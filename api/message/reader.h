@@ -32,14 +32,14 @@ void reader_leave(struct reader *reader, size_t length);
 
 /* Adds `Invalid JSON payload received. Unknown name "<name>" at '<path>': <why>`. */
 void reader_refuse_name(struct reader *reader, const char *name, const char *why);
-/* The same for a name that is not in @message, one of trainyard's own messages: lists the valid names. */
+/* As the function above, for an unknown name in one of trainyard's own messages: also lists the valid names. */
 void reader_refuse_own_name(struct reader *reader, const struct message *message, const char *name);
 /* Adds `Invalid value at '<path>' (<type>), <what>`. */
 void reader_refuse(struct reader *reader, const char *type, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same with @value as the front end writes it: "abc", 3.5, true. */
+/* Refuses @value, written as the front end does: "abc", 3.5, true. */
 void reader_refuse_value(struct reader *reader, const char *type, const json_t *value);
-/* The same for a value of one of trainyard's own enums: lists the valid values. */
+/* As the function above, for a value of one of trainyard's own enums: also lists the valid values. */
 void reader_refuse_own_value(struct reader *reader, const char *type, const struct enum_type *enum_type,
 			     const json_t *value);
 /* Adds "Invalid string value: 'zzz'. Allowed values: [full, noacl]", with the parameter's name as the error's

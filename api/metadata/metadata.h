@@ -22,14 +22,14 @@ struct metadata_instance {
 	int64_t created_s;     /* wall clock; 0: unknown */
 };
 
-/* One gateway's. */
+/* The context of one gateway's metadata server. */
 struct metadata_context {
 	struct store *store;
 	struct signing_key *key; /* made when first used */
 	const struct clock *clock;
 	const char *project_id;     /* the emulator's project, as the replica's programs see it */
 	const char *project_number; /* "123456789012" */
-	const char *region;         /* of the job */
+	const char *region;         /* the job's region */
 	const char *email;          /* the account of its programs */
 	/* Finds the replica by its address. False: none of the job's replicas has this address. Thread: any. */
 	bool (*find)(void *arg, uint32_t peer, struct metadata_instance *ret_instance);

@@ -13,14 +13,14 @@ enum { METADATA_NODES_MAX = 128 };
 
 enum node_kind {
 	NODE_DIRECTORY, /* a JSON object with its members' names in camel case */
-	NODE_MAP,       /* the same with unchanged names */
+	NODE_MAP,       /* an object; its names are not converted */
 	NODE_LIST,      /* a directory "0/", "1/" …; a JSON array */
 	NODE_TEXT,
 	NODE_NUMBER,
 	NODE_LINES,         /* several values, each with a line end; a JSON array of strings */
 	NODE_LINES_AS_JSON, /* like NODE_LINES, but shown as JSON by default */
 	NODE_TOKEN,         /* made for each request; not part of its directory's JSON */
-	NODE_IDENTITY,      /* likewise */
+	NODE_IDENTITY,      /* made for each request, like NODE_TOKEN */
 };
 
 struct metadata_row;

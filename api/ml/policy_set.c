@@ -46,7 +46,7 @@ static enum status mask_read(const json_t *body, struct policy_mask *ret_mask, s
 
 struct setting {
 	struct call *call;
-	const json_t *policy; /* what the client wants */
+	const json_t *policy; /* the policy that the client sent */
 	struct policy_mask mask;
 	const char *etag; /* the etag that the stored policy must have; NULL: any */
 };

@@ -21,7 +21,7 @@
 
 /* A trial, with the value by which the trials are sorted. */
 struct shown {
-	size_t begin, end; /* of its text */
+	size_t begin, end; /* begin and end of the value in the stored text */
 	unsigned number;
 	bool measured, minimized;
 	double value;
@@ -45,7 +45,7 @@ struct page {
 	bool shells;         /* answers have addresses of shells */
 	unsigned completed;
 	double ml_units;
-	struct text text; /* its trials, as they come */
+	struct text text; /* the members of its trials so far */
 	struct shown *shown;
 	size_t shown_count, shown_size;
 };
@@ -171,7 +171,7 @@ static enum status study_read(struct page *page, const struct job *job, struct e
 	return rc;
 }
 
-/* The job before is finished. */
+/* Begins a job of the page; the one before was completed. */
 static void job_begin(struct page *page)
 {
 	struct error err AUTO_ERROR = { 0 };

@@ -7,7 +7,7 @@ struct call;
 struct job;
 struct trial_list;
 
-/* Of one job. */
+/* The trials of one job, in the form of the API. */
 struct trials_reported {
 	struct text
 		/* the members of trainingOutput, as an object; empty: the job is not a tuning job, or its trials

@@ -102,7 +102,7 @@ static enum status part_refuse(struct error *err)
 			 "Failed to parse batch request: a part is not an HTTP request.");
 }
 
-/* One part of the batch: its line, its headers, an empty line, its body. The last may be missing. */
+/* One part of the batch: a request line, headers, an empty line, and a body. The final part may be incomplete. */
 struct inner_request {
 	char *method, *target;
 	struct text head;
@@ -114,7 +114,7 @@ static enum status request_parse(struct text *part, struct inner_request *ret_re
 {
 	char *rest, *line, *end;
 
-	text_puts(part, "\n"); /* so that each line has an end */
+	text_puts(part, "\n"); /* so that each line ends with LF */
 	if (part->failed)
 		return error_no_memory(err);
 	if (memchr(part->data, '\0', part->length))

@@ -61,8 +61,8 @@ enum status soft_deleted_refuse(const struct call *call, struct error *err)
 			       "trainyard keeps nothing that was deleted: softDeleted is not supported.");
 }
 
-/* What Python's library names when it talks to an emulator and finds no project.
- * Source: https://github.com/googleapis/python-storage, google/cloud/storage/client.py (read 2026-11-25) */
+/* The project that Google's Python library sends to an emulator if it knows none. Source:
+ * https://github.com/googleapis/python-storage, google/cloud/storage/client.py (read 2026-11-25) */
 static const char no_project[] = "<none>";
 
 enum status project_read(const struct call *call, const char **ret_project, struct error *err)

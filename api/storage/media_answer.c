@@ -139,8 +139,9 @@ void media_etag_write(const struct object *object, enum media_dialect dialect, c
 	snprintf(ret_etag, MEDIA_ETAG_SIZE, dialect == MEDIA_XML ? "\"%s\"" : "%s", etag);
 }
 
-/* Names of metadata are headers of the plain paths only, in lower case. Thousands of short ones would not fit into one
- * head (api/http/listener.c), and the object could not be read: those past a limit are told by the resource alone. */
+/* Custom metadata become headers on plain paths only, with names in lower case. Thousands of short ones would not fit
+ * into one head (api/http/listener.c), and the object could not be read: above a limit, the rest is only in the
+ * resource. */
 static void custom_say(struct call *call, const struct object *object)
 {
 	size_t room = CUSTOM_HEADERS_MAX_BYTES;

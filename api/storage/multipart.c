@@ -12,7 +12,7 @@
 
 enum {
 	BOUNDARY_MAX_BYTES = 200, /* the RFC says 70; clients put names of theirs around a UUID */
-	HEAD_MAX_BYTES = 8 << 10, /* of a part, and of the preamble */
+	HEAD_MAX_BYTES = 8 << 10, /* of a part's head, and of the preamble */
 };
 
 /*
@@ -25,15 +25,16 @@ struct multipart {
 	struct multipart_sink sink;
 	enum place place;
 	enum status failed;
-	/* "\r\n--boundary", or without the CR. Its first byte is nowhere else in it: when a match breaks off, the search goes on
-	 * at the current byte. */
+	/* "\r\n--boundary", or without the CR. Its first byte occurs only once in it, so when a match fails, the search
+	 * continues at the current byte. */
 	char delimiter[BOUNDARY_MAX_BYTES + 5];
 	size_t delimiter_length;
-	size_t matched;                /* how many of its bytes the input ended with */
-	size_t unreal;                 /* how many of these are the line end before the boundary, which is not a part of the body */
+	size_t matched;                /* number of its bytes with which the input ends */
+	/* how many of these are the line end before the boundary, which does not belong to the body */
+	size_t unreal;
 	char head[HEAD_MAX_BYTES + 1]; /* complete lines, each as a string; then the current one */
 	size_t head_length;
-	size_t line; /* where the current line begins */
+	size_t line; /* start of the current line */
 	bool is_base64;
 	struct base64_stream base64;
 };
@@ -122,8 +123,8 @@ const char *multipart_header(const struct multipart *multipart, const char *name
 	return "";
 }
 
-/* Takes bytes up to the end of a line. *ret_whole: it is complete, without its end, as a string at `line`; `bare`
- * tells of one that ended with LF alone. */
+/* Takes bytes up to the end of a line. *ret_whole: the line is complete and is, without its end, the string at `line`;
+ * `bare`: it ended with LF alone. */
 static enum status line_take(struct multipart *multipart, const char **data, const char *end, bool *ret_whole,
 			     bool *ret_bare, struct error *err)
 {

@@ -108,7 +108,7 @@ enum status objects_resume_cancel(struct call *call, struct error *err); /* DELE
 enum status objects_media_get(struct call *call, struct error *err);
 enum status batch_run(struct call *call, struct error *err); /* POST /batch/storage/v1, /batch */
 
-/* Their queries, in messages_object.c. */
+/* The messages of the queries, in messages_object.c. */
 extern const struct message
 	storage_object_insert_query; /* name, uploadType, upload_id, contentEncoding, if… */
 extern const struct message storage_object_get_query; /* alt, generation, projection, if… */

@@ -109,7 +109,7 @@ enum status plain_part_list(struct call *call, struct error *err)
 
 /* ---- uploads ---- */
 
-/* Names of objects, which "encoding-type=url" asks for as they would stand in a URL. */
+/* Writes the name of an object; with "encoding-type=url" it is percent-encoded. */
 static void name_element(struct text *text, const struct call *call, const char *element, const char *name)
 {
 	const char *encoding = call_query(call, "encoding-type");

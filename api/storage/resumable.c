@@ -21,7 +21,7 @@ struct resumption {
 	struct content_range range;
 	int64_t came_bytes;
 	int64_t known_bytes; /* bytes at the beginning of the body that the session has already */
-	int64_t kept_bytes;  /* the session has no more after this request; INT64_MAX: all that comes */
+	int64_t kept_bytes;  /* the most bytes that the session keeps with this request; INT64_MAX: all that arrive */
 	struct checksums checksums;
 	/* The request is refused in words of its own, once its body has come; 0: it is not. */
 	unsigned refused_status;

@@ -8,7 +8,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-/* @to with @rest in the place of its star, if it has one. The caller frees. */
+/* Returns @to with @rest in place of its star, if it has one. The caller frees. */
 static char *target_write(const char *to, const char *rest)
 {
 	struct text text AUTO_TEXT = { 0 };

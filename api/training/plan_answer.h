@@ -17,7 +17,7 @@ struct plan;
 struct plan_report {
 	const char *name;    /* the job's */
 	bool name_drawn;     /* the id is drawn for each job, so this one is an example */
-	const json_t *input; /* what @namer reads */
+	const json_t *input; /* the input that @namer reads */
 	pool_field_namer namer;
 	const double *units_per_hour; /* ML units; NULL: the family has no such unit */
 };

@@ -40,7 +40,7 @@ void program_deinit(struct program *program)
 	json_decref(program->args);
 }
 
-/* Of two variables with one name the last counts, at the position of the first. */
+/* If two variables have the same name, the last one counts, at the position of the first. */
 json_t *program_environment(const struct program *program)
 {
 	json_t *object = json_object();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which project a call is about. */
+/* api/training/project.c: the project that a call names. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,9 +19,9 @@
 /* Each is a maximum, or QUOTA_UNLIMITED. */
 struct quota_limits {
 	unsigned create; /* calls of projects.jobs.create per minute and project */
-	unsigned read;   /* of get, list and cancel together, likewise */
+	unsigned read;   /* calls of get, list and cancel together, per minute */
 	unsigned vcpus;  /* machines of all running jobs of a project; at least 1 */
-	unsigned accelerators[ACCELERATOR_COUNT]; /* of all replicas of one job */
+	unsigned accelerators[ACCELERATOR_COUNT]; /* in use by all replicas of one job */
 };
 
 /* "create=60,read=300,vcpus=20,K80=2,V100=0": each name at most once, in any order; what is not named is unlimited; ""
@@ -51,8 +51,8 @@ void quota_counter_free(struct quota_counter *counter);
 enum quota_metric {
 	QUOTA_CREATE,
 	QUOTA_READ,
-	QUOTA_RESOURCE_CREATE, /* of Vertex AI's resources */
-	QUOTA_RESOURCE_OTHER,  /* of all other calls about them: get, list, cancel, delete */
+	QUOTA_RESOURCE_CREATE, /* creating resources of Vertex AI */
+	QUOTA_RESOURCE_OTHER,  /* other calls about these resources: get, list, cancel, delete */
 	QUOTA_METRICS
 };
 

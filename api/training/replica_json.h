@@ -18,8 +18,8 @@ struct assignment;
 json_t *replica_json(const struct plan *plan, const struct assignment *assignment, enum role role,
 		     unsigned index);
 
-/* Of all replicas, with "node", the name of the machine that each is on: @main_node if the assignment names none. That
- * member is absent if @main_node is NULL too, or without an assignment. */
+/* Describes all replicas; the member "node" is the name of a replica's machine, @main_node if the assignment names
+ * none. It is absent if @main_node is NULL too, or without an assignment. */
 json_t *replicas_json(const struct plan *plan, const struct assignment *assignment, const char *main_node);
 
 /* The field of a job's @input, as clients of its family spell it, from which a pool's @member ("machine_type",

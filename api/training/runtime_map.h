@@ -39,7 +39,7 @@ bool runtime_rule_valid(const char *rule);
  * FAILED_PRECONDITION: neither a rule nor a default matches @runtime. */
 enum status runtime_map_find(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
 			     bool *ret_default, struct error *err);
-/* Likewise by the rules alone: *ret_image is NULL if none matches. */
+/* As the function above, but only by the rules: *ret_image is NULL if none matches. */
 void runtime_map_rule(const struct runtime_map *map, const struct runtime *runtime, char **ret_image);
 /* Whether an image is one of the defaults. */
 bool is_framework_image(const char *image);

@@ -102,7 +102,7 @@ static void look_at(const struct estimation *estimation, const struct job *job)
 	if (plan_from_text(job->plan, &other, NULL))
 		return; /* it is about to fail */
 	if (plan_tunes(other))
-		return; /* its trials wait, and not the tuning job */
+		return; /* the trials wait, not the tuning job itself */
 	is_ours = strcmp(other->project, estimation->plan->project) == 0;
 	switch (is_ours ? fleet_place(fleet, other, &assignment, &nodes, &shortage, &cause)
 			: other_place(fleet, other, &nodes, &assignment, &shortage, &cause)) {
@@ -172,7 +172,7 @@ static enum status queue_look(const struct estimation *estimation, struct error 
 	return rc;
 }
 
-/* What the job would be given if there were no other jobs. */
+/* Estimates what the job would be given if there were no other jobs. */
 static enum status place_alone(const struct plan *plan, const struct rooms *rooms,
 			       struct start_estimate *start_estimate, struct error *err)
 {

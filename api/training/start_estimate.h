@@ -33,7 +33,8 @@ void start_estimate_deinit(struct start_estimate *start_estimate);
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
 				const struct job *job, struct start_estimate *ret_estimate,
 				struct error *err);
-/* Likewise, with the list of unfinished jobs, for callers that estimate several; NULL: the list is read. */
+/* As start_estimate_make(), with a given list of unfinished jobs, for callers that estimate several; NULL: the list is
+ * read. */
 enum status start_estimate_among(const struct training_context *context, const struct plan *plan,
 				 const struct job *job, const struct job_list *unfinished,
 				 struct start_estimate *ret_estimate, struct error *err);

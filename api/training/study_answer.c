@@ -26,7 +26,8 @@ static const struct field study_query_fields[] = {
 const struct message study_query = { "trainyard.v1.StudyRequest", study_query_fields,
 				     "How to tell a study." };
 
-/* Choice: one answer holds so many reports at most, whatever the trials have: of each trial evenly chosen ones. */
+/* Choice: an answer has at most this many reports; if the trials have more, an evenly spaced selection of each
+ * trial's. */
 enum { SHOWN_MAX = 50000 };
 
 /* The parts of one answer. Trials of resumed jobs come first in @all. */
@@ -41,7 +42,7 @@ struct view {
 	double *values;
 	struct belief *beliefs;
 	json_t **
-		curves; /* of the job's own trials: objects with what they have reported; NULL: nothing is known */
+		curves; /* for each of the job's own trials, an object with its reports; NULL: unknown */
 	const struct trial *own; /* within all */
 	const struct belief *own_beliefs;
 };

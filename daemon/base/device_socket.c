@@ -107,7 +107,7 @@ static bool is_pair(int endpoint)
 	return getsockopt(endpoint, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
 }
 
-/* What was put in. */
+/* Receives a connection that was put into the socket pair. */
 static int pair_accept(int endpoint, struct sockaddr_in *ret_peer, bool *ret_open)
 {
 	union descriptor_room room = { 0 };

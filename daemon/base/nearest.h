@@ -9,7 +9,7 @@
 struct nearest {
 	const char *wanted;
 	const char *found; /* borrowed; NULL: none is near */
-	unsigned distance; /* of found */
+	unsigned distance; /* distance of the name found */
 };
 
 /* Compares @name with the wanted word. Case is ignored, and '_' counts as '-'. A name is similar if few letters are

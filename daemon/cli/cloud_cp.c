@@ -19,7 +19,7 @@
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
-/* One object or file that is copied. */
+/* An object or a file that is to be copied. */
 struct item {
 	char *path;               /* path of a file on this machine; NULL: the item is an object */
 	const char *bucket;       /* of an object; borrowed */

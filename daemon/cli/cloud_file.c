@@ -69,7 +69,7 @@ enum status cloud_file_open(struct cloud_file *file, const char *path, struct er
 		file->fd = open(path, O_WRONLY | O_CLOEXEC);
 		return file->fd < 0 ? path_failure(path, "written", err) : STATUS_OK;
 	}
-	real = realpath(path, NULL); /* where a link leads to */
+	real = realpath(path, NULL); /* the target of a link */
 	if (real)
 		slash = strrchr(real, '/');
 	file->path = memory_strdup(real ? real : path);

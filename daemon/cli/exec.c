@@ -47,7 +47,7 @@ struct exec {
 	unsigned hurries;           /* number of signals received while the daemon stops its jobs */
 	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
 	sigset_t before;            /* the signals that were blocked when the program began */
-	void (*output_before)(int); /* what SIGTTOU did then */
+	void (*output_before)(int); /* the handler of SIGTTOU before */
 	int credentials_fd;         /* from credentials_promise(): the file is filled when a program opens it; -1: none */
 	char *url;                  /* the daemon's URL; NULL until it serves */
 	const char *import, *export; /* folders of states; NULL: none */

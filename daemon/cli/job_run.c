@@ -31,7 +31,7 @@ struct run {
 	const char *machine, *output;
 	const char *directory;      /* directory with a Dockerfile to build the image from; NULL: the image exists */
 	const char *package;        /* folder of a Python package to run; NULL: the image's own program runs */
-	char *package_uri, *module; /* once it is staged */
+	char *package_uri, *module; /* set once the package is uploaded */
 	char *gpu_type;             /* NULL: none */
 	int64_t gpu_count, worker_count, ps_count;
 	json_t *args, *environment;

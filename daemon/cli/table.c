@@ -32,7 +32,7 @@ struct layout {
 	size_t count;
 	unsigned widths[COLUMNS_MAX];
 	bool notes_below;
-	const char *sequences[STYLE_BOLD + 1]; /* by enum style; "" where the file takes none */
+	const char *sequences[STYLE_BOLD + 1]; /* escape sequences by enum style; "" if the file takes none */
 };
 
 static bool is_empty(const struct table *table, const struct layout *layout, size_t column)

@@ -55,7 +55,7 @@ struct side {
 struct flow {
 	char data[BUFFER_BYTES];
 	size_t from, to;
-	bool ended;    /* no more is to come */
+	bool ended;    /* no more data will come */
 	bool reported; /* and the other side knows */
 };
 

@@ -53,7 +53,7 @@ struct job_gateway {
 	struct relay *relay;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
 		*rpc_families; /* rpc_families: the last elements of families */
-	/* Those at CLOUD_ADDRESS, without Cloud Storage: AWS's libraries PUT a token there, which would be an upload. */
+	/* At CLOUD_ADDRESS, without Cloud Storage: AWS's libraries PUT a token there, which would be an upload. */
 	struct family metadata_alone[2];
 	struct metadata_context metadata;
 	struct storage_context storage[STORAGE_FAMILIES_MAX];

@@ -55,7 +55,7 @@ struct request {
 	struct text target;
 	const char *content_type;
 	struct text head; /* the part of the body before the file's bytes; empty if the body is the file alone */
-	const char *tail; /* behind that; NULL: nothing */
+	const char *tail; /* the part of the body after the bytes of the file; NULL: none */
 	int fd;
 	int64_t size_bytes, sent_bytes; /* of the file; of all */
 	const struct gcs_call *call;

@@ -123,7 +123,7 @@ static void refuse(const struct gcs_file_system *system, const struct fuse_in_he
 	const struct fuse_out_header out = { .len = sizeof(out), .error = problem, .unique = in->unique };
 
 	if (write(fuse_session_fd(system->session), &out, sizeof(out)) < 0 && errno != ENOENT)
-		fuse_session_exit(system->session); /* as libfuse: it is gone */
+		fuse_session_exit(system->session); /* like libfuse when the mount is gone */
 }
 
 /* An open by a container without a network waits here, before libfuse sees it: libfuse locks the path of the opened file and

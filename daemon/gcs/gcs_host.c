@@ -138,7 +138,7 @@ static int spawn(const struct gcs_host *host, int life, int errors, pid_t *ret_p
 	return problem;
 }
 
-/* Its one line. */
+/* Reads the one line that the process prints. */
 static enum status words_hear(const struct gcs_host *host, struct error *err)
 {
 	const int64_t until_us = clock_mono_us(&system_clock) + BEGIN_MS * INT64_C(1000);

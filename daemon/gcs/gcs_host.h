@@ -19,7 +19,7 @@ struct gcs_host_options {
 	 * the host. The last elements are set when these nodes join. */
 	const char *const *engines;
 	size_t engine_count;
-	/* As struct engine_kind has it. */
+	/* As engine_has() in struct engine_kind. */
 	enum status (*engine_has)(const char *engine, const char *path, struct error *err);
 	struct objects *objects;
 	const struct family *storage; /* ends with a NULL name; lives as long as the host */

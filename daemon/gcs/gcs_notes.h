@@ -15,7 +15,7 @@ struct object;
 
 enum { GCS_TIME_SIZE = 40 };
 
-/* As Go's time.RFC3339Nano: "2026-01-02T03:04:05.6Z". */
+/* In the form of Go's time.RFC3339Nano: "2026-01-02T03:04:05.6Z". */
 void gcs_time_write(int64_t time_ns, char ret_text[GCS_TIME_SIZE]);
 /* False: malformed, or before 1678 or after 2262. */
 bool gcs_time_read(const char *text, int64_t *ret_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A replica is taken off its network, and put back. */
+/* scheduler/engine/docker_attachment.c: disconnects a replica from its network and connects it again. */
 #include "scheduler/engine/docker_attachment.h"
 
 #include <stdio.h>

@@ -153,7 +153,7 @@ struct docker {
 	struct attachment *attachments;
 	struct throttle *throttles;
 	struct claims *claims; /* docker_claims.h; NULL: none was ordered */
-	struct report *reports; /* of the containers that write their reports to files of their own */
+	struct report *reports; /* files to which containers write their reports */
 	struct tunnel *tunnels; /* of networks with a carried reach (docker_tunnel.h); guarded by lock */
 };
 

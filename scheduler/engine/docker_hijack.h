@@ -27,8 +27,8 @@ struct hijack_request {
 	unsigned patience_ms;
 };
 
-/* Sends a request and reads the whole answer into @body, whatever its code is. UNAVAILABLE: there is no engine, or
- * no answer in time; INTERNAL: the answer is not HTTP, or too long. */
+/* Sends a request and reads the whole answer into @body, for any status code. UNAVAILABLE: there is no engine, or no
+ * answer in time; INTERNAL: the answer is not HTTP, or too long. */
 enum status hijack_ask(const struct hijack_request *request, unsigned *ret_code, struct text *body,
 		       struct error *err);
 

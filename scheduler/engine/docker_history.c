@@ -14,7 +14,7 @@
 /* The events of a container that the engine remembers, since its last start. */
 struct past {
 	bool started;
-	uint64_t signals; /* as of docker_event */
+	uint64_t signals; /* bit mask as in struct docker_event */
 };
 
 void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64])

@@ -19,7 +19,7 @@ enum {
 	EVERY_US = 2 * SECOND_US,
 	OVER_EVERY_US = 30 * SECOND_US, /* the time between looks for the container after the last fetch, until it is
 					 * gone */
-	BYTES_MAX = 16 * 1024 * 1024,   /* of all files in the directory */
+	BYTES_MAX = 16 * 1024 * 1024,   /* total size of the files in the directory */
 	PLACE_SIZE = 256,
 	CODE_GONE = 404,
 };

@@ -32,5 +32,5 @@ void self_join(struct docker *docker, struct network_status *network,
  * Failures are not reported. */
 void self_leave(struct docker *docker, const char *network_id, void (*then)(void *arg), void *arg);
 
-/* As engine_kind.own_names. */
+/* As own_names() in struct engine_kind. */
 json_t *docker_own_names(const char *url);

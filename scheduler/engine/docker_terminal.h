@@ -27,6 +27,6 @@ struct terminal_target {
 	unsigned patience_ms; /* the time limit of each of the few requests that opening a terminal needs */
 };
 
-/* As engine_ops.open_terminal; a terminal has 80 columns and 24 rows at first. */
+/* As open_terminal() in struct engine_ops; a terminal has 80 columns and 24 rows at first. */
 enum status docker_terminal_open(const struct terminal_target *place, const json_t *command,
 				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err);

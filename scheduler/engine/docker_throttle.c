@@ -44,7 +44,7 @@ struct throttle {
 	unsigned bytes_per_s_again;
 	char *image;
 	unsigned tries;
-	struct outcome outcome; /* of the first step that failed */
+	struct outcome outcome; /* the error of the first step that failed */
 };
 
 static const struct {

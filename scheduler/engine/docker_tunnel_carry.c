@@ -326,7 +326,7 @@ static enum status times_keep(struct tunnel_carry *carry, struct error *err)
 		       : error_set(err, STATUS_UNAVAILABLE, NULL, "its container does not answer");
 }
 
-/* One step of all connections. */
+/* Moves bytes of all connections once. */
 static enum status step(struct tunnel_carry *carry, struct error *err)
 {
 	bool has_output, is_ahead;

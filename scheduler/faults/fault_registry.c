@@ -371,7 +371,7 @@ static bool line_fits(const struct fault_registry *registry, const struct page *
 {
 	size_t length = line->length;
 
-	/* As in its log entry. */
+	/* The line without its end, as in its log entry. */
 	while (length && (line->data[length - 1] == '\n' || line->data[length - 1] == '\r'))
 		length--;
 	return pcre2_match(page->pattern, (PCRE2_SPTR)line->data, length, 0, 0, registry->match,

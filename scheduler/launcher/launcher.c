@@ -7,7 +7,7 @@
 
 extern const struct embedded_file launcher_files[];
 
-/* The launcher's own options, a "--", and what is the module's. */
+/* The launcher's own options, a "--", and the module's arguments. */
 static json_t *arguments_make(const struct plan *plan, enum role role, const json_t *module_args)
 {
 	const struct pool *pool = &plan->pools[role];

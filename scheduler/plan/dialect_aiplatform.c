@@ -7,7 +7,7 @@
 #include "daemon/base/text.h"
 #include "scheduler/plan/dialect_parts.h"
 
-/* As TensorFlow calls them. */
+/* The roles' names in TensorFlow. */
 static const char *const tensorflow_names[ROLE_COUNT] = { "chief", "worker", "ps", "evaluator" };
 
 static bool is_distributed(const struct plan *plan)

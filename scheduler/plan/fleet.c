@@ -46,7 +46,7 @@ static unsigned plus(unsigned sum, unsigned value)
 	return sum < UINT_MAX - value ? sum + value : UINT_MAX;
 }
 
-/* Of all but the project. */
+/* Adds all members but the project's. */
 static void usage_add(struct usage *sum, const struct usage *usage)
 {
 	sum->jobs += usage->jobs;

@@ -19,15 +19,15 @@ struct demand {
 /* Why a node is not given replicas of a job, or not more of them. */
 enum node_lack {
 	NODE_LACKS_NOTHING,
-	NODE_IS_UNKNOWN, /* its engine has not reported its size */
+	NODE_IS_UNKNOWN, /* its engine has not reported its resources */
 	NODE_IS_DOWN,
 	NODE_LACKS_MANAGER, /* the first node makes the networks, and is down */
 	NODE_IS_DRAINED,
 	NODE_LACKS_NETWORK, /* no address block is free */
-	NODE_IS_FULL,       /* of jobs */
+	NODE_IS_FULL,       /* it has the maximum number of jobs */
 	NODE_IS_KEPT,       /* for a job that waits */
-	NODE_LACKS_LABEL,   /* that a rule wants */
-	NODE_LACKS_MODEL,   /* of GPU */
+	NODE_LACKS_LABEL,   /* a label that a rule requires */
+	NODE_LACKS_MODEL,   /* the requested model of GPU */
 	NODE_LACKS_DEVICES,
 	NODE_LACKS_CPUS,
 	NODE_LACKS_MEMORY,

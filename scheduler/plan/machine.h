@@ -36,7 +36,7 @@ struct machine {
  * accepted, because their lists changed often; a name that is not in the catalogue has an unknown size, and
  * ret_machine->name is @name itself. */
 bool machine_find_in(const char *name, unsigned apis, struct machine *ret_machine);
-/* Likewise, in all APIs. */
+/* As the function above, for the machines of all APIs. */
 bool machine_find(const char *name, struct machine *ret_machine);
 
 /* How many accelerators of @type one machine can have: a set of powers of two (1, 2, 4, 8 …) or'ed together; 0: none.

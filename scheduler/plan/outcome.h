@@ -27,7 +27,7 @@
 
 enum replica_end {
 	END_NONE,    /* not ended */
-	END_EXIT,    /* by itself, with exit_code */
+	END_EXIT,    /* it ended by itself, with exit_code */
 	END_LOST,    /* lost by the engine: it restarted, or another program removed the container */
 	END_REFUSED, /* the engine refused to start it; text says why */
 	END_BROKEN,  /* the engine failed to start it, which is not the job's fault; text says why */

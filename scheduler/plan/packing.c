@@ -13,7 +13,7 @@ enum { WHOLE = 1000000 };
 struct slot {
 	unsigned bin;
 	int64_t free[PACK_DIMENSIONS];
-	unsigned replicas; /* of this job */
+	unsigned replicas; /* replicas of this job in the bin */
 	bool follows;      /* equal to the slot before it, when both are empty */
 };
 
@@ -22,7 +22,7 @@ DEFINE_AUTO(numbers, unsigned *, free)
 
 struct work {
 	const struct packing *packing;
-	struct slot *slots; /* of the bins that take at least one replica */
+	struct slot *slots; /* the bins that can take at least one replica */
 	size_t slot_count;
 	unsigned order[PACK_SHAPES]; /* the shapes, the hardest to place first */
 	unsigned first[PACK_SHAPES]; /* index in @result of a shape's first replica */

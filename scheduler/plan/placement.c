@@ -70,13 +70,13 @@ bool placement_wants_devices(unsigned accelerators, const struct capacity *capac
 	       (accelerators <= capacity->host.device_count || capacity->accelerators == ACCELERATORS_SHARE);
 }
 
-/* One job at the door. */
+/* The state of placing one job. */
 struct placement {
 	const struct plan *plan;
 	const struct room *room;
 	const struct placer *placer;
 	struct assignment *assignment;
-	struct usage wanted; /* by this job */
+	struct usage wanted; /* what this job needs */
 };
 
 /* The limit for all jobs together; INT64_MAX: none. */

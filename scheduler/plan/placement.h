@@ -57,12 +57,12 @@ struct capacity {
 	const json_t *labels; /* of a node that joined later, borrowed; NULL: the node's are in @placing */
 };
 
-/* What the admitted jobs use. */
+/* The resources that the admitted jobs use. */
 struct usage {
 	unsigned jobs, containers;
 	int64_t nano_cpus, memory_bytes; /* in fitted sizes */
 	unsigned project_vcpus;          /* of the project in question, in the cloud's sizes */
-	struct lease *leases;            /* of all jobs */
+	struct lease *leases;            /* the leases of all jobs */
 	size_t lease_count;
 };
 

@@ -22,7 +22,7 @@ struct earlier_trials {
 	struct trial
 		/* ids from 1; all have ended; ended_as and known count as if the jobs had run one after the other */
 		*trials;
-	double *values;  /* theirs, in one block */
+	double *values;  /* the values of all trials, in one block */
 	size_t count;
 };
 void earlier_trials_deinit(struct earlier_trials *earlier);

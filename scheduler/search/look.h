@@ -31,13 +31,13 @@ struct tuner {
 	struct trial_metrics **metrics; /* index: the trial's number - 1; NULL: not read yet, or no longer needed */
 	size_t metric_size;
 	bool asked;                    /* a suggestion is being computed, or has arrived */
-	struct suggestion *suggestion; /* that came; NULL: none */
+	struct suggestion *suggestion; /* the last suggestion that arrived; NULL: none */
 	bool exhausted;                /* the space has no untried point left */
 	int64_t read_at_us;            /* monotonic: when reports were last read; 0: never */
 	/* Monotonic times, computed once because the wall clock may be set. */
 	int64_t begun_us; /* when the job was created; may be negative */
 	size_t best;      /* the number of the best trial at the last look; 0: unknown */
-	int64_t best_us;  /* when that one ended */
+	int64_t best_us;  /* when the best trial ended */
 };
 
 /* One look at a tuning job. */
@@ -45,7 +45,7 @@ struct look {
 	const struct reconciler *reconciler;
 	const struct job_run *run;
 	const struct decision_context *context;
-	struct decision decision;  /* what is due */
+	struct decision decision;  /* the decision that is being made */
 	struct tuner *tuner;       /* NULL: its study cannot be read */
 	struct error err;          /* why */
 	struct job *

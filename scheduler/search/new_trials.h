@@ -6,7 +6,7 @@
 
 struct look;
 
-/* How many trials may be started now. */
+/* Returns how many trials may be started now. */
 size_t trials_wanted(struct look *look);
 /* Requests @wanted suggestions; the trials start when the answer arrives. */
 void trials_begin(struct look *look, size_t wanted);

@@ -14,7 +14,7 @@
 /* The rules that end a search; a member that is 0 is no rule. */
 struct study_limits {
 	int64_t least_us, least_until_us; /* a time since the search began; a time of the wall clock */
-	int64_t least_trials;             /* that were completed */
+	int64_t least_trials;             /* minimum number of completed trials */
 	int64_t most_us, most_until_us;
 	int64_t most_trials;
 	int64_t idle_trials; /* maximum number of trials that may end after the best one, or after the beginning */

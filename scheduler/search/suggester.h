@@ -24,7 +24,7 @@ struct suggestion {
 	int64_t job;
 	struct study *study;
 	struct trial *trials; /* without measurements */
-	double *trial_values; /* theirs, in one block */
+	double *trial_values; /* the values of all trials, in one block */
 	size_t trial_count;
 	size_t wanted;
 	unsigned first,

@@ -13,7 +13,7 @@
 #include "scheduler/search/trial_directory.h"
 #include "scheduler/tuning/measurements.h"
 
-/* Where trial @number's are kept. */
+/* Returns where the metrics of trial @number are kept. */
 static struct trial_metrics **slot_make(struct tuner *tuner, unsigned number)
 {
 	struct trial_metrics **grown;

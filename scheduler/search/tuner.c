@@ -131,7 +131,7 @@ static void ended_read(struct look *look)
 			trial_metrics_read(curve_of(look, &look->list.trials[i]));
 }
 
-/* What is seen. */
+/* Fills in the observed state. */
 static enum status look_fill_in(struct scheduler *scheduler, struct look *look, struct error *err)
 {
 	struct tuner *tuner = look->tuner;

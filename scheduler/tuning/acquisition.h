@@ -18,7 +18,7 @@ struct acquisition {
 	struct model model;
 	size_t dims;
 	bool explores;
-	double threshold[METRICS_MAX]; /* of exploration */
+	double threshold[METRICS_MAX]; /* thresholds for exploration */
 	double radius;                 /* INFINITY: everywhere */
 	double *room;                  /* of the model */
 	/* For several metrics: the random weightings (a weight for each metric), and for each weighting the best value

@@ -29,7 +29,7 @@ enum {
 enum event_file_part { EVENT_FILE_HEADER, EVENT_FILE_DATA, EVENT_FILE_FOOTER };
 
 struct event_file {
-	int64_t offset;       /* of the next byte */
+	int64_t offset;       /* offset of the next byte */
 	int64_t whole_bytes;  /* up to here all records were complete and were passed on */
 	const char *breakage; /* what is wrong with the record at whole_bytes; NULL: nothing */
 
@@ -37,7 +37,7 @@ struct event_file {
 	enum event_file_part part;
 	uint64_t part_bytes;              /* bytes read of the part */
 	uint64_t data_bytes;              /* the length it announced */
-	uint32_t crc;                     /* of the data so far */
+	uint32_t crc;                     /* checksum of the data so far */
 	uint8_t edge[EVENT_HEADER_BYTES]; /* the header, or the footer */
 	struct text data;                 /* unless it is too long */
 };

@@ -38,7 +38,7 @@ static const struct theta *theta_of(size_t index)
 
 struct fit {
 	const struct evidence *evidence;
-	size_t features[PARAMETERS_MAX]; /* those that vary */
+	size_t features[PARAMETERS_MAX]; /* the features that vary */
 	size_t feature_count;
 	size_t count, stride, pair_count;
 	double *memory;

@@ -17,7 +17,7 @@ struct evidence {
 	const struct space *space;
 	const double *points; /* count rows of space->count */
 	size_t count, completed_count;
-	const double *labels[METRICS_MAX]; /* of the completed ones */
+	const double *labels[METRICS_MAX]; /* metrics of the completed points */
 	size_t metric_count;
 };
 

@@ -19,7 +19,7 @@
 struct metric_report;
 
 enum {
-	METRIC_FILE_BYTES_MAX = 1024 * 1024, /* of a longer file only the end is read */
+	METRIC_FILE_BYTES_MAX = 1024 * 1024, /* if the file is longer, only its end is read */
 	METRIC_FILE_LINES_MAX = 10000,       /* likewise */
 	METRIC_LINE_BYTES_MAX = 64 * 1024,   /* a longer line is ignored */
 	METRIC_FILE_KNOWN_MAX =
@@ -30,12 +30,12 @@ enum {
 struct metric_known {
 	double time_s;
 	int64_t step;
-	unsigned metrics; /* one bit for each */
+	unsigned metrics; /* one bit for each metric */
 };
 
 /* The state between readings. The caller zeroes it at first; it owns no memory. */
 struct metric_file {
-	struct metric_known known[METRIC_FILE_KNOWN_MAX]; /* by step, then time */
+	struct metric_known known[METRIC_FILE_KNOWN_MAX]; /* sorted by step, then time */
 	size_t known_count;
 	/* Reports up to this one count as read; the list no longer contains them. */
 	struct metric_known forgotten;

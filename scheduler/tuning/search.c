@@ -23,7 +23,7 @@ struct search {
 	const struct trial *trials;
 	size_t trial_count;
 	struct space space;
-	double *points; /* of all trials and of those suggested now, in the order of their ids */
+	double *points; /* points of all trials, and of those suggested now, in the order of their ids */
 	size_t point_count;
 	bool fitted;
 	struct kernel kernel;

@@ -347,7 +347,7 @@ static struct filter_node *comparison_read(struct parser *parser, struct filter_
 	filter_space_skip(parser);
 	if (parser->text[parser->at] != '(')
 		return filter_value_read(parser, node);
-	parser->comparisons--; /* those inside count */
+	parser->comparisons--; /* the comparisons inside are counted themselves */
 	parser->subject = node;
 	group = group_read(parser);
 	parser->subject = NULL;

@@ -33,7 +33,7 @@ enum {
 enum filter_kind {
 	FILTER_AND,
 	FILTER_OR,
-	FILTER_NOT,     /* of its one child */
+	FILTER_NOT,     /* negates its one child */
 	FILTER_COMPARE, /* path operator value */
 	FILTER_SEARCH,  /* value anywhere */
 	FILTER_CALL,    /* a predicate: has function, path, steps and value */

@@ -26,7 +26,7 @@ struct stored_fault {
 };
 
 struct fault_list {
-	struct stored_fault *faults; /* by id */
+	struct stored_fault *faults; /* sorted by id */
 	size_t count;
 };
 void fault_list_deinit(struct fault_list *list);
@@ -62,7 +62,7 @@ struct fault_injection {
 	int kind;
 	int exit_code;
 	int64_t until_us;    /* wall clock: when it ends; 0: it is not temporary */
-	int64_t ends_us;     /* likewise by the monotonic clock; only in memory */
+	int64_t ends_us;     /* the same by the monotonic clock; only in memory */
 	bool stands;         /* its rule still exists; only in memory */
 	char *line;          /* the log line about it */
 	int64_t bytes_per_s; /* for a slow network; else 0 */

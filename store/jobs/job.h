@@ -57,7 +57,7 @@ struct job {
 	 * and whether the last service lines are written. */
 	enum job_state outcome;
 	char *outcome_message;
-	int outcome_code; /* its error_code */
+	int outcome_code; /* the error_code of the outcome */
 	unsigned attempt;
 	bool torn_down;
 	unsigned announced; /* the attempt with its start in the log; 0: none */

@@ -12,7 +12,8 @@ void job_row_read(sqlite3_stmt *row, struct job *ret_job);
 enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
 			   struct error *err);
 
-/* Likewise with its first service lines; wakes the scheduler. @ret_job: the stored row; NULL: not wanted. */
+/* As job_row_insert(), with the first service lines of the job; wakes the scheduler. @ret_job: the stored row; NULL:
+ * not wanted. */
 enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
 			size_t line_count, struct job **ret_job, struct error *err);
 /* Adds service lines of the job, inside a change. */
@@ -21,7 +22,7 @@ enum status job_lines_add(struct change_scope *scope, int64_t job, const struct 
 /* The job with this number. NOT_FOUND. */
 enum status job_row_get_placed(struct connection *connection, int64_t id, struct job **ret_job,
 			       struct error *err);
-/* Likewise without its position in the queue. */
+/* As job_row_get_placed(), without the position in the queue. */
 enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err);
 
 /* The job of a statement with bound values. NOT_FOUND. */

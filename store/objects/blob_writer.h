@@ -31,5 +31,5 @@ int64_t blob_writer_end(const struct blob_writer *writer);
 enum status blob_writer_rest(struct blob_writer *writer, struct error *err);
 /* The bytes are complete: blob_writer_rest(), and returns their checksums. */
 enum status blob_writer_finish(struct blob_writer *writer, struct checksums *ret_sums, struct error *err);
-/* Gives up the file. */
+/* Removes the unfinished file. */
 void blob_writer_discard(struct blob_writer *writer);

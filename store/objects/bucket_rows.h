@@ -12,7 +12,7 @@ const char *bucket_row_name(sqlite3_stmt *row);
 /* *ret_id is BUCKET_ABSENT if there is none. @ret_bucket may be NULL. */
 enum status bucket_look(struct connection *connection, const char *name, int64_t *ret_id,
 			struct bucket *ret_bucket, struct error *err);
-/* Likewise; NOT_FOUND with Cloud Storage's text if there is none. */
+/* Reads a bucket; NOT_FOUND with Cloud Storage's text if there is none. */
 enum status bucket_load(struct connection *connection, const char *name, int64_t *ret_id,
 			struct bucket *ret_bucket, struct error *err);
 /* The number alone. */
