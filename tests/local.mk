@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What programs of tests share: each takes what it calls.
+# Code that test programs share: each links the parts that it uses.
 check_LIBRARIES = tests/libtesting.a
 tests_libtesting_a_SOURCES = \
 	tests/fuzz/replay.c \
@@ -10,8 +10,8 @@ tests_libtesting_a_SOURCES = \
 	tests/support/fake_engine_state.h \
 	tests/support/fake_orders.c
 LDADD = tests/libtesting.a libtrainyard.a $(DEPS_LIBS) $(GRPC_LIBS) $(FUSE_LIBS) $(CMOCKA_LIBS)
-# A file per subject, mirroring the tree; each speaks TAP. All files of a room are one program (tests/unit/main.c), and each
-# is run by a link of its own.
+# One file for each subject, in the same folders as the product; each prints TAP. All files of a room are linked into one
+# program (tests/unit/main.c), which runs each file by a symbolic link.
 unit_tests =
 if HAVE_CMOCKA
 tests_libtesting_a_SOURCES += \
@@ -379,7 +379,7 @@ tests_unit_store_run_SOURCES = tests/unit/main.c $(unit_store)
 $(unit_store:.c=): tests/unit/store/run$(EXEEXT)
 	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/store/run$(EXEEXT) $@
 unit_tests += $(unit_store:.c=)
-# Programs of their own, linked with functions of the test instead of others.
+# Tests with programs of their own, in which functions of the test replace others (--wrap).
 wrapping_tests = \
 	tests/unit/daemon/gateway/test_job_gateway \
 	tests/unit/daemon/test_memory \
@@ -414,7 +414,7 @@ tests_unit_scheduler_test_reported_deviations_SOURCES = tests/unit/scheduler/tes
 tests_unit_scheduler_test_reported_deviations_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
 CLEANFILES += $(unit_tests)
 
-# Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
+# Fuzz targets, which here only replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \
 	tests/fuzz/fuzz_archive \
 	tests/fuzz/fuzz_client_hello \
@@ -453,8 +453,8 @@ fuzz_targets += tests/fuzz/fuzz_session
 endif
 check_PROGRAMS += $(fuzz_targets)
 
-# Where threads meet: `deploy/check threads` runs these under ThreadSanitizer.
-# Broken: block_done() of store/objects/hasher.c without its lock: test_objects failed.
+# Tests with several threads: `deploy/check threads` runs these under ThreadSanitizer. Broken: block_done() of
+# store/objects/hasher.c without its lock: test_objects failed.
 threaded_tests = \
 	tests/unit/api/http/test_body \
 	tests/unit/api/http/test_connections \
@@ -499,7 +499,7 @@ check-room:
 		printf '%s\n' $(unit_tests) | sed 's|^tests/unit/||; s|/[^/]*$$||' | sort -u; exit 2; }; \
 	$(MAKE) $$tests && $(MAKE) check-TESTS TESTS="$$(echo $$tests)" check_PROGRAMS=
 
-# What unit tests and corpora run of the code, by gcov: in a build of its own, below this one.
+# How much of the code the unit tests and corpora run, by gcov, in a build below this one.
 .PHONY: coverage
 coverage:
 	mkdir -p coverage-build
@@ -510,12 +510,12 @@ coverage:
 	$(MAKE) -C coverage-build check
 	$(srcdir)/tests/print_coverage $(srcdir) coverage-build
 
-# What tests in Python run beside the daemon. `make test-helpers` builds the two together.
-# The daemon with an engine without containers, for tests/fault; kills, for tests/crash.
-# The last prints the tables of options and commands, of which `make reference` makes parts of the manual and of a page.
+# Programs that the Python tests run besides the daemon; `make test-helpers` builds them and the daemon. In order: the daemon
+# with an engine without containers, for tests/fault; two that kill a process, for tests/crash; print_tables, which prints the
+# tables of options and commands, from which `make reference` makes parts of the manual and of docs/configuration.md.
 test_helpers = tests/fault/fake_yard tests/crash/kill_at.so tests/crash/store_crash deploy/build-aux/print_tables
-# Against a real engine: deploy/check runs it, DOCKER_HOST names the engine.
-# The latter prints all rows of the API: tests/attack tries them.
+# engine_contract tests a real engine: deploy/check runs it, and DOCKER_HOST names the engine. print_routes prints all rows of
+# the API, for tests/attack.
 if HAVE_CMOCKA
 test_helpers += tests/integration/engine_contract tests/support/print_routes
 endif

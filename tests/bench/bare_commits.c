@@ -32,7 +32,7 @@ static void run(sqlite3 *db, const char *sql)
 		die(db);
 }
 
-/* A client: its row goes into the batch that is gathered now. */
+/* A client: adds its row to the batch that is being gathered, again and again. */
 static void *insert_again_and_again(void *arg)
 {
 	pthread_mutex_lock(&lock);

@@ -56,7 +56,7 @@ static bool bytes_write(int fd, const char *data, size_t length)
 	return true;
 }
 
-/* *@seen is the request's file, plus one, so that it is not NULL. */
+/* *@seen: the request's file descriptor plus one, so that it is not NULL. */
 static enum MHD_Result answer(void *path, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *upload_data,
 			      size_t *upload_data_size, void **seen)

@@ -29,7 +29,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* All texts are looked at. */
+/* Reads all texts. */
 static size_t rows_read(sqlite3_stmt *rows)
 {
 	size_t bytes = 0;

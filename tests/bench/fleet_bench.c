@@ -16,7 +16,7 @@
 enum { DEVICES = 8, NODE_CPUS = 96, SHAPES = 8, CHECK_EACH = 2000, MODELS = 4 };
 #define NODE_BYTES (INT64_C(360) << 30)
 
-/* A job: its workers, and how often there is one. */
+/* A kind of job: its workers, and how frequent it is. */
 static const struct shape {
 	const char *machine;
 	unsigned workers, gpus, servers, weight;
@@ -40,7 +40,7 @@ struct simulation {
 	json_t *labels[MODELS];
 	char (*names)[32];
 	struct plan *plans[SHAPES * MODELS];
-	struct running *running; /* a heap by end */
+	struct running *running; /* a heap, ordered by end */
 	size_t running_count;
 	unsigned *queue, replicas, devices, most_replicas;
 	int64_t now;
@@ -57,7 +57,7 @@ static unsigned random_below(struct simulation *sim, unsigned bound)
 	return (unsigned)((sim->seed * UINT64_C(2685821657736338717)) >> 33) % bound;
 }
 
-/* Of this thread: other processes of the machine do not count. */
+/* CPU time of this thread, so that other processes of the machine do not count. */
 static double cpu_us(void)
 {
 	struct timespec now;
@@ -289,7 +289,7 @@ static void times_print(const char *what, float *times, size_t count)
 	       (double)times[count - 1]);
 }
 
-/* Whenever a job ends, jobs start in their order, until one has to wait. */
+/* Whenever a job ends, jobs are started in their order until one has to wait. */
 static void work_off(struct simulation *sim, size_t job_count)
 {
 	size_t next = 0, ends = 0;

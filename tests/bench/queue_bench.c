@@ -45,8 +45,7 @@ static int64_t submit(struct bench *bench, const char *kind, unsigned number, in
 	return id;
 }
 
-/* Until the last of @count queued jobs has said why it waits: all are taken up then, and nothing is left to be done for
- * them. */
+/* Waits until the last of @count queued jobs has logged why it waits: by then the scheduler has handled all of them. */
 static void queued_await(struct bench *bench, const char *kind, unsigned count)
 {
 	char job_id[32];

@@ -25,7 +25,7 @@ static struct store *store;
 static unsigned job_count;
 static pthread_mutex_t room = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_room = PTHREAD_COND_INITIALIZER;
-static unsigned rooms; /* how often the log said that it has room again */
+static unsigned rooms; /* how often the log reported that it has room again */
 
 static void die(const char *what, const struct error *err)
 {

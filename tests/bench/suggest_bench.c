@@ -110,7 +110,7 @@ static json_t *leaf_of(const json_t *spec)
 	return NULL;
 }
 
-/* The values of the parent that a condition names, as a study has them. */
+/* The parent's values that a condition names, in the form of a study. */
 static json_t *parent_values_of(const json_t *parent, const json_t *condition)
 {
 	const json_t *texts =
@@ -327,7 +327,7 @@ static bool metrics_read(const struct study *study, const json_t *request, doubl
 		const json_t *value =
 			m < study->metric_count ? json_object_get(metrics, study->metrics[m].name) : NULL;
 
-		/* The one metric of a HyperparameterSpec may go by another name here. */
+		/* If there is one metric, its name may differ here. */
 		if (!value && m == 0 && study->metric_count == 1)
 			value = json_object_get(metrics, "objective");
 		values[m] = value ? number_of(value) : NAN;

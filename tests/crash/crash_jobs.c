@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script of state.db and logs.db: jobs of every kind are created, labelled, run, tried again, cancelled and deleted,
- * and say things meanwhile; a fault is ordered, waits for a line, hits and is taken back. */
+/* The script for state.db and logs.db: jobs of every kind are created, labelled, run, retried, cancelled and deleted,
+ * and write log lines; a fault rule is added, waits for a line, is applied and is deleted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@
 #include "store/store.h"
 #include "tests/crash/crash_world.h"
 
-/* Names in a struct job are not const, literals are. */
+/* Converts a literal: members of struct job are not const. */
 #define LITERAL(text) ((char *)(uintptr_t)(text))
 
-/* The store's numbers, in the order in which the script creates them. */
+/* The store's numbers of the jobs, in the order in which the script creates them. */
 enum { FIRST = 1, CUSTOM, TUNING };
 enum { RULE = 1 };
 
@@ -93,7 +93,7 @@ static int64_t line_time_ns(int attempt, int line)
 	return 1000 * (attempt * INT64_C(1000) + line + 1);
 }
 
-/* Goes on where the store says that it is, as the reader of containers does. */
+/* Continues at the position that the store has, as the reader of containers does. */
 static enum status lines_add(struct world *world, int attempt)
 {
 	struct log_source *source = log_source_new(&(struct log_source_spec){
@@ -120,7 +120,7 @@ static enum status lines_add(struct world *world, int attempt)
 
 		if (!log_offer(world->store, &record))
 			break;
-		/* In two batches. */
+		/* The lines are stored in two batches. */
 		if (line == LINES / 2)
 			log_flush(world->store, NULL);
 	}
@@ -128,7 +128,7 @@ static enum status lines_add(struct world *world, int attempt)
 	return log_flush(world->store, &world->err);
 }
 
-/* Those that are there are the first ones, in their order, and the position says so. */
+/* Checks that the stored lines are the first ones, in their order, and agree with the position. */
 static bool lines_check(struct world *world, int attempt, bool are_all)
 {
 	int64_t stored = lines_stored(world, attempt), reach_ns[3] = { 0 };
@@ -327,7 +327,7 @@ static char *jobs_look(struct world *world)
 					      "fault_hit", "fault_mark", "operation" };
 	struct text text AUTO_TEXT = { 0 };
 
-	/* What an earlier life left to be said is said. */
+	/* The lines that an earlier process left in the outbox are written. */
 	if (log_flush(world->store, &world->err))
 		text_puts(&text, "the logs cannot be written\n");
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -337,7 +337,7 @@ static char *jobs_look(struct world *world)
 		snprintf(sql, sizeof(sql), "SELECT * FROM %s ORDER BY 1, 2", tables[i]);
 		rows_print(world, "state.db", sql, &text);
 	}
-	/* Lines of containers come in batches: lines_check(). */
+	/* Lines of containers are stored in batches: lines_check(). */
 	text_puts(&text, "lines\n");
 	rows_print(
 		world, "logs.db",

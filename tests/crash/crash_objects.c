@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script of storage.db and the files of objects. */
+/* The script for storage.db and the files of objects. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "store/objects/post_commit.h"
 #include "tests/crash/crash_world.h"
 
-enum { PROMISE = 4 }; /* a step */
+enum { PROMISE = 4 }; /* the number of a step */
 enum { SMALL = 100, MIDDLE = 70 * 1000, LARGE = 200 * 1000 };
 
 static const struct conditions no_conditions = CONDITIONS_NONE;
@@ -56,7 +56,7 @@ static enum status object_put(struct world *world, const char *name, size_t leng
 	enum status rc = upload_begin(world->objects, &target, &upload, &world->err);
 
 	bytes_make(bytes, length, kind);
-	/* In pieces, as they come. */
+	/* Written in pieces, as they arrive. */
 	for (size_t done = 0; !rc && done < length; done += MIDDLE)
 		rc = upload_write(upload, bytes + done, length - done < MIDDLE ? length - done : MIDDLE,
 				  &world->err);
@@ -89,8 +89,7 @@ static enum status object_session(struct world *world, const char *name)
 	return rc;
 }
 
-/* What a tuning job would be told. The run that nobody kills is the first, and every other that comes so far is told the
- * same. */
+/* The answer that a tuning job would get. The run that is not killed is the first; later runs must get the same. */
 static int64_t promised;
 
 static enum status generation_promise(struct world *world)
@@ -116,7 +115,7 @@ static enum status step_run(struct world *world, int step)
 	case 2:
 		return object_put(world, "dir/b", LARGE, 'b');
 	case 3:
-		return object_put(world, "a", MIDDLE, 'A'); /* replaced */
+		return object_put(world, "a", MIDDLE, 'A'); /* a version that replaces the first */
 	case PROMISE:
 		return generation_promise(world);
 	case 5:
@@ -193,7 +192,7 @@ static bool contents_check(struct world *world)
 	struct object_page page AUTO_OBJECT_PAGE = { 0 };
 
 	if (object_list(world->objects, &query, &page, &world->err))
-		return true; /* no bucket yet */
+		return true; /* there is no bucket yet */
 	for (size_t i = 0; i < page.count; i++)
 		if (!bytes_check(world, &page.objects[i]))
 			return false;
@@ -209,7 +208,7 @@ static bool count_check(struct world *world, const char *directory, const char *
 	       complain(world, "%s has %u files, not %lld", directory, found, (long long)wanted);
 }
 
-/* A session has no file until the first bytes come. */
+/* A session has no file until its first bytes arrive. */
 static bool uploads_check(struct world *world)
 {
 	unsigned found = files_below(world, "uploads");
@@ -218,7 +217,7 @@ static bool uploads_check(struct world *world)
 	return found <= most || complain(world, "%u files for %lld sessions", found, (long long)most);
 }
 
-/* state.db keeps what was promised, and loses nothing. */
+/* state.db keeps its promise across a power loss. */
 static bool promise_check(struct world *world, int answered)
 {
 	const int64_t last =
@@ -237,7 +236,7 @@ static bool objects_check(struct world *world, int answered)
 	if (number_read(world, "storage.db", "SELECT count(*) FROM post_commit") != 0)
 		return complain(world, "something is left to be done to files");
 	if (world->power_lost)
-		return true; /* files may be left that the index does not know: it has forgotten them */
+		return true; /* files that the index does not know may be left */
 	return count_check(world, "blobs", "SELECT count(DISTINCT blob) FROM object") &&
 	       uploads_check(world) &&
 	       count_check(world, "gs", "SELECT count(*) FROM object");

@@ -144,7 +144,7 @@ bool world_tidy(struct world *world)
 	struct dirent *file;
 	bool sound = listing != NULL;
 
-	/* Databases that are looked at make files of their own: look at names first. */
+	/* Looking at databases makes files, so the names are read first. */
 	char names[16][sizeof(file->d_name)];
 	int count = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/crash/crash_world.h: what store_crash.c lets die: scripts, and the store that they use. */
+/* tests/crash/crash_world.h: the scripts that store_crash.c runs and kills, and the store that they use. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,11 +21,11 @@ struct world {
 	struct objects *objects;
 	struct error err;
 	bool power_lost;
-	char complaint[512]; /* "": none */
-	unsigned long facts; /* rows, lines and files that were compared */
+	char complaint[512]; /* the first problem; "": none */
+	unsigned long facts; /* number of compared rows, lines and files */
 };
 
-/* The same step has the same time in every life. */
+/* The same step has the same time in each run. */
 void world_init(struct world *world, const char *dir);
 void world_step(struct world *world, int step);
 void world_deinit(struct world *world);
@@ -33,29 +33,30 @@ void world_deinit(struct world *world);
 struct script {
 	const char *name;
 	int step_count;
-	bool survives_power_loss; /* a step that was answered stays; else only that nothing is half done */
+	/* a power loss keeps answered steps; otherwise it may lose them, but leaves nothing half done */
+	bool survives_power_loss;
 	bool (*open)(struct world *world);
 	bool (*run)(struct world *world, int step);
-	/* Whether the step finds out itself what of it is done, and its look is that of the one before. */
+	/* Whether the step itself finds out how much of it was done; it then looks the same as the step before. */
 	bool (*repeats)(int step);
-	/* All that clients and the scheduler can see; the caller frees. */
+	/* Everything that clients and the scheduler can see; the caller frees. */
 	char *(*look)(struct world *world);
-	/* What else must hold after a kill; false with a complaint. */
+	/* Further conditions after a kill; false: sets the complaint. */
 	bool (*check)(struct world *world, int answered);
 	void (*close)(struct world *world);
 };
 extern const struct script jobs_script, objects_script;
 
-/* False, for the caller to return. */
+/* Sets the complaint; always false, for the caller to return. */
 bool __attribute__((format(printf, 2, 3))) complain(struct world *world, const char *format, ...);
 
-/* Every row that @sql gives of the database @file, as text behind @text; columns named operation_id, which are drawn by
- * chance, are left out. */
+/* Appends the rows of the query @sql to the database @file, after @text; leaves out columns named operation_id, which
+ * are random. */
 void rows_print(struct world *world, const char *file, const char *sql, struct text *text);
 int64_t number_read(struct world *world, const char *file, const char *sql);
 
-/* Files below a directory of the state directory. */
+/* The number of files in a directory of the state directory. */
 unsigned files_below(struct world *world, const char *name);
-/* After a close: databases that are sound, and no file besides those that belong there. */
+/* After a close: databases are sound, and there are no unexpected files. */
 bool world_tidy(struct world *world);
 void directory_empty(const char *dir);

@@ -17,20 +17,20 @@
 
 enum { SECTOR = 512, FILES_MAX = 256, FDS_MAX = 1023 };
 
-/* A write, or a truncation to @offset (bytes NULL), that no sync has followed. */
+/* A write, or a truncation to @offset (bytes is NULL), that was not synced yet. */
 struct change {
 	struct change *next;
 	char *bytes;
 	size_t offset, length;
 };
 
-/* What the disk holds for sure of a file, and what came since. */
+/* The contents of a file that are certainly on the disk, and later changes. */
 struct image {
 	dev_t device;
 	ino_t inode;
-	int fd; /* never closed: that would let go of SQLite's locks */
+	int fd; /* never closed, because closing would release SQLite's locks */
 	char *bytes;
-	size_t size, room; /* room: what @bytes may grow to as it is */
+	size_t size, room; /* room: the size up to which @bytes need not be reallocated */
 	struct change *first, **last;
 };
 
@@ -55,7 +55,7 @@ static bool is_below(const char *path)
 	       (path[length] == '/' || path[length] == '\0');
 }
 
-/* False: it has none. */
+/* False: the descriptor has no path. */
 static bool path_of(int fd, char path[static PATH_MAX])
 {
 	char link[64];
@@ -75,7 +75,7 @@ static bool is_watched(int fd)
 	return order.dir_length && fd >= 0 && path_of(fd, path) && is_below(path);
 }
 
-/* SQLite's index of a write-ahead log is memory that processes share: made anew from the log by the first of them. */
+/* The -shm file of SQLite is shared memory: the first process makes it anew from the write-ahead log. */
 static bool is_memory(int fd)
 {
 	char path[PATH_MAX];
@@ -164,14 +164,14 @@ static void image_sync(struct image *image)
 	changes_free(image);
 }
 
-/* For whatever image_lose() leaves. */
+/* Prepares for what image_lose() needs. */
 static void image_prepare(struct image *image)
 {
 	for (const struct change *change = image->first; change; change = change->next)
 		room_make(image, change->offset + change->length);
 }
 
-/* Each sector of each change is there with @chance of 4. Asks for no memory. */
+/* Keeps each sector of each change with a probability of @chance / 4. Allocates no memory. */
 static void image_lose(struct image *image, unsigned chance)
 {
 	for (struct change *change = image->first; change; change = change->next) {
@@ -206,7 +206,7 @@ static void content_read(struct image *image, size_t size)
 		give_up("cannot read a file");
 }
 
-/* NULL: it is no file with contents of its own. */
+/* NULL: it is not a file with contents of its own. */
 static struct image *image_of(int fd)
 {
 	struct image *image = order.images;
@@ -228,7 +228,7 @@ static struct image *image_of(int fd)
 	if (image->fd < 0)
 		give_up("cannot open a file");
 	order.image_count++;
-	/* What was there before is taken as on the disk. */
+	/* Existing contents count as being on the disk. */
 	content_read(image, (size_t)info.st_size);
 	return image;
 }
@@ -257,7 +257,7 @@ static void change_note(int fd, const void *bytes, size_t offset, size_t length)
  * comes to its end after that. */
 static void power_lose(void)
 {
-	unsigned chance = (unsigned)(draw() % 5); /* from nothing to all of it */
+	unsigned chance = (unsigned)(draw() % 5); /* from no sectors to all sectors */
 	struct pollfd dying = { .fd = (int)syscall(SYS_pidfd_open, getpid(), 0), .events = POLLIN };
 	pid_t copy;
 
@@ -274,7 +274,8 @@ static void power_lose(void)
 		image_lose(&order.images[i], chance);
 		image_write(&order.images[i]);
 	}
-	/* Locks first: what was opened before the files, such as a pipe, is what others wait on. */
+	/* Locks are released first: other processes wait for descriptors that were opened before the files, such as a
+	 * pipe. */
 	for (int fd = FDS_MAX; fd > STDERR_FILENO; fd--)
 		close(fd);
 	_exit(0);
@@ -284,13 +285,13 @@ static void die(void)
 {
 	if (order.way == KILL_POWER)
 		power_lose();
-	/* The lock is held: no other thread changes a file any more. */
+	/* This thread holds the lock, so no other thread changes a file any more. */
 	syscall(SYS_kill, getpid(), SIGKILL);
 	for (;;)
 		pause();
 }
 
-/* Takes the lock, and counts; true: this is the one. */
+/* Takes the lock and counts the change; true: this is the one at which to kill. */
 static bool change_begin(void)
 {
 	pthread_mutex_lock(&order.lock);
@@ -402,7 +403,7 @@ int fdatasync(int fd)
 	return file_sync(SYS_fdatasync, fd);
 }
 
-/* What it copies is taken as kept by a power loss. */
+/* A copied range counts as being on the disk. */
 ssize_t copy_file_range(int from_fd, off64_t *from, int to_fd, off64_t *to, size_t length, unsigned flags)
 {
 	bool is_last;
@@ -426,7 +427,8 @@ ssize_t copy_file_range(int from_fd, off64_t *from, int to_fd, off64_t *to, size
 	return done;
 }
 
-/* Names: @watched says whether it is one of ours, @call is made between the counting. */
+/* Calls that take names: @watched: whether the name is below the directory; @call: the call, made between the
+ * counting. */
 #define NAME_CALL(watched, call)                                                                             \
 	do {                                                                                                 \
 		bool is_last_;                                                                               \
@@ -519,7 +521,7 @@ static unsigned long number_of(const char *name)
 	return text ? strtoul(text, NULL, 10) : 0;
 }
 
-/* As a library that is loaded before the daemon; what it starts is left alone. */
+/* When the library is preloaded into the daemon; child processes are not affected. */
 __attribute__((constructor)) static void order_read(void)
 {
 	const char *dir = getenv("TRAINYARD_TEST_KILL_DIR");

@@ -13,21 +13,21 @@
 #include <stdint.h>
 
 enum kill_way {
-	KILL_BEFORE, /* the call has not been made */
-	KILL_TORN,   /* it has: of a write, the first part */
-	KILL_POWER,  /* as KILL_BEFORE, and the machine goes with it */
+	KILL_BEFORE, /* before the call */
+	KILL_TORN,   /* after the call; for a write, after its first part */
+	KILL_POWER,  /* like KILL_BEFORE, with a power loss of the machine */
 	KILL_WAY_COUNT
 };
 
 struct kill_order {
-	const char *dir;  /* absolute, without links */
-	unsigned long at; /* from 1; 0: only count */
+	const char *dir;  /* an absolute path without links */
+	unsigned long at; /* number of the change, from 1; 0: only count */
 	enum kill_way way;
-	uint64_t seed; /* of what is torn and what is lost */
+	uint64_t seed; /* seed for what is torn and lost */
 };
 
-/* Counting begins anew. Not while other threads change files. */
+/* Starts counting from 0. No other thread may be changing files. */
 void kill_arm(const struct kill_order *order);
 void kill_disarm(void);
-/* Changes so far. */
+/* The number of changes so far. */
 unsigned long kill_count(void);

@@ -7,7 +7,7 @@
  * copy of nothing and is killed at its n-th change (kill_at.h), until a child comes through: that is a sweep. After each
  * kill, and in half of them after a second one during the recovery, the store must be as after the last step that was
  * answered, or the one after it: every row, every line, once. From there the script is done to its end, which must look
- * like that of a run that nobody killed. A cycle is a sweep of each script; the ways to die take turns, so that
+ * like that of a run that was not killed. A cycle is a sweep of each script; the ways to die take turns, so that
  * three cycles go through all of them at every change. With --every it is each K-th change, beginning with one by chance.
  *
  * What is promised: kill -9 loses nothing that was answered, of any database. A power loss loses nothing of state.db that
@@ -47,7 +47,7 @@ struct options {
 
 static uint64_t chance;
 
-/* As in kill_at.c, which has its own. */
+/* The same as in kill_at.c, with a state of its own. */
 static uint64_t draw(void)
 {
 	chance = chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -59,8 +59,8 @@ static uint64_t draw(void)
 struct death {
 	const struct script *script;
 	struct kill_order order;
-	unsigned long recovery_at; /* 0: it was let recover at once */
-	unsigned long again_at;    /* at which change of the recovery; 0: it was let recover */
+	unsigned long recovery_at; /* the change of the recovery at which it was killed; 0: it was not */
+	unsigned long again_at;    /* the change of the second recovery at which it was killed; 0: it was not */
 };
 
 static const char *const way_names[KILL_WAY_COUNT] = { "before", "torn", "power loss" };
@@ -79,7 +79,7 @@ static void __attribute__((format(printf, 2, 3))) fail(const struct death *death
 	figures.failures++;
 }
 
-/* Opens the store, does @steps steps of the script and closes it; @fd hears of each step that was answered. */
+/* Opens the store, runs @steps steps of the script and closes it; writes each answered step to @fd. */
 static void live(const struct death *death, int steps, int fd)
 {
 	struct world world;
@@ -99,7 +99,8 @@ static void live(const struct death *death, int steps, int fd)
 	_exit(0);
 }
 
-/* How many steps were answered; @ret_killed: whether it was killed, else it came through. -1: it did neither. */
+/* Runs a child. Returns the number of answered steps; @ret_killed: whether it was killed rather than completed. -1:
+ * neither. */
 static int child_run(const struct death *death, int steps, bool *ret_killed)
 {
 	int ends[2], status, answered = 0;
@@ -126,8 +127,8 @@ static int child_run(const struct death *death, int steps, bool *ret_killed)
 
 /* ---- what is left ---- */
 
-/* Which of the looks of the unkilled run this is: that after @answered steps, or one more; in a power loss that a script
- * does not promise to survive, any earlier one. -1: none. */
+/* Returns the number of the look of the unkilled run that this one equals: after @answered steps, or one more; after a
+ * power loss that the script does not promise to survive, any earlier one. -1: none. */
 static int look_find(const struct death *death, char *const looks[], const char *look, int answered)
 {
 	int first = death->order.way == KILL_POWER && !death->script->survives_power_loss ? 0 : answered;
@@ -152,7 +153,7 @@ static void script_end(const struct death *death, struct world *world, char *con
 			return;
 		}
 	}
-	world->power_lost = false; /* no longer an excuse */
+	world->power_lost = false; /* from here on, no data may be missing */
 	look = death->script->look(world);
 	if (strcmp(look, looks[death->script->step_count]) != 0)
 		fail(death, "at the end there is\n%s\nnot\n%s", look, looks[death->script->step_count]);
@@ -217,7 +218,7 @@ static void looks_take(const struct script *script, const char *dir, char *looks
 	world_deinit(&world);
 }
 
-/* True: nobody was killed. */
+/* True: the child was not killed. */
 static bool point_try(struct death *death, char *const looks[])
 {
 	bool killed;

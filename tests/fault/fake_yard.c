@@ -17,12 +17,12 @@
 
 enum { PROGRAMS_MAX = 1024, LINE_PAUSE_US = 1000 };
 
-/* What a container runs. Static: its own memory is not what is to fail. */
+/* The program of a container. Static, because its own memory must not be affected by faults. */
 struct program {
 	struct replica_key key;
 	struct log_position said;
 	int64_t began_ns;
-	int lines, exit_code; /* lines < 0: it runs until it is stopped */
+	int lines, exit_code; /* lines < 0: runs until it is stopped */
 	bool is_there, is_followed;
 };
 
@@ -91,7 +91,7 @@ static void follow_logs(struct engine *engine, const struct replica_key *key, co
 	fake_operations.follow_logs(engine, key, from);
 }
 
-/* The next line that was not said, or the end. False: not now. */
+/* The next line to print, or the end. False: nothing now. */
 static bool line_say(struct program *program)
 {
 	const int64_t last = program->said.streams[0].time_ns;

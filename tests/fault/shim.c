@@ -31,30 +31,30 @@
 
 /* The same bits as in shim.py. */
 enum call_class {
-	CLASS_MEMORY = 1 << 0, /* malloc and its like, anonymous mmap, threads */
-	CLASS_CREATE = 1 << 1, /* a name that comes into being: open(O_CREAT), mkdir, link, symlink */
+	CLASS_MEMORY = 1 << 0, /* malloc and similar, anonymous mmap, threads */
+	CLASS_CREATE = 1 << 1, /* making a name: open(O_CREAT), mkdir, link, symlink */
 	CLASS_WRITE = 1 << 2,
 	CLASS_SYNC = 1 << 3,
 	CLASS_SIZE = 1 << 4, /* ftruncate, fallocate */
 	CLASS_RENAME = 1 << 5,
 	CLASS_REMOVE = 1 << 6,
-	CLASS_LARGE = 1 << 7, /* malloc and its like of more than LARGE_BYTES */
-	CLASS_SMALL = 1 << 8, /* and of no more */
+	CLASS_LARGE = 1 << 7, /* malloc and similar with more than LARGE_BYTES */
+	CLASS_SMALL = 1 << 8, /* malloc and similar with at most LARGE_BYTES */
 };
 
 enum { OF_MEMORY = CLASS_MEMORY | CLASS_LARGE | CLASS_SMALL };
 
 enum { LARGE_BYTES = 64 << 10 };
 
-/* Instead of an errno. */
-enum { ACTION_KILL = -1, ACTION_TEAR = -2 /* half of a write, then the same */ };
+/* Other actions than an errno. */
+enum { ACTION_KILL = -1, ACTION_TEAR = -2 /* half of a write, then a kill */ };
 
 struct control {
-	_Atomic uint64_t classes;      /* what is counted now; 0: nothing, all goes well */
-	_Atomic uint64_t first, count; /* the calls first … first + count - 1 from 1 meet it */
+	_Atomic uint64_t classes;      /* the classes that are counted; 0: nothing is counted, and no call fails */
+	_Atomic uint64_t first, count; /* the calls number first … first + count - 1, from 1, get the action */
 	_Atomic int64_t action;        /* an errno, or an enum action */
 	_Atomic uint64_t seen, hit;
-	_Atomic int64_t ahead_s; /* of the wall clock, as if somebody had set the machine's */
+	_Atomic int64_t ahead_s; /* the step of the wall clock, as if the machine's had been set */
 };
 
 static struct control nothing;
@@ -108,7 +108,7 @@ __attribute__((constructor)) static void start(void)
 	below_length = below ? strlen(below) : 0;
 	traces = getenv("FAULT_TRACE");
 	if (traces)
-		backtrace(&(void *){ NULL }, 1); /* loads what it wants */
+		backtrace(&(void *){ NULL }, 1); /* makes backtrace() load its library */
 	if (place != MAP_FAILED)
 		control = place;
 	dl_iterate_phdr(library_look, NULL);
@@ -137,7 +137,7 @@ static _Unwind_Reason_Code frame_look(struct _Unwind_Context *context, void *arg
 	return frames->are_frail || --frames->left == 0 ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-/* Whether this call is made for a frail library by another: GMP's own calls go through functions of GnuTLS. */
+/* Whether another library makes this call for a frail one: GMP's calls go through functions of GnuTLS. */
 static bool is_for_frail(void)
 {
 	struct frames frames = { .left = 12 };
@@ -148,7 +148,7 @@ static bool is_for_frail(void)
 	return frames.are_frail;
 }
 
-/* Whether this call meets a fault, with errno set if so; the process may end here. */
+/* Whether this call gets the fault; sets errno. The process may end here. */
 static bool meets(enum call_class class)
 {
 	uint64_t number;
@@ -159,7 +159,7 @@ static bool meets(enum call_class class)
 	if (number < control->first || number - control->first >= control->count)
 		return false;
 	if (class & OF_MEMORY && is_for_frail()) {
-		control->seen--; /* the next one meets it */
+		control->seen--; /* the next call gets it */
 		return false;
 	}
 	control->hit++;
@@ -176,7 +176,7 @@ static bool path_is_below(const char *path)
 	return below && strncmp(path, below, below_length) == 0;
 }
 
-/* Of a descriptor that may be the directory of a call, too. */
+/* The descriptor may also be a directory, for calls relative to it. */
 static bool fd_is_below(int fd)
 {
 	char link[32], path[4096];
@@ -207,7 +207,7 @@ static bool place_meets(enum call_class class, int directory_fd, const char *pat
 	return control->classes & class && place_is_below(directory_fd, path) && meets(class);
 }
 
-/* NEXT(int, close, (int)) is the libc's own, or a sanitizer's. */
+/* NEXT(int, close, (int)) is the C library's function, or a sanitizer's. */
 #define NEXT(type, name, arguments)                                                                          \
 	static type(*next) arguments;                                                                        \
 	if (!next)                                                                                           \
@@ -222,7 +222,7 @@ static struct {
 	void (*free)(void *);
 } memory;
 
-/* dlsym() itself may want some, and lets go of what others gave it, before that is known. */
+/* dlsym() may allocate memory, and free it, before the real functions are known. */
 static char early[8192] __attribute__((aligned(16)));
 static size_t early_used;
 
@@ -234,7 +234,7 @@ static void *early_take(size_t size)
 	return early_used <= sizeof(early) ? place : NULL;
 }
 
-/* Whether the real ones are known. */
+/* Whether the real functions are known. */
 static bool memory_is_known(void)
 {
 	static __thread bool looks __attribute__((tls_model("initial-exec")));
@@ -250,7 +250,7 @@ static bool memory_is_known(void)
 	return memory.free;
 }
 
-/* Whether what is asked for by the caller of the function that this is used in is refused. */
+/* Whether the allocation by the caller of this function is to fail. */
 #define MEMORY_MEETS(size)                                                                                   \
 	(!is_frail(__builtin_return_address(0)) &&                                                           \
 	 (meets(CLASS_MEMORY) || meets((size) > LARGE_BYTES ? CLASS_LARGE : CLASS_SMALL)))
@@ -302,7 +302,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 	return MEMORY_MEETS(size) ? NULL : next(alignment, size);
 }
 
-/* A sanitizer's own would not come to malloc(); the libc's own would, and be counted twice. */
+/* A sanitizer's function would not call malloc(); the C library's would, and would be counted twice. */
 char *strndup(const char *text, size_t length)
 {
 	const size_t size = strnlen(text, length);
@@ -334,7 +334,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	return meets(CLASS_MEMORY) ? EAGAIN : next(thread, attributes, run, arg);
 }
 
-/* A sanitizer asks at the start of each thread, and gives up on the program when it is not told. */
+/* A sanitizer calls this at the start of each thread, and ends the program if it fails. */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *ret_attributes)
 {
 	int rc;
@@ -386,7 +386,7 @@ BOTH(FILE *, fopen, (const char *path, const char *mode), {
 	return *mode != 'r' && place_meets(CLASS_CREATE, AT_FDCWD, path) ? NULL : next(path, mode);
 })
 
-/* What a write of @length bytes at @offset (-1: where it is) does that is torn: half of it, then the end. */
+/* Does a torn write of @length bytes at @offset (-1: at the current position): half of it, then the end. */
 static ssize_t tear(int fd, const void *data, size_t length, off_t offset)
 {
 	if (control->action != ACTION_TEAR)

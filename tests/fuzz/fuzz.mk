@@ -7,7 +7,8 @@ LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib gnu
 	libnghttp2 libisal expat nlopt yaml-0.1
 FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -fno-sanitize-recover=all -I. -MMD -MP \
 	$(shell pkg-config --cflags $(LIBRARIES))
-# SANITIZERS= tries two to eight times as many inputs a second; what it gives is to be tried with them afterwards.
+# With SANITIZERS= it tries two to eight times as many inputs a second; try the inputs that it finds with sanitizers
+# afterwards.
 SANITIZERS ?= address,undefined
 comma := ,
 INSTRUMENTS := $(addprefix $(comma),$(SANITIZERS))
@@ -18,7 +19,7 @@ EMBEDDED := migrations_data launcher_data throttle_data tunnel_data web_shell_da
 OBJECTS := $(SOURCES:%.c=$(FUZZ_BUILD)/objects/%.o) $(EMBEDDED:%=$(FUZZ_BUILD)/objects/%.o)
 TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-# Their inputs are messages of the APIs.
+# Targets with messages of the APIs as their input.
 MUTATED := fault message message_binary resource storage_body
 MUTATION := $(FUZZ_BUILD)/objects/tests/fuzz/message_mutation.o
 

@@ -28,7 +28,7 @@ static void begun(void *arg, const char *name, size_t size)
 {
 	struct seen *seen = arg;
 
-	expect(seen->taken == seen->announced); /* the file before it is complete */
+	expect(seen->taken == seen->announced); /* the file before is complete */
 	expect(*name && *name != '/' && strncmp(name, "../", 3) != 0 && !strstr(name, "/../"));
 	seen->files++;
 	seen->announced += size;

@@ -2,7 +2,7 @@
 /* The first bytes of a TLS client and of an HTTP/1 client: any bytes, in pieces of any size.
  *
  * What must hold beside not crashing: a name is one that can be shown; what is complete stays what it is when more
- * comes; nobody is waited for past the limit. */
+ * comes; no client is waited for past the limit. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void read_whole_and_parts(reader *read, const uint8_t *data, size_t size)
 	} else {
 		expect(!*hello.name);
 	}
-	/* Sixty-four places of a long one: with all, a run takes ten times as long. */
+	/* At most sixty-four positions of a long input; all of them would take ten times as long. */
 	for (size_t part = 0; part < size && part < 512; part += 1 + size / 64)
 		if (read_copy(read, data, part, &shorter) == HELLO_NAMED)
 			expect(result == HELLO_UNNAMED ||

@@ -79,7 +79,7 @@ static void config_try(const char *const *words)
 	config_check(&config);
 }
 
-/* A file without a name, so that many fuzzers do not meet. */
+/* An unlinked file, so that several fuzzers do not use the same one. */
 static void file_try(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	AUTO(secret) char *header = NULL;
 	enum status rc;
 
-	/* "credsStore" and "credHelpers", however they are spelt. */
+	/* "credsStore" and "credHelpers" in any spelling. */
 	if (size && (memmem(data, size, "cred", 4) || memmem(data, size, "\\u", 2)))
 		return 0;
 	file_write(data, size);

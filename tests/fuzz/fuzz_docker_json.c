@@ -94,7 +94,7 @@ static void listing_try(const json_t *list)
 		expect(!subnet_overlaps(chosen, taken.items[i]));
 }
 
-/* Nodes have names of their own, and what is known of their hosts is right in itself. */
+/* Nodes have distinct names, and the resources of their hosts are consistent. */
 static void swarm_try(const json_t *object, const json_t *list)
 {
 	struct swarm swarm AUTO_SWARM = { 0 };
@@ -127,7 +127,7 @@ static void agents_try(const json_t *list)
 	}
 }
 
-/* In two pieces, as it may come. */
+/* The stream of a pull, fed in two pieces. */
 static void pull_try(const char *data, size_t size)
 {
 	struct progress progress = { .line = { 0 } };
@@ -142,7 +142,7 @@ static void pull_try(const char *data, size_t size)
 	progress_deinit(&progress);
 }
 
-/* Only what ended may be witnessed. */
+/* Only ended containers may be witnessed. */
 static void history_try(const char *data, size_t size)
 {
 	struct replica_status replicas[2] = {

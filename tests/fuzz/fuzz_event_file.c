@@ -34,7 +34,7 @@ static void expect(bool holds)
 
 static void piece_feed(struct reading *reading, const char *data, size_t size)
 {
-	/* Exactly as long as the piece, so that a sanitizer sees a step beyond it. */
+	/* Allocated with its exact size, so that a sanitizer finds a read beyond the end. */
 	AUTO(string) char *copy = malloc(size ? size : 1);
 
 	expect(copy != NULL);

@@ -41,7 +41,7 @@ static const char schema[] =
 
 static sqlite3 *database(void)
 {
-	static sqlite3 *db; /* for the life of the fuzzer */
+	static sqlite3 *db; /* kept while the fuzzer runs */
 
 	if (db)
 		return db;

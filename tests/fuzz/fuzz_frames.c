@@ -18,7 +18,7 @@ enum { LINE_MAX_HERE = 64 };
 
 struct reader {
 	struct text lines;
-	unsigned refuse_each; /* every so many lines one is refused once; 0: none */
+	unsigned refuse_each; /* after this many lines, one is refused once; 0: none */
 	unsigned offered;
 };
 
@@ -36,7 +36,7 @@ static bool line_take(void *arg, const struct frames_line *line)
 	return true;
 }
 
-/* A piece in a block of its own, so that a sanitizer sees a step beyond it. */
+/* The piece is copied to its exact size, so that a sanitizer finds a read beyond the end. */
 static enum frames_result piece_feed(struct frames *frames, const uint8_t *data, size_t size)
 {
 	enum frames_result result = FRAMES_HELD;
@@ -70,7 +70,7 @@ static enum frames_result stream_read(struct reader *reader, const uint8_t *data
 	return result;
 }
 
-/* What a stamp is does not depend on those before it, nor on how it is read. */
+/* Whether a timestamp is valid does not depend on earlier ones, nor on how it is read. */
 static void stamp_check(const char *data, size_t size)
 {
 	struct frames frames;

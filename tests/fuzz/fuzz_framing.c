@@ -39,7 +39,7 @@ static void taken_check(const struct head *head, const char *version, enum frami
 	expect(head->counts[HEADER_CONTENT_LENGTH] <= 1 && head->counts[HEADER_TRANSFER_ENCODING] <= 1);
 	expect(head->counts[HEADER_HOST] == 1 || strcmp(version, "HTTP/1.0") == 0);
 	expect(!head->malformed && !head->controlled);
-	if (head_says_identity(head)) { /* empty, and the connection's last */
+	if (head_says_identity(head)) { /* an empty body, and the last request of the connection */
 		expect(head_declared_bytes(head) == 0 && head_says_coding(head));
 		return;
 	}

@@ -40,7 +40,7 @@ static bool equal(const struct gcs_path *one, const struct gcs_path *other)
 	       strcmp(one->bucket, other->bucket) == 0 && strcmp(one->object, other->object) == 0;
 }
 
-/* What a directory lists is opened by the path of the directory and its name. */
+/* A file that a directory lists is opened by the directory's path and its name. */
 static void join_check(const struct gcs_path *directory, const char *path, const char *name)
 {
 	struct gcs_path joined, parsed;
@@ -53,7 +53,7 @@ static void join_check(const struct gcs_path *directory, const char *path, const
 		require(equal(&joined, &parsed));
 }
 
-/* Times in metadata, which any client writes: one that is read is, written, read as the same. */
+/* Times in metadata, which any client may write: a valid time is unchanged after it is written and read again. */
 static void time_check(const char *text)
 {
 	char written[GCS_TIME_SIZE];
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (path)
 		time_check(path);
-	/* The kernel takes such a path apart before it asks. */
+	/* The kernel itself splits such a path. */
 	if (!path || path[0] != '/' || strstr(path, "//") || (path[1] && path[strlen(path) - 1] == '/'))
 		return 0;
 	if (gcs_path_parse(path, &parsed) < 0)

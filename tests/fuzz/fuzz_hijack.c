@@ -20,14 +20,14 @@ enum { PATIENCE_MS = 10000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The engine: one connection after the other. */
+/* The engine, which serves one connection after the other. */
 static struct {
 	struct sockaddr_un address;
 	struct endpoint *endpoint;
 	int fd;
-	const uint8_t *answer; /* set before each question */
+	const uint8_t *answer; /* the bytes to answer, set before each request */
 	size_t length;
-	sem_t served; /* it looks at the answer no more */
+	sem_t served; /* posted when the answer is no longer read */
 } engine;
 
 static void expect(bool holds)

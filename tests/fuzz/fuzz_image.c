@@ -24,7 +24,7 @@ static void expect(bool holds)
 		abort();
 }
 
-/* Credentials go where the image comes from. */
+/* Credentials are sent only to the image's registry. */
 static void registry_check(const char *text, const struct image_name *name,
 			   const struct image_reference *reference)
 {

@@ -23,7 +23,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* What one request is in a text, which it cuts. */
+/* The parts of a request in a text; parsing changes the text. */
 struct request {
 	char *method, *target, *head, *body;
 	size_t body_bytes;
@@ -84,7 +84,7 @@ static void rights_check(const char *rights, const char *head, const struct inne
 {
 	AUTO(json) json_t *echoed = json_loadb(answer->body.data, answer->body.length, 0, NULL);
 
-	/* JSON holds other bytes for those that are no UTF-8. */
+	/* JSON replaces bytes that are not UTF-8. */
 	if (answer->http_status == 200 && json_is_array(echoed) && !strcasestr(head, "Authorization") &&
 	    utf8_valid(rights, strlen(rights)))
 		require(strcmp(json_string_value(json_array_get(echoed, 0)), rights) == 0);
@@ -120,7 +120,7 @@ static const struct family families[] = { { .name = "fuzz", .routes = routes }, 
 
 static struct inner_endpoint *inner_endpoint_get(void)
 {
-	static struct inner_endpoint *endpoint; /* for the life of the fuzzer */
+	static struct inner_endpoint *endpoint; /* kept while the fuzzer runs */
 
 	if (endpoint)
 		return endpoint;

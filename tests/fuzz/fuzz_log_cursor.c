@@ -19,7 +19,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* False: it is no cursor. */
+/* False: it is not a cursor. */
 static bool cursor_try(const char *cursor, struct text *ret_written)
 {
 	AUTO(log_tail) struct log_tail *tail = NULL;

@@ -44,7 +44,7 @@ static void line_check(const struct log_record *record)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct log_line line = { .project = "p" }; /* kept from one to the next, as its user does */
+	static struct log_line line = { .project = "p" }; /* kept from one input to the next, as in the product */
 
 	for (int stream = 1; stream <= 2; stream++) {
 		log_line_read(&line, (const char *)data, size, stream, now_ns);

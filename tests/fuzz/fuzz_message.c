@@ -32,7 +32,7 @@ static void fuzz_plan(const json_t *job, const struct ml_settings *settings)
 
 	const enum status rc = job_to_plan("p", job, "0123456789", settings, &plan, NULL);
 
-	/* Lenient rules take runtime versions that there is no image for. */
+	/* Lenient rules accept runtime versions for which there is no image. */
 	if (rc == STATUS_FAILED_PRECONDITION && settings->lenient)
 		return;
 	expect(rc == STATUS_OK);
@@ -57,7 +57,7 @@ static void fuzz_job(const json_t *job)
 	}
 }
 
-/* A body is a mask too: one input serves both readers; and what a mask is laid over, be it JSON or not. */
+/* The same input is also tried as a mask, and as the text to which a mask is applied, JSON or not. */
 static void fuzz_mask(const char *input)
 {
 	struct text kept AUTO_TEXT = { 0 };
@@ -72,7 +72,7 @@ static void fuzz_mask(const char *input)
 	expect(value);
 }
 
-/* What is written as bytes, be it JSON or not. */
+/* Converts the input to binary, JSON or not. */
 static void fuzz_binary(const char *input)
 {
 	static const struct message *const any[] = { &ml_job, NULL };

@@ -31,10 +31,11 @@ static void expect(bool held)
 		abort();
 }
 
-/* Of what no field is called some is lost: written in snake_case, "BQMLs" is "bqmLs" when it is read again. */
+/* Whether the mask is unchanged after a round trip. Some paths that name no field are not: "BQMLs" becomes "bqmLs" by
+ * way of snake_case. */
 static bool mask_comes_back(const char *mask)
 {
-	bool may_rise = false; /* a capital here begins another word */
+	bool may_rise = false; /* a capital at this position begins another word */
 
 	for (const char *c = mask; *c; c++) {
 		if (isupper((unsigned char)*c) && !may_rise)

@@ -23,7 +23,7 @@ static void expect(bool holds)
 		abort();
 }
 
-/* How many values are new. */
+/* Returns the number of new values. */
 static size_t values_check(const struct metric_report *report)
 {
 	size_t values = 0;
@@ -46,7 +46,7 @@ static size_t values_check(const struct metric_report *report)
 static size_t file_read(struct metric_file *file, struct metric_report *report, const uint8_t *data,
 			size_t size)
 {
-	/* Exactly as long as the text, so that a sanitizer sees a step beyond it. */
+	/* Allocated with its exact size, so that a sanitizer finds a read beyond the end. */
 	AUTO(string) char *copy = malloc(size ? size : 1);
 
 	expect(copy != NULL);

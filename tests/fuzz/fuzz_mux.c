@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ACCEPTED = 3, TAKES_BYTES = 700, SAYS_BYTES = 5 };
 
-/* Descriptor n takes so many bytes at a time, and those with an even number end after a few words. */
+/* Descriptor n accepts n bytes at a time; even ones close after a few words. */
 static unsigned said[MUX_STREAMS_MAX + 1];
 
 static long io_receive(int fd, void *data, size_t size)
@@ -47,7 +47,7 @@ static void io_close(int fd, bool cut)
 
 static const struct mux_io io = { io_receive, io_send, io_end, io_close };
 
-/* Inboxes are large: what the input before has left in them is none of a connection's. */
+/* Buffers are large and are reused, so bytes of the last input must not be taken for those of a connection. */
 static void mux_begin(struct mux *mux, enum mux_side side)
 {
 	static uint8_t inboxes[2][MUX_INBOXES_BYTES];

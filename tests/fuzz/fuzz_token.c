@@ -22,7 +22,7 @@ static void expect(bool holds)
 		abort();
 }
 
-/* For the life of the fuzzer; its directory goes at once. */
+/* Kept while the fuzzer runs; its directory is removed at once. */
 static struct signing_key *key_get(void)
 {
 	static struct signing_key *key;
@@ -51,7 +51,7 @@ static void text_try(const struct store *store, const char *text)
 	expect(!claims);
 }
 
-/* The bytes as an e-mail address, and those behind the first line end as scopes. */
+/* Tries the bytes as an e-mail address, and those after the first line end as scopes. */
 static void fields_try(const struct store *store, const char *text)
 {
 	struct access_token token = { .job = (int64_t)strlen(text), .role = 3, .index = 9, .expires_s = 1 };
@@ -69,7 +69,7 @@ static void fields_try(const struct store *store, const char *text)
 	expect(memcmp(&read, &token, sizeof(read)) == 0);
 }
 
-/* The bytes as claims. */
+/* Tries the bytes as claims. */
 static void claims_try(const char *text, size_t size)
 {
 	AUTO(json) json_t *claims = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Headers of uploads and downloads: the first byte is the exponent of an object's size, the rest a header's value.
  *
- * What must hold beside not crashing: the bytes that are to be sent are the object's, and those that are brought have an
- * order and lie within their total. */
+ * Besides not crashing: the range to send lies within the object, and a received range is in order and within its
+ * total. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed);
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *data1, size_t size1, const uint8_t *data2, size_t size2,
 				 uint8_t *ret_data, size_t size_max, unsigned seed);
-/* libFuzzer's own: knows its dictionary and what was compared in runs before. */
+/* libFuzzer's own function: uses its dictionary and comparisons of earlier runs. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
 
 enum { DEPTH_MAX = 6, STRING_MAX = 80 };
@@ -22,14 +22,14 @@ enum { DEPTH_MAX = 6, STRING_MAX = 80 };
 
 static uint64_t state;
 
-/* Less than @below; 0 of none. */
+/* A random number below @below; 0 if that is 0. */
 static size_t draw(size_t below)
 {
 	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return below ? (size_t)(state >> 33) % below : 0;
 }
 
-/* Neighbouring seeds begin alike. */
+/* Similar seeds must not give similar sequences. */
 static void state_begin(unsigned seed)
 {
 	state = seed;
@@ -46,7 +46,7 @@ static const struct message *message_draw(const struct message *const *messages)
 	return count ? messages[draw(count)] : NULL;
 }
 
-/* By type; other types have those of strings. */
+/* Sample values by type; types without any use those of strings. */
 static const char *const samples[][12] = {
 	[FIELD_STRING] = { "", "a", "us-central1", "gs://bucket/object", "gcr.io/p/i:1", "n1-standard-4",
 			   "a=$(b)", "projects/p/locations/us-central1", "projects/1/global/networks/n",
@@ -70,7 +70,7 @@ static const char *sample_draw(enum field_type type)
 	return row[draw(count)];
 }
 
-/* Each third time as it is; otherwise what libFuzzer makes of it. */
+/* Every third time unchanged, otherwise as libFuzzer changes it. */
 static json_t *string_make(const char *sample)
 {
 	uint8_t changed[STRING_MAX];
@@ -174,7 +174,7 @@ static json_t *message_make(const struct message *message, unsigned depth)
 	return object;
 }
 
-/* NULL when there is none. */
+/* A random key; NULL: there is none. */
 static const char *key_draw(json_t *object)
 {
 	const size_t count = json_object_size(object);
@@ -199,7 +199,7 @@ static void list_change(const struct field *field, json_t *list, unsigned depth)
 
 static void message_change(const struct message *message, json_t *object, unsigned depth);
 
-/* Another value in place of @value; or a change within it. */
+/* Returns another value in place of @value, or changes a part of it. */
 static json_t *value_change(const struct field *field, json_t *value, unsigned depth)
 {
 	const struct message *inner =
@@ -260,7 +260,7 @@ static bool input_write(const struct message *message, const json_t *value, stru
 	return message_to_binary(message, json, NULL, text, NULL) == STATUS_OK && !text->failed;
 }
 
-/* What @data is, or is to be. */
+/* The message that @data has, or is to have. */
 static const struct message *input_message(const uint8_t *data, size_t size)
 {
 	size_t count = 1;
@@ -270,7 +270,7 @@ static const struct message *input_message(const uint8_t *data, size_t size)
 	return mutated.messages[!mutated.binary ? draw(count) : size ? data[0] % count : 0];
 }
 
-/* 0: it is none, or too long. */
+/* Writes the input; 0: it is invalid or too long. */
 static size_t input_give(const struct message *message, const json_t *value, uint8_t *data, size_t size_max)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -303,7 +303,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
 	return length ? length : LLVMFuzzerMutate(data, size, size_max);
 }
 
-/* A member of one, at the same place in the other. */
+/* Puts a member of one input at the same place in the other. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *data1, size_t size1, const uint8_t *data2, size_t size2,
 				 uint8_t *ret_data, size_t size_max, unsigned seed)
 {

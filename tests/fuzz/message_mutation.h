@@ -9,8 +9,8 @@
 struct message;
 
 struct mutated {
-	const struct message *const *messages; /* one at least; ends with NULL */
-	/* What a FIELD_STRUCT or FIELD_VALUE may hold; ends with NULL. NULL: nothing that is known. */
+	const struct message *const *messages; /* at least one; ends with NULL */
+	/* Messages that a FIELD_STRUCT or FIELD_VALUE may contain; ends with NULL. NULL: unknown. */
 	const struct message *const *inner;
 	/* Inputs are a byte that chooses the message, modulo their number, and its binary form; otherwise JSON. */
 	bool binary;

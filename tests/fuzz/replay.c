@@ -25,7 +25,7 @@ static unsigned char *file_read(const char *path, size_t *ret_size)
 	fseek(file, 0, SEEK_END);
 	size = ftell(file);
 	rewind(file);
-	/* Exactly as long as the input, so that a sanitizer sees a step beyond it. */
+	/* Allocated with its exact size, so that a sanitizer finds a read beyond the end. */
 	data = size < 0 ? NULL : malloc(size ? (size_t)size : 1);
 	*ret_size = data ? fread(data, 1, (size_t)size, file) : 0;
 	fclose(file);

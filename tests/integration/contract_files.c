@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files into replicas, and out of them. */
+/* Copies files into replicas, and out of them. */
 #include "tests/integration/engine_contract.h"
 
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "daemon/base/text.h"
 #include "tests/integration/engine_bench.h"
 
-/* More bytes in one name than the head of an archive has room for. */
+/* A name longer than the field of an archive's header. */
 #define LONG_NAME                                                                                            \
 	"a-name-of-more-bytes-than-the-head-of-an-archive-has-room-for-which-takes-attributes-beside-it-"    \
 	"so-that-none-of-its-end-is-lost"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images that are there, are pulled, or cannot be had. */
+/* Images that exist, are pulled, or cannot be pulled. */
 #include "tests/integration/engine_contract.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void an_image_is_looked_into(void **state)
 	struct image_facts facts;
 
 	assert_int_equal(ops->inspect_image(bench->engine, "trainyard-contract:busybox", NULL, NULL, true, &facts, &err), STATUS_OK);
-	assert_int_equal(facts.is_local, !bench->is_podman); /* which gives a digest to what is built, too */
+	assert_int_equal(facts.is_local, !bench->is_podman); /* Podman gives a digest to images that are built, too */
 	assert_int_equal(strncmp(facts.platform, "linux/", 6), 0);
 	assert_false(facts.lacks_program);
 	ops->inspect_image(bench->engine, "trainyard-contract:busybox", missing, NULL, true, &facts, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What replicas write is followed, held, and continued. */
+/* The output of replicas is followed, paused, and continued. */
 #include "tests/integration/engine_contract.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void logs_continue_from_a_stored_position(void **state)
 	client_close(bench);
 	bench->room = SIZE_MAX;
 	client_open(bench, true);
-	bench->engine->ops->follow_logs(bench->engine, &master, &from); /* before it is up: waits */
+	bench->engine->ops->follow_logs(bench->engine, &master, &from); /* ordered before the replica runs: it waits */
 	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
 	numbers_check(bench, 3000);
 }
@@ -102,7 +102,7 @@ static void an_engine_that_is_lost_is_found_again(void **state)
 	assert_int_equal(expect_event(bench, ENGINE_NETWORK_FAILED, NULL, 2).status, STATUS_UNAVAILABLE);
 	bench->engine->ops->remove_network(bench->engine, 2);
 	assert_int_equal(expect_event(bench, ENGINE_FAILED, NULL, 2).status, STATUS_UNAVAILABLE);
-	/* The worker ends while nobody looks: "wait" is answered when it has. */
+	/* The worker ends while the output is not followed; "wait" returns when it has ended. */
 	release(bench, "worker-0");
 	snprintf(path, sizeof(path), "/containers/ty-%s-1-worker-0-a1/wait", bench->instance);
 	assert_int_equal(api("POST", path, NULL, NULL, 0, NULL), 200);
@@ -116,14 +116,14 @@ static void an_engine_that_is_lost_is_found_again(void **state)
 			assert_int_equal(listing.replicas[i].observed, REPLICA_EXITED);
 			assert_int_equal(listing.replicas[i].exit_code, 5);
 		}
-	wait_for_lines(bench, 150); /* the first of them from before */
+	wait_for_lines(bench, 150); /* the first of these lines were printed before */
 	release(bench, "master-0");
 	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
 	numbers_check(bench, 2000);
 	assert_int_equal(events_count(bench, ENGINE_DOWN), 1);
 }
 
-/* TRAINYARD_BENCH_LINES: how many lines; says how fast they came. */
+/* TRAINYARD_BENCH_LINES: the number of lines; prints the rate. */
 static void lines_come_fast(void **state)
 {
 	struct bench *bench = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks, and what can be reached on them. */
+/* Networks, and what can be reached in them. */
 #include "tests/integration/engine_contract.h"
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
 		struct record ready = expect_event(bench, ENGINE_NETWORK_READY, NULL, job);
 
 		gateways[job - 1] = ready.networks[0].reach.address;
-		/* One address is the tunnel's, if there is one. */
+		/* The tunnel, if there is one, takes an address. */
 		assert_int_equal(ready.networks[0].capacity,
 				 (job == 6 ? 125 : 61) - ready.networks[0].reach.is_carried);
 		for (int64_t other = 0; other < job - 1; other++)
@@ -46,11 +46,11 @@ static void free_is(struct bench *bench, unsigned replicas, unsigned blocks)
 	assert_int_equal(strstr(told.text, "no free block") != NULL, blocks == 0);
 }
 
-/* A pool of 126 addresses has two blocks for eight replicas, and one for a hundred. */
+/* A pool of 126 addresses has room for two blocks of eight replicas, or one of a hundred. */
 static void free_blocks_are_told_as_networks_come_and_go(void **state)
 {
 	struct bench *bench = *state;
-	static char pool[32]; /* until the bench is closed */
+	static char pool[32]; /* valid until the bench is closed */
 
 	client_close(bench);
 	snprintf(pool, sizeof(pool), "198.19.%u.0/25", (unsigned)getpid() % 256);
@@ -64,7 +64,7 @@ static void free_blocks_are_told_as_networks_come_and_go(void **state)
 	free_is(bench, 100, 0);
 	network_make(bench, 2);
 	free_is(bench, 8, 0);
-	/* Another took the last one between the look and the creation. */
+	/* Another program took the last block between the look and the creation. */
 	bench->engine->ops->create_network(bench->engine, 3, 8);
 	assert_int_equal(expect_event(bench, ENGINE_NETWORK_FAILED, NULL, 3).status,
 			 STATUS_RESOURCE_EXHAUSTED);
@@ -73,9 +73,9 @@ static void free_blocks_are_told_as_networks_come_and_go(void **state)
 	free_is(bench, 8, 1);
 }
 
-/* A server at the address that replicas are given. */
+/* A server at the address that replicas are given for their gateway. */
 struct gateway {
-	int endpoint, hand; /* hand: of a carried network, else -1 */
+	int endpoint, hand; /* hand: descriptor of a carried network's connection, else -1 */
 	uint16_t port;
 };
 
@@ -113,7 +113,7 @@ static void gateway_close(struct gateway *gateway)
 		close(gateway->hand);
 }
 
-/* One word for a client that connects, and from where. */
+/* Sends one word to a client; returns the client's address. */
 static uint32_t answer_once(const struct gateway *gateway)
 {
 	struct pollfd polled = { gateway->endpoint, POLLIN, 0 };
@@ -162,7 +162,7 @@ static void an_internal_network_reaches_its_gateway_and_nothing_else(void **stat
 	gateway_close(&gateway);
 }
 
-/* Or what leads to it instead. */
+/* Or the route that replaces it. */
 static void a_network_keeps_its_device(void **state)
 {
 	struct bench *bench = *state;

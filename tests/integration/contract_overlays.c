@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks over the nodes of a swarm: the engine is a manager's, TRAINYARD_TEST_GUEST the socket of another node's. */
+/* Networks across the nodes of a swarm. DOCKER_HOST is the engine of a manager, TRAINYARD_TEST_GUEST the socket of
+ * another node's engine. */
 #include "tests/integration/engine_contract.h"
 
 #include <arpa/inet.h>
@@ -17,10 +18,10 @@
 #include "tests/integration/engine_api.h"
 #include "tests/integration/engine_bench.h"
 
-/* Another node's engine, of the same instance. */
+/* The bench of another node's engine, with the same instance. */
 struct nodes {
 	struct bench *manager, *guest;
-	char socket[sizeof(engine_socket)]; /* the manager's */
+	char socket[sizeof(engine_socket)]; /* the manager's socket */
 };
 
 static void socket_set(const char *path)
@@ -36,7 +37,7 @@ static struct nodes nodes_open(struct bench *manager, enum engine_networks makes
 	snprintf(nodes.socket, sizeof(nodes.socket), "%s", engine_socket);
 	client_close(manager);
 	manager->makes = makes;
-	manager->direct = true; /* relays go to the engine of the socket that is set */
+	manager->direct = true; /* relays lead to the engine at the current socket */
 	client_open(manager, true);
 	expect_event(manager, ENGINE_UP, NULL, 0);
 	expect_event(manager, ENGINE_LISTING, NULL, 0);
@@ -54,7 +55,7 @@ static struct nodes nodes_open(struct bench *manager, enum engine_networks makes
 	return nodes;
 }
 
-/* Its replicas go first: the network of one that is there cannot be removed. */
+/* The guest's replicas are removed first: a network with replicas cannot be removed. */
 static void nodes_close(struct nodes *nodes)
 {
 	void *state = nodes->guest;
@@ -74,7 +75,7 @@ static void welcome(void *arg, int64_t key, uint16_t port, const struct sockaddr
 	close(fd);
 }
 
-/* A worker on the guest's node that says what it hears from the gateway, and is called by the master on the manager's. */
+/* A worker on the guest's node prints what the gateway sends, and the master on the manager's node connects to it. */
 static void replicas_talk(struct nodes *nodes, const struct network_status *network)
 {
 	const char *call =
@@ -108,7 +109,7 @@ static void replicas_of_two_nodes_reach_each_other_and_the_daemon(void **state)
 			 0);
 	assert_true(has_line(nodes.guest, "1:welcome\n1:called\n"));
 	assert_int_equal(from, network.first + ROLE_WORKER);
-	/* The network is the manager's: it lists it, and a guest neither lists nor makes one. */
+	/* The network is the manager's: the manager lists it, and a guest neither lists nor makes networks. */
 	listing = list(nodes.manager);
 	assert_int_equal(listing.network_count, 1);
 	listing = list(nodes.guest);
@@ -120,7 +121,7 @@ static void replicas_of_two_nodes_reach_each_other_and_the_daemon(void **state)
 	nodes_close(&nodes);
 }
 
-/* What the kernel is said to do, it does: on one without ESP, all is silent between the nodes. */
+/* If the kernel supports ESP, it works; if not, no traffic passes between the nodes. */
 static void an_encrypted_overlay_carries_what_the_kernel_can(void **state)
 {
 	struct nodes nodes = nodes_open(*state, ENGINE_OVERLAYS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replicas are made, start, end, and go. */
+/* Replicas are created, started, ended and removed. */
 #include "tests/integration/engine_contract.h"
 
 #include <jansson.h>
@@ -63,7 +63,7 @@ static void an_engine_says_what_its_host_has(void **state)
 	assert_true(up.host.memory_bytes > 64 << 20);
 }
 
-/* Until the master has made that file. */
+/* Waits until the master has made the file. */
 static void file_await(struct bench *bench, const char *file)
 {
 	char path[128];
@@ -90,11 +90,11 @@ static void every_operation_may_be_repeated(void **state)
 	replica_make(bench, &master, &network, "echo ran; : > /tmp/ran; sleep 100");
 	replica_run(bench, &master);
 	replica_run(bench, &master);
-	file_await(bench, "/tmp/ran"); /* which takes longer than a stop's grace on a loaded machine */
+	file_await(bench, "/tmp/ran"); /* on a loaded machine this takes longer than a stop's grace period */
 	bench->engine->ops->stop_replica(bench->engine, &master, 1);
 	bench->engine->ops->stop_replica(bench->engine, &master, 1);
 	expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1);
-	replica_run(bench, &master); /* told as started, but not run again */
+	replica_run(bench, &master); /* reported as started, but not run again */
 	expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1);
 	follow(bench, &master);
 	follow(bench, &master);
@@ -129,7 +129,7 @@ static void a_foreign_container_is_not_adopted(void **state)
 	replica_drop(bench, &master);
 }
 
-/* For want of GPUs. On Podman the create is refused, as the start would run it without any. */
+/* Refused because of GPUs. Podman already refuses the create, because its start would ignore them. */
 static void a_refused_start_says_why(void **state)
 {
 	struct bench *bench = *state;
@@ -164,7 +164,7 @@ static void a_missing_program_exits_with_127(void **state)
 
 	replica_ask(bench, &master, &network, "exec /nosuch",
 		    &(struct extras){ .nano_cpus = INT64_C(900000000000) });
-	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1); /* more CPUs than there are: clamped */
+	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1); /* more CPUs than the host has: the limit is reduced */
 	replica_run(bench, &master);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 127);
 }
@@ -187,7 +187,7 @@ static void a_stop_gives_grace_and_then_kills(void **state)
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &worker, 1).replicas[0].exit_code, 137);
 }
 
-/* The caller may not know of the end: it can fall between a listing and the stream of events. */
+/* The caller may not know of the end, which can fall between a listing and the stream of events. */
 static void a_stop_after_the_end_tells_of_it_again(void **state)
 {
 	struct bench *bench = *state;
@@ -200,7 +200,7 @@ static void a_stop_after_the_end_tells_of_it_again(void **state)
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 9);
 }
 
-/* More are asked to start than are started at a time: those that wait are as if never asked. */
+/* More starts are ordered than run at the same time: those that still wait are dropped. */
 static void a_start_that_waits_is_taken_back_by_a_stop(void **state)
 {
 	struct bench *bench = *state;
@@ -228,7 +228,7 @@ static void a_start_that_waits_is_taken_back_by_a_stop(void **state)
 	assert_true(started + taken_back <= REPLICAS);
 }
 
-/* Podman has removed it before it can be asked for its exit code. */
+/* Podman may remove it before its exit code can be read. */
 static void a_container_removed_behind_our_back_is_told(void **state)
 {
 	struct bench *bench = *state;

@@ -32,7 +32,7 @@ static void type(struct terminal *terminal, const char *text)
 	assert_true(terminal->ops->write(terminal, text, strlen(text)));
 }
 
-/* Reads until @wanted was printed; NULL: until it is over. */
+/* Reads until @wanted was printed; NULL: until the end. */
 static void expect_print(struct terminal *terminal, const char *wanted)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + WAIT_S * INT64_C(1000000);
@@ -65,7 +65,8 @@ static void expect_no_terminal(struct bench *bench, const struct replica_key *ke
 	assert_null(terminal);
 }
 
-/* Of the master's container. Podman looks itself only if it is told the columns, and else runs the container's ps. */
+/* Counts the processes of the master's container. Podman lists them itself only if the columns are given; else it runs
+ * the container's ps. */
 static size_t processes_count(struct bench *bench)
 {
 	char path[128], *answer;
@@ -119,7 +120,7 @@ static void a_terminal_is_a_shell_beside_the_program(void **state)
 	replica_drop(bench, &master);
 }
 
-/* A frame of the stream; its bytes may come in pieces. Returns the stream, -1 at the end; @ret_text: what it holds. */
+/* Reads a frame, which may arrive in pieces. Returns the stream, or -1 at the end; @ret_text: the contents. */
 static int frame_read(struct terminal *terminal, struct text *ret_text)
 {
 	int64_t until_us = clock_mono_us(&system_clock) + WAIT_S * INT64_C(1000000);
@@ -175,7 +176,7 @@ static void pipes_tell_streams_apart_and_end(void **state)
 
 static void a_closed_terminal_leaves_no_process(void **state)
 {
-	/* What is typed, and what it prints once it is so. */
+	/* Typed text, and what is printed for it. */
 	static const char *const dialogs[][2] = {
 		{ "echo at-$((1 + 1))\n", "at-2" },
 		{ "echo at-$((1 + 1))\nhalf a line", "half a line" },
@@ -237,7 +238,7 @@ static void a_terminal_ends_with_its_container(void **state)
 	expect_print(terminal, NULL);
 	terminal->ops->close(terminal);
 	expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1);
-	/* And one that nobody reads, of a container that is gone when it is closed. */
+	/* A terminal that is not read, of a container that is gone when it is closed. */
 	replica_drop(bench, &master);
 	master_run(bench, "sleep 1000");
 	terminal = terminal_open(bench, "/bin/sh");

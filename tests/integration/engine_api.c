@@ -105,7 +105,7 @@ bool image_make(void)
 
 	snprintf(path, sizeof(path), "/images/%s/json", image_name);
 	if (api("GET", path, NULL, NULL, 0, NULL) == 200)
-		return true; /* of an earlier run */
+		return true; /* left by an earlier run */
 	fd = open("/bin/busybox", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &about) != 0)
 		return false;
@@ -122,7 +122,7 @@ bool image_make(void)
 	text_append(&tar, end, sizeof(end));
 	free(busybox);
 	snprintf(path, sizeof(path), "/images/create?fromSrc=-&repo=%s",
-		 image_name); /* Podman takes no tag beside it */
+		 image_name); /* Podman accepts no separate tag */
 	code = api("POST", path, "application/x-tar", tar.data, tar.length, NULL);
 	return code == 200;
 }

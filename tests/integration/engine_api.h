@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/integration/engine_api.h: talking to the engine behind its client's back. */
+/* tests/integration/engine_api.h: calls of the engine's API that bypass the code under test. */
 #include <stdbool.h>
 #include <stddef.h>
 
 struct text;
 
-/* What replicas run: image_make() makes it, unless it is there. */
+/* The image of the replicas; image_make() makes it unless it exists. */
 static const char image_name[] = "trainyard-contract:busybox";
 
-/* Where it listens. */
+/* The path at which the engine listens. */
 extern char engine_socket[100];
 
 int socket_connect(const char *path);
@@ -20,5 +20,5 @@ int api(const char *method, const char *path, const char *type, const char *body
 /* Appends an entry of a tar archive: a file, directory or symbolic link. */
 void tar_add(struct text *tar, const char *name, char kind, const char *target, const char *data,
 	     size_t length);
-/* False: there is no static /bin/busybox to make it of. */
+/* False: there is no static /bin/busybox for the image. */
 bool image_make(void);

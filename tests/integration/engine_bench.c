@@ -316,7 +316,7 @@ void follow(struct bench *bench, const struct replica_key *key)
 
 struct record list(struct bench *bench)
 {
-	/* Listings asked for by others may be on their way. */
+	/* Listings that were ordered before may still arrive. */
 	bench->engine->ops->list(bench->engine);
 	return expect_event(bench, ENGINE_LISTING, NULL, 0);
 }

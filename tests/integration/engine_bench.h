@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/integration/engine_bench.h: an engine, opened on an instance of its own; what it tells is remembered. */
+/* tests/integration/engine_bench.h: an engine opened with an instance of its own; its events are recorded. */
 #include <pthread.h>
 
 #include "daemon/base/text.h"
@@ -21,7 +21,7 @@ struct record {
 	struct network_status networks[64];
 	size_t network_count;
 	unsigned free_blocks;
-	struct host host; /* without its devices */
+	struct host host; /* without the names of devices */
 	bool seen;
 };
 
@@ -34,17 +34,17 @@ struct bench {
 	pthread_cond_t changed;
 	struct record *records;
 	size_t count, size;
-	/* Lines: text "STREAM:DATA\n" in the order of arrival. */
+	/* Lines, as the text "STREAM:DATA\n", in the order of arrival. */
 	struct text lines;
 	size_t line_count, part_count;
-	size_t room; /* lines that are still taken; SIZE_MAX: any */
+	size_t room; /* number of lines that are still accepted; SIZE_MAX: any */
 	size_t refusals;
 	bool count_only;
-	bool direct; /* past the relay */
+	bool direct; /* without the relay */
 	bool internal;
-	bool is_podman; /* the engine: tests say where it differs */
+	bool is_podman; /* the engine is Podman: tests know its differences */
 	enum engine_networks makes;
-	const char *networks; /* NULL: the usual ones */
+	const char *networks; /* NULL: the default */
 	int64_t last_ns[2];
 	bool disorder;
 };
@@ -54,7 +54,7 @@ int bench_open(void **state);
 int bench_close(void **state);
 #define ENGINE_TEST(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-/* The next such event that nobody waited for yet; fails the test after WAIT_S. */
+/* The next event of this kind that no call has returned yet; fails the test after WAIT_S. */
 struct record expect_event(struct bench *bench, enum engine_event_kind kind, const struct replica_key *key,
 			   int64_t job);
 size_t events_count(struct bench *bench, enum engine_event_kind kind);
@@ -86,5 +86,5 @@ void replica_drop(struct bench *bench, const struct replica_key *key);
 void follow(struct bench *bench, const struct replica_key *key);
 struct record list(struct bench *bench);
 bool has_line(struct bench *bench, const char *line);
-/* Lets a replica of job 1 go on that waits for the file /released. */
+/* Makes the file /released in a replica of job 1, for which its program waits. */
 void release(struct bench *bench, const char *replica);

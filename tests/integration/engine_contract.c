@@ -18,8 +18,8 @@
 
 enum { TESTS_MAX = 64 };
 
-/* What wants something that is not always there. Left out, not skipped: cmocka 1.1 writes a skip as "not ok", which TAP's
- * readers take for a failure. */
+/* Tests with requirements that some machines lack. Such a test is left out, not skipped: cmocka 1.1 reports a skip as
+ * "not ok", which counts as a failure. */
 static const struct condition {
 	const char *test, *variable, *reason;
 } conditions[] = {

@@ -30,7 +30,7 @@ static void relay_listen(struct relay *relay)
 	assert_int_equal(listen(relay->listener, 128), 0);
 }
 
-/* False when that side is over. */
+/* False: that side has ended. */
 static bool bytes_move(int from, int to)
 {
 	static _Thread_local char piece[65536];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/integration/engine_relay.h: a way to the engine that can be cut. */
+/* tests/integration/engine_relay.h: a relay to the engine that can be interrupted. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@ struct relay {
 	pthread_t thread;
 };
 
-/* On its path. */
+/* Opens a relay at its path. */
 void relay_open(struct relay *relay);
 void relay_close(struct relay *relay);
-/* All connections with it; false: new ones are taken again. */
+/* Cuts all connections; false: accepts new ones again. */
 void relay_cut(struct relay *relay, bool cut);

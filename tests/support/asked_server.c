@@ -16,11 +16,11 @@ static struct {
 	size_t answer_bytes;
 	int listener;
 	pthread_t thread;
-	char asked[8192]; /* on all connections */
+	char asked[8192]; /* what was received on all connections */
 	size_t length;
 } server;
 
-/* Whether what a connection has said from @begin on is a request, as far as the ends of these are known. */
+/* Whether the bytes of a connection from @begin on are a complete request, as far as its end can be known. */
 static bool is_whole(const char *begin)
 {
 	const char *end = strstr(begin, "\r\n\r\n");
@@ -40,7 +40,7 @@ static void connection_serve(int fd)
 	}
 	if (got > 0) {
 		send(fd, server.answer, server.answer_bytes, MSG_NOSIGNAL);
-	} else { /* nothing is done of what is cut off */
+	} else { /* an incomplete request is dropped */
 		memset(server.asked + begin, 0, server.length - begin);
 		server.length = begin;
 	}
@@ -64,7 +64,7 @@ void asked_server_open(const char *path, const char *answer, size_t answer_bytes
 	server.address.sun_family = AF_UNIX;
 	assert_true(strlen(path) < sizeof(server.address.sun_path));
 	strcpy(server.address.sun_path, path);
-	unlink(path); /* of a run that was killed and had the same name */
+	unlink(path); /* left by a killed run with the same name */
 	server.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(server.listener, (struct sockaddr *)&server.address, sizeof(server.address)),
 			 0);

@@ -14,7 +14,7 @@ static struct fake_engine *fake_of(struct engine *engine)
 	return (struct fake_engine *)engine;
 }
 
-/* Whether this call is to fail, and how. Under the lock. */
+/* Whether this call is to fail, and how. The caller holds the lock. */
 static enum status outcome_of(struct fake_engine *fake, enum fake_operation operation)
 {
 	static const char *const names[FAKE_OPERATION_COUNT] = {
@@ -91,7 +91,8 @@ void fake_tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
 								 .replica_count = 1 });
 }
 
-/* Of one that has ended: hands over what is not read, and then says so. Where nobody prints, nobody need read. */
+/* For a container that has ended: hands over its unread output, and then reports the end. Without output, nothing is
+ * handed over. */
 static void output_end(struct fake_engine *fake, struct container *container)
 {
 	if (fake->lines && !container->is_followed)
@@ -165,7 +166,7 @@ static void create_network(struct engine *engine, int64_t job, unsigned address_
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-/* As the next creations go, of which none is made. */
+/* Answers as the next creations would, without making a network. */
 static void look_for_networks(struct engine *engine, unsigned address_count)
 {
 	struct fake_engine *fake = fake_of(engine);
@@ -295,7 +296,7 @@ void fake_come_up(struct fake_engine *fake)
 		fake->sink.arg,
 		&(struct engine_event){ .kind = ENGINE_UP, .text = "fake 1.0", .host = &fake->host });
 	fake_listing_send(fake);
-	/* What was being read when it went away has ended meanwhile. */
+	/* The reading of outputs ended when the engine went away. */
 	for (unsigned i = 0; i < fake->container_count; i++)
 		if (fake->containers[i].status.observed == REPLICA_EXITED)
 			output_end(fake, &fake->containers[i]);
@@ -367,7 +368,7 @@ void fake_container_end(struct fake_engine *fake, struct container *container, i
 	container->status.observed = REPLICA_EXITED;
 	container->status.exit_code = exit_code;
 	container->status.signalled =
-		exit_code == 143 && !container->status.witnessed; /* mostly it is stopped */
+		exit_code == 143 && !container->status.witnessed; /* 143 is the status of a stop */
 	container->status.finished_ns = clock_wall_ns(&system_clock);
 	if (!tell)
 		return;
@@ -529,7 +530,7 @@ static void close_engine(struct engine *engine)
 	(void)engine;
 }
 
-/* Nothing is put into a container, or read out of it, by the scheduler. */
+/* The scheduler copies no files into or out of containers. */
 static const struct engine_ops operations = {
 	.ensure_image = ensure_image,
 	.create_network = create_network,

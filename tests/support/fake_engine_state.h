@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/support/fake_engine_state.h: what the fake's operations (fake_engine.c) and the orders of tests (fake_orders.c) share.
- * All of it is under the lock. */
+/* tests/support/fake_engine_state.h: the state that the fake's operations (fake_engine.c) and the calls of tests
+ * (fake_orders.c) share. All of it is guarded by the lock. */
 #include <pthread.h>
 
 #include "tests/support/fake_engine.h"
@@ -10,16 +10,16 @@ enum { CONTAINERS_MAX = 1024, NETWORKS_MAX = 1024 };
 
 struct container {
 	struct replica_status status;
-	char *limits, *surroundings; /* owned, as the devices */
+	char *limits, *surroundings; /* owned, like the devices */
 	json_t *devices;
 	char on[80]; /* id of its network */
 	bool awaits_removal, awaits_start;
-	bool is_followed; /* its output, */
-	int64_t read;     /* up to which line */
+	bool is_followed; /* its output is followed */
+	int64_t read;     /* up to this line */
 };
 
 struct fake_engine {
-	struct engine engine; /* first: the door is opened with it */
+	struct engine engine; /* first, so that a pointer to it is one to the fake */
 	struct engine_sink sink;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
@@ -34,19 +34,19 @@ struct fake_engine {
 	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks, boasts;
 	struct engine_way way;
 	int exit_at_once;
-	bool claims_fail;           /* those of GPUs */
-	const char *held_elsewhere; /* a GPU of another instance; NULL: none */
+	bool claims_fail;           /* orders for GPUs fail */
+	const char *held_elsewhere; /* a GPU that another instance holds; NULL: none */
 	int64_t lines;
 	void (*tell)(void *arg, const char *operation);
 	void *tell_arg;
 	struct host host;
 };
 
-/* NULL: there is none. */
+/* NULL: not found. */
 struct container *fake_container_find(struct fake_engine *fake, const struct replica_key *key);
-/* Also of NULL. */
+/* False for NULL. */
 bool fake_container_runs(const struct container *container);
-/* It ends by itself, @tell or not. */
+/* Ends the container by itself; @tell: with an event. */
 void fake_container_end(struct fake_engine *fake, struct container *container, int exit_code, bool tell);
 void fake_container_drop(struct fake_engine *fake, const struct replica_key *key);
 void fake_tell_replica(struct fake_engine *fake, enum engine_event_kind kind,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests order of the fake engine, and see of it. */
+/* Calls with which tests control the fake engine and read its state. */
 #include <string.h>
 
 #include "tests/support/fake_engine_state.h"
@@ -60,7 +60,7 @@ void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, u
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-/* One of its counts. */
+/* Reads one of its counters. */
 static unsigned peek(struct fake_engine *fake, const unsigned *count)
 {
 	unsigned now;
@@ -158,7 +158,7 @@ void fake_engine_exit_any_unseen(struct fake_engine *fake, unsigned choice, int 
 	end_any(fake, choice, exit_code, false);
 }
 
-/* Once it was made. Under the lock. */
+/* Waits until it was created. The caller holds the lock. */
 static struct container *container_await(struct fake_engine *fake, const struct replica_key *key)
 {
 	struct container *container;
@@ -203,7 +203,7 @@ void fake_engine_on_call(struct fake_engine *fake, void (*tell)(void *arg, const
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-/* Under the lock. */
+/* Removes a container. The caller holds the lock. */
 static void container_snatch(struct fake_engine *fake, const struct replica_key *key)
 {
 	struct replica_status status = { .key = *key, .observed = REPLICA_EXITED, .exit_code = 137 };

@@ -24,7 +24,7 @@ int main(void)
 	if (bench_open(&state))
 		return 1;
 	bench = state;
-	/* Storage is served; nothing here looks at it. */
+	/* Storage is served; its contents do not matter here. */
 	families_fill(&families, &(struct families_parts){ .config = &config,
 							   .store = bench->store,
 							   .objects = (struct objects *)bench });

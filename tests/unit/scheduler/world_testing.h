@@ -120,7 +120,7 @@ struct world {
 	char violation[256];
 
 	int64_t mono_us, wall_us;
-	bool clock_set; /* the latter was, by somebody */
+	bool clock_set; /* the wall clock was set from outside */
 	struct clock clock;
 	unsigned pooled_network_ms;
 	unsigned fault_seed; /* 0: no faults are ordered */

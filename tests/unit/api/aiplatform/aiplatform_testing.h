@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/aiplatform/aiplatform_testing.h: jobs as a client posts them, and patches to them. */
+/* tests/unit/api/aiplatform/aiplatform_testing.h: jobs as a client sends them, and patches to them. */
 #include "api/aiplatform/messages.h"
 #include "api/aiplatform/rules.h"
 #include "tests/unit/api/message/json_testing.h"
@@ -17,7 +17,7 @@ static const struct aiplatform_settings strict = { .lenient = false };
 	"{'metrics':[{'metricId':'acc','goal':'MAXIMIZE'}],"                                                 \
 	"'parameters':[{'parameterId':'lr','doubleValueSpec':{'minValue':0.1,'maxValue':1}}]}"
 
-/* Lays @patch over @base: objects member by member, arrays element by element, null takes away, all else replaces. */
+/* Applies @patch to @base: objects member by member, arrays element by element; null removes, other values replace. */
 static inline void json_lay(json_t *base, const json_t *patch)
 {
 	const char *key;
@@ -35,7 +35,7 @@ static inline void json_lay(json_t *base, const json_t *patch)
 	}
 }
 
-/* @body read as @message; the test fails where the front end would refuse it. */
+/* @body in the canonical form of @message; the test fails if the front end refuses it. */
 static inline json_t *canonical_of(const struct message *message, const json_t *body)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -46,7 +46,7 @@ static inline json_t *canonical_of(const struct message *message, const json_t *
 	return canonical;
 }
 
-/* @base with @patch, in canonical form. */
+/* @base with @patch applied, in canonical form. */
 static inline json_t *patched(const struct message *message, const char *base, const char *patch)
 {
 	AUTO(json) json_t *body = json_of(base);
@@ -56,7 +56,7 @@ static inline json_t *patched(const struct message *message, const char *base, c
 	return canonical_of(message, body);
 }
 
-/* A patch and what comes of it: NULL, or the whole text of what is found, where | stands for the tab. */
+/* A patch and the result: NULL: accepted, or the whole text of the error, with | in place of tabs. */
 struct rule_row {
 	const char *patch, *found;
 };

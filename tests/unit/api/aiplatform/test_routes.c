@@ -67,7 +67,7 @@ static void assert_under(const struct route *routes, const char *under)
 	}
 }
 
-/* The router skips a family whose common path does not match. */
+/* The router skips a family if its common path does not match. */
 static void every_path_begins_as_its_family_says(void **state)
 {
 	(void)state;

@@ -81,7 +81,7 @@ static const struct family families[] = {
 
 enum { WAITING_MAX = 64 };
 
-/* An endpoint whose calls pass through a gate. */
+/* An endpoint; its calls pass through a gate. */
 struct gated {
 	struct bench *bench;
 	struct fault_registry *registry;
@@ -141,7 +141,7 @@ static int64_t order(struct gated *gated, const char *text)
 	return id;
 }
 
-/* The HTTP status of a GET whose client is at the other end of @client_fd. */
+/* The HTTP status of a GET by the client at the other end of @client_fd. */
 static unsigned get_of(struct gated *gated, int client_fd)
 {
 	struct inner_answer answer = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/emulator/web_shell_testing.h: web shells whose terminals give back what is typed, and clients of them. */
+/* tests/unit/api/emulator/web_shell_testing.h: web shells with terminals that echo what is typed, and clients of them. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,25 +13,25 @@
 
 enum { STEP_MS = 10 };
 
-/* A terminal with a program that gives back what is typed, and ends at "exit". */
+/* A terminal with a program that echoes what is typed, and ends at "exit". */
 struct echo {
-	struct shell_terminal terminal; /* first */
+	struct shell_terminal terminal; /* first, so that a pointer to it is one to the echo */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct text typed;
 	bool over;
 };
 
-/* What the terminals do, and what became of them. */
+/* How the terminals behave, and what was done with them. */
 static struct script {
 	bool without_bash, without_sh, unreachable;
 	bool takes_nothing; /* a write waits until @let_go */
 	atomic_bool let_go;
 	atomic_uint opened, closed, writes;
-	unsigned together; /* a close waits until so many have begun */
-	atomic_uint closing, alone; /* closes that have begun; closes that have waited in vain */
+	unsigned together; /* a close waits until this many closes have begun */
+	atomic_uint closing, alone; /* closes that have begun; closes that have waited without success */
 	atomic_uint columns, rows;
-	struct replica_key replica; /* of the last one */
+	struct replica_key replica; /* the replica of the last terminal */
 	char program[32];
 } script;
 
@@ -220,7 +220,7 @@ static char *shell_request(const char *method, const char *path, const char *res
 	return text_take(&request);
 }
 
-/* Status line and all. */
+/* Returns the answer with its status line and headers. */
 static char *ask(const char *method, const char *path, const char *rest, const char *body)
 {
 	AUTO(string) char *request = shell_request(method, path, rest, body);
@@ -257,7 +257,7 @@ static void receive_until(int client, const char *part)
 			fail_msg("%s\nhas no %s", seen.data, part);
 }
 
-/* Opens a session; its client. */
+/* Opens a session; returns its client. */
 static int output_open(const char *path, const char *session)
 {
 	char rest[96];
@@ -278,7 +278,7 @@ static void await_count(const atomic_uint *count, unsigned wanted)
 	assert_int_equal(*count, wanted);
 }
 
-/* Reads until so much has come. */
+/* Reads until this many bytes have arrived. */
 static void assert_reads(struct shell_reader *reader, const char *expected)
 {
 	char printed[64] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/grpc/session_testing.h: a session, and nghttp2's own client of it, without a socket between them. */
+/* tests/unit/api/grpc/session_testing.h: a session and nghttp2's own client, connected without a socket. */
 #include "api/grpc/session.h"
 
 #include <arpa/inet.h>
@@ -22,9 +22,9 @@ struct bench {
 	struct session_pool pool;
 	struct session *session;
 	nghttp2_session *client;
-	struct reply replies[8]; /* by stream / 2; of later ones the last counts */
+	struct reply replies[8]; /* by stream number / 2; later streams share the last one */
 	unsigned heads, calls;
-	/* Of the feeds of "/feed": what they give next, and how often they were asked, and closed. */
+	/* For the feeds of "/feed": the next message, and how often they were read and closed. */
 	const char *feed_gives;
 	unsigned feed_messages, feed_asked, feeds_closed;
 	bool feed_ends;
@@ -172,7 +172,7 @@ struct upload {
 	size_t left;
 	const nghttp2_nv *trailers; /* NULL: none */
 	size_t trailer_count;
-	bool endless; /* there is always more to come, later */
+	bool endless; /* there is always a further message, later */
 };
 
 static ssize_t on_upload(nghttp2_session *http2, int32_t id, uint8_t *buffer, size_t size, uint32_t *flags,
@@ -214,7 +214,7 @@ static void request_submit(struct bench *bench, const char *method, const char *
 					   upload ? &provider : NULL, NULL) > 0);
 }
 
-/* Until neither side has anything to say. */
+/* Exchanges bytes until neither side has any to send. */
 static void exchange(struct bench *bench)
 {
 	const uint8_t *data;

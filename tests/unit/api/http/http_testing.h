@@ -16,9 +16,9 @@
 
 enum { ANSWER_WAIT_MS = 30000 };
 
-static struct listener *listener; /* the one to talk to */
+static struct listener *listener; /* the listener under test */
 
-/* Handlers of more than one file's routes. */
+/* Handlers that the routes of several files use. */
 static inline enum status hello(struct call *call, struct error *err)
 {
 	(void)err;
@@ -34,7 +34,7 @@ static inline enum status nothing(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Opens it at any free port of the loopback, for a test's setup; but for what @options say. */
+/* Opens the listener at any free port of the loopback device, with @options for the rest; used by setups. */
 static inline int listener_begin(struct listener_options options)
 {
 	if (!options.address)
@@ -53,7 +53,7 @@ static inline int listener_end(void **state)
 	return 0;
 }
 
-/* A test with a listener that the file's own listener_setup() opens. */
+/* A test with a listener that the file's listener_setup() opens. */
 #define WITH_LISTENER(name) cmocka_unit_test_setup_teardown(name, listener_setup, listener_end)
 
 static inline int client_open(void)
@@ -76,13 +76,13 @@ static inline void client_send(int client, const char *data, size_t length)
 		ssize_t sent = send(client, data, length, MSG_NOSIGNAL);
 
 		if (sent <= 0)
-			return; /* refused meanwhile: the answer tells */
+			return; /* the connection was refused meanwhile: the answer shows it */
 		data += sent;
 		length -= (size_t)sent;
 	}
 }
 
-/* Appends what comes; false at the end of the stream, or after a silence that no answer needs. */
+/* Appends received bytes; false: the stream has ended, or was silent for longer than any answer takes. */
 static inline bool client_receive(int client, struct text *seen)
 {
 	struct pollfd wait = { .fd = client, .events = POLLIN };
@@ -97,7 +97,7 @@ static inline bool client_receive(int client, struct text *seen)
 	return got > 0;
 }
 
-/* Sends @request, reads until the server closes. */
+/* Sends @request and reads until the server closes. */
 static inline char *exchange_raw(const char *request)
 {
 	struct text seen AUTO_TEXT = { 0 };

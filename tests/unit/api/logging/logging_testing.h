@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/logging/logging_testing.h: handlers called as the listener calls them, on a store of
- * their own. */
+/* tests/unit/api/logging/logging_testing.h: calls handlers as the listener does, on a store of the test. */
 #include "api/logging/handlers.h"
 #include "api/logging/messages.h"
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
 #include "tests/unit/store/store_testing.h"
 
-/* Quotes are written ' in the tests. */
+/* Tests write double quotes as '. */
 static __attribute__((unused)) char *quotes(const char *text)
 {
 	char *copy = strdup(text);
@@ -20,7 +19,7 @@ static __attribute__((unused)) char *quotes(const char *text)
 
 /* Calls @handler with a body (JSON with ' for ") read by @message; gives its answer, "{}" when it left
  * none. */
-/* Of the replica that writes; NULL: none does. */
+/* The replica that writes entries; NULL: a client does. */
 static const struct log_source *writing_source;
 
 static const struct log_source *writer_find(void *arg, uint32_t peer)
@@ -53,7 +52,7 @@ static __attribute__((unused)) enum status handler_call(struct bench *bench, cal
 	return rc;
 }
 
-/* The answer as JSON, which it must be. */
+/* The answer as JSON; fails the test if it is not JSON. */
 static __attribute__((unused)) json_t *list_ask(struct bench *bench, const char *body)
 {
 	AUTO(string) char *answer = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/message/json_testing.h: JSON written in C with single quotes for double ones. */
+/* tests/unit/api/message/json_testing.h: JSON in C source, with single quotes in place of double ones. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "daemon/base/json.h"
 #include "tests/unit/testing.h"
 
-/* The text with its single quotes turned into double ones; the caller frees. */
+/* The text with single quotes replaced by double ones; the caller frees. */
 static inline char *quoted(const char *text)
 {
 	char *copy = strdup(text);

@@ -71,7 +71,7 @@ static inline void yard_close(void)
 	bench_close(&state);
 }
 
-/* What follows the head. */
+/* The body of an answer. */
 static inline const char *body_of(const char *answer)
 {
 	const char *end = strstr(answer, "\r\n\r\n");
@@ -79,7 +79,7 @@ static inline const char *body_of(const char *answer)
 	return end ? end + 4 : "";
 }
 
-/* The same as JSON; the caller's. */
+/* The body as JSON, which the caller frees. */
 static inline json_t *json_of(const char *answer)
 {
 	json_t *value = json_loads(body_of(answer), JSON_DECODE_ANY, NULL);

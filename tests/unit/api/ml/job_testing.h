@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/ml/job_testing.h: jobs as a client posts them, and patches to them. */
+/* tests/unit/api/ml/job_testing.h: jobs as a client sends them, and patches to them. */
 #include "api/ml/job_rules.h"
 #include "api/ml/messages.h"
 #include "scheduler/plan/plan.h"
 #include "tests/unit/api/message/json_testing.h"
 
-/* The least job that is run; tests change what they are about. */
+/* The smallest valid job; tests patch what they are about. */
 #define CONTAINER_JOB                                                                                        \
 	"{'jobId':'j','trainingInput':{'region':'us-central1','masterConfig':{'imageUri':'gcr.io/p/i:1'}}}"
 
-/* The canonical form of a body; the test fails where the front end would refuse it. */
+/* The canonical form of a body; the test fails if the front end refuses it. */
 static inline json_t *job_of_body(const json_t *body)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -21,7 +21,7 @@ static inline json_t *job_of_body(const json_t *body)
 	return job;
 }
 
-/* Lays @patch over @base: objects member by member, null takes away, all else replaces. */
+/* Applies @patch to @base: objects member by member; null removes, other values replace. */
 static inline void json_patch(json_t *base, const json_t *patch)
 {
 	const char *key;
@@ -39,7 +39,7 @@ static inline void json_patch(json_t *base, const json_t *patch)
 	}
 }
 
-/* The container job with @input_patch laid over its trainingInput, in canonical form. */
+/* The container job with @input_patch applied to its trainingInput, in canonical form. */
 static inline json_t *job_with_input(const char *input_patch)
 {
 	AUTO(json) json_t *body = json_of(CONTAINER_JOB);
@@ -52,8 +52,8 @@ static inline json_t *job_with_input(const char *input_patch)
 static const struct ml_settings strict = { .lenient = false };
 static const struct ml_settings lenient = { .lenient = true };
 
-/* A patch of the trainingInput and what comes of it: NULL, or the field at fault (NULL text: any) and a
- * part of its text. A field of "" stands for a violation without a field. */
+/* A patch of the trainingInput and the result: NULL: accepted, or the field of the error (NULL text: any) and a part of
+ * its text. A field of "" stands for an error without a field. */
 struct input_row {
 	const char *patch, *field, *text;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/ml/ml_testing.h: the family's methods called as the listener calls them, by handler or by address, on a
- * store, a clock and a machine of the test's own. */
+/* tests/unit/api/ml/ml_testing.h: calls the family's methods as the listener does, by handler or by path, with a store,
+ * a clock and a machine of the test. */
 #include "api/http/request.h"
 #include "api/http/router.h"
 #include "api/ml/messages.h"
@@ -14,11 +14,11 @@
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/store/store_testing.h"
 
-/* The machine: what context.rooms tells. */
+/* The machine that context.rooms reports. */
 struct machine_told {
 	struct capacity capacity; /* its host's devices are @device_count ids "0", "1"… */
 	struct usage usage;       /* without leases */
-	enum status status;       /* of the call */
+	enum status status;       /* the result of the call */
 };
 
 static inline struct machine_told machine_told(unsigned cpus, unsigned device_count)
@@ -63,7 +63,7 @@ static inline struct ml_context context_on(struct bench *bench, struct machine_t
 						  .rooms_arg = reported } };
 }
 
-/* A plan of one master and @workers, each on an n1-standard-4 with @gpus of one type. */
+/* A plan of one master and @workers, each on an n1-standard-4 with @gpus GPUs of one type. */
 static inline struct plan *plan_of(const char *project, const char *job_id, unsigned workers, unsigned gpus)
 {
 	struct plan *plan = plan_named(project, job_id);
@@ -100,8 +100,8 @@ static inline int64_t plan_store(struct bench *bench, const struct plan *plan, c
 	return stored->id;
 }
 
-/* Calls @handler for project and job of the path with a canonical body (may be NULL); the answer as JSON, NULL when
- * it fails (*err says why). */
+/* Calls @handler for the project and job of the path with a canonical body (may be NULL). Returns the answer as JSON;
+ * NULL: it failed, and *err has the error. */
 static inline json_t *handler_answer(struct ml_context *context, call_handler handler, const char *project,
 				     const char *job, json_t *body, struct error *err)
 {
@@ -141,8 +141,8 @@ static inline enum status call_read(struct call *call, const struct target *targ
 	return rc;
 }
 
-/* Calls the method at @address, which ml_routes must have, with a body (JSON with ' for ") or NULL. Gives its
- * answer; what went wrong is in bench->err. */
+/* Calls the method at @address, which must be in ml_routes, with a body (JSON with ' for ") or NULL. Returns its
+ * answer; bench->err has the error. */
 static inline enum status ml_call(struct bench *bench, const char *method, const char *address,
 				  const char *body, json_t **ret_answer)
 {

@@ -241,7 +241,7 @@ static bool field_check(const struct family *family, const struct field *const *
 	return true;
 }
 
-/* Returns the number of checked fields. Each field whose help mentions an effect must be among them. */
+/* Returns the number of checked fields. Fields with a help that mentions an effect must be among them. */
 static unsigned fields_check(const struct family *family, const struct message *message,
 			     const struct field **path, size_t depth)
 {

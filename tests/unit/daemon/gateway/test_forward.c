@@ -65,7 +65,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Connects a client whose bytes are forwarded to that port. */
+/* Connects a client; its bytes are forwarded to that port. */
 static int client_of(const struct lab *lab, const char *host, const char *port)
 {
 	int ends[2];

@@ -6,7 +6,7 @@
 #define START EVENT_MASTER("start", "")
 #define KILL  EVENT_MASTER("kill", "\"signal\":\"15\",")
 #define USR1  EVENT_MASTER("kill", "\"signal\":\"10\",")
-/* A container whose image has such a label. */
+/* A container of an image with such a label. */
 #define DIE_LABELLED EVENT_MASTER("die", "\"signal\":\"10\",")
 #define OTHERS                                                                                               \
 	"{\"Type\":\"container\",\"Action\":\"kill\",\"Actor\":{\"ID\":\"d\",\"Attributes\":{"               \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_http.c: each kind of call, a stream whose receiver refuses a piece, and a stream that
+/* Tests scheduler/engine/docker_http.c: each kind of call, a stream with a receiver that refuses a piece, and a stream that
  * always has more data. */
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"

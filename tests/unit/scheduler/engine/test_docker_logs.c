@@ -176,7 +176,7 @@ static void parts_of_a_long_line_come_once_over_a_broken_stream(void **state)
 	up(lab);
 	follow(lab);
 	expect_event(lab, ENGINE_LOGS_ENDED);
-	lab_close(lab); /* so nobody writes */
+	lab_close(lab); /* so no thread writes */
 	assert_int_equal(lab->lines.length, ENGINE_LINE_MAX + 1 + 100 + 1);
 	assert_memory_equal(lab->lines.data + ENGINE_LINE_MAX - 1, "x\\y", 3);
 }

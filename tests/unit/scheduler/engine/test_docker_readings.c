@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests scheduler/engine/docker_logs.c with engines whose followed streams lose lines, like Podman: docker_make.h. */
+/* Tests scheduler/engine/docker_logs.c with engines that lose lines of followed streams, like Podman: docker_make.h. */
 #include "tests/unit/scheduler/engine/docker_logs_testing.h"
 
 #define PODMAN "{\"ServerVersion\":\"4.3.1\",\"NCPU\":2,\"MemTotal\":1000,\"BuildahVersion\":\"1.28.0\"}"

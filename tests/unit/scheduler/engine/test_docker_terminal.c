@@ -268,7 +268,7 @@ static void an_engine_that_is_not_there_is_unavailable(void **state)
 
 	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
 			 STATUS_UNAVAILABLE);
-	/* A server whose queue of connections is full. */
+	/* A server with a full queue of connections. */
 	snprintf(path, sizeof(path), "%.50s.full", lab->path);
 	listener = listener_open(path, 0);
 	do {

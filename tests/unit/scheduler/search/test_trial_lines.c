@@ -79,7 +79,7 @@ static void an_end_that_is_refused_says_nothing(void **state)
 	once_said(bench, job, false, valueless);
 }
 
-/* A search whose time is over, while @trigger makes stopping its trial fail. */
+/* The time of a search is over, while @trigger makes stopping its trial fail. */
 static void time_pass(struct bench *bench, int64_t job, const char *trigger)
 {
 	fake_engine_up(bench->fake);
