@@ -344,7 +344,7 @@ const struct config_item config_items[] = {
 	       .page = "gpus-and-queue.md"),
 	TEXT("gpus", "TRAINYARD_GPUS", gpus, CONFIG_SERVE, "WHICH", gpus_valid,
 	     "auto, none, a number, or ids joined by commas, each of them once",
-	     "the GPUs to give to replicas: those the engine tells of (auto), none, the first N, or ids "
+	     "the GPUs to give to replicas: those the engine reports (auto), none, the first N, or ids "
 	     "joined by commas",
 	     .otherwise = "auto",
 	     .detail = "`auto` takes those that the engine names (devices of the Container Device Interface, "

@@ -100,12 +100,12 @@ static void manifest_take(struct state_unpacker *unpacker)
 		const int64_t size = json_int_at(facts, "bytes", 0);
 
 		if (size < 0 || size > SIZE_LIMIT || (state_files[i].wanted && !facts))
-			fail(unpacker, STATUS_INVALID_ARGUMENT, "The manifest tells nothing of %s.",
+			fail(unpacker, STATUS_INVALID_ARGUMENT, "The manifest has no valid size for %s.",
 			     state_files[i].name);
 		bytes += size > 0 ? (uint64_t)size : 0;
 	}
 	if (blob_bytes < 0 || json_int_at(manifest, "blobCount", -1) < 0 || blob_bytes > SIZE_LIMIT)
-		fail(unpacker, STATUS_INVALID_ARGUMENT, "The manifest tells of no size.");
+		fail(unpacker, STATUS_INVALID_ARGUMENT, "The manifest has no valid blobCount and blobBytes.");
 	if (fstatvfs(unpacker->folder_fd, &room) == 0 &&
 	    (uint64_t)room.f_bavail * room.f_frsize < bytes + ROOM_BYTES)
 		fail(unpacker, STATUS_RESOURCE_EXHAUSTED,
@@ -152,7 +152,7 @@ static void blob_make(struct state_unpacker *unpacker, const char *name, size_t 
 	unpacker->blob_count++;
 	unpacker->blob_bytes += (int64_t)size;
 	if (unpacker->blob_count > json_int_at(unpacker->manifest, "blobCount", 0)) {
-		fail(unpacker, STATUS_INVALID_ARGUMENT, "There are more blobs than the manifest tells of.");
+		fail(unpacker, STATUS_INVALID_ARGUMENT, "There are more blobs than the manifest lists.");
 		return;
 	}
 	snprintf(directory, sizeof(directory), "%.8s", name);
@@ -183,7 +183,7 @@ static void part_begin(void *arg, const char *name, size_t size)
 		unpacker->part = PART_FILE;
 		if (json_int_at(file_facts(unpacker, number), "bytes", -1) != (int64_t)size)
 			fail(unpacker, STATUS_INVALID_ARGUMENT,
-			     "%s has another size than the manifest tells.", name);
+			     "%s has another size than the manifest says.", name);
 		else
 			file_make(unpacker, name, 0600);
 	} else if (state_blob_path_valid(name)) {

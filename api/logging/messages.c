@@ -68,7 +68,7 @@ static const struct field http_request_fields[] = {
 	END,
 };
 static const struct message http_request = { "google.logging.type.HttpRequest", http_request_fields,
-					     "The HTTP request that an entry tells of." };
+					     "The HTTP request that an entry is about." };
 
 static const struct field operation_fields[] = {
 	PLAIN(1, "id", FIELD_STRING, "Entries of one operation share it."),
@@ -105,7 +105,7 @@ static const struct field entry_fields[] = {
 	PLAIN(4, "insertId", FIELD_STRING,
 	      "Unique among entries of the same log and time; made when absent."),
 	PAYLOAD(6, "jsonPayload", FIELD_STRUCT, 0, "Payload: a JSON object."),
-	OBJECT(7, "httpRequest", 0, &http_request, "The HTTP request that the entry tells of."),
+	OBJECT(7, "httpRequest", 0, &http_request, "The HTTP request that the entry is about."),
 	OBJECT(8, "resource", 0, &resource, "What the entry is about."),
 	PLAIN(9, "timestamp", FIELD_TIMESTAMP, "When it happened; the present when absent."),
 	{ .number = 10,

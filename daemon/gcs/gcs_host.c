@@ -287,7 +287,7 @@ void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret
 			  host->directory);
 	if (options->objects &&
 	    gcs_endpoint_open(options->state_dir, options->storage, options->gate, &host->endpoint, &reason))
-		log_event(LOG_WARNING, "gcs-door", "error=\"%s\" hint=\"jobs have no /gcs\"",
+		log_event(LOG_WARNING, "gcs-unavailable", "error=\"%s\" hint=\"jobs have no /gcs\"",
 			  reason.text ? reason.text : "");
 	if (host->endpoint) {
 		rules_report(host);

@@ -194,7 +194,7 @@ static enum status id_ask(struct http *http, const char *name, char ret_id[SWARM
 	if (reply.status || reply.code != 200)
 		return reply_failure(&reply, err);
 	if (!id || strlen(id) >= SWARM_IMAGE_ID_SIZE)
-		return error_set(err, STATUS_INTERNAL, NULL, "the engine tells of an image without an id");
+		return error_set(err, STATUS_INTERNAL, NULL, "the engine's answer about the image has no id");
 	snprintf(ret_id, SWARM_IMAGE_ID_SIZE, "%s", id);
 	return STATUS_OK;
 }
