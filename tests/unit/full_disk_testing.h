@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/full_disk_testing.h: a disk that is full, for this program. */
+/* tests/unit/full_disk_testing.h: simulates a full disk for this program. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "tests/unit/testing.h"
 
-/* How often something could not be written. */
+/* How many writes have failed. */
 static __attribute__((unused)) atomic_uint disk_refusals;
 
 static __attribute__((unused)) void disk_refuses(int signal)
@@ -16,7 +16,7 @@ static __attribute__((unused)) void disk_refuses(int signal)
 	disk_refusals++;
 }
 
-/* Nothing more can be written to any file. */
+/* From now on, writes to files fail (or succeed again). */
 static __attribute__((unused)) void disk_set_full(bool full)
 {
 	struct rlimit limit;

@@ -123,12 +123,12 @@ static void what_is_no_hello_is_not_waited_for(void **state)
 		{ "GET / HTTP/1.1\r\n\r\n", 18, HELLO_UNNAMED },
 		{ "\x16", 1, HELLO_INCOMPLETE },
 		{ "\x16\3\1\0\0", 5, HELLO_UNNAMED },              /* an empty record */
-		{ "\x16\2\1\0\1", 5, HELLO_UNNAMED },              /* no such version */
-		{ "\x16\3\1\x40\1", 5, HELLO_UNNAMED },            /* longer than records are */
-		{ "\x16\3\1\0\4\2\0\0\0", 9, HELLO_UNNAMED },      /* a server's */
-		{ "\x16\3\1\0\4\1\0\x40\0", 9, HELLO_INCOMPLETE }, /* 16384 bytes to come */
-		{ "\x16\3\1\0\4\1\0\x40\1", 9, HELLO_UNNAMED },    /* one more */
-		{ "\x16\3\1\0\4\1\0\0\0", 9, HELLO_UNNAMED },      /* empty */
+		{ "\x16\2\1\0\1", 5, HELLO_UNNAMED },              /* an unknown version of records */
+		{ "\x16\3\1\x40\1", 5, HELLO_UNNAMED },            /* longer than a record may be */
+		{ "\x16\3\1\0\4\2\0\0\0", 9, HELLO_UNNAMED },      /* a message of servers */
+		{ "\x16\3\1\0\4\1\0\x40\0", 9, HELLO_INCOMPLETE }, /* 16384 bytes follow, the maximum */
+		{ "\x16\3\1\0\4\1\0\x40\1", 9, HELLO_UNNAMED },    /* one byte more than that */
+		{ "\x16\3\1\0\4\1\0\0\0", 9, HELLO_UNNAMED },      /* an empty message */
 	};
 	struct client_hello hello;
 
@@ -166,7 +166,7 @@ static void gRPC_is_told_by_its_protocol(void **state)
 		{ "gcr.io", "\x02h2\x08http/1.1", false },
 		{ "gcr.io", "\x08http/1.1\x02h2", false },
 		{ "gcr.io", "\x03h2c", false },
-		{ "gcr.io", "\x09h2", false }, /* cut */
+		{ "gcr.io", "\x09h2", false }, /* incomplete */
 		{ "gcr.io", "", false },
 	};
 
@@ -184,7 +184,7 @@ static void gRPC_is_told_by_its_protocol(void **state)
 	}
 }
 
-/* No length is believed: each byte in turn is any byte. */
+/* Each byte in turn is replaced by any other: lengths in the message must not be trusted. */
 static void bytes_that_lie_do_no_harm(void **state)
 {
 	struct text message AUTO_TEXT = { 0 }, records AUTO_TEXT = { 0 };

@@ -109,7 +109,7 @@ TEST(a_stale_file_is_replaced)
 
 	assert_string_equal(json_text_at(other, "client_email"),
 			    "trainyard@demo.example.com.iam.gserviceaccount.com");
-	/* One that others may read is not left so. */
+	/* The mode of a file that others can read is corrected. */
 	snprintf(path, sizeof(path), "%s/credentials.json", dir);
 	assert_int_equal(chmod(path, 0644), 0);
 	json_decref(keep("http://127.0.0.1:8091", "example.com:demo", &after));
@@ -146,7 +146,7 @@ TEST(another_user_s_directory_is_left_alone)
 	assert_int_equal(files_count(), 0);
 }
 
-/* A program that opens a promised file, in a process of its own; the bytes that it reads come by the descriptor. */
+/* Starts a process that opens a file that is made on demand; the bytes that it reads arrive at the descriptor. */
 static pid_t reader_start(const char *path, int *ret_fd)
 {
 	int fds[2];

@@ -36,7 +36,7 @@ static int directory_remove(void **state)
 	return nftw(directory, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* As at a daemon's start. */
+/* Opens the clock as a starting daemon does. */
 static struct emulator_clock *opened(const char *choice)
 {
 	struct emulator_clock *clock = NULL;
@@ -130,7 +130,7 @@ static void a_step_outlives_the_daemon(void **state)
 	seen_ns = clock_wall_ns(emulator_clock_get(first));
 	emulator_clock_free(first);
 	refused("real", "ahead of the real one");
-	/* Where it is told to begin no longer counts. */
+	/* For an existing state directory, the time to begin at has no effect. */
 	first = opened("steppable@2001-01-01T00:00:00Z");
 	/* Broken: advance() moves the clock without kept_write(). */
 	assert_int_equal(clock_ahead_ns(emulator_clock_get(first)), 2 * HOUR_NS);
@@ -157,7 +157,7 @@ static void a_new_state_begins_where_it_is_told(void **state)
 	(void)state;
 	assert_in_range(clock_wall_ns(emulator_clock_get(own)) - begun_ns, 0, HOUR_NS);
 	emulator_clock_free(own);
-	own = opened("steppable@2001-01-01T00:00:00Z"); /* kept, though nobody stepped */
+	own = opened("steppable@2001-01-01T00:00:00Z"); /* stored, although the clock was not moved */
 	assert_in_range(clock_wall_ns(emulator_clock_get(own)) - begun_ns, 0, HOUR_NS);
 	emulator_clock_free(own);
 }
@@ -168,7 +168,7 @@ static void a_used_state_does_not_begin_at_another_time(void **state)
 
 	(void)state;
 	emulator_clock_free(own);
-	own = opened("real"); /* forward to now; never back */
+	own = opened("real"); /* the real time is later than the stored one, so it may be used */
 	assert_ptr_equal(emulator_clock_get(own), &system_clock);
 	emulator_clock_free(own);
 	file_write("state.db", "");

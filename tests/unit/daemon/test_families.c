@@ -8,7 +8,7 @@
 #include "daemon/config.h"
 #include "tests/unit/store/store_testing.h"
 
-/* The rows that any client may ask, or that take more than JSON; all others want the token, where there is one. */
+/* The rows that need no token, or that accept more than JSON; all others need the token, if there is one. */
 static const struct {
 	const char *method, *path;
 	bool open;
@@ -70,7 +70,7 @@ static bool is_exception(const struct route *route, size_t *ret_index)
 static void few_rows_are_open_or_take_more_than_json(void **state)
 {
 	BENCH(state);
-	struct objects *some = (struct objects *)bench; /* storage is served; nobody looks at it here */
+	struct objects *some = (struct objects *)bench; /* storage is served; its contents do not matter here */
 	static char project[] = "p";
 	const struct config config = { .project = project };
 	static struct families families;

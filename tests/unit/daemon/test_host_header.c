@@ -47,7 +47,7 @@ static void what_names_no_host_is_unnamed(void **state)
 {
 	static const char *const heads[] = {
 		"GET / HTTP/1.0\r\n\r\nHost: a\r\n",
-		"Host: a\r\n\r\n", /* a request line, to HTTP */
+		"Host: a\r\n\r\n", /* for HTTP, this is the request line */
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost:\r\n",
 		"GET / HTTP/1.1\r\nHost: [::1]:80\r\n",

@@ -8,7 +8,7 @@
 #include "daemon/base/instance_lock.h"
 #include "tests/unit/testing.h"
 
-/* Of this process alone: tests run beside each other. */
+/* A name that only this process uses, because tests run at the same time. */
 static const char *instance(void)
 {
 	static char name[INSTANCE_MAX + 1];
@@ -112,11 +112,11 @@ static void it_goes_with_its_process(void **state)
 
 		if (instance_lock_take(name, INSTANCE_ALONE, &fd, NULL) || write(ready[1], "x", 1) != 1)
 			_exit(1);
-		alarm(60); /* whatever becomes of the test */
+		alarm(60); /* ends the test in any case */
 		for (;;)
 			pause();
 	}
-	close(ready[1]); /* or the end of a child that failed would not be read */
+	close(ready[1]); /* otherwise the end of a failed child would not be noticed */
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	assert_true(instance_lock_seen(name));
 	kill(child, SIGKILL);

@@ -113,7 +113,7 @@ TEST(what_jansson_refuses_and_others_take_is_read)
 		  "A\"]" },
 		{ "[\"caf\xe9\",\"\0\"]", 12, "[\"caf\xef\xbf\xbd\",\"\xef\xbf\xbd\"]" },
 		{ "[\"\xff\\u0000\",1e999]", 0, "[\"\xef\xbf\xbd\xef\xbf\xbd\",\"Infinity\"]" },
-		/* In a string a number is text. */
+		/* Digits inside a string are not a number. */
 		{ "[\"99999999999999999999 \\\" 1e999\",\"\\\\u0000\"]", 0,
 		  "[\"99999999999999999999 \\\" 1e999\",\"\\\\u0000\"]" },
 		{ "{\"a\":1,\"a\":2} \n", 0, "{\"a\":2}" },
@@ -141,7 +141,8 @@ TEST(what_is_no_json_stays_none)
 	(void)state_;
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		size_t length = strlen(texts[i]);
-		char *copy = malloc(length + 1); /* nothing behind its end, for the sanitizers */
+		/* allocated without a byte after the end, so that sanitizers find a read beyond it */
+		char *copy = malloc(length + 1);
 		json_error_t problem;
 
 		memcpy(copy, texts[i], length);

@@ -7,7 +7,7 @@
 
 #define TEST(name) static void name(void **state_)
 
-/* What log_event() writes of @text. */
+/* The line that log_event() writes for @text. */
 static void line_of(const char *text, enum log_format format, char line[4096])
 {
 	int ends[2];
@@ -35,7 +35,7 @@ TEST(texts_from_outside_start_no_line_and_drive_no_terminal)
 		"a\nforged",
 		"\x7f",
 		"\xc2\x9b"
-		"31m", /* CSI as one letter of Unicode */
+		"31m", /* CSI as a single Unicode character */
 		"\x9b"
 		"31m",
 		"\t\v\f",

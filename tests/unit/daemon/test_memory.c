@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/base/memory.c: a process that cannot have memory writes one line and ends; a text that may fail fails.
- * The program is linked with --wrap for what memory.c calls. */
+/* Tests daemon/base/memory.c: a process without memory prints one line and ends; functions that may fail return an
+ * error. The program is linked with --wrap for the functions that memory.c calls. */
 #include "daemon/base/memory.h"
 
 #include <jansson.h>
@@ -50,7 +50,7 @@ int __wrap_vasprintf(char **ret_text, const char *format, va_list args)
 	return is_short ? -1 : __real_vasprintf(ret_text, format, args);
 }
 
-/* What vasprintf() is where the C library checks for overflows (_FORTIFY_SOURCE). */
+/* The function behind vasprintf() with overflow checks of the C library (_FORTIFY_SOURCE). */
 int __real___vasprintf_chk(char **ret_text, int flag, const char *format, va_list args);
 int __wrap___vasprintf_chk(char **ret_text, int flag, const char *format, va_list args);
 int __wrap___vasprintf_chk(char **ret_text, int flag, const char *format, va_list args)
@@ -58,7 +58,7 @@ int __wrap___vasprintf_chk(char **ret_text, int flag, const char *format, va_lis
 	return is_short ? -1 : __real___vasprintf_chk(ret_text, flag, format, args);
 }
 
-static void *volatile kept; /* so that no call is left out */
+static void *volatile kept; /* keeps the compiler from removing calls */
 
 static void alloc(void)
 {

@@ -31,8 +31,8 @@ static int64_t removed(struct retention *retention)
 	return json_int_at(told, "removedJobs", -1);
 }
 
-/* While its thread removes jobs, others are made, read and told of.
- * Broken: one_remove() that counts without the lock: ThreadSanitizer told of it. */
+/* While its thread removes jobs, others are made and read. Broken: one_remove() that counts without the lock:
+ * ThreadSanitizer told of it. */
 static void jobs_that_ended_long_ago_go_while_others_are_made(void **state)
 {
 	BENCH(state);

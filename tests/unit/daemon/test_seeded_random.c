@@ -24,7 +24,7 @@ static void assert_all_differ(unsigned char one[DRAWS][BYTES], unsigned char oth
 
 static unsigned char first[DRAWS][BYTES], second[DRAWS][BYTES];
 
-/* The first test: a seed stays. */
+/* Must be the first test: a seed cannot be unset. */
 static void without_a_seed_nothing_comes_again(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which container's terminal a shell gets. */
+/* In which container's terminal a shell is opened. */
 #include "daemon/shell_terminals.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 /* An engine that has one container. */
 struct lab {
-	struct engine engine; /* first */
+	struct engine engine; /* first, so that a pointer to it is one to the lab */
 	struct replica_key there;
 	unsigned asked;
 	bool closed;
@@ -21,7 +21,7 @@ static ssize_t read_none(struct terminal *terminal, char *buffer, size_t size, u
 }
 
 struct lab_terminal {
-	struct terminal terminal; /* first */
+	struct terminal terminal; /* first, so that a pointer to it is one to the struct */
 	struct lab *lab;
 };
 

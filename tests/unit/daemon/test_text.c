@@ -78,7 +78,7 @@ TEST(a_json_string_holds_whatever_bytes)
 		   "\"a\xef\xbf\xbd\xef\xbf\xbd"
 		   "b\"");
 	literal_is("\xc3", 1, "\"\xef\xbf\xbd\"");
-	literal_is("\xc3\xa9", 1, "\"\xef\xbf\xbd\""); /* the length cuts it */
+	literal_is("\xc3\xa9", 1, "\"\xef\xbf\xbd\""); /* the given length ends inside the character */
 }
 
 /* Broken: json_special_bits() without its second term: byte 127 stayed as it is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/base/tree.c: what a program in a container leaves is removed, whatever its shape. */
+/* Tests daemon/base/tree.c: removes whatever a program in a container has left, of any shape. */
 #include "daemon/base/tree.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static void file_at(int above, const char *name)
 	close(fd);
 }
 
-/* `mkdir a; cd a` again and again, with a file beside. */
+/* `mkdir a; cd a` repeatedly, with a file beside each directory. */
 static void deep_make(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -99,7 +99,7 @@ static void links_are_removed_and_not_followed(void **state)
 	close(fd);
 }
 
-/* Not as root, which no mode stops. Broken: directory_take() without its chmod(): EACCES. */
+/* Not tested as root, to whom modes do not apply. Broken: directory_take() without its chmod(): EACCES. */
 static void modes_do_not_keep_a_directory(void **state)
 {
 	static const mode_t modes[] = { 0, 0100, 0400, 0500, 0600, 0300 };
@@ -110,7 +110,7 @@ static void modes_do_not_keep_a_directory(void **state)
 	(void)state;
 	if (is_root)
 		assert_int_equal(fchown(fd, 65534, 65534) | seteuid(65534) | prctl(PR_SET_DUMPABLE, 1),
-				 0); /* or its /proc is root's */
+				 0); /* or /proc of the process belongs to root */
 	for (size_t i = 0; i < COUNT_OF(modes); i++) {
 		char name[8];
 		int below, further;
@@ -125,7 +125,7 @@ static void modes_do_not_keep_a_directory(void **state)
 		close(below);
 	}
 	assert_int_equal(fchmod(fd, 0), 0);
-	tree_remove(top, SIZE_MAX); /* the top itself lies in a directory of others */
+	tree_remove(top, SIZE_MAX); /* the parent of the top directory belongs to another user */
 	is_gone = access(top, F_OK) != 0 || rmdir(top) == 0;
 	if (is_root)
 		assert_int_equal(seteuid(0), 0);
@@ -150,7 +150,7 @@ static void a_call_makes_no_more_steps_than_it_is_given(void **state)
 		assert_int_equal(errno, EFBIG);
 		assert_true(calls++ < 40);
 	}
-	assert_in_range(calls, 6, 20); /* of 5300 entries */
+	assert_in_range(calls, 6, 20); /* calls for 5300 entries */
 	assert_int_equal(access(top, F_OK), -1);
 }
 

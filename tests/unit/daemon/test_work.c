@@ -50,7 +50,7 @@ TEST(it_is_asked_now_and_then_until_the_client_has_left)
 		;
 	client.gone = false;
 	client.asked = 0;
-	until_us = clock_mono_us(&system_clock) + LOOK_US; /* the next look would be due */
+	until_us = clock_mono_us(&system_clock) + LOOK_US; /* the time at which the next look would be due */
 	while (clock_mono_us(&system_clock) <= until_us)
 		;
 	assert_int_equal(work_check(&err), STATUS_CANCELLED);

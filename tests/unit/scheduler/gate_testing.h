@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/gate_testing.h: suggestions that take as long as a test wants: while the gate is shut, a caller that is
- * to make one stands before it, until nobody waits for it any more. */
+/* tests/unit/scheduler/gate_testing.h: suggestions that take as long as a test wants: while the gate is closed, a call
+ * that makes one waits at it, until its result is no longer wanted. */
 #include <pthread.h>
 #include <time.h>
 
@@ -22,7 +22,7 @@ static inline void gate_set(bool open)
 	pthread_mutex_unlock(&gate.mutex);
 }
 
-/* Until somebody stands before it. */
+/* Waits until a call waits at the gate. */
 static inline void gate_await(void)
 {
 	pthread_mutex_lock(&gate.mutex);
@@ -31,7 +31,7 @@ static inline void gate_await(void)
 	pthread_mutex_unlock(&gate.mutex);
 }
 
-/* How many have been through. */
+/* The number of calls that have passed the gate. */
 static inline __attribute__((unused)) unsigned gate_passed(void)
 {
 	unsigned passed;
@@ -42,7 +42,7 @@ static inline __attribute__((unused)) unsigned gate_passed(void)
 	return passed;
 }
 
-/* A suggest_function. Nobody signals that it is ended, so it is asked again and again. */
+/* A suggest_function. The end of a request is not signalled, so it is polled. */
 static inline enum status gate_suggest(const struct study *study, const struct trial *trials,
 				       size_t trial_count, size_t count, const atomic_bool *ended,
 				       double *const *ret_values, size_t *ret_count, struct error *err)

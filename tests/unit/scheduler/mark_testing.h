@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/mark_testing.h: how many marks of fault rules are stored. */
+/* tests/unit/scheduler/mark_testing.h: the number of stored marks of fault rules. */
 #include "store/jobs/faults.h"
 #include "tests/unit/testing.h"
 

@@ -18,7 +18,7 @@ static inline void host_give(struct fake_engine *fake, unsigned gpu_count, const
 	fake_engine_host(fake, &host);
 }
 
-/* Neither engine is up. */
+/* At first, neither engine is reachable. */
 static inline int nodes_setup(void **state)
 {
 	struct bench *bench;
@@ -45,7 +45,7 @@ static inline int nodes_teardown(void **state)
 
 #define NODES_TEST(name) cmocka_unit_test_setup_teardown(name, nodes_setup, nodes_teardown)
 
-/* The node that the job was placed on, which the store has. */
+/* The node of the job in the store. */
 static inline char *node_of(struct bench *bench, int64_t id)
 {
 	AUTO(job) struct job *job = NULL;
@@ -65,7 +65,7 @@ static inline void placed_check(struct bench *bench, int64_t id, const char *nod
 	assert_string_equal(placed, node);
 }
 
-/* Waits until the scheduler has handled what the engine of a node told. */
+/* Waits until the scheduler has handled the events of a node's engine. */
 static inline void ready_await(struct bench *bench, size_t node, bool ready)
 {
 	for (int i = 0; scheduler_node_state(bench->scheduler, node).ready != ready; i++) {
@@ -87,7 +87,7 @@ static inline void master_exit(struct fake_engine *fake, int64_t id)
 	fake_engine_exit(fake, &master, 0);
 }
 
-/* A job with more replicas than one machine takes containers. */
+/* For jobs with more replicas than one machine accepts. */
 static inline int span_setup(void **state)
 {
 	struct bench *bench;

@@ -50,7 +50,7 @@ static void daemon_start(void)
 			 STATUS_OK);
 }
 
-/* Nothing of what it was told, and of what it waited for, is left. What it has asked for is done, or is not. */
+/* Drops the daemon's memory and its waiting events. Each operation that it ordered may or may not be carried out. */
 static void daemon_die(void)
 {
 	TELL("daemon: dies");
@@ -86,16 +86,16 @@ static int64_t turn(void)
 	return deadline_us;
 }
 
-/* A job that nothing happened to is looked at in vain: what had to be done was done. */
+/* Deciding again about a job without new events must change nothing: everything due was already done. */
 static void idle_check(void)
 {
 	const unsigned effects = world.effects;
 
-	if (world.scheduler->first) /* the turn itself has cancelled jobs of trials: the next turn hears of it */
+	if (world.scheduler->first) /* the pass itself has cancelled jobs of trials, which the next pass handles */
 		return;
 	TELL("looks at all jobs");
 	for (size_t i = 0; i < world.scheduler->entry_count; i++)
-		if (!world.scheduler->entries[i]->queued) /* that would let the whole queue be looked at */
+		if (!world.scheduler->entries[i]->queued) /* this would make the scheduler look at the whole queue */
 			job_entry_touch(world.scheduler->entries[i]);
 	scheduler_turn(world.scheduler);
 	if (world.effects != effects)
@@ -157,7 +157,7 @@ static bool listing_post(void)
 	return true;
 }
 
-/* The engine does what is asked for one replica, or one network, in that order. */
+/* The engine carries out the operations of a replica, or of a network, in their order. */
 static bool has_older(const struct operation *operation)
 {
 	for (const struct operation *other = world.operations;
@@ -191,7 +191,7 @@ static bool operation_do(void)
 	return operation;
 }
 
-/* It is done, and its answer is lost. */
+/* Carries the operation out, but loses its answer. */
 static void answer_lose(struct operation *operation)
 {
 	const size_t before = world.event_count;
@@ -328,7 +328,7 @@ static void outside_network_remove(void)
 		if (runs(&world.containers[i]) && world.containers[i].network == world.networks[at])
 			return;
 	TELL("somebody removes network %d", (int)world.networks[at]);
-	/* Another job may be on it than the one that it was made for. */
+	/* The network may be used by another job than the one for which it was made. */
 	for (size_t i = 0; i < world.job_count; i++)
 		if (world.pooled_network_ms || world.jobs[i].row.id == world.networks[at])
 			world.jobs[i].troubled = true;

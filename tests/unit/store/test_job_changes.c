@@ -9,7 +9,7 @@
 #include "store/jobs/summaries.h"
 #include "tests/unit/store/store_testing.h"
 
-/* "1 2": jobs that changed behind *after, which moves on; "lost". */
+/* "1 2": jobs that changed after *after, which is advanced; or "lost". */
 static char *changed(struct job_changes *changes, uint64_t *after)
 {
 	int64_t jobs[JOB_CHANGES_KEPT];
@@ -101,7 +101,8 @@ static void each_commit_tells_of_its_jobs(void **state)
 	assert_int_equal(job_insert(bench->store, &job, &line, 1, &stored, &bench->err), STATUS_OK);
 	job_free(stored);
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
-	assert_int_equal(job_changes_last(changes), after + 2); /* its row, and the line that was stored later */
+	/* a change of its row, and of the line that was stored later */
+	assert_int_equal(job_changes_last(changes), after + 2);
 	assert_changed(changes, &after, "2");
 }
 

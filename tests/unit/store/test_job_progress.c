@@ -36,7 +36,7 @@ static void a_line_is_the_last_one_that_is_seen_of_a_text(void **state)
 	text_puts(&text, "x");
 	while (text.length <= PROGRESS_LINE_BYTES)
 		text_puts(&text, "\xc3\xa4");
-	progress_line_set(board, 7, text.data, text.length); /* whole characters of two bytes */
+	progress_line_set(board, 7, text.data, text.length); /* cut after a whole character of two bytes */
 	assert_true(progress_get(board, 7, &progress));
 	assert_int_equal(strlen(progress.line), PROGRESS_LINE_BYTES - 1);
 	assert_true(utf8_valid(progress.line, strlen(progress.line)));

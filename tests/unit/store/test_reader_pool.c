@@ -10,7 +10,7 @@
 #include "daemon/base/work.h"
 #include "tests/unit/testing.h"
 
-/* Rows that fit into a page: SQLite 3.45 and later read the rest of a longer one past their cache. */
+/* Rows that fit into a page: SQLite 3.45 and later read the rest of longer ones without their cache. */
 enum { CROWD = 5, RESTED = 3, ROWS = 200, ROW_BYTES = 1000, READ_BYTES = ROWS * ROW_BYTES / 2 };
 
 static char path[64];
@@ -92,7 +92,7 @@ static void those_that_nobody_needs_any_more_hold_no_pages(void **state)
 	}
 }
 
-/* A thread that borrows one and reads for a while. */
+/* A thread that borrows a reader and reads for a while. */
 struct errand {
 	struct reader_pool *pool;
 	bool first;
@@ -171,7 +171,7 @@ static bool is_set(void *arg)
 	return __atomic_load_n((bool *)arg, __ATOMIC_ACQUIRE);
 }
 
-/* A thread that borrows some for its owner, keeps them until it is told, and reads. */
+/* A thread that borrows readers, keeps them until it is told, and reads. */
 struct crowd {
 	struct reader_pool *pool;
 	int64_t owner;
@@ -226,7 +226,7 @@ static void a_job_has_a_share_and_all_jobs_leave_some(void **state)
 	crowd_await(&clients, clients.wanted, 0);
 	for (unsigned i = 0; i < JOBS; i++)
 		assert_int_equal(jobs[i].borrowed, i < JOBS - 1 ? READER_SHARE : 0);
-	/* What one job gives back is for another. */
+	/* A reader that one job returns can be used by another. */
 	__atomic_store_n(&jobs[0].abandoned, true, __ATOMIC_RELEASE);
 	pthread_join(threads[0], NULL);
 	assert_int_equal(jobs[0].last, STATUS_CANCELLED);

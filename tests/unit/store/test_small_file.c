@@ -14,9 +14,9 @@
 
 static char directory[64], path[96];
 static struct {
-	bool bytes_kept;    /* the file was synced before it had its name */
-	bool name_kept;     /* the directory was synced while the file had its new bytes */
-	int directory_says; /* an error number */
+	bool bytes_kept;    /* the file was synced before it was renamed */
+	bool name_kept;     /* the directory was synced after the rename */
+	int directory_says; /* error number of fsync() on the directory; 0: success */
 } disk;
 
 static bool file_is(const char *wanted)
@@ -26,7 +26,7 @@ static bool file_is(const char *wanted)
 	return small_file_read(path, 100, &content, NULL) == STATUS_OK && strcmp(content.data, wanted) == 0;
 }
 
-/* The library's own is found behind this one. */
+/* Calls the library's function after this one. */
 int fsync(int fd)
 {
 	struct stat status;
@@ -61,7 +61,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	unlink(path);
-	return rmdir(directory); /* nothing else is left */
+	return rmdir(directory); /* fails if another file is left */
 }
 
 /* Broken: file_fill() without fsync(). Broken: file_make() without name_keep(): the directory was not synced. */
@@ -82,7 +82,7 @@ static void a_directory_that_is_not_synced_is_told(void **state)
 	(void)state;
 	disk.directory_says = EIO;
 	assert_int_equal(place("new", PLACE_NEW), STATUS_FAILED_PRECONDITION);
-	disk.directory_says = EINVAL; /* there is no such thing */
+	disk.directory_says = EINVAL; /* the file system cannot sync a directory */
 	assert_int_equal(place("new", PLACE_NEW), STATUS_OK);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the access to a state directory, by modes: owners take root, and are tried by tests/attack. */
+/* Tests the access rules of a state directory by modes. Other owners need root: see tests/attack. */
 #include "store/state_dir.h"
 
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static void mode_set(const char *name, mode_t mode)
 	assert_int_equal(chmod(below(name), mode), 0);
 }
 
-/* @words "": it is nobody else's. */
+/* @words: the error; "": no other user can change it. */
 static void check(const char *dir, const char *words)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -125,7 +125,7 @@ static void directories_in_it_are_looked_at(void **state)
 	check("state", "blobs has mode 770");
 }
 
-/* @words "": it is found at @real. */
+/* @words: the error; "": it is found at @real. */
 static void find(const char *dir, const char *real, const char *words)
 {
 	AUTO(string) char *found = NULL;
@@ -139,7 +139,8 @@ static void find(const char *dir, const char *real, const char *words)
 		fail_msg("%s", err.text);
 }
 
-/* Others can make the link lead elsewhere afterwards. Broken: state_dir_find() that gives back what it was given. */
+/* Another user could change the link afterwards, so the real path is used. Broken: state_dir_find() that gives back
+ * what it was given. */
 static void what_was_looked_at_is_found(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that an import is there as a whole or not at all, wherever it is cut off. */
+/* Tests that an import is complete or has no effect, wherever it is interrupted. */
 #include "store/state_import.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "store/state_export.h"
 #include "tests/unit/store/store_testing.h"
 
-/* In the order in which they are placed. */
+/* The items in the order in which they are moved. */
 static const char *const items[] = { "state.db-wal", "state.db-shm", "state.db",       "logs.db-wal",
 				     "logs.db-shm",  "logs.db",      "storage.db-wal", "storage.db-shm",
 				     "storage.db",   "clock",        "blobs",          "uploads",
@@ -36,7 +36,7 @@ static void shell(const char *format, ...)
 	assert_int_equal(system(line), 0); /* NOLINT(cert-env33-c) */
 }
 
-/* A state directory, and files that stand for what others have. */
+/* Makes a state directory, and files that must not be touched. */
 static void state_make(const char *name, const char *mark)
 {
 	struct clock clock = system_clock;
@@ -65,7 +65,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* All that a state is made of, as one text; of a directory, too, that is not there. */
+/* All contents of a state as one text; also for a directory that does not exist. */
 static char *contents(const char *dir)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -86,7 +86,7 @@ static char *contents(const char *dir)
 	return text_take(&text);
 }
 
-/* As after the first @count items. */
+/* The state after the first @count items were moved. */
 static void place_some(const char *dir, const char *from, const char *keep, size_t count)
 {
 	shell("mkdir -p %s/%s/%s", top, dir, keep);
@@ -174,7 +174,8 @@ static void an_export_ends_when_its_client_goes(void **state)
 		SQLITE_OK);
 	sqlite3_close(database);
 	work_begin(&work);
-	while (!work_is_abandoned()) /* it asks the client again after a while only, and the copy may be faster */
+	/* work_is_abandoned() looks at the client only now and then; the copy may be faster */
+	while (!work_is_abandoned())
 		continue;
 	assert_int_equal(state_export_into(from, out, &err), STATUS_CANCELLED);
 	work_end();

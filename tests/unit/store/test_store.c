@@ -29,14 +29,14 @@ static void the_directory_is_the_owners_alone(void **state)
 
 static unsigned syncs;
 
-/* SQLite's calls, too: the program's function stands before the C library's. */
+/* Replaces the C library's function, also for SQLite's calls. */
 int fdatasync(int fd)
 {
 	syncs++;
 	return fsync(fd);
 }
 
-/* Two files, their write-ahead logs with the directory that they are in, and the first commit: making a schema is not synced. */
+/* Two files, their write-ahead logs and directories, and the first commit: making a schema is not synced. */
 static void a_new_store_is_synced_seven_times(void **state)
 {
 	enum { FILES = 2, LOGS = 2, DIRECTORIES = 2, COMMIT = 1 };
@@ -58,7 +58,7 @@ static void a_log_of_a_file_that_is_gone_is_not_the_new_ones(void **state)
 		snprintf(path, sizeof(path), "%s/%s", bench->dir, files[i]);
 		snprintf(kept[i], sizeof(kept[i]), "%s/kept-%zu", bench->dir, i);
 		snprintf(command, sizeof(command), "cp %s-wal %s", path, kept[i]);
-		assert_int_equal(system(command), 0); /* closing removes it */
+		assert_int_equal(system(command), 0); /* closing removes the file */
 	}
 	store_close(bench->store);
 	bench->store = NULL;
@@ -217,7 +217,7 @@ static void a_directory_in_the_place_of_a_file_is_told(void **state)
 	assert_non_null(strstr(err.text, "logs.db: Is a directory: a database is expected there"));
 }
 
-/* No file may grow past what it has: a full disk, as far as SQLite can tell. */
+/* Files cannot grow beyond their size: for SQLite this is a full disk. */
 static void a_full_disk_refuses_changes_and_no_more(void **state)
 {
 	BENCH(state);
@@ -272,7 +272,7 @@ static void plan_read(sqlite3 *db, const char *sql, struct text *plan)
 		text_printf(plan, "%s; ", sqlite3_column_text(query, 3));
 }
 
-/* Every statement against the schema: none reads a whole table. */
+/* Each statement, with the migrated schema: none scans a whole table. */
 static void each_statement_uses_its_index(void **state)
 {
 	BENCH(state);
@@ -296,8 +296,8 @@ static void each_statement_uses_its_index(void **state)
 				continue;
 			plan_read(connection->db, statements[id].sql, &plan);
 			scan = strstr(plan.data, "SCAN ");
-			/* A walk along an index, or over a subquery that is bounded, is meant; and its rows may be
-			 * sorted. */
+			/* A scan along an index, or over a bounded subquery, is intended; sorting its rows is
+			 * allowed. */
 			if (scan && !strstr(scan, "USING INDEX") && !strstr(scan, "USING COVERING INDEX") &&
 			    !strstr(scan, "SCAN (subquery") && !strstr(scan, "SCAN json_each") &&
 			    !strstr(scan, "CONSTANT ROWS") && !strstr(scan, "-ROW VALUES CLAUSE"))
@@ -313,7 +313,7 @@ static void a_new_database_leaves_no_pages_in_memory(void **state)
 {
 	BENCH(state);
 	static const enum connection_role writers[] = { STATE_WRITER, LOGS_WRITER, OBJECTS_WRITER };
-	enum { LEAST_BYTES = 20 << 10 }; /* SQLite's own for an empty cache, and the first page */
+	enum { LEAST_BYTES = 20 << 10 }; /* memory of SQLite for an empty cache, and the first page */
 
 	for (size_t i = 0; i < COUNT_OF(writers); i++) {
 		AUTO(connection) struct connection *connection = NULL;
@@ -338,7 +338,7 @@ static void each_statement_belongs_to_a_file(void **state)
 	}
 }
 
-/* The pages that are put together for a filter go along the index that serves it. */
+/* The queries for filtered pages use the index that is made for them. */
 static void pages_use_the_indexes(void **state)
 {
 	BENCH(state);

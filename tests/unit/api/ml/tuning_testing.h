@@ -23,7 +23,7 @@ static inline json_t *search_of(const char *parameters, bool minimized)
 	return TAKE(search);
 }
 
-/* Stores a tuning job that takes @search. */
+/* Stores a tuning job with this search, which it frees. */
 static inline int64_t search_store(struct bench *bench, const char *job_id, json_t *search)
 {
 	AUTO(plan) struct plan *plan = plan_of("demo", job_id, 0, 0);
@@ -34,7 +34,7 @@ static inline int64_t search_store(struct bench *bench, const char *job_id, json
 	return plan_store(bench, plan, "{'hyperparameters':{'maxTrials':9}}");
 }
 
-/* One more trial of it; its run. */
+/* Adds a trial; returns its run. */
 static inline int64_t trial_store(struct bench *bench, int64_t job, unsigned number, const char *parameters)
 {
 	char name[32];
@@ -71,7 +71,7 @@ static inline void job_to_running(struct bench *bench, int64_t job)
 	state_set(bench, job, JOB_PREPARING, JOB_RUNNING);
 }
 
-/* Ends a trial that was not begun yet, at step 3: @final NULL as without a measurement; @curve may be NULL. */
+/* Ends a trial that never ran, with step 3 as its last. @final: NULL: without a measurement; @curve may be NULL. */
 static inline void trial_finish(struct bench *bench, int64_t job, unsigned number, int64_t run,
 				const char *final, const char *curve)
 {

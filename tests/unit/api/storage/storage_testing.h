@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/api/storage/storage_testing.h: the family behind a listener, on objects in a directory of their own. */
+/* tests/unit/api/storage/storage_testing.h: the routes of Cloud Storage behind a listener, with objects in a directory
+ * of the test. */
 #include <ftw.h>
 #include <stdio.h>
 
@@ -111,7 +112,7 @@ static __attribute__((unused)) void time_pass(unsigned seconds)
 	__atomic_add_fetch(&yard.now_ns, (int64_t)seconds * 1000000000, __ATOMIC_RELAXED);
 }
 
-/* Quotes are written ' in the tests. */
+/* Tests write double quotes as '. */
 static char *quotes(const char *text)
 {
 	char *copy = strdup(text);
@@ -125,8 +126,8 @@ static char *quotes(const char *text)
 struct seen {
 	unsigned http_status;
 	char *all;
-	const char *body; /* within all */
-	json_t *json;     /* NULL: it is none */
+	const char *body; /* points into all */
+	json_t *json;     /* NULL: the body is not JSON */
 };
 
 static void seen_deinit(struct seen *seen)
@@ -163,7 +164,7 @@ static __attribute__((unused)) struct seen ask(const char *method, const char *p
 	return ask_with(method, path, "", body);
 }
 
-/* The same, and it is answered with @http_status. */
+/* The same; fails the test unless the status is @http_status. */
 static __attribute__((unused)) struct seen ask_for(unsigned http_status, const char *method, const char *path,
 						   const char *body)
 {
@@ -180,7 +181,7 @@ static __attribute__((unused)) void done(unsigned http_status, const char *metho
 	struct seen seen AUTO_SEEN = ask_for(http_status, method, path, body);
 }
 
-/* It is refused, in the JSON API's form. */
+/* Checks that the answer is an error in the JSON API's form. */
 static __attribute__((unused)) void refused(unsigned http_status, const char *reason, const char *message,
 					    const char *method, const char *path, const char *body)
 {
@@ -197,7 +198,7 @@ static __attribute__((unused)) void refused(unsigned http_status, const char *re
 	assert_string_equal(json_text_at(first, "reason"), reason);
 }
 
-/* The text at a path of names, "resource.name". */
+/* The text at a path of member names, "resource.name". */
 static __attribute__((unused)) const char *text_of(const struct seen *seen, const char *path)
 {
 	const json_t *at = seen->json;
@@ -221,7 +222,7 @@ static __attribute__((unused)) void bucket_add(const char *name)
 	done(200, "POST", "/storage/v1/b?project=demo", body);
 }
 
-/* Puts an object straight into the store; its generation. */
+/* Puts an object directly into the store; returns its generation. */
 static __attribute__((unused)) int64_t object_add(const char *bucket, const char *name, const char *bytes)
 {
 	AUTO(json)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/engine/docker_json_testing.h: a replica, and JSON in few words. */
+/* tests/unit/scheduler/engine/docker_json_testing.h: a replica, and short functions for JSON. */
 #include <stdlib.h>
 #include <string.h>
 

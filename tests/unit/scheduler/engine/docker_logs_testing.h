@@ -5,7 +5,7 @@
 
 static const struct log_position beginning;
 
-/* One frame: a line of stdout or stderr with its time, as the engine sends them. */
+/* Appends one frame: a line of stdout or stderr with its time, as the engine sends it. */
 static inline void frame_add(struct text *body, int stream, const char *stamp, const char *data, size_t length)
 {
 	size_t payload = strlen(stamp) + 1 + length;
@@ -19,7 +19,8 @@ static inline void frame_add(struct text *body, int stream, const char *stamp, c
 	text_append(body, data, length);
 }
 
-/* Lines of stdout, "1a 2b": the digit stands in the timestamp for its '?', and the letter is the line. Each is terminated. */
+/* Appends lines of stdout; "1a 2b": the digit replaces the '?' of the timestamp, and the letter is the line, with a
+ * newline. */
 static inline void lines_add(struct text *body, const char *stamp, const char *lines)
 {
 	for (const char *at = lines; *at; at += at[2] ? 3 : 2) {
@@ -45,7 +46,7 @@ static inline void assert_lines(struct lab *lab, const char *lines)
 {
 	char seen[256];
 
-	pthread_mutex_lock(&lab->lock); /* which a failure would leave locked */
+	pthread_mutex_lock(&lab->lock); /* a failure here would leave the lock locked */
 	snprintf(seen, sizeof(seen), "%s", lab->lines.data ? lab->lines.data : "");
 	pthread_mutex_unlock(&lab->lock);
 	assert_string_equal(seen, lines);
@@ -56,7 +57,7 @@ static inline bool room_is_used(struct lab *lab, void *arg)
 	return lab->room == 0 && lab->refused >= *(unsigned *)arg;
 }
 
-/* Gives the sink room for so many more lines; waits until they have come, and so many were refused after them. */
+/* Gives the sink room for this many more lines; waits until they have arrived, and @refusals more were refused. */
 static inline void room_give(struct lab *lab, int room, unsigned refusals)
 {
 	unsigned refused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/engine/docker_testing.h: an engine on a socket that answers by rules, and lies as a test likes;
- * the client that talks to it, and what that has told. */
+/* tests/unit/scheduler/engine/docker_testing.h: a simulated engine at a socket that answers by rules, its client, and
+ * the events that this has reported. */
 #include <poll.h>
 #include <pthread.h>
 #include <sodium.h>
@@ -21,16 +21,17 @@
 
 enum { WAIT_S = 60, CONNECTIONS_MAX = 64, RULES_MAX = 12, HOLD = -2 };
 
-/* Answers by the first rule with a text that is part of the request's first line. */
+/* The first rule whose text is in the first line of a request answers it. */
 struct rule {
-	const char *request; /* NULL ends the rules */
-	/* 0: closes the connection without a word; -1: says nothing, keeps it; HOLD: answers once another rule fits */
+	const char *request; /* NULL ends the list of rules */
+	/* 0: closes the connection without an answer; -1: does not answer and keeps it open; HOLD: answers once another
+	 * rule matches */
 	int code;
 	const char *body;
-	size_t flood;   /* so many bytes more, without an end */
-	unsigned times; /* 0: always */
+	size_t flood;   /* this many bytes more, without an end of the answer */
+	unsigned times; /* how often the rule may answer; 0: always */
 	size_t length;  /* of the body; 0: it is a string */
-	bool cut;       /* more is promised than comes; then the connection is closed */
+	bool cut;       /* sends less than announced, then closes the connection */
 };
 
 #define LABELS                                                                                               \
@@ -55,37 +56,38 @@ struct rule {
 	"\"trainyard.replica\":\"master-0\",\"trainyard.attempt\":\"1\"}},\"timeNano\":1795210192000000000}\n"
 #define EVENT_MASTER(action, attributes) EVENT_AT(action, attributes, "ty-t-1-master-0-a1")
 #define EVENT_OF(action, name)           EVENT_AT(action, "", name)
-#define DIE_MASTER                       EVENT_MASTER("die", "\"exitCode\":\"5\",") /* as a label of its image has it */
+/* a container whose image has the label */
+#define DIE_MASTER                       EVENT_MASTER("die", "\"exitCode\":\"5\",")
 
 struct lab {
 	char path[64];
 	const char *api_version;
 	struct rule rules[RULES_MAX];
 	unsigned asked[RULES_MAX];
-	struct text requests; /* all so far, as they came */
+	struct text requests; /* all requests so far, in their order */
 	int listener;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool stop;
-	struct engine_options options; /* of the next lab_open(); without the URL */
+	struct engine_options options; /* for the next lab_open(); without the URL */
 	struct engine *engine;
-	/* Events: "KIND STATUS TEXT" each. */
+	/* The reported events, as "KIND STATUS TEXT". */
 	struct {
 		enum engine_event_kind kind;
 		enum status status;
 		char text[1100];
 		size_t replica_count, network_count;
 		unsigned free_blocks;
-		struct replica_status replica; /* the first */
+		struct replica_status replica; /* the first replica of the event */
 		struct network_status network;
-		struct host host; /* without its devices */
-		char device[64];  /* the first; of DEVICES_CLAIMED, of those that another instance has */
+		struct host host; /* without the names of devices */
+		char device[64];  /* the first device; for DEVICES_CLAIMED, the first that another instance has */
 		bool seen;
 	} events[64];
 	size_t event_count;
-	int room;         /* takes so many more lines; less than none: all */
-	unsigned refused; /* lines */
+	int room;         /* accepts this many more lines; negative: all */
+	unsigned refused; /* number of refused lines */
 	struct text lines;
 };
 
@@ -93,23 +95,23 @@ static const struct replica_key master = { .job = 1, .attempt = 1, .role = ROLE_
 
 /* ---- the lying engine ---- */
 
-/* @first: it was not looked for before, and held. */
+/* @first: the request is looked up for the first time, and not held. */
 const struct rule *rule_find(struct lab *lab, const char *line, bool first);
 size_t body_length(const struct rule *rule);
 
-/* To a request with the first line @line. False when the connection is over. */
+/* Answers a request with the first line @line. False: the connection is closed. */
 bool answer_send(int fd, const char *line, const struct rule *rule, const char *api_version);
 
 struct connection {
 	int fd;
-	char line[1024]; /* the first, of a request that waits for its answer; "" for none */
+	char line[1024]; /* the first line of a request that waits for its answer; "": none waits */
 	bool held;
 };
 
-/* False when the connection is over. */
+/* False: the connection is closed. */
 bool request_take(struct lab *lab, struct connection *connection);
 
-/* False when the connection is over. */
+/* False: the connection is closed. */
 bool request_answer(struct lab *lab, struct connection *connection);
 void *lab_main(void *arg);
 
@@ -118,7 +120,7 @@ void *lab_main(void *arg);
 void on_event(void *arg, const struct engine_event *event);
 bool on_line(void *arg, const struct replica_line *line);
 
-/* Waits until @is_so; false when that was too long. With the lock. */
+/* Waits until @is_so; false: it took too long. The caller holds the lock. */
 bool changes_await(struct lab *lab, bool (*is_so)(struct lab *lab, void *arg), void *arg);
 
 struct event_search {
@@ -128,7 +130,7 @@ struct event_search {
 
 bool event_came(struct lab *lab, void *arg);
 
-/* The index of the next such event. */
+/* Returns the index of the next such event. */
 size_t expect_event(struct lab *lab, enum engine_event_kind kind);
 size_t events_count(struct lab *lab, enum engine_event_kind kind);
 
@@ -150,12 +152,12 @@ struct rule_count {
 bool rule_was_asked(struct lab *lab, void *arg);
 void expect_asked(struct lab *lab, size_t index, unsigned times);
 
-/* Whether such a request has come. */
+/* Whether such a request has arrived. */
 bool was_asked(struct lab *lab, const char *request);
 void version_set(struct lab *lab, const char *version);
 void up(struct lab *lab);
 
-/* Waits until all that was answered so far has been dealt with: a listing takes two answers more. */
+/* Waits until the client has handled all answers so far: for that, a listing needs two more answers. */
 void settle(struct lab *lab);
 struct replica_spec spec_of(void);
 int start(void **state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/engine/terminal_testing.h: an engine on a local socket that says what it is told to say, and short words
- * for tests of terminals in it. */
+/* tests/unit/scheduler/engine/terminal_testing.h: a simulated engine at a local socket, and short functions for tests
+ * of terminals in it. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,14 +26,14 @@
 
 enum { CONNECTIONS_MAX = 512, RULES_MAX = 8, PATIENCE_MS = 5000, SHORT_MS = 100 };
 
-/* The answer to a request with this in its first line. */
+/* The answer to requests with this text in their first line. */
 struct rule {
-	const char *request; /* NULL ends the rules */
-	const char *answer;  /* byte for byte; NULL: nothing */
-	size_t length;       /* of the answer; 0: all of it */
-	unsigned times;      /* 0: always */
-	unsigned byte_ms;    /* between two bytes of it */
-	size_t flood;        /* so many bytes more */
+	const char *request; /* NULL ends the list of rules */
+	const char *answer;  /* the bytes to send; NULL: none */
+	size_t length;       /* of the answer; 0: it is a string */
+	unsigned times;      /* how often the rule may answer; 0: always */
+	unsigned byte_ms;    /* milliseconds between two bytes */
+	size_t flood;        /* this many bytes more */
 	enum { CLOSE, HOLD, ECHO } then;
 };
 
@@ -47,7 +47,7 @@ struct lab {
 	pthread_cond_t changed;
 	struct rule rules[RULES_MAX];
 	unsigned asked[RULES_MAX];
-	struct text requests, typed; /* typed: what was echoed */
+	struct text requests, typed; /* typed: input that was echoed */
 	bool stop;
 };
 
@@ -70,7 +70,8 @@ static const struct rule *rule_find(struct lab *lab, const char *line)
 	static const struct rule usual[] = {
 		{ .request = "/containers/c1/exec", .answer = CREATED },
 		{ .request = "/exec/abc/start HTTP/1.1", .answer = UPGRADED, .then = ECHO },
-		{ .request = "/exec/abc/start HTTP/1.0", .answer = OK("") }, /* detached */
+		/* the program was started without a connection */
+		{ .request = "/exec/abc/start HTTP/1.0", .answer = OK("") },
 		{ .request = "/exec/abc/resize", .answer = OK("") },
 		{ .request = "/exec/abc/json", .answer = RUNNING },
 		{ .request = "", .answer = "HTTP/1.1 404 Not Found\r\n\r\npage not found\n" },
@@ -121,7 +122,7 @@ static bool answer_send(struct lab *lab, int fd, const struct rule *rule)
 	return true;
 }
 
-/* Until there is something to read; false once the test is over. */
+/* Waits until there is something to read; false: the test has ended. */
 static bool await_bytes(struct lab *lab, int fd, short events)
 {
 	for (;;) {
@@ -269,7 +270,7 @@ static bool was_asked(struct lab *lab, const char *what)
 	return asked;
 }
 
-/* The daemon may have given up the answer before the engine's thread has read the request. */
+/* Waits for the request: the daemon may have given up the answer before the engine's thread has read it. */
 static void expect_asked(struct lab *lab, const char *what)
 {
 	for (int64_t until_us = clock_mono_us(&system_clock) + 30 * INT64_C(1000000); !was_asked(lab, what);
@@ -278,7 +279,7 @@ static void expect_asked(struct lab *lab, const char *what)
 			fail_msg("the engine was not asked for %s", what);
 }
 
-/* Until the engine got this typed. */
+/* Waits until the engine has received this input. */
 static void expect_typed(struct lab *lab, const char *what, size_t length)
 {
 	struct timespec until;
@@ -316,7 +317,7 @@ static struct terminal *open_good(struct lab *lab)
 	return terminal;
 }
 
-/* The words of the refusal must have @words in them. */
+/* Checks that the refusal's text contains @words. */
 static void expect_refusal(struct lab *lab, unsigned patience_ms, enum status status, const char *words)
 {
 	struct terminal *terminal = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/plan/fleet_testing.h: fleets in few words. */
+/* tests/unit/scheduler/plan/fleet_testing.h: short functions that make fleets. */
 #include "scheduler/plan/fleet.h"
 #include "tests/unit/scheduler/plan/placement_testing.h"
 
@@ -10,10 +10,10 @@ struct test_node {
 	const char *name;
 	enum host_state state;
 	unsigned cpus, gib, devices;
-	const char *gpu; /* its label; NULL: none */
+	const char *gpu; /* value of its label; NULL: none */
 };
 
-/* What a fleet borrows. */
+/* The data that a fleet borrows. */
 struct test_fleet {
 	struct room common, rooms[TEST_NODES];
 	json_t *labels[TEST_NODES];
@@ -30,7 +30,7 @@ static inline void test_fleet_deinit(struct test_fleet *test)
 }
 #define AUTO_TEST_FLEET __attribute__((cleanup(test_fleet_deinit)))
 
-/* Nodes up to the first without a name; a node of no CPUs has not reported its size. */
+/* Makes nodes up to the first one without a name; a node with 0 CPUs has not reported its size. */
 static inline void test_fleet_init(struct test_fleet *test, const struct test_node *nodes, size_t count,
 				   enum machine_fit fit, enum accelerator_policy accelerators,
 				   const struct place_rule *rules, size_t rule_count)

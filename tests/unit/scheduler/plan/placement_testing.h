@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/plan/placement_testing.h: plans and rooms in few words. */
+/* tests/unit/scheduler/plan/placement_testing.h: short functions that make plans and rooms. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static inline void test_pool_set(struct plan *plan, enum role role, unsigned cou
 					   .accelerator_count = accelerator_count };
 }
 
-/* A host with devices "0", "1" …, and wide limits. */
+/* A host with the devices "0", "1" … and high limits. */
 static inline struct room test_room(unsigned cpus, int64_t memory_bytes, unsigned device_count)
 {
 	struct room room = { .capacity = { .host = { .known = true,
@@ -69,7 +69,7 @@ static inline void test_lease_add(struct room *room, int64_t job, const char *de
 		(struct lease){ .job = job, .device = strdup(device), .shared = shared };
 }
 
-/* The difference with @code, or NULL. Borrowed. */
+/* The deviation with this code, or NULL. Borrowed. */
 static inline const json_t *test_deviation(const json_t *list, const char *code)
 {
 	size_t index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/plan/plan_testing.h: plans in few words. */
+/* tests/unit/scheduler/plan/plan_testing.h: short functions that make plans. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/plan.h"
 
-/* Without a replica yet. */
+/* A plan without replicas. */
 static inline struct plan *plan_named(const char *project, const char *job_id)
 {
 	struct plan *plan = plan_new();
@@ -22,7 +22,7 @@ static inline struct plan *plan_named(const char *project, const char *job_id)
 	return plan;
 }
 
-/* Of all that a plan may have: two GPUs, texts that JSON escapes, three pools, a difference. */
+/* A plan with every member: two GPUs, texts with characters that JSON escapes, three pools, a deviation. */
 static inline struct plan *plan_full(void)
 {
 	struct plan *plan = plan_named("p", "j\"\xc3\xa9\n");

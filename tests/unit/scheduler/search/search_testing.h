@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/unit/scheduler/search/search_testing.h: tuning jobs in few words. */
+/* tests/unit/scheduler/search/search_testing.h: short functions for tuning jobs. */
 #include <sqlite3.h>
 
 #include "daemon/base/json.h"
@@ -12,15 +12,15 @@
 struct search {
 	const char *job_id;
 	unsigned trials, parallel, failed;
-	double maximum; /* of x, from 1 */
+	double maximum; /* of x; its minimum is 1 */
 	enum algorithm algorithm;
 	enum stopping_rule stopping;
 	int64_t max_running_us, max_wait_us;
 	int priority;
-	const char *resumes; /* a job */
+	const char *resumes; /* id of the job that it resumes */
 	const struct study_limits *limits;
-	size_t metric_count; /* 0: 1; at most 2 */
-	bool broken;         /* its study cannot be read */
+	size_t metric_count; /* number of metrics, at most 2; 0: 1 */
+	bool broken;         /* the stored study cannot be read */
 	unsigned gpus;
 };
 
@@ -78,7 +78,7 @@ static inline void trials_read(struct bench *bench, int64_t job, struct trial_li
 	assert_int_equal(trial_list_read(bench->store, job, list, NULL), STATUS_OK);
 }
 
-/* The trial, once it is there and in that state: its run. */
+/* Waits until the trial exists and is in that state; returns its run. */
 static inline int64_t trial_await(struct bench *bench, int64_t job, unsigned number, enum job_state wanted)
 {
 	for (int i = 0; i < WAIT_MS; i++) {
@@ -93,7 +93,7 @@ static inline int64_t trial_await(struct bench *bench, int64_t job, unsigned num
 	return 0;
 }
 
-/* One report for each of @count steps, from @from up by @rise. */
+/* Writes one report for each of @count steps; the values begin at @from and grow by @rise. */
 static inline void reports_write(struct bench *bench, int64_t run, int count, double from, double rise)
 {
 	char path[160];
@@ -123,7 +123,8 @@ static inline void daemon_restart(struct bench *bench)
 	fake_engine_up(bench->fake);
 }
 
-/* Ends each trial as it runs, but the first @ended, having it report, until the job has ended. @ret_most: so many were open at once. */
+/* Lets each trial after the first @ended report and end as soon as it runs, until the job has ended. @ret_most: the
+ * highest number of open trials. */
 static inline void trials_drive_from(struct bench *bench, int64_t job, size_t ended, bool restarts,
 				     size_t *ret_most)
 {
@@ -170,6 +171,6 @@ static inline void check_trials(struct bench *bench, int64_t job, size_t count, 
 		places |= 1ull << list.trials[i].ended_as;
 	}
 	assert_true(places == (2ull << count) - 2);
-	/* Nothing is left of their reports. */
+	/* The reports of all trials are removed. */
 	assert_true(rmdir(bench->trials_dir) == 0);
 }

@@ -12,7 +12,7 @@
 static char accuracy_name[] = "accuracy", loss_name[] = "loss";
 static const struct metric two_metrics[] = { { accuracy_name, false }, { loss_name, true } };
 
-/* What @report has must be exactly this; NAN: not reported. */
+/* The exact contents that @report must have; NAN: not reported. */
 struct expected {
 	int64_t step;
 	double elapsed_s, accuracy, loss;

@@ -14,7 +14,7 @@ struct curves {
 	struct measurement measurements[TRIALS][STEPS];
 };
 
-/* Losses that fall to their own floor; the last trial is still running. */
+/* Makes trials with losses that fall to a floor of their own; the last trial is still running. */
 static void curves_open(struct curves *curves, const char *rule, double running_floor, size_t running_steps)
 {
 	*curves = (struct curves){ .study = study_of("random", line) };
@@ -68,7 +68,8 @@ static void little_knowledge_stops_nothing(void **state)
 	assert_false(stops("decay_curve", 1.5, 3));
 }
 
-/* Best so far 2; the others' running means at the same step: 1, 2, 3. Equal to the median is not worse. */
+/* The best so far is 2; the running means of the others at the same step are 1, 2 and 3. A value equal to the median is
+ * not worse. */
 static void the_median_is_of_running_means_and_equal_goes_on(void **state)
 {
 	struct measurement others[3][2], own[2];
@@ -92,12 +93,12 @@ static void the_median_is_of_running_means_and_equal_goes_on(void **state)
 	assert_false(study_should_stop(study, trials, 4, 3));
 	own[1].values[0] = 2.0001;
 	assert_true(study_should_stop(study, trials, 4, 3));
-	trials[0].state = TRIAL_INFEASIBLE; /* means 2 and 3 are left */
+	trials[0].state = TRIAL_INFEASIBLE; /* means 2 and 3 remain */
 	assert_false(study_should_stop(study, trials, 4, 3));
 	study_free(study);
 }
 
-/* Six completed at 0.9, after 10 steps; one under way, with reports at steps 1, 3 and 5. */
+/* Six trials are completed at 0.9 after 10 steps; one runs, with reports at steps 1, 3 and 5. */
 static bool convex_says(const struct convex_rule *rule, const double own[3], size_t completed)
 {
 	struct measurement ended = { .step = 10, .values = { 0.9 } }, reports[3];
@@ -133,11 +134,11 @@ static void a_curve_that_cannot_reach_the_best_any_more_is_stopped(void **state)
 	assert_false(convex_says(&rule, fast, 6));
 	assert_false(convex_says(&rule, flat, 6));
 	assert_true(convex_says(&rule, falling, 6));
-	/* One more must be completed than reports are needed. */
+	/* The number of completed trials must exceed the number of required reports by one. */
 	assert_true(convex_says(&rule, slow, 4));
 	assert_false(convex_says(&rule, slow, 3));
 	assert_false(convex_says(&(struct convex_rule){ 10, -1, 4 }, slow, 6));
-	/* Too early; where trials end is learned when nothing is said. */
+	/* It is too early; without an explicit number, the steps at which trials end are learned. */
 	assert_false(convex_says(&(struct convex_rule){ 10, 5, 3 }, slow, 6));
 	assert_false(convex_says(&(struct convex_rule){ 50, -1, 3 }, slow, 6));
 	assert_true(convex_says(&(struct convex_rule){ 0, -1, 3 }, slow, 6));

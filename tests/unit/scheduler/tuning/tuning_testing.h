@@ -10,7 +10,7 @@
 #include "scheduler/tuning/study.h"
 #include "tests/unit/testing.h"
 
-/* A study of @parameters (the inside of a JSON array) with one metric that should be small. */
+/* A study of @parameters (the inside of a JSON array) with one metric to minimize. */
 static inline struct study *study_of(const char *algorithm, const char *parameters)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -48,7 +48,7 @@ static inline struct trial *trials_add(struct trials *trials, const double *valu
 	return trial;
 }
 
-/* NaN: it failed. */
+/* @reached: NaN: the trial failed. */
 static inline void trials_end(struct trials *trials, struct trial *trial, double reached)
 {
 	trial->state = isnan(reached) ? TRIAL_INFEASIBLE : TRIAL_COMPLETED;
@@ -56,7 +56,7 @@ static inline void trials_end(struct trials *trials, struct trial *trial, double
 	trial->ended_as = ++trials->ended;
 }
 
-/* One suggestion, added as pending; NULL: there is none left. */
+/* Makes one suggestion and adds it as pending; NULL: there is none left. */
 static inline struct trial *trials_suggest(struct trials *trials)
 {
 	double values[8], *rows[] = { values };

@@ -12,7 +12,7 @@ static const char *const signs[] = { "=", "!=", ">", ">=", "<", "<=", ":", "=~",
 static const char *const functions[] = { "log_id", "source", "search", "ip_in_net",
 					 "sample", "cast",   "extract" };
 
-/* The path, and what is made of it: a>cast0>extract"x" */
+/* Shows a path and its conversions: a>cast0>extract"x" */
 static void operand_show(struct text *text, const struct filter_node *node)
 {
 	for (size_t i = 0; i < node->path_length; i++)
@@ -26,7 +26,7 @@ static void operand_show(struct text *text, const struct filter_node *node)
 	}
 }
 
-/* The tree in brackets. */
+/* Shows the tree with parentheses. */
 static void show(struct text *text, const struct filter_node *node)
 {
 	switch (node->kind) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the Logging query language, over stored entries. */
+/* Functions of the Logging query language, applied to stored entries. */
 #include <time.h>
 
 #include "store/filter/filter_values.h"
@@ -23,7 +23,7 @@ static void entry_add(struct bench *bench, struct log_source *source, int64_t se
 	assert_true(log_offer(bench->store, &record));
 }
 
-/* One a second, told apart by the second letter of JSON and the first of text. */
+/* Stores one entry per second; the second letter of JSON payloads and the first of texts identify them. */
 static void entries_make(struct bench *bench)
 {
 	struct log_source *source = task_source(job_add(bench, "my_job"), "my_job", "worker-replica-1");
@@ -58,9 +58,9 @@ static const struct {
 	{ "SEARCH(\"user_7\")", "a" },
 	{ "NOT SEARCH(\"needle\")", "b" },
 	{ "SEARCH(\"needle\") OR SEARCH(\"needles\")", "abcd" },
-	{ "SEARCH(\"worker-replica-1\")", "abcd" }, /* of the log's name */
+	{ "SEARCH(\"worker-replica-1\")", "abcd" }, /* found in the log's name */
 	{ "SEARCH(\"my_job needles\")", "b" },
-	{ "SEARCH(\"c line\")", "" }, /* c is a name */
+	{ "SEARCH(\"c line\")", "" }, /* c is found as a name */
 	{ "SEARCH(\"v\xc3\xa4lue 17\")", "c" },
 	{ "SEARCH(\"sir 77\")", "c" },
 	{ "SEARCH(textPayload, \"needle\")", "ad" },
@@ -149,7 +149,7 @@ static void a_moment_is_shown_in_a_time_zone(void **state)
 {
 	BENCH(state);
 	if (!filter_zone_known("America/New_York"))
-		skip(); /* a machine without tzdata */
+		skip(); /* this machine has no tzdata */
 	entries_make(bench);
 	assert_logs(
 		bench,

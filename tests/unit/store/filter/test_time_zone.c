@@ -16,7 +16,7 @@ static const struct {
 	{ "America/New_York", 1768000000, -18000 }, /* 2026-01-09 */
 	{ "America/New_York", 1772953199, -18000 }, /* the second before summer time, and its first */
 	{ "America/New_York", 1772953200, -14400 },
-	/* Later than the file's times: by its rule. */
+	/* Later than the transitions in the file: computed by its rule. */
 	{ "America/New_York", 4086720000, -14400 }, /* 2099-07-03 */
 	{ "America/New_York", 4070908800, -18000 }, /* 2099-01-01 */
 	{ "Europe/Berlin", 4086720000, 7200 },
@@ -35,7 +35,7 @@ static void moments_have_the_offset_of_their_zone(void **state)
 		struct time_zone *zone = time_zone_read(moments[i].zone);
 
 		if (!zone)
-			skip(); /* a machine without tzdata */
+			skip(); /* this machine has no tzdata */
 		if (time_zone_offset_s(zone, moments[i].unix_s) != moments[i].offset_s)
 			fail_msg("%s at %lld: %d", moments[i].zone, (long long)moments[i].unix_s,
 				 time_zone_offset_s(zone, moments[i].unix_s));

@@ -29,7 +29,7 @@ static void jobs_make(struct bench *bench)
 	}
 }
 
-/* Ids oldest first, as their last characters. */
+/* Expected ids, oldest first, by their last characters. */
 static const struct {
 	const char *filter, *expected;
 } filters[] = {

@@ -22,7 +22,7 @@ static void a_job_is_stored_and_found(void **state)
 	assert_int_equal(stored->state, JOB_QUEUED);
 	assert_int_equal(stored->created_us, START_NS / 1000);
 	assert_int_equal(stored->attempt, 1);
-	assert_int_equal(stored->position, 0); /* it is not looked for */
+	assert_int_equal(stored->position, 0); /* the position in the queue is not computed here */
 	assert_int_equal(job_get(bench->store, "demo", "a", &found, &bench->err), STATUS_OK);
 	assert_string_equal(found->input, "{\"x\":1}");
 	assert_string_equal(found->labels, "{\"k\":\"v\"}");
@@ -69,7 +69,7 @@ static void no_job_is_taken_once_jobs_end(void **state)
 	assert_int_equal(list.count, 1);
 }
 
-/* Brings a job to any state by legal steps. */
+/* Moves a job to any state by legal transitions. */
 static void job_take_to(struct bench *bench, int64_t job, enum job_state to)
 {
 	static const enum job_state via[JOB_STATE_COUNT][4] = {
@@ -146,7 +146,7 @@ static void a_change_of_lines_alone_leaves_the_row(void **state)
 	rows_freeze(bench);
 	assert_int_equal(job_apply(bench->store, changes, 2, &bench->err), STATUS_OK);
 	assert_true(changes[0].applied);
-	assert_false(changes[1].applied); /* it is in another state */
+	assert_false(changes[1].applied); /* the job is in another state by then */
 	log_flush(bench->store, NULL);
 	assert_logs(bench, "", "waiting");
 	assert_int_not_equal(job_apply(bench->store, &step, 1, NULL), STATUS_OK);
@@ -277,7 +277,7 @@ static void an_outcome_is_decided_once_and_cleared_by_a_retry(void **state)
 	job_free(job);
 }
 
-/* Why, then what; a change that does not apply tells nothing. */
+/* The reason is before the change; a change that was not applied has no journal rows. */
 static void the_journal_tells_each_change_once(void **state)
 {
 	static const struct journal_row end = { .time_us = 5,
@@ -314,7 +314,7 @@ static void the_journal_tells_each_change_once(void **state)
 		  .outcome_code = 13,
 		  .journal = blame,
 		  .journal_count = COUNT_OF(blame) },
-		{ .from = JOB_RUNNING, .to = JOB_RUNNING, .journal = &end, .journal_count = 1 }, /* late */
+		{ .from = JOB_RUNNING, .to = JOB_RUNNING, .journal = &end, .journal_count = 1 }, /* too late */
 		{ .from = JOB_PREPARING, .to = JOB_PREPARING, .retries = true },
 	};
 	static const struct journal_row expected[] = {
@@ -396,8 +396,8 @@ static void intents_wake_the_scheduler(void **state)
 	change.job = job_add(bench, "a");
 	job_apply(bench->store, &change, 1, NULL);
 	job_cancel(bench->store, "demo", "a", "", NULL);
-	job_cancel(bench->store, "demo", "a", "", NULL); /* nothing to do any more */
-	bench_reopen(bench);                             /* the writer has come to its end */
+	job_cancel(bench->store, "demo", "a", "", NULL); /* waits until there is nothing more to do */
+	bench_reopen(bench);                             /* the writer has finished */
 	assert_int_equal(wakes, 2);
 }
 
@@ -419,7 +419,7 @@ static void *jobs_insert(void *arg)
 		    job_get(bench->store, "demo", name, &found, NULL))
 			return LITERAL("failed");
 		job_free(found);
-		/* Every other name a second time: one bad change must not take its neighbours along. */
+		/* Every other name is used a second time: one failing change must not affect the others. */
 		if (i % 2 && job_insert(bench->store, &job, &line, 1, NULL, NULL) != STATUS_ALREADY_EXISTS)
 			return LITERAL("inserted twice");
 	}
@@ -461,7 +461,7 @@ static void pages_stay_right_while_jobs_are_added(void **state)
 
 	for (int i = 0; i < 25; i++) {
 		snprintf(name, sizeof(name), "old_%02d", i);
-		bench->now_ns += i % 3 ? 0 : 1000000; /* some share their time */
+		bench->now_ns += i % 3 ? 0 : 1000000; /* some have the same time */
 		job_add(bench, name);
 	}
 	for (int page = 0; page == 0 || token; page++) {

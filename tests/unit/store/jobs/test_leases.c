@@ -7,7 +7,7 @@ static struct lease lease_of(const char *device, unsigned replica, bool shared)
 	return (struct lease){ .role = 1, .replica = replica, .device = LITERAL(device), .shared = shared };
 }
 
-/* Lets a queued job in with these leases. */
+/* Admits a queued job with these leases. */
 static enum status job_let_in(struct bench *bench, int64_t job, const struct lease *leases, size_t count)
 {
 	struct job_change change = { .job = job,

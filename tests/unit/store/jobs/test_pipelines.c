@@ -9,7 +9,7 @@ static struct pipeline_name named(const char *id)
 	return (struct pipeline_name){ "demo", "us-central1", id };
 }
 
-/* A pipeline P with the job jP; with @model_id it makes that model. */
+/* Adds a pipeline P with the job jP; with @model_id, it makes that model. */
 static enum status pipeline_add(struct bench *bench, const char *id, const char *model_id,
 				const char *model_input, bool extends, struct pipeline *ret_line)
 {
@@ -57,7 +57,7 @@ static void succeed(struct bench *bench, const struct pipeline *line)
 	move(bench, line, JOB_RUNNING, JOB_SUCCEEDED);
 }
 
-/* Makes a version of the model m. */
+/* Adds a version of the model m. */
 static void version_add(struct bench *bench, const char *id, const char *model_input, bool extends)
 {
 	struct pipeline line AUTO_PIPELINE = { 0 };
@@ -171,7 +171,7 @@ static void a_name_is_taken_until_its_job_has_failed(void **state)
 	assert_int_equal(pipeline_add(bench, "2", "m", "{}", true, &first), STATUS_NOT_FOUND);
 	assert_int_equal(pipeline_add(bench, "2", "m", "{}", false, &first), STATUS_OK);
 	assert_int_equal(pipeline_add(bench, "3", "m", "{}", false, &second), STATUS_ALREADY_EXISTS);
-	/* What is not there yet has no second version. */
+	/* A model that does not exist cannot get a second version. */
 	assert_int_equal(pipeline_add(bench, "3", "m", "{}", true, &second), STATUS_NOT_FOUND);
 	move(bench, &first, JOB_QUEUED, JOB_FAILED);
 	assert_int_equal(pipeline_add(bench, "3", "m", "{}", false, &second), STATUS_OK);
@@ -294,7 +294,7 @@ static void models_are_listed_by_their_default_versions(void **state)
 }
 
 static const struct {
-	const char *filter, *expected; /* NULL: refused */
+	const char *filter, *expected; /* NULL: the filter is refused */
 } filters[] = {
 	{ "", "3 2 1" },
 	{ "display_name=first", "1" },

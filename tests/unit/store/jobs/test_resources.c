@@ -135,7 +135,7 @@ static void filters_find_their_resources(void **state)
 	rows_find(bench, filters, COUNT_OF(filters));
 }
 
-/* Created, running and over within one second: the next one is shown. */
+/* Created, running and ended within one second: the times are shown in consecutive seconds. */
 static void times_are_found_as_they_are_shown(void **state)
 {
 	BENCH(state);

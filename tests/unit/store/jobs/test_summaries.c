@@ -43,7 +43,7 @@ static int64_t pipeline_add(struct bench *bench, const char *id)
 	return line.job->id;
 }
 
-/* "ID ID …" of all pages of two. */
+/* "ID ID …" of all pages of two items. */
 static void listed(struct bench *bench, const char *project, const char *filter, struct text *ids)
 {
 	AUTO(string) char *token = NULL;
@@ -155,7 +155,7 @@ static void an_ended_job_waits_for_nothing(void **state)
 	assert_string_equal(list.jobs[1].waits_for, "The job is queued: it waits for GPUs.");
 }
 
-/* *ret_id: what is found, or "" with the error in bench->err. */
+/* *ret_id: the id found, or "" with the error in bench->err. */
 static enum status found(struct bench *bench, const char *project, const char *reference, char ret_id[32])
 {
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };

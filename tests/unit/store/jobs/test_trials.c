@@ -6,7 +6,7 @@
 #include "store/migrations.h"
 #include "tests/unit/store/store_testing.h"
 
-/* Starts @count trials of a job, numbered from @first; their runs' numbers. */
+/* Starts @count trials of a job with numbers from @first; returns their runs. */
 static enum status trials_add(struct bench *bench, int64_t job, unsigned first, size_t count,
 			      int64_t *ret_runs)
 {
@@ -227,8 +227,8 @@ static void what_is_said_of_a_trial_is_said_when_it_changes(void **state)
 	assert_logs(bench, "resource.labels.job_id=\"tuned\"", "stopped|ended");
 }
 
-/* It would count as completed, and its job's log would say that it was stopped. Broken: stopping_run() that does not look
- * at the job. */
+/* Otherwise it would count as completed, and its job's log would say that it was stopped. Broken: stopping_run() that
+ * does not look at the job. */
 static void a_trial_whose_end_is_decided_is_not_stopped(void **state)
 {
 	BENCH(state);
@@ -297,7 +297,7 @@ static void what_trials_report_is_kept_beside_them(void **state)
 	bench_reopen(bench);
 	assert_curves(bench, job, "1 [1,2] 1;3 [3] 2;");
 	assert_curves(bench, other, "");
-	/* A run that is none is refused, and with it all others. */
+	/* If one of the runs does not exist, all are refused. */
 	assert_int_not_equal(
 		trial_curves_put(bench->store,
 				 (const struct trial_curve[]){ { .run = runs[1], .points = "[2]" },
@@ -392,7 +392,7 @@ static void who_asks_for_a_trials_own_job_finds_its_lines(void **state)
 
 		assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
 	}
-	/* A program may write by the id that it was told. */
+	/* A program may write log entries with the id that it was given. */
 	own = task_source(0, ids[0], "workerpool0-0");
 	line_add(bench, own, ++bench->now_ns, SEVERITY_INFO, "by itself");
 	log_source_unref(own);

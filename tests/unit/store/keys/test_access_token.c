@@ -47,7 +47,7 @@ static void equal_fields_give_one_text_and_others_another(void **state)
 	assert_string_equal(first, second);
 	other.index++;
 	access_token_make(bench->store, &other, second, NULL);
-	/* Nothing of what is inside shows: from the nonce on they differ. */
+	/* The contents cannot be seen in a token: two tokens differ from the nonce on. */
 	assert_int_not_equal(strncmp(first, second, 16), 0);
 }
 
@@ -103,7 +103,8 @@ static void every_changed_byte_and_every_cut_is_refused(void **state)
 		char kept = text[i];
 
 		for (size_t k = 0; k < COUNT_OF(others); k++) {
-			/* The last letter's lowest bits may be nobody's: libsodium refuses those that are set. */
+			/* The lowest bits of the last letter may be unused: libsodium refuses tokens in which they are
+			 * set. */
 			if (others[k] == kept)
 				continue;
 			text[i] = others[k];

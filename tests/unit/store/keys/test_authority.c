@@ -77,7 +77,7 @@ static gnutls_x509_crt_t certificate_of(const struct text *pem)
 	return certificate;
 }
 
-/* What a client that trusts the authority makes of the leaf. */
+/* The result of verifying the leaf as a client that trusts the authority. */
 static unsigned outcome_on(const struct lab *lab, gnutls_x509_crt_t leaf, const char *host)
 {
 	struct text pem AUTO_TEXT = { 0 };
@@ -245,7 +245,7 @@ struct crowd {
 	pthread_barrier_t start;
 };
 
-/* What the file of its authority holds when the first thing was signed. */
+/* The contents of the authority's file when the first certificate was issued. */
 static void *issue_and_look(void *arg)
 {
 	struct crowd *crowd = arg;
@@ -270,8 +270,8 @@ static void new_state(struct lab *lab)
 	unlink(path);
 }
 
-/* A client that was told to trust ca.crt, or has its bundle, finds the same one there ever after.
- * Broken: authority_take() without its lock. */
+/* A client that trusts ca.crt, or uses its bundle, keeps working: the authority never changes. Broken: authority_take()
+ * without its lock. */
 static void threads_of_one_daemon_make_it_once(void **state)
 {
 	struct crowd crowd = { .lab = *state };

@@ -10,7 +10,7 @@
 #include "daemon/base/json.h"
 #include "tests/unit/store/store_testing.h"
 
-/* One directory for all tests but those that make their own: keys take their time. */
+/* One directory for most tests, because making a key takes long. */
 static char shared[64];
 static struct signing_key *key;
 
@@ -140,7 +140,7 @@ static void the_file_is_the_owner_s_alone_and_nothing_is_left_beside_it(void **s
 	assert_int_equal(files_in(shared), 1);
 }
 
-/* The same key again, in the form that openssl and every library reads. */
+/* The key is read again, and the file has it in the form that openssl and other libraries read. */
 static void the_key_stays_and_its_pem_is_the_file(void **state)
 {
 	(void)state;
@@ -174,7 +174,7 @@ static void openssl_says(const char *command, const char *expected)
 	assert_non_null(strstr(line, expected));
 }
 
-/* An independent reader of the key and of a signature. */
+/* openssl verifies a signature, independently of our code. */
 static void openssl_takes_the_key_and_the_signature(void **state)
 {
 	(void)state;
@@ -241,7 +241,7 @@ static void *race(void *arg)
 	return id;
 }
 
-/* Each has a struct of its own, as two programs do. */
+/* Each thread has a struct of its own, as two programs would. */
 static void those_who_make_it_at_once_agree_on_one(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void file_put(const char *path, const char *content)
 	fclose(file);
 }
 
-/* Keys of another kind: elliptic, and RSA of 1024 bits. */
+/* Keys of other kinds: elliptic, and RSA with 1024 bits. */
 static const char elliptic_pem[] = "-----BEGIN PRIVATE KEY-----\n"
 				   "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVLDqT8sxUcqAxq6M\n"
 				   "W/DZOFisxxeTPU7WA9LQoT+pKIahRANCAAQyCNRrJpUVMRT4GbGncplb8d0JloBG\n"
@@ -301,7 +301,7 @@ static const char small_pem[] = "-----BEGIN PRIVATE KEY-----\n"
 				"e9y//jhVW3CCS8M=\n"
 				"-----END PRIVATE KEY-----\n";
 
-/* A key that an earlier build made by other libraries, and what that build signed with it. */
+/* A key that an earlier build made with other libraries, and a signature of that build. */
 static const char earlier_pem[] = "-----BEGIN PRIVATE KEY-----\n"
 				  "MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQCzcZ8G6ECibwWb\n"
 				  "WWQTdPAafnQmQ0BaG6R9ngIRI2q8S1HTPrJxGxHS+QGmrmA8gMWjajCIA40Vgx8C\n"

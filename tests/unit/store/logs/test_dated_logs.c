@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries that programs date and name themselves, among others of their job. */
+/* Entries to which programs gave a time and an insertId, among other entries of the job. */
 #include "daemon/base/timestamp.h"
 #include "tests/unit/store/store_testing.h"
 
@@ -60,7 +60,8 @@ static void a_job_that_is_forgotten_meanwhile_keeps_its_time(void **state)
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 	for (int i = 0; i < 3; i++)
 		log_source_unref(sources[i]);
-	/* Three at their own times, and the second one of each raised to its job's first. */
+	/* Three entries have their own times; the second entry of each job was raised to the time of the job's
+	 * first. */
 	assert_logs(bench, "timestamp<=\"2026-11-20T00:00:00Z\"", "x|x|x|x|x|x");
 	assert_logs(bench, "timestamp<=\"2026-11-19T23:59:58Z\"", "x|x");
 }
@@ -87,7 +88,7 @@ static void an_entry_behind_a_programs_own_id_is_later_also_after_a_restart(void
 	assert_logs(bench, "timestamp=\"2026-11-20T00:00:01.000000001Z\"", "next");
 }
 
-/* Pages of @size, each found by the last position of the one before, as gcloud's streams do. */
+/* Reads pages of @size, each from the last position of the one before, as gcloud's log streams do. */
 static void resume_check(struct bench *bench, unsigned size, const char *expected)
 {
 	struct gathering page = { .count = 0 };

@@ -29,7 +29,7 @@ static void json_add(struct bench *bench, struct log_source *source, int64_t tim
 	assert_true(log_offer(bench->store, &record));
 }
 
-/* Payloads are told apart by their first letter. */
+/* The first letter of a payload identifies the entry. */
 static void entries_make(struct bench *bench)
 {
 	int64_t my_job = job_add(bench, "my_job"), second = job_add(bench, "stream_job");
@@ -173,7 +173,7 @@ static void filters_find_their_entries(void **state)
 	}
 }
 
-/* The upper bound of a stream's filter, so many seconds before now. */
+/* The upper bound of a log stream's filter, this many seconds before now. */
 static void margin_ask(struct bench *bench, const char *before, double seconds, bool descending,
 		       const char *expected)
 {
@@ -206,9 +206,9 @@ static void a_stream_is_answered_up_to_the_present(void **state)
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 	margin_ask(bench, stream, 5, false, "old|new");
 	margin_ask(bench, later, 5, false, "new");
-	margin_ask(bench, stream, 3.5, false, "old");  /* a bound of the user's own */
-	margin_ask(bench, stream, 12.5, false, "old"); /* likewise */
-	margin_ask(bench, stream, 5, true, "old");     /* no stream */
+	margin_ask(bench, stream, 3.5, false, "old");  /* the user's own bound */
+	margin_ask(bench, stream, 12.5, false, "old"); /* the user's own bound */
+	margin_ask(bench, stream, 5, true, "old");     /* not the filter of a log stream */
 	margin_ask(bench, "resource.labels.job_id=\"my_job\"", 5, false, "old");
 	margin_ask(bench, "timestamp>=\"1970-01-01T01:00:00Z\"", 5, false, "old");
 	margin_ask(bench, "(severity=DEBUG OR severity=INFO) AND timestamp>=\"1970-01-01T01:00:00Z\"", 5,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs that a client deletes, beside others of the same jobs. */
+/* Logs that a client deletes, while other logs of the same jobs exist. */
 #include <sqlite3.h>
 
 #include "daemon/base/work.h"
@@ -76,7 +76,7 @@ static void it_goes_from_all_jobs_and_comes_again_with_the_next_entry(void **sta
 struct program {
 	struct bench *bench;
 	struct log_source *source;
-	unsigned rounds; /* that are left; it ends in any case */
+	unsigned rounds; /* a limit, so that it ends in any case */
 	bool stops, ended;
 };
 
@@ -121,7 +121,7 @@ static void entries_that_come_during_the_call_stay(void **state)
 	log_source_unref(a);
 }
 
-/* The client leaves once the first entries are gone. */
+/* The client disconnects once the first entries are removed. */
 static bool is_begun(void *arg)
 {
 	return number_of(arg, "SELECT count(*) FROM entry") < 3 * LINES;

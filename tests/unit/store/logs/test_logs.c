@@ -27,7 +27,7 @@ static void times_of_a_job_never_go_back(void **state)
 	line_add(bench, master, START_NS + 5 * SECOND, SEVERITY_INFO, "1");
 	line_add(bench, worker, START_NS, SEVERITY_INFO, "2");
 	log_flush(bench->store, NULL);
-	bench_reopen(bench); /* remembered by the file alone */
+	bench_reopen(bench); /* now only the file has them */
 	line_add(bench, worker, START_NS + SECOND, SEVERITY_INFO, "3");
 	line_add(bench, master, START_NS + 6 * SECOND, SEVERITY_INFO, "4");
 	log_source_unref(master);
@@ -58,15 +58,15 @@ static void an_insert_id_from_outside_never_hides_an_entry(void **state)
 	log_source_unref(source);
 	log_flush(bench->store, NULL);
 	assert_logs(bench, "", "1|2|3|4|5");
-	/* A client that asks for what comes after the last it saw misses nothing. */
+	/* A client that asks for entries after the last one it saw gets all of them. */
 	assert_logs(bench, "timestamp>\"2026-11-20T00:00:00.000000001Z\"", "3|4|5");
 	assert_int_equal(logs_ask(bench, "", true, 10, NULL, &gathering), STATUS_OK);
 	assert_string_equal(gathering.text.data, "5|4|3|2|1");
 	text_deinit(&gathering.text);
 }
 
-/* Two whole groups of rows, in each of which one cannot be stored, and some rows more. Broken: rows_store() that gives up its
- * group with its first failure. */
+/* Two groups of rows, in each of which one row cannot be stored, and some more rows. Broken: rows_store() that gives up
+ * its group with its first failure. */
 static void a_record_that_cannot_be_stored_costs_no_other(void **state)
 {
 	BENCH(state);
@@ -122,7 +122,7 @@ static void what_clients_write_keeps_its_time(void **state)
 	}
 	log_source_unref(source);
 	log_flush(bench->store, NULL);
-	assert_logs(bench, "", "a|b|c|d"); /* sent twice: one */
+	assert_logs(bench, "", "a|b|c|d"); /* sent twice, stored once */
 }
 
 static void every_page_size_gives_the_same_entries(void **state)
@@ -251,7 +251,7 @@ static void a_token_is_bound_to_its_query(void **state)
 	token = page.next;
 	assert_non_null(token);
 	assert_int_equal(logs_ask(bench, "x", false, 1000, token, &other),
-			 STATUS_OK); /* gcloud changes the size */
+			 STATUS_OK); /* gcloud changes the page size */
 	assert_int_equal(other.count, 2);
 	assert_int_equal(logs_ask(bench, "y", false, 1, token, &other), STATUS_INVALID_ARGUMENT);
 	assert_int_equal(logs_ask(bench, "x", true, 1, token, &other), STATUS_INVALID_ARGUMENT);
@@ -295,7 +295,7 @@ static void positions_are_stored_with_their_lines(void **state)
 	assert_int_equal(reached.streams[0].time_ns, 0);
 }
 
-/* One line of the first job's master, out of the container of @restart. */
+/* Stores one line of the first job's master, from the container of @restart. */
 static void reach_tell(struct bench *bench, struct log_source *source, unsigned restart, int stream,
 		       int64_t time_ns, int64_t behind)
 {
@@ -518,14 +518,14 @@ static void what_is_being_written_still_takes_room(void **state)
 		disk_set_full(true);
 		while (offered < half && log_offer(bench->store, &record))
 			offered++;
-		/* They are tried now, and will be until there is room. */
+		/* The writer retries until there is space. */
 		assert_int_equal(log_flush(bench->store, NULL), STATUS_UNAVAILABLE);
 		while (offered <= limits[i].count && log_offer(bench->store, &record))
 			offered++;
 		disk_set_full(false);
 		assert_int_equal(offered, limits[i].count);
 		while (log_flush(bench->store, NULL) == STATUS_UNAVAILABLE)
-			; /* a try that began before there was room */
+			; /* this try began before there was space */
 	}
 	log_source_unref(source);
 }

@@ -10,7 +10,7 @@
 
 #define DAY_NS INT64_C(86400000000000)
 
-/* Bytes for the parts, in which no two places look the same. */
+/* Bytes for the parts; no two positions look the same. */
 static char bytes[3 * PART_LEAST_BYTES];
 
 static struct assembly_key key_of(const char *name, const char *id)
@@ -174,7 +174,7 @@ static void what_is_said_of_the_parts_must_be_true(void **state)
 	refused(yard, &key, (struct part_claim[]){ small, large }, 2, "EntityTooSmall");
 	assert_int_equal(finish(yard, &key, NULL, 0, &object), STATUS_INVALID_ARGUMENT);
 	assert_false(is_there(yard, "a"));
-	/* The refused one is as it was. */
+	/* The refused upload is unchanged. */
 	OK(finish(yard, &key, (struct part_claim[]){ large, last }, 2, &object));
 	assert_bytes(yard, "a", bytes, PART_LEAST_BYTES);
 	yard_settle(yard);
@@ -268,7 +268,7 @@ static void what_is_ended_leaves_no_file(void **state)
 	upload_free(TAKE(late));
 	yard_settle(yard);
 	assert_int_equal(files_below(yard, "uploads"), 1);
-	/* A bucket takes its own with it. */
+	/* Deleting a bucket removes its uploads. */
 	OK(bucket_delete(yard->objects, "bucket", &no_conditions, &yard->err));
 	yard_settle(yard);
 	assert_int_equal(files_below(yard, "uploads"), 0);
@@ -333,7 +333,7 @@ static void parts_are_listed_in_pages(void **state)
 	}
 }
 
-/* What a list says, "name" or "prefix>" each, from one page after the other. */
+/* Checks the entries of a list over all its pages, "name" or "prefix>". */
 static void assert_list(struct yard *yard, const char *prefix, const char *delimiter, unsigned most,
 			const char *expected)
 {
@@ -378,7 +378,7 @@ static void assemblies_are_listed_by_name_in_pages(void **state)
 	}
 	assert_list(yard, NULL, "/", 1, "a a b c/> d/> e ");
 	assert_list(yard, NULL, "/", 9, "a a b e c/> d/> ");
-	/* A marker without an id passes over all of its name. */
+	/* A marker without an id skips all uploads of its name. */
 	OK(assembly_list(yard->objects,
 			 &(struct assembly_query){ .bucket = "bucket", .after = "a", .most = 1 }, &page,
 			 &yard->err));

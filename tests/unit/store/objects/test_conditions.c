@@ -6,7 +6,7 @@
 static void conditions_are_a_table(void **state)
 {
 	(void)state;
-	/* The object has generation 10 and metageneration 3; "none" is no object. */
+	/* The object has generation 10 and metageneration 3; "none": there is no object. */
 	static const struct {
 		struct conditions conditions;
 		enum condition_outcome there, none;

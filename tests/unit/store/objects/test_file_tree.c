@@ -198,7 +198,7 @@ static void hostile_names_stay_inside_and_apart(void **state)
 	for (; count < COUNT_OF(fixed); count++)
 		names[count] = strdup(fixed[count]);
 	for (int i = 0; i < 4; i++, count++) {
-		/* one long part; its beginning; as many parts as there can be; control bytes */
+		/* one long part; its beginning; as many parts as possible; control characters */
 		names[count] = malloc(1025);
 		memset(names[count], i == 3 ? '\x02' : 'n', 1024);
 		names[count][i == 1 ? 200 : 1024] = '\0';
@@ -242,7 +242,7 @@ static void links_of_people_are_not_followed(void **state)
 	yard_settle(yard);
 	assert_int_equal(access(elsewhere, F_OK), 0);
 	assert_text(yard, "x", "x");
-	/* A bucket's directory likewise. */
+	/* The same with a bucket's directory. */
 	snprintf(link, sizeof(link), "%s/gs/trapped", yard->dir);
 	assert_int_equal(symlink(elsewhere, link), 0);
 	struct object_target target = { .bucket = "trapped",
@@ -273,7 +273,7 @@ static void a_tree_that_was_deleted_costs_no_object(void **state)
 }
 
 /* A file system of its own below gs/: hard links do not reach there. */
-/* A file that unlink() takes for what it is not. */
+/* A callback in which unlink() meets another kind of file than expected. */
 static int directory_put(const char *path, const struct stat *info, int kind, struct FTW *walk)
 {
 	(void)info, (void)walk;

@@ -73,7 +73,7 @@ static void composed_objects_are_their_parts(void **state)
 	assert_false(whole.has_md5);
 	assert_int_equal(whole.component_count, 2);
 	assert_text(yard, "whole", "123456789");
-	/* Onto one of its own parts. */
+	/* The target is one of the sources. */
 	sources[0] = (struct compose_source){ "whole", whole.generation, whole.generation };
 	OK(object_compose(yard->objects, sources, 3, &target, &twice, &yard->err));
 	assert_int_equal(twice.component_count, 4);

@@ -115,7 +115,7 @@ static void a_pattern_tells_the_directory_of_all_that_fits(void **state)
 
 /* ---- lists ---- */
 
-/* Names and prefixes of all pages, in the order in which each kind came: "a b | p/ q/". */
+/* Names and prefixes of all pages, each kind in its order: "a b | p/ q/". */
 static char *list_all(struct yard *yard, struct object_query query, unsigned *ret_pages)
 {
 	struct text items AUTO_TEXT = { 0 };
@@ -247,7 +247,7 @@ static int name_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What should come, made by looking at every name. */
+/* The expected list, computed by looking at every name. */
 static char *model_list(char **names, size_t count, const struct object_query *query)
 {
 	struct text items AUTO_TEXT = { 0 };
@@ -376,7 +376,7 @@ static void pages_of_many_objects_are_quick(void **state)
 	}
 }
 
-/* Every look at the clock takes a tenth of a second. */
+/* A clock that advances by a tenth of a second with each look. */
 static int64_t slow_mono_us(void *arg)
 {
 	static int64_t now_us;

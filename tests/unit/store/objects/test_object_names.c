@@ -54,10 +54,10 @@ static void names_of_buckets_follow_the_rules(void **state)
 static void each_rule_of_a_buckets_name_is_told(void **state)
 {
 	static const struct {
-		const char *name, *fault; /* NULL: none */
+		const char *name, *fault; /* @fault: NULL: the name is valid */
 	} rows[] = {
 		{ "abc", NULL },
-		{ "my-google", NULL }, /* Google's own may be called so */
+		{ "my-google", NULL }, /* valid, because Google's own buckets may have such names */
 		{ "", "is too short: it has at least 3 characters" },
 		{ "ab", "is too short: it has at least 3 characters" },
 		{ "aBc", "has other characters than lowercase letters, digits, '-', '_' and '.'" },

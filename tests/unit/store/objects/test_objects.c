@@ -73,7 +73,7 @@ static void missing_objects_are_told_in_the_services_words(void **state)
 		STATUS_NOT_FOUND, "No such object: bucket/x");
 }
 
-/* "a!" and "a.b" are between "a" and "a/" in the order of bytes, and "a0" is behind "a/". */
+/* In the order of bytes, "a!" and "a.b" are between "a" and "a/", and "a0" is after "a/". */
 static void a_look_finds_the_object_and_the_directory_of_a_name(void **state)
 {
 	YARD(state);
@@ -90,7 +90,7 @@ static void a_look_finds_the_object_and_the_directory_of_a_name(void **state)
 	static const char *const names[] = { "a", "a!", "a.b", "a/b/c", "a0", "b/", "b/c" };
 	struct object_view view AUTO_OBJECT_VIEW = { 0 };
 
-	OK(object_view_get(yard->objects, "bucket", "a", &view, &yard->err)); /* there is no bucket yet */
+	OK(object_view_get(yard->objects, "bucket", "a", &view, &yard->err)); /* the bucket does not exist yet */
 	assert_false(view.is_object || view.is_directory);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		text_put(yard, names[i], names[i]);
@@ -263,7 +263,7 @@ static void long_bytes_fill(char *bytes, size_t length)
 		bytes[i] = (char)(i * 2654435761u >> 11);
 }
 
-/* Past what is hashed in place, in pieces of all sizes. */
+/* Longer than what is hashed inline, in pieces of all sizes. */
 static void long_objects_are_hashed_beside(void **state)
 {
 	YARD(state);
@@ -488,7 +488,7 @@ static void another_process_may_read_what_is_stored_and_change_nothing(void **st
 	objects_free(other);
 }
 
-/* With the store reopened, which empties the write-ahead log into the file. */
+/* The store is reopened, which moves the write-ahead log into the file. */
 static int64_t index_bytes(struct yard *yard)
 {
 	char path[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that are killed, and disks that are full. */
+/* The process is killed, or the disk is full. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -19,8 +19,8 @@ static const char *name_of(int number, char buffer[32])
 	return buffer;
 }
 
-/* Uploads, replaces, copies and deletes until it is killed, and writes to @fd what was answered: a number for an
- * object that is there, its negative for one that was deleted. */
+/* Uploads, replaces, copies and deletes until it is killed. Writes each answered change to @fd: the number of an
+ * existing object, or its negative if it was deleted. */
 static void work_until_killed(struct yard *yard, int fd, int first)
 {
 	static char bytes[PIECE];
@@ -43,7 +43,7 @@ static void work_until_killed(struct yard *yard, int fd, int first)
 			_exit(1);
 		if (number % 4)
 			continue;
-		/* Told first: from here on it may be there or not. */
+		/* Written first: from here on, the object may or may not exist. */
 		answered = -number;
 		if (write(fd, &answered, sizeof(answered)) != sizeof(answered))
 			_exit(1);
@@ -51,7 +51,7 @@ static void work_until_killed(struct yard *yard, int fd, int first)
 	}
 }
 
-/* Lets a child work, and kills it after so many answers. Adds to @there what must be there, to @unsure what may. */
+/* Runs a child and kills it after @answers answers. Adds numbers to @there (must exist) and @unsure (may exist). */
 static int child_kill(struct yard *yard, int first, int answers, bool *there, bool *unsure)
 {
 	int ends[2], number, last = first;
@@ -74,7 +74,7 @@ static int child_kill(struct yard *yard, int first, int answers, bool *there, bo
 	}
 	close(ends[0]);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	unsure[last + 1] = true; /* stored, but not told */
+	unsure[last + 1] = true; /* stored, but not reported */
 	return last + 2;
 }
 
@@ -119,7 +119,7 @@ static void what_was_answered_survives_kills(void **state)
 		OK(bucket_ensure(yard->objects, "bucket", &yard->err));
 		yard_settle(yard);
 		found = check_all(yard, next, there, unsure);
-		/* Nothing is left of what was under way, and the tree is as it should be. */
+		/* Nothing of unfinished work is left, and the tree is complete. */
 		assert_int_equal(files_below(yard, "uploads"), 0);
 		assert_int_equal(files_below(yard, "blobs"), found);
 		assert_int_equal(files_below(yard, "gs"), found);
@@ -227,13 +227,13 @@ static void a_full_disk_is_told_and_leaves_nothing_half(void **state)
 	}
 	text_put(yard, "kept", "before");
 	yard_settle(yard);
-	memset(bytes, 'x', 1024 * 1024); /* zeros would be a hole, which takes no room */
+	memset(bytes, 'x', 1024 * 1024); /* zeros would be stored as a hole, which takes no space */
 	OK(upload_begin(yard->objects, &target, &upload, &yard->err));
 	for (int i = 0; !rc && i < 20; i++)
 		rc = upload_write(upload, bytes, 1024 * 1024, &yard->err);
 	assert_int_equal(rc, STATUS_RESOURCE_EXHAUSTED);
 	assert_int_equal(upload_write(upload, "1", 1, &yard->err), STATUS_RESOURCE_EXHAUSTED);
-	/* Others fail now and do so cleanly. */
+	/* Other uploads fail now, without leaving anything. */
 	target.name = "other";
 	assert_int_equal(target_put(yard, &target, bytes, 100 * 1000, NULL), STATUS_RESOURCE_EXHAUSTED);
 	assert_text(yard, "kept", "before");
@@ -242,7 +242,7 @@ static void a_full_disk_is_told_and_leaves_nothing_half(void **state)
 	assert_false(is_there(yard, "big"));
 	assert_false(is_there(yard, "other"));
 	OK(target_put(yard, &target, bytes, 100 * 1000, NULL));
-	/* A session keeps what came in, and goes on when there is room. */
+	/* A session keeps received bytes, and continues when there is space. */
 	target.name = "session";
 	OK(session_begin(yard->objects, &target, -1, id, &yard->err));
 	OK(session_resume(yard->objects, id, 0, &upload, &yard->err));
@@ -265,7 +265,7 @@ static void a_full_disk_is_told_and_leaves_nothing_half(void **state)
 	assert_int_equal(object.crc32c, crc);
 }
 
-/* Every commit of the index fails while there is no room for it, and works again afterwards. */
+/* Commits of the index fail while there is no space, and succeed afterwards. */
 static void a_full_index_refuses_changes_and_no_more(void **state)
 {
 	YARD(state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Service lines reach the log exactly once, wherever the process is killed: the files are copied at
- * every step, as kill -9 would leave them, and each copy is opened. */
+/* The service's lines reach the log exactly once, wherever the process is killed: at every step the files are copied,
+ * which is their state after kill -9, and each copy is opened. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,8 +26,8 @@ static void file_copy(const char *from_dir, const char *to_dir, const char *name
 	fclose(to);
 }
 
-/* What a kill at this moment leaves. The log first: a later state.db with an earlier log is what a
- * kill between the two commits leaves, the other way round cannot be. */
+/* Copies the files as a kill at this moment would leave them. The log is copied first: a kill between the two commits
+ * leaves a later state.db with an earlier log, never the reverse. */
 static void directory_copy(const struct bench *bench, char copy[64], const char *const *names)
 {
 	snprintf(copy, 64, "/tmp/trainyard-test-XXXXXX");
@@ -48,7 +48,7 @@ static void lines_check(const struct bench *bench, const char *dir, const char *
 	copy.clock = (struct clock){ bench_wall_ns, bench_mono_us, &copy };
 	snprintf(copy.dir, sizeof(copy.dir), "%s", dir);
 	assert_int_equal(store_open(dir, &copy.clock, &copy.store, &copy.err), STATUS_OK);
-	/* A commit, so that what was handed over again is trimmed as well; then once more. */
+	/* A commit also removes lines that were handed over; then once more. */
 	for (int times = 0; times < 2; times++) {
 		struct job *job = NULL;
 
@@ -94,14 +94,14 @@ static void lines_arrive_once_after_a_kill_at_any_step(void **state)
 			assert_int_equal(job_apply(bench->store, &change, 1, NULL), STATUS_OK);
 		}
 		text_printf(&expected, "%s%s|also", step ? "|" : "", line);
-		/* Acknowledged, on its way to the log. */
+		/* Acknowledged, but not in the log yet. */
 		directory_copy(bench, dir, all);
 		lines_check(bench, dir, expected.data);
 		if (step % 3 == 2)
 			assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 		if (step == 7)
 			bench_reopen(bench);
-		/* Arrived. */
+		/* In the log. */
 		directory_copy(bench, dir, all);
 		lines_check(bench, dir, expected.data);
 	}
@@ -120,7 +120,7 @@ static void lost_logs_cost_no_line_that_was_not_trimmed(void **state)
 	lines_check(bench, dir, "kept");
 }
 
-/* A project's name is the caller's: what JSON has to escape in it costs neither this job's lines nor others'. */
+/* A project's name is chosen by clients: characters that JSON escapes must not lose lines. */
 static void lines_of_any_project_arrive(void **state)
 {
 	BENCH(state);
@@ -137,7 +137,7 @@ static void lines_of_any_project_arrive(void **state)
 	text_deinit(&gathering.text);
 }
 
-/* The same with real kills: a child writes and tells what was acknowledged, and is killed. */
+/* The same with real kills: a child writes, reports what was acknowledged, and is killed. */
 static void child_write(const char *dir, int tell)
 {
 	struct bench child = { .now_ns = START_NS };
@@ -192,7 +192,7 @@ static void a_killed_process_loses_and_doubles_nothing(void **state)
 	assert_int_equal(job_list_unfinished(bench->store, &list, NULL), STATUS_OK);
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 	assert_int_equal(logs_ask(bench, "", false, 1000, NULL, &gathering), STATUS_OK);
-	assert_true(list.count >= acknowledged && list.count <= acknowledged + 6); /* stored, not yet told */
+	assert_true(list.count >= acknowledged && list.count <= acknowledged + 6); /* stored, but not reported yet */
 	assert_int_equal(gathering.count, list.count);
 	text_deinit(&gathering.text);
 }

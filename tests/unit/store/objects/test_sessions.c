@@ -10,7 +10,7 @@ static void session_start(struct yard *yard, const char *name, char ret_id[SESSI
 	OK(session_begin(yard->objects, &target, -1, ret_id, &yard->err));
 }
 
-/* Gives bytes from @offset and parks; what has arrived then. */
+/* Writes bytes at @offset and suspends the upload; returns the number of received bytes. */
 static int64_t bytes_give(struct yard *yard, const char *id, int64_t offset, const char *bytes, size_t length)
 {
 	struct upload *upload = NULL;
@@ -55,7 +55,7 @@ static void a_session_takes_bytes_in_pieces(void **state)
 	assert_int_equal(received_of(yard, id), 4);
 	assert_false(is_there(yard, "a"));
 	assert_int_equal(bytes_give(yard, id, 4, "567", 3), 7);
-	/* What is there already is passed over. */
+	/* Bytes that were already received are ignored. */
 	session_end(yard, id, 2, "3456789", 7, &object);
 	assert_int_equal(object.size_bytes, 9);
 	assert_int_equal(object.crc32c, 0xe3069283);
@@ -112,7 +112,7 @@ static void a_request_from_beyond_the_end_leaves_no_file_open(void **state)
 	OK(session_resume(yard->objects, id, 5, &upload, &yard->err));
 	AUTO(upload) struct upload *other = NULL;
 	assert_int_equal(session_resume(yard->objects, id, 6, &other, &yard->err), STATUS_OUT_OF_RANGE);
-	OK(upload_write(upload, "more", 4, &yard->err)); /* nobody took it over */
+	OK(upload_write(upload, "more", 4, &yard->err)); /* no other request took the upload over */
 }
 
 static void a_later_request_takes_the_session_over(void **state)
@@ -197,7 +197,7 @@ static void a_session_ends_after_a_week(void **state)
 	yard_step(yard, 1000);
 	assert_int_equal(session_get(yard->objects, old, &session, &yard->err), STATUS_NOT_FOUND);
 	assert_int_equal(session_resume(yard->objects, old, 4, &upload, &yard->err), STATUS_NOT_FOUND);
-	/* The next one that begins clears away, and what finished ones made stays. */
+	/* The next new session removes expired ones; the results of finished ones stay. */
 	session_start(yard, "c", new);
 	yard_settle(yard);
 	assert_int_equal(files_below(yard, "uploads"), 0);
