@@ -31,7 +31,7 @@ extern const struct message ml_location;
 extern const struct message ml_list_locations_query;
 extern const struct message ml_list_locations_response;
 
-/* Input. */
+/* The messages of trainingInput. */
 extern const struct message ml_training_input;
 extern const struct message ml_replica_config;
 extern const struct message ml_hyperparameter_spec;

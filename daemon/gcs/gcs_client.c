@@ -57,7 +57,8 @@ struct request {
 	struct text head; /* the part of the body before the file's bytes; empty if the body is the file alone */
 	const char *tail; /* the part of the body after the bytes of the file; NULL: none */
 	int fd;
-	int64_t size_bytes, sent_bytes; /* of the file; of all */
+	int64_t size_bytes; /* of the file */
+	int64_t sent_bytes; /* of the whole body: head, file and tail */
 	const struct gcs_call *call;
 	bool asks_only; /* ignore the answer's contents: only an injected fault matters */
 	unsigned tries;

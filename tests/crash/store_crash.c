@@ -47,7 +47,7 @@ struct options {
 
 static uint64_t chance;
 
-/* The same as in kill_at.c, with a state of its own. */
+/* The next number of a random sequence. */
 static uint64_t draw(void)
 {
 	chance = chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
