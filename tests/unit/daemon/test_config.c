@@ -29,7 +29,7 @@ static void file_write(const char *text)
 	fclose(file);
 }
 
-/* Removes the variables of the user who runs the tests. */
+/* Removes the variables of the user that runs the tests. */
 static int environment_clear(void **state)
 {
 	(void)state;

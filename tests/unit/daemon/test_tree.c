@@ -99,7 +99,7 @@ static void links_are_removed_and_not_followed(void **state)
 	close(fd);
 }
 
-/* Not tested as root, to whom modes do not apply. Broken: directory_take() without its chmod(): EACCES. */
+/* Not tested as root, because modes do not apply to root. Broken: directory_take() without its chmod(): EACCES. */
 static void modes_do_not_keep_a_directory(void **state)
 {
 	static const mode_t modes[] = { 0, 0100, 0400, 0500, 0600, 0300 };

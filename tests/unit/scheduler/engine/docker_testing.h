@@ -21,7 +21,7 @@
 
 enum { WAIT_S = 60, CONNECTIONS_MAX = 64, RULES_MAX = 12, HOLD = -2 };
 
-/* The first rule whose text is in the first line of a request answers it. */
+/* A request is answered by the first rule with a text that is in the request's first line. */
 struct rule {
 	const char *request; /* NULL ends the list of rules */
 	/* 0: closes the connection without an answer; -1: does not answer and keeps it open; HOLD: answers once another
@@ -56,7 +56,7 @@ struct rule {
 	"\"trainyard.replica\":\"master-0\",\"trainyard.attempt\":\"1\"}},\"timeNano\":1795210192000000000}\n"
 #define EVENT_MASTER(action, attributes) EVENT_AT(action, attributes, "ty-t-1-master-0-a1")
 #define EVENT_OF(action, name)           EVENT_AT(action, "", name)
-/* a container whose image has the label */
+/* a container of an image with the label */
 #define DIE_MASTER                       EVENT_MASTER("die", "\"exitCode\":\"5\",")
 
 struct lab {
