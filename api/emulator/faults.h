@@ -31,6 +31,6 @@ extern const struct message fault_message;
  * @context must live as long as the gate is used. */
 struct call_gate faults_gate(struct faults_context *context);
 
-/* Makes the rules of a file (a list of rules or {"faults": […]}) the registry's rules from a file: rules that exist
- * already keep their counts, others are added or removed. INVALID_ARGUMENT: says what and where. */
+/* Replaces the registry's rules that came from a file by those of this file (a list of rules or {"faults": […]}): rules
+ * that exist already keep their counts, others are added or removed. INVALID_ARGUMENT: the error names the rule. */
 enum status faults_file_take(struct faults_context *context, const char *path, struct error *err);

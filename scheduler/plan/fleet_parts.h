@@ -56,8 +56,8 @@ struct node_reason fleet_bars(const struct fleet *fleet, const struct demand *de
 			      enum role role);
 /* Why the node takes no new jobs; NODE_LACKS_NOTHING: it takes them. */
 enum node_lack fleet_node_closed(const struct fleet *fleet, const struct fleet_node *node);
-/* A bit for each dimension in which a replica takes at most the whole node. fleet_soft(), likewise: nodes may be
- * overcommitted in it. */
+/* A bit for each dimension in which a replica takes at most the whole node; fleet_soft(): for each dimension in which
+ * nodes may be overcommitted. */
 unsigned fleet_clamped(const struct fleet *fleet);
 unsigned fleet_soft(const struct fleet *fleet);
 /* The node as a bin, without its shapes. @empty: as if no job ran on it. */

@@ -85,7 +85,7 @@ static const struct {
 				    "run as many containers as they may" },
 };
 
-/* The rest of the sentence. */
+/* Prints the end of the sentence: the numbers or names behind the reason. */
 static void detail_print(const struct fleet *fleet, const struct plan *plan, size_t index,
 			 const struct node_reason *reason, size_t count, struct text *text)
 {

@@ -145,7 +145,7 @@ static void serve_trainer(struct connection *c)
 		return;
 	if (c->role == ROLE_MASTER)
 		die(1, "the master vanished: %s", wire_error());
-	/* A worker may be restarted and come back: it is for the master to judge, when it is done. */
+	/* A worker may be restarted and connect again. The master decides about it at the end. */
 	note_attendance(c->shard, c, WORKER_LOST);
 	fprintf(stderr, "worker %u vanished: %s\n", c->index, wire_error());
 }
