@@ -153,6 +153,7 @@ struct docker {
 	struct attachment *attachments;
 	struct throttle *throttles;
 	struct claims *claims; /* docker_claims.h; NULL: none was ordered */
+	json_t *given;          /* ids of containers with all their copies (docker_given.h); NULL: none */
 	struct report *reports; /* files to which containers write their reports */
 	struct tunnel *tunnels; /* of networks with a carried reach (docker_tunnel.h); guarded by lock */
 };

@@ -23,6 +23,7 @@ struct creation {
 	json_t *body;
 	struct text
 		given; /* an archive of the files that are copied into the container; empty: none */
+	char *id; /* of the container that gets the copies; NULL: unknown */
 	unsigned tries;
 	struct timer again;
 };
@@ -31,6 +32,7 @@ static void creation_end(struct creation *creation)
 {
 	json_decref(creation->body);
 	text_deinit(&creation->given);
+	free(creation->id);
 	free(creation);
 }
 
@@ -61,18 +63,26 @@ static void create_given(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(creation->docker, answer, &outcome);
-	if (outcome.status)
+	if (outcome.status) {
 		create_fail(creation, &outcome);
-	else
-		create_succeed(creation);
+		return;
+	}
+	if (creation->id)
+		given_note(creation->docker, creation->id);
+	create_succeed(creation);
 }
 
-static void create_give(struct creation *creation)
+/* @container: the engine's answer, with the container's id. */
+static void create_give(struct creation *creation, const json_t *container)
 {
+	const char *id = json_text_at(container, "Id");
+
 	if (!creation->given.length) {
 		create_succeed(creation);
 		return;
 	}
+	free(creation->id);
+	creation->id = id ? memory_strdup(id) : NULL;
 	creation_call(creation, "/archive?path=/",
 		      (struct http_request){ .method = "PUT",
 					     .body = creation->given.data,
@@ -124,7 +134,7 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 		return;
 	}
 	if (given_is_put(container))
-		create_give(creation);
+		create_give(creation, container);
 	else
 		create_succeed(creation);
 }
@@ -132,6 +142,7 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 static void create_done(void *arg, const struct http_answer *answer)
 {
 	struct creation *creation = arg;
+	AUTO(json) json_t *made = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	struct outcome outcome;
 
 	docker_outcome(creation->docker, answer, &outcome);
@@ -146,7 +157,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 	} else if (outcome.status)
 		create_fail(creation, &outcome);
 	else
-		create_give(creation);
+		create_give(creation, made);
 }
 
 static void create_send(void *arg)

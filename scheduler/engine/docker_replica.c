@@ -312,7 +312,7 @@ static void start_created(struct replica_task *task, const struct http_answer *a
 {
 	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 
-	if (given_is_put(container))
+	if (given_is_put(container) && !given_note_take(task->docker, container))
 		task_call(task, "/archive?path=" GIVEN_MARK,
 			  (struct http_request){
 				  .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = start_mark_looked });

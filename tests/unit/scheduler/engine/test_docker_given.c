@@ -13,7 +13,7 @@
 	"{\"message\":\"invalid mount config for type \\\"bind\\\": bind source path does not exist: /state/seen-abcdef\"}"
 #define INSPECT "/ty-t-1-master-0-a1/json"
 #define PUT_MASTER                                                                                           \
-	"{\"Name\":\"/ty\",\"Config\":{\"Labels\":{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\","    \
+	"{\"Name\":\"/ty\",\"Id\":\"c1\",\"Config\":{\"Labels\":{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\","    \
 	"\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\",\"trainyard.attempt\":\"1\","      \
 	"\"trainyard.files\":\"put\"}},\"State\":{\"Running\":false,\"ExitCode\":0,"                         \
 	"\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\"}}"
@@ -227,6 +227,33 @@ static void a_container_without_its_copies_is_made_again(void **state)
 	expect_event(lab, ENGINE_REPLICA_STARTED);
 }
 
+/* To look for the mark, the engine mounts the container's file system. Broken: start_created() without given_note_take(): of a job
+ * of 16 replicas it took a fifth of the time; without the id: the container made by another daemon was started without its copies. */
+static void copies_that_were_just_put_are_not_looked_for(void **state)
+{
+	struct lab *lab = *state;
+
+	lab->options.state_dir = place;
+	rule_set(lab, 0, (struct rule){ "/containers/create HTTP", 400, MISSING });
+	rule_set(lab, 1, (struct rule){ "/containers/create?name=", 201, "{\"Id\":\"c1\"}", .times = 1 });
+	rule_set(lab, 2, (struct rule){ "PUT ", 200, "" });
+	rule_set(lab, 3, (struct rule){ INSPECT, 200, PUT_MASTER });
+	rule_set(lab, 4, (struct rule){ "/archive?path=/trainyard/.given", 200, "" });
+	rule_set(lab, 5, (struct rule){ "/start", 204, "" });
+	up(lab);
+	create(lab);
+	expect_event(lab, ENGINE_REPLICA_CREATED);
+	lab->engine->ops->start_replica(lab->engine, &master);
+	expect_event(lab, ENGINE_REPLICA_STARTED);
+	assert_int_equal(rule_asked(lab, 4), 0);
+	rule_set(lab, 1, (struct rule){ "/containers/create?name=", 201, "{\"Id\":\"c2\"}" });
+	create(lab);
+	expect_event(lab, ENGINE_REPLICA_CREATED);
+	lab->engine->ops->start_replica(lab->engine, &master);
+	expect_event(lab, ENGINE_REPLICA_STARTED);
+	assert_int_equal(rule_asked(lab, 4), 1);
+}
+
 static int lab_and_place(void **state)
 {
 	return place_make(state) || lab_setup(state);
@@ -248,6 +275,7 @@ static int TEST_MAIN(void)
 		BOTH_TEST(an_engine_without_our_files_is_given_copies),
 		BOTH_TEST(an_engine_without_one_of_them_is_given_copies),
 		BOTH_TEST(a_container_without_its_copies_is_made_again),
+		BOTH_TEST(copies_that_were_just_put_are_not_looked_for),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
