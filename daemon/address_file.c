@@ -43,6 +43,7 @@ void address_file_read(const char *state_dir, struct address *ret_address)
 {
 	FILE *file = address_file_open(state_dir, "re");
 	char line[LINE_BYTES];
+	pid_t holder = 0;
 
 	*ret_address = (struct address){ 0 };
 	if (!file)
@@ -60,6 +61,10 @@ void address_file_read(const char *state_dir, struct address *ret_address)
 	if (line_read(file, line))
 		ret_address->grpc_port = (uint16_t)atoi(line);
 	fclose(file);
+	/* A daemon in a container has another process id there than here, and is known by its lock alone. */
+	if (ret_address->pid && !state_dir_holder(state_dir, &holder, NULL))
+		ret_address->is_outdated =
+			holder ? holder != ret_address->pid : !state_dir_is_locked(state_dir);
 }
 
 void address_deinit(struct address *address)

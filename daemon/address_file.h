@@ -3,8 +3,8 @@
 /* daemon/address_file.h: the file "address" of a state directory, which tells other commands how to reach the daemon.
  *
  * It has four lines: the URL or "unix:/PATH", the path of the file with the daemon's token (or nothing), its process id,
- * and the port of gRPC (0: not served). The daemon removes the file when it ends. A killed daemon leaves the file; the
- * process id then tells that it is out of date. */
+ * and the port of gRPC (0: not served). The daemon removes the file when it ends. A killed daemon leaves the file, and
+ * another process may get its port: nothing may be sent to an outdated address. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,6 +14,7 @@ struct address {
 	char *token_file; /* absolute path; NULL: the daemon requires no token */
 	pid_t pid;        /* 0: not known */
 	uint16_t grpc_port; /* 0: gRPC is not served, or the port is unknown */
+	bool is_outdated;   /* the daemon that wrote the file has ended */
 };
 #define AUTO_ADDRESS __attribute__((cleanup(address_deinit)))
 

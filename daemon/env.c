@@ -264,6 +264,16 @@ static char *no_proxy_value(void)
 	return no_proxy_extend(own);
 }
 
+/* Reads the daemon's address file; one that a killed daemon left counts as none. */
+static void running_read(const char *state_dir, struct address *ret_running)
+{
+	address_file_read(state_dir, ret_running);
+	if (!ret_running->is_outdated)
+		return;
+	address_deinit(ret_running);
+	*ret_running = (struct address){ 0 };
+}
+
 /* Chooses the daemon's URL: the one that the user gave, else the one in the daemon's address file, else the default. */
 static enum status url_choose(const struct config *config, char **ret_url, struct error *err)
 {
@@ -272,7 +282,7 @@ static enum status url_choose(const struct config *config, char **ret_url, struc
 	char address[LISTEN_ADDRESS_SIZE];
 	uint16_t port;
 
-	address_file_read(config->state_dir, &running);
+	running_read(config->state_dir, &running);
 	if (config_listen_path(config->listen) ||
 	    (running.url && config->listen_source == CONFIG_DEFAULT && config_listen_path(running.url)))
 		return error_set(
@@ -398,7 +408,7 @@ enum status env_settings_find(const struct config *config, const char *url, stru
 	struct address running AUTO_ADDRESS = { 0 };
 	enum status rc;
 
-	address_file_read(config->state_dir, &running);
+	running_read(config->state_dir, &running);
 	rc = token_file_find(config, &running, &settings->token_file, err);
 	if (rc)
 		return rc;

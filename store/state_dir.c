@@ -83,7 +83,7 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 }
 
 /* True if /proc/locks lists a lock of the process on the file: for processes with descriptors that this user may not
- * see. Compares only the inode, because the listed device is not always the one of stat().
+ * see. @pid 0: of any process. Compares only the inode, because the listed device is not always the one of stat().
  * Source: https://man7.org/linux/man-pages/man5/proc_locks.5.html (read 2026-11-26) */
 static bool process_has_locked(pid_t pid, const struct stat *wanted)
 {
@@ -95,7 +95,7 @@ static bool process_has_locked(pid_t pid, const struct stat *wanted)
 
 	while (locks && !has && fgets(line, sizeof(line), locks))
 		has = sscanf(line, "%*s FLOCK %*s WRITE %ld %*x:%*x:%lu", &holder, &inode) == 2 &&
-		      holder == pid && inode == wanted->st_ino;
+		      (holder == pid || !pid) && inode == wanted->st_ino;
 	if (locks)
 		fclose(locks);
 	return has;
@@ -141,6 +141,18 @@ enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err)
 	if (fd >= 0)
 		close(fd);
 	return STATUS_OK;
+}
+
+bool state_dir_is_locked(const char *dir)
+{
+	struct text path AUTO_TEXT = { 0 };
+	struct stat lock;
+	pid_t pid = 0;
+
+	if (state_dir_holder(dir, &pid, NULL) || pid)
+		return true;
+	text_printf(&path, "%s/lock", dir);
+	return stat(path.data, &lock) == 0 && process_has_locked(0, &lock);
 }
 
 static bool is_anothers(const struct stat *about)

@@ -16,6 +16,9 @@ enum status state_dir_make(const char *dir, struct error *err);
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
 /* *ret_pid: the process that holds the lock; 0: none. FAILED_PRECONDITION: this user may not read the directory. */
 enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err);
+/* Returns true if a process holds the lock, also one of another PID namespace, which state_dir_holder() cannot name; also
+ * if this user may not read the lock file. */
+bool state_dir_is_locked(const char *dir);
 
 /* Checks that only this user and root can replace, or could have replaced, the state directory's files: owners and
  * modes of the directory, of its files, of the certificate directories, and of all parent directories (which may be

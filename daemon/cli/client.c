@@ -41,7 +41,8 @@ struct client {
 	char *authorization;        /* NULL: there is no token */
 	char *endpoint;             /* in the form that users see */
 	bool is_variable;           /* the endpoint comes from TRAINYARD_ENDPOINT */
-	char *absent_dir;           /* the command line names this state directory, and no daemon runs on it; NULL: else */
+	char *absent_dir;           /* the command is for this state directory, and no daemon runs on it; NULL: else */
+	bool is_named;              /* the command line names the state directory */
 	char *socket;               /* the PATH of "unix:/PATH"; NULL: TCP is used */
 	bool has_token, unreached, late;
 	long limit_ms; /* time limit of a call in ms */
@@ -125,16 +126,18 @@ enum status client_of(const struct invocation *invocation, struct client **ret_c
 		own = address.url ? address.url : "http://127.0.0.1:8090";
 	if (!own_token && address_is_live(&address, state_dir))
 		own_token = address.token_file;
-	if (token_file || (endpoint && !endpoints_are_same(endpoint, own)))
-		return client_open(endpoint ? endpoint : own, token_file, ret_client, err);
-	enum status rc = client_open(endpoint ? endpoint : own, own_token, ret_client, err);
+
+	const bool is_other = endpoint && !endpoints_are_same(endpoint, own);
+	const char *token = token_file || is_other ? token_file : own_token;
+	enum status rc = client_open(endpoint ? endpoint : own, token, ret_client, err);
 
 	if (rc)
 		return rc;
 	(*ret_client)->is_variable = is_variable;
-	if ((config_file || named_dir) && !endpoint && !address.url)
+	if (!endpoint && (address.is_outdated || ((config_file || named_dir) && !address.url)))
 		(*ret_client)->absent_dir = TAKE(state_dir);
-	if (!own_token && !named_dir)
+	(*ret_client)->is_named = config_file || named_dir;
+	if (!token && !is_other && !named_dir)
 		token_add(*ret_client, variable("TRAINYARD_TOKEN"));
 	return STATUS_OK;
 }
@@ -363,12 +366,17 @@ static enum status exchange(struct exchange_state *state, const char *method, co
 	CURLcode code;
 	enum status rc;
 
-	/* Another daemon may serve the default address: it must not get what is meant for this one. */
+	/* Another daemon may serve the default address, and another program may have the port of a daemon that was killed:
+	 * they must not get requests for this one. */
 	if (client->absent_dir) {
 		client->unreached = true;
+		if (client->is_named)
+			return error_set(err, STATUS_UNAVAILABLE, NULL,
+					 "no daemon runs on %s: start one with \"trainyard start --state-dir %s\"",
+					 client->absent_dir, client->absent_dir);
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "no daemon runs on %s: start one with \"trainyard start --state-dir %s\"",
-				 client->absent_dir, client->absent_dir);
+				 "no daemon runs on %s: start one with \"trainyard start\", or give --endpoint",
+				 client->absent_dir);
 	}
 	text_printf(&url, "%s%s", client->socket ? "http://localhost" : client->endpoint, path);
 	curl_easy_setopt(client->curl, CURLOPT_URL, url.data);

@@ -110,8 +110,24 @@ def test_a_token_goes_to_its_own_daemon_alone(user, token):
     os.kill(int(pid), signal.SIGKILL)  # the address file is not removed
     wait_until(lambda: "no daemon runs" in user("stop"))
     with answering({}, int(port)) as other:
-        assert "is not trainyard" in user("status", code=1)
-    assert other.seen == [None]
+        assert "no daemon runs on" in user("status", code=3)
+    assert not other.seen
+
+
+def test_the_address_of_a_killed_daemon_leads_to_no_other_program(user, token):
+    """Broken: client_of() that takes an outdated address; and the default one with --token-file: the other program got the request."""
+    pid, port = re.search(r":(\d+) \(process (\d+)", user("start", "--listen", "127.0.0.1:0")).group(2, 1)
+    os.kill(int(pid), signal.SIGKILL)  # the address file is not removed
+    wait_until(lambda: "no daemon runs" in user("stop"))
+    with answering({}, int(port)) as other:
+        for words in ["jobs"], ["reset", "--yes"], ["logs", "@last"], ["ls"], ["ui", "--print"]:
+            said = user(*words, code=3)
+            assert f'no daemon runs on {user.state}: start one with "trainyard start", or give --endpoint' in said, words
+            assert "no daemon runs on" in user(*words, "--state-dir", str(user.state), "--token-file", token, code=3)
+        assert f":{port}" not in user("env", "--shell", "sh")
+    assert not other.seen
+    user("start", "--listen", "127.0.0.1:0")
+    assert "NAME" not in user("jobs", "-o", "name")
 
 
 @pytest.mark.long
@@ -193,10 +209,9 @@ def test_a_wait_has_an_end(user):
 @pytest.mark.long
 def test_a_wait_finds_the_daemon_that_starts_meanwhile(user):
     """Broken: status_main() that asks once where the daemon serves: it waited where the last one did."""
-    pid, port = re.search(r":(\d+) \(process (\d+)", user("start", "--listen", "127.0.0.1:0")).group(2, 1)
-    os.kill(int(pid), signal.SIGKILL)  # the address file is not removed
-    wait_until(lambda: "no daemon runs" in user("stop"))
-    with socket.create_server(("127.0.0.1", int(port))) as before:
+    with socket.create_server(("127.0.0.1", 0)) as before:
+        user.state.mkdir(mode=0o700)
+        (user.state / "address").write_text("http://127.0.0.1:%d\n" % before.getsockname()[1])  # of a daemon that wrote no process
         waiting = subprocess.Popen([program(), "status", "--wait", "-o", "name"], stdout=subprocess.PIPE, text=True, env=user.environment)
         before.settimeout(30)
         before.accept()[0].close()

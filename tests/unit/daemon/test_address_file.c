@@ -46,7 +46,8 @@ TEST(what_a_daemon_wrote_is_read_and_nothing_else)
 	address_file_remove(directory);
 }
 
-/* Broken: address_is_live() by the process id alone: the file of a daemon that was killed stayed good. */
+/* Broken: address_is_live() by the process id alone: the file of a daemon that was killed stayed good. is_outdated without
+ * the lock that another PID namespace holds: a daemon in a container counted as killed. */
 TEST(an_address_is_live_while_its_daemon_has_the_lock)
 {
 	struct address address AUTO_ADDRESS = { 0 };
@@ -59,10 +60,23 @@ TEST(an_address_is_live_while_its_daemon_has_the_lock)
 	assert_int_equal(address.pid, getpid());
 	assert_int_equal(address.grpc_port, 4711);
 	assert_false(address_is_live(&address, directory));
+	assert_true(address.is_outdated);
+	address_deinit(&address);
 	assert_int_equal(state_dir_lock(directory, &lock, NULL), STATUS_OK);
+	address_file_read(directory, &address);
 	assert_true(address_is_live(&address, directory));
+	assert_false(address.is_outdated);
 	address.pid++;
 	assert_false(address_is_live(&address, directory));
+	address_deinit(&address);
+	file_gives("http://127.0.0.1:1\n\n4711\n", "http://127.0.0.1:1", NULL, 4711);
+	address_file_read(directory, &address);
+	assert_true(address.is_outdated); /* another daemon has the lock, and has not written its address yet */
+	snprintf(lock_path, sizeof(lock_path), "%s/lock", directory);
+	assert_int_equal(truncate(lock_path, 0), 0); /* the process has no id here */
+	address_deinit(&address);
+	address_file_read(directory, &address);
+	assert_false(address.is_outdated);
 	close(lock);
 	snprintf(lock_path, sizeof(lock_path), "%s/lock", directory);
 	unlink(lock_path);
