@@ -62,7 +62,7 @@ static void bash_values(struct text *text, const char *verb, const struct word *
 	text_puts(text, "\" ;;\n");
 }
 
-/* Writes the bash function. It handles "--name=", which bash splits into three words, and offers nothing after "--",
+/* Writes the bash function. It handles "--name=", which bash splits into three words and zsh does not, and offers nothing after "--",
  * where another program's command line begins. Names of jobs come from the daemon, one a line. */
 static void bash_write(struct text *text)
 {
@@ -70,12 +70,14 @@ static void bash_write(struct text *text)
 
 	text_puts(text,
 		  "_trainyard() {\n"
-		  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= i jobs= name rest\n"
+		  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= i jobs= name rest first=\n"
 		  "    COMPREPLY=()\n"
 		  "    if [ \"$before\" = = ]; then\n"
 		  "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
 		  "    elif [ \"$word\" = = ]; then\n"
 		  "        word=\n"
+		  "    elif [[ $word == --*=* ]]; then\n"
+		  "        before=${word%%=*} first=${word%%=*}= word=${word#*=}\n"
 		  "    fi\n"
 		  "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
 		  "        if [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
@@ -83,11 +85,11 @@ static void bash_write(struct text *text)
 		  "            return\n"
 		  "        fi\n"
 		  "    done\n"
-		  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-		  "        words=\"");
+		  "    if [ \"$COMP_CWORD\" -eq 1 ] || [ \"$COMP_CWORD:${COMP_WORDS[1]}\" = 2:help ]; then\n"
+		  "        words=\"help");
 	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (verb->summary)
-			text_printf(text, "%s%s", i ? " " : "", verb->name);
+			text_printf(text, " %s", verb->name);
 	text_puts(text, "\"\n"
 			"    else\n"
 			"        case ${COMP_WORDS[1]}:$before in\n");
@@ -112,6 +114,7 @@ static void bash_write(struct text *text)
 			"        return\n"
 			"    fi\n"
 			"    [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+			"    [ -z \"$first\" ] || COMPREPLY=(\"${COMPREPLY[@]/#/$first}\")\n"
 			"}\n"
 			"complete -o default -F _trainyard trainyard\n");
 }
@@ -137,12 +140,12 @@ static void fish_quote(struct text *text, const char *words)
 	text_putc(text, '\'');
 }
 
-/* A verb's completions apply if it is the first word. They do not apply after "--": another program's command line
- * begins there, which fish completes like one of its own. */
+/* Verbs are offered as the first word, and after "help". A verb's completions apply if it is the first word. They do not
+ * apply after "--": another program's command line begins there, which fish completes like one of its own. */
 static const char fish_conditions[] =
 	"function __trainyard_first\n"
 	"    set -l words (commandline -opc)\n"
-	"    test (count $words) -eq 1\n"
+	"    test (count $words) -eq 1 -o \"$words[2..]\" = help\n"
 	"end\n"
 	"function __trainyard_verb\n"
 	"    set -l words (commandline -opc)\n"
@@ -185,6 +188,7 @@ static void fish_write(struct text *text)
 	const struct verb *verb;
 
 	text_puts(text, fish_conditions);
+	text_puts(text, "complete -c trainyard -n __trainyard_first -f -a help -d 'help of a command'\n");
 	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++) {
 		if (!verb->summary)
 			continue;
