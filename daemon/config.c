@@ -335,6 +335,9 @@ static enum status word_refuse(const struct command_line *line, const char *word
 			nearest_look(&nearest, item->name);
 	for (const char *const *beside = line->beside; beside && *beside; beside++)
 		nearest_look(&nearest, *beside);
+	for (item = config_items; item->name; item++)
+		if (item->commands & line->command)
+			nearest_look_synonyms(&nearest, item->name, item->synonyms);
 	nearest_hint(&nearest, "--", hint);
 	if (!is_option)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"%s", word,

@@ -219,7 +219,7 @@ const struct config_item config_items[] = {
 	TEXT("listen", "TRAINYARD_LISTEN", listen, BOTH, "ADDR:PORT|unix:/PATH", listen_or_path_valid,
 	     "ADDR:PORT, such as 127.0.0.1:8090 or [::1]:0, or unix:/PATH of at most 107 bytes",
 	     "where to serve; port 0 takes any free one; other addresses than loopback want --token-file",
-	     .otherwise = "127.0.0.1:8090",
+	     .otherwise = "127.0.0.1:8090", .synonyms = "port",
 	     .detail = "A socket at a path has mode 0600, and is removed at the end."),
 	TEXT("grpc", "TRAINYARD_GRPC", grpc, BOTH, "ADDR:PORT", listen_valid,
 	     "ADDR:PORT, such as 127.0.0.1:8091", "where to serve clients that speak gRPC",
@@ -245,6 +245,7 @@ const struct config_item config_items[] = {
 		       "its aliases in networks (its service name in a compose file)."),
 	PATH("state-dir", "TRAINYARD_STATE_DIR", state_dir, ALL, "DIR", "a directory",
 	     "where all state is kept", .compute = compute_state_dir, .group = "State and engine",
+	     .synonyms = "keep-state",
 	     .detail = "Removing it resets everything. Jobs are given files of it: as mounts where the "
 		       "engine's machine has it at the same path, which is found out at each connection, "
 		       "else as copies.",

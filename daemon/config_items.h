@@ -29,6 +29,7 @@ struct config_item {
 	const char *expected;       /* what valid() accepts, in words: "ADDR:PORT, such as ..." */
 	const char *advice;         /* the user's remedy for an invalid value; NULL: none */
 	int64_t min, max;           /* limits of a number */
+	const char *synonyms;       /* what users call it instead, with blanks between; suggested only; NULL: none */
 	const char *const *choices; /* the words, in the order of the enum; ends with NULL */
 	const char *help;
 	/* For the manual and docs/configuration.md, which `make reference` writes; NULL: nothing. `Code` is in backticks. */

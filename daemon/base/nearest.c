@@ -63,22 +63,6 @@ static bool has_words(const char *name, const char *wanted)
 	return false;
 }
 
-/* Returns true if @wanted is the word of docker, kubectl and similar programs for @name. */
-static bool is_elsewhere(const char *wanted, const char *name)
-{
-	static const char *const words[][2] = {
-		{ "ps", "jobs" },      { "list", "jobs" },     { "get", "jobs" },        { "top", "jobs" },
-		{ "kill", "cancel" },  { "attach", "logs" },   { "inspect", "describe" }, { "up", "start" },
-		{ "down", "stop" },    { "info", "status" },   { "port", "listen" },     { "keep-state", "state-dir" },
-		{ "replicas", "workers" },
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasecmp(words[i][0], wanted) == 0 && strcmp(words[i][1], name) == 0)
-			return true;
-	return false;
-}
-
 void nearest_look(struct nearest *nearest, const char *name)
 {
 	const size_t wanted_length = strlen(nearest->wanted), length = strlen(name);
@@ -87,9 +71,7 @@ void nearest_look(struct nearest *nearest, const char *name)
 
 	if (wanted_length < 2 || wanted_length > NAME_MAX_BYTES || length > NAME_MAX_BYTES)
 		return;
-	distance = is_elsewhere(nearest->wanted, name)
-			   ? 0
-			   : distance_of(nearest->wanted, wanted_length, name, length);
+	distance = distance_of(nearest->wanted, wanted_length, name, length);
 	if (distance > most && wanted_length >= PREFIX_LEAST &&
 	    (strncasecmp(name, nearest->wanted, wanted_length) == 0 || has_words(name, nearest->wanted)))
 		distance = most;
@@ -97,6 +79,17 @@ void nearest_look(struct nearest *nearest, const char *name)
 		return;
 	nearest->found = name;
 	nearest->distance = distance;
+}
+
+void nearest_look_synonyms(struct nearest *nearest, const char *name, const char *synonyms)
+{
+	const size_t wanted_length = strlen(nearest->wanted);
+
+	for (size_t length; synonyms && *synonyms; synonyms += length + (synonyms[length] == ' ')) {
+		length = strcspn(synonyms, " ");
+		if (length == wanted_length && strncasecmp(synonyms, nearest->wanted, length) == 0)
+			*nearest = (struct nearest){ .wanted = nearest->wanted, .found = name };
+	}
 }
 
 const char *nearest_hint(const struct nearest *nearest, const char *prefix, char ret_hint[NEAREST_HINT_SIZE])

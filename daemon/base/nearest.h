@@ -13,9 +13,11 @@ struct nearest {
 };
 
 /* Compares @name with the wanted word. Case is ignored, and '_' counts as '-'. A name is similar if few letters are
- * added, missing, changed or swapped, if the word is its beginning, or if docker or kubectl use the word for it. Of two
- * equally similar names the first counts. */
+ * added, missing, changed or swapped, or if the word is its beginning. Of two equally similar names the first counts. */
 void nearest_look(struct nearest *nearest, const char *name);
+/* Takes @name if the wanted word is one of @synonyms: words with a blank between, such as those of other programs; NULL:
+ * none. Call after nearest_look() of all names. */
+void nearest_look_synonyms(struct nearest *nearest, const char *name, const char *synonyms);
 
 enum { NEAREST_HINT_SIZE = 128 };
 

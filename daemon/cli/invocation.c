@@ -96,6 +96,9 @@ static enum status unknown_refuse(const struct verb *verb, const char *word, str
 	for (unsigned list = 0; list < OPTION_LISTS; list++)
 		for (const struct verb_option *option = option_list(verb, list); option->name; option++)
 			nearest_look(&nearest, option->name);
+	for (unsigned list = 0; list < OPTION_LISTS; list++)
+		for (const struct verb_option *option = option_list(verb, list); option->name; option++)
+			nearest_look_synonyms(&nearest, option->name, option->synonyms);
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown option \"%s\"%s", word,
 			 nearest_hint(&nearest, "--", hint));
 }

@@ -26,6 +26,7 @@ struct verb_option {
 	const char *help;          /* one sentence fragment */
 	bool repeats;              /* may be given several times; false: the last value counts */
 	const char *const *values; /* the only valid values, ending with NULL; NULL: any */
+	const char *synonyms;      /* words of other programs for it, suggested only; with blanks between; NULL: none */
 };
 
 struct invocation;
@@ -34,6 +35,7 @@ struct verb {
 	const char *name;
 	const char *words;              /* as shown in the usage: "JOB [-- COMMAND]"; "": none */
 	const char *const *word_values; /* the only valid first words; NULL: any */
+	const char *synonyms;           /* what docker, kubectl and others call it: "ps list"; suggested only; NULL: none */
 	bool names_jobs;                /* the words are jobs, which completions offer */
 	const char *summary;            /* one line of help; NULL: an internal verb that no list shows */
 	const char *detail;             /* paragraphs below the usage; NULL: the summary is enough */

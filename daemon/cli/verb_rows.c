@@ -106,6 +106,7 @@ static const struct verb daemon_verbs[] = {
 	  .run = exec_main },
 	{ .name = "start",
 	  .words = "",
+	  .synonyms = "up",
 	  .summary = "start the daemon in the background",
 	  .detail =
 		  "Returns when the daemon serves. It takes the options of `trainyard serve`; its log is daemon.log in\n"
@@ -115,6 +116,7 @@ static const struct verb daemon_verbs[] = {
 	  .run = start_main },
 	{ .name = "stop",
 	  .words = "",
+	  .synonyms = "down",
 	  .summary = "end the daemon of the state directory",
 	  .detail =
 		  "Running jobs go on, and the next start takes them up, unless the daemon was started with --stop-jobs.\n",
@@ -122,6 +124,7 @@ static const struct verb daemon_verbs[] = {
 	  .run = stop_main },
 	{ .name = "status",
 	  .words = "",
+	  .synonyms = "info",
 	  .summary = "tell whether a daemon serves, and how it is",
 	  .options = OPTIONS({ .name = "wait", .help = "wait until it serves and reaches its engine" },
 			     { .name = "timeout",

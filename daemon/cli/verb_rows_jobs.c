@@ -34,7 +34,10 @@ const struct verb job_verbs[] = {
 		  "\n"
 		  "Exit codes: 0 succeeded, 1 failed, 4 cancelled, 125 the job was refused.\n",
 	  .options = OPTIONS(
-		  { .name = "workers", .hint = "N", .help = "so many workers beside the first replica" },
+		  { .name = "workers",
+		    .hint = "N",
+		    .synonyms = "replicas",
+		    .help = "so many workers beside the first replica" },
 		  { .name = "ps", .hint = "N", .help = "so many parameter servers" },
 		  { .name = "package",
 		    .hint = "DIR",
@@ -96,6 +99,7 @@ const struct verb job_verbs[] = {
 	  .run = submit_main },
 	{ .name = "jobs",
 	  .words = "",
+	  .synonyms = "ps list get top",
 	  .summary = "list jobs of all APIs and locations",
 	  .detail =
 		  "Lists the jobs that have not ended and the 20 newest that have, with why they wait or failed.\n"
@@ -121,6 +125,7 @@ const struct verb job_verbs[] = {
 	  .run = jobs_main },
 	{ .name = "describe",
 	  .words = "JOB",
+	  .synonyms = "inspect",
 	  .names_jobs = true,
 	  .summary = "tell all about a job",
 	  .detail =
@@ -147,6 +152,7 @@ const struct verb job_verbs[] = {
 	  .run = why_main },
 	{ .name = "logs",
 	  .words = "JOB",
+	  .synonyms = "attach",
 	  .names_jobs = true,
 	  .summary = "print a job's log, or follow it",
 	  .detail =
@@ -227,6 +233,7 @@ const struct verb job_verbs[] = {
 	  .run = rerun_main },
 	{ .name = "cancel",
 	  .words = "JOB...",
+	  .synonyms = "kill",
 	  .names_jobs = true,
 	  .summary = "end jobs",
 	  .detail = "Returns when the daemon has stored the wish; `trainyard wait` waits for the end.\n"

@@ -136,6 +136,8 @@ static void unknown_refuse(const char *word, struct error *err)
 	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
 		if (verb->summary)
 			nearest_look(&nearest, verb->name);
+	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
+		nearest_look_synonyms(&nearest, verb->name, verb->synonyms);
 	if (strncmp(word, "--", 2) == 0) {
 		options.wanted = word + 2;
 		nearest_look(&options, "help");

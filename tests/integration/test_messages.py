@@ -65,6 +65,9 @@ def open_place():
     (["exec", "--keep-state", "d", "--", "true"], r'unknown option "--keep-state"; did you mean --state-dir\?'),
     (["exec", "--port=0", "--", "true"], r'unknown option "--port"; did you mean --listen\?'),
     (["ps"], r'unknown command "ps"; did you mean jobs\?'),
+    (["list"], r'unknown command "list"; did you mean jobs\?'),
+    (["run", "--replicas", "2", "image"], r'unknown option "--replicas"; did you mean --workers\?'),
+    (["jobs", "--ps"], r'unknown option "--ps"'),
     (["kill", "my_job"], r'unknown command "kill"; did you mean cancel\?'),
     (["jobs", "-o", "yaml"], r'--output: "yaml" is not one of table, json, name'),
     (["fault", "ls", "1"], r'unexpected argument "1"'),
@@ -77,7 +80,7 @@ def open_place():
     (["env", "--shell", "fihs"], r'--shell: "fihs" is not one of sh, fish, github; did you mean fish\?'),
 ])
 def test_what_is_misspelled_is_told_with_what_was_meant(words, told):
-    """Broken: is_elsewhere() left out: `ps` was told of ls. config_read_beside() without passes_on: `exec true` did not say that -- is
+    """Broken: nearest_look_synonyms() left out: `ps` was told of ls. config_read_beside() without passes_on: `exec true` did not say that -- is
     missing. unknown_refuse() without nearest_look(); config_take() that does not hand its names on; words_check()
     without value_check()."""
     done = run(*words)
