@@ -83,6 +83,18 @@ static enum status page_ask(const struct invocation *invocation, struct client *
 	return STATUS_OK;
 }
 
+/* Replaces the error of a filter by that of the --filter alone: its columns are those that the user sees. */
+static void filter_fault_find(const struct invocation *invocation, struct client *client, struct error *err)
+{
+	const char *own = invocation_value(invocation, "filter");
+	struct error alone AUTO_ERROR = { 0 };
+	AUTO(string) char *token = NULL;
+	AUTO(json) json_t *jobs = json_array();
+
+	if (own && page_ask(invocation, client, own, 1, &token, jobs, &alone) == STATUS_INVALID_ARGUMENT)
+		error_move(err, &alone);
+}
+
 static int newer_first(const void *left, const void *right)
 {
 	const char *a = json_text_at(*(json_t *const *)left, "createTime");
@@ -127,6 +139,8 @@ static enum status jobs_ask(const struct invocation *invocation, struct client *
 		while (!rc && token && !half);
 		*ret_more = token != NULL;
 	}
+	if (rc == STATUS_INVALID_ARGUMENT)
+		filter_fault_find(invocation, client, err);
 	if (!all)
 		newest_first(jobs);
 	return rc;

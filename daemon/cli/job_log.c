@@ -16,6 +16,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_timeline.h"
 #include "daemon/cli/json_lines.h"
+#include "daemon/cli/study.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
@@ -24,6 +25,8 @@ enum {
 	TAB = 8,
 	TIME_SHOWN = 32,
 	PREFIX_LEAST = 13,
+	GAP = 2,
+	TIME_WIDTH = 24, /* "2026-11-26 08:00:01.123 " */
 	LOOK_MS = 200,
 	BREAKS_MAX = 100
 };
@@ -83,14 +86,27 @@ static void time_print(FILE *file, const char *time)
 	fprintf(file, "%s.%03d ", reported, (int)(us / 1000 % 1000));
 }
 
-/* Prints a message: on a terminal without control characters, otherwise unchanged. */
-static void message_print(const struct log_printing *printing, FILE *file, const char *message)
+/* Returns how wide the beginning of a line is: the time and the replica. */
+static unsigned begin_width(const struct log_printing *printing)
 {
+	return (printing->timestamps ? TIME_WIDTH : 0) + (unsigned)printing->prefix_width + GAP;
+}
+
+/* Prints a message: on a terminal without control characters, otherwise unchanged. Lines of the service are sentences,
+ * which a terminal gets wrapped; a program's lines stay as they are. */
+static void message_print(const struct log_printing *printing, FILE *file, const char *message, bool service)
+{
+	const unsigned width = service ? terminal_width(file) : 0;
 	struct text spaced AUTO_TEXT = { 0 }, reported AUTO_TEXT = { 0 };
 	size_t column = 0;
 
 	if (!printing->terminal) {
 		fprintf(file, "%s\n", message);
+		return;
+	}
+	if (width) {
+		words_wrap(&reported, message, begin_width(printing), width);
+		fprintf(file, "%s\n", reported.length ? reported.data : "");
 		return;
 	}
 	for (; *message; message++) {
@@ -116,9 +132,9 @@ static void prefix_print(struct log_printing *printing, FILE *file, const json_t
 	text_one_line(&name, replica ? replica : "", 0);
 	if ((int)name.length > printing->prefix_width)
 		printing->prefix_width = (int)name.length;
-	fprintf(file, "%s%-*s%s  ",
+	fprintf(file, "%s%-*s%s%*s",
 		service ? terminal_style(file, STYLE_DIM) : replica_colour(printing, name.data),
-		printing->prefix_width, name.data, terminal_style(file, STYLE_NONE));
+		printing->prefix_width, name.data, terminal_style(file, STYLE_NONE), GAP, "");
 }
 
 static void line_print(struct log_printing *printing, const json_t *line)
@@ -141,9 +157,9 @@ static void line_print(struct log_printing *printing, const json_t *line)
 		fflush(stdout);
 	if (printing->timestamps)
 		time_print(file, json_text_at(line, "time"));
-	if (printing->prefix || service)
+	if (printing->prefix || service || json_text_at(line, "trial"))
 		prefix_print(printing, file, line, service);
-	message_print(printing, file, message);
+	message_print(printing, file, message, service);
 }
 
 /* ---- the stream ---- */
@@ -263,6 +279,28 @@ static enum status replicas_check(const struct invocation *invocation, struct cl
 					 "--replica: the job has no replica %s; it has %s", name, names.data);
 	}
 	return STATUS_OK;
+}
+
+/* Refuses a --trial that the job does not have and will not have: there would be no line, and nothing would say why. */
+static enum status trial_check(const struct invocation *invocation, struct client *client, const json_t *job,
+			       struct error *err)
+{
+	const char *state = json_text_at(job, "state");
+	AUTO(json) json_t *study = NULL;
+	int64_t trial = 0, most;
+	enum status rc = invocation_number(invocation, "trial", 1, &trial, err);
+
+	if (rc || !trial)
+		return rc;
+	rc = study_ask(client, job, &study, err);
+	if (rc)
+		return rc;
+	most = state && state_is_final(state) ? (int64_t)json_array_size(json_object_get(study, "trials"))
+					      : json_int_at(study, "trialCount", 0);
+	if (trial <= most)
+		return STATUS_OK;
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--trial: the job has no trial %lld; it has %lld",
+			 (long long)trial, (long long)most);
 }
 
 static void filter_write(const struct invocation *invocation, struct text *filter)
@@ -429,8 +467,10 @@ int log_print(struct client *client, const json_t *job, const struct log_options
 
 	if (pattern_read(options->invocation, &pattern, &printing.pattern, &err) ||
 	    replicas_check(options->invocation, client, job, &err) ||
+	    trial_check(options->invocation, client, job, &err) ||
 	    path_write(client, job, options, &path, &err)) {
-		exit_code = main_usage_error("logs ", &err);
+		exit_code = client_is_unreached(client) ? ask_failure(client, &err)
+							: main_usage_error("logs ", &err);
 	} else {
 		if (options->follow)
 			interrupt_expect(job);

@@ -32,8 +32,7 @@ static void path_write(struct text *path, const json_t *job, const char *query)
 		    behind ? behind : id, query);
 }
 
-/* Asks for the study of a job. A custom job has no study; a pipeline has one if a tuning job is behind it. */
-static enum status study_ask(struct client *client, const json_t *job, json_t **ret_study, struct error *err)
+enum status study_ask(struct client *client, const json_t *job, json_t **ret_study, struct error *err)
 {
 	const char *family = json_text_at(job, "family");
 	struct text path AUTO_TEXT = { 0 }, title AUTO_TEXT = { 0 };

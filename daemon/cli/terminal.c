@@ -161,8 +161,7 @@ void text_one_line(struct text *text, const char *reported, unsigned most)
 	text_puts(text, "…");
 }
 
-/* @width 0: never wraps. */
-static void words_wrap(struct text *text, const char *reported, unsigned indent, unsigned width)
+void words_wrap(struct text *text, const char *reported, unsigned indent, unsigned width)
 {
 	unsigned column = indent;
 

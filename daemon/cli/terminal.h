@@ -44,6 +44,9 @@ void text_one_line(struct text *text, const char *reported, unsigned most);
  * line ends in @reported stay. */
 void text_wrap(struct text *text, const char *reported, unsigned indent);
 
+/* Like text_wrap(), to @width columns; 0: never wraps. */
+void words_wrap(struct text *text, const char *reported, unsigned indent, unsigned width);
+
 /* Prints "trainyard: WORDS" on stderr; on a terminal wrapped to its width, and without control characters; a
  * line of progress_show() is cleared before. */
 void error_line_print(const char *words);

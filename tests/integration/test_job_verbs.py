@@ -99,6 +99,24 @@ def test_jobs_prints_what_there_is(narrow_yard, crowd):
     assert "no daemon answers" in verb(narrow_yard, "jobs", "--endpoint", "http://127.0.0.1:1", code=3)
 
 
+def test_a_filter_is_told_by_the_columns_that_were_typed(narrow_yard, crowd):
+    """Broken: filter_fault_find() left out: the column was that of the filter with our own part before it."""
+    for words in [], ["--all"], ["--state", "RUNNING", "--label", "a=b"]:
+        assert "at line 1, column 19\n" in verb(narrow_yard, "jobs", *words, "--filter", "state=RUNNING AND bogus", code=1)
+    listed = verb(narrow_yard, "jobs", "-o", "name", "--filter", "family=customJobs AND labels.team=blue").splitlines()
+    assert [last_part(name) for name in listed] == [crowd["customJobs"]]
+    assert verb(narrow_yard, "jobs", "-o", "name", "--all", "--label", "team=red").endswith(f"/{crowd['runs']}\n")
+
+
+def test_a_trial_that_there_is_not_is_told(narrow_yard, crowd):
+    """Broken: trial_check() left out: nothing was printed, and the exit code was 0."""
+    assert "is not a tuning job and has no trials" in verb(narrow_yard, "logs", crowd["customJobs"], "--trial", "1", code=2)
+    assert "is not a hyperparameter tuning job" in verb(narrow_yard, "logs", "-f", crowd["runs"], "--trial", "1", code=2)
+    assert re.search(r"the job has no trial 99; it has \d+ ", verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--trial", "99", code=2))
+    assert '"x" is not a whole number' in verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--trial", "x", code=2)
+    assert not verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--trial", "1")
+
+
 def test_a_dead_daemon_that_the_environment_names_is_told(narrow_yard):
     """Broken: the advice of other endpoints: a daemon that `start` starts is not the one that TRAINYARD_ENDPOINT names."""
     dead = types.SimpleNamespace(base="http://127.0.0.1:1")
@@ -362,13 +380,13 @@ def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
 def test_what_is_printed_fits_the_terminal(yard, columns):
     """Names and addresses are never shortened. Broken: a reason that job_take() prints as one line; a style where NO_COLOR
     is set; version_run() without text_wrap(); columns that are not optional and stay in widths_fit(); requests without
-    target_write(); error_line_print() without words_wrap()."""
+    target_write(); error_line_print() without words_wrap(); message_print() that wraps no line of the service."""
     job = yard.create(script("echo the last words; exit 3"))
     verb(yard, "wait", job, code=1)
     assert Storage(yard, "printed").put("a/b.txt", b"x").status == 200
     for words in (["jobs"], ["describe", job], ["why", job], ["wait", job], ["queue"], ["gpus"], ["status"], ["clock"], ["version"],
                   ["requests"], ["requests", "--failed"], ["fault", "ls"], ["jobs", "--all"], ["ls", "-l", "gs://printed"],
-                  ["why", "nosuch"], ["jobs", "--wheels"], ["jobs", "--endpoint", "http://127.0.0.1:1"], ["reset"],
+                  ["why", "nosuch"], ["logs", job], ["logs", "-t", job], ["jobs", "--wheels"], ["jobs", "--endpoint", "http://127.0.0.1:1"], ["reset"],
                   *([["help"], ["run", "--help"], ["serve", "--help"]] if columns >= 80 else []), ["doctor"]):
         said, _ = on_terminal(yard, *words, columns=columns, until="[y/N]", env={"NO_COLOR": "1"})
         assert not re.search(r"\033\[[0-9;]*m", said), (words, said)
