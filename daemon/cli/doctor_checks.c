@@ -26,7 +26,7 @@
 #include "scheduler/engine/engine.h"
 #include "scheduler/engine/nvidia_gpus.h"
 
-enum { FILES_LEAST = 1024, KIB = 1024 };
+enum { FILES_LEAST = 1024, KIB = 1024, ANSWER_US = 2000000 };
 
 #define GIB ((int64_t)1 << 30)
 
@@ -414,18 +414,50 @@ static void variable_look(void *arg, const char *name, const char *value)
 	}
 }
 
+/* Returns true if a trainyard answers at @url. */
+static bool daemon_answers(const char *url)
+{
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *health = NULL;
+	const char *state;
+
+	if (client_open(url, NULL, &client, NULL))
+		return false;
+	client_limit(client, ANSWER_US);
+	if (client_call(client, "GET", "/healthz", NULL, &health, NULL))
+		return false;
+	state = json_text_at(health, "status");
+	return state && (strcmp(state, "ok") == 0 || strcmp(state, "degraded") == 0);
+}
+
+/* Appends the URL that clients should have: of the daemon that TRAINYARD_ENDPOINT names, if it answers, as several may run;
+ * else of the configured one. Returns true in the first case. Appends nothing for a daemon at a path. */
+static bool url_choose(const struct doctor *doctor, struct text *url)
+{
+	const char *own = getenv("TRAINYARD_ENDPOINT");
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+
+	if (doctor->daemon_runs)
+		text_puts(url, doctor->address.url);
+	else if (config_listen_split(doctor->config->listen, address, &port))
+		config_url_write(url, address, port);
+	if (!own || !*own || (url->length && strncmp(own, url->data, url->length) == 0) || !daemon_answers(own))
+		return false;
+	text_clear(url);
+	text_append(url, own, strlen(own) - (own[strlen(own) - 1] == '/'));
+	return true;
+}
+
 static void clients_check(const struct doctor *doctor, struct finding *finding)
 {
 	struct env_settings settings AUTO_ENV_SETTINGS = { 0 };
 	struct text url AUTO_TEXT = { 0 };
 	struct variables variables = { .finding = finding };
-	char address[LISTEN_ADDRESS_SIZE];
-	uint16_t port;
+	const bool is_other = url_choose(doctor, &url);
 
-	if (doctor->daemon_runs)
-		text_puts(&url, doctor->address.url);
-	else if (config_listen_split(doctor->config->listen, address, &port))
-		config_url_write(&url, address, port);
+	if (is_other)
+		find(finding, OUTCOME_GOOD, "TRAINYARD_ENDPOINT names another daemon, which answers");
 	if (!url.length || strncmp(url.data, "http", 4) != 0 ||
 	    env_settings_find(doctor->config, url.data, &settings, NULL)) {
 		find(finding, OUTCOME_NOTE,
@@ -435,7 +467,8 @@ static void clients_check(const struct doctor *doctor, struct finding *finding)
 	variables.url = url.data;
 	env_each(&settings, variable_look, &variables);
 	if (variables.elsewhere)
-		advise(finding, "eval \"$(trainyard env)\" leads them to %s.", url.data);
+		advise(finding, "eval \"$(trainyard env%s)\" leads them to %s.",
+		       is_other ? " --state-dir DIR" : "", url.data);
 	else if (!variables.set)
 		find(finding, OUTCOME_NOTE, "gcloud and client libraries are not led to %s in this shell",
 		     url.data);
@@ -445,7 +478,7 @@ static void clients_check(const struct doctor *doctor, struct finding *finding)
 	else
 		find(finding, OUTCOME_GOOD, "gcloud and client libraries are led to %s", url.data);
 	if (finding->outcome == OUTCOME_NOTE)
-		advise(finding, "eval \"$(trainyard env)\"");
+		advise(finding, "eval \"$(trainyard env%s)\"", is_other ? " --state-dir DIR" : "");
 }
 
 static void credentials_check(const struct doctor *doctor, struct finding *finding)

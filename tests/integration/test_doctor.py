@@ -59,6 +59,18 @@ def test_what_is_wrong_has_an_advice(yard, options, tmp_path):
     assert doctor(*options, "-o", "name", code=1, HTTPS_PROXY="http://proxy:1") == "proxy\n"
 
 
+def test_another_daemon_that_answers_is_as_good(yard, options, new_daemon):
+    """Broken: url_choose() without TRAINYARD_ENDPOINT: each variable of the second daemon was bad."""
+    second = new_daemon(engine=NO_ENGINE).start()
+    told = findings(*options, code=0, **{**second.client_environment(), "TRAINYARD_ENDPOINT": second.base})["clients"]
+    assert told["verdict"] == "good" and f"are led to {second.base}" in told["text"] and "another daemon" in told["text"], told
+    alone = findings(*options, code=0, TRAINYARD_ENDPOINT=second.base)["clients"]
+    assert alone["verdict"] == "note" and alone["advice"] == 'eval "$(trainyard env --state-dir DIR)"', alone
+    second.stop()
+    told = findings(*options, code=1, TRAINYARD_ENDPOINT=second.base)["clients"]
+    assert told["verdict"] == "bad" and f"TRAINYARD_ENDPOINT leads to {second.base}" in told["text"] and yard.base in told["advice"], told
+
+
 def test_a_port_that_is_taken_is_told(yard, tmp_path):
     """Broken: port_is_free() that asks nothing: serve failed on what doctor called free."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
