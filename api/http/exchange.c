@@ -287,10 +287,11 @@ static bool is_taking(const struct exchange *exchange)
 	return !exchange->failed && exchange->call.intake.take;
 }
 
-/* How much of a body is read, whether kept or dropped. */
+/* How much of a body is read, whether kept or dropped. A body that was refused in its middle is read to its end: no answer
+ * can be sent before, and a connection that is closed in the middle loses it. */
 static unsigned long long receive_limit(const struct exchange *exchange)
 {
-	if (is_taking(exchange))
+	if (is_taking(exchange) || exchange->drops_rest)
 		return ULLONG_MAX;
 	return (is_streamed(exchange) ? 0 : body_limit(exchange)) + SWALLOW_MAX_BYTES;
 }
@@ -336,6 +337,7 @@ bool exchange_receive(struct exchange *exchange, const char *data, size_t length
 
 	if (is_taking(exchange)) {
 		fail_first(exchange, intake->take(intake->arg, data, length, &exchange->error));
+		exchange->drops_rest = exchange->failed;
 		if (exchange->failed)
 			intake_close(exchange);
 		return true;

@@ -88,6 +88,7 @@ struct exchange {
 
 	/* The first refusal or failure; the handler runs only if this is OK. */
 	enum status failed;
+	bool drops_rest; /* the rest of the body is read and dropped: its taker refused it in the middle */
 	enum refusal refusal;
 	struct error error;
 

@@ -344,13 +344,17 @@ def test_jobs_that_have_not_ended_keep_an_import_away(new_daemon, small):
 
 def test_a_large_state_that_is_refused_is_told_of(new_daemon, small):
     """The body is longer than what a daemon reads after a refusal. Broken: client_send() that waits for no 100 Continue: "no
-    daemon answers", with exit code 3."""
+    daemon answers", with exit code 3. receive_limit() without drops_rest: the daemon closed the connection of an import that it
+    refused in the middle."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     daemon.create(script("true"), job_id="own")
     large = changed(small, daemon.directory / "large")
     blob_of(large).write_bytes(bytes(80 << 20))
     assert "1 job of this daemon has not ended" in verb(daemon, "import", "--yes", str(large), code=1)
     assert [job["id"] for job in all_jobs(daemon)] == ["own"]
+    daemon.cancel("own")
+    daemon.until("own", "CANCELLED")
+    assert "there is more than may be taken" in verb(daemon, "import", "--yes", str(large), code=1)
 
 
 def test_a_question_that_is_not_answered_means_no(target):
