@@ -123,7 +123,7 @@ static void an_engine_that_fails_once_is_asked_again(void **state)
 	}
 }
 
-/* Broken: marked() that asks is_elsewhere() of a refusal: the marker stayed gone, and a second daemon started. */
+/* Broken: marked() that asks claim_runs_elsewhere() of a refusal: the marker stayed gone, and a second daemon started. */
 static void a_marker_that_cannot_be_made_again_costs_the_link(void **state)
 {
 	struct lab *lab = *state;
