@@ -150,7 +150,7 @@ static bool other_wait(const char *state_dir, const struct start *start, struct 
 
 static int runs_already_report(const struct address *address)
 {
-	printf("trainyard already runs at %s (process %d)\n", address->url, (int)address->pid);
+	sentence_print(stdout, "trainyard already runs at %s (process %d)", address->url, (int)address->pid);
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
@@ -167,8 +167,8 @@ static int daemon_start(const struct config *config, struct start *start)
 	}
 	switch (ready_wait(start, &line)) {
 	case READY:
-		printf("trainyard runs at %s (process %d, state in %s, log in %s)\n", line.url,
-		       (int)start->pid, config->state_dir, start->log_path.data);
+		sentence_print(stdout, "trainyard runs at %s (process %d, state in %s, log in %s)", line.url,
+			       (int)start->pid, config->state_dir, start->log_path.data);
 		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 	case READY_NEVER:
 		break;
@@ -231,7 +231,7 @@ int stop_main(struct invocation *invocation)
 	if (state_dir_holder(state_dir, &pid, &err))
 		return main_failure(&err);
 	if (!pid) {
-		printf("no daemon runs on %s\n", state_dir);
+		sentence_print(stdout, "no daemon runs on %s", state_dir);
 		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 	}
 	if (kill(pid, SIGTERM) != 0 && errno != ESRCH) {

@@ -316,6 +316,9 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 		state->response->http_status = http_status;
 	if (state->ended)
 		return STATUS_OK;
+	if (http_status / 100 == 1) /* the daemon agreed to take the body, and the connection broke */
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "the connection to %s broke: %s",
+				 client->endpoint, curl_easy_strerror(code));
 	if (http_status / 100 != 2 && !(state->response && http_status == HTTP_RESUME_INCOMPLETE))
 		return http_failure(state, http_status, err);
 	if (code != CURLE_OK)

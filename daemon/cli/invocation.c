@@ -137,6 +137,14 @@ static enum status option_take(struct invocation *invocation, const char *const 
 	return STATUS_OK;
 }
 
+/* Returns how many bytes of @words name needed ones: those before " [". */
+static int words_needed(const char *words)
+{
+	const char *optional = strstr(words, " [");
+
+	return (int)(optional ? (size_t)(optional - words) : strlen(words));
+}
+
 static enum status words_check(const struct invocation *invocation, struct error *err)
 {
 	const struct verb *verb = invocation->verb;
@@ -145,8 +153,8 @@ static enum status words_check(const struct invocation *invocation, struct error
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"%s",
 				 invocation->words[verb->most], verb->command ? CONFIG_PASSES_ON : "");
 	if (invocation->word_count < verb->least)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is missing",
-				 *verb->words ? verb->words : "an argument");
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%.*s is missing", words_needed(verb->words),
+				 verb->words);
 	if (verb->word_values && invocation->word_count)
 		return value_check(verb->word_values, "", invocation->words[0], err);
 	return STATUS_OK;

@@ -12,6 +12,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_log.h"
 #include "daemon/cli/job_wait.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
 enum { STEM_BYTES = 80 };
@@ -117,7 +118,7 @@ int job_attend(const struct invocation *invocation, struct client *client, const
 		return main_output(&line);
 	}
 	job_title_write(&line, job);
-	fprintf(stderr, "%s is submitted\n", line.data);
+	sentence_print(stderr, "%s is submitted", line.data);
 	exit_code = log_print(client, job, &(struct log_options){ .invocation = invocation, .follow = true });
 	if (!exit_code)
 		exit_code = created_ask(client, id, project, &ended);
@@ -126,7 +127,7 @@ int job_attend(const struct invocation *invocation, struct client *client, const
 	json_object_del(ended, "reason"); /* the log has printed the reason already */
 	text_clear(&line);
 	ending_write(&line, ended);
-	fprintf(stderr, "%s\n", line.data);
+	sentence_print(stderr, "%s", line.data);
 	state = json_text_at(ended, "state");
 	return state_exit(state ? state : "");
 }

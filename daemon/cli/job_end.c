@@ -6,6 +6,7 @@
 
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
 /* An action on one job. *ret_done: a word for the result that is printed. */
@@ -56,7 +57,7 @@ static int job_do(const struct invocation *invocation, struct client *client, co
 	if (step(client, job, &done, &err))
 		return ask_failure(client, &err);
 	job_title_write(&title, job);
-	printf("%s %s\n", title.data, done);
+	sentence_print(stdout, "%s %s", title.data, done);
 	return EXIT_GOOD;
 }
 

@@ -207,8 +207,8 @@ static void interrupt_expect(const json_t *job)
 	const char *id = json_text_at(job, "id");
 
 	snprintf(farewell, sizeof(farewell),
-		 "\nThe job goes on. To see more: trainyard logs -f %s; to end it: trainyard cancel %s\n",
-		 id ? id : "", id ? id : "");
+		 "\nThe job goes on.\nTo see more: trainyard logs -f %s\nTo end it:   trainyard cancel %s\n", id ? id : "",
+		 id ? id : "");
 	sigaction(SIGINT, &action, NULL);
 }
 

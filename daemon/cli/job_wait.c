@@ -15,7 +15,7 @@
 #include "daemon/main.h"
 
 /* FILTERED_MAX: up to this number of jobs the daemon filters the stream; for more, the changes of all jobs are read. */
-enum { CALM_MS = 200, FILTERED_MAX = 50 };
+enum { CALM_MS = 200, FILTERED_MAX = 50, NAME_SHOWN = 40 };
 
 void ending_write(struct text *text, const json_t *job)
 {
@@ -88,20 +88,23 @@ static void exit_add(struct wait *wait, int exit_code)
 static void stand_show(struct awaited *awaited, const json_t *job, const char *state)
 {
 	const char *reason = json_text_at(job, "reason");
-	struct text stand AUTO_TEXT = { 0 };
+	const char *name = json_text_at(job, "displayName"), *id = json_text_at(job, "id");
+	struct text stand AUTO_TEXT = { 0 }, shown AUTO_TEXT = { 0 };
 
 	job_title_write(&stand, job);
 	text_printf(&stand, " is %s", state);
 	free(awaited->stand);
 	awaited->stand = text_take(&stand);
-	progress_show("%s%s%s", awaited->stand, reason ? ": " : "", reason ? reason : "");
+	/* One line, cut to the terminal: the state must be in it. */
+	text_one_line(&shown, name ? name : id ? id : "", NAME_SHOWN);
+	progress_show("%s is %s%s%s", shown.data, state, reason ? ": " : "", reason ? reason : "");
 }
 
 /* Handles the current state of a job: prints a line if the wait for it is over. */
 static void job_take(struct wait *wait, struct awaited *awaited, const json_t *job)
 {
 	const char *state = json_text_at(job, "state");
-	struct text line AUTO_TEXT = { 0 }, wrapped AUTO_TEXT = { 0 };
+	struct text line AUTO_TEXT = { 0 };
 	int outcome;
 
 	awaited->over = is_over(state ? state : "", wait->wanted, &outcome);
@@ -113,8 +116,7 @@ static void job_take(struct wait *wait, struct awaited *awaited, const json_t *j
 	exit_add(wait, outcome);
 	progress_clear();
 	ending_write(&line, job);
-	text_wrap(&wrapped, line.data, 0);
-	puts(wrapped.data);
+	sentence_print(stdout, "%s", line.data);
 	fflush(stdout);
 	for (size_t i = 0; i < wait->invocation->word_count; i++)
 		if (!wait->jobs[i].over && wait->jobs[i].stand) {
@@ -146,7 +148,7 @@ static int time_out(const struct wait *wait)
 	progress_clear();
 	for (size_t i = 0; i < wait->invocation->word_count; i++)
 		if (!wait->jobs[i].over && wait->jobs[i].stand)
-			fprintf(stderr, "trainyard: the time is up, and %s\n", wait->jobs[i].stand);
+			sentence_print(stderr, "trainyard: the time is up, and %s", wait->jobs[i].stand);
 	return EXIT_TIMED_OUT;
 }
 

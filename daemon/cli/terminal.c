@@ -195,19 +195,27 @@ void text_wrap(struct text *text, const char *reported, unsigned indent)
 	words_wrap(text, reported, indent, terminal_width(stdout));
 }
 
+void sentence_print(FILE *file, const char *format, ...)
+{
+	const unsigned width = terminal_width(file);
+	struct text wrapped AUTO_TEXT = { 0 };
+	va_list values;
+
+	va_start(values, format);
+	AUTO(string) char *line = memory_vprintf(format, values);
+	va_end(values);
+	if (width)
+		words_wrap(&wrapped, line, 0, width);
+	fprintf(file, "%s\n", wrapped.length ? wrapped.data : line);
+}
+
 static bool progress_is_shown;
 
 void error_line_print(const char *words)
 {
-	const unsigned width = terminal_width(stderr);
-	AUTO(string) char *line = memory_printf("trainyard: %s", words);
-	struct text wrapped AUTO_TEXT = { 0 };
-
 	if (progress_is_shown)
 		progress_clear();
-	if (width)
-		words_wrap(&wrapped, line, 0, width);
-	fprintf(stderr, "%s\n", width ? wrapped.data : line);
+	sentence_print(stderr, "trainyard: %s", words);
 }
 
 bool terminal_agrees(const char *question)

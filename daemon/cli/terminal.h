@@ -47,6 +47,9 @@ void text_wrap(struct text *text, const char *reported, unsigned indent);
 /* Like text_wrap(), to @width columns; 0: never wraps. */
 void words_wrap(struct text *text, const char *reported, unsigned indent, unsigned width);
 
+/* Prints a line on @file; on a terminal wrapped to its width, and without control characters. */
+void sentence_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Prints "trainyard: WORDS" on stderr; on a terminal wrapped to its width, and without control characters; a
  * line of progress_show() is cleared before. */
 void error_line_print(const char *words);

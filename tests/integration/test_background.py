@@ -15,10 +15,12 @@ import subprocess
 import tempfile
 import threading
 import time
+import types
 
 import pytest
 
 from support.daemon import program
+from support.verbs import on_terminal
 from support.wait import wait_until
 
 
@@ -47,6 +49,8 @@ def test_a_daemon_is_started_told_of_and_stopped(user):
     said = user("start", "--listen", "127.0.0.1:0")
     assert "trainyard runs at http://127.0.0.1:" in said
     assert "already runs at http://127.0.0.1:" in user("start")
+    drawn, _ = on_terminal(types.SimpleNamespace(base=""), "start", columns=40, env=user.environment)
+    assert "trainyard already runs at\nhttp://" in drawn, drawn
     told = json.loads(user("status", "--wait", "-o", "json"))
     assert told["status"] == "ok" and told["engine"]["reachable"] and told["endpoint"] in said
     for word in (told["endpoint"], "version ", f"instance {told['instance']}\n", "engine ", "GPUs ", " jobs let in, 0 wait\n", "clock "):

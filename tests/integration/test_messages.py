@@ -58,6 +58,8 @@ def open_place():
     (["serve", "--log-level", "inf"], r'--log-level: "inf" is not one of error, warning, info, debug; did you mean info\?'),
     (["help", "serv"], r'unknown command "serv"; did you mean serve\?'),
     (["serve", "--max-jobs", "1"], r'unknown option "--max-jobs"; did you mean --max-active-jobs\?'),
+    (["rerun"], r'JOB is missing'),
+    (["shell"], r'JOB\[/REPLICA\] is missing'),
     (["run", "image", "ls"], r'unexpected argument "ls"; -- comes before the words that are passed on'),
     (["exec", "true"], r'unexpected argument "true"; -- comes before the words that are passed on'),
     (["exec", "--gpus", "2", "pytest", "-q"], r'unexpected argument "pytest"; -- comes before the words that are passed on'),
