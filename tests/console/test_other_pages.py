@@ -31,6 +31,7 @@ def test_queue_faults_and_requests(browser, narrow_yard):
                   f"Object.entries({{job: {json.dumps(HOSTILE)}, role: 'worker', replica: '1'}}).forEach(([name, value]) => {{ fields[name].value = value; }}); }})()")
     browser.click("Add the rule", "button")
     browser.until_says("role=worker")
+    assert browser.value(NAMELESS) == []
     assert browser.value("document.querySelectorAll('main img, main script').length") == 0
     [rule] = narrow_yard.get("/_trainyard/v1/faults").json["faults"]
     assert (rule["fault"], rule["job"], rule["role"], rule["replica"]) == ("preempt", HOSTILE, "worker", 1)
@@ -212,6 +213,7 @@ def test_objects_are_looked_at_and_deleted(browser, yard):
     browser.until("document.querySelector('pre')?.textContent === '{\\n  \"loss\": 0.5\\n}'")
     browser.click("table.csv", ".cell")
     browser.until("document.querySelector('table.look') !== null")
+    assert browser.value(NAMELESS) == []
     assert browser.value("[...document.querySelectorAll('table.look tr')].map((row) => [...row.cells].map((cell) => cell.textContent))") == [
         ["step", 'said, "so"'], ["1", HOSTILE], ["2", "two\nlines"], ["3"]]
     browser.click("page.html", ".cell")

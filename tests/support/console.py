@@ -151,8 +151,8 @@ class Relay:
 
 
 # Accessibility for screen readers: each usable element has a name.
-NAMELESS = """[...document.querySelectorAll('a, button, input, select, textarea, [tabindex="0"], svg[role=img]')].filter((each) =>
-    !(each.getAttribute('aria-label') || each.textContent.trim() || each.labels?.length)).map((each) => each.outerHTML)"""
+NAMELESS = """[...document.querySelectorAll('a, button, input, select, textarea, th, .scrolls, [tabindex="0"], svg[role=img]')].filter((each) =>
+    !(each.getAttribute('aria-label') || (each.className !== 'scrolls' && each.textContent.trim()) || each.labels?.length)).map((each) => each.outerHTML)"""
 # WCAG 2.1, 1.4.3: 4.5 to 1. Source: https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio
 FAINT = """(() => {
     const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);

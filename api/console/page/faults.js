@@ -44,7 +44,7 @@ export function faultsPage(main, {title}) {
 		const matches = search.matcher(), seen = faults.filter((each) => matches(JSON.stringify(each).toLowerCase()));
 
 		search.node.hidden = !faults.length;
-		refill(listed, seen.length ? el("table", {class: "plain"}, el("tr", {}, ["Rule", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), seen.map(rule))
+		refill(listed, seen.length ? el("table", {class: "plain"}, el("tr", {}, ["Rule", "Hits", ""].map((name) => el("th", {scope: "col", "aria-label": name ? null : "What can be done"}, name))), seen.map(rule))
 			: el("p", {class: "soft"}, faults.length ? "No rule has these words." : "No fault is ordered: jobs and calls are left alone."));
 	}
 

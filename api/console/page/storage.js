@@ -40,7 +40,7 @@ function cells(text) {
 function cellsTable([names = [], ...rows]) {
 	const more = rows.length - ROWS_MOST, told = (row, tag, more = {}) => el("tr", {}, row.slice(0, COLUMNS_MOST).map((cell) => el(tag, more, cell)));
 
-	return el("div", {class: "scrolls"}, el("table", {class: "plain look"}, told(names, "th", {scope: "col"}), rows.slice(0, ROWS_MOST).map((row) => told(row, "td"))),
+	return el("div", {class: "scrolls", role: "region", "aria-label": "Rows"}, el("table", {class: "plain look"}, told(names, "th", {scope: "col"}), rows.slice(0, ROWS_MOST).map((row) => told(row, "td"))),
 		more > 0 && el("p", {class: "soft"}, `and ${more} more rows`));
 }
 

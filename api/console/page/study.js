@@ -230,7 +230,7 @@ export class StudyView {
 		});
 
 		refill(this.table, el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
-			el("div", {class: "scrolls"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
+			el("div", {class: "scrolls", role: "region", "aria-label": "Trials"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
 				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.page}?trial=${trial.trialId}`, title: "Its page"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
 					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, endOf(trial)),
 					names.map((name) => el("td", {class: "mono"}, name in trial.parameters ? short(trial.parameters[name]) : "")))))));
