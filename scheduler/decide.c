@@ -11,7 +11,7 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/reconciler.h"
-#include "store/jobs/journal.h"
+#include "scheduler/replica_journal.h"
 #include "store/logs/logs.h"
 
 /* ---- what is seen ---- */
@@ -206,47 +206,16 @@ static bool is_removable(const struct replica_run *replica)
 		(replica->observed == OBSERVED_EXITED && !replica_is_unread(replica)));
 }
 
-static struct journal_row replica_row(const struct replica_run *replica, enum journal_kind kind)
-{
-	return (struct journal_row){ .kind = kind,
-				     .attempt = replica->key.attempt,
-				     .of_replica = true,
-				     .role = (int)replica->key.role,
-				     .index = replica->key.index,
-				     .restart = replica->key.restart };
-}
-
-static void note_end(struct decision *decision, const struct replica_run *replica)
-{
-	struct journal_row row = replica_row(replica, JOURNAL_ENDED);
-
-	row.time_us = replica->ended_us;
-	row.cause = (int)replica->end;
-	row.number = replica->exit_code;
-	row.flags = (replica->out_of_memory ? JOURNAL_OUT_OF_MEMORY : 0) |
-		    (replica->of_itself ? JOURNAL_OF_ITSELF : 0) | (replica->ordered ? JOURNAL_ORDERED : 0);
-	decision_note(decision, &row);
-}
-
-/* Whether the end can be stored by itself. An end with an error text of the engine is stored together with the outcome,
- * because the outcome's message repeats the text. */
-static bool end_is_plain(const struct replica_run *replica)
-{
-	return replica->end == END_EXIT || replica->end == END_LOST;
-}
-
 static void decide_renewal(struct decision *decision, const struct job_run *run,
 			   const struct replica_run *replica)
 {
-	struct journal_row row = replica_row(replica, JOURNAL_RESTARTED);
 	char name[REPLICA_NAME_MAX];
 
-	row.restart++;
-	decision_note(decision, &row);
+	note_restart(decision, replica);
 	decision_change(decision, run, run->row->state);
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
 	notes_say(&decision->says, SEVERITY_WARNING,
-		  "The replica %s was lost and is restarted (%u of %d times).", name, row.restart,
+		  "The replica %s was lost and is restarted (%u of %d times).", name, replica->key.restart + 1,
 		  REPLICA_RESTARTS_MAX);
 }
 
@@ -300,30 +269,6 @@ static void report_missing_programs(struct decision *decision, const struct job_
 		notes_say(&decision->says, SEVERITY_WARNING,
 			  "Status %d says that the replica %s found no such program. It was started as: %s",
 			  EXIT_NO_PROGRAM, name, line);
-	}
-}
-
-static bool is_to_blame(const struct job_run *run, const struct replica_run *replica, enum job_state outcome)
-{
-	const bool bad = end_is_bad(replica->end, replica->exit_code);
-
-	if (replica->end == END_NONE || job_run_restarts(run, replica))
-		return false;
-	return outcome == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad;
-}
-
-/* Notes which ends decide the job's outcome, unless a fault of the job itself does. */
-static void note_blame(struct decision *decision, const struct job_run *run, enum job_state outcome)
-{
-	for (size_t i = 0; !run->fault && i < run->replica_count; i++) {
-		const struct replica_run *replica = &run->replicas[i];
-		const struct journal_row row = replica_row(replica, JOURNAL_BLAME);
-
-		if (!is_to_blame(run, replica, outcome))
-			continue;
-		if (replica->journaled < JOURNALED_END && !end_is_plain(replica))
-			note_end(decision, replica);
-		decision_note(decision, &row);
 	}
 }
 
@@ -560,21 +505,6 @@ static void decide_following(struct decision *decision, const struct job_run *ru
 		    (replica->observed == OBSERVED_RUNNING || replica->observed == OBSERVED_EXITED ||
 		     order_was_given(&replica->orders, ORDER_FOLLOW)))
 			decision_order(decision, ORDER_FOLLOW, i);
-	}
-}
-
-/* Adds to the journal the replicas with a new container after a restart, and the ends of replicas. Once stored, an end
- * is a fact. */
-static void note_replicas(struct decision *decision, const struct job_run *run)
-{
-	for (size_t i = 0; i < run->replica_count; i++) {
-		const struct replica_run *replica = &run->replicas[i];
-		const struct journal_row made = replica_row(replica, JOURNAL_MADE);
-
-		if (replica->journaled < JOURNALED_MADE && replica_is_made(replica))
-			decision_note(decision, &made);
-		if (replica->journaled < JOURNALED_END && end_is_plain(replica))
-			note_end(decision, replica);
 	}
 }
 

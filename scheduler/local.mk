@@ -155,6 +155,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/node.h \
 	scheduler/node_losses.c \
 	scheduler/node_losses.h \
+	scheduler/replica_journal.c \
+	scheduler/replica_journal.h \
 	scheduler/reported_deviations.c \
 	scheduler/reported_deviations.h \
 	scheduler/tuning/acquisition.c \
