@@ -20,6 +20,7 @@ enum status grpc_endpoint_open(const struct config *config, struct authority *au
 	/* The names by which clients of this machine call the server. */
 	static const char *const names[] = { "localhost", "127.0.0.1", "::1" };
 	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
+	struct listener_options options;
 	struct listener *rest = NULL;
 	struct text key AUTO_TEXT = { 0 }, certificate AUTO_TEXT = { 0 }, bundle AUTO_TEXT = { 0 };
 	char address[LISTEN_ADDRESS_SIZE];
@@ -32,38 +33,27 @@ enum status grpc_endpoint_open(const struct config *config, struct authority *au
 	if (rc)
 		return rc;
 	config_listen_split(config->grpc, address, &port); /* checked when it was read */
-	rc = listener_open(
-		&(struct listener_options){
-			.address = address,
-			.families = served,
-			.clock = &system_clock,
-			.gate = gate,
-			.hosts = hosts,
-			.refused_network = config->networks,
-			.caller = caller,
-			.ledger = ledger,
-			.head_limit_ms = HEAD_LIMIT_MS,
-			.address_limit = ADDRESS_LIMIT,
-			.tls_key = key.data,
-			.tls_certificate = certificate.data,
-		},
-		&rest, err);
+	options = (struct listener_options){
+		.address = address,
+		.families = served,
+		.clock = &system_clock,
+		.gate = gate,
+		.hosts = hosts,
+		.refused_network = config->networks,
+		.caller = caller,
+		.ledger = ledger,
+		.head_limit_ms = HEAD_LIMIT_MS,
+		.address_limit = ADDRESS_LIMIT,
+		.tls_key = key.data,
+		.tls_certificate = certificate.data,
+	};
+	rc = listener_open(&options, &rest, err);
 	if (rc)
 		return rc;
-	rc = front_open(&(struct front_options){ .address = address,
-						 .port = port,
-						 .any = aiplatform_any,
-						 .families = families,
-						 .clock = &system_clock,
-						 .gate = gate,
-						 .hosts = hosts,
-						 .refused_network = config->networks,
-						 .caller = caller,
-						 .ledger = ledger,
-						 .tls_key = key.data,
-						 .tls_certificate = certificate.data,
-						 .rest = rest },
-			ret_front, err);
+	options.port = port;
+	options.families = families;
+	rc = front_open(&(struct front_options){ .common = options, .any = aiplatform_any, .rest = rest }, ret_front,
+			err);
 	if (rc) {
 		listener_close(rest, 0);
 		return rc;

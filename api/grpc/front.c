@@ -117,7 +117,7 @@ static bool on_admit(void *arg, const struct session_call *call, struct rpc_outc
 static bool on_has_feed(void *arg, const char *path)
 {
 	const struct connection *connection = arg;
-	const struct route *route = rpc_route_find(connection->front->options.families, path);
+	const struct route *route = rpc_route_find(connection->front->options.common.families, path);
 
 	return route && route->rpc->feed;
 }
@@ -144,7 +144,7 @@ static void answer_read(struct connection *connection, const struct route *route
 		rpc_outcome_fail(outcome, GRPC_UNAVAILABLE,
 				 "There is no file descriptor for the stream now.");
 	else
-		feed_source_open(route, rpc_context_find(options->families, route), options->any,
+		feed_source_open(route, rpc_context_find(options->common.families, route), options->any,
 				 &request->body, connection->wake_fd, source, outcome);
 }
 
@@ -183,7 +183,7 @@ static void absent_report(const char *path, struct rpc_outcome *outcome)
 static void call_answer(struct connection *connection, const struct session_call *call, struct text *bytes,
 			struct session_feed *source, struct rpc_outcome *outcome)
 {
-	const struct route *route = rpc_route_find(connection->front->options.families, call->path);
+	const struct route *route = rpc_route_find(connection->front->options.common.families, call->path);
 	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
@@ -464,21 +464,8 @@ static void *accepting_main(void *arg)
 
 static enum status parts_open(struct front *front, struct error *err)
 {
-	const struct front_options *options = &front->options;
-	enum status rc = inner_endpoint_open(
-		&(struct inner_endpoint_options){ .families = options->families,
-						  .connection_limit = CONNECTIONS_MAX,
-						  .clock = options->clock,
-						  .gate = options->gate,
-						  .address = options->address,
-						  .hosts = options->hosts,
-						  .any_host = options->any_host,
-						  .refused_network = options->refused_network,
-						  .caller = options->caller,
-						  .owner = options->owner,
-						  .ledger = options->ledger,
-						  .body_limit_bytes = BODY_BYTES_MAX },
-		&front->endpoint, err);
+	const struct listener_options *options = &front->options.common;
+	enum status rc = inner_endpoint_open(options, &front->endpoint, err);
 
 	if (!rc && options->tls_key)
 		rc = tls_keys_new(options->tls_key, options->tls_certificate, &front->keys, err);
@@ -504,8 +491,10 @@ enum status front_open(const struct front_options *options, struct front **ret_f
 	enum status rc;
 
 	front->options = *options;
-	strncpy(front->address, options->address, sizeof(front->address) - 1);
-	front->options.address = front->address;
+	strncpy(front->address, options->common.address, sizeof(front->address) - 1);
+	front->options.common.address = front->address;
+	front->options.common.connection_limit = CONNECTIONS_MAX;
+	front->options.common.body_limit_bytes = BODY_BYTES_MAX;
 	front->listening = -1;
 	pthread_mutex_init(&front->lock, NULL);
 	pthread_condattr_init(&attributes);

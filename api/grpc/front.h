@@ -16,20 +16,12 @@ struct front;
 struct sockaddr_in;
 
 struct front_options {
-	const char *address;              /* an IP address */
-	uint16_t port;                    /* 0: any free one */
-	const struct message *const
-		*any; /* messages that a google.protobuf.Any in an answer may hold; ends with NULL */
-	const struct family *families; /* served if a row has a gRPC method; the array ends with a NULL name */
-	const struct clock *clock;
-	const struct call_gate *gate;          /* as in struct listener_options */
-	const char *const *hosts;              /* as in struct listener_options */
-	bool any_host, adopts_only;            /* as in struct listener_options */
-	const char *refused_network;           /* as in struct listener_options */
-	struct caller_rule caller;             /* as in struct listener_options */
-	int64_t owner;                         /* as in struct listener_options */
-	struct ledger *ledger;                 /* as in struct listener_options */
-	const char *tls_key, *tls_certificate; /* PEM, copied; NULL: without TLS only */
+	/* These count: address (an IP address), port, families (those rows are served that have a gRPC method), clock, gate,
+	 * hosts, any_host, refused_network, caller, owner, ledger, tls_key and tls_certificate (NULL: without TLS only) and
+	 * adopts_only. */
+	struct listener_options common;
+	/* Messages that a google.protobuf.Any in an answer may hold; ends with NULL */
+	const struct message *const *any;
 	/* Gets TLS clients that do not insist on HTTP/2; outlives the front. NULL: they are treated as gRPC clients. */
 	struct listener *rest;
 };

@@ -253,21 +253,7 @@ struct session_rule {
 struct inner_endpoint;
 
 struct ledger;
-
-struct inner_endpoint_options {
-	const struct family *families; /* ends with a NULL name */
-	const struct clock *clock;     /* NULL: the system's */
-	const struct call_gate *gate;  /* NULL: none */
-	const char *address; /* the address that clients connect to; also allowed as Host */
-	const char *const *hosts;      /* as in struct listener_options */
-	bool any_host;                 /* as in struct listener_options */
-	const char *refused_network;   /* as in struct listener_options */
-	struct caller_rule caller;     /* as in struct listener_options */
-	int64_t owner;                 /* as in struct listener_options */
-	struct ledger *ledger;         /* as in struct listener_options */
-	size_t body_limit_bytes;
-	unsigned connection_limit; /* as in struct listener_options; half as many calls may wait at the same time */
-};
+struct listener_options;
 
 struct inner_endpoint_request {
 	const char *method, *target; /* as on the request line of HTTP */
@@ -278,10 +264,12 @@ struct inner_endpoint_request {
 	int client_fd; /* the client's socket, for call_client_gone(); 0: unknown */
 };
 
-/* INVALID_ARGUMENT: refused_network is not a network. @options and what it points to must live until the endpoint is
- * closed. */
-enum status inner_endpoint_open(const struct inner_endpoint_options *options,
-				struct inner_endpoint **ret_endpoint, struct error *err);
+/* Of @options these count: families, clock (NULL: the system's), gate, address (the one that clients connect to), hosts,
+ * any_host, refused_network, caller, owner, ledger, body_limit_bytes (no default) and connection_limit (half as many calls
+ * may wait at a time). What they point to must live until the endpoint is closed. INVALID_ARGUMENT: refused_network is not
+ * a network. */
+enum status inner_endpoint_open(const struct listener_options *options, struct inner_endpoint **ret_endpoint,
+				struct error *err);
 /* Announces the close: call_closing() becomes true for waiting calls, and new calls are refused. */
 void inner_endpoint_end(struct inner_endpoint *endpoint);
 /* Closes the endpoint; no call may be running. NULL is harmless. */

@@ -213,8 +213,8 @@ struct inner_endpoint {
 	atomic_bool closing;
 };
 
-enum status inner_endpoint_open(const struct inner_endpoint_options *options,
-				struct inner_endpoint **ret_endpoint, struct error *err)
+enum status inner_endpoint_open(const struct listener_options *options, struct inner_endpoint **ret_endpoint,
+				struct error *err)
 {
 	struct inner_endpoint *endpoint = memory_calloc(1, sizeof(*endpoint));
 

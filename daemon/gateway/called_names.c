@@ -236,40 +236,40 @@ struct offer {
 };
 
 /* @key and @certificate: PEM; NULL: the listener uses no TLS. */
+static struct listener_options offer_options(const struct called_names *names, const struct offer *offer,
+					     const char *key, const char *certificate)
+{
+	return (struct listener_options){ .address = names->options.address_text,
+					  .families = offer->families,
+					  .clock = &system_clock,
+					  .gate = names->options.gateways->gate,
+					  .connection_limit = GATEWAY_CONNECTIONS_MAX,
+					  .any_host = true,
+					  .caller = offer->caller,
+					  .owner = names->options.job,
+					  .tls_key = key,
+					  .tls_certificate = certificate,
+					  .adopts_only = true };
+}
+
 static enum status rest_start(const struct called_names *names, const struct offer *offer, const char *key,
 			      const char *certificate, struct listener **ret_listener, struct error *err)
 {
-	return listener_open(&(struct listener_options){ .address = names->options.address_text,
-							 .families = offer->families,
-							 .clock = &system_clock,
-							 .gate = names->options.gateways->gate,
-							 .connection_limit = GATEWAY_CONNECTIONS_MAX,
-							 .any_host = true,
-							 .caller = offer->caller,
-							 .owner = names->options.job,
-							 .tls_key = key,
-							 .tls_certificate = certificate,
-							 .adopts_only = true },
-			     ret_listener, err);
+	const struct listener_options options = offer_options(names, offer, key, certificate);
+
+	return listener_open(&options, ret_listener, err);
 }
 
 /* In a build without gRPC, *ret_front stays NULL and this succeeds. */
 static enum status grpc_start(const struct called_names *names, const struct offer *offer, const char *key,
 			      const char *certificate, struct front **ret_front, struct error *err)
 {
-	enum status rc = front_open(&(struct front_options){ .address = names->options.address_text,
-							     .any = offer->any,
-							     .families = offer->rpc_families,
-							     .clock = &system_clock,
-							     .gate = names->options.gateways->gate,
-							     .any_host = true,
-							     .caller = offer->caller,
-							     .owner = names->options.job,
-							     .adopts_only = true,
-							     .tls_key = key,
-							     .tls_certificate = certificate },
-				    ret_front, err);
+	struct front_options options = { .common = offer_options(names, offer, key, certificate),
+					 .any = offer->any };
+	enum status rc;
 
+	options.common.families = offer->rpc_families;
+	rc = front_open(&options, ret_front, err);
 	if (rc == STATUS_FAILED_PRECONDITION) {
 		error_deinit(err);
 		rc = STATUS_OK;

@@ -125,9 +125,9 @@ static struct inner_endpoint *inner_endpoint_get(void)
 	if (endpoint)
 		return endpoint;
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
-	require(inner_endpoint_open(&(struct inner_endpoint_options){ .families = families,
-								      .address = "127.0.0.1",
-								      .body_limit_bytes = 1 << 20 },
+	require(inner_endpoint_open(&(struct listener_options){ .families = families,
+								.address = "127.0.0.1",
+								.body_limit_bytes = 1 << 20 },
 				    &endpoint, NULL) == STATUS_OK);
 	return endpoint;
 }

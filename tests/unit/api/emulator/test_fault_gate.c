@@ -110,11 +110,11 @@ static int gated_open(void **state)
 	gated->gate = faults_gate(&gated->context);
 	passed = named_jobs = 0;
 	return inner_endpoint_open(
-		       &(struct inner_endpoint_options){ .families = families,
-							 .gate = &gated->gate,
-							 .address = "127.0.0.1",
-							 .body_limit_bytes = 10 << 20,
-							 .connection_limit = 2 * WAITING_MAX + 1 },
+		       &(struct listener_options){ .families = families,
+						   .gate = &gated->gate,
+						   .address = "127.0.0.1",
+						   .body_limit_bytes = 10 << 20,
+						   .connection_limit = 2 * WAITING_MAX + 1 },
 		       &gated->endpoint, NULL) == STATUS_OK
 		       ? 0
 		       : -1;

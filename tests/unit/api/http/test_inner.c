@@ -345,11 +345,11 @@ TEST(a_endpoint_tells_by_the_head_who_may_come_in)
 
 	(void)state_;
 	assert_int_equal(
-		inner_endpoint_open(&(struct inner_endpoint_options){ .families = families,
-								      .address = "127.0.0.1",
-								      .refused_network = "10.213.0.0/16",
-								      .caller = { .check = caller_check },
-								      .body_limit_bytes = 4096 },
+		inner_endpoint_open(&(struct listener_options){ .families = families,
+								.address = "127.0.0.1",
+								.refused_network = "10.213.0.0/16",
+								.caller = { .check = caller_check },
+								.body_limit_bytes = 4096 },
 				    &endpoint, &err),
 		STATUS_OK);
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -377,9 +377,9 @@ TEST(what_comes_by_a_endpoint_is_given_up_when_it_ends)
 	struct inner_answer answer = { 0 };
 
 	(void)state_;
-	assert_int_equal(inner_endpoint_open(&(struct inner_endpoint_options){ .families = families,
-									       .address = "127.0.0.1",
-									       .owner = 7 },
+	assert_int_equal(inner_endpoint_open(&(struct listener_options){ .families = families,
+									 .address = "127.0.0.1",
+									 .owner = 7 },
 					     &closing_endpoint, &err),
 			 STATUS_OK);
 	assert_int_equal(inner_endpoint_call(closing_endpoint, &request, &answer, &err), STATUS_OK);
