@@ -106,7 +106,7 @@ static enum status items_read(struct connection *connection, const struct row_pa
 		rc = items->read(connection, page->rows[i].id, (char *)items->made + i * items->size, err);
 		items->count += !rc;
 	}
-	return rc;
+	return rc || !items->finish ? rc : items->finish(connection, items->made, items->count, err);
 }
 
 static enum status rows_walk(struct connection *connection, struct row_page *page, struct row_items *items,

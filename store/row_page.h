@@ -58,6 +58,8 @@ struct row_items {
 	size_t size; /* bytes of one item */
 	/* Makes an item from the row with this number; @ret_item is zeroed. */
 	enum status (*read)(struct connection *connection, int64_t id, void *ret_item, struct error *err);
+	/* Adds what all items of the page need; NULL: nothing. */
+	enum status (*finish)(struct connection *connection, void *made, size_t count, struct error *err);
 	void *made; /* the array, which the caller frees even after a failure; NULL: none */
 	size_t count;
 };

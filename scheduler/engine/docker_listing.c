@@ -330,20 +330,29 @@ static void network_take(struct listing *listing, const json_t *json)
 	self_join(listing->docker, &step->network, network_joined, step);
 }
 
+/* Hands each object of the list to @take. @named: what the list is of, for an error. */
+static void list_take(struct listing *listing, const struct http_answer *answer, const char *named,
+		      void (*take)(struct listing *listing, const json_t *json))
+{
+	AUTO(json) json_t *list = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+
+	if (!list) {
+		AUTO(string) char *text =
+			memory_printf("the engine's list of %s is not a JSON list: check that its address "
+				      "leads to Docker or Podman", named);
+
+		listing_fail(listing, STATUS_INTERNAL, text);
+	}
+	for (size_t i = 0; i < json_array_size(list); i++)
+		take(listing, json_array_get(list, i));
+}
+
 static void networks_listed(void *arg, const struct http_answer *answer)
 {
 	struct listing *listing = arg;
 
-	if (answer_is_good(listing, answer)) {
-		AUTO(json) json_t *networks = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
-
-		if (!networks)
-			listing_fail(listing, STATUS_INTERNAL,
-				     "the engine's list of networks is not a JSON list: check that its address "
-				     "leads to Docker or Podman");
-		for (size_t i = 0; i < json_array_size(networks); i++)
-			network_take(listing, json_array_get(networks, i));
-	}
+	if (answer_is_good(listing, answer))
+		list_take(listing, answer, "networks", network_take);
 	listing_step(listing);
 }
 
@@ -462,14 +471,7 @@ static void containers_listed(void *arg, const struct http_answer *answer)
 	struct listing *listing = arg;
 
 	if (answer_is_good(listing, answer)) {
-		AUTO(json) json_t *containers = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
-
-		if (!containers)
-			listing_fail(listing, STATUS_INTERNAL,
-				     "the engine's list of containers is not a JSON list: check that its address "
-				     "leads to Docker or Podman");
-		for (size_t i = 0; i < json_array_size(containers); i++)
-			container_take(listing, json_array_get(containers, i));
+		list_take(listing, answer, "containers", container_take);
 		ask_networks(listing);
 	}
 	listing_step(listing);
