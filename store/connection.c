@@ -310,12 +310,15 @@ static enum status file_make(const char *path, enum connection_role role, struct
 	else
 		rc = schema_make(connection, unfinished, err);
 	if (rc)
-		return open_fail(connection->db, path, rc, err);
+		rc = open_fail(connection->db, path, rc, err);
 	connection_close(TAKE(connection));
-	if (rename(unfinished, path) != 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot rename %s to %s: %s", unfinished, path,
-				 strerror(errno));
-	return STATUS_OK;
+	if (!rc && rename(unfinished, path) != 0)
+		rc = error_set(err, STATUS_UNAVAILABLE, NULL,
+			       "cannot rename %s to %s: %s: make the directory writable, or give another --state-dir",
+			       unfinished, path, strerror(errno));
+	if (rc)
+		unlink(unfinished);
+	return rc;
 }
 
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,

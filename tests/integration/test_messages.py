@@ -307,6 +307,7 @@ def test_a_full_disk_is_told_with_its_file_system(tmp_path):
         daemon.stop()
         assert re.fullmatch(f"trainyard: cannot open {place}/other/state.db: No space left on device: {told}\n",
                             serve(tmp_path, "--state-dir", place / "other").splitlines(True)[-1])
+        assert not list((place / "other").glob("*.new*")), "an unfinished database takes the room"
     finally:
         subprocess.run(["umount", "-l", place], check=True)
 
