@@ -210,6 +210,7 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker.c \
 	tests/unit/scheduler/engine/test_docker_attachment.c \
 	tests/unit/scheduler/engine/test_docker_claims.c \
+	tests/unit/scheduler/engine/test_docker_claims_weigh.c \
 	tests/unit/scheduler/engine/test_docker_clean.c \
 	tests/unit/scheduler/engine/test_docker_credentials.c \
 	tests/unit/scheduler/engine/test_docker_elsewhere.c \

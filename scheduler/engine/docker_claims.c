@@ -9,6 +9,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_claims_seen.h"
+#include "scheduler/engine/docker_claims_weigh.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_emit.h"
@@ -37,7 +38,7 @@ struct claims {
 	/* Answers of the last look; each may be NULL */
 	json_t *volumes, *containers;
 	struct peers peers; /* dead: since this round made its last claim */
-	/* Names of volumes to remove and GPUs to claim, and the step after that */
+	/* Names of volumes to remove and GPUs to claim, each NULL or a list, and the step after that */
 	json_t *removals, *creations;
 	void (*then)(struct claims *claims);
 	/* The end of the events so far, too short for a claim's name, and the beginning of the next ones */
@@ -240,130 +241,59 @@ static void peers_found(void *arg, const char *problem)
 
 /* ---- weighing what was seen ---- */
 
-enum contest {
-	CONTEST_NONE,
-	CONTEST_UNKNOWN, /* by a daemon that may have ended */
-	CONTEST_TIED,    /* by a daemon that gives way if it does not have the GPU yet */
-	CONTEST_HELD,
-};
-
-static enum contest contest_of(struct claims *claims, const char *device, json_t *unknown)
+static struct claims_seen seen_by(const struct claims *claims)
 {
-	enum contest found = CONTEST_NONE;
-	const json_t *volume;
-	size_t i;
-
-	if (claim_runs_elsewhere(claims->containers, claims->docker->instance, device))
-		return CONTEST_HELD;
-	json_array_foreach(claims->volumes, i, volume) {
-		const char *instance = claim_stranger(volume, claims->docker->instance);
-		enum contest contest = CONTEST_NONE;
-
-		if (!instance || !claim_is_of(volume, instance, device))
-			continue;
-		switch (peers_state(&claims->peers, instance)) {
-		case PEER_UNKNOWN:
-			json_object_set_new(unknown, instance, json_null());
-			contest = CONTEST_UNKNOWN;
-			break;
-		case PEER_SUSPECT:
-			contest = CONTEST_UNKNOWN;
-			break;
-		case PEER_ALIVE:
-			contest = strcmp(instance, claims->docker->instance) > 0 ? CONTEST_TIED : CONTEST_HELD;
-			break;
-		case PEER_DEAD:
-			break;
-		}
-		if (contest > found)
-			found = contest;
-	}
-	return found;
+	return (struct claims_seen){ .instance = claims->docker->instance,
+				     .wanted = claims->wanted,
+				     .held = claims->held,
+				     .volumes = claims->volumes,
+				     .containers = claims->containers,
+				     .peers = &claims->peers,
+				     .unsure = claims->unsure,
+				     .rechecks = claims->rechecks };
 }
 
-/* Gathers for removal: claims of this instance that are not needed, or all that are not held if @withdraws; and claims of
- * the wanted GPUs that instances without a daemon have left. */
-static void removals_gather(struct claims *claims, bool withdraws)
+/* Removes claims, then makes some, then goes on with @then. Takes both lists of names and of GPUs; NULL: none. */
+static void act_on(struct claims *claims, json_t *removals, json_t *creations,
+		   void (*then)(struct claims *claims))
 {
-	const json_t *volume;
-	size_t i, j;
-
-	json_array_foreach(claims->volumes, i, volume) {
-		const char *device = claim_label(volume, DOCKER_LABEL_GPUS),
-			   *instance = claim_stranger(volume, claims->docker->instance);
-		const bool is_dead = instance && peers_state(&claims->peers, instance) == PEER_DEAD;
-		bool is_wanted = false;
-		json_t *wanted;
-
-		if (!device || !claim_is_of(volume, instance ? instance : claims->docker->instance, device))
-			continue;
-		json_array_foreach(claims->wanted, j, wanted)
-			is_wanted = is_wanted || strcmp(json_string_value(wanted), device) == 0;
-		if (instance ? is_dead && is_wanted && !withdraws
-			     : !is_wanted || (withdraws && !json_object_get(claims->held, device)))
-			json_array_append(claims->removals, json_object_get(volume, "Name"));
-	}
-}
-
-static void hold_all(struct claims *claims)
-{
-	const json_t *device;
-	size_t i;
-
-	json_array_foreach(claims->wanted, i, device)
-		json_object_set_new(claims->held, json_string_value(device), json_true());
-	removals_gather(claims, false);
-	claims->then = round_succeed;
+	json_replace(&claims->removals, removals);
+	json_replace(&claims->creations, creations);
+	claims->then = then;
 	act(claims);
 }
 
 static void weigh(struct claims *claims)
 {
-	AUTO(json) json_t *lost = json_array();
-	AUTO(json) json_t *unheld = json_array();
-	AUTO(json) json_t *unknown = json_object();
-	bool tied = true, waits = false;
-	json_t *device;
-	size_t i;
+	const struct claims_seen seen = seen_by(claims);
+	struct claims_weighed weighed AUTO_CLAIMS_WEIGHED = claims_weigh(&seen);
 
-	json_array_clear(claims->creations);
-	json_array_foreach(claims->wanted, i, device) {
-		const char *id = json_string_value(device);
-		enum contest contest;
-
-		if (json_object_get(claims->held, id))
-			continue;
-		json_array_append(unheld, device);
-		contest = contest_of(claims, id, unknown);
-		if (!claim_is_listed(claims->volumes, claims->docker->instance, id))
-			json_array_append(claims->creations, device);
-		tied = tied && contest != CONTEST_HELD;
-		waits = waits || contest == CONTEST_UNKNOWN;
-		if (contest > CONTEST_UNKNOWN)
-			json_array_append(lost, device);
-	}
-	tied = tied && !json_array_size(claims->creations);
-	if (json_object_size(unknown)) {
-		peers_look(&claims->peers, unknown, peers_found, claims);
-	} else if (json_array_size(lost) && tied && claims->ties++ < TIES_MOST) {
+	if (weighed.step == CLAIMS_TIED && claims->ties++ < TIES_MOST) {
 		pause_for(claims, TIE_PAUSE_US, look);
-	} else if (json_array_size(lost)) {
-		json_array_clear(claims->creations);
-		json_replace(&claims->lost, claims->rechecks ? TAKE(unheld) : TAKE(lost));
-		removals_gather(claims, true);
-		claims->then = round_succeed;
-		act(claims);
-	} else if (json_array_size(claims->creations) || claims->unsure) {
-		if (claims->looks++ < LOOKS_MOST) {
-			claims->then = look;
-			act(claims);
-		} else {
+		return;
+	}
+	switch (weighed.step) {
+	case CLAIMS_LOOK:
+		peers_look(&claims->peers, weighed.unknown, peers_found, claims);
+		break;
+	case CLAIMS_TIED:
+	case CLAIMS_LOST:
+		json_replace(&claims->lost, TAKE(weighed.lost));
+		act_on(claims, TAKE(weighed.removals), NULL, round_succeed);
+		break;
+	case CLAIMS_MISSING:
+		if (claims->looks++ < LOOKS_MOST)
+			act_on(claims, NULL, TAKE(weighed.creations), look);
+		else
 			round_break(claims, "claims of GPUs do not stay in the engine");
-		}
-	} else if (waits) { /* after the claims were made: one wait is enough */
+		break;
+	case CLAIMS_WAIT:
 		peers_wait(&claims->peers, peers_found, claims);
-	} else {
-		hold_all(claims);
+		break;
+	case CLAIMS_WON:
+		json_replace(&claims->held, TAKE(weighed.held));
+		act_on(claims, TAKE(weighed.removals), NULL, round_succeed);
+		break;
 	}
 }
 
@@ -411,28 +341,12 @@ static void look(struct claims *claims)
 
 /* ---- orders ---- */
 
-/* Drops held GPUs that are not wanted, without a look: nothing else makes claims of this instance. Returns whether all that are
- * wanted are held. */
-static bool unwanted_drop(struct claims *claims)
-{
-	AUTO(json) json_t *kept = json_object();
-	const char *id;
-	json_t *value;
-	size_t i;
-
-	json_array_foreach(claims->wanted, i, value)
-		if (json_object_get(claims->held, json_string_value(value)))
-			json_object_set_new(kept, json_string_value(value), json_true());
-	json_object_foreach(claims->held, id, value)
-		if (!json_object_get(kept, id))
-			json_array_append_new(claims->removals, claim_name(claims->docker->instance, id));
-	json_replace(&claims->held, TAKE(kept));
-	return json_object_size(claims->held) == json_array_size(claims->wanted);
-}
-
 static void round_begin(struct claims *claims)
 {
 	struct docker *docker = claims->docker;
+	json_t *unwanted = NULL;
+	struct claims_seen seen;
+
 	claims->runs = true;
 	json_replace(&claims->wanted, TAKE(claims->next));
 	claims->number = claims->next_number;
@@ -440,8 +354,6 @@ static void round_begin(struct claims *claims)
 	peers_expire(&claims->peers);
 	peers_dead_forget(&claims->peers);
 	peers_suspects_forget(&claims->peers);
-	json_array_clear(claims->removals);
-	json_array_clear(claims->creations);
 	if (claims->epoch != docker->link.epoch) {
 		claims->epoch = docker->link.epoch;
 		claims->unsure = true;
@@ -457,8 +369,12 @@ static void round_begin(struct claims *claims)
 		round_succeed(claims);
 		return;
 	}
-	claims->then = unwanted_drop(claims) && !claims->unsure ? round_succeed : look;
-	act(claims);
+	seen = seen_by(claims);
+	json_replace(&claims->held, claims_kept(&seen, &unwanted));
+	act_on(claims, unwanted, NULL,
+	       json_object_size(claims->held) == json_array_size(claims->wanted) && !claims->unsure
+		       ? round_succeed
+		       : look);
 }
 
 void claims_order_run(struct docker *docker, struct command *command)
@@ -470,8 +386,6 @@ void claims_order_run(struct docker *docker, struct command *command)
 		claims->docker = docker;
 		claims->held = json_object();
 		peers_init(&claims->peers, docker);
-		claims->removals = json_array();
-		claims->creations = json_array();
 	}
 	json_replace(&claims->next, TAKE(command->body));
 	claims->next_number = command->number;

@@ -26,15 +26,6 @@ void peers_deinit(struct peers *peers)
 	json_decref(peers->next);
 }
 
-enum peer peers_state(const struct peers *peers, const char *instance)
-{
-	if (json_object_get(peers->dead, instance))
-		return PEER_DEAD;
-	if (json_object_get(peers->alive, instance))
-		return PEER_ALIVE;
-	return json_object_get(peers->suspects, instance) ? PEER_SUSPECT : PEER_UNKNOWN;
-}
-
 void peers_expire(struct peers *peers)
 {
 	const int64_t now_us = clock_mono_us(&system_clock);

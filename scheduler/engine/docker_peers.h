@@ -42,7 +42,16 @@ struct peers {
 
 void peers_init(struct peers *peers, struct docker *docker);
 void peers_deinit(struct peers *peers);
-enum peer peers_state(const struct peers *peers, const char *instance);
+/* In the header, so that a decision over values uses no file that asks the engine. */
+static inline enum peer peers_state(const struct peers *peers, const char *instance)
+{
+	if (json_object_get(peers->dead, instance))
+		return PEER_DEAD;
+	if (json_object_get(peers->alive, instance))
+		return PEER_ALIVE;
+	return json_object_get(peers->suspects, instance) ? PEER_SUSPECT : PEER_UNKNOWN;
+}
+
 /* Makes daemons unknown that were found alive some time ago: 30 s for a suspect, no time for others. */
 void peers_expire(struct peers *peers);
 /* Makes daemons unknown that have ended: one may have started since. */

@@ -14,6 +14,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_claims.h \
 	scheduler/engine/docker_claims_seen.c \
 	scheduler/engine/docker_claims_seen.h \
+	scheduler/engine/docker_claims_weigh.c \
+	scheduler/engine/docker_claims_weigh.h \
 	scheduler/engine/docker_clean.c \
 	scheduler/engine/docker_clean.h \
 	scheduler/engine/docker_context.c \

@@ -77,7 +77,7 @@ static void a_gpu_that_no_other_instance_wants_is_claimed(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED), 1);
 }
 
-/* The other daemon runs on this machine. Broken: contest_of() that counts no volumes; removals_gather() that withdraws
+/* The other daemon runs on this machine. Broken: contest_of() that counts no volumes; is_left_over() that withdraws
  * nothing: each of two daemons that had waited for a third one waited for the other for good. */
 static void a_gpu_of_a_daemon_that_is_alive_is_refused(void **state)
 {

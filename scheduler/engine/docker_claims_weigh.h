@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_claims_weigh.h: what a daemon does about the GPUs that it wants, from what the engine lists
+ * (docker_claims.h). Pure. Thread: any. */
+#include <jansson.h>
+#include <stdbool.h>
+
+struct peers;
+
+struct claims_seen {
+	const char *instance;              /* this daemon's */
+	const json_t *wanted;              /* ids of GPUs */
+	json_t *held;                      /* an object with the ids that are claimed for sure */
+	const json_t *volumes, *containers; /* the engine's lists of claims and of running containers; NULL: none */
+	const struct peers *peers;         /* what is known of other instances' daemons (peers_state()) */
+	bool unsure;   /* a claim of this instance was removed since the lists were asked for */
+	bool rechecks; /* GPUs that were held are claimed again, of which no answer has told */
+};
+
+enum claims_step {
+	CLAIMS_LOOK,    /* the daemons of the instances @unknown are to be asked about first (peers_look()) */
+	CLAIMS_MISSING, /* the claims of @creations are to be made (none: were uncertain), and to be looked at again */
+	/* Another instance has the GPUs @lost, and the claims @removals are to be removed: CLAIMS_TIED if it gives way unless
+	 * it has them already, so that they may be free in a moment. */
+	CLAIMS_TIED,
+	CLAIMS_LOST,
+	CLAIMS_WAIT, /* nothing is left to be done but to wait for suspects (peers_wait()) */
+	CLAIMS_WON,  /* all that are wanted are @held; the claims @removals are not needed */
+};
+
+/* Lists of ids of GPUs, and of names of volumes (@removals); NULL where the step has none. */
+struct claims_weighed {
+	enum claims_step step;
+	json_t *creations, *lost, *removals;
+	json_t *unknown, *held; /* objects */
+};
+void claims_weighed_deinit(struct claims_weighed *weighed);
+#define AUTO_CLAIMS_WEIGHED __attribute__((cleanup(claims_weighed_deinit)))
+
+struct claims_weighed claims_weigh(const struct claims_seen *seen);
+/* The held GPUs that are still wanted, without a look at the lists: no other daemon makes claims of this instance. The
+ * caller frees them, and the names of the other claims, which are to be removed. */
+json_t *claims_kept(const struct claims_seen *seen, json_t **ret_removals);
