@@ -37,13 +37,13 @@ struct writer {
 
 enum time_digits { TIME_SECONDS, TIME_MILLISECONDS, TIME_MICROSECONDS };
 
-/* Writes the opening brace. @message: NULL: a free object. */
+/* Writes the opening brace. @message: NULL: an object with any members. */
 struct writer message_open(struct text *text, const struct message *message);
 void message_close(struct writer *writer);
 
-/* Begins a member that is a message, a map or a free object: it is written even if it stays empty. */
+/* Begins a member that is a message, a map or an object with any members: it is written even if it stays empty. */
 struct writer member_message(struct writer *writer, const char *name);
-/* Begins a member that is a repeated field, a map or a free object: it is not written if it stays empty. */
+/* Begins a member that is a repeated field, a map or an object with any members: it is not written if it stays empty. */
 struct writer member_list(struct writer *writer, const char *name);
 struct writer member_map(struct writer *writer, const char *name);
 struct writer element_message(struct writer *list);

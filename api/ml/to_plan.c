@@ -201,7 +201,7 @@ static void texts_fill(const char *project, const json_t *job, const char *clust
 	plan_text_set(&plan->tpu_config, input_has_tpu(input) ? settings->tpu_config : NULL);
 }
 
-/* Reads a number from 1 to @most; an absent number, or 0, counts as 1. */
+/* Reads a number: less than 1, or none, counts as 1, and more than @most as @most. */
 static unsigned trials_of(const json_t *spec, const char *name, int64_t most)
 {
 	const int64_t count = json_int_at(spec, name, 1);

@@ -179,7 +179,7 @@ int gcs_mount_main(const char *const *arguments)
 
 	if (!arguments[0] || !arguments[1] || !arguments[2] || arguments[3]) {
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
-			  "internal command: it needs a state directory, auto or strict, and a sign");
+			  "internal command: it needs a state directory, auto or strict, and the name of the mount's marker");
 		fprintf(stderr, "trainyard: %s\n", main_words(&err));
 		return EXIT_USAGE;
 	}

@@ -30,7 +30,7 @@ struct run {
 	struct text said;
 };
 
-/* Starts ssh without a terminal, so that it cannot ask the user anything: a daemon makes many connections. */
+/* Starts ssh without a terminal, so that it cannot ask the user for a password at each connection. */
 static int ssh_spawn(const struct endpoint_address *place, int near, int errors, pid_t *ret_pid)
 {
 	AUTO(string) char *socket = place->path ? memory_printf("unix://%s", place->path) : NULL;

@@ -128,5 +128,5 @@ bool placement_wants_devices(unsigned accelerators, const struct capacity *capac
 /* Adds what a job takes: jobs, containers, and the limits in @assignment (NULL: none). The caller adds the leases, and
  * the project's vCPUs if the job is of the project in question. */
 void plan_usage_add(const struct plan *plan, const struct assignment *assignment, struct usage *usage);
-/* The plan's vCPUs in the cloud's sizes; a machine type of unknown size counts 0. */
+/* The vCPUs that the plan's machine types have in the cloud; a machine type of unknown size counts 0. */
 unsigned plan_vcpus(const struct plan *plan);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Google's libraries for Vertex AI and plain HTTP, over REST (through the recorder) and over gRPC. Each test of each script
-is reported under its name.
+"""Google's libraries for Vertex AI, by REST and by gRPC, and plain HTTP. REST goes through support/recorder.py. Each test of
+each script is reported under its name.
 
 Their environment is what `trainyard env` prints; only the endpoint is given in addition."""
 import concurrent.futures

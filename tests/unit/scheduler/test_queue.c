@@ -439,7 +439,7 @@ static void a_job_that_is_cancelled_while_it_is_let_in_takes_nothing(void **stat
 	room_await(bench, "p", "1 jobs, 1 containers, 0 cpus, 0 of project, 1 leases");
 }
 
-/* Ends and loses replicas at random, and now and then the engine or the daemon, until all jobs have ended. */
+/* Ends or removes containers at random, and sometimes stops the engine or the daemon, until all jobs have ended. */
 static void all_end(struct bench *bench, unsigned *seed)
 {
 	while (!scheduler_wait_idle(bench->scheduler, 1)) {
