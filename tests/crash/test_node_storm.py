@@ -3,7 +3,7 @@
 drained and switched off, agents killed, the manager's engine started anew, and the daemon killed. What was answered holds;
 nothing has an effect twice; nothing is left.
 
-    pytest tests/crash/test_node_storm.py --cycles 100 --seed 1     # so many rounds; --long: a hundred
+    pytest tests/crash/test_node_storm.py --cycles 100 --seed 1     # so many rounds; --long: a hundred; named: three
 """
 import collections
 import contextlib
@@ -21,7 +21,8 @@ from support.engine import EngineError, ensure_test_images
 from support.swarm import Swarm
 from support.wait import wait_until
 
-pytestmark = pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")
+pytestmark = [pytest.mark.long,
+              pytest.mark.skipif(not shutil.which("ip") or not shutil.which("dockerd"), reason="no ip, or no dockerd, in PATH")]
 
 ROUNDS, LONG_ROUNDS = 3, 100
 OPEN_JOBS = 4       # at most, so that the machine keeps up

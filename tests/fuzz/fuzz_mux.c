@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ACCEPTED = 3, TAKES_BYTES = 700, SAYS_BYTES = 5 };
 
-/* Descriptor n accepts n bytes at a time; even ones close after a few words. */
+/* How often each descriptor was read: the first read has SAYS_BYTES; at the next, even ones have ended and odd ones have
+ * no more for now. */
 static unsigned said[MUX_STREAMS_MAX + 1];
 
 static long io_receive(int fd, void *data, size_t size)
