@@ -178,6 +178,7 @@ static const char *kind_name(enum journal_kind kind)
 		[JOURNAL_ENDED] = "REPLICA_ENDED",
 		[JOURNAL_RESTARTED] = "REPLICA_RESTARTED",
 		[JOURNAL_MADE] = "REPLICA_MADE",
+		[JOURNAL_BLAME] = "", /* no row has it */
 	};
 
 	return names[kind];

@@ -340,7 +340,7 @@ enum status queue_answer(struct call *call, struct error *err)
 
 	if (rc)
 		return rc;
-	jobs = memory_calloc(list.count + 1, sizeof(*jobs));
+	jobs = memory_calloc(list.count + 1, sizeof(const struct job *));
 	count = waiting_sort(&list, jobs);
 	answer = message_open(&call->answer, &queue_answer_message);
 	if (rooms_read(context, &rooms))

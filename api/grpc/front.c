@@ -270,18 +270,16 @@ static void session_run(struct connection *connection, struct session *session, 
 		const ssize_t length = stream_socket_read(
 			socket, buffer, sizeof(buffer), silence_ms(connection, session), connection->wake_fd);
 
-		if (length == STREAM_SOCKET_IDLE && session_has_feeds(session))
-			session_wake(session);
-		else if (length == STREAM_SOCKET_IDLE)
+		if (length == STREAM_SOCKET_IDLE && !session_has_feeds(session)) {
 			session_end(session);
-		else if (length <= 0) {
+		} else if (length <= 0 && length != STREAM_SOCKET_IDLE) {
 			session_leave(connection, session, socket);
 			return;
-		} else if (!session_receive(session, buffer, (size_t)length)) {
+		} else if (length > 0 && !session_receive(session, buffer, (size_t)length)) {
 			session_flush(session, socket);
 			return;
 		} else {
-			session_wake(session); /* the read may have reset wake_fd, so ask all waiting feeds */
+			session_wake(session); /* a read may have reset wake_fd, so ask all waiting feeds */
 		}
 	}
 }
