@@ -217,7 +217,9 @@ static void head_read(struct archive *archive)
 
 	if (!*head) /* the end */
 		return;
-	archive->type = head[156] ? head[156] : '0';
+	archive->type = head[156];
+	if (!archive->type)
+		archive->type = '0';
 	if (!size_read(head + 124, &archive->data_left) || memcmp(head + 257, "ustar", 5) != 0) {
 		fail(archive, STATUS_INTERNAL, "an archive that cannot be understood");
 		return;

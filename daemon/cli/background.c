@@ -471,7 +471,7 @@ int status_main(struct invocation *invocation)
 		exit_code = ask_open(invocation, &client);
 		if (exit_code)
 			return exit_code;
-		last = !waits || left_us <= LOOK_MS * 1000;
+		last = !waits || left_us <= LOOK_MS * INT64_C(1000);
 		client_limit(client, left_us);
 		exit_code = status_look(invocation, client, last, &ready);
 		is_late = client_is_late(client);

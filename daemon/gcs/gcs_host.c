@@ -45,7 +45,7 @@ struct gcs_host {
 	struct gcs_endpoint *endpoint;
 	pthread_mutex_t rules_lock; /* so that GCS_RULES always matches the newest call */
 	pid_t pid;                  /* 0: none is running */
-	char sign[sizeof(".") + 2 * SIGN_BYTES]; /* of its mount: gcs_file_system.h */
+	char sign[sizeof(".") + 2UL * SIGN_BYTES]; /* of its mount: gcs_file_system.h */
 	int life;                   /* our end of the socket that is the process's standard input and output; -1: none */
 };
 

@@ -88,7 +88,7 @@ static void marker_removed(void *arg, const struct http_answer *answer)
 	if (answer->status)
 		link_lose(docker, answer->problem);
 	else
-		docker_after(docker, &docker->link.again, ELSEWHERE_PATIENCE_MS * MILLISECOND_US, mark, docker);
+		docker_after(docker, &docker->link.again, ELSEWHERE_PATIENCE_MS * INT64_C(1000), mark, docker);
 }
 
 static void challenge(struct docker *docker)
