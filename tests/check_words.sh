@@ -40,8 +40,9 @@ untold          unreported
 verdict         outcome
 wish            upload_target or options'
 
-# A note "Broken: job_cancel() without its commit" says which mistake a test finds. Each name() in such a note is a function of
-# the product or of the tests, or one of these functions of libraries, which the product does not call.
+# A note "Fails with: job_cancel() without its commit" names a change of the code with which a test was seen to fail. Each
+# name() in such a note is a function of the product or of the tests, or one of these functions of libraries, which the
+# product does not call.
 FOREIGN='decodeURI( fstatfs( insertAdjacentHTML( json_object_update_recursive( nghttp2_option_set_no_http_messaging( setpgid('
 
 # shellcheck disable=SC2016,SC2086  # a program of awk; a list
@@ -51,11 +52,11 @@ FOREIGN='decodeURI( fstatfs( insertAdjacentHTML( json_object_update_recursive( n
 	grep -rohE --include='*.[ch]' --include='*.js' --include='*.py' '[A-Za-z_][A-Za-z0-9_]*\(' api daemon deploy scheduler store
 	grep -rohE --include='*.[ch]' --include='*.py' '[A-Za-z_][A-Za-z0-9_]*\(([^)]|$)' tests
 	find tests -name '*.py' -o -name '*.[ch]' | sort | xargs awk '
-		/Broken:/ { left = 6; is_docstring = !/#.*Broken:/ }
-		!/Broken:/ && !is_docstring && !/^ *#/ { left = 0 }
+		/Fails with:/ { left = 6; is_docstring = !/#.*Fails with:/ }
+		!/Fails with:/ && !is_docstring && !/^ *#/ { left = 0 }
 		left > 0 {
 			line = $0
-			sub(/.*Broken:/, "", line)
+			sub(/.*Fails with:/, "", line)
 			if (sub(/(\*\/|""").*/, "", line))
 				left = 0
 			while (match(line, /[A-Za-z_][A-Za-z0-9_]*\(\)/)) {

@@ -249,7 +249,7 @@ def nothing_is_left():
     """After all tests, no daemon that they started has left a container, network or volume in its engine, or a mount, a
     process, a lease of a GPU or an unfinished file on the machine. A daemon that was killed, or stopped while it removed
     a job's network, may have left some: its next start must remove them.
-    Broken: state_dir_sweep(), upload_recover() or gcs_mountpoint_sweep() left out: tests/crash/test_temp_files.py ends
+    Fails with: state_dir_sweep(), upload_recover() or gcs_mountpoint_sweep() left out: tests/crash/test_temp_files.py ends
     with an error here as well."""
     yield
     for daemon in Daemon.made:

@@ -454,7 +454,7 @@ fuzz_targets += tests/fuzz/fuzz_session
 endif
 check_PROGRAMS += $(fuzz_targets)
 
-# Tests with several threads: `deploy/check threads` runs these under ThreadSanitizer. Broken: block_done() of
+# Tests with several threads: `deploy/check threads` runs these under ThreadSanitizer. Fails with: block_done() of
 # store/objects/hasher.c without its lock: test_objects failed.
 threaded_tests = \
 	tests/unit/api/http/test_body \

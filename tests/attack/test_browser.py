@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that a web page in a browser of this machine can send.
 
-"Broken" names a change of the code with which the test was seen to fail."""
+"Fails with:" names a change of the code with which the test was seen to fail."""
 import gzip
 import json
 
@@ -18,7 +18,7 @@ HOSTS = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "ev
          "[::1%25lo]", "[::1]evil.example", "[::1", "::1", "[127.0.0.1]", ".localhost", "localhost:-1"]
 
 
-# Broken: guard_host_allowed() that always returns true; a suffix "localhost" without its dot in name_allowed(); place_take()
+# Fails with: guard_host_allowed() that always returns true; a suffix "localhost" without its dot in name_allowed(); place_take()
 # that does not look at what follows.
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_rebound_name_gets_nothing(yard, host):
@@ -28,7 +28,7 @@ def test_a_rebound_name_gets_nothing(yard, host):
     assert b"rebound" not in answer
 
 
-# DNS rebinding: a page can make its own host name resolve to this machine, for any protocol. Broken: call_go() of front.c that
+# DNS rebinding: a page can make its own host name resolve to this machine, for any protocol. Fails with: call_go() of front.c that
 # says "Host: localhost" for all.
 @pytest.mark.parametrize("authority", ["evil.example", "localhost.evil.example:443", "10.0.0.1"])
 def test_grpc_knows_its_own_names_alone(yard, authority):
@@ -39,7 +39,7 @@ def test_grpc_knows_its_own_names_alone(yard, authority):
             assert code(7) in peer.ends()[stream], name
 
 
-# Broken: request_guard_origin() without its look at target.authority.
+# Fails with: request_guard_origin() without its look at target.authority.
 def test_the_host_of_an_absolute_target_counts_as_well(yard):
     with untouched(yard):
         for place in ("http://evil.example", "https://evil.example:443", "http://localhost@evil.example",
@@ -56,7 +56,7 @@ SITES = [{"Origin": EVIL}, {"Origin": "null"}, {"Origin": "https://localhost.evi
          {"Origin": "http://127.0.0.1"}, {"Origin": "https://[::1]:3000"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": ""}]
 
 
-# Broken: guard_check() that lets in any Origin; any Sec-Fetch-Site but "cross-site"; origin_is_host() that does not compare ports.
+# Fails with: guard_check() that lets in any Origin; any Sec-Fetch-Site but "cross-site"; origin_is_host() that does not compare ports.
 @pytest.mark.parametrize("headers", SITES, ids=str)
 def test_another_sites_page_changes_nothing_by_any_method(yard, headers):
     with untouched(yard):
@@ -70,7 +70,7 @@ TWICE = [b"Host: localhost\r\nHost: localhost\r\n", b"Host: localhost\r\nhost: e
          b"Host: localhost\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n"]
 
 
-# Broken: check_single() that returns STATUS_OK; head_check_framing() that wants no Host.
+# Fails with: check_single() that returns STATUS_OK; head_check_framing() that wants no Host.
 @pytest.mark.parametrize("lines", TWICE, ids=str)
 def test_a_page_is_not_named_twice_or_not_at_all(yard, lines):
     body = job_body("twice")
@@ -84,7 +84,7 @@ def own_host(yard):
     return f"localhost:{yard.port}" if yard.port else "localhost"
 
 
-# Broken: response.c with an Access-Control-Allow-Origin in its headers.
+# Fails with: response.c with an Access-Control-Allow-Origin in its headers.
 def test_preflights_and_answers_allow_no_other_site(yard):
     for method, path in published():
         for headers in ({"Origin": EVIL, "Access-Control-Request-Method": method}, {"Origin": "http://localhost:1"}):
@@ -96,7 +96,7 @@ def test_preflights_and_answers_allow_no_other_site(yard):
     assert not [name for name in answer.headers if name.lower().startswith("access-control")]
 
 
-# Broken: method_choose() that overrides any method, not POST alone.
+# Fails with: method_choose() that overrides any method, not POST alone.
 def test_an_overridden_method_is_judged_as_what_it_is(yard):
     with untouched(yard):
         for override in ("DELETE", "PATCH", "PUT"):
@@ -124,7 +124,7 @@ def near_origins(yard):
             f"localhost:{port}", f"//localhost:{port}", f"http://localhost:{port} http://evil.example", "http://", "null"]
 
 
-# Broken: origin_is_host() that does not compare ports; that takes any name of this machine for the same.
+# Fails with: origin_is_host() that does not compare ports; that takes any name of this machine for the same.
 def test_what_is_nearly_this_address_is_not_it(yard):
     with untouched(yard):
         for origin in near_origins(yard):
@@ -134,7 +134,7 @@ def test_what_is_nearly_this_address_is_not_it(yard):
                 assert answer.status == 403, (origin, method, path, answer)
 
 
-# Broken: guard_check() that lets in any Origin; any Sec-Fetch-Site but "cross-site".
+# Fails with: guard_check() that lets in any Origin; any Sec-Fetch-Site but "cross-site".
 def test_grpc_takes_no_call_of_a_page_of_another_port(yard):
     body = message(named("projects/p/locations/us-central1"))
     with untouched(yard), Peer(yard.grpc_port) as peer:
@@ -208,7 +208,7 @@ def refused(yard, method, path, body, content, **headers):
     return answer
 
 
-# Broken: row_find() without request_guard_type(), seen by the status as by what had happened.
+# Fails with: row_find() without request_guard_type(), seen by the status as by what had happened.
 @pytest.mark.parametrize("content", [*FORMS, *TEXTS, *REPORTS])
 def test_a_form_orders_nothing_even_without_an_origin(yard, targets, content):
     with untouched(yard):
@@ -220,7 +220,7 @@ def test_a_form_orders_nothing_even_without_an_origin(yard, targets, content):
     assert yard.get(targets["custom"]).json["state"] in ("JOB_STATE_PENDING", "JOB_STATE_QUEUED")
 
 
-# Broken: row_find() without request_guard_type(); guard_type_refused() that looks at rows of PAGE_TYPES_NONE alone.
+# Fails with: row_find() without request_guard_type(); guard_type_refused() that looks at rows of PAGE_TYPES_NONE alone.
 @pytest.mark.parametrize("content", [*FORMS, *REPORTS])
 def test_a_form_uploads_nothing_even_without_an_origin(yard, targets, content):
     with untouched(yard):
@@ -230,7 +230,7 @@ def test_a_form_uploads_nothing_even_without_an_origin(yard, targets, content):
     assert [item["name"] for item in yard.get(OBJECTS).json["items"]] == ["here"]
 
 
-# Broken: the rows of uploads that take any type; the row of POST /_trainyard/v1/clock that does.
+# Fails with: the rows of uploads that take any type; the row of POST /_trainyard/v1/clock that does.
 @pytest.mark.parametrize("content", [FORMS[0], FORMS[1], TEXTS[0]])
 def test_no_row_takes_a_form_but_those_for_it(yard, content):
     with untouched(yard):
@@ -241,7 +241,7 @@ def test_no_row_takes_a_form_but_those_for_it(yard, content):
                 refused(yard, method, path, None, content)
 
 
-# Google's library for Java does so. A page cannot send that header to another site without a preflight. Broken: is_librarys()
+# Google's library for Java does so. A page cannot send that header to another site without a preflight. Fails with: is_librarys()
 # that does not look for a body; that wants one.
 def test_a_library_may_send_an_empty_form(yard, targets):
     client = {"X-Goog-Api-Client": "gl-java/17 gdcl/2.0"}
@@ -254,7 +254,7 @@ def test_a_library_may_send_an_empty_form(yard, targets):
     assert yard.request("DELETE", f"{OBJECTS}/there").status == 204
 
 
-# A stored object that a browser shows as a page has the daemon's own origin, and could do what the console may. Broken:
+# A stored object that a browser shows as a page has the daemon's own origin, and could do what the console may. Fails with:
 # headers_say() of media_answer.c without its policy; with one for text/html alone.
 @pytest.mark.parametrize("content,encoding", [("text/html", None), ("image/svg+xml", None), ("text/html", "gzip"), ("text/plain", None)])
 def test_an_object_is_no_page_of_this_address(yard, targets, content, encoding):
@@ -280,7 +280,7 @@ def test_an_object_is_no_page_of_this_address(yard, targets, content, encoding):
     settle(yard)
 
 
-# A page can read from other sites only what it can run as a script. Broken: take_callback() that returns STATUS_OK.
+# A page can read from other sites only what it can run as a script. Fails with: take_callback() that returns STATUS_OK.
 @pytest.mark.parametrize("parameter", ["callback=f", "$callback=f", "alt=jsonp"])
 def test_no_answer_is_a_script(tcp_yard, parameter):
     for method, path, _, _ in routes():
@@ -290,7 +290,7 @@ def test_no_answer_is_a_script(tcp_yard, parameter):
             assert "script" not in answer.headers["Content-Type"] and not answer.data.startswith(b"f"), (path, answer)
 
 
-# Broken: guard_check() that lets in any Origin.
+# Fails with: guard_check() that lets in any Origin.
 def test_no_other_site_opens_a_web_socket(tcp_yard):
     for origin, status in ((EVIL, 403), ("http://localhost:3000", 403), (f"http://{own_host(tcp_yard)}", 200)):
         answer = raw(tcp_yard, request_bytes("GET", tcp_yard.jobs_path, Host=own_host(tcp_yard), Origin=origin, Upgrade="websocket",

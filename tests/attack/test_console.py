@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The console's session, which a browser uses in place of the token. Broken: session_fits() that returns true."""
+"""The console's session, which a browser uses in place of the token. Fails with: session_fits() that returns true."""
 import re
 
 import pytest

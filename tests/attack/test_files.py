@@ -21,7 +21,7 @@ NAMES = ["../escaped", "../../../../tmp/escaped", "/etc/passwd", "a/../../escape
          "con\u2024\u2024/escaped", "x" * 1024]
 
 
-# Broken: part_write() of file_name.c that writes ".." as it is.
+# Fails with: part_write() of file_name.c that writes ".." as it is.
 def test_object_names_lead_nowhere_else(yard):
     root = yard.state_dir.parent
     outside = sorted(p for p in files_below(root) if not p.is_relative_to(yard.state_dir))
@@ -47,7 +47,7 @@ def test_object_names_lead_nowhere_else(yard):
     settle(yard)
 
 
-# Broken: bucket_name_valid() that returns true.
+# Fails with: bucket_name_valid() that returns true.
 @pytest.mark.parametrize("bucket", ["..", "../x", "a/b", ".", "", "a\x00b", "A_B", "gs/..", "x" * 300])
 def test_bucket_names_lead_nowhere_else(yard, bucket):
     with untouched(yard):
@@ -57,7 +57,7 @@ def test_bucket_names_lead_nowhere_else(yard, bucket):
         assert answer.status >= 400, answer
 
 
-# The daemon was started with umask 0. Broken: serve_main() without its umask().
+# The daemon was started with umask 0. Fails with: serve_main() without its umask().
 def test_the_state_is_its_owners_alone(yard):
     modes = {}
     for path in [yard.state_dir, *files_below(yard.state_dir)]:
@@ -72,8 +72,8 @@ def test_the_state_is_its_owners_alone(yard):
     assert stat.S_IMODE(yard.state_dir.stat().st_mode) == 0o700
 
 
-# Broken: gcs_mount.c makes its GCS_ABOVE with 0755, and leaves the mode of one that is there: the object is read, written over
-# and removed. Broken: private_key_load() keeps its key with 0644, and serve_main() has no umask.
+# Fails with: gcs_mount.c makes its GCS_ABOVE with 0755, and leaves the mode of one that is there: the object is read, written over
+# and removed. Fails with: private_key_load() keeps its key with 0644, and serve_main() has no umask.
 @needs_fuse
 def test_in_a_state_directory_that_others_may_read_there_is_nothing_to_read(idle_engine, tmp_path):
     with tempfile.TemporaryDirectory(dir="/tmp") as place:  # a directory that every user can enter
@@ -98,7 +98,7 @@ def test_in_a_state_directory_that_others_may_read_there_is_nothing_to_read(idle
             assert Bucket(daemon, "private").get("a.txt") == b"mine"
 
 
-# Its mode does not depend on the umask: see test_path_socket.c. Broken: fd_bind() with the mode 0666 and serve_main() without
+# Its mode does not depend on the umask: see test_path_socket.c. Fails with: fd_bind() with the mode 0666 and serve_main() without
 # its umask(); path_socket_close() that removes nothing.
 def test_a_socket_is_its_owners_alone_and_goes_with_the_daemon(idle_engine, tmp_path):
     path = tmp_path / "s"
@@ -124,7 +124,7 @@ def test_a_socket_is_its_owners_alone_and_goes_with_the_daemon(idle_engine, tmp_
     assert subprocess.run(["curl", "-s", "--unix-socket", str(path), "http://localhost/"]).returncode != 0
 
 
-# Such texts are not logged here; other texts are escaped: see test_log.c. Broken: request_log() that tells the target, with a
+# Such texts are not logged here; other texts are escaped: see test_log.c. Fails with: request_log() that tells the target, with a
 # log_event() that makes nothing harmless.
 def test_the_log_drives_no_terminal_and_has_no_lines_of_others(yard):
     evil = "\x1b]0;owned\x07\x1b[31m\r\n2026-01-01T00:00:00Z error   forged event\x9b31m"
@@ -142,7 +142,7 @@ def test_the_log_drives_no_terminal_and_has_no_lines_of_others(yard):
         assert not line.startswith("2026-01-01"), line
 
 
-# Broken: value_valid() of call.c that returns true: no answer comes at all.
+# Fails with: value_valid() of call.c that returns true: no answer comes at all.
 @pytest.mark.parametrize("field", ["contentType", "contentDisposition", "cacheControl", "contentLanguage", "contentEncoding"])
 def test_what_is_stored_splits_no_answer(yard, field):
     evil = "a\r\nX-Split: yes\r\n\r\n<script>"
@@ -159,7 +159,7 @@ def test_what_is_stored_splits_no_answer(yard, field):
     settle(yard)
 
 
-# Broken: headers_add() of response.c without nosniff.
+# Fails with: headers_add() of response.c without nosniff.
 def test_a_name_is_text_in_what_is_shown_to_browsers(yard):
     answer = raw(yard, request_bytes("GET", "/v1/<script>alert(1)</script>", Connection="close"))
     assert b"text/html" not in answer and b"nosniff" in answer, answer
@@ -169,7 +169,7 @@ def test_a_name_is_text_in_what_is_shown_to_browsers(yard):
     settle(yard)
 
 
-# Broken: reader_refuse_name() that refuses nothing; check_label() that takes any key.
+# Fails with: reader_refuse_name() that refuses nothing; check_label() that takes any key.
 @pytest.mark.parametrize("key", ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])
 def test_keys_with_a_meaning_elsewhere_have_none_here(yard, key):
     good, evil = json.loads(job_body("proto")), {key: {"polluted": True}}
@@ -187,7 +187,7 @@ def test_keys_with_a_meaning_elsewhere_have_none_here(yard, key):
     settle(yard)
 
 
-# Broken: session_id_make() that counts; a session that is looked for by GLOB, or by the beginning of its id.
+# Fails with: session_id_make() that counts; a session that is looked for by GLOB, or by the beginning of its id.
 def test_an_uploads_id_is_not_guessed(yard):
     """Neither from another one nor by a part of it; and its own is good for its own object alone."""
     where = "/upload/storage/v1/b/attacked/o?uploadType=resumable&name="

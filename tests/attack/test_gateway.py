@@ -105,7 +105,7 @@ def stored(daemon):
             daemon.query_state("SELECT count(*) FROM job")[0][0] if daemon.state_dir.exists() else 0)
 
 
-# Broken: caller_admit() without its comparison of jobs: 200 with a running, an ended and another project's token; without
+# Fails with: caller_admit() without its comparison of jobs: 200 with a running, an ended and another project's token; without
 # refuse() of what cannot be read: with the forged ones, too.
 def test_a_gateway_takes_no_other_jobs_token(tracks, attacker, tokens):
     requests = {(whose, what): data for whose, token in tokens.items() for what, data in operations(token).items()}
@@ -124,7 +124,7 @@ def test_what_no_token_and_its_own_are_good_for(attacker):
         assert statuses(answer) == [200] and answer.endswith(b"kept"), (token, answer)
 
 
-# Broken: asker_check() without its look at X-Forwarded-For.
+# Fails with: asker_check() without its look at X-Forwarded-For.
 def test_metadata_tells_nobody_of_another(attacker, victim):
     address = victim.gateway.removeprefix("http://").rpartition(":")[0]
     tricks = {"his token": {"Authorization": f"Bearer {victim.token}"}, "his gateway": {"Host": address},
@@ -143,7 +143,7 @@ def test_metadata_tells_nobody_of_another(attacker, victim):
         assert not refused or b"access_token" not in answer
 
 
-# Broken: asker_check() that looks at a request's own headers alone: those of a part, or what it inherits, are others.
+# Fails with: asker_check() that looks at a request's own headers alone: those of a part, or what it inherits, are others.
 def test_a_part_of_a_batch_was_forwarded_as_well(attacker):
     def batch(more, **outer):
         inner = f"GET {OWN_TOKEN} HTTP/1.1\r\nMetadata-Flavor: Google\r\n{more}\r\n"
@@ -157,7 +157,7 @@ def test_a_part_of_a_batch_was_forwarded_as_well(attacker):
         assert b"HTTP/1.1 403" in answers[name] and b"access_token" not in answers[name], (name, answers[name])
 
 
-# Broken: a container that is made with NET_ADMIN, or NET_RAW.
+# Fails with: a container that is made with NET_ADMIN, or NET_RAW.
 def test_a_job_cannot_take_another_address_or_reach_another_network(tracks, attacker, victim):
     gateway, _, port = victim.gateway.removeprefix("http://").rpartition(":")
     own = tracks.engine.inspect(victim.container)
@@ -172,7 +172,7 @@ def test_a_job_cannot_take_another_address_or_reach_another_network(tracks, atta
     assert sh(attacker, text) == "done\n"
 
 
-# Broken: is_a_users() that does not ask for job 0.
+# Fails with: is_a_users() that does not ask for job 0.
 def test_a_jobs_token_opens_no_api(tracks, tokens):
     before = stored(tracks)
     methods = published()
@@ -189,7 +189,7 @@ def test_a_jobs_token_opens_no_api(tracks, tokens):
     assert stored(tracks) == before
 
 
-# Broken: guard_peer_check() that returns STATUS_OK.
+# Fails with: guard_peer_check() that returns STATUS_OK.
 def test_nothing_of_the_api_is_at_a_gateway_or_open_to_a_job(tracks, attacker):
     """Not even with the daemon's own token."""
     before = stored(tracks)
@@ -204,7 +204,7 @@ def test_nothing_of_the_api_is_at_a_gateway_or_open_to_a_job(tracks, attacker):
     assert tracks.get(f"{tracks.jobs_path}/stolen").status == 404
 
 
-# Broken: on_admit() that returns true: 12 and 3 of what is none.
+# Fails with: on_admit() that returns true: 12 and 3 of what is none.
 def test_grpc_tells_a_job_nothing(tracks, attacker):
     """Not even with the daemon's own token."""
     calls = {"a call": (GET_JOB, MISSING), "no method": (GET_JOB + "s", MISSING), "no message": (GET_JOB, message(b"\xff\xff"))}
@@ -214,7 +214,7 @@ def test_grpc_tells_a_job_nothing(tracks, attacker):
         assert code(7) in answer, (which, answer)
 
 
-# Broken: head_check_framing() that returns STATUS_OK at once.
+# Fails with: head_check_framing() that returns STATUS_OK at once.
 def test_nothing_is_smuggled_into_a_gateway(tracks, attacker):
     before = stored(tracks)[:2]
     inner = request_bytes("POST", UPLOAD + "smuggled", b"x", Content_Type="text/plain")
@@ -228,7 +228,7 @@ def test_nothing_is_smuggled_into_a_gateway(tracks, attacker):
     assert tracks.request("DELETE", "/storage/v1/b/attacked/o/controls").status == 204
 
 
-# A gateway's rule for host names: jobs use many names, and no web page can reach it, see below. Broken: headers_add() that
+# A gateway's rule for host names: jobs use many names, and no web page can reach it, see below. Fails with: headers_add() that
 # lets any origin read.
 def test_a_gateway_has_any_name_but_tells_of_this_job_alone(attacker, victim):
     requests = {host: with_token("GET", "/storage/v1/b/attacked/o/kept?alt=media", None, Host=host) for host in HOSTS if host}
@@ -248,7 +248,7 @@ class FromHere:
         return self.context.wrap_socket(client, server_hostname=STORAGE) if self.context else client
 
 
-# Web pages and other users of this machine must be refused, because storage needs no token here. Broken: listener_start()
+# Web pages and other users of this machine must be refused, because storage needs no token here. Fails with: listener_start()
 # without its peers; tls_filter_start() without its own.
 def test_nobody_but_the_job_reaches_its_gateway(tracks, attacker, victim):
     before = stored(tracks)[:2]
@@ -260,7 +260,7 @@ def test_nobody_but_the_job_reaches_its_gateway(tracks, attacker, victim):
     assert stored(tracks)[:2] == before
 
 
-# Broken: decode() that lets %00 through; printable() that returns true.
+# Fails with: decode() that lets %00 through; printable() that returns true.
 def test_a_strange_target_reaches_nothing_at_a_gateway(tracks, attacker):
     before = stored(tracks)[:2]
     targets = [target.format(path="/attacked/o") for target in TARGETS if ".." not in target]  # ".." is legal in an object's name
@@ -278,7 +278,7 @@ def too_much(door):
             assert statuses(answer) == [status], (what, answer[:500])
 
 
-# Broken: HEAD_LIMIT_BYTES of 4 MiB; unpack() without its limit.
+# Fails with: HEAD_LIMIT_BYTES of 4 MiB; unpack() without its limit.
 def test_too_much_is_refused_by_a_gateway(tracks, attacker):
     before = stored(tracks)[:2]
     too_much(Inside(attacker))
@@ -337,7 +337,7 @@ def odd_hellos():
     yield "lengths that lie", bytes(lies)
 
 
-# The answer is only "access denied", and no part of the message is parsed as HTTP. Broken: name_copy() that takes any byte;
+# The answer is only "access denied", and no part of the message is parsed as HTTP. Fails with: name_copy() that takes any byte;
 # is_served() that compares beginnings.
 @needs_port_443
 def test_an_odd_hello_is_turned_away(tracks, attacker):
@@ -373,7 +373,7 @@ class Secure(Inside):
         return self.context.wrap_socket(super().connect(timeout), server_hostname=STORAGE)
 
 
-# Broken: secure_start() with a certificate that does not name storage.googleapis.com.
+# Fails with: secure_start() with a certificate that does not name storage.googleapis.com.
 @needs_port_443
 def test_tls_is_what_it_says(tracks, attacker):
     """The certificate is valid only for clients that trust this daemon's authority, and clients that offer HTTP/2 get
@@ -388,7 +388,7 @@ def test_tls_is_what_it_says(tracks, attacker):
         assert statuses(answer) == [200] and answer.endswith(b"kept"), answer
 
 
-# Broken: caller_admit() without its comparison of jobs; secure_start() with the families of metadata, too.
+# Fails with: caller_admit() without its comparison of jobs; secure_start() with the families of metadata, too.
 @needs_port_443
 def test_tokens_and_metadata_are_the_same_by_tls(tracks, attacker, tokens):
     before, door = stored(tracks)[:2], Secure(attacker)
@@ -403,7 +403,7 @@ def test_tokens_and_metadata_are_the_same_by_tls(tracks, attacker, tokens):
 
 
 # A gateway's rule: if there is both a length and a coding, the coding counts, since TensorFlow's libcurl sends both; the
-# connection then ends after that request. Broken: head_says_coding() that returns false; FRAMING_CODING_WINS for what is
+# connection then ends after that request. Fails with: head_says_coding() that returns false; FRAMING_CODING_WINS for what is
 # folded as well.
 @needs_port_443
 def test_nothing_is_smuggled_by_tls(tracks, attacker):

@@ -102,7 +102,7 @@ while True:
 """
 
 
-# Broken: gcs_turns_take() that lets all begin (as it was, with 64 threads): not one turn. gcs_turns_abandoned() that finds
+# Fails with: gcs_turns_take() that lets all begin (as it was, with 64 threads): not one turn. gcs_turns_abandoned() that finds
 # none: those that wait for their turn are killed late.
 @pytest.mark.skipif(not shutil.which("unshare"), reason="there is no unshare")
 def test_a_container_that_stores_a_lot_keeps_nobody_else_waiting(mount):
@@ -116,7 +116,7 @@ def test_a_container_that_stores_a_lot_keeps_nobody_else_waiting(mount):
     assert (mount.files / "good-bucket").is_dir()
 
 
-# Broken: gcs_node_reserve() without its sum, or without the limit.
+# Fails with: gcs_node_reserve() without its sum, or without the limit.
 def test_a_container_has_no_more_changed_bytes_than_the_disk_has_room_for(mount):
     bucket = Bucket(mount.daemon, "big-bucket", mount.files / "big-bucket")
     free = os.statvfs(mount.daemon.state_dir)
@@ -138,7 +138,7 @@ def test_a_container_has_no_more_changed_bytes_than_the_disk_has_room_for(mount)
     assert bucket.names() == ["path"] and bucket.get("path") == b"x"
 
 
-# Broken: gcs_file_store() without gcs_node_release(): what is stored and not yet released counts, so that the first file is
+# Fails with: gcs_file_store() without gcs_node_release(): what is stored and not yet released counts, so that the first file is
 # in the other's way. gcs_write_room() that asks for no more than the written bytes: the last write passes.
 def test_what_is_stored_takes_no_share_of_the_room(idle_engine, tmp_path):
     disk = tmp_path / "disk"
@@ -167,7 +167,7 @@ def grown(file, size):
         return problem
 
 
-# Broken: file_append() without hole_append(); gcs_bytes_copy() that copies from the beginning to the end.
+# Fails with: file_append() without hole_append(); gcs_bytes_copy() that copies from the beginning to the end.
 def test_holes_take_no_room(mount):
     bucket = Bucket(mount.daemon, "hole-bucket", mount.files / "hole-bucket")
     size = 256 << 20
@@ -200,7 +200,7 @@ sys.stdin.read()
 """
 
 
-# Broken: gcs_open() and gcs_directory_open() without gcs_node_open() (as they were): nobody else can open anything.
+# Fails with: gcs_open() and gcs_directory_open() without gcs_node_open() (as they were): nobody else can open anything.
 @pytest.mark.parametrize("name", ["file", ""], ids=["files", "directories"])
 def test_a_container_that_opens_a_lot_leaves_something_to_open(idle_engine, tmp_path, name):
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -224,7 +224,7 @@ def test_a_container_that_opens_a_lot_leaves_something_to_open(idle_engine, tmp_
             mount.__exit__()
 
 
-# Broken: progress_look() that asks only while nothing moves (as it was): it is there until all is stored. flush of a killed
+# Fails with: progress_look() that asks only while nothing moves (as it was): it is there until all is stored. flush of a killed
 # program for as long as it takes: the second program, whose files are stored as it ends.
 @pytest.mark.parametrize("program", ["os.close(files[0])", "os.fsync(files[0])", "os.kill(os.getpid(), 9)",
                                      "os.truncate(sys.argv[1] + '/9', 16 << 30)"], ids=["close", "fsync", "open", "truncate"])

@@ -57,7 +57,7 @@ def hostile(dice, calls):
     return bytes(data) + (hostile(dice, calls) if dice.random() < 0.1 else b"")
 
 
-# Broken: is_the_token() of daemon/token.c that takes any text of 22 bytes: jobs were created.
+# Fails with: is_the_token() of daemon/token.c that takes any text of 22 bytes: jobs were created.
 @pytest.mark.each_cycle
 def test_no_request_without_the_token_does_anything(locked, seed):
     dice, calls, answered = random.Random(seed), mutating(), 0

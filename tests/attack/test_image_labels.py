@@ -26,7 +26,7 @@ def image(engine):
     engine.remove_image(name)
 
 
-# Broken: labels_make() that writes no restart of 0: the replica was that of another restart, and nothing removed it.
+# Fails with: labels_make() that writes no restart of 0: the replica was that of another restart, and nothing removed it.
 @pytest.mark.parametrize("restart", ["3", long("-1"), long("3x"), "4294967299"])
 def test_a_label_of_the_image_does_not_keep_a_job_alive(yard, engine, image, restart):
     labels = {f"trainyard.{name}": "3" for name in LABELS} | {"trainyard.restart": restart, "exitCode": "0", "name": "x"}
@@ -40,7 +40,7 @@ def test_a_label_of_the_image_does_not_keep_a_job_alive(yard, engine, image, res
     assert "status of 3." in yard.until(failing, "FAILED")["errorMessage"]
 
 
-# Broken: event_is_of_its_name() true: the job was lost with the other's end; docker_container_is_made_here() true: the
+# Fails with: event_is_of_its_name() true: the job was lost with the other's end; docker_container_is_made_here() true: the
 # other container was given the replica's name, or was removed.
 def test_a_container_by_hand_of_an_image_of_a_replica_is_another(yard, engine, image):
     job_id = yard.create(script(UNTIL_RELEASED))

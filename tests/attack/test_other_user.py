@@ -44,7 +44,7 @@ def clean(*words):
 
 @pytest.mark.parametrize("options", [(), ("--token-file",)], ids=["open", "token"])
 def test_a_name_held_by_another_user_keeps_no_daemon_from_starting(idle_engine, tmp_path, options):
-    """Broken: instance_lock_open() with INSTANCE_ALONE."""
+    """Fails with: instance_lock_open() with INSTANCE_ALONE."""
     token = tmp_path / "token"
     token.write_text("attack-token-0123456789\n")
     token.chmod(0o600)
@@ -55,14 +55,14 @@ def test_a_name_held_by_another_user_keeps_no_daemon_from_starting(idle_engine, 
         daemon.start()
         assert re.search(rf'warning instance-name-held instance={instance} holder="process {holder.pid} \(python[0-9.]*\) of user '
                          rf'{ATTACKER}"', daemon.log()), daemon.log()
-    # It has chosen another name, by which it is found when the holder is gone. Broken: name_bind() without a spare name.
+    # It has chosen another name, by which it is found when the holder is gone. Fails with: name_bind() without a spare name.
     by_name = ["--instance", instance, "--engine", idle_engine.host, "--state-dir", tmp_path / "none"]
     assert f"process {daemon.pid} (trainyard) of user 0" in clean(*by_name)
     daemon.stop()
 
 
 def test_clean_names_the_holder_and_can_be_forced(idle_engine, tmp_path):
-    """Broken: options_read() that does not take --force; holder_refuse() without a word of the holder."""
+    """Fails with: options_read() that does not take --force; holder_refuse() without a word of the holder."""
     daemon = Daemon(tmp_path, idle_engine, "--offline").start()
     of = ["--state-dir", daemon.state_dir, "--engine", idle_engine.host]
     daemon.stop()

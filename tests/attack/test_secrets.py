@@ -69,7 +69,7 @@ def files_of(daemon):
     return found
 
 
-# Broken: headers_make() of docker_http.c that logs what it sends of the registry; credentials_found() of docker_image.c that
+# Fails with: headers_make() of docker_http.c that logs what it sends of the registry; credentials_found() of docker_image.c that
 # keeps it in a file of the state directory; pull() that tells it in the job's log, and pull_fail() in its message.
 @pytest.mark.parametrize("way", [auth, plain, helper])
 def test_planted_secrets_are_found_nowhere(engine, tmp_path, monkeypatch, way):
@@ -100,7 +100,7 @@ def test_planted_secrets_are_found_nowhere(engine, tmp_path, monkeypatch, way):
             assert not [each for each in spellings(secret) if each in data], (place, secret)
 
 
-# Broken: a log_event() of docker_replica.c that tells the body it sends.
+# Fails with: a log_event() of docker_replica.c that tells the body it sends.
 def test_a_jobs_environment_is_in_no_log(engine, tmp_path):
     secret = "planted-environment-9135"
     spec = {"imageUri": IMAGE, "command": ["sh", "-c", "test -n \"$KEY\" && exit 3"], "env": [{"name": "KEY", "value": secret}]}
@@ -114,7 +114,7 @@ def test_a_jobs_environment_is_in_no_log(engine, tmp_path):
     assert secret not in told and secret not in daemon.log() and job.rpartition("/")[2] in daemon.log()
 
 
-# Broken: plain_print() that knows the bytes below 0x20 alone.
+# Fails with: plain_print() that knows the bytes below 0x20 alone.
 def test_names_of_leftovers_drive_no_terminal(engine, tmp_path):
     instance = f"evil{os.getpid()}"
     labels = {"trainyard.instance": instance, **{f"trainyard.{name}": EVIL for name in ("job_id", "project", "replica", "job")}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon behind --token-file. Broken: caller_check() of daemon/token.c that returns STATUS_OK."""
+"""A daemon behind --token-file. Fails with: caller_check() of daemon/token.c that returns STATUS_OK."""
 import base64
 import contextlib
 import json
@@ -55,7 +55,7 @@ def test_the_token_lets_in(locked):
         assert ask(locked, "GET", locked.jobs_path, headers=headers).status == 200
 
 
-# Broken: caller_check() of exchange.c that takes nobody for anonymous.
+# Fails with: caller_check() of exchange.c that takes nobody for anonymous.
 def test_what_is_open_tells_nothing_of_anybody(locked):
     assert ask(locked, "GET", "/healthz").json == {"status": "ok"}
     assert "engine" in locked.get("/healthz").json
@@ -66,7 +66,7 @@ def test_what_is_open_tells_nothing_of_anybody(locked):
     assert ask(locked, "GET", "/_trainyard/shell/1-master-0-00112233445566778899aabbccddeeff/").status == 404
 
 
-# Broken: is_awaited() that asks for the phase alone: each place was held for as long as its body trickled.
+# Fails with: is_awaited() that asks for the phase alone: each place was held for as long as its body trickled.
 def test_who_did_not_say_who_he_is_keeps_nobody_out(locked):
     head = f"POST {locked.jobs_path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000000\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
@@ -76,7 +76,7 @@ def test_who_did_not_say_who_he_is_keeps_nobody_out(locked):
             assert locked.get("/healthz").status == 200
 
 
-# Broken: body_limit() that is everybody's.
+# Fails with: body_limit() that is everybody's.
 def test_little_is_kept_of_who_did_not_say_who_he_is(locked):
     for path in ("/token", "/_trainyard/shell/1-master-0-00112233445566778899aabbccddeeff/input?session=x"):
         answer = ask(locked, "POST", path, "x" * 70000)
@@ -100,7 +100,7 @@ def signed(key, claims):
     return (text + b"." + part(done.stdout)).decode()
 
 
-# Broken: signature_fits() that returns true.
+# Fails with: signature_fits() that returns true.
 def test_the_credentials_file_lets_in_for_an_hour(locked):
     environment = locked.client_environment()
     assert environment["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] == "false"
@@ -123,7 +123,7 @@ def test_the_credentials_file_lets_in_for_an_hour(locked):
     assert own not in locked.log()
 
 
-# Broken: is_an_accounts() that does not compare issuer and subject; that does not look at the times.
+# Fails with: is_an_accounts() that does not compare issuer and subject; that does not look at the times.
 @pytest.mark.parametrize("change,status", [({}, 200), ({"sub": "other@x"}, 401), ({"sub": None}, 401), ({"exp": 1}, 401),
                                            ({"iss": "https://accounts.google.com", "sub": "https://accounts.google.com"}, 401),
                                            ({"exp": 99999999999}, 401), ({"iat": 99999999999, "exp": 99999999999}, 401)], ids=str)
@@ -149,7 +149,7 @@ def grpc_call(locked, port, *headers):
     return subprocess.run(words, input=frame, capture_output=True, timeout=30).stdout.decode()
 
 
-# Broken: parts_open() of front.c without its caller.
+# Fails with: parts_open() of front.c without its caller.
 def test_grpc_wants_the_token_too(locked):
     port = locked.get("/healthz").json["grpc"]["port"]
     with untouched(locked):
@@ -168,7 +168,7 @@ REFUSED_BY_GRPC = {
     "a page with a wrong token": (dict(authorization="Bearer wrong", origin="null"), code(7))}
 
 
-# Broken: on_admit() that returns true: 12 of what is not there, 3 and 13 of what is no message.
+# Fails with: on_admit() that returns true: 12 of what is not there, 3 and 13 of what is no message.
 @pytest.mark.parametrize("name", REFUSED_BY_GRPC)
 def test_grpc_tells_nothing_and_keeps_nothing_without_the_token(locked, name):
     more, refusal = REFUSED_BY_GRPC[name]
@@ -186,7 +186,7 @@ def memory_kib(daemon):
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
 
 
-# Broken: on_data() that does not look at is_refused.
+# Fails with: on_data() that does not look at is_refused.
 def test_bodies_are_kept_of_nobody_without_the_token(locked):
     with contextlib.ExitStack() as stack:
         peers = [stack.enter_context(Peer(locked.grpc_port)) for _ in range(16)]
@@ -200,7 +200,7 @@ def test_bodies_are_kept_of_nobody_without_the_token(locked):
         assert memory_kib(locked) - before < 8 << 10
 
 
-# Broken: a log_event() of exchange.c that tells the whole target.
+# Fails with: a log_event() of exchange.c that tells the whole target.
 def test_no_log_line_holds_a_token(locked):
     ask(locked, "GET", f"/v1/nothing?access_token={TOKEN}")
     ask(locked, "GET", locked.jobs_path, headers={"Authorization": f"Bearer {TOKEN}", "X-Goog-Api-Key": TOKEN})
@@ -211,7 +211,7 @@ def test_no_log_line_holds_a_token(locked):
         assert TOKEN.encode() not in file.read()
 
 
-# Broken: the check of addresses in wiring.c that does not look for a token file.
+# Fails with: the check of addresses in wiring.c that does not look for a token file.
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "169.254.169.254:80"])
 @pytest.mark.parametrize("option", ["--listen", "--grpc"])
 def test_no_open_address_without_a_token(tmp_path, option, address):
@@ -221,7 +221,7 @@ def test_no_open_address_without_a_token(tmp_path, option, address):
     assert not (tmp_path / "state").exists()
 
 
-# Broken: is_token() that returns true, and token_open() that takes tokens of the daemon's own kind.
+# Fails with: is_token() that returns true, and token_open() that takes tokens of the daemon's own kind.
 @pytest.mark.parametrize("content", ["", "short", "a b" * 20, "ya29.ty-0123456789abcdef", "x" * 2000])
 def test_a_poor_token_is_refused_and_not_shown(tmp_path, content):
     path = tmp_path / "token"
@@ -232,7 +232,7 @@ def test_a_poor_token_is_refused_and_not_shown(tmp_path, content):
     assert not content or content not in done.stderr
 
 
-# Broken: addresses_check() of wiring.c without its log_event(); that goes on to it for loopback; one hint for both.
+# Fails with: addresses_check() of wiring.c without its log_event(); that goes on to it for loopback; one hint for both.
 def test_an_address_that_others_reach_is_warned_of(locked, tcp_yard):
     def warned(daemon):
         return [line for line in daemon.log().splitlines() if " reachable " in line]
@@ -245,7 +245,7 @@ def test_an_address_that_others_reach_is_warned_of(locked, tcp_yard):
     assert warned(tcp_yard) == []
 
 
-# Broken: line_read() without its log_event(); that looks at 007 alone.
+# Fails with: line_read() without its log_event(); that looks at 007 alone.
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o600], ids=oct)
 def test_a_token_file_that_others_may_read_is_warned_of(idle_engine, tmp_path, mode):
     path = tmp_path / "token"
@@ -264,7 +264,7 @@ def test_a_token_file_that_others_may_read_is_warned_of(idle_engine, tmp_path, m
 NOBODY = 65534
 
 
-# Broken: state_dir_find() that looks at nothing; state_dir_check_owner() without the owner; without the mode.
+# Fails with: state_dir_find() that looks at nothing; state_dir_check_owner() without the owner; without the mode.
 @pytest.mark.parametrize("mode, owner", [(0o777, 0), (0o720, 0), (0o702, 0), (0o700, NOBODY), (0o755, 0), (0o700, 0)])
 def test_a_state_directory_that_others_can_change_serves_no_token(idle_engine, tmp_path, mode, owner):
     if owner and not is_root():
@@ -313,7 +313,7 @@ def refused_with_a_token(engine, tmp_path, state):
     return daemon.log()
 
 
-# Broken: state_dir_check_owner() without files_check(): the key signs a token that is taken; without the mode of files.
+# Fails with: state_dir_check_owner() without files_check(): the key signs a token that is taken; without the mode of files.
 @pytest.mark.parametrize("name, mode, owner", [("identity.key", 0o600, NOBODY), ("state.db-wal", 0o600, NOBODY),
                                                ("ca/ca.key", 0o600, NOBODY), ("state.db", 0o666, 0), ("blobs/", 0o700, NOBODY)])
 @pytest.mark.skipif(not is_root(), reason="only root can give a file away")
@@ -332,7 +332,7 @@ def test_a_file_that_others_left_in_the_state_directory_serves_no_token(idle_eng
     assert str(path) in log and ("belongs to user 65534" if owner else "has mode 666") in log, log
 
 
-# Broken: state_dir_check_owner() without above_check(); above_check() without the mode; above_find() that finds nothing.
+# Fails with: state_dir_check_owner() without above_check(); above_check() without the mode; above_find() that finds nothing.
 @pytest.mark.parametrize("mode, owner, made", [(0o755, NOBODY, True), (0o777, 0, True), (0o755, NOBODY, False),
                                                (0o777, 0, False)])
 @pytest.mark.skipif(not is_root(), reason="only root can give a directory away")
@@ -352,7 +352,7 @@ def test_a_state_directory_that_others_can_rename_serves_no_token(idle_engine, t
         assert daemon.get(daemon.jobs_path).status == 200
 
 
-# Broken: state_dir_find() that gives back what it was given: keys, address and objects are at the other place.
+# Fails with: state_dir_find() that gives back what it was given: keys, address and objects are at the other place.
 def test_a_link_that_leads_elsewhere_later_is_not_followed(idle_engine, tmp_path):
     state, other, open_to_all = tmp_path / "state", tmp_path / "other", tmp_path / "open"
     for directory in (state, other, open_to_all):
@@ -373,7 +373,7 @@ def test_a_link_that_leads_elsewhere_later_is_not_followed(idle_engine, tmp_path
     assert list(other.iterdir()) == [] and not (state / "address").exists()
 
 
-# Broken: keys_find() after clock_open(), and no O_NOFOLLOW: the other file is emptied, a number in it; files_keep_private() by
+# Fails with: keys_find() after clock_open(), and no O_NOFOLLOW: the other file is emptied, a number in it; files_keep_private() by
 # stat(): its mode is 600.
 @pytest.mark.parametrize("name", ["lock", "state.db-wal"])
 @pytest.mark.skipif(not is_root(), reason="only root can give a directory away")
@@ -395,7 +395,7 @@ def test_links_in_the_state_directory_of_others_lead_nowhere(idle_engine, tmp_pa
     assert victim.read_text() == "mine" and victim.stat().st_mode & 0o777 == 0o644
 
 
-# Broken: is_the_token() that returns true.
+# Fails with: is_the_token() that returns true.
 @pytest.mark.long
 @needs_gcloud
 def test_the_real_gcloud_sends_the_token(locked_yards, tmp_path):

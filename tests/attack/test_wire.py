@@ -83,7 +83,7 @@ def cases(inner):
 NAMES = [name for name, _, _ in cases(b"")]
 
 
-# Tried with uploads as well, which accept any bytes, unlike the jobs API, whose bodies must be JSON. Broken:
+# Tried with uploads as well, which accept any bytes, unlike the jobs API, whose bodies must be JSON. Fails with:
 # head_check_framing() that returns STATUS_OK at once; that does not look at folded, at controlled, or at torn.
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_smuggled_behind_a_doubtful_length(yard, name):
@@ -95,7 +95,7 @@ def test_nothing_is_smuggled_behind_a_doubtful_length(yard, name):
         assert len(set(codes)) == 1 and codes[0] >= 400 and b"smuggled" not in answer, answer
 
 
-# Broken: exchange_begin() that does not close for head_says_identity(): a second answer, and the job is there.
+# Fails with: exchange_begin() that does not close for head_says_identity(): a second answer, and the job is there.
 @pytest.mark.parametrize("lines", [b"Content-Length: 0\r\nTransfer-Encoding: identity",
                                    b"Transfer-Encoding: identity\r\nContent-Length: 0"])
 def test_what_is_said_to_be_empty_is_the_connections_last(yard, lines):
@@ -104,7 +104,7 @@ def test_what_is_said_to_be_empty_is_the_connections_last(yard, lines):
     assert statuses(answer) == [400] and b"smuggled" not in answer, answer
 
 
-# Broken: head_check_framing() that does not look at torn; request_line_end() that does not compare.
+# Fails with: head_check_framing() that does not look at torn; request_line_end() that does not compare.
 @pytest.mark.parametrize("head", [b"GET %s\0/x HTTP/1.1\r\nHost: localhost", b"GET %s\0/x HTTP/1.1", b"GET\0X %s HTTP/1.1\r\nHost: localhost",
                                   b"GET %s HTTP/1.1\r\nHost: localhost\0.evil.example",
                                   b"GET %s HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\0.evil.example",
@@ -116,7 +116,7 @@ def test_a_head_has_no_nul_and_whole_line_ends(yard, head):
     assert statuses(answer) == [400] and b"Connection: close" in answer, answer
 
 
-# Broken: head_says_coding() that returns false: a second answer, and the job is there.
+# Fails with: head_says_coding() that returns false: a second answer, and the job is there.
 def test_what_comes_in_chunks_is_the_connections_last(yard):
     for chunks in (b"2\r\n{}\r\n0\r\n\r\n", b"2;\n{}\r\n0\r\n\r\n", b"2\n{}\n0\n\n"):
         with untouched(yard):
@@ -124,7 +124,7 @@ def test_what_comes_in_chunks_is_the_connections_last(yard):
         assert statuses(answer) == [400] and b"Connection: close" in answer and b"smuggled" not in answer, answer
 
 
-# Broken: on_request() that looks at the head again with the trailers in it.
+# Fails with: on_request() that looks at the head again with the trailers in it.
 def test_chunk_extensions_and_trailers_say_nothing(yard):
     body = b'5;a="\r\n{"x":\r\n3;b\r\n1} \r\n0\r\nHost: evil.example\r\nContent-Length: 5\r\n\r\n'
     with untouched(yard):
@@ -180,7 +180,7 @@ ODD_CALLS = {
 }
 
 
-# Broken: head_write() of front.c without Origin or Sec-Fetch-Site; copy_take() that keeps nothing of what is too long;
+# Fails with: head_write() of front.c without Origin or Sec-Fetch-Site; copy_take() that keeps nothing of what is too long;
 # media_is_grpc() that looks at the beginning alone; nghttp2_option_set_no_http_messaging() for the session.
 @pytest.mark.parametrize("name", ODD_CALLS)
 def test_an_odd_call_by_grpc_is_none(tcp_yard, name):
@@ -208,7 +208,7 @@ TARGETS = ["{path}%00", "{path}%0d%0aX:%20y", "//evil.example/", "*", "{path}%",
            "ftp://localhost{path}", "{path}/../x", "/%2e%2e{path}", "{path}\\..\\x", "{path}\x7f", "file://{path}"]
 
 
-# Broken: decode() that lets %00 through.
+# Fails with: decode() that lets %00 through.
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_strange_target_reaches_nothing(yard, target):
     with untouched(yard):
@@ -233,7 +233,7 @@ TOO_MUCH = [
 ]
 
 
-# Broken: HEAD_LIMIT_BYTES of 4 MiB; exchange_begin() that takes any length for 0; query_parse() without PAIR_LIMIT; unpack()
+# Fails with: HEAD_LIMIT_BYTES of 4 MiB; exchange_begin() that takes any length for 0; query_parse() without PAIR_LIMIT; unpack()
 # without its limit.
 @pytest.mark.parametrize("what,data,status", TOO_MUCH, ids=lambda value: value if isinstance(value, str) else "")
 def test_too_much_is_refused(yard, what, data, status):
@@ -266,7 +266,7 @@ BODIES = {
 }
 
 
-# Broken: message_parse_body() without syntax_check(), with JSON_DISABLE_EOF_CHECK and JSON_ALLOW_NUL.
+# Fails with: message_parse_body() without syntax_check(), with JSON_DISABLE_EOF_CHECK and JSON_ALLOW_NUL.
 @pytest.mark.parametrize("name", BODIES)
 def test_an_odd_body_makes_nothing(yard, name):
     with untouched(yard):
@@ -306,7 +306,7 @@ def slow_ones(yard):
 
 def test_clients_that_say_almost_nothing_are_cut_off(yards):
     """All are tried at once, because this takes the full time limit. The gRPC clients send bytes all the time, but none that
-    count as activity. Broken: late_cut() that cuts nobody; room_wait() of gRPC without room_make(); session_run() that takes
+    count as activity. Fails with: late_cut() that cuts nobody; room_wait() of gRPC without room_make(); session_run() that takes
     any byte for a reason to stay."""
     port, begun = yards["tcp"].grpc_port, time.monotonic()
     busy = [Peer(port) for _ in range(GRPC_PLACES)]  # uses all connections
@@ -332,7 +332,7 @@ def test_clients_that_say_almost_nothing_are_cut_off(yards):
             client.close()
 
 
-# Broken: connection_begin() without room_make().
+# Fails with: connection_begin() without room_make().
 def test_silent_connections_keep_nobody_out(yard):
     with contextlib.ExitStack() as stack:
         for i in range(700):
@@ -343,7 +343,7 @@ def test_silent_connections_keep_nobody_out(yard):
         assert yard.get("/healthz").status == 200
 
 
-# Broken: room_make() by deadlines, as it was: a next request may come later than a first one, so all who came were cut.
+# Fails with: room_make() by deadlines, as it was: a next request may come later than a first one, so all who came were cut.
 def test_resting_connections_keep_nobody_out(yard):
     with contextlib.ExitStack() as stack:
         for _ in range(700):
@@ -396,8 +396,8 @@ def cpu_s(daemon):
         return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
-# Broken: on_begin_frame() that counts nothing: all 2.5 MB of the first, third and last are unpacked.
-# Broken: head_count() that returns true: all of fat_heads is.
+# Fails with: on_begin_frame() that counts nothing: all 2.5 MB of the first, third and last are unpacked.
+# Fails with: head_count() that returns true: all of fat_heads is.
 @pytest.mark.parametrize("flood", [long_head, many_heads, fat_heads, empty_continuations, heads_of_no_stream])
 def test_packed_heads_cost_no_time_without_a_token(locked_yards, flood):
     locked = locked_yards["tcp"]
@@ -418,7 +418,7 @@ def test_packed_heads_cost_no_time_without_a_token(locked_yards, flood):
 
 
 def test_a_head_that_unpacked_is_too_long_is_reset_and_no_other(locked_yards):
-    """Broken: head_count() that returns true: it is answered as any other."""
+    """Fails with: head_count() that returns true: it is answered as any other."""
     with Peer(locked_yards["tcp"].grpc_port) as peer:
         fields = block(head_fields(SERVICE + "x"))
         peer.send(frame(HEADERS, END_HEADERS | END_STREAM, 1, fields + KEPT + AGAIN * 8))
@@ -441,7 +441,7 @@ def own_address():
     return None
 
 
-# Connections from loopback all count as one client. The unix socket is only its owner's. Broken: connections_admit() that
+# Connections from loopback all count as one client. The unix socket is only its owner's. Fails with: connections_admit() that
 # returns true; address_is_full() that returns false.
 @pytest.mark.parametrize("name,most", [("http", 128), ("grpc", 32)])
 def test_one_address_cannot_take_all_places(locked_yards, name, most):

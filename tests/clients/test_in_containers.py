@@ -160,7 +160,7 @@ print(fsspec.open("gs://gcsfs-inside/a.txt", "r").open().read(), flush=True)
 
 
 def test_a_bucket_made_in_a_job_is_its_project_s(yard, image):
-    """In a job the library sends the project "<none>". Broken: project_read() that takes no_project for a name."""
+    """In a job the library sends the project "<none>". Fails with: project_read() that takes no_project for a name."""
     job_id = yard.create(one_replica("python3", "-c", """
 from google.cloud import storage
 client = storage.Client()

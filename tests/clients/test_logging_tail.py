@@ -87,7 +87,7 @@ print([(d.type, [label.key for label in d.labels]) for d in client.list_monitore
 
 
 def test_google_cloud_logging_lists_without_a_filter(front):
-    """The library adds a filter: timestamp>= a day ago, with the zone as +0000. Broken: zone_read() that wants the colon:
+    """The library adds a filter: timestamp>= a day ago, with the zone as +0000. Fails with: zone_read() that wants the colon:
     400."""
     if not (PYTHON / ".installed").exists():
         pytest.skip(f"{PYTHON} is not there: run tests/clients/install")

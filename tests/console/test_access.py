@@ -34,7 +34,7 @@ def pages(yard):
     yard.until(runs, "CANCELLED")
 
 
-# Broken: a link without words; a colour of style.css that is near what is behind it.
+# Fails with: a link without words; a colour of style.css that is near what is behind it.
 @pytest.mark.parametrize("dark", [False, long(True)])
 def test_names_and_contrast(browser, yard, pages, dark):
     browser.look(1280, 800, dark)
@@ -53,7 +53,7 @@ AT = """(() => { const at = document.activeElement, style = getComputedStyle(at)
     return [at === document.body ? null : at.outerHTML.slice(0, 120), style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2, box.right > 0 && box.left < innerWidth && box.bottom > 0 && box.top < innerHeight]; })()"""
 
 
-# Broken: a positive tabindex; outline: none; a handler that keeps Tab; a table that is made anew while it is walked through.
+# Fails with: a positive tabindex; outline: none; a handler that keeps Tab; a table that is made anew while it is walked through.
 def test_the_keyboard_reaches_all_of_a_page_in_its_order(browser, yard, pages):
     for path, words in pages:
         opened(browser, yard, path)
@@ -72,7 +72,7 @@ def test_the_keyboard_reaches_all_of_a_page_in_its_order(browser, yard, pages):
         assert [each for each in found if each in wanted or not each.startswith("<pre")] == wanted, path
 
 
-# Broken: refill() and swap() that replace what looks the same, or do not give the focus back.
+# Fails with: refill() and swap() that replace what looks the same, or do not give the focus back.
 def test_what_has_the_focus_keeps_it(browser, yard, pages):
     created = "document.activeElement.closest('.trow')?.querySelector('.number').textContent"
     opened(browser, yard)
@@ -90,7 +90,7 @@ def test_what_has_the_focus_keeps_it(browser, yard, pages):
     assert browser.value("document.activeElement.getAttribute('aria-label')").startswith("Shell")
 
 
-# Broken: #key() of the timeline; keys() of an axis; move() of the log.
+# Fails with: #key() of the timeline; keys() of an axis; move() of the log.
 def test_what_a_pointer_does_keys_do(browser, yard, pages):
     (_, (_, _), (failed, _), (log, _), (search, _)) = pages[:5]
     opened(browser, yard, failed)

@@ -28,7 +28,7 @@ def test_a_failed_job_is_understood(browser, yard):
     opened(browser, yard, f"jobs/{yard.project}/{failed}")
     browser.until_says("exited with a non-zero status of 3", ".why")
     browser.until_says("(to blame)")
-    # Broken: wasStopped() that says no: the master, which waited, looked as if it had failed.
+    # Fails with: wasStopped() that says no: the master, which waited, looked as if it had failed.
     browser.until_says("stopped with the job", ".replica[data-replica=master-replica-0]")
     assert browser.value("document.querySelectorAll('rect.span.CANCELLED').length") >= 1 and "FAILED" in browser.value("[...document.querySelectorAll('circle.mark')].map((each) => each.classList[1])")
     browser.until_says("docker run")
@@ -84,7 +84,7 @@ def test_a_failed_job_is_understood(browser, yard):
 
 
 def test_a_picture_shows_whose_network_is_cut(browser, yard):
-    """Broken: linksOf() that takes faults that do not last: the rule was taken back, and the network stayed cut in the picture."""
+    """Fails with: linksOf() that takes faults that do not last: the rule was taken back, and the network stayed cut in the picture."""
     job_id = yard.new_id("cut")
     rule = yard.post("/_trainyard/v1/faults", {"fault": "cutNetwork", "job": job_id, "role": "worker", "replica": 1, "afterSeconds": 0}).json["id"]
     slow = yard.post("/_trainyard/v1/faults", {"fault": "slowNetwork", "job": job_id, "role": "worker", "replica": 0, "afterSeconds": 0, "bytesPerSecond": 4096, "seconds": 3600})
@@ -120,7 +120,7 @@ def test_environment_places_and_what_was_sent(browser, yard):
     browser.value("[...document.querySelectorAll('summary')].find((each) => each.textContent === 'Environment').click()")
     browser.until_says("API_TOKEN")
     assert HOSTILE in browser.value("document.querySelector('main').innerText") and browser.value("document.querySelectorAll('main img, main script').length") == 0
-    # Broken: SECRET that fits nothing.
+    # Fails with: SECRET that fits nothing.
     assert "s3cret" not in browser.value("[...document.querySelectorAll('details')].find((each) => each.open).innerText")
     browser.value("document.querySelector('button[aria-label=\"Show API_TOKEN\"]').click()")
     assert "s3cret" in browser.value("[...document.querySelectorAll('details')].find((each) => each.open).innerText")
@@ -147,7 +147,7 @@ def test_environment_places_and_what_was_sent(browser, yard):
 
 
 def test_a_job_is_printed_on_white_without_what_only_a_screen_uses(browser, yard):
-    """Broken: colours of a dark screen that hold on paper."""
+    """Fails with: colours of a dark screen that hold on paper."""
     job_id = yard.create(script("echo printed; echo " + "word " * 100 + "; exit 3"))
     yard.until(job_id, "FAILED")
     browser.look(1280, 800, dark=True)
@@ -158,13 +158,13 @@ def test_a_job_is_printed_on_white_without_what_only_a_screen_uses(browser, yard
     assert browser.value(seen % "header, button, .notes") == 0 and browser.value(seen % "h1, .why, svg, .replica") >= 4
     assert browser.value(FAINT) == [] and browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     browser.picture(PICTURES / "print-1280.png")
-    # Broken: lines that are cut at the edge of the sheet; a plot that is scaled down with its words.
+    # Fails with: lines that are cut at the edge of the sheet; a plot that is scaled down with its words.
     browser.until_says("word word", ".lines")
     assert browser.value("[...document.querySelectorAll('.lines, .lines *, .card')].every((each) => each.scrollWidth <= each.clientWidth || getComputedStyle(each).display === 'inline')")
     for event, narrow in (("beforeprint", True), ("afterprint", False)):
         browser.value(f"dispatchEvent(new Event('{event}'))")
         assert (browser.value("document.querySelector('.plot.zooms').viewBox.baseVal.width") == 640) == narrow
-    # Broken: a page of which only the first screen is printed.
+    # Fails with: a page of which only the first screen is printed.
     told = browser.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
     paper = base64.b64decode(told["data"])
     (PICTURES / "print.pdf").write_bytes(paper)

@@ -14,14 +14,14 @@ def test_without_jobs_it_says_how_to_begin(browser, new_daemon):
     daemon = new_daemon("--offline").start()
     opened(browser, daemon)
     browser.until_says("No jobs yet")
-    # Broken: copyButton() of another text than the one beside it.
+    # Fails with: copyButton() of another text than the one beside it.
     browser.value("(() => { window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text); }; "
                   "document.querySelectorAll('.command button').forEach((each) => each.click()); })()")
     commands = browser.value("copied")
     assert [command.split()[:3] for command in commands] == [["trainyard", "run", "my-image:1"], ["eval", '"$(trainyard', 'env)"'], ["gcloud", "ai", "custom-jobs"]]
     assert browser.value("[...document.querySelectorAll('pre')].map((each) => each.textContent)") == commands
     pictures(browser, "empty")
-    # Broken: draw() that asks to choose one of none.
+    # Fails with: draw() that asks to choose one of none.
     opened(browser, daemon, "metrics")
     browser.click("How to run one", "a")
     browser.until_says("trainyard run")
@@ -35,10 +35,10 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
         vertex.create({**custom_job("exit 0"), "displayName": f"waits-{i:03}"})
     opened(browser, narrow_yard)
     browser.until_says("121 jobs", "[role=status].soft")
-    # Broken: #draw() that draws all rows.
+    # Fails with: #draw() that draws all rows.
     assert browser.value("document.querySelectorAll('.trow').length") < 40
     assert browser.texts(".trow .cell:nth-child(2) a")[0] == "waits-119"
-    # Broken: #leaveOut() that leaves out nothing: the column of GPUs was empty.
+    # Fails with: #leaveOut() that leaves out nothing: the column of GPUs was empty.
     assert browser.value("[...document.querySelectorAll('.thead > div')].filter((each) => each.checkVisibility()).map((each) => each.textContent)")[-2:] == ["Replicas", ""]
     browser.click("Job", "button")
     browser.until(f"document.querySelector('.trow[aria-rowindex=\"2\"] a').textContent === {json.dumps(runs)}")
@@ -50,7 +50,7 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
     browser.press("Escape")
     browser.type("j\n")
     browser.until("document.querySelector('h1')?.textContent === 'waits-007'")
-    # A screen reader announces the page. Broken: title() that names the tab alone.
+    # A screen reader announces the page. Fails with: title() that names the tab alone.
     assert browser.value("document.activeElement.getAttribute('aria-label')") == "waits-007"
     browser.until_says("What it waits for")
     browser.until_says("before it")
@@ -67,7 +67,7 @@ def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
 
 
 def test_three_questions_are_answered_from_the_first_page(browser, narrow_yard):
-    """Why a distributed job failed, which trial is best, why a job waits. Broken: reason() without its last line; a search
+    """Why a distributed job failed, which trial is best, why a job waits. Fails with: reason() without its last line; a search
     without its winner."""
     failed = narrow_yard.create(distributed("while :; do sleep 0.1; done", "sleep 0.5; printf 'Traceback:\\nValueError: bad shape\\n' >&2; exit 3", workers=2))
     narrow_yard.until(failed, "FAILED")
@@ -102,7 +102,7 @@ def test_three_questions_are_answered_from_the_first_page(browser, narrow_yard):
 
 
 def test_keys_are_told_and_lead_where_they_say(browser, yard):
-    """Broken: keys that are taken while something is typed."""
+    """Fails with: keys that are taken while something is typed."""
     yard.until(yard.create(script("exit 0")), "SUCCEEDED")
     opened(browser, yard, "queue")
     browser.until_says("This machine")
@@ -121,7 +121,7 @@ def test_keys_are_told_and_lead_where_they_say(browser, yard):
 
 
 def test_a_job_is_planned_submitted_and_run_again_with_changes(browser, yard):
-    """Broken: sentBody() that gives the whole job: what the service added came back as the client's."""
+    """Fails with: sentBody() that gives the whole job: what the service added came back as the client's."""
     def write(text):
         browser.value("(() => { const source = document.querySelector('dialog textarea'); source.value = %s; source.dispatchEvent(new Event('input')); })()" % json.dumps(text))
 

@@ -19,7 +19,7 @@ def asked_of_jobs(browser):
     return [url for url in asked(browser)[0] if "/v1/jobs" in url]
 
 
-# Broken: #take() that leaves a removed job, or those of before a restart; that keeps no position; follow() that does not look at document.hidden.
+# Fails with: #take() that leaves a removed job, or those of before a restart; that keeps no position; follow() that does not look at document.hidden.
 def test_the_table_follows_the_stream_of_changes(browser, new_daemon):
     daemon = new_daemon().start()
     vertex = Vertex(daemon)
@@ -59,7 +59,7 @@ def test_the_table_follows_the_stream_of_changes(browser, new_daemon):
     browser.until_says("3 jobs", "[role=status].soft")
 
 
-# Broken: lines() that decodes each part on its own; that leaves out what follows the last end of a line.
+# Fails with: lines() that decodes each part on its own; that leaves out what follows the last end of a line.
 def test_an_answer_of_lines_is_whole_however_it_comes(browser, yard):
     texts = ["é" * length for length in (0, 1, 32_767, 32_768, 65_537, 100_000)]  # whose bytes lie across the parts that are taken apart
     opened(browser, yard)
@@ -68,7 +68,7 @@ def test_an_answer_of_lines_is_whole_however_it_comes(browser, yard):
     assert read == texts
 
 
-# Broken: #take() that leaves progress; reason() without its last line; a row that is drawn only when its job changes.
+# Fails with: #take() that leaves progress; reason() without its last line; a row that is drawn only when its job changes.
 def test_the_last_line_of_a_running_job_is_in_its_row(browser, yard):
     job = yard.create(script("echo one; until [ -e /two ]; do sleep 0.05; done; printf '\\033[32m%s\\033[0m\\r\\n' '" + HOSTILE.replace("'", "\"") + "'; " + UNTIL_RELEASED))
     row = "[...document.querySelectorAll('.trow')].find((row) => row.querySelector('a').textContent === %s)" % json.dumps(job)

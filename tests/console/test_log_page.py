@@ -37,7 +37,7 @@ def test_a_log_is_followed_searched_and_linked_to(browser, yard):
     yard.until(job_id, "SUCCEEDED")
 
 
-# Broken: #seek() that takes `whole` for all lines that have been looked through.
+# Fails with: #seek() that takes `whole` for all lines that have been looked through.
 def test_the_first_error_is_found_before_the_lines_are_drawn(browser, yard):
     job_id = yard.create(script("echo good; echo bad >&2; exit 3"))
     yard.until(job_id, "FAILED")
@@ -52,7 +52,7 @@ def test_the_first_error_is_found_before_the_lines_are_drawn(browser, yard):
 
 
 def test_a_log_is_narrowed_to_a_time(browser, yard):
-    """Broken: refilter() that compares whole times: the last second was left out."""
+    """Fails with: refilter() that compares whole times: the last second was left out."""
     job_id = yard.create(script("echo first; printf 'two\\nlines\\n'; s=$(date +%s); while [ $(($(date +%s) - s)) -lt 2 ]; do sleep 0.05; done; echo last"))
     yard.until(job_id, "SUCCEEDED")
     answer = yard.get(f"/_trainyard/v1/jobs/{job_id}:log")
@@ -67,7 +67,7 @@ def test_a_log_is_narrowed_to_a_time(browser, yard):
     assert "until" not in browser.value("location.search") and "from" in browser.value("location.search")
 
 
-# Broken: a style sheet without folds; an address whose choice stays folded.
+# Fails with: a style sheet without folds; an address whose choice stays folded.
 def test_on_a_narrow_screen_the_choices_are_folded(browser, yard):
     job_id = yard.create(script("echo said"))
     yard.until(job_id, "SUCCEEDED")

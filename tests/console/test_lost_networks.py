@@ -18,7 +18,7 @@ def breaking(browser):
     browser.mend()
 
 
-# Broken: a page without its first script; repeated() that asks once; create() that does not look for the job.
+# Fails with: a page without its first script; repeated() that asks once; create() that does not look for the job.
 @pytest.mark.parametrize("lost,times", [("app.js", 4), long("plots.js", 1), long("style.css", 3), long("jobs.js", 1)])
 def test_a_page_that_lost_a_file_is_loaded_again(breaking, yard, lost, times):
     breaking.break_off(lost, times)
@@ -39,7 +39,7 @@ def test_what_changes_nothing_is_asked_again(breaking, yard, new_daemon, tmp_pat
     breaking.break_off("POST ", times=2)
     breaking.open(f"{daemon.base}{TOP}#token={daemon.token}")
     breaking.until_says("No jobs yet")
-    # Broken: a ticket without its attempt.
+    # Fails with: a ticket without its attempt.
     breaking.click("Sign out", "button")
     breaking.until_says("This daemon asks for a token")
     ticket = daemon.post("/_trainyard/console/ticket").json["ticket"]
@@ -64,7 +64,7 @@ def test_a_job_whose_answer_was_lost_is_made_once(breaking, yard, stage):
     assert len(after - before) == 1 and list(breaking.breaks.values()) == [0]
 
 
-# Broken: a 404 after a lost answer that counts as a failure; a DELETE that is asked once.
+# Fails with: a 404 after a lost answer that counts as a failure; a DELETE that is asked once.
 @pytest.mark.parametrize("stage", [long("Request"), "Response"])
 def test_a_job_whose_answer_was_lost_is_deleted(breaking, yard, stage):
     vertex = Vertex(yard)
@@ -94,7 +94,7 @@ def test_pages_stand_networks_that_come_and_go(browser, yard, engine):
     assert said == [f"line {i}" for i in range(len(said))] and len(said) > 20
 
 
-# Broken: follow() that does not look again; a log that is asked for again without its cursor.
+# Fails with: follow() that does not look again; a log that is asked for again without its cursor.
 def test_a_log_that_broke_off_goes_on_where_it_was(browser, yard):
     job_id = yard.create(script("i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo last"))
     with contextlib.closing(Relay(int(yard.base.rpartition(":")[2]))) as relay:

@@ -16,7 +16,7 @@ def test_queue_faults_and_requests(browser, narrow_yard):
     opened(browser, narrow_yard, "queue")
     browser.until_says("1 job waits")
     browser.until_says(second)
-    # Each gauge is as full as the API reports. Broken: gauge() that divides the other way.
+    # Each gauge is as full as the API reports. Fails with: gauge() that divides the other way.
     room = narrow_yard.get("/_trainyard/v1/queue").json["room"]
     shares = [room["jobs"] / room["maxJobs"], room["containers"] / room["maxContainers"], room["vcpus"] / room.get("maxVcpus", room.get("hostVcpus")),
               int(room["memoryBytes"]) / int(room.get("maxMemoryBytes", room.get("hostMemoryBytes")))]
@@ -25,7 +25,7 @@ def test_queue_faults_and_requests(browser, narrow_yard):
     pictures(browser, "queue")
     opened(browser, narrow_yard, "faults")
     browser.until_says("No fault is ordered")
-    # The form has the fields of the discovery document. Broken: faults.create that is not published.
+    # The form has the fields of the discovery document. Fails with: faults.create that is not published.
     browser.until("document.querySelector('form select[name=fault]') !== null")
     browser.value("(() => { const fields = document.querySelector('form select[name=fault]').form.elements; "
                   f"Object.entries({{job: {json.dumps(HOSTILE)}, role: 'worker', replica: '1'}}).forEach(([name, value]) => {{ fields[name].value = value; }}); }})()")
@@ -50,7 +50,7 @@ def test_queue_faults_and_requests(browser, narrow_yard):
 
 
 def test_gpus_are_told_with_the_replicas_that_hold_them(browser, new_daemon, gpu_engine):
-    """Broken: link() that takes the project for the job."""
+    """Fails with: link() that takes the project for the job."""
     daemon = new_daemon("--offline", "--gpus", "3", "--accelerators", "wait", "--stop-grace", "1", engine=gpu_engine).start()
     wait_until(lambda: daemon.get("/healthz").json["engine"]["reachable"], 30)
     holds = daemon.create(with_gpus(script(UNTIL_RELEASED), 2))
@@ -76,7 +76,7 @@ def test_gpus_are_told_with_the_replicas_that_hold_them(browser, new_daemon, gpu
 
 
 def test_what_storage_refuses_is_told(browser, yard):
-    """Broken: act() without its catch; upload() that goes on after an error as if it had worked."""
+    """Fails with: act() without its catch; upload() that goes on after an error as if it had worked."""
     def chosen(*names):
         browser.value("(() => { const data = new DataTransfer(); %s.forEach((name) => data.items.add(new File(['up'], name))); const file = document.querySelector('input[type=file]'); "
                       "file.files = data.files; file.dispatchEvent(new Event('change')); })()" % json.dumps(names))
@@ -115,7 +115,7 @@ def names(browser):
     return browser.texts(".trow .cell a")
 
 
-# Broken: a page whose keys lack those of its search; matcher() that takes one word of several; keepInAddress() that forgets the rest of the address.
+# Fails with: a page whose keys lack those of its search; matcher() that takes one word of several; keepInAddress() that forgets the rest of the address.
 def test_each_list_is_searched_from_the_keyboard(browser, narrow_yard):
     first = narrow_yard.create(script(UNTIL_RELEASED))
     narrow_yard.until(first, "RUNNING")
@@ -162,7 +162,7 @@ def test_each_list_is_searched_from_the_keyboard(browser, narrow_yard):
     narrow_yard.until(first, "CANCELLED")
 
 
-# Broken: pullBar() of other numbers, or that tells no end and no beginning; a page that asks for jobs that wait only.
+# Fails with: pullBar() of other numbers, or that tells no end and no beginning; a page that asks for jobs that wait only.
 def test_an_image_that_is_pulled_is_told(browser, new_daemon, engine):
     daemon = new_daemon().start()
     with image_that_comes_slowly(engine) as (image, let_go):
@@ -224,7 +224,7 @@ def test_objects_are_looked_at_and_deleted(browser, yard):
     browser.click("Delete", "dialog button")
     browser.until("document.querySelectorAll('.trow').length === 2")
     assert yard.get("/storage/v1/b/console-bucket/o/runs%2F1%2Fpage.html").status == 404
-    # Each object has an address, also for "back". Broken: open() that is called for every list.
+    # Each object has an address, also for "back". Fails with: open() that is called for every list.
     browser.value("history.back()")
     browser.until_says("There is no object runs/1/page.html", ".notes")
     browser.value("history.go(-2)")

@@ -42,7 +42,7 @@ def explained(trials, name):
     return between / sum((value - middle) ** 2 for value in values)
 
 
-# Broken, one by one: a point of each plot that is moved; share() that counts other groups; a band of two deviations.
+# Fails with, one by one: a point of each plot that is moved; share() that counts other groups; a band of two deviations.
 def assert_study_is_drawn(browser, study, dots):
     """Checks all plots of a search except the slices. @dots: the positions of trials in "Best so far"."""
     trials = sorted(study["trials"], key=lambda trial: trial["trialId"])
@@ -150,7 +150,7 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     assert browser.value(f"[...document.querySelectorAll('.line .who')].every((each) => each.textContent.startsWith('{number}/'))")
 
 
-# Broken: parameterScale() that places categories from the end; a slice whose dot or word is moved; a mark that is at another trial.
+# Fails with: parameterScale() that places categories from the end; a slice whose dot or word is moved; a mark that is at another trial.
 @pytest.mark.long
 def test_categories_failures_and_stopped_trials_are_drawn(browser, yard):
     report = ('for word in "$0" "$@"; do case $word in --x=*) x=${word#--x=};; --kind=*) kind=${word#--kind=};; esac; done; [ $CLOUD_ML_TRIAL_ID = 3 ] && exit 1; '
@@ -219,10 +219,10 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
     assert browser.texts("h2")[:2] == [HOSTILE, "loss"] and browser.value("document.querySelectorAll('main img, main script').length") == 0
     browser.value("(() => { const add = document.querySelector('select[aria-label=\"Add a job\"]'); add.value = %s; add.dispatchEvent(new Event('change')); })()" % json.dumps(second))
     browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 3")
-    # Broken: look() that names the buttons for the eye alone.
+    # Fails with: look() that names the buttons for the eye alone.
     browser.until("[...document.querySelectorAll('.chips button')].map((each) => each.getAttribute('aria-label')).join() === 'Leave out curve-one,Leave out curve-two'")
     assert "curve-two" in " ".join(browser.texts(".legend li")) and second.split("/")[1] in browser.value("decodeURIComponent(location.search)")
-    # Broken: a scale that fits the first curve alone.
+    # Fails with: a scale that fits the first curve alone.
     assert all(24 - 0.1 <= y <= 200 + 0.1 for _, points in lines_of(browser, "loss") for _, y in points)
     # All curves have the same scales: the second job's curve passes through its own values.
     (_, train), (_, other) = lines_of(browser, "loss")[1:]
@@ -242,7 +242,7 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
     assert colours[0] == colours[1] == colours[2] and len(set(colours[0])) == 3
     assert browser.value(NAMELESS) == [] and browser.value(FAINT) == []
     pictures(browser, "metrics")
-    # Relative time and a logarithmic scale: the same points at other positions. Broken: scale() that ignores `log`; places()
+    # Relative time and a logarithmic scale: the same points at other positions. Fails with: scale() that ignores `log`; places()
     # that gives steps.
     told = yard.get(f"/_trainyard/v1/jobs/{first.split('/')[1]}:scalars", project=yard.project).json["curves"]
     train = next(curve for curve in told if curve["tag"] == "loss" and curve["run"] == "logs/train")

@@ -26,7 +26,7 @@ def is_harmless(browser, words):
     assert browser.value("document.documentElement.scrollWidth <= innerWidth"), f"{words} makes the page wider than the window"
 
 
-# Broken: el() that sets innerHTML, with a policy without trusted types; its children as insertAdjacentHTML().
+# Fails with: el() that sets innerHTML, with a policy without trusted types; its children as insertAdjacentHTML().
 def test_texts_of_jobs_stay_texts(browser, yard):
     body = custom_job(f"echo \"{HOSTILE}\"; printf '\\033]0;hit\\007\\033]8;;javascript:hit()\\007link\\033]8;;\\007\\n'; "
                       f"printf '%s' '{{\"severity\": \"{WORD}\", \"message\": \"{WORD}\"}}'; echo; echo \"{HOSTILE}\" >&2; exit 3")
@@ -79,7 +79,7 @@ def test_names_of_objects_and_clients_stay_texts(browser, yard):
     browser.look(1280, 800)
 
 
-# Broken: any text of the pages that becomes markup; an option, a chip or a tab that is not one text.
+# Fails with: any text of the pages that becomes markup; an option, a chip or a tab that is not one text.
 def test_a_hostile_name_is_text_on_every_page(browser, narrow_yard):
     vertex = Vertex(narrow_yard)
     body = custom_job(f"echo '{WORD}'; until [ -e /released ]; do sleep 0.05; done", name=HOSTILE)
@@ -113,7 +113,7 @@ def test_a_hostile_name_is_text_on_every_page(browser, narrow_yard):
     vertex.until(runs, "JOB_STATE_CANCELLED")
 
 
-# Broken: decodeURI() before decodeURIComponent().
+# Fails with: decodeURI() before decodeURIComponent().
 def test_an_address_is_decoded_once(browser, yard):
     opened(browser, yard, "jobs/some-project/a%252Fb%2541")
     browser.until_says('"a%2Fb%41"')
@@ -123,7 +123,7 @@ def test_an_address_is_decoded_once(browser, yard):
     browser.until_says('"a%2Fb%41"')
 
 
-# Broken: a policy with 'unsafe-inline', with 'unsafe-eval', without frame-ancestors, without trusted types.
+# Fails with: a policy with 'unsafe-inline', with 'unsafe-eval', without frame-ancestors, without trusted types.
 def test_the_policy_holds(browser, yard):
     opened(browser, yard, "queue")
     tried = browser.value("""(async () => {
@@ -150,7 +150,7 @@ def test_the_policy_holds(browser, yard):
     browser.events = []  # all of these were to be refused
 
 
-# Broken: follow() that does not end the reading; every() that does not look at document.hidden; a log that is asked for without skip, or without cursor.
+# Fails with: follow() that does not end the reading; every() that does not look at document.hidden; a log that is asked for without skip, or without cursor.
 def test_a_tab_in_the_background_asks_nothing_and_misses_nothing(browser, new_daemon):
     daemon = new_daemon().start()
     job = daemon.create(script("i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done; until [ -e /released ]; do sleep 0.05; done; "

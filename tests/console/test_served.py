@@ -30,7 +30,7 @@ def test_the_files_come_with_a_policy_and_are_not_sent_twice(yard, path):
     assert yard.get(TOP + "nosuch.js").status == 404
 
 
-# Broken: gzip_is_accepted() that looks for "gzip" anywhere; unpacked_append() that leaves out a byte.
+# Fails with: gzip_is_accepted() that looks for "gzip" anywhere; unpacked_append() that leaves out a byte.
 @pytest.mark.parametrize("accepted,packed", [("gzip", True), ("deflate, GZIP;q=0.5", True), ("*", True), ("br, *;q=0.3", True), ("x-gzip", True),
                                              ("", False), ("identity", False), ("gzip;q=0", False), ("gzip; q=0.000, br", False),
                                              ("*, gzip;q=0", False), ("*;q=0", False), ("gzipped", False), ("br", False)])
@@ -47,7 +47,7 @@ def test_the_files_are_small(yard):
     assert sum(sizes.values()) < 600_000
 
 
-# Broken: a family whose query is checked: a bookmark of a search was refused.
+# Fails with: a family whose query is checked: a bookmark of a search was refused.
 def test_an_address_with_a_search_is_a_page(yard):
     assert yard.get(TOP + "?q=resnet&state=FAILED").status == 200
     assert yard.get(TOP + "jobs/some-project/1/log?trial=3").status == 200

@@ -11,7 +11,7 @@ def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, t
     browser.open(f"{daemon.base}{TOP}#token={daemon.token}")
     browser.until_says("No jobs yet")
     assert "token" not in browser.value("location.href")
-    # Broken: signIn() that keeps it.
+    # Fails with: signIn() that keeps it.
     assert daemon.token not in browser.value("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])")
     opened(browser, daemon, "faults")
     browser.until_says("No fault is ordered")
@@ -39,7 +39,7 @@ def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, t
 
 
 def test_a_shell_needs_no_more_than_the_session(browser, new_daemon, tmp_path):
-    """Broken: what is typed goes without the session's proof; a key that is listed among the requests."""
+    """Fails with: what is typed goes without the session's proof; a key that is listed among the requests."""
     daemon = daemon_with_token(new_daemon, tmp_path, "--stop-grace", "1")
     job = daemon.create(script(UNTIL_RELEASED))
     daemon.until(job, "RUNNING")

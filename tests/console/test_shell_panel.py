@@ -43,7 +43,7 @@ def processes(yard, job, words):
     return [process for process in map(" ".join, listed) if words in process]
 
 
-# Broken: box() that gives the first replica; a terminal that lets its keys go on to the page; app.js that leaves a text at Escape.
+# Fails with: box() that gives the first replica; a terminal that lets its keys go on to the page; app.js that leaves a text at Escape.
 def test_keys_are_the_programs(browser, yard, job):
     shell_of(browser, yard, job)
     browser.type("echo $((6 * 7)):; hostname; printf '\\033[31mred\\033[0m\\n'\n")
@@ -73,7 +73,7 @@ def test_keys_are_the_programs(browser, yard, job):
     wait_until(lambda: not processes(yard, job, "sleep 98765"), 20, "the program is gone")
 
 
-# Broken: resized() that does not send it; a paste that keeps its escapes, or is not within brackets.
+# Fails with: resized() that does not send it; a paste that keeps its escapes, or is not within brackets.
 def test_size_and_paste(browser, yard, job):
     shell_of(browser, yard, job)
     # The second size must be applied before the program is asked for it.
@@ -96,7 +96,7 @@ def test_size_and_paste(browser, yard, job):
     browser.until(f"{SHOWN}.includes('^[[200~pa[201~sted') && {SHOWN}.includes('last')")
 
 
-# Broken: frames() that loses the last one; open() that leaves an earlier session's marks.
+# Fails with: frames() that loses the last one; open() that leaves an earlier session's marks.
 def test_the_end_is_told_and_another_one_opens(browser, yard, job):
     shell_of(browser, yard, job, "master-replica-0")
     browser.type("echo before: | tr b B; exit 3\n")
@@ -108,7 +108,7 @@ def test_the_end_is_told_and_another_one_opens(browser, yard, job):
     browser.until(f"{SHOWN}.includes('After:') && {SHOWN}.includes('Before:')")
 
 
-# Broken: open() that shows nothing of a problem; a shell that goes on in a page that was left, as the browser keeps it for "back": pages of
+# Fails with: open() that shows nothing of a problem; a shell that goes on in a page that was left, as the browser keeps it for "back": pages of
 # earlier tests had all four.
 def test_a_refusal_is_told(browser, yard, job):
     with contextlib.ExitStack() as stack:
@@ -128,7 +128,7 @@ def test_a_refusal_is_told(browser, yard, job):
     browser.events = []  # the refusals are among the events
 
 
-# Broken: shell_reader_leave() that ends each session; shell_output() that begins with the first byte kept; run() that begins anew;
+# Fails with: shell_reader_leave() that ends each session; shell_output() that begins with the first byte kept; run() that begins anew;
 # #type() that does not repeat; shell_session_type() that types all of a piece again.
 def test_a_shell_outlasts_its_connection(browser, yard, job):
     with contextlib.closing(Relay(int(yard.base.rpartition(":")[2]))) as relay:
@@ -151,7 +151,7 @@ def test_a_shell_outlasts_its_connection(browser, yard, job):
         browser.events = []  # the aborted requests are among the events
 
 
-# Broken: #type() that sends a piece once: what was typed in an outage of some seconds was lost.
+# Fails with: #type() that sends a piece once: what was typed in an outage of some seconds was lost.
 def test_what_is_typed_outlasts_an_outage(browser, yard, job):
     shell_of(browser, yard, job)
     browser.break_off(":input", 6)  # as often as the page repeats one request
@@ -163,7 +163,7 @@ def test_what_is_typed_outlasts_an_outage(browser, yard, job):
     browser.events = []  # the aborted requests are among the events
 
 
-# Broken: box() that offers one for every replica.
+# Fails with: box() that offers one for every replica.
 def test_it_ends_with_the_job(browser, yard):
     job_id = yard.create(distributed(UNTIL_RELEASED, UNTIL_RELEASED, workers=1))
     yard.until(job_id, "RUNNING")

@@ -19,7 +19,7 @@ LONG = 'for i in 1 2 3; do head -c 240000 /dev/zero | tr "\\0" $i; done'
 STUBBORN = 'trap "" TERM; echo stubborn; while :; do sleep 0.1; done'
 
 
-# Broken: is_reached() that takes the 100 ms after the last line of an earlier stream for known.
+# Fails with: is_reached() that takes the 100 ms after the last line of an earlier stream for known.
 def test_a_running_job_is_adopted_and_each_line_is_kept_once(new_daemon):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(distributed(CHATTER, CHATTER, workers=1))
@@ -39,7 +39,7 @@ def test_a_running_job_is_adopted_and_each_line_is_kept_once(new_daemon):
     assert positions == sorted(set(positions))
 
 
-# Broken: line_offer() of a part without a position, as it was, or decide_following() that does not hand on how many were
+# Fails with: line_offer() of a part without a position, as it was, or decide_following() that does not hand on how many were
 # stored: those came again.
 def test_each_part_of_a_long_line_is_kept_once(new_daemon):
     daemon = new_daemon("--offline").start()
@@ -56,7 +56,7 @@ def test_each_part_of_a_long_line_is_kept_once(new_daemon):
     assert is_whole  # both programs would read the same pipe
 
 
-# Broken: observe_exit() that takes no exit code from the first listing.
+# Fails with: observe_exit() that takes no exit code from the first listing.
 def test_a_job_that_ends_while_the_daemon_is_dead_is_judged_at_the_next_start(new_daemon):
     daemon = new_daemon("--offline").start()
     good, bad = (daemon.create(script(f"{UNTIL_RELEASED}; {end}")) for end in ("echo good", "echo bad >&2; exit 4"))
@@ -72,7 +72,7 @@ def test_a_job_that_ends_while_the_daemon_is_dead_is_judged_at_the_next_start(ne
     assert daemon.lines(bad) == ["bad"]
 
 
-# Exit codes as of sys.exit(-1), and of a program that kills itself. Broken: kill_is_loss() that asks for no witness: they
+# Exit codes as of sys.exit(-1), and of a program that kills itself. Fails with: kill_is_loss() that asks for no witness: they
 # began again.
 def test_a_program_that_ends_as_if_it_was_killed_while_the_daemon_is_dead_has_its_own_exit_code(new_daemon):
     daemon = new_daemon("--offline").start()
@@ -88,7 +88,7 @@ def test_a_program_that_ends_as_if_it_was_killed_while_the_daemon_is_dead_has_it
     assert all(daemon.containers(job_id) == [] for job_id in jobs.values())
 
 
-# Broken: jobs_load() that leaves out jobs that are PREPARING.
+# Fails with: jobs_load() that leaves out jobs that are PREPARING.
 @pytest.mark.parametrize("pause_ms", [long(0), long(30), 80, long(150), 250, long(400)])
 def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
     daemon = new_daemon("--offline").start()
@@ -106,7 +106,7 @@ def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
     assert daemon.containers(job_id) == []
 
 
-# Broken: fold_listed() that takes the removal of all in the first listing for asked, and remove_orphans() that removes none.
+# Fails with: fold_listed() that takes the removal of all in the first listing for asked, and remove_orphans() that removes none.
 @pytest.mark.parametrize("pause_ms", [long(0), long(40), 120, long(250)])
 def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
@@ -122,7 +122,7 @@ def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
     daemon.engine.check_nothing_left(daemon.read_instance())
 
 
-# Broken: jobs_load() that leaves out jobs that are CANCELLING.
+# Fails with: jobs_load() that leaves out jobs that are CANCELLING.
 def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     job_id = daemon.create(script(STUBBORN))
@@ -134,7 +134,7 @@ def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
     daemon.engine.check_nothing_left(daemon.read_instance())
 
 
-# Broken: changes_commit() that answers before it commits.
+# Fails with: changes_commit() that answers before it commits.
 def test_every_acknowledged_job_survives_any_kill(new_daemon, seed):
     """Jobs are created as fast as the daemon answers, with kills in between; each job ends, and none is missing."""
     daemon = new_daemon("--offline", "--max-active-jobs", "4").start()
@@ -218,7 +218,7 @@ def remove_one(daemon, job_id, replica):
     return False
 
 
-# Broken: a scheduler that begins without room_leases_load().
+# Fails with: a scheduler that begins without room_leases_load().
 @pytest.mark.each_cycle(2)
 def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(new_daemon, gpu_engine, seed):
     dice = random.Random(seed)

@@ -6,20 +6,20 @@ holds; nothing happens twice; nothing is left.
     pytest tests/crash/test_kill_storm.py --cycles 300 --seed 1     # so many kills
 
 Seen to catch, each in the short form with the seed 0 unless another is named:
-Broken: job_cancel() that answers, and stores 3 ms later -> a job that was cancelled runs on
-Broken: job_set_labels() likewise -> the labels of before
-Broken: drafts_store() of api/logging/entry_write.c without its last log_flush() -> an entry that was answered is nowhere
-Broken: log_batch_write() that commits the positions of lines before the lines -> a line is missing
-Broken: is_reached() that takes a line of exactly reach->time_ns for a new one -> the last line before a kill comes again
-Broken: items_write() of store/logs/log_batch.c that does not store how far the outbox was read -> the service's lines come again
-Broken: decide_outcome() that leads a job that ended unseen from PREPARING to its end -> "Job is running." is missing
-Broken: decide_running() that says so twice; decide_explanation() that does not say why a job failed; decide_close() without what
+Fails with: job_cancel() that answers, and stores 3 ms later -> a job that was cancelled runs on
+Fails with: job_set_labels() likewise -> the labels of before
+Fails with: drafts_store() of api/logging/entry_write.c without its last log_flush() -> an entry that was answered is nowhere
+Fails with: log_batch_write() that commits the positions of lines before the lines -> a line is missing
+Fails with: is_reached() that takes a line of exactly reach->time_ns for a new one -> the last line before a kill comes again
+Fails with: items_write() of store/logs/log_batch.c that does not store how far the outbox was read -> the service's lines come again
+Fails with: decide_outcome() that leads a job that ended unseen from PREPARING to its end -> "Job is running." is missing
+Fails with: decide_running() that says so twice; decide_explanation() that does not say why a job failed; decide_close() without what
         it says of cancelled jobs, or of trials that were cancelled -> not the story of such an end
-Broken: reported_share() of trials that forgets at a restart; job_succeed() of tuning jobs that says nothing, as they were
-Broken: upload_finish_run() that gives objects without bytes a size of 1
-Broken: remove_send() of scheduler/engine/docker_replica.c that only looks, or without "v=1"; the removal of networks that
+Fails with: reported_share() of trials that forgets at a restart; job_succeed() of tuning jobs that says nothing, as they were
+Fails with: upload_finish_run() that gives objects without bytes a size of 1
+Fails with: remove_send() of scheduler/engine/docker_replica.c that only looks, or without "v=1"; the removal of networks that
         only looks -> leftovers in the engine
-Broken: the trigger lease_returned without jobs that succeeded -> a GPU is still lent to one (the seed 1)
+Fails with: the trigger lease_returned without jobs that succeeded -> a GPU is still lent to one (the seed 1)
 """
 import collections
 import contextlib
@@ -439,7 +439,7 @@ def last_said_ns(entries):
     return int(whole) * 10**9 + int(fraction.ljust(9, "0") or 0)
 
 
-# Broken: kill9() without its look at how the daemon had ended, as it was: one that crashes was counted as killed.
+# Fails with: kill9() without its look at how the daemon had ended, as it was: one that crashes was counted as killed.
 def test_a_daemon_that_crashes_is_not_taken_for_a_killed_one(tmp_path):
     daemon = Daemon(tmp_path, NO_ENGINE).start()
     daemon.process.send_signal(signal.SIGABRT)

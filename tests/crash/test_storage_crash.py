@@ -90,7 +90,7 @@ def assert_as_in(books, storage):
         books.known[name] = [None] if answer.status == 404 else allowed
 
 
-# Broken: changes_commit() that answers before it commits; upload_recover() that removes nothing.
+# Fails with: changes_commit() that answers before it commits; upload_recover() that removes nothing.
 @pytest.mark.each_cycle(3)
 def test_what_was_acknowledged_is_there_and_whole_after_any_kill(storage, seed):
     books, dice = Books(), random.Random(seed)
@@ -110,7 +110,7 @@ def test_what_was_acknowledged_is_there_and_whole_after_any_kill(storage, seed):
     wait_until(lambda: sum(storage.files("blobs").values()) == sum(map(len, live)), 20, "no blob is kept for nobody")
 
 
-# Broken: upload_recover() that removes all that is no object yet.
+# Fails with: upload_recover() that removes all that is no object yet.
 def test_a_session_goes_on_after_a_kill(storage):
     data = pattern("session", 3 * MIB)
     session = storage.session("resumed", {"metadata": {"epoch": "7"}})
@@ -133,7 +133,7 @@ def test_a_session_goes_on_after_a_kill(storage):
     assert (again.status, again.json["generation"]) == (200, answer.json["generation"])
 
 
-# Broken: upload_recover() that removes all that is no object yet.
+# Fails with: upload_recover() that removes all that is no object yet.
 def test_parts_that_were_answered_survive_kills_and_become_an_object(storage):
     data = pattern("parts", 12 * MIB)
     pieces = {2: data[5 * MIB:10 * MIB], 1: data[:5 * MIB], 3: data[10 * MIB:]}
@@ -163,7 +163,7 @@ def test_parts_that_were_answered_survive_kills_and_become_an_object(storage):
     wait_until(lambda: not storage.files("uploads"), 20, "the parts are gone")
 
 
-# Broken: assembly_finish_run() without assembly_drop().
+# Fails with: assembly_finish_run() without assembly_drop().
 def test_an_end_that_was_killed_is_an_object_or_can_be_done_again(storage, seed):
     dice = random.Random(seed)
     data = [pattern(f"part {number}", 5 * MIB) for number in range(4)]
@@ -187,7 +187,7 @@ def test_an_end_that_was_killed_is_an_object_or_can_be_done_again(storage, seed)
         wait_until(lambda: not storage.files("uploads"), 20, "nothing is left of the parts")
 
 
-# Broken: changes_commit() that answers before it commits.
+# Fails with: changes_commit() that answers before it commits.
 def test_buckets_and_their_settings_survive_a_kill(storage):
     made = storage.daemon.post("/storage/v1/b", {"name": "kept-bucket", "labels": {"a": "1"}}, project="demo-project")
     assert made.status == 200, made

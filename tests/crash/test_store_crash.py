@@ -2,12 +2,12 @@
 """The store is killed at every change of a file that it makes: store_crash.c does it, hundreds of times in a cycle.
 
 Seen to catch, each within a sweep:
-Broken: a COMMIT between a change of a job and the lines that tell of it -> one is there without the other
-Broken: a COMMIT between a change of a job and the hits of fault rules in it, or a hit and its rule's count -> the same
-Broken: state.db with synchronous = NORMAL -> after a power loss an answered step is gone
-Broken: the batch that lets the outbox forget lines with synchronous = NORMAL -> a power loss takes a service line
-Broken: a generation of objects promised without a synced commit -> after a power loss the ones to come are earlier
-Broken: a COMMIT between the lines of a batch and their positions -> the position is behind what is stored
+Fails with: a COMMIT between a change of a job and the lines that tell of it -> one is there without the other
+Fails with: a COMMIT between a change of a job and the hits of fault rules in it, or a hit and its rule's count -> the same
+Fails with: state.db with synchronous = NORMAL -> after a power loss an answered step is gone
+Fails with: the batch that lets the outbox forget lines with synchronous = NORMAL -> a power loss takes a service line
+Fails with: a generation of objects promised without a synced commit -> after a power loss the ones to come are earlier
+Fails with: a COMMIT between the lines of a batch and their positions -> the position is behind what is stored
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ def store_crash(*options):
     return subprocess.run([pathlib.Path(program()).parent / "tests/crash/store_crash", *options], text=True, capture_output=True)
 
 
-# Broken: as it was: what it did not know or could not read was passed over, and `--cycles 0` survived nothing in 0 sweeps.
+# Fails with: as it was: what it did not know or could not read was passed over, and `--cycles 0` survived nothing in 0 sweeps.
 @pytest.mark.parametrize("words", [["--cycles=3"], ["--cycles"], ["--cycles", "0"], ["--cycles", "3x"], ["--turns", "3"],
                                    ["--seed", "-1"], ["--every", "0"]])
 def test_a_count_that_is_not_understood_is_refused(words):

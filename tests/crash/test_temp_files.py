@@ -42,7 +42,7 @@ def half_sent(storage, method, path, size=4 * MIB):
 
 
 def test_uploads_that_were_cut_off(storage):
-    """Broken: objects_recover() left out of objects_open(): they stayed until somebody asked for storage."""
+    """Fails with: objects_recover() left out of objects_open(): they stayed until somebody asked for storage."""
     assert storage.put("kept", b"kept").status == 200
     for method, path in (("POST", f"{storage.uploads}?uploadType=media&name=media"),
                          ("PUT", storage.plain_path("plain"))):
@@ -56,7 +56,7 @@ def test_uploads_that_were_cut_off(storage):
 
 
 def test_a_session_stays_until_it_is_too_old(storage):
-    """Broken: objects_expire() left out of objects_recover(): its bytes stayed until the next session was begun."""
+    """Fails with: objects_expire() left out of objects_recover(): its bytes stayed until the next session was begun."""
     data = pattern("session", MIB)
     session = storage.session("resumed")
     assert storage.send(session, data[:512 * KIB], f"bytes 0-{512 * KIB - 1}/{MIB}").status == 308
@@ -77,7 +77,7 @@ def killed_at_the_first_byte():
 
 
 def test_credentials_in_the_making(storage):
-    """`trainyard env` makes keys and certificates. Broken: state_dir_sweep() left out of store_open(): it stayed."""
+    """`trainyard env` makes keys and certificates. Fails with: state_dir_sweep() left out of store_open(): it stayed."""
     state_dir = storage.daemon.state_dir
     words = [program(), "env", "--state-dir", state_dir]
     subprocess.run(words, check=True, capture_output=True)
@@ -95,7 +95,7 @@ def test_credentials_in_the_making(storage):
 
 @pytest.mark.parametrize("place", ["", "ca", "local-ca"])
 def test_every_place_of_small_files(storage, place):
-    """A file that a live process is making is locked, and is not removed. Broken: the flock() left out of
+    """A file that a live process is making is locked, and is not removed. Fails with: the flock() left out of
     small_files_sweep(): it was removed too."""
     directory = storage.daemon.state_dir / place
     directory.mkdir(exist_ok=True)
@@ -116,7 +116,7 @@ def test_every_place_of_small_files(storage, place):
 
 @needs_fuse
 def test_files_that_are_written_at_gcs_and_their_mount(storage):
-    """The daemon and the serving process are killed while a program writes. Broken: gcs_mountpoint_sweep() left out of
+    """The daemon and the serving process are killed while a program writes. Fails with: gcs_mountpoint_sweep() left out of
     gcs_host_open(): the dead mount stayed until the next job wanted /gcs."""
     assert storage.put("kept", b"kept").status == 200
     bucket, before = Bucket(storage.daemon, "written"), set(os.listdir(storage.daemon.state_dir))

@@ -27,7 +27,7 @@ def check_counted(lines):
     assert lines == [f"line {i}" for i in range(len(lines) - 1)] + [f"{len(lines) - 1} lines"]
 
 
-# Broken: observe_pause() that does nothing.
+# Fails with: observe_pause() that does nothing.
 def test_a_paused_replica_is_told_and_goes_on(yard):
     job_id = yard.create(script(SAY))
     container = yard.container(job_id)
@@ -43,7 +43,7 @@ def test_a_paused_replica_is_told_and_goes_on(yard):
     assert [severity for severity, text in yard.service_lines(job_id) if "paused" in text] == ["WARNING"]
 
 
-# Broken: fold_listed() without observe_pause().
+# Fails with: fold_listed() without observe_pause().
 @pytest.mark.long
 def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
@@ -59,7 +59,7 @@ def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
     daemon.engine.check_nothing_left(daemon.read_instance())
 
 
-# Broken: has_its_name() that returns true.
+# Fails with: has_its_name() that returns true.
 @pytest.mark.long
 def test_a_renamed_container_is_found_again_and_removed(yard):
     cancelled, good = yard.create(script(LONG)), yard.create(script(SAY))
@@ -78,7 +78,7 @@ def test_a_renamed_container_is_found_again_and_removed(yard):
     assert yard.containers(cancelled) == yard.containers(good) == []
 
 
-# Broken: observe_exit() that takes every exit which nobody here asked for as a loss.
+# Fails with: observe_exit() that takes every exit which nobody here asked for as a loss.
 @pytest.mark.parametrize("signal, status", [("SIGKILL", "9(SIGKILL)"), long("SIGUSR1", "10(SIGUSR1)")])
 def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard, signal, status):
     job_id = yard.create(script(LONG))
@@ -90,7 +90,7 @@ def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard
     assert yard.lines(job_id) == ["up"] and yard.containers(job_id) == []
 
 
-# Broken: observe_exit() that takes SIGTERM's status for an exit like any other.
+# Fails with: observe_exit() that takes SIGTERM's status for an exit like any other.
 @pytest.mark.long
 def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
     """An engine does this to its containers before it stops itself."""
@@ -106,7 +106,7 @@ def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
     assert yard.containers(job_id) == []
 
 
-# Broken: observe_removal() that takes nobody for lost.
+# Fails with: observe_removal() that takes nobody for lost.
 def test_a_removed_worker_comes_back_alone_and_a_removed_master_as_well(yard):
     job_id = yard.create(distributed(f"echo up; {UNTIL_RELEASED}; echo done", LONG, workers=1))
     yard.until(job_id, "RUNNING")  # a loss before RUNNING would end the whole attempt
@@ -122,7 +122,7 @@ def test_a_removed_worker_comes_back_alone_and_a_removed_master_as_well(yard):
     assert yard.lines(job_id)[-1] == "done" and yard.containers(job_id) == []
 
 
-# Broken: pooled_network_remove() that asks for no removal.
+# Fails with: pooled_network_remove() that asks for no removal.
 def test_a_replica_without_its_network_runs_on_and_its_network_goes_with_the_job(yard):
     job_id = yard.create(script(SAY))
     container = yard.container(job_id)
@@ -137,7 +137,7 @@ def test_a_replica_without_its_network_runs_on_and_its_network_goes_with_the_job
     wait_until(lambda: network not in [each["Id"] for each in yard.engine.networks(label)], 20, "its network goes")
 
 
-# Broken: replica_refuse() that forgets the text.
+# Fails with: replica_refuse() that forgets the text.
 def test_an_image_that_goes_between_its_look_and_the_container_is_named(engine, make_daemon):
     """The engine refuses the create; the user is told the image's name and the reason."""
     copy = f"{IMAGE.split(':')[0]}:goes"

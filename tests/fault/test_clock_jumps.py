@@ -36,9 +36,9 @@ def check_told(daemon, seconds):
     assert len(told) == 1 and abs(told[0] - seconds) < 2, daemon.log()[-2000:]
 
 
-# Broken: scheduler_reconcile() without clock_watch_note(): the log says nothing.
-# Broken: job_run_deadline_us() reckoned at each look: a day ahead, the job of an hour is cancelled at once.
-# Broken: reading_knows() without is_reached(): what was read before the connection broke comes again.
+# Fails with: scheduler_reconcile() without clock_watch_note(): the log says nothing.
+# Fails with: job_run_deadline_us() reckoned at each look: a day ahead, the job of an hour is cancelled at once.
+# Fails with: reading_knows() without is_reached(): what was read before the connection broke comes again.
 @pytest.mark.parametrize("seconds", [DAY, long(-HOUR)], ids=["a day ahead", "an hour back"])
 def test_a_clock_that_is_set(proxied, faulty, seconds):
     daemon = faulty("--offline", "--stop-grace", "1", "--max-active-jobs", "3", engine=proxied, binary=program()).start()

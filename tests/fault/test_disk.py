@@ -113,9 +113,9 @@ def world(library, fake_yard, tmp_path_factory):
     daemon.stop()
 
 
-# Broken: file_append() of store/objects/blob_writer.c takes what was not written for written: an object that cannot be read is acknowledged.
-# Broken: upload_session_start() of api/storage/resumable.c that says 404 of what cannot be stored.
-# Broken: changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
+# Fails with: file_append() of store/objects/blob_writer.c takes what was not written for written: an object that cannot be read is acknowledged.
+# Fails with: upload_session_start() of api/storage/resumable.c that says 404 of what cannot be stored.
+# Fails with: changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("count", [1, shim.FOREVER])
 @pytest.mark.parametrize("name", CALLS)
@@ -137,7 +137,7 @@ def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed
     wait_until(lambda: not [f for f in world.storage.files("uploads") if "arriving" in f], 20, "no file is left half-written")
 
 
-# Broken: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost.
+# Fails with: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost.
 @pytest.mark.parametrize("fault", ["full", long("broken")])
 def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed, cycles):
     daemon = faulty().start()
@@ -163,8 +163,8 @@ def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed
     assert failed
 
 
-# Broken: open_fail() of store/connection.c without medium_problem(): "disk I/O error (SQLite 4874)", and no word of why.
-# Broken: files_open() of store/store.c without connection_open_fail(), as it was: "use the store: ... (SQLite 13)", by --cycles 2.
+# Fails with: open_fail() of store/connection.c without medium_problem(): "disk I/O error (SQLite 4874)", and no word of why.
+# Fails with: files_open() of store/store.c without connection_open_fail(), as it was: "use the store: ... (SQLite 13)", by --cycles 2.
 @pytest.mark.parametrize("fault", [long("full"), "broken"])
 def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed, cycles):
     """Fails each write of a first start, and of a start with an existing state. The message names the path and the system's
@@ -225,7 +225,7 @@ def fill(path):
 MANY, ROOM = 8000, MIB // 2
 
 
-# Broken: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost.
+# Fails with: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost.
 def test_a_real_full_disk_refuses_jobs_and_lines_wait_for_room(faulty, small_disk):
     daemon = faulty(state_dir=small_disk / "state").start()
     held = daemon.create(HOLD)

@@ -3,7 +3,7 @@
 
     pytest tests/fault/test_engine_ends.py --cycles 10     # each end ten times; 2 and more: also without live-restore, and by a stop
 
-Broken: the second bridge of docker_network.c left out: a job failed, for an engine that was killed while it made a
+Fails with: the second bridge of docker_network.c left out: a job failed, for an engine that was killed while it made a
 network; is_reached() that knows no line by its time: lines twice; followers_reconnect() that goes on at the end of time:
 lines lost."""
 import pytest
@@ -106,7 +106,7 @@ def release_again(daemon, job_id):
 
 @pytest.mark.each_cycle
 def test_lines_that_a_dead_engine_may_have_cost_are_told(new_daemon, up):
-    """The program ends while dockerd is down: its last output is lost. Broken: observe_exit() that does not report it."""
+    """The program ends while dockerd is down: its last output is lost. Fails with: observe_exit() that does not report it."""
     engine = up
     daemon = new_daemon("--offline", engine=engine).start()
     job_id = daemon.create(script("echo begin; until [ -e /released ]; do sleep 0.05; done; echo end"))
@@ -139,7 +139,7 @@ def engine_without_live_restore():
 @pytest.mark.each_cycle
 def test_what_an_engine_ends_as_it_comes_back_while_the_daemon_is_dead_begins_again(
         new_daemon, engine_without_live_restore):
-    """dockerd also has events about those ends. Broken: past_note() without ACTION_KILL and ACTION_START: the job failed."""
+    """dockerd also has events about those ends. Fails with: past_note() without ACTION_KILL and ACTION_START: the job failed."""
     engine = engine_without_live_restore
     daemon = new_daemon("--offline", engine=engine).start()
     job_id = daemon.create(script(f"trap 'exit 137' TERM; echo begin; {UNTIL_RELEASED}"))

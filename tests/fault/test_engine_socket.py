@@ -47,7 +47,7 @@ def check_counted(lines):
     assert lines == [f"line {i}" for i in range(len(lines) - 1)] + [f"{len(lines) - 1} lines"]
 
 
-# Broken: open_stream() without frames_reset().
+# Fails with: open_stream() without frames_reset().
 def test_a_log_stream_that_is_cut_in_each_part_of_a_frame_loses_and_doubles_nothing(daemon, proxy, cycles):
     # The head of a frame has 8 bytes, its line about 40. Each further cut is followed by a longer wait.
     places = [4, 8, 20, 45] if cycles == 1 else list(range(1, 60, 2))
@@ -60,7 +60,7 @@ def test_a_log_stream_that_is_cut_in_each_part_of_a_frame_loses_and_doubles_noth
     check_counted(daemon.lines(job_id))
 
 
-# Broken: events_done() that does nothing.
+# Fails with: events_done() that does nothing.
 def test_events_that_are_cut_lose_no_exit(daemon, proxy):
     job_id = daemon.create(script(SAY))
     daemon.wait_lines(job_id)
@@ -73,7 +73,7 @@ def test_events_that_are_cut_lose_no_exit(daemon, proxy):
     check_counted(daemon.lines(job_id))
 
 
-# Broken: report_engine_loss() that says nothing.
+# Fails with: report_engine_loss() that says nothing.
 def test_a_socket_that_goes_is_told_and_jobs_go_on_when_it_comes(daemon, proxy):
     running = daemon.create(script(SAY))
     daemon.wait_lines(running)
@@ -93,7 +93,7 @@ def test_a_socket_that_goes_is_told_and_jobs_go_on_when_it_comes(daemon, proxy):
     assert daemon.lines(waiting) == ["at last"]
 
 
-# Broken: link_lose() that does not ask again.
+# Fails with: link_lose() that does not ask again.
 @pytest.mark.parametrize("kind", ["garbage", *map(long, ["nonsense", "other-shape", "cut-head"])])
 def test_an_engine_that_answers_nothing_but_nonsense_is_waited_for(daemon, proxy, kind):
     job_id = daemon.create(script(SAY))
@@ -113,7 +113,7 @@ def test_an_engine_that_answers_nothing_but_nonsense_is_waited_for(daemon, proxy
 HANGING = [("GET", "^/_ping"), ("GET", "^/info"), ("GET", "^/events"), ("POST", "/start"), ("GET", "^/containers/json")]
 
 
-# Broken: easy_configure() of docker_http.c without a TIMEOUT_MS.
+# Fails with: easy_configure() of docker_http.c without a TIMEOUT_MS.
 @pytest.mark.long
 def test_calls_that_hang_for_ever_are_given_up_in_the_end(engine, make_daemon):
     made = []
@@ -136,7 +136,7 @@ def test_calls_that_hang_for_ever_are_given_up_in_the_end(engine, make_daemon):
         proxy.close()
 
 
-# Broken: replica_refuse() that forgets the text.
+# Fails with: replica_refuse() that forgets the text.
 @pytest.mark.parametrize("path", ["/containers/create", *map(long, ["/networks/create", "/start$"])])
 def test_an_engine_whose_disk_stays_full_fails_the_job_with_its_words(daemon, proxy, path):
     """The disk could become free, so the job is retried as often as for any other error of the engine."""
@@ -164,7 +164,7 @@ def small_engine():
         found.delete()
 
 
-# Broken: replica_refuse() that forgets the text.
+# Fails with: replica_refuse() that forgets the text.
 @pytest.mark.long
 def test_a_disk_that_is_really_full(new_daemon, small_engine):
     """The user gets docker's own error text; the job that fills the disk gets ENOSPC."""

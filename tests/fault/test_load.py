@@ -251,7 +251,7 @@ def status_of(peer):
 
 # ---- the tests ----
 
-# Broken: take_line() of docker_logs.c that leaves out every thousandth; connections_admit() with no place for the twelfth.
+# Fails with: take_line() of docker_logs.c that leaves out every thousandth; connections_admit() with no place for the twelfth.
 @pytest.mark.long
 def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simulated, size, tmp_path, monkeypatch):
     daemon = loaded(new_daemon, simulated, slow_disk(tmp_path, WRITE_US), monkeypatch)
@@ -289,7 +289,7 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
                f"as few as before: {held}, {descriptors(daemon)}")
 
 
-# Broken: 256 KiB at a time for each stream, resumed in the order of the list (as it was): 566,500 lines behind; now 42,044.
+# Fails with: 256 KiB at a time for each stream, resumed in the order of the list (as it was): 566,500 lines behind; now 42,044.
 @pytest.mark.long
 def test_many_floods_leave_room_to_those_who_say_little(new_daemon, simulated, request, tmp_path, monkeypatch):
     """More floods than the log writer's queue holds, and replicas whose streams are older than theirs."""
@@ -323,7 +323,7 @@ def stands_still(value, looks=5):
     return seen[-1]
 
 
-# Broken: is_full() of store/logs/logs_writer.c that is never so: all 640,000 lines were taken.
+# Fails with: is_full() of store/logs/logs_writer.c that is never so: all 640,000 lines were taken.
 @pytest.mark.long
 def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_path, monkeypatch):
     """However much the floods would print, the daemon buffers only what it has room for, and stores what it has read."""
@@ -351,7 +351,7 @@ def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_p
         assert stored and stored == list(flood_texts(len(stored)))
 
 
-# Broken: job_run_free() that frees nothing: 5.6 MiB more after 12 jobs; without its job_free() alone: 3.7 MiB.
+# Fails with: job_run_free() that frees nothing: 5.6 MiB more after 12 jobs; without its job_free() alone: 3.7 MiB.
 @pytest.mark.long
 def test_jobs_that_are_over_hold_no_memory(new_daemon, simulated):
     """The jobs have long arguments: each takes about 300 KiB as long as it is in memory."""

@@ -29,7 +29,7 @@ LARGE_CALLS = {
 }
 
 
-# Broken: exchange.c, body.c without may_fail: the process ended.
+# Fails with: exchange.c, body.c without may_fail: the process ended.
 def test_what_a_client_makes_large_costs_it_an_error_and_the_daemon_lives_on(faulty, cycles):
     daemon = faulty().start()
     storage = Storage(daemon)
@@ -57,7 +57,7 @@ def test_what_a_client_makes_large_costs_it_an_error_and_the_daemon_lives_on(fau
     assert {"a body", "a packed body", "a page"} <= refused, refused
 
 
-# Broken: the pending text of api/emulator/job_log.c without may_fail: the process ended.
+# Fails with: the pending text of api/emulator/job_log.c without may_fail: the process ended.
 def test_a_log_that_is_read_as_a_stream_is_cut_and_the_daemon_lives_on(faulty, simulated):
     daemon = faulty(engine=simulated, binary=program()).start()
     assert daemon.post(daemon.jobs_path, {"jobId": "told", "trainingInput": {
@@ -182,7 +182,7 @@ def ended_for_memory(daemon, told_before):
     assert code == 1 and ENDED.search(told), (code, told[-3000:])
 
 
-# Broken: memory_alloc() that returns what malloc() does: a signal ended the process.
+# Fails with: memory_alloc() that returns what malloc() does: a signal ended the process.
 @pytest.mark.parametrize("rounds", [24, long(300)])
 def test_a_small_one_that_fails_ends_the_process_and_nothing_acknowledged_is_lost(faulty, simulated, rounds, seed):
     dice, daemon = random.Random(seed), faulty(engine=simulated, binary=program())

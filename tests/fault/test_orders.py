@@ -38,7 +38,7 @@ def is_tried_again(daemon, job):
     return daemon.query_state(f"SELECT 1 FROM job WHERE job_id = '{job}' AND attempt > 1")
 
 
-# Broken: observe_exit() that takes the engine's exit code again (as it was): "status of 15(SIGTERM)" three times.
+# Fails with: observe_exit() that takes the engine's exit code again (as it was): "status of 15(SIGTERM)" three times.
 @pytest.mark.parametrize("rule, state, words", [
     ({"fault": "exit", "exitCode": 42}, "FAILED", "status of 42."), ({"fault": "exit", "exitCode": 0}, "SUCCEEDED", ""),
     long({"fault": "oom"}, "FAILED", "ran out-of-memory"), ({"fault": "crash", "attempt": 1}, "CANCELLED", "")],
@@ -73,7 +73,7 @@ def test_an_end_is_as_ordered_however_often_it_is_looked_at(faulty, proxy, simul
     assert words in daemon.until(job, state).get("errorMessage", "")
 
 
-# Broken: mark_store() that stores nothing (as it was): no hit after a restart.
+# Fails with: mark_store() that stores nothing (as it was): no hit after a restart.
 @pytest.mark.parametrize("way", [long("stop"), "kill9"])
 def test_a_line_that_was_waited_for_is_not_forgotten(faulty, proxy, way):
     """The line was printed before the job was RUNNING: one of its workers has not started when the daemon ends."""

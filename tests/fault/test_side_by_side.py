@@ -98,7 +98,7 @@ def crowded(make_daemon):
         yield daemon
 
 
-# Broken: an environment of custom jobs that tells all of them the first one's CLOUD_ML_JOB_ID.
+# Fails with: an environment of custom jobs that tells all of them the first one's CLOUD_ML_JOB_ID.
 def test_jobs_of_both_families_run_beside_each_other_and_mix_nothing_up(crowded, request):
     pairs = PAIRS * request.config.getoption("--cycles")
     work = [(kind, f"{kind}-{number}") for number in range(pairs) for kind in KINDS]
@@ -119,7 +119,7 @@ def test_jobs_of_both_families_run_beside_each_other_and_mix_nothing_up(crowded,
 
 def test_networks_that_two_daemons_make_at_once_are_apart(new_daemon, engine):
     """Both have seen the same networks of the engine, and chosen the same block of --networks, before either has made one.
-    Broken: block_is_taken() that is false: the job of the daemon that came second failed."""
+    Fails with: block_is_taken() that is false: the job of the daemon that came second failed."""
     met = threading.Barrier(2)
     with contextlib.ExitStack() as stack:
         proxies = [stack.enter_context(contextlib.closing(EngineProxy(engine))) for _ in range(2)]

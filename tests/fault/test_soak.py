@@ -192,7 +192,7 @@ def check_flat(daemon, seen, growth_kib=GROWTH_KIB):
     assert thirds(memory)[2] <= thirds(memory)[1] + growth_kib, memory
 
 
-# Broken: job_run_free() that opens a descriptor; one that leaves 256 KiB behind: 21528 KiB in the last third, 18102 before.
+# Fails with: job_run_free() that opens a descriptor; one that leaves 256 KiB behind: 21528 KiB in the last third, 18102 before.
 @pytest.mark.long
 def test_mixed_work_leaves_nothing_behind(soaked, request):
     rounds = ROUNDS * request.config.getoption("--cycles")

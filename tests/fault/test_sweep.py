@@ -9,7 +9,7 @@ faults at all the calls, and every one if N is large enough. Several daemons wor
     pytest tests/fault/test_sweep.py --cycles 100                # all of it, hours on a small machine; -s prints each
     pytest tests/fault/test_sweep.py --cycles 100 --part 1/8     # an eighth of it; no fault is in two parts
 
-Broken: answer_of took half a head for a whole answer: a replica refused, an attempt lost, a tuning job FAILED."""
+Fails with: answer_of took half a head for a whole answer: a replica refused, an attempt lost, a tuning job FAILED."""
 import dataclasses
 import queue
 import random
@@ -88,7 +88,7 @@ def check_end(cycle, kind, end, calls):
         cycle.check(end, retried=kind in LASTING and cycle.was_retried)
 
 
-# Broken: check_end() that takes either words for each call, as it was: the raw ones of an answer that was no refusal.
+# Fails with: check_end() that takes either words for each call, as it was: the raw ones of an answer that was no refusal.
 @pytest.mark.parametrize("kind, code, message, right", [
     ("nonsense", 201, 'its answer was not understood', True), ("nonsense", 201, 'it says {"Id": [[[', False),
     ("nonsense", 404, 'it says {"Id": [[[', True), ("nonsense", 404, 'its answer was not understood', False),
@@ -167,14 +167,14 @@ def side_by_side(lanes, work):
     return results
 
 
-# Broken: side_by_side() without its count, as it was: what that lane had left undone was not missed.
+# Fails with: side_by_side() without its count, as it was: what that lane had left undone was not missed.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_lane_that_ends_before_its_work_is_missed():
     with pytest.raises(AssertionError, match="a lane ended"):
         side_by_side([(None, None)], [lambda daemon, proxy: daemon.job("any")])
 
 
-# Broken: side_by_side() that does not tell its lanes, as it was: the second piece was begun, too.
+# Fails with: side_by_side() that does not tell its lanes, as it was: the second piece was begun, too.
 def test_lanes_of_an_interrupted_sweep_begin_nothing_more():
     begun, stopped = [], threading.Event()
 

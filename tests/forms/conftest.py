@@ -16,7 +16,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def cell(request, daemon, row):
-    """Tries a row's feature in one form of use, and compares the result with the page. Broken: a cell of the page."""
+    """Tries a row's feature in one form of use, and compares the result with the page. Fails with: a cell of the page."""
     def look(form):
         seen = ROWS[row](daemon)
         assert told(form, row, seen, request.config.getoption("--write")) == seen

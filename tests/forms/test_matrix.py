@@ -7,7 +7,7 @@ from support.forms import PAGE, ROWS, Matrix
 
 
 def test_the_page_has_each_form_and_each_row():
-    """Broken: a column of the page removed, or a row of ROWS renamed."""
+    """Fails with: a column of the page removed, or a row of ROWS renamed."""
     matrix = Matrix(PAGE.read_text(encoding="utf-8"))
     tests = [path.read_text(encoding="utf-8") for path in pathlib.Path(__file__).parent.glob("test_*.py")]
     forms = {form for text in tests for form in re.findall(r'^(?:    cell\(|FORM_[A-Z]+ = )"(.*?)"', text, re.MULTILINE)}
@@ -17,6 +17,6 @@ def test_the_page_has_each_form_and_each_row():
 
 
 def test_the_page_is_what_would_be_written():
-    """Broken: a refusal that no cell has."""
+    """Fails with: a refusal that no cell has."""
     text = PAGE.read_text(encoding="utf-8")
     assert Matrix(text).text() == text

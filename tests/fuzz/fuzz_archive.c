@@ -2,7 +2,7 @@
 /* Archives as an engine sends them, in pieces of any size.
  *
  * A sink is given no more bytes than allowed, each file has the bytes that were announced, and names lead nowhere else. What
- * is written is read as it was. Broken: a size of the attributes that is passed over; data_left that is not compared with
+ * is written is read as it was. Fails with: a size of the attributes that is passed over; data_left that is not compared with
  * bytes_left; a name that is taken as it comes. */
 #include <stdint.h>
 #include <stdlib.h>

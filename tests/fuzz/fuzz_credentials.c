@@ -3,7 +3,7 @@
  * name one is left out.
  *
  * What must hold beside not crashing: what is found is what a registry is sent, and names that registry alone; what is wrong
- * is told. Broken: header_make() with the other base64: the seed url_safe. */
+ * is told. Fails with: header_make() with the other base64: the seed url_safe. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <sodium.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What decides where a request ends: the first line is HTTP's version, each of the others a header.
  *
- * A head that is taken tells one end to all readers. Broken: head_check_framing() without is_digits(), without
+ * A head that is taken tells one end to all readers. Fails with: head_check_framing() without is_digits(), without
  * check_single(), or that takes a coding of HTTP/1.0. */
 #include <stdint.h>
 #include <stdlib.h>

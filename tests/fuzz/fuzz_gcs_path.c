@@ -21,7 +21,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* Broken: segments_check() that looks at the first part alone. */
+/* Fails with: segments_check() that looks at the first part alone. */
 static void entry_check(const struct gcs_path *entry, const char *path)
 {
 	struct text whole AUTO_TEXT = { 0 };

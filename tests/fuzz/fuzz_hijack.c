@@ -2,7 +2,7 @@
 /* What an engine answers on a connection of its own, head and all: questions, and streams that begin behind the head.
  *
  * No byte of a stream is lost or added, and no answer is longer than it may be, nor its code another than one of three digits
- * (as it was: "-10"). Broken: head_read() that leaves nothing ahead, or takes any code. */
+ * (as it was: "-10"). Fails with: head_read() that leaves nothing ahead, or takes any code. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>

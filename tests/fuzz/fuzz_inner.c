@@ -79,7 +79,7 @@ static enum status echo(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Broken: head_inherit() without HEADER_AUTHORIZATION. */
+/* Fails with: head_inherit() without HEADER_AUTHORIZATION. */
 static void rights_check(const char *rights, const char *head, const struct inner_answer *answer)
 {
 	AUTO(json) json_t *echoed = json_loadb(answer->body.data, answer->body.length, 0, NULL);

@@ -33,7 +33,7 @@ static bool cursor_try(const char *cursor, struct text *ret_written)
 	return !rc;
 }
 
-/* Broken: cursor_read() without the number's end: "n5x" was taken, and written as "n5". */
+/* Fails with: cursor_read() without the number's end: "n5x" was taken, and written as "n5". */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text cursor AUTO_TEXT = { 0 }, once AUTO_TEXT = { 0 }, twice AUTO_TEXT = { 0 };

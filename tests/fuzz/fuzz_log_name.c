@@ -22,7 +22,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* Broken: log_name_read() with '/' among what may stand there. */
+/* Fails with: log_name_read() with '/' among what may stand there. */
 static void log_try(const char *name, bool again)
 {
 	AUTO(string) char *project = NULL;

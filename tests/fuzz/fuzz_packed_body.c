@@ -33,7 +33,7 @@ static ssize_t packed_bytes(void *arg, int64_t offset, char *buffer, size_t size
 	return (ssize_t)got;
 }
 
-/* Broken: member_step() without inflateReset(): a second member is read for ever. */
+/* Fails with: member_step() without inflateReset(): a second member is read for ever. */
 static void object_check(const uint8_t *data, size_t size, const struct text *unpacked)
 {
 	struct packed packed = { data, size };

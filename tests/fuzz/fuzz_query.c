@@ -30,7 +30,7 @@ static void refused(const struct error *err)
 	expect(err->status == STATUS_INVALID_ARGUMENT && err->text);
 }
 
-/* Broken: read_mask_check() gives its own copy. */
+/* Fails with: read_mask_check() gives its own copy. */
 static void mask_try(const char *mask)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -42,7 +42,7 @@ static void mask_try(const char *mask)
 		expect(!kept || kept == mask);
 }
 
-/* Broken: glob.c gives '+' a meaning. */
+/* Fails with: glob.c gives '+' a meaning. */
 static void glob_try(const char *pattern)
 {
 	static const char *const names[] = { "", "a", "a/b", "dir/model-00001-of-00002.ckpt", "[a]{b,c}?*" };

@@ -65,7 +65,7 @@ static void target_route(const struct target *target)
 	}
 }
 
-/* Broken: guard_network_read() takes an address with bits that its mask has not. */
+/* Fails with: guard_network_read() takes an address with bits that its mask has not. */
 static void guard_try(const char *text)
 {
 	static const struct guard guard = { .address = "127.0.0.1" };

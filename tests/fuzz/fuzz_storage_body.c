@@ -45,7 +45,7 @@ static void read_try(const struct message *message, const json_t *given)
 		json_equal(canonical, again));
 }
 
-/* Broken: patch_apply() that appends to lists. */
+/* Fails with: patch_apply() that appends to lists. */
 static void merge_try(const struct message *message, const json_t *given)
 {
 	AUTO(json) json_t *made = NULL;

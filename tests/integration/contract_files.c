@@ -35,7 +35,7 @@ static enum status get(struct bench *bench, const char *path, size_t bytes_max, 
 					     &(struct file_sink){ file_begun, file_piece, text }, NULL);
 }
 
-/* Broken: head_read() that takes no data of other types; padding_left left out; attributes_read() left out. */
+/* Fails with: head_read() that takes no data of other types; padding_left left out; attributes_read() left out. */
 static void files_go_into_a_container_and_come_out_of_it(void **state)
 {
 	static const struct engine_file files[] = { { "/trainyard/ca.crt", "certificate\n", 12, 0444 },

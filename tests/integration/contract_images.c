@@ -47,7 +47,7 @@ static void a_registry_that_is_not_there_fails_the_image(void **state)
 	assert_non_null(strstr(failed.text, "127.0.0.1:1"));
 }
 
-/* Broken: program_look() that leaves its container; program_of() that takes the image's CMD where ENTRYPOINT is replaced. */
+/* Fails with: program_look() that leaves its container; program_of() that takes the image's CMD where ENTRYPOINT is replaced. */
 static void an_image_is_looked_into(void **state)
 {
 	struct bench *bench = *state;

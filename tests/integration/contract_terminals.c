@@ -145,7 +145,7 @@ static int frame_read(struct terminal *terminal, struct text *ret_text)
 	return header[0];
 }
 
-/* Broken: op_end_input() that does nothing: cat never ended. */
+/* Fails with: op_end_input() that does nothing: cat never ended. */
 static void pipes_tell_streams_apart_and_end(void **state)
 {
 	struct bench *bench = *state;

@@ -121,7 +121,7 @@ def logs_are_kept(runner, given):
 
 
 def test_a_package_is_installed_and_serves(runner):
-    """Broken: GITHUB_ENV without what `trainyard env` says; logs of "@last" rather than of each job."""
+    """Fails with: GITHUB_ENV without what `trainyard env` says; logs of "@last" rather than of each job."""
     given, = [step["with"] for step in steps_of_the_page() if step.get("uses") == "./trainyard/deploy/action"]
     package = runner.work / given["package"]
     package.parent.mkdir()
@@ -132,7 +132,7 @@ def test_a_package_is_installed_and_serves(runner):
 
 @pytest.mark.skipif(not shutil.which("docker"), reason="no docker in PATH")
 def test_an_image_serves(runner, engine):
-    """The image is loaded from an archive. Broken: no volume of RUNNER_TEMP: clients had no credentials file; no group: the
+    """The image is loaded from an archive. Fails with: no volume of RUNNER_TEMP: clients had no credentials file; no group: the
     socket refused the connection."""
     name = f"trainyard-action:{os.getpid()}"
     subprocess.run(["docker", "build", "-q", "-t", name, "-"], check=True, text=True, env=runner.variables, capture_output=True,

@@ -43,7 +43,7 @@ def user(engine, tmp_path):
 
 
 def test_a_daemon_is_started_told_of_and_stopped(user):
-    """Broken: state_dir_holder() that is always 0: a second one was tried, and stop found none."""
+    """Fails with: state_dir_holder() that is always 0: a second one was tried, and stop found none."""
     assert "no daemon runs" in user("stop")
     assert "no daemon answers" in user("status", "--endpoint", "http://127.0.0.1:1", code=3)
     said = user("start", "--listen", "127.0.0.1:0")
@@ -64,7 +64,7 @@ def test_a_daemon_is_started_told_of_and_stopped(user):
 
 
 def test_a_daemon_that_does_not_start_says_why(user):
-    """Broken: log_show() left out: the reason was in the file alone."""
+    """Fails with: log_show() left out: the reason was in the file alone."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = "127.0.0.1:%d" % taken.getsockname()[1]
         assert address in user("start", "--listen", address, code=125)
@@ -102,7 +102,7 @@ def token(tmp_path):
 
 
 def test_a_token_goes_to_its_own_daemon_alone(user, token):
-    """Broken: client_of() that takes the written token for any endpoint; that takes the one of $TRAINYARD_TOKEN_FILE; and
+    """Fails with: client_of() that takes the written token for any endpoint; that takes the one of $TRAINYARD_TOKEN_FILE; and
     address_is_live() that is always true: the other server saw it each time."""
     said = user("start", "--listen", "127.0.0.1:0", "--token-file", token)
     assert json.loads(user("status", "--wait", "-o", "json"))["engine"]["reachable"]  # uses the token that start stored
@@ -120,7 +120,7 @@ def test_a_token_goes_to_its_own_daemon_alone(user, token):
 
 
 def test_the_address_of_a_killed_daemon_leads_to_no_other_program(user, token):
-    """Broken: client_of() that takes an outdated address; and the default one with --token-file: the other program got the request."""
+    """Fails with: client_of() that takes an outdated address; and the default one with --token-file: the other program got the request."""
     pid, port = re.search(r":(\d+) \(process (\d+)", user("start", "--listen", "127.0.0.1:0")).group(2, 1)
     os.kill(int(pid), signal.SIGKILL)  # the address file is not removed
     wait_until(lambda: "no daemon runs" in user("stop"))
@@ -137,7 +137,7 @@ def test_the_address_of_a_killed_daemon_leads_to_no_other_program(user, token):
 
 @pytest.mark.long
 def test_a_token_that_is_wrong_is_told(user, token, tmp_path):
-    """Broken: status_show() that asks for the clock and looks at no outcome: the exit code was 0."""
+    """Fails with: status_show() that asks for the clock and looks at no outcome: the exit code was 0."""
     user("start", "--listen", "127.0.0.1:0", "--token-file", token)
     (tmp_path / "wrong").write_text("another-token-altogether\n")
     assert "does not accept this token" in user("status", "--token-file", str(tmp_path / "wrong"), code=1)
@@ -146,7 +146,7 @@ def test_a_token_that_is_wrong_is_told(user, token, tmp_path):
 
 
 def test_a_token_that_is_missing_is_told(user, token, tmp_path):
-    """Broken: http_failure() with the daemon's message, which is the cloud's: it told of OAuth."""
+    """Fails with: http_failure() with the daemon's message, which is the cloud's: it told of OAuth."""
     user("start", "--listen", "127.0.0.1:0", "--token-file", token)
     endpoint = json.loads(user("status", "-o", "json"))["endpoint"]
     other = str(tmp_path / "other")
@@ -156,7 +156,7 @@ def test_a_token_that_is_missing_is_told(user, token, tmp_path):
 
 
 def test_a_state_directory_without_a_daemon_is_not_another_daemon(user, tmp_path):
-    """Broken: client_of() that takes the default address: the daemon there got what was meant for the named one, `reset --yes` too."""
+    """Fails with: client_of() that takes the default address: the daemon there got what was meant for the named one, `reset --yes` too."""
     none = tmp_path / "none"
     (tmp_path / "config").write_text(f"state-dir = {none}\n")
     for words in (["reset", "--yes", "--state-dir", str(none)], ["jobs", "--config", str(tmp_path / "config")],
@@ -168,7 +168,7 @@ def test_a_state_directory_without_a_daemon_is_not_another_daemon(user, tmp_path
 
 
 def test_all_pages_of_jobs_are_printed(user):
-    """Broken: jobs_ask() that ends after one page: the second job was missing. With the token left as it is: the page asked for
+    """Fails with: jobs_ask() that ends after one page: the second job was missing. With the token left as it is: the page asked for
     was none. More than one page of those that have ended: the fourth came without --all."""
     def page(size, filter, token):
         return f"/_trainyard/v1/jobs?prettyPrint=false&pageSize={size}&filter={filter}&pageToken={token}&project="
@@ -189,7 +189,7 @@ def test_all_pages_of_jobs_are_printed(user):
 
 
 def test_other_servers_are_told_from_a_daemon(user):
-    """Broken: clock_ask() that is content with any status; line_print() without text_make_harmless()."""
+    """Fails with: clock_ask() that is content with any status; line_print() without text_make_harmless()."""
     with answering({"/healthz": {"status": "ok"}}) as other:
         assert "is not trainyard" in user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}", code=1)
     with answering({"/healthz": {"status": "degraded", "reason": "\x1b[2J\u009b2J", "version": "1\n2"},
@@ -199,7 +199,7 @@ def test_other_servers_are_told_from_a_daemon(user):
 
 
 def test_a_wait_has_an_end(user):
-    """Broken: status_main() without its time: it looked for ever; without client_limit(): a silent server kept it; and with
+    """Fails with: status_main() without its time: it looked for ever; without client_limit(): a silent server kept it; and with
     a time but without --wait it looked again and again."""
     assert "no daemon answers" in user("status", "--wait", "--timeout", "0.3s", "--endpoint", "http://127.0.0.1:1", code=124)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -213,7 +213,7 @@ def test_a_wait_has_an_end(user):
 
 @pytest.mark.long
 def test_a_wait_finds_the_daemon_that_starts_meanwhile(user):
-    """Broken: status_main() that asks once where the daemon serves: it waited where the last one did."""
+    """Fails with: status_main() that asks once where the daemon serves: it waited where the last one did."""
     with socket.create_server(("127.0.0.1", 0)) as before:
         user.state.mkdir(mode=0o700)
         (user.state / "address").write_text("http://127.0.0.1:%d\n" % before.getsockname()[1])  # of a daemon that wrote no process
@@ -226,7 +226,7 @@ def test_a_wait_finds_the_daemon_that_starts_meanwhile(user):
 
 
 def test_a_state_directory_names_its_daemon(user, tmp_path):
-    """Broken: client_of() without --state-dir; with it but after $TRAINYARD_ENDPOINT."""
+    """Fails with: client_of() without --state-dir; with it but after $TRAINYARD_ENDPOINT."""
     user("start", "--listen", "127.0.0.1:0")
     endpoint = user("status", "-o", "name")
     (tmp_path / "conf").write_text(f"state-dir = {user.state}\n")
@@ -235,7 +235,7 @@ def test_a_state_directory_names_its_daemon(user, tmp_path):
 
 
 def test_two_starts_at_once_are_one(user):
-    """Broken: other_wait() left out: the second one said that the directory is in use, with 125."""
+    """Fails with: other_wait() left out: the second one said that the directory is in use, with 125."""
     words = [program(), "start", "--listen", "127.0.0.1:0"]
     both = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=user.environment) for _ in range(2)]
     said = [process.communicate(timeout=60)[0] for process in both]
@@ -245,7 +245,7 @@ def test_two_starts_at_once_are_one(user):
 
 
 def test_a_daemon_has_nothing_of_the_terminal_it_was_started_from(user):
-    """Broken: closefrom() left out of daemon_child_begin(): the pipe stayed open. descriptors_fill() left out: the log's
+    """Fails with: closefrom() left out of daemon_child_begin(): the pipe stayed open. descriptors_fill() left out: the log's
     number was 0, and it was lost."""
     ours, its = os.pipe()
     done = subprocess.run(["sh", "-c", '"$0" start --listen 127.0.0.1:0 <&- >&-', program()], pass_fds=[its], timeout=60,
@@ -264,7 +264,7 @@ def test_a_daemon_has_nothing_of_the_terminal_it_was_started_from(user):
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="to be another user takes root and setpriv")
 def test_what_cannot_be_seen_is_told(user, tmp_path):
-    """Broken: state_dir_holder() that takes each failure to open the lock for no daemon."""
+    """Fails with: state_dir_holder() that takes each failure to open the lock for no daemon."""
     top = pathlib.Path(tempfile.mkdtemp(prefix="tyu", dir="/tmp"))
     top.chmod(0o755)
     shutil.copy(program(), top / "trainyard")
@@ -285,7 +285,7 @@ def completed_by_bash(script, *typed):
 
 
 def test_completions_are_what_the_verbs_take(user):
-    """Completion in bash itself. Broken: options_each() without the configuration's; bash_values() left out; the search for
+    """Completion in bash itself. Fails with: options_each() without the configuration's; bash_values() left out; the search for
     -- left out."""
     script = user("completion", "bash")
 
@@ -306,7 +306,7 @@ def test_completions_are_what_the_verbs_take(user):
     ("zsh", 'source =(trainyard completion zsh) && [[ ${_comps[trainyard]} == *_trainyard* ]] && echo "sh fish github"'),
     ("fish", "trainyard completion fish | source; complete -C 'trainyard env --shell ' | cut -f1")])
 def test_other_shells_take_the_completions(user, shell, code):
-    """Broken: zsh_write() without compinit: "command not found: compdef". fish_word() without values: files."""
+    """Fails with: zsh_write() without compinit: "command not found: compdef". fish_word() without values: files."""
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not there")
     path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
@@ -318,7 +318,7 @@ def test_other_shells_take_the_completions(user, shell, code):
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not there")
 def test_zsh_completes_what_is_typed(user):
-    """In an interactive zsh. Broken: bash_write() without first: zsh, which leaves --name=value one word, completed no value."""
+    """In an interactive zsh. Fails with: bash_write() without first: zsh, which leaves --name=value one word, completed no value."""
     path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
     pid, fd = pty.fork()
     if pid == 0:
@@ -346,7 +346,7 @@ def test_zsh_completes_what_is_typed(user):
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="fish is not there")
 def test_fish_completes_another_command_behind_two_dashes(user, tmp_path):
-    """Broken: __trainyard_behind left out: no command was offered. __trainyard_verb that takes any word, or does not look for --: words of
+    """Fails with: __trainyard_behind left out: no command was offered. __trainyard_verb that takes any word, or does not look for --: words of
     completion were offered to the other program."""
     (tmp_path / "a-file").touch()
     path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
@@ -368,7 +368,7 @@ def test_fish_completes_another_command_behind_two_dashes(user, tmp_path):
 
 
 def test_help_tells_the_defaults_that_hold(user):
-    """Broken: config_help_write() without the lists: exec told of port 8090."""
+    """Fails with: config_help_write() without the lists: exec told of port 8090."""
     told = " ".join(user("exec", "--help").split())
     assert "(default 127.0.0.1:0)" in told and "8090" not in told and "debug (default warning)" in told
     assert "(default 127.0.0.1:8090)" in " ".join(user("serve", "--help").split())
@@ -396,7 +396,7 @@ def test_help_fits_80_columns_and_has_groups(user):
 
 
 def test_a_daemon_that_wrote_no_process_down_runs_already(user):
-    """Broken: other_wait() that wants the process in the file: it waited for two minutes, and said that the directory is taken."""
+    """Fails with: other_wait() that wants the process in the file: it waited for two minutes, and said that the directory is taken."""
     user("start", "--listen", "127.0.0.1:0")
     address = user.state / "address"
     url = address.read_text().splitlines()[0]

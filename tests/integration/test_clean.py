@@ -98,7 +98,7 @@ def lost(engine):
 
 
 def test_a_running_daemons_things_are_refused(running):
-    """Broken: instance_lock_take() left out of wiring_open(): the second was not refused."""
+    """Fails with: instance_lock_take() left out of wiring_open(): the second was not refused."""
     daemon, job = running
     before = things(daemon)
     assert f"in use by process {daemon.pid}" in clean(*of(daemon), code=1)
@@ -110,7 +110,7 @@ def test_a_running_daemons_things_are_refused(running):
 
 
 def test_an_instance_of_which_a_volume_is_left_is_listed(new_daemon):
-    """Broken: list_read() without volumes: `clean --list` did not name what `clean` then removed."""
+    """Fails with: list_read() without volumes: `clean --list` did not name what `clean` then removed."""
     daemon = new_daemon("--offline").start()
     wait_until(lambda: daemon.engine.marker(daemon.read_instance()), 30, "a marker")
     daemon.kill9()
@@ -119,7 +119,7 @@ def test_an_instance_of_which_a_volume_is_left_is_listed(new_daemon):
 
 
 def test_one_instance_goes_and_the_other_stays(running, new_daemon):
-    """Two daemons were killed while a job ran. Broken: others_drop() left out, with a filter that lets all through: the
+    """Two daemons were killed while a job ran. Fails with: others_drop() left out, with a filter that lets all through: the
     other's container was removed too."""
     daemon, job = running
     other = new_daemon("--offline").start()
@@ -145,7 +145,7 @@ def test_one_instance_goes_and_the_other_stays(running, new_daemon):
 
 @pytest.mark.long
 def test_a_job_that_ran_is_tried_again(running):
-    """The next daemon on the same state directory retries the job. Broken: signposts_clean() that removes nothing."""
+    """The next daemon on the same state directory retries the job. Fails with: signposts_clean() that removes nothing."""
     daemon, job = running
     daemon.until(job, "RUNNING")  # the store must have RUNNING: an attempt that is not known to have run does not count as lost
     daemon.kill9()
@@ -159,7 +159,7 @@ def test_a_job_that_ran_is_tried_again(running):
 
 
 def test_serve_names_what_others_have_left_and_leaves_it(running, new_daemon, lost):
-    """Broken: instance_lock_seen() left out of others_report(): the one whose daemon runs was named too."""
+    """Fails with: instance_lock_seen() left out of others_report(): the one whose daemon runs was named too."""
     daemon, _ = running
     lost.add(0)
     later = new_daemon("--offline").start()
@@ -173,7 +173,7 @@ def test_serve_names_what_others_have_left_and_leaves_it(running, new_daemon, lo
 
 @pytest.mark.long
 def test_a_trial_directory_deeper_than_a_path_is_removed(new_daemon):
-    """Broken: removal by paths: "File name too long", for ever."""
+    """Fails with: removal by paths: "File name too long", for ever."""
     daemon = new_daemon("--offline").start()
     daemon.kill9()
     trial = daemon.state_dir / "trials/1"
@@ -184,7 +184,7 @@ def test_a_trial_directory_deeper_than_a_path_is_removed(new_daemon):
 
 
 def test_a_copy_of_a_running_daemons_state_is_not_served(running, tmp_path):
-    """Two daemons would both control the same containers. Broken: instance_lock_open() that locks nothing."""
+    """Two daemons would both control the same containers. Fails with: instance_lock_open() that locks nothing."""
     daemon, _ = running
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-a", daemon.state_dir, copy], check=True)
@@ -194,7 +194,7 @@ def test_a_copy_of_a_running_daemons_state_is_not_served(running, tmp_path):
 
 
 def test_what_is_paused_goes_and_what_it_kept_in_volumes(lost):
-    """Broken: removal_send() without v=1; without force=1."""
+    """Fails with: removal_send() without v=1; without force=1."""
     paused = lost.add(0, start=True, Volumes={"/kept": {}})
     volume = lost.engine.inspect(paused)["Mounts"][0]["Name"]
     lost.engine.pause(paused)
@@ -203,7 +203,7 @@ def test_what_is_paused_goes_and_what_it_kept_in_volumes(lost):
 
 
 def test_a_container_of_somebody_else_keeps_its_network(lost, foreign):
-    """Its owner has connected it to a job's network. Broken: IDLE_ROUNDS taken as endless: `clean` never ended."""
+    """Its owner has connected it to a job's network. Fails with: IDLE_ROUNDS taken as endless: `clean` never ended."""
     lost.add(0, start=True)
     guest = foreign()
     lost.engine.call("POST", f"/networks/{lost.network}/connect", {"Container": guest})
@@ -217,7 +217,7 @@ def test_a_container_of_somebody_else_keeps_its_network(lost, foreign):
 
 
 def test_a_container_of_an_image_that_was_made_of_ours_is_not_ours(lost, foreign):
-    """It has trainyard's labels because its image has them. Broken: name_is_ours() left out: it was removed."""
+    """It has trainyard's labels because its image has them. Fails with: name_is_ours() left out: it was removed."""
     theirs = foreign(Labels=lost.label)
     assert lost.clean() == f"removed network ty-{lost.name}-1\n"
     assert lost.engine.inspect(theirs)["State"]["Running"]
@@ -233,7 +233,7 @@ def waiting_bytes(pipe):
 
 
 def test_many_things_and_an_interruption(lost, request):
-    """What the interrupted run did not remove, the next one does. Broken: thing_report() without fflush(): the first printed
+    """What the interrupted run did not remove, the next one does. Fails with: thing_report() without fflush(): the first printed
     nothing."""
     count = 30 * request.config.getoption("--cycles")
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -259,7 +259,7 @@ def test_many_things_and_an_interruption(lost, request):
 @needs_fuse
 @pytest.mark.parametrize("server", [long("lives"), long("stopped"), "killed"])
 def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
-    """The path has a space; the process that serves files lives, hangs, or was killed before. Broken: process_end() without
+    """The path has a space; the process that serves files lives, hangs, or was killed before. Fails with: process_end() without
     SIGKILL: a stopped process and its mount remained."""
     daemon = new_daemon("--offline", "--stop-grace", "1", state_dir=tmp_path / "two words")
     job, = submit_with_gcs(daemon, script(f"cd /gcs; {FOREVER}"))
@@ -280,7 +280,7 @@ def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
 
 @pytest.mark.long
 def test_without_an_engine_it_says_so(running):
-    """Broken: listed() that takes an engine that does not answer for one that has nothing."""
+    """Fails with: listed() that takes an engine that does not answer for one that has nothing."""
     daemon, _ = running
     daemon.kill9()
     said = clean("--state-dir", daemon.state_dir, "--engine", "unix:///nonexistent/docker.sock", code=1)
@@ -290,7 +290,7 @@ def test_without_an_engine_it_says_so(running):
 @pytest.mark.long
 @pytest.mark.parametrize("words", [[], long(["--dry-run"])], ids=["removing", "looking"])
 def test_trials_that_cannot_be_listed_are_not_taken_for_none(new_daemon, words):
-    """Broken: trials_clean() went on where opendir() failed: nothing was left, it said."""
+    """Fails with: trials_clean() went on where opendir() failed: nothing was left, it said."""
     daemon = new_daemon("--offline").start()
     daemon.kill9()
     trials = daemon.state_dir / "trials"
@@ -304,7 +304,7 @@ def test_trials_that_cannot_be_listed_are_not_taken_for_none(new_daemon, words):
 
 @pytest.mark.long
 def test_processes_that_cannot_be_listed_are_not_taken_for_none(new_daemon):
-    """Broken: processes_clear() without sees_itself: nothing was left, it said."""
+    """Fails with: processes_clear() without sees_itself: nothing was left, it said."""
     daemon = new_daemon("--offline").start()
     daemon.kill9()
     hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
@@ -318,7 +318,7 @@ def test_processes_that_cannot_be_listed_are_not_taken_for_none(new_daemon):
 
 
 def test_where_no_daemon_has_run_there_is_nothing_to_do_and_nothing_is_made(tmp_path):
-    """Broken: instance_find() that makes the directory."""
+    """Fails with: instance_find() that makes the directory."""
     missing = tmp_path / "missing"
     assert clean("--state-dir", missing) == f"nothing is left: no daemon has used {missing}\n"
     assert clean("--state-dir", tmp_path) == f"nothing is left: no daemon has used {tmp_path}\n"
@@ -330,20 +330,20 @@ def test_where_no_daemon_has_run_there_is_nothing_to_do_and_nothing_is_made(tmp_
 @pytest.mark.parametrize("words", [["--instance", "../x"], ["--instance"], ["--instance", ""], ["--list", "--dry-run"],
                                    ["--list", "--instance", "abc"], ["--port", "1"], ["more"]])
 def test_wrong_usage_is_told(words):
-    """Broken: options_read() without instance_valid(); without its refusal of --list with another option."""
+    """Fails with: options_read() without instance_valid(); without its refusal of --list with another option."""
     said = clean(*words, code=2)
     assert said.startswith("trainyard: ") and said.endswith("(see trainyard clean --help)\n"), said
 
 
 @pytest.mark.long
 def test_another_instances_name_leaves_the_state_directory_alone(new_daemon):
-    """Broken: instance_find() that takes the state directory whatever instance was named."""
+    """Fails with: instance_find() that takes the state directory whatever instance was named."""
     daemon = new_daemon("--offline").start()
     daemon.kill9()
     trial = daemon.state_dir / "trials/1"
     trial.mkdir(parents=True)
     for words in [], ["--dry-run"]:
-        # Broken: instance_clean() that takes a name without anything for one that was cleaned before.
+        # Fails with: instance_clean() that takes a name without anything for one that was cleaned before.
         said = clean("--instance", "another", *of(daemon), *words, code=1)
         assert said.startswith("trainyard: no instance another: ") and "clean --list" in said, said
     assert trial.exists() and (daemon.state_dir / "address").exists()
@@ -351,7 +351,7 @@ def test_another_instances_name_leaves_the_state_directory_alone(new_daemon):
 
 @pytest.mark.long
 def test_a_copy_of_a_running_daemons_state_cleans_nothing(running, tmp_path):
-    """Broken: instance_hold() that takes the lock of the state directory for enough."""
+    """Fails with: instance_hold() that takes the lock of the state directory for enough."""
     daemon, _ = running
     before, copy = things(daemon), tmp_path / "copy"
     subprocess.run(["cp", "-a", daemon.state_dir, copy], check=True)

@@ -51,7 +51,7 @@ def test_a_step_moves_the_clock_and_never_back(yard):
     before = yard.get(CLOCK).json
     assert before["steppable"] is True
     after = advance(yard, 3600)
-    # Broken: step_clock_move() leaves ahead_ns as it is.
+    # Fails with: step_clock_move() leaves ahead_ns as it is.
     assert instant(after["now"]) - instant(before["now"]) >= 3600
     assert float(after["offset"][:-1]) - float(before["offset"][:-1]) == 3600
     for bad in ("-1s", "0s", "100000000000s", "1h", ""):
@@ -61,7 +61,7 @@ def test_a_step_moves_the_clock_and_never_back(yard):
     assert yard.get(CLOCK).json["offset"] == after["offset"]
 
 
-# Broken: clock_advance() that does not ask for advance().
+# Fails with: clock_advance() that does not ask for advance().
 def test_the_real_clock_cannot_be_put_forward(new_daemon):
     with new_daemon("--offline") as daemon:
         answer = daemon.post(CLOCK, {"advance": "1s"})
@@ -70,7 +70,7 @@ def test_the_real_clock_cannot_be_put_forward(new_daemon):
         assert daemon.get(CLOCK).json["offset"] == "0s" and daemon.get(CLOCK).json["steppable"] is False
 
 
-# Broken: MAX_RUNNING_DEFAULT_US of five days, and of fourteen.
+# Fails with: MAX_RUNNING_DEFAULT_US of five days, and of fourteen.
 def test_seven_days_pass_in_a_moment(yard):
     job_id = yard.create(script("echo begun; " + WAIT))
     assert yard.wait_lines(job_id) == ["begun"]
@@ -82,7 +82,7 @@ def test_seven_days_pass_in_a_moment(yard):
     assert 7 * DAY <= instant(job["endTime"]) - instant(job["startTime"]) < 8 * DAY, job
 
 
-# Broken: deadline_reckon() that knows no max_wait_us; that halves it.
+# Fails with: deadline_reckon() that knows no max_wait_us; that halves it.
 @pytest.mark.long
 def test_the_wait_for_room_ends_after_its_time(yard):
     runs = yard.create(script(WAIT))
@@ -104,7 +104,7 @@ def test_tokens_of_the_metadata_server_expire(yard):
     token = [e["jsonPayload"]["access_token"] for e in yard.entries(job_id) if "access_token" in e.get("jsonPayload", {})][0]
     assert yard.request("GET", "/tokeninfo", access_token=token).status == 200
     advance(yard, 7200)
-    # Broken: the identity family on the system's clock.
+    # Fails with: the identity family on the system's clock.
     answer = yard.request("GET", "/tokeninfo", access_token=token)
     assert answer.status == 400 and answer.json["error"] == "invalid_token", answer
 
@@ -120,7 +120,7 @@ def test_a_jobs_log_goes_forward_over_a_step(yard):
     times = [e["timestamp"] for e in entries]
     assert times == sorted(times)
     said = {e["textPayload"]: instant(e["timestamp"]) for e in entries if "textPayload" in e}
-    # Broken: log_pump.c adds nothing to a line's time.
+    # Fails with: log_pump.c adds nothing to a line's time.
     assert said["before"] < stepped - DAY / 2 and stepped <= said["after"] <= now(yard), said
     assert stepped <= instant(job["endTime"])
     assert instant(job["createTime"]) <= instant(job["startTime"]) <= said["before"]
@@ -136,11 +136,11 @@ def test_a_stream_by_the_clients_own_clock_sees_all(yard):
         "filter": f'resource.type="ml_job" AND resource.labels.job_id="{job_id}" AND timestamp>="1970-01-01T01:00:00Z"'
                   f' AND timestamp<"{client_now:%Y-%m-%dT%H:%M:%S.%fZ}"'})
     assert answer.status == 200, answer
-    # Broken: log_filter_init() is told of no ahead_ns.
+    # Fails with: log_filter_init() is told of no ahead_ns.
     assert "told" in [e.get("textPayload") for e in answer.json.get("entries", [])]
 
 
-# Broken: row_read() that does not look at SESSION_LIFETIME_US.
+# Fails with: row_read() that does not look at SESSION_LIFETIME_US.
 def test_an_upload_that_waited_a_week_is_over(yard):
     insert = "/upload/storage/v1/b/some-bucket/o?uploadType=resumable&name="
     begun = [urllib.parse.urlsplit(yard.request("POST", insert + name).headers["Location"]) for name in "ab"]
@@ -150,7 +150,7 @@ def test_an_upload_that_waited_a_week_is_over(yard):
     assert yard.request("PUT", paths[1], b"x").status in (404, 410)
 
 
-# Broken: fault_wait_us() that does not look at after_us; running_us that counts from when a replica was first seen;
+# Fails with: fault_wait_us() that does not look at after_us; running_us that counts from when a replica was first seen;
 # made_us_read() that returns 0: of the second attempt.
 @pytest.mark.parametrize("attempt", [1, long(2)])
 def test_a_fault_after_an_hour(yard, attempt):
@@ -189,7 +189,7 @@ def test_times_survive_a_restart_and_do_not_go_back(new_daemon):
     seen = now(daemon)
     daemon.kill9()
     daemon.start()
-    # Broken: emulator_clock_keep() and kept_write() write nothing: the second daemon refuses to begin so early.
+    # Fails with: emulator_clock_keep() and kept_write() write nothing: the second daemon refuses to begin so early.
     assert seen <= now(daemon) < seen + 3600
     daemon.until(job_id, "CANCELLED")  # its limit had passed before the kill, and running time is not lost by it
     advance(daemon, 3650 * DAY)  # further ahead than real time will pass
@@ -200,7 +200,7 @@ def test_times_survive_a_restart_and_do_not_go_back(new_daemon):
     daemon.stop()
 
 
-# Broken: start_find() that does not ask state_is_there(), or only for a time that is past: running jobs met their deadlines, and
+# Fails with: start_find() that does not ask state_is_there(), or only for a time that is past: running jobs met their deadlines, and
 # there was no way back; ahead_find() that leaves the file of a clock that is real now.
 @pytest.mark.long
 def test_a_clock_that_was_behind_stays_real_once_it_is(new_daemon):

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("docker-comp
 
 
 def test_the_test_container_reaches_the_daemon(own_engine, tmp_path):
-    """The host name, port and state are those of the file. Broken: TRAINYARD_TOKEN_FILE left out of it."""
+    """The host name, port and state are those of the file. Fails with: TRAINYARD_TOKEN_FILE left out of it."""
     (tmp_path / "token").write_text("of-a-test-0123456789\n")
     (tmp_path / "here.json").write_text(json.dumps({
         "services": {"trainyard": {"image": image_of(own_engine), "command": ["serve", "--offline"],

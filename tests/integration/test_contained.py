@@ -45,14 +45,14 @@ def contained(engine, tmp_path):
 
 
 def test_jobs_reach_storage_and_metadata(contained):
-    """Broken: create_done() whose reach is the bridge; present() that does not join; remove_looked() that does not leave."""
+    """Fails with: create_done() whose reach is the bridge; present() that does not join; remove_looked() that does not leave."""
     job = contained.run(distributed(SAYS, SAYS, workers=1))
     for task in ("master-replica-0", "worker-replica-0"):
         assert contained.lines(job["jobId"], task) == [contained.project, "stored", "-----BEGIN CERTIFICATE-----"], contained.log()
 
 
 def test_a_neighbour_reaches_it_by_name(contained, engine):
-    """The other container is the compose file's container for tests. Broken: TRAINYARD_HOST_NAME left out of the image."""
+    """The other container is the compose file's container for tests. Fails with: TRAINYARD_HOST_NAME left out of the image."""
     shell, option, text = SERVICES["test"]["command"]
     text = text.replace("$$", "$").replace("demo-project", contained.project)
     neighbour = engine.call("POST", "/containers/create", {
@@ -66,7 +66,7 @@ def test_a_neighbour_reaches_it_by_name(contained, engine):
 
 
 def test_its_own_names_are_let_in(contained, engine):
-    """Broken: host_names_make() that takes "auto" for a name; docker_own_names() without aliases, or with the name's slash."""
+    """Fails with: host_names_make() that takes "auto" for a name; docker_own_names() without aliases, or with the name's slash."""
     def status(host):
         return contained.request("GET", contained.jobs_path, headers={"Host": host}).status
 
@@ -82,7 +82,7 @@ def test_its_own_names_are_let_in(contained, engine):
 
 
 def test_its_token_may_be_a_variable(contained, engine):
-    """A service container of CI is given no files, so only the variables of docs/ci.md are set. Broken: addresses_check()
+    """A service container of CI is given no files, so only the variables of docs/ci.md are set. Fails with: addresses_check()
     that wants a file; client_of() that adds no token; token_put() left out."""
     contained.stop()
     contained.remove()
@@ -107,7 +107,7 @@ def engine_exec(engine, daemon, *words):
 
 
 def test_it_need_not_be_root(contained, engine):
-    """The container's user is only in the group of the socket. Broken: image-root whose /var/lib/trainyard is root's
+    """The container's user is only in the group of the socket. Fails with: image-root whose /var/lib/trainyard is root's
     alone."""
     contained.stop()
     contained.delete_state()
@@ -118,7 +118,7 @@ def test_it_need_not_be_root(contained, engine):
 
 
 def test_the_image_holds_what_it_needs_and_no_more(contained, engine):
-    """Broken: image-root that leaves out a library, or the licences; LABEL without the version."""
+    """Fails with: image-root that leaves out a library, or the licences; LABEL without the version."""
     image = engine.call("GET", f"/images/{image_of(engine)}/json")
     version = subprocess.run([contained.binary, "version"], capture_output=True, text=True, check=True).stdout.split()[1]
     assert image["Config"]["Labels"]["org.opencontainers.image.version"] == version
@@ -141,7 +141,7 @@ def test_metrics_of_trials_arrive(contained):
 
 
 def test_a_container_that_is_made_anew_takes_its_jobs_over(contained):
-    """Broken: network_take() that does not join."""
+    """Fails with: network_take() that does not join."""
     # After a restart, the daemon is ready before it has joined the networks of its jobs again.
     job = contained.create(script(f"echo begun; {UNTIL_RELEASED}; until wget -q -O /dev/null --header 'Metadata-Flavor: Google' "
                                   f"http://metadata.google.internal/ 2> /dev/null; do sleep 0.1; done; {SAYS}"))
@@ -155,7 +155,7 @@ def test_a_container_that_is_made_anew_takes_its_jobs_over(contained):
 
 
 def test_clean_leaves_a_daemon_in_a_container_alone(contained, engine):
-    """Broken: docker_sweep() without elsewhere_check(): the running job was killed."""
+    """Fails with: docker_sweep() without elsewhere_check(): the running job was killed."""
     job = contained.create(script(f"echo begun; {UNTIL_RELEASED}"))
     contained.wait_lines(job)
     instance = contained.containers(job)[0]["Labels"]["trainyard.instance"]
@@ -187,7 +187,7 @@ def shared(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="mounts take root and /dev/fuse")
 def test_a_shared_mount_brings_the_files_of_storage(contained, shared):
-    """The mount is as in docs/getting-started.md. Broken: visibility_check() that judges by the process behind the
+    """The mount is as in docs/getting-started.md. Fails with: visibility_check() that judges by the process behind the
     socket."""
     contained.stop()
     contained.remove()
@@ -203,7 +203,7 @@ def test_a_shared_mount_brings_the_files_of_storage(contained, shared):
 
 
 def test_a_job_is_told_that_it_has_no_files_of_storage(contained):
-    """Broken: gcs_place() without visibility_check()."""
+    """Fails with: gcs_place() without visibility_check()."""
     vertex = Vertex(contained)
     name = vertex.create(custom_job("touch /gcs/contained || echo refused"))["name"]
     vertex.until(name, "JOB_STATE_SUCCEEDED")

@@ -160,8 +160,8 @@ def test_what_is_lost_is_started_anew_unless_the_job_says_never(custom, yard, ne
 
 @pytest.mark.parametrize("code, end", [(0, "SUCCEEDED"), (3, "FAILED")])
 def test_the_services_last_entry_says_how_the_job_ended(custom, yard, code, end):
-    """Broken: OUTBOX_AFTER's CASE looks at neither torn_down nor max(later.id): earlier entries said so, too.
-    Broken: the statement's last column is 0: no entry had the endpoint."""
+    """Fails with: OUTBOX_AFTER's CASE looks at neither torn_down nor max(later.id): earlier entries said so, too.
+    Fails with: the statement's last column is 0: no entry had the endpoint."""
     job_id, _ = custom.run(pool(f"echo said; exit {code}"), expect=f"JOB_STATE_{end}")
     by_task = {}
     for entry in yard.entries(job_id):
@@ -189,7 +189,7 @@ def test_gclouds_stream_finds_each_task_by_its_name(custom, yard):
 
 
 def test_a_programs_plain_lines_are_messages_of_json_payloads(custom, yard):
-    """Broken: dialect_aiplatform's row without wraps_lines: textPayloads as in ml."""
+    """Fails with: dialect_aiplatform's row without wraps_lines: textPayloads as in ml."""
     job_id, _ = custom.run(pool("echo out; echo err >&2; echo '{\"message\": \"m\"}'"))
     own = f'resource.labels.job_id="{job_id}" AND resource.labels.task_name!="service"'
     payloads = {}
@@ -213,7 +213,7 @@ def test_a_programs_plain_lines_are_messages_of_json_payloads(custom, yard):
 
 @pytest.mark.long
 def test_a_program_that_is_not_there_is_told_with_its_command(custom, yard):
-    """Broken: the line said for any exit code; an environment without the service's variables."""
+    """Fails with: the line said for any exit code; an environment without the service's variables."""
     def told(job_id):
         return [text for severity, text in yard.service_lines(job_id) if severity == "WARNING" and "no such program" in text]
     job_id, _ = custom.run(pool(command=["nosuch", "a b"], args=["--id=$(CLOUD_ML_JOB_ID)"]), pool(UNTIL_RELEASED),

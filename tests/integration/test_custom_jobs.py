@@ -58,7 +58,7 @@ def test_what_no_program_can_be_given_is_refused_at_once(vertex, container):
     job = custom_job("true")
     job["jobSpec"]["workerPoolSpecs"][0]["containerSpec"].update({"args": [], **container})
     answer = vertex.yard.post(vertex.parent + "/customJobs", job)
-    # Broken: the family without its error_word
+    # Fails with: the family without its error_word
     prefix = "List of found errors:\t1.Field: job_spec.worker_pool_specs[0]; Message: "
     assert answer.status == 400 and answer.error["message"].startswith(prefix), answer
     assert "a program can be given at most" in answer.error["message"], answer
@@ -174,7 +174,7 @@ def test_a_deletion_is_an_operation_under_every_address(yard, version):
         assert got.status == 200 and got.json["name"] == told["name"] and got.json["done"]
         assert yard.post(f"/{prefix}/{told['name']}:wait?timeout=5s").json["done"] is True
         assert yard.post(f"/{prefix}/{told['name']}:wait", {"timeout": "5s"}).json["done"] is True
-        # Broken: the row of :wait without its body
+        # Fails with: the row of :wait without its body
         for nonsense in ({"timeout": "soon"}, {"timeout": "-1s"}, {"timout": "5s"}):
             answer = yard.post(f"/{prefix}/{told['name']}:wait", nonsense)
             assert answer.status == 400 and "tim" in answer.error["message"], answer

@@ -31,7 +31,7 @@ def name(page):
 
 
 def test_the_rooms_name_their_files():
-    """Paths in backticks exist. Broken: decide.c as judge.c in scheduler/README.md."""
+    """Paths in backticks exist. Fails with: decide.c as judge.c in scheduler/README.md."""
     for page in [*ROOMS, ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md"]:
         for path in re.findall(r"`((?:[\w.*-]+/)*[\w.*-]+(?:/|\.(?:c|h|py|sh|md|mk|cfg|js)))`", page.read_text()):
             folders = [page.parent, ROOT, *ROOT.glob("*/"), *ROOT.glob("*/*/")]
@@ -43,7 +43,7 @@ def git(*words):
 
 
 def test_the_example_of_each_recipe_changes_the_recipes_files():
-    """Broken: an example whose commit is rebased away; the commit of another recipe as the example."""
+    """Fails with: an example whose commit is rebased away; the commit of another recipe as the example."""
     try:
         is_whole = (ROOT / ".git").exists() and git("rev-parse", "--is-shallow-repository").strip() == "false"
     except (OSError, subprocess.CalledProcessError):  # no git, or a checkout that belongs to another user
@@ -61,7 +61,7 @@ def test_the_example_of_each_recipe_changes_the_recipes_files():
             assert len(named & changed) > 1, f"{example}: {changed}"
 
 
-# Broken: a page that is renamed, or a heading that is, while another page links to it.
+# Fails with: a page that is renamed, or a heading that is, while another page links to it.
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_link_of_a_page_leads_somewhere(page):
     for link in LINK.findall(text_outside_code(page)):
@@ -94,7 +94,7 @@ def texts_of_the_code():
 
 
 def test_the_messages_of_troubleshooting_are_those_of_the_code():
-    """Broken: a message of the page that says it otherwise than the code: "is used by process"."""
+    """Fails with: a message of the page that says it otherwise than the code: "is used by process"."""
     of_the_system = {os.strerror(number) for number in errno.errorcode}
     texts = texts_of_the_code()
     page = (ROOT / "docs/troubleshooting.md").read_text()

@@ -37,7 +37,7 @@ def options(yard):
 
 
 def test_a_machine_that_has_all_is_good(yard, options):
-    """Broken: engine_ask() that reads no answer of the engine: it was bad."""
+    """Fails with: engine_ask() that reads no answer of the engine: it was bad."""
     told = findings(*options, code=0)
     assert {found["verdict"] for found in told.values()} <= {"good", "note"}
     assert "Engine" in told["engine"]["text"] and "CPUs" in told["engine"]["text"]
@@ -60,7 +60,7 @@ def test_what_is_wrong_has_an_advice(yard, options, tmp_path):
 
 
 def test_another_daemon_that_answers_is_as_good(yard, options, new_daemon):
-    """Broken: url_choose() without TRAINYARD_ENDPOINT: each variable of the second daemon was bad."""
+    """Fails with: url_choose() without TRAINYARD_ENDPOINT: each variable of the second daemon was bad."""
     second = new_daemon(engine=NO_ENGINE).start()
     told = findings(*options, code=0, **{**second.client_environment(), "TRAINYARD_ENDPOINT": second.base})["clients"]
     assert told["verdict"] == "good" and f"are led to {second.base}" in told["text"] and "another daemon" in told["text"], told
@@ -72,7 +72,7 @@ def test_another_daemon_that_answers_is_as_good(yard, options, new_daemon):
 
 
 def test_a_port_that_is_taken_is_told(yard, tmp_path):
-    """Broken: port_is_free() that asks nothing: serve failed on what doctor called free."""
+    """Fails with: port_is_free() that asks nothing: serve failed on what doctor called free."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         told = findings("--engine", yard.engine.host, "--state-dir", str(tmp_path), code=1, TRAINYARD_LISTEN=listen)

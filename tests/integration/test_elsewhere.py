@@ -14,7 +14,7 @@ STATE = "/var/lib/trainyard"
 
 @pytest.mark.long
 def test_an_idle_daemon_is_seen_from_another_network(new_daemon, tmp_path):
-    """Broken: watch_data() that makes no marker: `clean` removed a live daemon's things; elsewhere_leave() left out."""
+    """Fails with: watch_data() that makes no marker: `clean` removed a live daemon's things; elsewhere_leave() left out."""
     daemon = new_daemon("--offline").start()
     wait_until(lambda: daemon.engine.marker(daemon.read_instance()), 30, "a marker")
     done = clean_apart(daemon, tmp_path)
@@ -26,7 +26,7 @@ def test_an_idle_daemon_is_seen_from_another_network(new_daemon, tmp_path):
 
 @pytest.mark.long
 def test_the_marker_of_a_daemon_that_was_killed_is_in_nobodys_way(new_daemon, tmp_path):
-    """Broken: elsewhere_check() that takes any marker for a daemon that is alive."""
+    """Fails with: elsewhere_check() that takes any marker for a daemon that is alive."""
     daemon = new_daemon("--offline").start()
     job = daemon.create(script(UNTIL_RELEASED))
     daemon.container(job)
@@ -55,7 +55,7 @@ def pair(engine, tmp_path):
 
 @pytest.mark.long
 def test_a_copied_volume_is_served_by_one_container_at_a_time(pair, engine):
-    """Broken: elsewhere_look() that looks at nothing: both took the job over."""
+    """Fails with: elsewhere_look() that looks at nothing: both took the job over."""
     first, second = pair
     first.start()
     job = first.create(script(f"echo begun; {UNTIL_RELEASED}"))

@@ -7,7 +7,7 @@ from support.engine import PrivateEngine, ensure_test_images
 from support.wait import wait_until
 
 
-# Broken: report_engine_loss() that says nothing.
+# Fails with: report_engine_loss() that says nothing.
 @pytest.mark.long
 def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daemon):
     engine = PrivateEngine()
@@ -37,7 +37,7 @@ def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daem
 
 @pytest.mark.long
 def test_a_running_job_outlives_the_engines_crash(new_daemon):
-    """With live-restore, containers run on while the engine is down; each of their lines arrives exactly once. Broken:
+    """With live-restore, containers run on while the engine is down; each of their lines arrives exactly once. Fails with:
     is_reached() that knows no line by its time; followers_reconnect() that goes on at the end of time."""
     engine = PrivateEngine()
     engine.configure(**{"live-restore": True})
@@ -62,7 +62,7 @@ def test_a_running_job_outlives_the_engines_crash(new_daemon):
         engine.delete()
 
 
-# Broken: exit_classify() that takes each kill for the program's own end.
+# Fails with: exit_classify() that takes each kill for the program's own end.
 @pytest.mark.long
 def test_an_engine_that_stops_takes_its_jobs_with_it_but_not_the_daemon(new_daemon, own_engine):
     daemon = new_daemon("--offline", engine=own_engine).start()

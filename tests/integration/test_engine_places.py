@@ -78,7 +78,7 @@ def runs_jobs(daemon):
     assert daemon.lines(job_id) == ["begun", "ended"]
 
 
-# Broken: far_reach() that sends no question; tls_choose() that reads no DOCKER_CERT_PATH; wire_end_sending() without
+# Fails with: far_reach() that sends no question; tls_choose() that reads no DOCKER_CERT_PATH; wire_end_sending() without
 # gnutls_bye(): `cat` waits for more.
 @pytest.mark.long
 def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
@@ -104,12 +104,12 @@ def test_an_engine_by_tls(far, new_daemon, tmp_path, monkeypatch):
     ({"DOCKER_HOST": "tcp://127.0.0.1:1"}, "Connection refused: no engine listens there"),
     ({"DOCKER_HOST": "", "DOCKER_CONTEXT": "none"}, "Docker's context none cannot be read")])
 def test_an_engine_that_cannot_be_reached_is_told(far, variables, said):
-    """Broken: files_load() that takes any certificate; break_report() that notes no alert."""
+    """Fails with: files_load() that takes any certificate; break_report() that notes no alert."""
     assert said in run("clean", "--list", code=1, **{**far.variables, **variables})
 
 
 def test_certificates_count_for_their_host_alone(far, tmp_path):
-    """Broken: tls_open() without gnutls_session_set_verify_cert() or without its host."""
+    """Fails with: tls_open() without gnutls_session_set_verify_cert() or without its host."""
     stranger = tmp_path / "stranger"
     far_engine.authority_make(stranger, "another authority")
     files = far_engine.certificate_make(far.authority, tmp_path / "files", "client", "extendedKeyUsage=clientAuth")
@@ -120,7 +120,7 @@ def test_certificates_count_for_their_host_alone(far, tmp_path):
 
 
 def test_an_engine_by_a_context(far, tmp_path):
-    """Broken: context_read() without its TLS files; endpoint_default() that looks for no context."""
+    """Fails with: context_read() without its TLS files; endpoint_default() that looks for no context."""
     context_make(tmp_path, "ci", far.host, far.certificates)
     assert f"{far.host} (context ci)" in doctor_says(tmp_path, DOCKER_CONFIG=str(tmp_path))
     (tmp_path / "config.json").write_text("{}")
@@ -133,7 +133,7 @@ def test_an_engine_by_a_context(far, tmp_path):
 @pytest.mark.long
 @pytest.mark.skipif(not shutil.which("docker"), reason="no docker, which has dial-stdio, in PATH")
 def test_an_engine_by_ssh(engine, ssh, new_daemon, tmp_path, monkeypatch):
-    """Broken: ssh_spawn() without dup2 of its output; run_await() that ends the program when its input has ended."""
+    """Fails with: ssh_spawn() without dup2 of its output; run_await() that ends the program when its input has ended."""
     for name, value in ssh.items():
         monkeypatch.setenv(name, value)
     assert far_engine.SSH_HOST in doctor_says(tmp_path, **ssh)

@@ -29,7 +29,7 @@ def reader(engine, tmp_path):
 @pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts /gcs for containers of any user")
 def test_a_trainer_goes_on_from_its_checkpoint(reader, engine):
-    """Broken: restored() that finds nothing: no line "goes on"."""
+    """Fails with: restored() that finds nothing: no line "goes on"."""
     ensure_runtime_images(engine)
     said = reader.type(f"trainyard exec -- pytest -q -p pytest_trainyard {EXAMPLES}/checkpoints/test_checkpoints.py",
                        PYTHONPATH=str(ROOT / "deploy/pytest"))

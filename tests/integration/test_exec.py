@@ -95,7 +95,7 @@ def nothing_is_left(engine, place):
 
 
 def test_a_command_has_a_daemon_and_nothing_of_it_stays(engine, place):
-    """Broken: clean_quietly() left out of daemon_main(): the directory stayed. stop_jobs left out: a container stayed."""
+    """Fails with: clean_quietly() left out of daemon_main(): the directory stayed. stop_jobs left out: a container stayed."""
     done = executed(engine, place, sys.executable, "-c", SUBMIT)
     said = json.loads(done.stdout)
     assert said["environment"]["CLOUDSDK_API_ENDPOINT_OVERRIDES_ML"] == said["endpoint"] + "/"
@@ -108,14 +108,14 @@ def test_a_command_has_a_daemon_and_nothing_of_it_stays(engine, place):
 @pytest.mark.parametrize("words, code", [(["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -TERM $$"], 143),
                                          (["/nonexistent"], 125)])
 def test_the_exit_code_is_the_commands(engine, place, words, code):
-    """Broken: exit_code_of() without the signal: 15. command_not_started() with EXIT_FAILED."""
+    """Fails with: exit_code_of() without the signal: 15. command_not_started() with EXIT_FAILED."""
     executed(engine, place, *words, code=code)
     assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize("option", ["--wheels", "--docker-config"])
 def test_a_daemon_that_does_not_start_says_why(engine, place, option):
-    """Broken: READY_NEVER left to the poll: it waited for ever."""
+    """Fails with: READY_NEVER left to the poll: it waited for ever."""
     done = executed(engine, place, "true", options=[option, "/nonexistent"], code=125)
     assert f"{option}: /nonexistent: No such file or directory" in done.stderr
 
@@ -128,7 +128,7 @@ def test_wrong_usage_starts_nothing(engine, place):
 
 
 def test_a_daemon_with_a_token_says_where_grpc_is(engine, place, tmp_path):
-    """Broken: environment_set() without the token: a stranger is not told the port, and the variable was missing."""
+    """Fails with: environment_set() without the token: a stranger is not told the port, and the variable was missing."""
     (tmp_path / "token").write_text("secret-of-this-daemon\n")
     (tmp_path / "token").chmod(0o600)
     done = executed(engine, place, "sh", "-c", "echo $TRAINYARD_GRPC_ENDPOINT $CLOUDSDK_AUTH_ACCESS_TOKEN_FILE",
@@ -150,7 +150,7 @@ print(json.dumps({"before": before, "after": [os.path.getsize(path), os.path.exi
 
 def test_credentials_are_made_when_a_program_opens_them(engine, place):
     """Making the key takes longer than starting the daemon, and most commands read no credentials, so it is made when the
-    file is opened. Broken: SIGIO left out of the signalfd: the program waited until the kernel broke the lease."""
+    file is opened. Fails with: SIGIO left out of the signalfd: the program waited until the kernel broke the lease."""
     said = json.loads(executed(engine, place, sys.executable, "-c", LAZY).stdout)
     assert said["made"]["type"] == "service_account" and "PRIVATE KEY" in said["made"]["private_key"]
     assert said["made"]["token_uri"] == said["endpoint"] + "/token"
@@ -159,7 +159,7 @@ def test_credentials_are_made_when_a_program_opens_them(engine, place):
 
 
 def test_env_inside_says_the_same(engine, place):
-    """Also the port for gRPC, which only the daemon knows. Broken: the address file without its port."""
+    """Also the port for gRPC, which only the daemon knows. Fails with: the address file without its port."""
     names = "TRAINYARD_ENDPOINT TRAINYARD_GRPC_ENDPOINT GOOGLE_APPLICATION_CREDENTIALS GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
     show = f"for name in {names}; do printenv $name; done; cat $GOOGLE_APPLICATION_CREDENTIALS"
     done = executed(engine, place, "sh", "-c", f'{{ {show}; echo =====; unset {names}; eval "$({program()} env)"; {show}; }}')
@@ -169,7 +169,7 @@ def test_env_inside_says_the_same(engine, place):
 
 @pytest.mark.long
 def test_a_directory_that_is_named_stays(engine, place, tmp_path):
-    """Broken: state_dir_make() that takes each for one of this run."""
+    """Fails with: state_dir_make() that takes each for one of this run."""
     kept = tmp_path / "kept"
     executed(engine, place, sys.executable, "-c", SUBMIT, options=["--state-dir", str(kept)])
     assert (kept / "state.db").exists()
@@ -177,7 +177,7 @@ def test_a_directory_that_is_named_stays(engine, place, tmp_path):
 
 
 def test_signals_reach_the_command(engine, place):
-    """Broken: signal_take() without its kill()."""
+    """Fails with: signal_take() without its kill()."""
     process, _ = started(engine, place, sys.executable, "-c", SUBMIT + "import signal\nsignal.sigwait([signal.SIGALRM])")
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 143
@@ -186,7 +186,7 @@ def test_signals_reach_the_command(engine, place):
 
 @pytest.mark.long
 def test_a_kill_leaves_nothing(engine, place):
-    """Broken: daemon_main() without PR_SET_PDEATHSIG: the job went on."""
+    """Fails with: daemon_main() without PR_SET_PDEATHSIG: the job went on."""
     process, _ = started(engine, place, sys.executable, "-c", SUBMIT + WAIT)
     process.kill()
     process.wait(30)
@@ -195,7 +195,7 @@ def test_a_kill_leaves_nothing(engine, place):
 
 
 def test_a_daemon_writes_to_a_terminal_that_stops_background_output(engine, place):
-    """Broken: setpgid() in the place of setsid() in daemon_child_begin(), and no SIG_IGN for SIGTTOU: the daemon stopped at
+    """Fails with: setpgid() in the place of setsid() in daemon_child_begin(), and no SIG_IGN for SIGTTOU: the daemon stopped at
     its first line."""
     process, terminal = in_terminal(engine, place, "true", options=["--log-level", "debug"])
     assert process.wait(60) == 0
@@ -204,7 +204,7 @@ def test_a_daemon_writes_to_a_terminal_that_stops_background_output(engine, plac
 
 
 def test_the_end_of_a_terminal_reaches_the_command(engine, place, tmp_path):
-    """Broken: signals of the kernel left to the terminal, which tells the session's leader alone of its end."""
+    """Fails with: signals of the kernel left to the terminal, which tells the session's leader alone of its end."""
     script = f"trap 'echo told >{tmp_path}/told; exit 5' HUP; echo >{tmp_path}/begun; while :; do sleep 0.05; done"
     process, terminal = in_terminal(engine, place, "sh", "-c", script)
     wait_until((tmp_path / "begun").exists)
@@ -241,7 +241,7 @@ def is_quiet(group):
 
 
 def test_a_signal_comes_to_the_command_once(engine, place):
-    """Broken: group_has_had() that is always false: 3."""
+    """Fails with: group_has_had() that is always false: 3."""
     process, _ = started(engine, place, sys.executable, "-c", COUNT)
     os.killpg(process.pid, signal.SIGINT)
     assert process.stdout.readline() == "taken\n"
@@ -253,7 +253,7 @@ def test_a_signal_comes_to_the_command_once(engine, place):
 
 
 def test_a_daemon_that_was_killed_leaves_nothing(engine, place):
-    """Broken: rest_clean() left out: a container and the directory stayed."""
+    """Fails with: rest_clean() left out: a container and the directory stayed."""
     process, _ = started(engine, place, sys.executable, "-c", SUBMIT + WAIT)
     os.kill(daemon_of(process), signal.SIGKILL)
     process.stdin.close()
@@ -262,7 +262,7 @@ def test_a_daemon_that_was_killed_leaves_nothing(engine, place):
 
 @pytest.mark.parametrize("how", [long(signal.SIGTERM), signal.SIGKILL])
 def test_an_early_end_leaves_nothing(engine, place, how):
-    """Broken: daemon_main() without PR_SET_PDEATHSIG, and rest_clean() without tree_remove(): directories stayed."""
+    """Fails with: daemon_main() without PR_SET_PDEATHSIG, and rest_clean() without tree_remove(): directories stayed."""
     for step in range(20):
         process = subprocess.Popen(command("sleep", "30"), env=environment(engine, place), start_new_session=True)
         time.sleep(step * 0.012)
@@ -272,7 +272,7 @@ def test_an_early_end_leaves_nothing(engine, place, how):
 
 
 def test_an_engine_that_is_not_there_is_told_where_it_matters(engine, place):
-    """Broken: quiet_clean() that ends where the engine does not answer: the directory stayed; rest_clean() without
+    """Fails with: quiet_clean() that ends where the engine does not answer: the directory stayed; rest_clean() without
     EXIT_FAILED; state_dir_had_jobs() that is always true: the first one failed."""
     def run(*words, code):
         done = subprocess.run(command(*words), capture_output=True, text=True, timeout=60,
@@ -288,7 +288,7 @@ def test_an_engine_that_is_not_there_is_told_where_it_matters(engine, place):
 
 @pytest.mark.long
 def test_jobs_that_are_slow_to_stop_are_killed_on_demand(engine, place):
-    """Broken: stop_hasten() left out: nothing was said, and it took the whole time."""
+    """Fails with: stop_hasten() left out: nothing was said, and it took the whole time."""
     heard = 'while b"deaf" not in urllib.request.urlopen(f"{base}/_trainyard/v1/jobs/{name}:log").read():\n    time.sleep(0.05)\n'
     deaf = SUBMIT.replace("while :;", "trap '' TERM; echo deaf; while :;").replace("print(", heard + "print(")
     process, said = started(engine, place, sys.executable, "-c", deaf, options=["--stop-grace", "50"], stderr=subprocess.PIPE)
@@ -307,7 +307,7 @@ def test_jobs_that_are_slow_to_stop_are_killed_on_demand(engine, place):
 
 
 def test_other_commands_inside_mean_the_same_daemon(engine, place, tmp_path, monkeypatch):
-    """Broken: own_options_set() left out: env told of port 9. The token's variable left out of env's table: status was a
+    """Fails with: own_options_set() left out: env told of port 9. The token's variable left out of env's table: status was a
     stranger's. variable_set() without unsetenv(): the outer token file stayed."""
     token = tmp_path / "token"
     token.write_text("secret-of-this-daemon\n")
@@ -325,7 +325,7 @@ def test_other_commands_inside_mean_the_same_daemon(engine, place, tmp_path, mon
 
 
 def test_a_daemon_that_does_not_start_in_time_is_given_up(engine, place, tmp_path):
-    """Broken: wait_ms() that is -1: it waited for ever for what a pipe would say."""
+    """Fails with: wait_ms() that is -1: it waited for ever for what a pipe would say."""
     pipe = tmp_path / "faults"
     os.mkfifo(pipe)
     done = executed(engine, place, "true", options=["--start-timeout", "1s", "--faults", str(pipe)], code=125)

@@ -55,7 +55,7 @@ def test_a_kill_from_outside_is_told_with_its_signal(yard):
     assert job["errorMessage"].startswith("The replica master 0 exited with a non-zero status of 9(SIGKILL)"), job
 
 
-# Broken: exit_classify() that goes by the status alone: the job was lost, and run four times.
+# Fails with: exit_classify() that goes by the status alone: the job was lost, and run four times.
 @pytest.mark.parametrize("text,status", [("exit 143", 143), *starmap(long, [("kill $$", 143), ("exit 137", 137),
     ("sh -c 'kill $$'; exit $?", 143), ("exit 255", 255), ("exit 130", 130), ("exit 129", 129)])])
 def test_a_status_of_a_signal_that_was_not_sent_from_outside_is_the_programs_own(yard, text, status):
@@ -72,7 +72,7 @@ def test_a_worker_that_ends_with_the_status_of_a_signal_fails_the_job(yard):
     assert not [text for _, text in yard.service_lines(job_id) if "was lost" in text]
 
 
-# Broken: signal_note() that notes nothing: the job failed.
+# Fails with: signal_note() that notes nothing: the job failed.
 @pytest.mark.long
 def test_a_stop_from_outside_is_a_loss(yard):
     job_id = yard.create(script('echo run; trap "exit 143" TERM; ' + UNTIL_RELEASED))
@@ -84,7 +84,7 @@ def test_a_stop_from_outside_is_a_loss(yard):
     yard.until(job_id, "SUCCEEDED")
 
 
-# Broken: docker_event_read() that takes every signal for a deadly one: the job was lost, and run anew.
+# Fails with: docker_event_read() that takes every signal for a deadly one: the job was lost, and run anew.
 @pytest.mark.long
 def test_a_signal_from_outside_that_ends_no_program_makes_no_loss_of_its_exit(yard):
     job_id = yard.create(script('trap "exit 143" USR1; echo run; ' + UNTIL_RELEASED))
@@ -207,7 +207,7 @@ def test_lines_after_the_masters_end_still_belong_to_the_job(yard):
     assert text_of(entries[-1]) == "Job completed successfully." and task_of(entries[-1]) == "service"
 
 
-# Broken: refusal_status() that takes each 500 for the engine's own fault: tried four times, in half a minute.
+# Fails with: refusal_status() that takes each 500 for the engine's own fault: tried four times, in half a minute.
 @pytest.mark.parametrize("change,words", [("USER nosuch", "unable to find user nosuch"),
                                           long("USER 99999999999", "uids and gids must be in range"),
                                           long("VOLUME /dev/null", "error reopening /dev/null"),

@@ -75,7 +75,7 @@ def test_a_daemon_that_died_takes_its_jobs_over(daemon):
 
 
 def test_another_daemon_of_the_instance_waits_for_the_end_of_the_first(daemon, tmp_path):
-    """The other daemon has a copy of the state and is in another network namespace, as if on another machine. Broken:
+    """The other daemon has a copy of the state and is in another network namespace, as if on another machine. Fails with:
     elsewhere_look() that looks at nothing; docker_sweep() without elsewhere_check()."""
     job = daemon.create(script(f"echo begun; {UNTIL_RELEASED}; {SAYS}"))
     daemon.wait_lines(job)

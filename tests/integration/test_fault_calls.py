@@ -90,7 +90,7 @@ CALLS = [
 ]
 
 
-# Broken: apis[] without "aiplatform-other", so that operations by gRPC are never hit; without "aiplatform-beta".
+# Fails with: apis[] without "aiplatform-other", so that operations by gRPC are never hit; without "aiplatform-beta".
 @pytest.mark.parametrize("method,verb,path,call,name", CALLS, ids=[row[0] for row in CALLS])
 def test_each_method_is_hit_by_its_name_alone(front, method, verb, path, call, name):
     others = [row[0] for row in CALLS if row[0] != method]
@@ -107,7 +107,7 @@ def test_each_method_is_hit_by_its_name_alone(front, method, verb, path, call, n
     assert front.request(verb, f"/v1/{path}", {} if verb == "POST" else None).status in (200, 404)
 
 
-# Broken: httpStatus is ignored: all are 500; statuses[] without 504.
+# Fails with: httpStatus is ignored: all are 500; statuses[] without 504.
 @pytest.mark.parametrize("status,word,number", [
     (429, "RESOURCE_EXHAUSTED", 8), (500, "INTERNAL", 13), (503, "UNAVAILABLE", 14), (504, "DEADLINE_EXCEEDED", 4)])
 def test_each_status_is_that_of_grpc(front, status, word, number):
@@ -126,7 +126,7 @@ PART = "--b\r\nContent-Type: application/http\r\n\r\nGET /storage/v1/b/no-bucket
 BATCH = {"body": (PART * 2 + "--b--\r\n").encode(), "headers": {"Content-Type": "multipart/mixed; boundary=b"}}
 
 
-# Broken: answer.c asks storage_error_status() of the gate's errors, too: 507 for 429; codes[] without 429.
+# Fails with: answer.c asks storage_error_status() of the gate's errors, too: 507 for 429; codes[] without 429.
 @pytest.mark.parametrize("status", STORAGE_ANSWERS)
 def test_storage_is_hit_with_each_status_in_each_of_its_forms(front, status):
     reason, xml = STORAGE_ANSWERS[status]
@@ -146,14 +146,14 @@ def test_storage_is_hit_with_each_status_in_each_of_its_forms(front, status):
 
 def test_a_call_without_an_answer_is_cut_off(front):
     order(front, "timeout", method="aiplatform.*.get", count=2)
-    # Broken: order_carry_out() that does not set *ret_cut.
+    # Fails with: order_carry_out() that does not set *ret_cut.
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
         front.get("/v1/" + ONE)
     assert is_status(by_grpc(front, SERVICE + "GetCustomJob", named(ONE)), 14)
     assert front.get("/v1/" + ONE).status == 404
 
 
-# Broken: exchange_run() that does not look at the part's cut: the batch is answered, with a 503 in it.
+# Fails with: exchange_run() that does not look at the part's cut: the batch is answered, with a 503 in it.
 def test_a_part_without_an_answer_is_the_end_of_its_batch(front):
     number = order(front, "timeout", method="storage.objects.get")
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
@@ -171,7 +171,7 @@ def test_a_late_answer_comes_when_its_time_is_over(front, way):
     thread.start()
     wait_until(lambda: hits(front, number) == 1, 30, "the call is there")
     assert not answers
-    # Broken: due_await() by the system's clock.
+    # Fails with: due_await() by the system's clock.
     assert front.post("/_trainyard/v1/clock", {"advance": "3600s"}).status == 200
     thread.join(30)
     assert not thread.is_alive()
@@ -188,7 +188,7 @@ def sockets(front):
     return found
 
 
-# Broken: due_await() that does not ask call_client_gone(); listener.c or front.c that tells no client_fd.
+# Fails with: due_await() that does not ask call_client_gone(); listener.c or front.c that tells no client_fd.
 @pytest.mark.parametrize("way", ["http", "grpc"])
 def test_who_gives_up_leaves_no_connection_behind(front, way):
     number = order(front, "timeout", method="aiplatform.*.customJobs.get", seconds=3600, count=5)
@@ -206,7 +206,7 @@ def test_who_gives_up_leaves_no_connection_behind(front, way):
     wait_until(lambda: sockets(front) <= before, 30, "the connections are closed")
 
 
-# Broken: due_await() that does not ask fault_registry_has().
+# Fails with: due_await() that does not ask fault_registry_has().
 def test_a_rule_that_is_taken_back_keeps_nobody_waiting(front):
     number = order(front, "timeout", method="aiplatform.*.customJobs.get", seconds=3600)
     answers = []
@@ -218,7 +218,7 @@ def test_a_rule_that_is_taken_back_keeps_nobody_waiting(front):
     assert answers and answers[0].status == 404
 
 
-# Broken: inner_endpoint_end() that does nothing: the end takes the hour.
+# Fails with: inner_endpoint_end() that does nothing: the end takes the hour.
 def test_the_daemon_ends_before_an_answer_that_is_late(tmp_path):
     daemon = Daemon(tmp_path, NO_ENGINE, "--offline", "--grpc", "127.0.0.1:0").start()
     number = order(daemon, "timeout", method="aiplatform.*.customJobs.get", seconds=3600)
@@ -236,7 +236,7 @@ def custom_job(name):
     return part(2, name.encode()) + part(4, spec)
 
 
-# Broken: quota_answer() that returns STATUS_OK.
+# Fails with: quota_answer() that returns STATUS_OK.
 def test_a_quota_refuses_by_grpc_as_well(front):
     number = order(front, "quota", method="aiplatform.*", job="refused")
     body = named(PARENT) + part(2, custom_job("refused"))
@@ -245,7 +245,7 @@ def test_a_quota_refuses_by_grpc_as_well(front):
     assert is_status(by_grpc(front, SERVICE + "CreateCustomJob", body), 0)
 
 
-# Broken: job_params[] without "customJob"; called_find() that looks no name up; project_of() that takes the number as it
+# Fails with: job_params[] without "customJob"; called_find() that looks no name up; project_of() that takes the number as it
 # is.
 def test_calls_are_hit_by_the_names_of_their_jobs(front):
     spec = {"workerPoolSpecs": [pool("true")]}
@@ -265,7 +265,7 @@ def test_calls_are_hit_by_the_names_of_their_jobs(front):
         assert front.get("/v1/" + name).status == 200 and hits(front, number) == 0
 
 
-# Broken: fault_method_write() that does not look for "/_trainyard/".
+# Fails with: fault_method_write() that does not look for "/_trainyard/".
 def test_the_emulators_own_calls_are_hit_by_nothing(front):
     job = Vertex(front).create({"displayName": "own", "jobSpec": {"workerPoolSpecs": [pool("true")]}})
     number = order(front, "httpStatus", method="*", httpStatus=503, count=99)
@@ -276,7 +276,7 @@ def test_the_emulators_own_calls_are_hit_by_nothing(front):
     assert front.get("/v1/" + own).status == 503
 
 
-# Broken: fault_method_check() that returns STATUS_OK; that looks at no is_answered_before(); that does not ask creation_of().
+# Fails with: fault_method_check() that returns STATUS_OK; that looks at no is_answered_before(); that does not ask creation_of().
 @pytest.mark.parametrize("rule", [
     {"fault": "httpStatus", "httpStatus": 503, "method": "ml.projects.jobs.craete"},
     {"fault": "timeout", "method": "aiplatform.projects.locations.datasets.*"},
@@ -291,7 +291,7 @@ def test_a_method_that_is_none_is_refused(front, tmp_path, rule):
     assert front.get(FAULTS).json == {"faults": []}
 
 
-# Broken: project, job or method without FIELD_PRESENCE; text_read() that takes any value.
+# Fails with: project, job or method without FIELD_PRESENCE; text_read() that takes any value.
 @pytest.mark.parametrize("field", ["project", "job", "method", "role", "pool", "logPattern"])
 def test_an_empty_name_is_not_everybody(front, field):
     answer = front.post(FAULTS, {"fault": "quota" if field == "method" else "preempt", field: ""})

@@ -36,7 +36,7 @@ def told(yard, job_id):
             for _, text in yard.service_lines(job_id) if text.startswith("Fault rule ")]
 
 
-# Broken: fault_fits() that asks for no trial; context_of() that says none.
+# Fails with: fault_fits() that asks for no trial; context_of() that says none.
 @pytest.mark.long
 def test_one_trial_of_a_tuning_job_is_hit(yard):
     job_id = yard.new_id()
@@ -60,7 +60,7 @@ def task_lines(yard, job_id):
     return found
 
 
-# Broken: the same; owner_display_name() that knows none; context_of() without plan_log_job_id(), or without display_name.
+# Fails with: the same; owner_display_name() that knows none; context_of() without plan_log_job_id(), or without display_name.
 @pytest.mark.long
 def test_trials_of_vertex_ai_are_hit_by_each_of_their_names(yard):
     vertex = Vertex(yard, collection="hyperparameterTuningJobs")
@@ -76,7 +76,7 @@ def test_trials_of_vertex_ai_are_hit_by_each_of_their_names(yard):
                                         "3": [f"Fault rule {third}"]}
 
 
-# Broken: fault_fits() that asks for no attempt; context_of() whose attempt is always 1.
+# Fails with: fault_fits() that asks for no attempt; context_of() whose attempt is always 1.
 @pytest.mark.long
 def test_one_attempt_of_a_job_is_hit(yard):
     """The third attempt is of a job whose image no longer exists."""
@@ -92,7 +92,7 @@ def test_one_attempt_of_a_job_is_hit(yard):
     assert [hits(yard, number) for number in (first, second, gone)] == [1, 1, 1]
 
 
-# Broken: replica_fits() that asks for no role, or for no replica; is_used_up() that lets every rule hit once, or for ever.
+# Fails with: replica_fits() that asks for no role, or for no replica; is_used_up() that lets every rule hit once, or for ever.
 def test_roles_and_replicas_are_hit_as_they_are_named(yard):
     job_id = yard.new_id()
     worker = order(yard, "cutNetwork", job=job_id, role="worker", replica=1)
@@ -111,7 +111,7 @@ def test_roles_and_replicas_are_hit_as_they_are_named(yard):
                                                 [f"{master}: the replica master 0 is ended with the code 5"])
 
 
-# Broken: pool_parse() that takes each pool for the first.
+# Fails with: pool_parse() that takes each pool for the first.
 @pytest.mark.long
 def test_each_pool_of_a_custom_job_is_hit_by_its_number(yard):
     jobs = CustomJobs(yard)
@@ -124,7 +124,7 @@ def test_each_pool_of_a_custom_job_is_hit_by_its_number(yard):
     jobs.until(job_id, "JOB_STATE_CANCELLED")
 
 
-# Broken: fault_fits() that asks for no name, or for no project; fault_glob_fits() that takes '?' as it is, or tries what
+# Fails with: fault_fits() that asks for no name, or for no project; fault_glob_fits() that takes '?' as it is, or tries what
 # follows a star once.
 @pytest.mark.long
 def test_jobs_are_hit_by_patterns_of_their_names(yard):
@@ -145,7 +145,7 @@ def test_jobs_are_hit_by_patterns_of_their_names(yard):
     assert hits(yard, vertex) == 1
 
 
-# Broken: fault_wait_us() that asks for no line; page_mark() that matches none.
+# Fails with: fault_wait_us() that asks for no line; page_mark() that matches none.
 def test_a_line_that_fits_is_waited_for(yard):
     job_id = yard.new_id()
     number = order(yard, "exit", exitCode=5, job=job_id, logPattern=r"^saved checkpoint \d{2}$")

@@ -46,7 +46,7 @@ def no_rules_are_left(yard):
     assert yard.request("DELETE", FAULTS).status == 200
 
 
-# Broken: faults_end() that takes a preemption for an exit.
+# Fails with: faults_end() that takes a preemption for an exit.
 def test_a_preempted_worker_begins_anew_under_its_name(yard):
     job_id = yard.new_id()
     number = order(yard, "preempt", job=job_id, role="worker", replica=1, logPattern="^I am .* with 0$")
@@ -63,7 +63,7 @@ def test_a_preempted_worker_begins_anew_under_its_name(yard):
     assert found["hits"] == "1" and found["lastHitTime"] >= found["createTime"]
 
 
-# Broken: decide_kill() that gives no grace to what is stopped.
+# Fails with: decide_kill() that gives no grace to what is stopped.
 @pytest.mark.long
 def test_a_stopped_master_alone_is_tried_again_as_a_whole(yard):
     job_id = yard.new_id()
@@ -74,7 +74,7 @@ def test_a_stopped_master_alone_is_tried_again_as_a_whole(yard):
     yard.until(job_id, "SUCCEEDED")
 
 
-# Broken: faults_end() with the exit code 1 for all; without out_of_memory.
+# Fails with: faults_end() with the exit code 1 for all; without out_of_memory.
 @pytest.mark.parametrize("fault,words,more", [
     ("exit", "exited with a non-zero status of 42.", {"exitCode": 42}),
     ("oom", "ran out-of-memory and exited with a non-zero status of 9(SIGKILL)", {}),
@@ -88,7 +88,7 @@ def test_an_ordered_end_is_told_as_a_real_one(yard, fault, words, more):
     assert yard.containers(job_id) == []
 
 
-# Broken: is_used_up() that lets every rule hit once.
+# Fails with: is_used_up() that lets every rule hit once.
 @pytest.mark.long
 def test_a_crash_is_tried_again_as_often_as_was_ordered(yard):
     job_id = yard.new_id()
@@ -101,7 +101,7 @@ def test_a_crash_is_tried_again_as_often_as_was_ordered(yard):
 
 
 def test_a_stockout_holds_each_job_that_it_hits(yard):
-    """Broken: decision_on_commit() that keeps the row: the walk along the queue admitted 35 of 40, before the fault had its effect."""
+    """Fails with: decision_on_commit() that keeps the row: the walk along the queue admitted 35 of 40, before the fault had its effect."""
     held = [yard.new_id() for _ in range(10)]
     for job_id in held:
         order(yard, "stockout", job=job_id, seconds=600)
@@ -113,7 +113,7 @@ def test_a_stockout_holds_each_job_that_it_hits(yard):
         yard.until(job_id, "CANCELLED")
 
 
-# Broken: faults_hold() that returns false.
+# Fails with: faults_hold() that returns false.
 def test_a_stockout_holds_a_job_back_for_its_time(yard):
     job_id = yard.new_id()
     order(yard, "stockout", job=job_id, seconds=5)
@@ -125,7 +125,7 @@ def test_a_stockout_holds_a_job_back_for_its_time(yard):
     assert time.monotonic() - started >= 5
 
 
-# Broken: queued_apply() that does nothing.
+# Fails with: queued_apply() that does nothing.
 def test_a_stockout_for_good_fails_a_custom_job_in_the_services_words(yard):
     jobs = CustomJobs(yard)
     answer = yard.post(FAULTS, {"fault": "stockout", "job": "te?t"})
@@ -148,13 +148,13 @@ def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
         def says(words, worker=0):
             wait_until(lambda: words in " ".join(daemon.lines(job_id, f"worker-replica-{worker}")), 60, words)
         says("up", worker=1)
-        # Broken: decide_link() asks for nothing.
+        # Fails with: decide_link() asks for nothing.
         says("up down")
         hit, = daemon.get(f"/_trainyard/v1/jobs/{job_id}:timeline").json["faults"]
         assert (hit["rule"], hit["fault"], hit["replica"], hit["attempt"], hit["lasts"]) == (str(number), "cutNetwork", "worker-replica-0", 1, True)
         assert daemon.post("/_trainyard/v1/clock", {"advance": "3600s"}).status == 200
         says("up down up")
-        # Broken: fault_write() by the real clock.
+        # Fails with: fault_write() by the real clock.
         hit, = daemon.get(f"/_trainyard/v1/jobs/{job_id}:timeline").json["faults"]
         assert "lasts" not in hit and hit["endTime"]
         assert daemon.job(job_id)["state"] == "RUNNING"
@@ -220,7 +220,7 @@ def test_a_slow_network_is_slow_both_ways_until_its_time_is_over(new_daemon):
         daemon.create(distributed(make + SERVES, make + SLOWED, workers=1), job_id=job_id)
         fetched, slow = slow_lines(daemon, job_id, 2)
         _, got, through, _ = slow.split()
-        # Broken: throttle.c takes the redirection away again: nothing goes through its device.
+        # Fails with: throttle.c takes the redirection away again: nothing goes through its device.
         assert fetched == f"fetched {WHOLE}" and 0 < int(got) <= int(through), slow
         # The helper that slows the network is removed; only a daemon that is killed meanwhile leaves one.
         label = "trainyard.instance=" + daemon.read_instance()
@@ -230,7 +230,7 @@ def test_a_slow_network_is_slow_both_ways_until_its_time_is_over(new_daemon):
         daemon.engine.call("POST", f"/containers/create?name={name}", {"Image": "trainyard-test:1", "Labels": {
             "trainyard.instance": daemon.read_instance(), "trainyard.throttle": name}})
         daemon.start()
-        # Broken: throttle_sweep() removes nothing.
+        # Fails with: throttle_sweep() removes nothing.
         wait_until(lambda: "/" + name not in daemon.engine.leftovers(daemon.read_instance()), 30, "it is removed")
         assert daemon.post("/_trainyard/v1/clock", {"advance": "3600s"}).status == 200
         lines = slow_lines(daemon, job_id, 4)
@@ -245,7 +245,7 @@ def test_a_slow_network_is_slow_both_ways_until_its_time_is_over(new_daemon):
         assert not [text for _, text in daemon.service_lines(job_id) if "cannot be slowed" in text]
 
 
-# Broken: image_apply() that does nothing.
+# Fails with: image_apply() that does nothing.
 def test_an_image_that_is_ordered_away_fails_the_job(yard):
     job_id = yard.new_id()
     number = order(yard, "imagePull", job=job_id)
@@ -254,7 +254,7 @@ def test_an_image_that_is_ordered_away_fails_the_job(yard):
     assert len(told(yard, job_id, number)) == 1
 
 
-# Broken: quota_answer() that returns STATUS_OK.
+# Fails with: quota_answer() that returns STATUS_OK.
 def test_a_quota_refuses_the_creating_call(yard):
     job_id = yard.new_id()
     order(yard, "quota", job=job_id, project=yard.project)
@@ -269,7 +269,7 @@ def test_a_quota_refuses_the_creating_call(yard):
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_a_quota_refuses_a_custom_job_in_the_services_words(yard, version):
-    """Broken: the row's sentence NULL: that of ml, of too many calls."""
+    """Fails with: the row's sentence NULL: that of ml, of too many calls."""
     jobs = CustomJobs(yard)
     number = order(yard, "quota", project=yard.project)
     body = {"displayName": "q", "jobSpec": {"workerPoolSpecs": [pool("true")]}}
@@ -280,7 +280,7 @@ def test_a_quota_refuses_a_custom_job_in_the_services_words(yard, version):
     assert rule(yard, number)["hits"] == "1"
 
 
-# Broken: error_answer() that does not look at its table; is_used_up() as above.
+# Fails with: error_answer() that does not look at its table; is_used_up() as above.
 @pytest.mark.parametrize("status,words", [(429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (503, "UNAVAILABLE")])
 def test_calls_are_answered_with_errors_as_often_as_was_ordered(yard, status, words):
     number = order(yard, "httpStatus", method="ml.projects.jobs.list", httpStatus=status, count=2)
@@ -290,7 +290,7 @@ def test_calls_are_answered_with_errors_as_often_as_was_ordered(yard, status, wo
     assert rule(yard, number)["hits"] == "2"
 
 
-# Broken: unpublished_name() that knows none.
+# Fails with: unpublished_name() that knows none.
 def test_storage_and_logging_are_hit_by_their_own_names(yard):
     order(yard, "httpStatus", method="storage.objects.insert", httpStatus=503)
     order(yard, "httpStatus", method="storage.objects.get", httpStatus=503, count=2)
@@ -304,7 +304,7 @@ def test_storage_and_logging_are_hit_by_their_own_names(yard):
             for _ in range(2)] == [503, 200]
 
 
-# Broken: a gateway that is opened without its gate.
+# Fails with: a gateway that is opened without its gate.
 def test_storage_calls_of_replicas_are_hit_too(yard):
     order(yard, "httpStatus", method="storage.buckets.*", httpStatus=503)
     job_id = yard.create(script('for _ in 1 2; do wget -q -O /dev/null "$STORAGE_EMULATOR_HOST/storage/v1/b?project=p" '
@@ -313,7 +313,7 @@ def test_storage_calls_of_replicas_are_hit_too(yard):
     assert [line for line in yard.lines(job_id) if line in ("good", "bad")] == ["bad", "good"]
 
 
-# Broken: call_delay() that does not wait; order_carry_out() that cuts nobody off.
+# Fails with: call_delay() that does not wait; order_carry_out() that cuts nobody off.
 def test_an_answer_is_late_or_never_comes(yard):
     late = order(yard, "timeout", method="ml.projects.jobs.list", seconds=0.3)
     started = time.monotonic()
@@ -325,7 +325,7 @@ def test_an_answer_is_late_or_never_comes(yard):
     assert yard.get(yard.jobs_path).status == 200
 
 
-# Broken: is_used_up() that lets every rule hit once.
+# Fails with: is_used_up() that lets every rule hit once.
 @pytest.mark.long
 @needs_gcloud
 def test_gcloud_tries_again_when_it_is_told_503(yard, gcloud):
@@ -336,7 +336,7 @@ def test_gcloud_tries_again_when_it_is_told_503(yard, gcloud):
     assert rule(yard, number)["hits"] == "2"
 
 
-# Broken: fault_drawn() that draws without the seed; by another key each time.
+# Fails with: fault_drawn() that draws without the seed; by another key each time.
 def test_luck_is_the_same_each_time(new_daemon):
     def draws(*options):
         with new_daemon("--offline", *options) as daemon:
@@ -347,7 +347,7 @@ def test_luck_is_the_same_each_time(new_daemon):
     assert first != draws("--seed", "8")
 
 
-# Broken: fault_registry_remove() that leaves the rule in the store.
+# Fails with: fault_registry_remove() that leaves the rule in the store.
 def test_rules_are_listed_and_taken_back(yard):
     first = order(yard, "preempt", job="no-such-job", role="ps")
     second = order(yard, "oom", job="no-such-job")
@@ -360,7 +360,7 @@ def test_rules_are_listed_and_taken_back(yard):
     assert yard.get(FAULTS).json["faults"] == [rule(yard, second)]
 
 
-# Broken: fault_rule_read() that forgets what it found; trial, attempt, count or seconds without FIELD_PRESENCE.
+# Fails with: fault_rule_read() that forgets what it found; trial, attempt, count or seconds without FIELD_PRESENCE.
 @pytest.mark.parametrize("body,words", [
     ({}, "Field: fault Error: The field is required."),
     ({"fault": "explode"}, "explode"),
@@ -390,7 +390,7 @@ def test_rules_that_cannot_be_are_refused(yard, body, words):
     assert yard.get(FAULTS).json == {"faults": []}
 
 
-# Broken: stored_take() that begins with no hits; faults_file_take() that leaves the rules of the last start.
+# Fails with: stored_take() that begins with no hits; faults_file_take() that leaves the rules of the last start.
 def test_a_scenario_goes_on_after_a_crash_of_the_daemon(new_daemon, tmp_path):
     file = tmp_path / "faults.json"
     file.write_text(json.dumps([{"fault": "exit", "exitCode": 9, "logPattern": "now", "job": "survivor*"},
@@ -412,7 +412,7 @@ def test_a_scenario_goes_on_after_a_crash_of_the_daemon(new_daemon, tmp_path):
     assert [found["fault"] for found in daemon.get(FAULTS).json["faults"]] == ["oom"]
 
 
-# Broken: rules_read() and rule_read() that return STATUS_OK for what they cannot read.
+# Fails with: rules_read() and rule_read() that return STATUS_OK for what they cannot read.
 @pytest.mark.parametrize("text,words", [
     (None, "unable to open"),
     ("[{]", "line 1: "),

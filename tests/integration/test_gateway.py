@@ -46,7 +46,7 @@ def gateway_of(daemon, job_id):
     return environment["STORAGE_EMULATOR_HOST"]
 
 
-# Broken: variable_make() that tells the cloud's own address of metadata.
+# Fails with: variable_make() that tells the cloud's own address of metadata.
 def test_a_replica_is_told_where_storage_and_metadata_are(yard):
     job = yard.run(script(f"{PRINT_ENVIRONMENT}; grep metadata /etc/hosts", image=IMAGE))
     environment = yard.environment(job["jobId"])
@@ -59,7 +59,7 @@ def test_a_replica_is_told_where_storage_and_metadata_are(yard):
     assert names == [[address, "metadata.google.internal"], [address, "metadata.google.internal."], [address, "metadata"]]
 
 
-# Broken: replica_find() that finds the first, whoever asks.
+# Fails with: replica_find() that finds the first, whoever asks.
 def test_each_replica_has_a_token_and_a_name_of_its_own(yard):
     ask = f"wget -q -O - {FLAVOR} {METADATA}/instance/hostname; echo; hostname; {TOKEN}"
     job_id = yard.create(distributed(f"{ask}; {UNTIL_RELEASED}", ask, workers=2))
@@ -73,7 +73,7 @@ def test_each_replica_has_a_token_and_a_name_of_its_own(yard):
     assert len(tokens) == 3
 
 
-# Broken: gateway_close() that closes nothing.
+# Fails with: gateway_close() that closes nothing.
 @pytest.mark.long
 def test_who_takes_over_a_network_has_a_gateway_of_its_own_on_it(new_daemon):
     daemon = new_daemon("--offline").start()
@@ -90,7 +90,7 @@ def test_who_takes_over_a_network_has_a_gateway_of_its_own_on_it(new_daemon):
     assert daemon.engine.leftovers(daemon.read_instance()) == []
 
 
-# Broken: metadata_names without the one with a dot; address_take() that takes nothing.
+# Fails with: metadata_names without the one with a dot; address_take() that takes nothing.
 @pytest.mark.skipif(os.geteuid() != 0, reason="port 80 takes root")
 @pytest.mark.parametrize("host", ["metadata.google.internal.", long("metadata"), long("169.254.169.254")])
 def test_metadata_answers_by_every_name_it_has(yard, host):
@@ -101,7 +101,7 @@ def test_metadata_answers_by_every_name_it_has(yard, host):
         assert told.split(".")[0] == own
 
 
-# Broken: asker_check() of metadata.c without flavor_given().
+# Fails with: asker_check() of metadata.c without flavor_given().
 def test_metadata_refuses_who_does_not_ask_as_it_wants(yard):
     job = yard.run(script(f"wget -S -O - {METADATA}/project/project-id 2>&1 | grep -m 1 HTTP/; "
                           f"wget -q -O - {FLAVOR} {METADATA}/project/project-id; echo", image=IMAGE))
@@ -109,7 +109,7 @@ def test_metadata_refuses_who_does_not_ask_as_it_wants(yard):
     assert "403" in refused and project == yard.project
 
 
-# Broken: listener_start() with all families at the cloud's address: 200, and a bucket "latest" (as it was).
+# Fails with: listener_start() with all families at the cloud's address: 200, and a bucket "latest" (as it was).
 @pytest.mark.skipif(os.geteuid() != 0, reason="a gateway has the cloud's address only as root")
 def test_no_upload_is_at_the_clouds_address(yard):
     """AWS libraries send a PUT to this address even if they do not run on AWS."""
@@ -119,7 +119,7 @@ def test_no_upload_is_at_the_clouds_address(yard):
     assert yard.get("/storage/v1/b/latest").status == 404
 
 
-# Broken: gateway->tenant never set; set for both services.
+# Fails with: gateway->tenant never set; set for both services.
 @pytest.mark.long
 def test_a_tenant_project_is_told_to_vertex_ais_jobs_alone(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--tenant-project", "t123-tp").start()
@@ -132,7 +132,7 @@ def test_a_tenant_project_is_told_to_vertex_ais_jobs_alone(new_daemon):
     vertex.until(job["name"], "JOB_STATE_SUCCEEDED")
 
 
-# Broken: families_fill() without storage; without job_project: "Required parameter: project".
+# Fails with: families_fill() without storage; without job_project: "Required parameter: project".
 def test_what_a_replica_writes_is_there_for_others_and_outside(yard):
     bucket, named = f"gateway-{yard.pid}", f"gateway-named-{yard.pid}"
     make = (f"wget -q -O /dev/null --header 'Content-Type: application/json' --post-data '{{\"name\":\"{named}\"}}' "
@@ -144,7 +144,7 @@ def test_what_a_replica_writes_is_there_for_others_and_outside(yard):
     assert yard.lines(job["jobId"]) == ["trained"]
 
 
-# Broken: guard_peer_check() that returns STATUS_OK.
+# Fails with: guard_peer_check() that returns STATUS_OK.
 @pytest.mark.long
 def test_the_jobs_api_is_not_there_for_jobs(new_daemon, tmp_path):
     token = tmp_path / "token"
@@ -163,7 +163,7 @@ def test_the_jobs_api_is_not_there_for_jobs(new_daemon, tmp_path):
     assert daemon.get(daemon.jobs_path).status == 200
 
 
-# Broken: listener_start() without its device and its peers.
+# Fails with: listener_start() without its device and its peers.
 def test_another_jobs_gateway_is_out_of_reach(yard):
     """Connections get no answer at all, not even a refusal."""
     job_id = yard.create(script(UNTIL_RELEASED, image=IMAGE))
@@ -178,7 +178,7 @@ def test_another_jobs_gateway_is_out_of_reach(yard):
     yard.until(job_id, "SUCCEEDED")
 
 
-# Broken: servers_start() that takes any port, whatever the containers were told.
+# Fails with: servers_start() that takes any port, whatever the containers were told.
 @pytest.mark.parametrize("end", [long("restart"), "kill"])
 def test_a_daemon_that_begins_anew_is_at_the_same_place(new_daemon, end):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
@@ -210,7 +210,7 @@ def client_hello(host):
     return b"\x16\3\1" + vector(2, b"\1" + vector(3, body))
 
 
-# Broken: tls_filter_start() without on_tried().
+# Fails with: tls_filter_start() without on_tried().
 def test_without_egress_the_cloud_is_out_of_reach_and_who_tries_is_told_of(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--egress", "none").start()
     call = f"echo {base64.b64encode(client_hello('ml.googleapis.com')).decode()} | base64 -d | nc -w 5 ml.googleapis.com 443"
@@ -231,7 +231,7 @@ def test_without_egress_the_cloud_is_out_of_reach_and_who_tries_is_told_of(new_d
     assert [d["code"] for d in report["differences"] if d["code"] in ("cloud-tried", "cut-off")] == ["cut-off", "cloud-tried"]
 
 
-# Broken: hosts_append() without the names of storage.
+# Fails with: hosts_append() without the names of storage.
 @pytest.mark.skipif(os.geteuid() != 0, reason="port 80 takes root")
 def test_plain_calls_of_storage_by_its_own_name_arrive_here(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--egress", "none").start()
@@ -250,7 +250,7 @@ class OtherEmulator(http.server.BaseHTTPRequestHandler):
         pass
 
 
-# Broken: gateway_open() that does not tell the relay's port.
+# Fails with: gateway_open() that does not tell the relay's port.
 @pytest.mark.long
 def test_storage_may_be_another_emulator_on_this_machine(new_daemon):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OtherEmulator)
@@ -267,7 +267,7 @@ def test_storage_may_be_another_emulator_on_this_machine(new_daemon):
         server.server_close()
 
 
-# Broken: mounts_make() that lets programs write to it; option_deviations_add() that does not tell of it.
+# Fails with: mounts_make() that lets programs write to it; option_deviations_add() that does not tell of it.
 def test_the_developers_credentials_are_given_where_that_is_wished(new_daemon, tmp_path):
     credentials = tmp_path / "adc.json"
     credentials.write_text('{"type": "authorized_user"}')
@@ -279,7 +279,7 @@ def test_the_developers_credentials_are_given_where_that_is_wished(new_daemon, t
     assert "adc-given" in [d["code"] for d in report["differences"]]
 
 
-# Broken: given_file_find() that takes what is not there; what is of another kind.
+# Fails with: given_file_find() that takes what is not there; what is of another kind.
 @pytest.mark.parametrize("option, value, reason", [("--adc", "/no/such/file", "No such file"), ("--adc", "/etc", "is not a file"),
                                                    ("--wheels", "/etc/hostname", "is not a directory")])
 def test_what_cannot_be_given_is_refused_at_the_start(tmp_path, option, value, reason):

@@ -105,7 +105,7 @@ def spec_of(count, machine="n1-standard-4", **task):
 ], ids=["pools", "packages", "texts"])
 @pytest.mark.long
 def test_each_form_of_create_is_taken(custom_jobs, vertex, words, expected):
-    """Broken: pool_fill() without what is skipped (pools); no row of pythonModule (packages), of enableDashboardAccess
+    """Fails with: pool_fill() without what is skipped (pools); no row of pythonModule (packages), of enableDashboardAccess
     (texts)."""
     made = custom_jobs("create", "--display-name", "forms", "--kms-key", KEY, *words)
     vertex.yard.request("POST", vertex.path(made["name"]) + ":cancel")
@@ -140,14 +140,14 @@ def test_flags_go_before_the_configuration_file(custom_jobs, vertex, tmp_path, t
 
 @pytest.mark.long
 def test_a_persistent_resource_is_refused(custom_jobs):
-    """Broken: check_job_spec_capabilities() refused it with lenient validation alone."""
+    """Fails with: check_job_spec_capabilities() refused it with lenient validation alone."""
     done = custom_jobs("create", "--display-name", "forms", "--persistent-resource-id", "mine", POOL, expect=1)
     assert "job_spec.persistent_resource_id" in done.stderr and "no persistent resources" in done.stderr
 
 
 @pytest.mark.long
 def test_a_tasks_log_is_streamed(custom_jobs, vertex):
-    """Broken: source_make() of the log pump gave every replica the same task_name."""
+    """Fails with: source_make() of the log pump gave every replica the same task_name."""
     job = vertex.run(custom_job("echo said by the program"))
     job_id = job["name"].rpartition("/")[2]
     done = wait_until(lambda: streamed(custom_jobs, job_id, "said by the program", "--task-name", "workerpool0-0",
@@ -235,7 +235,7 @@ def test_a_search_is_created_described_listed_and_its_log_read(tuning_jobs, gclo
 
 @pytest.mark.long
 def test_a_searchs_log_is_streamed(tuning_jobs, searches, tmp_path):
-    """The log of an ended job is streamed up to its end, which for gcloud is five seconds ago. Broken: as above: its trials'
+    """The log of an ended job is streamed up to its end, which for gcloud is five seconds ago. Fails with: as above: its trials'
     lines were not among them."""
     made = searches.create(tuning_job('echo "trial $CLOUD_ML_TRIAL_ID says"; ' + REPORTING,
                                       {"parameterId": "x", "doubleValueSpec": {"maxValue": 1}}, count=2, parallel=2))

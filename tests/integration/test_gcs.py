@@ -81,7 +81,7 @@ def test_an_object_is_a_file(bucket):
 
 
 def test_the_mount_has_its_sign(mount):
-    """Broken: look() that answers to any name that begins with a dot."""
+    """Fails with: look() that answers to any name that begins with a dot."""
     top = mount.files.parent
     assert (top / SIGN).is_dir() and not (top / ".sign-of-others").exists() and not (top / SIGN / "gcs").exists()
     assert os.listdir(top) == ["gcs"]
@@ -134,7 +134,7 @@ def test_a_file_that_is_read_stays_what_it_was_when_it_is_removed(bucket):
     fails(errno.ENOENT, os.unlink, bucket / "never")
 
 
-# Broken: handle_name() that finds no other (as it was): of two that append to a log, or write parts of a file, the one who
+# Fails with: handle_name() that finds no other (as it was): of two that append to a log, or write parts of a file, the one who
 # stores it last undoes what the other has stored.
 def test_those_who_open_a_file_before_it_is_changed_share_the_changes(bucket):
     bucket.put("log", b"begin\n")
@@ -150,11 +150,11 @@ def test_those_who_open_a_file_before_it_is_changed_share_the_changes(bucket):
             one.write(b"begin")
             os.fsync(one.fileno())
             other.write(b"of ")
-    # Broken: handle_name() without the generations: one's changes, to what was stored before, are the other's.
+    # Fails with: handle_name() without the generations: one's changes, to what was stored before, are the other's.
     assert bucket.get("log") == b"of ther's\n"
 
 
-# Broken: directories renamed without the lock of what is open (as they were): the bytes of before are below the
+# Fails with: directories renamed without the lock of what is open (as they were): the bytes of before are below the
 # new name, and those that fsync stored are nowhere.
 def test_a_file_that_is_written_while_its_directory_is_renamed_is_kept(bucket):
     for number in range(30):
@@ -293,7 +293,7 @@ def noted(bucket, name):
     return bucket.facts(name).get("metadata")
 
 
-# Broken: fs_utimens() that forgets (as it was); gcs_set_time() that tells nobody; gcs_file_store() that notes nothing.
+# Fails with: fs_utimens() that forgets (as it was); gcs_set_time() that tells nobody; gcs_file_store() that notes nothing.
 def test_times_are_kept_as_gcsfuse_keeps_them(bucket):
     second = 10**9
     for number, (time_ns, text) in enumerate([
@@ -338,7 +338,7 @@ def test_times_are_kept_as_gcsfuse_keeps_them(bucket):
     assert answer.status == 200 and os.stat(bucket / "wrong").st_mtime > before - 1
 
 
-# Broken: fs_symlink() that refuses (as it was); gcs_facts_of() that knows no links.
+# Fails with: fs_symlink() that refuses (as it was); gcs_facts_of() that knows no links.
 def test_symbolic_links_are_kept_as_gcsfuse_keeps_them(bucket):
     targets = {"relative": "dir/file", "absolute": "/gcs/other/file", "dangling": "nowhere", "long": "x/" * 2000 + "x",
                "ümlaut": "täxt", 'quotes"': 'a"b\\c'}
@@ -522,7 +522,7 @@ def test_a_mount_that_was_left_dead_is_replaced(new_gone_daemon):
 MNT_FORCE = 1
 
 
-# Broken: gcs_files_free() that closes nothing (as it was): nothing is stored, and the handle leaks.
+# Fails with: gcs_files_free() that closes nothing (as it was): nothing is stored, and the handle leaks.
 def test_what_is_open_when_the_kernel_has_it_no_longer_is_closed(new_gone_daemon):
     daemon, mount, bucket = new_gone_daemon
     files = [os.open(bucket / name, os.O_WRONLY | os.O_CREAT) for name in ("open", "other")]
@@ -545,7 +545,7 @@ def test_what_is_open_when_the_kernel_has_it_no_longer_is_closed(new_gone_daemon
 
 
 def test_what_cannot_be_truncated_is_not_left_open(mount, bucket):
-    """Broken: fs_truncate() without gcs_handle_free(): a handle and its file each time, until the mount goes."""
+    """Fails with: fs_truncate() without gcs_handle_free(): a handle and its file each time, until the mount goes."""
     def open_count():
         return len(os.listdir(f"/proc/{mount.process.pid}/fd"))
 
@@ -557,7 +557,7 @@ def test_what_cannot_be_truncated_is_not_left_open(mount, bucket):
     assert open_count() < before + 10 and bucket.get("kept") == b"x"
 
 
-# Broken: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once in
+# Fails with: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once in
 # some thousand kills, on a busy machine.
 @pytest.mark.long
 def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):
@@ -576,7 +576,7 @@ def test_the_kernel_reads_far_ahead(mount):
     told = f"/sys/class/bdi/{device}/read_ahead_kb"
     if not os.access(told, os.W_OK):
         pytest.skip("the kernel is not to be told here")
-    # Broken: device_of() that takes the first mount.
+    # Fails with: device_of() that takes the first mount.
     wait_until(lambda: open(told).read() == "1024\n", 10, "it was told")
 
 

@@ -45,7 +45,7 @@ def bucket(daemon):
     assert daemon.request("DELETE", FAULTS).status == 200
 
 
-# Broken: the door without a gate (as it was); ask() that never makes its request: no hit of objects.get and list.
+# Fails with: the door without a gate (as it was); ask() that never makes its request: no hit of objects.get and list.
 def test_each_call_is_hit_by_its_name_and_made_again(daemon, bucket):
     bucket.put("kept", b"kept")
     rules = {name: order(daemon, **fault, method="storage.objects." + name) for name, fault in (
@@ -77,7 +77,7 @@ def test_reading_asks_the_daemon_while_there_are_rules(daemon, bucket):
     daemon.start()
     assert (bucket / "kept").read_bytes() == b"kept"
     assert hits(daemon, number) == 2
-    # Broken: fault_registry_clear() that tells nobody (as it was).
+    # Fails with: fault_registry_clear() that tells nobody (as it was).
     assert daemon.request("DELETE", f"{FAULTS}/{number}").status == 200
     assert not asked.exists()
     order(daemon, "httpStatus", method="storage.objects.get", httpStatus=503)
@@ -114,7 +114,7 @@ for number in range({MANY}):
 """
 
 
-# Broken: gcs_wait_quiet() that gives everybody a place (as it was): nobody is told of an error, and looking at a name
+# Fails with: gcs_wait_quiet() that gives everybody a place (as it was): nobody is told of an error, and looking at a name
 # lasts for a minute. Without progress_look(), who was killed is there for a minute.
 def test_calls_that_last_leave_room_for_others_and_end_with_their_program(daemon, bucket):
     bucket.put("kept", b"kept")
@@ -129,7 +129,7 @@ def test_calls_that_last_leave_room_for_others_and_end_with_their_program(daemon
         opening.wait(30)
 
 
-# Broken: gcs_turns_take() that lets all begin, with 64 threads and no places (as it was once): reading stops when all
+# Fails with: gcs_turns_take() that lets all begin, with 64 threads and no places (as it was once): reading stops when all
 # threads wait. gcs_turns_pass() that begins nothing: not all are stored.
 @pytest.mark.long
 def test_reading_goes_on_while_many_wait_for_a_daemon(daemon, bucket):
@@ -161,7 +161,7 @@ change(os.rename, "empty", "full")
 """
 
 
-# Broken: gcs_remove() that takes the name away first, gcs_rename() that moves it before the old object is deleted (as they
+# Fails with: gcs_remove() that takes the name away first, gcs_rename() that moves it before the old object is deleted (as they
 # were): nothing is stored, or under the name that the program was told it has not got.
 @pytest.mark.parametrize("change", [os.unlink, long(lambda path: os.rename(path, f"{path}-2"))], ids=["unlink", "rename"])
 def test_a_name_that_could_not_be_changed_is_still_the_open_file_s(daemon, bucket, change):
@@ -176,7 +176,7 @@ def test_a_name_that_could_not_be_changed_is_still_the_open_file_s(daemon, bucke
     assert bucket.get("kept") == b"newer bytes"
 
 
-# Broken: gcs_delete() without a generation (as it was): what a client has stored between the copy and the removal is removed.
+# Fails with: gcs_delete() without a generation (as it was): what a client has stored between the copy and the removal is removed.
 @pytest.mark.parametrize("names", [("old", "new"), ("old/name", "new/name")], ids=["directory", "file"])
 def test_what_is_stored_while_it_is_renamed_is_kept(daemon, bucket, names):
     bucket.put("old/name", b"first")
@@ -192,7 +192,7 @@ def test_what_is_stored_while_it_is_renamed_is_kept(daemon, bucket, names):
     assert bucket.names("old/") == []
 
 
-# Broken: fs_truncate() that closes as everybody does (as it was): after the two seconds it is tried for two minutes, while the
+# Fails with: fs_truncate() that closes as everybody does (as it was): after the two seconds it is tried for two minutes, while the
 # file is locked for all.
 @pytest.mark.long
 def test_a_file_that_could_not_be_truncated_does_not_keep_others_out(daemon, bucket):
@@ -204,7 +204,7 @@ def test_a_file_that_could_not_be_truncated_does_not_keep_others_out(daemon, buc
     assert bucket.get("kept") == b"kept"
 
 
-# Broken: names.c without its calls hurrying (as it was): each is tried for two minutes, while the directory is locked.
+# Fails with: names.c without its calls hurrying (as it was): each is tried for two minutes, while the directory is locked.
 @pytest.mark.long
 @pytest.mark.parametrize("rule", [{"fault": "httpStatus", "httpStatus": 503}, long({"fault": "timeout", "seconds": 600})],
                          ids=["refused", "kept_back"])
@@ -219,7 +219,7 @@ def test_changes_of_names_do_not_keep_others_out_for_long(daemon, bucket, rule):
     assert {"empty/", "kept"} <= set(bucket.names())  # the last copy may have been released before the call was given up
 
 
-# Broken: serving_main() without change_begin() (as it was): the name is removed when the others have given up.
+# Fails with: serving_main() without change_begin() (as it was): the name is removed when the others have given up.
 @pytest.mark.long
 @pytest.mark.parametrize("rule", [{"fault": "httpStatus", "httpStatus": 503}, long({"fault": "timeout", "seconds": 600})],
                          ids=["refused", "kept_back"])
@@ -254,7 +254,7 @@ time.sleep(600)
 """
 
 
-# Broken: left_us() without gcs_caller_is_ending(); gcs_wait_lock() by pthread_mutex_lock() (as both were): each of the
+# Fails with: left_us() without gcs_caller_is_ending(); gcs_wait_lock() by pthread_mutex_lock() (as both were): each of the
 # children waits for two minutes, one after the other. is_ended_by_signal() that is always false: so does the last one.
 @pytest.mark.long
 def test_programs_that_end_do_not_wait_long_for_a_network(daemon, bucket):
@@ -278,7 +278,7 @@ os.write(1, os.read(file, 100))
 """
 
 
-# Broken: fs_read_buf() that waits for a network (as it was): the kernel has locked the page, and all who read it wait.
+# Fails with: fs_read_buf() that waits for a network (as it was): the kernel has locked the page, and all who read it wait.
 def test_what_is_open_is_read_on_without_a_network(bucket):
     bucket.put("kept", b"kept")
     with program(READS_ON, bucket / "kept") as reader:
@@ -292,7 +292,7 @@ os.open(sys.argv[1], os.O_RDONLY)
 """
 
 
-# Broken: serving_main() that does not ask opening_may_begin(), and fs_open() that waits (as it was): libfuse has locked
+# Fails with: serving_main() that does not ask opening_may_begin(), and fs_open() that waits (as it was): libfuse has locked
 # the path, and the name can be neither removed nor looked at for two minutes.
 def test_who_opens_without_a_network_keeps_nobody_from_the_name(daemon):
     with Mount(daemon) as mount:
@@ -327,7 +327,7 @@ cat /tmp/open /tmp/list /tmp/in
 OTHER = "i=0; until [ -e /gcs/cut/out ]; do echo $i >/gcs/cut/below/$i; i=$((i+1)); sleep 0.1; done"
 
 
-# Broken: gcs_caller_is_cut() that is always false, or true for each that has a network of its own: nobody waits, or the
+# Fails with: gcs_caller_is_cut() that is always false, or true for each that has a network of its own: nobody waits, or the
 # other replica as well; changed_entry_parse() that looks at no network.
 def test_a_replica_without_its_network_waits_for_its_files(new_daemon):
     with new_daemon("--offline", "--stop-grace", "2", "--clock", "steppable") as daemon:

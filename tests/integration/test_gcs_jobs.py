@@ -47,7 +47,7 @@ def test_replicas_share_files_and_objects(new_daemon):
     assert "none" in daemon.lines(other)
     assert len(processes_of(daemon.state_dir)) == 1
     daemon.stop()
-    # Broken: is_noise() without "Setting TCP_" and "Failed to push"
+    # Fails with: is_noise() without "Setting TCP_" and "Failed to push"
     assert "http-complaint" not in daemon.log()
     wait_all_gone(daemon)
 
@@ -95,7 +95,7 @@ def test_a_new_job_after_a_restart_has_a_file_system_of_its_own(new_daemon):
     wait_all_gone(daemon)
 
 
-# Broken: progress_look() that asks only while nothing moves (as it was): CANCELLING until all is stored, over a minute.
+# Fails with: progress_look() that asks only while nothing moves (as it was): CANCELLING until all is stored, over a minute.
 @needs_fuse
 def test_a_job_that_stores_a_lot_is_cancelled_at_once(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "2")
@@ -112,7 +112,7 @@ def test_a_job_that_stores_a_lot_is_cancelled_at_once(new_daemon):
 EMPTY = " /gcs is empty and read-only: a program that writes there fails."
 
 
-# Broken: replica_create() without .empty (as it was): the outputs are on the container's own disk, and the job SUCCEEDED.
+# Fails with: replica_create() without .empty (as it was): the outputs are on the container's own disk, and the job SUCCEEDED.
 def test_where_it_cannot_be_had_programs_that_write_fail_and_the_job_is_told(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "2", "--storage-endpoint", "http://127.0.0.1:9")
     job, root, other = submit_with_gcs(daemon, script("ls -A /gcs; mkdir -p /gcs/b && echo x >/gcs/b/model"),

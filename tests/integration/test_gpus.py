@@ -241,7 +241,7 @@ def waits_for_another(daemon, job_id):
 
 
 def test_two_daemons_never_have_the_same_gpu(start):
-    """Broken: place() that takes an assignment without devices_claim(); room_return() without room_claims_keep();
+    """Fails with: place() that takes an assignment without devices_claim(); room_return() without room_claims_keep();
     on_up() without device_claims_forget()."""
     one, other = (start("--gpus", "2", "--accelerators", "require") for _ in range(2))
     first, second = one.create(gpu_job(1, REST)), other.create(gpu_job(1, REST))
@@ -259,7 +259,7 @@ def test_two_daemons_never_have_the_same_gpu(start):
 
 
 def test_daemons_that_race_for_a_gpu_take_turns(start, gpu_engine):
-    """Broken: contest_of() that sees nobody: they ran at the same time."""
+    """Fails with: contest_of() that sees nobody: they ran at the same time."""
     race([start("--gpus", "1", "--accelerators", "require") for _ in range(3)], gpu_engine, 8)
 
 
@@ -282,7 +282,7 @@ def apart(gpu_engine, tmp_path):
 
 
 def test_daemons_in_containers_never_have_the_same_gpu(apart, gpu_engine):
-    """The same holds while the daemon whose job has the GPU is down. Broken: contest_of() without the claims, or without the
+    """The same holds while the daemon whose job has the GPU is down. Fails with: contest_of() without the claims, or without the
     containers, of others; peers_wait() that counts a marker as one of a live daemon although no daemon makes it again: the
     claim stayed for good."""
     race(apart, gpu_engine, 3)

@@ -49,7 +49,7 @@ def one_call(peer, path, body):
 
 # ---- Cloud Logging ----
 
-# Broken: the door's families without logging: 12, no such method. Any refused by the reader of binary messages: 3.
+# Fails with: the door's families without logging: 12, no such method. Any refused by the reader of binary messages: 3.
 def test_cloud_logging_is_served_with_payloads_of_any_type(front, port):
     log = f"projects/{front.project}/logs/by-grpc"
     payload = part(1, b"type.googleapis.com/google.cloud.audit.AuditLog") + part(2, part(7, b"audited"))
@@ -176,7 +176,7 @@ def test_connections_beyond_the_limit_wait_for_room(port):
 
 
 def test_who_waits_for_an_answer_makes_no_room(front, port):
-    """Broken: room_make() that takes a connection with a call under way for the one that is useless longest."""
+    """Fails with: room_make() that takes a connection with a call under way for the one that is useless longest."""
     number = front.post("/_trainyard/v1/faults", {"fault": "timeout", "seconds": 3,
                                                   "method": "aiplatform.projects.locations.customJobs.get"}).json["id"]
     with contextlib.ExitStack() as stack:
@@ -188,7 +188,7 @@ def test_who_waits_for_an_answer_makes_no_room(front, port):
 
 # ---- TLS, and the end ----
 
-# Broken: name_add() that takes an address for a host.
+# Fails with: name_add() that takes an address for a host.
 def test_tls_is_for_this_machines_own_names_only(front, port):
     context = ssl.create_default_context(cafile=front.state_dir / "local-ca/bundle.crt")
     context.set_alpn_protocols(["h2"])
@@ -200,7 +200,7 @@ def test_tls_is_for_this_machines_own_names_only(front, port):
                     assert secure.selected_alpn_protocol() == "h2"
 
 
-# Broken: stream_socket_is_rest() that says no.
+# Fails with: stream_socket_is_rest() that says no.
 @pytest.mark.parametrize("protocols", [None, ["http/1.1"], ["h2", "http/1.1"]])
 def test_rest_is_at_the_same_port_by_tls(front, port, protocols):
     """Google serves both at one host, and its libraries switch from one to the other."""
@@ -218,7 +218,7 @@ def test_rest_is_at_the_same_port_by_tls(front, port, protocols):
         client.close()
 
 
-# Broken: host_refuse() without the names; guards without hosts: of the listener, of the door.
+# Fails with: host_refuse() without the names; guards without hosts: of the listener, of the door.
 def test_a_host_name_may_be_added_and_the_others_are_told(tmp_path):
     daemon = Daemon(tmp_path, NO_ENGINE, "--offline", "--grpc", "127.0.0.1:0", "--host-name", "yard.example",
                     "--host-name", "other.example")
@@ -237,7 +237,7 @@ def test_a_host_name_may_be_added_and_the_others_are_told(tmp_path):
             assert code(5) in peer.ends()[stream]
 
 
-# Broken: stream_socket_is_rest() that waits for more of what is whole; or that takes a cut hello for REST's.
+# Fails with: stream_socket_is_rest() that waits for more of what is whole; or that takes a cut hello for REST's.
 def test_hellos_in_pieces_are_waited_for(front, port):
     context = ssl.create_default_context(cafile=front.state_dir / "local-ca/bundle.crt")
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()

@@ -79,7 +79,7 @@ def test_new_entries_come_and_a_stop_ends_with_a_word(tmp_path):
         assert any(kind == GOAWAY for kind, *_ in frames), frames
 
 
-# Broken: session_run() without session_wake() after it received something: an entry that was stored while a frame arrived did not
+# Fails with: session_run() without session_wake() after it received something: an entry that was stored while a frame arrived did not
 # come before the next one.
 def test_entries_come_while_the_client_sends(front):
     with Peer(front.grpc_port) as peer:
@@ -119,7 +119,7 @@ def test_a_second_request_ends_the_session(front):
         assert code(3) in peer.ends()[stream]
 
 
-# Broken: no limit for feeds: a hundred sessions of a connection read each batch.
+# Fails with: no limit for feeds: a hundred sessions of a connection read each batch.
 def test_a_connection_has_ten_sessions(front):
     with Peer(front.grpc_port) as peer:
         streams = [begun(peer, request(front)) for _ in range(10)]

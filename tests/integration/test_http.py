@@ -73,7 +73,7 @@ def rows_of_the_front_end(yard):
 
 @pytest.mark.parametrize("parameter", ["alt=json&nosuch", *map(long, ["nosuch=1", "orderBy.nosuch=x", "Nosuch=&%24key=k"])])
 def test_every_method_refuses_parameters_that_it_does_not_have(yard, parameter):
-    """The check comes before the resource is looked up. Broken: .lenient_query in vertex_add()."""
+    """The check comes before the resource is looked up. Fails with: .lenient_query in vertex_add()."""
     name = re.search("[^&]*osuch", parameter)[0]
     for method, path in rows_of_the_front_end(yard):
         answer = yard.request(method, f"{path}?{parameter}", {} if method in ("POST", "PATCH", "PUT") else None)
@@ -84,7 +84,7 @@ def test_every_method_refuses_parameters_that_it_does_not_have(yard, parameter):
 
 
 def test_every_method_refuses_a_mask_of_a_field_that_its_answer_does_not_have(yard):
-    """Broken: fields_check() without a message to hold the mask against."""
+    """Fails with: fields_check() without a message to hold the mask against."""
     for method, path in rows_of_the_front_end(yard):
         if path.startswith(("/ui", "/_trainyard")):
             continue
@@ -99,7 +99,7 @@ def test_every_method_refuses_a_mask_of_a_field_that_its_answer_does_not_have(ya
                                      "matching fields for path 'nosuch'."}]}], (method, path, answer)
 
 
-# Broken: discovery_routes without their answers: 200, and {}.
+# Fails with: discovery_routes without their answers: 200, and {}.
 @pytest.mark.parametrize("path", ["/discovery/v1/apis", "/$discovery/rest?version=v1", "/discovery/v1/apis/storage/v1/rest"])
 def test_a_mask_of_a_discovery_document_names_its_members(yard, path):
     mark = "&" if "?" in path else "?"

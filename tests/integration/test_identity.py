@@ -72,7 +72,7 @@ def token_ask(daemon, assertion):
                           {"Content-Type": "application/x-www-form-urlencoded"})
 
 
-# Broken: credentials_keep() with the mode 0644; private_key_load() with 0640.
+# Fails with: credentials_keep() with the mode 0644; private_key_load() with 0640.
 def test_the_credentials_file_is_the_owners_alone(lone_yard):
     path, credentials = credentials_of(lone_yard)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
@@ -82,7 +82,7 @@ def test_the_credentials_file_is_the_owners_alone(lone_yard):
     assert credentials["token_uri"] == lone_yard.base + "/token"
 
 
-# Broken: tokeninfo_get() that looks at no access token.
+# Fails with: tokeninfo_get() that looks at no access token.
 @needs_openssl
 def test_an_assertion_becomes_a_token_that_can_be_asked_about(lone_yard, tmp_path):
     _, credentials = credentials_of(lone_yard)
@@ -93,7 +93,7 @@ def test_an_assertion_becomes_a_token_that_can_be_asked_about(lone_yard, tmp_pat
     assert told.status == 200 and told.json["email"] == credentials["client_email"] and told.json["scope"] == SCOPE
 
 
-# Broken: identity_answer() with another audience.
+# Fails with: identity_answer() with another audience.
 @needs_openssl
 def test_an_identity_token_is_good_by_the_published_key(lone_yard, tmp_path):
     _, credentials = credentials_of(lone_yard)
@@ -112,7 +112,7 @@ def test_an_identity_token_is_good_by_the_published_key(lone_yard, tmp_path):
     assert json.loads(decoded(claims))["aud"] == "https://me"
 
 
-# Broken: signing_key_verify() without signature_fits().
+# Fails with: signing_key_verify() without signature_fits().
 @needs_openssl
 def test_another_daemons_credentials_are_refused(lone_yard, tmp_path):
     with Daemon(tmp_path / "other", NO_ENGINE) as other:
@@ -122,7 +122,7 @@ def test_another_daemons_credentials_are_refused(lone_yard, tmp_path):
     assert (answer.status, answer.json) == (400, {"error": "invalid_grant", "error_description": "Invalid JWT Signature."})
 
 
-# Broken: credentials_keep() that leaves a file that is there.
+# Fails with: credentials_keep() that leaves a file that is there.
 @needs_openssl
 def test_tokens_stay_good_and_the_file_follows_the_address(lone_yard, tmp_path):
     path, before = credentials_of(lone_yard)
@@ -134,7 +134,7 @@ def test_tokens_stay_good_and_the_file_follows_the_address(lone_yard, tmp_path):
     assert after == before | {"token_uri": lone_yard.base + "/token"}
 
 
-# Broken: directory_check() of credentials.c that makes the directory; reason_write() that says nothing.
+# Fails with: directory_check() of credentials.c that makes the directory; reason_write() that says nothing.
 def test_without_a_daemon_there_is_a_reason_and_no_file(lone_yard, tmp_path):
     nowhere = tmp_path / "nowhere"
     lines = env(lone_yard, state_dir=nowhere)
@@ -144,7 +144,7 @@ def test_without_a_daemon_there_is_a_reason_and_no_file(lone_yard, tmp_path):
     assert "#" not in env(lone_yard, "--shell", "github", state_dir=nowhere)
 
 
-# Broken: env_write() that leaves GOOGLE_APPLICATION_CREDENTIALS as it is.
+# Fails with: env_write() that leaves GOOGLE_APPLICATION_CREDENTIALS as it is.
 def test_unset_takes_all_away_and_leaves_the_file(lone_yard):
     path, _ = credentials_of(lone_yard)
     lines = env(lone_yard)
@@ -155,7 +155,7 @@ def test_unset_takes_all_away_and_leaves_the_file(lone_yard):
     assert os.path.exists(path)
 
 
-# Broken: part_value() of env.c that knows only the daemon's own address.
+# Fails with: part_value() of env.c that knows only the daemon's own address.
 def test_storage_elsewhere_is_where_clients_are_sent(lone_yard):
     found = variables(env(lone_yard, "--storage-endpoint", "http://127.0.0.1:4443"))
     assert found["STORAGE_EMULATOR_HOST"] == found["CLOUD_STORAGE_EMULATOR_ENDPOINT"] == "http://127.0.0.1:4443"
@@ -163,7 +163,7 @@ def test_storage_elsewhere_is_where_clients_are_sent(lone_yard):
     assert found["CLOUDSDK_API_ENDPOINT_OVERRIDES_ML"] == lone_yard.base + "/"
 
 
-# Broken: PART_ANONYMOUS that is always "false": gcloud wanted an account.
+# Fails with: PART_ANONYMOUS that is always "false": gcloud wanted an account.
 @needs_gcloud
 def test_gcloud_does_not_mind_the_credentials(lone_yard, tmp_path):
     gcloud = Gcloud(lone_yard, tmp_path / "gcloud", lone_yard.base)

@@ -12,7 +12,7 @@ from support.verbs import verb
 from support.wait import wait_until
 
 
-# Broken: missing() of docker_image.c that asks for credentials, then pulls, with --offline, too.
+# Fails with: missing() of docker_image.c that asks for credentials, then pulls, with --offline, too.
 def test_offline_a_missing_image_fails_the_job_in_clear_words(yard):
     job = yard.run(one_replica(image="no-such-image:7"), expect="FAILED")
     assert "no-such-image:7" in job["errorMessage"], job
@@ -20,14 +20,14 @@ def test_offline_a_missing_image_fails_the_job_in_clear_words(yard):
     assert yard.containers(job["jobId"]) == []
 
 
-# Broken: pull_fail() that tells neither the image nor the engine's words.
+# Fails with: pull_fail() that tells neither the image nor the engine's words.
 def test_a_registry_that_cannot_be_reached_fails_the_job_in_the_engines_words(new_daemon):
     daemon = new_daemon().start()
     job = daemon.run(one_replica(image="127.0.0.1:9/some/image:1"), expect="FAILED")
     assert "127.0.0.1:9/some/image:1" in job["errorMessage"], job
 
 
-# Broken: pull_fail() and missing() that look for no near names; is_near() that is never true.
+# Fails with: pull_fail() and missing() that look for no near names; is_near() that is never true.
 @pytest.mark.parametrize("option", [[], ["--offline"]], ids=["", "offline"])
 def test_a_missing_image_is_told_with_those_of_nearly_its_name(new_daemon, engine, option):
     """The command that the message recommends works."""
@@ -45,7 +45,7 @@ def test_a_missing_image_is_told_with_those_of_nearly_its_name(new_daemon, engin
         engine.remove_image(f"{repo}:1")
 
 
-# Broken: image_ensure_run() that looks for no task of the same image.
+# Fails with: image_ensure_run() that looks for no task of the same image.
 def test_a_missing_image_is_pulled_once_for_all_that_need_it(new_daemon, engine):
     daemon = new_daemon().start()
     with Registry() as registry:
@@ -64,7 +64,7 @@ def test_a_missing_image_is_pulled_once_for_all_that_need_it(new_daemon, engine)
     assert f"Pulling {image}" in said and len(said) == len(set(said)), said
 
 
-# Broken: pull_report() that tells no bytes; on_image() that leaves the board as it is; pull_append() that draws nothing.
+# Fails with: pull_report() that tells no bytes; on_image() that leaves the board as it is; pull_append() that draws nothing.
 @pytest.mark.long
 def test_how_far_an_image_is_pulled_is_told(new_daemon, engine):
     daemon = new_daemon().start()
@@ -85,7 +85,7 @@ def test_how_far_an_image_is_pulled_is_told(new_daemon, engine):
     assert "progress" not in daemon.get(f"/_trainyard/v1/jobs/{job_id}").json
 
 
-# Broken: missing() that looks for no credentials.
+# Fails with: missing() that looks for no credentials.
 def test_a_registry_is_shown_the_users_credentials(new_daemon, engine, tmp_path):
     with Registry(user="me", password="secret") as registry:
         registry.push(engine, IMAGE, "private/trainer", "1")
@@ -104,7 +104,7 @@ def test_a_registry_is_shown_the_users_credentials(new_daemon, engine, tmp_path)
             engine.remove_image(image)
 
 
-# Broken: replica_create() of step/create.c that names the image, not what was found by that name: the worker
+# Fails with: replica_create() of step/create.c that names the image, not what was found by that name: the worker
 # was never there again.
 @pytest.mark.long
 def test_a_job_keeps_its_image_when_the_tag_goes(yard, engine):

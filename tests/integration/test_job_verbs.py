@@ -100,7 +100,7 @@ def test_jobs_prints_what_there_is(narrow_yard, crowd):
 
 
 def test_a_filter_is_told_by_the_columns_that_were_typed(narrow_yard, crowd):
-    """Broken: filter_fault_find() left out: the column was that of the filter with our own part before it."""
+    """Fails with: filter_fault_find() left out: the column was that of the filter with our own part before it."""
     for words in [], ["--all"], ["--state", "RUNNING", "--label", "a=b"]:
         assert "at line 1, column 19\n" in verb(narrow_yard, "jobs", *words, "--filter", "state=RUNNING AND bogus", code=1)
     listed = verb(narrow_yard, "jobs", "-o", "name", "--filter", "family=customJobs AND labels.team=blue").splitlines()
@@ -109,7 +109,7 @@ def test_a_filter_is_told_by_the_columns_that_were_typed(narrow_yard, crowd):
 
 
 def test_a_trial_that_there_is_not_is_told(narrow_yard, crowd):
-    """Broken: trial_check() left out: nothing was printed, and the exit code was 0."""
+    """Fails with: trial_check() left out: nothing was printed, and the exit code was 0."""
     assert "is not a tuning job and has no trials" in verb(narrow_yard, "logs", crowd["customJobs"], "--trial", "1", code=2)
     assert "is not a hyperparameter tuning job" in verb(narrow_yard, "logs", "-f", crowd["runs"], "--trial", "1", code=2)
     assert re.search(r"the job has no trial 99; it has \d+ ", verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--trial", "99", code=2))
@@ -118,7 +118,7 @@ def test_a_trial_that_there_is_not_is_told(narrow_yard, crowd):
 
 
 def test_a_dead_daemon_that_the_environment_names_is_told(narrow_yard):
-    """Broken: the advice of other endpoints: a daemon that `start` starts is not the one that TRAINYARD_ENDPOINT names."""
+    """Fails with: the advice of other endpoints: a daemon that `start` starts is not the one that TRAINYARD_ENDPOINT names."""
     dead = types.SimpleNamespace(base="http://127.0.0.1:1")
     for words in (["jobs"], ["why", "@last"], ["logs", "-f", "@last"], ["wait", "@last"], ["ls"], ["queue"], ["fault", "ls"]):
         said = verb(dead, *words, code=3)
@@ -128,7 +128,7 @@ def test_a_dead_daemon_that_the_environment_names_is_told(narrow_yard):
 
 
 def test_the_table_fits_the_terminal(narrow_yard, crowd):
-    """Broken: widths_fit() that returns at once: lines had 130 characters."""
+    """Fails with: widths_fit() that returns at once: lines had 130 characters."""
     for columns in (60, 80, 120):
         said, code = on_terminal(narrow_yard, "jobs", columns=columns, env={"NO_COLOR": "1"})
         assert code == 0 and "crowd-line" in said and "\033" not in said
@@ -141,7 +141,7 @@ def test_the_table_fits_the_terminal(narrow_yard, crowd):
 
 
 def test_a_name_drives_no_terminal(narrow_yard, crowd):
-    """Broken: text_one_line() without text_make_harmless(): the terminal's title changed."""
+    """Fails with: text_one_line() without text_make_harmless(): the terminal's title changed."""
     name = last_part(Vertex(narrow_yard).create(custom_job("exit 0", name="\033]0;owned\007\u009b31m\nrow"))["name"])
     said, _ = on_terminal(narrow_yard, "jobs", columns=120)
     assert "\033]" not in said and "\x07" not in said and "\u009b" not in said and "0;owned" in said
@@ -150,8 +150,8 @@ def test_a_name_drives_no_terminal(narrow_yard, crowd):
 
 
 def test_wait_tells_how_jobs_ended(yard):
-    """Broken: state_exit() that knows no cancellation: a cancelled job was a failed one.
-    Broken: the second half of jobs_ask() left out: no job that ended was shown."""
+    """Fails with: state_exit() that knows no cancellation: a cancelled job was a failed one.
+    Fails with: the second half of jobs_ask() left out: no job that ended was shown."""
     good, bad = yard.create(script("exit 0")), yard.create(script("echo the reason >&2; exit 3"))
     gone = yard.create(script(RUNS_ON))
     assert verb(yard, "wait", good).startswith(f"{good} SUCCEEDED after ")
@@ -171,7 +171,7 @@ def test_wait_tells_how_jobs_ended(yard):
 
 @pytest.mark.long
 def test_a_daemon_that_restarts_is_waited_for(new_daemon):
-    """Broken: client_call() without its loop: both commands ended with 3. time_out() left out of jobs_await(): 3 in place of 124."""
+    """Fails with: client_call() without its loop: both commands ended with 3. time_out() left out of jobs_await(): 3 in place of 124."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     daemon.listen = f"127.0.0.1:{daemon.port}"
     job = daemon.create(script("true"))
@@ -197,7 +197,7 @@ def test_a_daemon_that_restarts_is_waited_for(new_daemon):
 
 @pytest.mark.long
 def test_a_daemon_that_does_not_come_back_is_given_up(new_daemon):
-    """Broken: end_us that begins anew with each look: they waited for ever."""
+    """Fails with: end_us that begins anew with each look: they waited for ever."""
     daemon = new_daemon("--offline").start()
     job = daemon.create(script("echo line; " + RUNS_ON))
     daemon.wait_lines(job)
@@ -219,7 +219,7 @@ def test_a_daemon_that_does_not_come_back_is_given_up(new_daemon):
 
 @pytest.mark.long
 def test_wait_and_watch_follow_the_changes(new_daemon):
-    """Broken: changes_follow() left out of jobs_await(): wait asked for the job again and again. filter_write() with terms
+    """Fails with: changes_follow() left out of jobs_await(): wait asked for the job again and again. filter_write() with terms
     that the job does not fit: the same, each 0.2 s."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     job = daemon.create(script("true"))
@@ -241,7 +241,7 @@ def test_wait_and_watch_follow_the_changes(new_daemon):
 
 
 def test_wait_shows_where_a_job_stands(narrow_yard, crowd):
-    """Broken: stand_show() with the whole name and the id: a narrow terminal cut the state."""
+    """Fails with: stand_show() with the whole name and the id: a narrow terminal cut the state."""
     said, code = on_terminal(narrow_yard, "wait", "crowd-custom", "--timeout", "1s")
     assert code == 124 and "\r\033[Kcrowd-custom is QUEUED: " in said and "the time is up, and crowd-custom (" in said
     assert all(len(line) < 80 for line in said.split("\r\033[K")[1:-1])
@@ -253,7 +253,7 @@ def test_wait_shows_where_a_job_stands(narrow_yard, crowd):
 
 
 def test_delete_takes_away_what_vertex_deletes(yard):
-    """Broken: a family "jobs" that is let through: the daemon's 404 was all that was said."""
+    """Fails with: a family "jobs" that is let through: the daemon's 404 was all that was said."""
     made = last_part(Vertex(yard).create(custom_job("exit 0", name="to-go"))["name"])
     verb(yard, "wait", made)
     kept = yard.run(script("exit 0"))["jobId"]
@@ -294,9 +294,9 @@ SLOW_DATED = ("i=0; while [ $i -lt 240 ]; do echo '{\"time\":\"2026-01-0'$((i % 
 
 @pytest.mark.parametrize("program_text", [SLOW_COUNTS, long(SLOW_DATED)], ids=["plain", "dated"])
 def test_a_followed_log_goes_on_after_the_daemon_was_restarted(new_daemon, program_text):
-    """Broken: stream_read() without the cursor: all lines came again after each start.
-    Broken: stream_read() without skip: lines behind the cursor came twice.
-    Broken: log_follow() that takes the end of a stream for the end of the job: lines after a clean stop were missing."""
+    """Fails with: stream_read() without the cursor: all lines came again after each start.
+    Fails with: stream_read() without skip: lines behind the cursor came twice.
+    Fails with: log_follow() that takes the end of a stream for the end of the job: lines after a clean stop were missing."""
     daemon = new_daemon("--offline").start()
     daemon.listen = f"127.0.0.1:{daemon.port}"
     job = daemon.create(script(program_text))
@@ -318,7 +318,7 @@ def test_a_followed_log_goes_on_after_the_daemon_was_restarted(new_daemon, progr
 
 @pytest.mark.long
 def test_a_cursor_goes_on_where_it_was_given(new_daemon):
-    """Broken: cursor_read() that takes any text: the answer was 200."""
+    """Fails with: cursor_read() that takes any text: the answer was 200."""
     daemon = new_daemon("--offline").start()
     job = daemon.create(script("echo one; sleep 0.2"))
     daemon.until(job, "SUCCEEDED")
@@ -334,7 +334,7 @@ def test_a_cursor_goes_on_where_it_was_given(new_daemon):
 
 @pytest.mark.long
 def test_lines_that_a_program_dates_come_as_they_are_written(yard):
-    """Broken: view_give() that takes LOOK_NEW of a dated job: a line of yesterday never came."""
+    """Fails with: view_give() that takes LOOK_NEW of a dated job: a line of yesterday never came."""
     dated = '{"time":"2026-01-0%dT00:00:00Z","message":"dated %d"}'
     words = "; sleep 0.2; ".join(["echo plain 1", f"echo '{dated % (2, 2)}'", f"echo '{dated % (1, 1)}'", "echo plain 2"])
     job = yard.create(script(words))
@@ -345,7 +345,7 @@ def test_lines_that_a_program_dates_come_as_they_are_written(yard):
 
 
 def test_replicas_are_told_apart_and_drive_no_terminal(yard):
-    """Broken: message_print() without the terminal's case: the title of the terminal changed."""
+    """Fails with: message_print() without the terminal's case: the title of the terminal changed."""
     job = yard.create(distributed(r"printf 'a\tb\033]0;owned\007\n'; " + UNTIL_RELEASED, r"printf 'from worker\n'", workers=1))
     yard.release(job, after={"worker-replica-0": 1, "master-replica-0": 1})
     verb(yard, "wait", job)
@@ -354,13 +354,13 @@ def test_replicas_are_told_apart_and_drive_no_terminal(yard):
     colours = {line.split("m", 1)[0] for line in said.replace("\033", "\n\033").splitlines() if "-replica-0" in line}
     assert len(colours) == 2, said
     assert "worker-replica-0  from worker" in verb(yard, "logs", job, "--replica", "worker-0")
-    # Broken: replicas_check() left out: nothing was printed, and with -f of a job that runs nothing ever came.
+    # Fails with: replicas_check() left out: nothing was printed, and with -f of a job that runs nothing ever came.
     assert "--replica: the job has no replica worker-7; it has " in verb(yard, "logs", job, "-r", "worker-0", "-r", "worker-7", code=2)
     assert "from worker" in verb(yard, "logs", job, "-r", "worker-replica-0") and verb(yard, "logs", job, "-r", "service") is not None
 
 
 def test_a_log_is_json_where_that_is_asked_for(yard):
-    """Broken: a line as text for programs that read; the service's lines left out."""
+    """Fails with: a line as text for programs that read; the service's lines left out."""
     job = yard.create(script("echo one; echo two >&2"))
     verb(yard, "wait", job)
     lines = [json.loads(row) for row in verb(yard, "logs", job, "-o", "json").splitlines()]
@@ -372,7 +372,7 @@ def test_a_log_is_json_where_that_is_asked_for(yard):
 
 @pytest.mark.long
 def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
-    """Both streams go to one pipe, as CI systems capture them. Broken: stdout without fflush(): all lines of the service
+    """Both streams go to one pipe, as CI systems capture them. Fails with: stdout without fflush(): all lines of the service
     came first."""
     job = yard.create(script("echo the program"))
     verb(yard, "wait", job)
@@ -384,7 +384,7 @@ def test_lines_of_both_streams_keep_their_order_in_one_pipe(yard):
 
 @pytest.mark.parametrize("columns", [40, long(80), long(120)])
 def test_what_is_printed_fits_the_terminal(yard, columns):
-    """Names and addresses are never shortened. Broken: a reason that job_take() prints as one line; a style where NO_COLOR
+    """Names and addresses are never shortened. Fails with: a reason that job_take() prints as one line; a style where NO_COLOR
     is set; version_run() without text_wrap(); columns that are not optional and stay in widths_fit(); requests without
     target_write(); error_line_print() without words_wrap(); message_print() that wraps no line of the service."""
     job = yard.create(script("echo the last words; exit 3"))
@@ -402,7 +402,7 @@ def test_what_is_printed_fits_the_terminal(yard, columns):
 
 
 def test_the_progress_of_a_wait_is_a_line_of_its_own(yard):
-    """Broken: error_line_print() that clears no progress: "job_1 is RUNNINGtrainyard: No job ...". job_take() that shows none again: after
+    """Fails with: error_line_print() that clears no progress: "job_1 is RUNNINGtrainyard: No job ...". job_take() that shows none again: after
     the end of one job nothing told of the other."""
     runs, ends = yard.create(script(RUNS_ON)), yard.create(script("exit 0"))
     yard.until(runs, "RUNNING")
@@ -422,7 +422,7 @@ COMPLETED = {
 
 @pytest.mark.parametrize("shell", sorted(COMPLETED))
 def test_names_of_jobs_are_completed(yard, shell, tmp_path):
-    """Leaves out names with characters that a shell interprets; of jobs with the same name, completes the ids. Broken:
+    """Leaves out names with characters that a shell interprets; of jobs with the same name, completes the ids. Fails with:
     names_jobs left out of a row: files. name_is_plain() that takes all: the shell ran touch. word_of() without the counts: a
     name that the command refuses as that of two jobs."""
     if not shutil.which(shell):
@@ -451,7 +451,7 @@ def test_names_of_jobs_are_completed(yard, shell, tmp_path):
 
 @pytest.mark.long
 def test_ctrl_c_leaves_the_job(yard):
-    """Broken: interrupt_expect() left out: nothing told how to cancel it."""
+    """Fails with: interrupt_expect() left out: nothing told how to cancel it."""
     job = yard.create(script("echo is up; " + RUNS_ON))
     said, code = on_terminal(yard, "logs", "-f", job, until="is up")
     assert code == 130 and f"\nTo end it:   trainyard cancel {job}\n" in said
@@ -471,7 +471,7 @@ def test_ctrl_c_leaves_a_job_that_run_and_rerun_have_submitted(yard):
 
 
 def test_a_plan_fits_the_terminal(yard, tmp_path):
-    """Broken: plan_print() without text_wrap(): a deviation was a row of 110 characters."""
+    """Fails with: plan_print() without text_wrap(): a deviation was a row of 110 characters."""
     (tmp_path / "job.yaml").write_text("workerPoolSpecs:\n- machineSpec: {machineType: n1-standard-4}\n  replicaCount: 1\n"
                                        f"  containerSpec: {{imageUri: '{IMAGE}'}}\n")
     for columns in (40, 80):
@@ -481,7 +481,7 @@ def test_a_plan_fits_the_terminal(yard, tmp_path):
 
 @pytest.mark.long
 def test_a_line_appears_soon(yard):
-    """Broken: logs_writer_await() that is never woken: a line came half a second late."""
+    """Fails with: logs_writer_await() that is never woken: a line came half a second late."""
     job = yard.create(script("until [ -e /released ]; do echo line; sleep 0.1; done"))
     yard.wait_lines(job)
     delays = []
@@ -501,7 +501,7 @@ SAY = ("sh", "-c", "echo $1 $COLOUR; exit $2", "say")
 
 @pytest.mark.parametrize("api", ["vertex", long("ml")])
 def test_run_is_a_job_with_its_log_and_its_end(yard, api):
-    """Broken: job_attend() that ends as the log did: a job that failed was 0."""
+    """Fails with: job_attend() that ends as the log did: a job that failed was 0."""
     words = ["run", "--api", api, "--project", yard.project, IMAGE, "--"]
     with started(yard, *words, *SAY, "hello", "0") as good, started(yard, *words, *SAY, "bye", "3") as bad:
         said, service = good.communicate(timeout=60)
@@ -516,7 +516,7 @@ def test_run_is_a_job_with_its_log_and_its_end(yard, api):
 
 @pytest.mark.long
 def test_run_has_pools_and_variables(yard):
-    """Broken: vertex_body() without the empty pool: parameter servers were workers."""
+    """Fails with: vertex_body() without the empty pool: parameter servers were workers."""
     settings = ["--project", yard.project, "--ps", "2", "--gs", "gs://out/x", "-e", "COLOUR=red", "--region", "europe-west4"]
     verb(yard, "run", *settings, "--name", "many", IMAGE, "--", "sh", "-c", "echo $COLOUR $AIP_MODEL_DIR")
     said = verb(yard, "logs", "many")
@@ -559,7 +559,7 @@ AS_GCLOUD_TAKES_IT = {
 
 @pytest.mark.parametrize("family", ["customJobs", long("jobs"), long("hyperparameterTuningJobs")])
 def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
-    """Broken: forms without the pools: the --config of a custom job was no job."""
+    """Fails with: forms without the pools: the --config of a custom job was no job."""
     file = tmp_path / "my job.yaml"
     file.write_text(AS_GCLOUD_TAKES_IT[family])
     job = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--detach").strip()
@@ -616,13 +616,13 @@ def test_why_tells_what_a_job_waits_for(narrow_yard, crowd):
 
 
 def test_faults_are_ordered_listed_and_taken_back(yard):
-    """Broken: rule_read() that ends after the first member: every exit had the code 1."""
+    """Fails with: rule_read() that ends after the first member: every exit had the code 1."""
     rule = verb(yard, "fault", "add", "exit", "job=struck_*", "exitCode=77").strip()
     assert "job=struck_*, exitCode=77" in verb(yard, "fault", "ls")
     verb(yard, "run", "--api", "ml", "--project", yard.project, "--name", "struck_1", IMAGE, "--", "sleep", "30", code=1)
     assert "status of 77" in verb(yard, "why", "struck_1")
     assert json.loads(verb(yard, "fault", "-o", "json"))["faults"][0]["hits"] == "1"
-    assert verb(yard, "fault", "ls", "-o", "name") == f"{rule}\n"  # Broken: faults_print() that knows no names: the table
+    assert verb(yard, "fault", "ls", "-o", "name") == f"{rule}\n"  # Fails with: faults_print() that knows no names: the table
     assert verb(yard, "fault", "rm", rule) == "" and verb(yard, "fault", "ls") == ""
     assert on_terminal(yard, "fault", "ls") == ("There are no rules.\n", 0)
     assert "exits" in verb(yard, "fault", "add", "exits", code=1)

@@ -9,7 +9,7 @@ from support.storage import Storage
 
 @pytest.mark.parametrize("version", sorted(path.name for path in STATES.iterdir()))
 def test_the_state_of_a_release_is_whole(new_daemon, tmp_path, version):
-    """Broken: a column renamed in the migration and the statements: the daemon did not start."""
+    """Fails with: a column renamed in the migration and the statements: the daemon did not start."""
     restore(STATES / version, tmp_path / "kept")
     daemon = new_daemon("--offline", state_dir=tmp_path / "kept", project="demo-project").start()
     ran, failed = daemon.job("one_that_ran"), daemon.job("one_that_failed")

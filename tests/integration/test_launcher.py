@@ -274,7 +274,7 @@ def pip_replace(launch, words):
 
 
 def test_what_pip_warns_of_is_not_why_a_module_failed(launch, storage):
-    """Broken: run_step() with run(): stderr, whose end is the job's errorMessage, began with the warnings."""
+    """Fails with: run_step() with run(): stderr, whose end is the job's errorMessage, began with the warnings."""
     pip_replace(launch, "echo 'WARNING: as root' >&2; printf 'DEPRECATION: \\351 no end' >&2")
     storage.objects[TRAINER] = trainer("raise ValueError('of the module')")
     status, out = launch([TRAINER])
@@ -284,7 +284,7 @@ def test_what_pip_warns_of_is_not_why_a_module_failed(launch, storage):
 
 
 def test_a_step_that_fails_says_why_and_what_it_leaves_behind_stops_nobody(launch, storage):
-    """Broken: listen() that waits for the end of the pipe: half a minute."""
+    """Fails with: listen() that waits for the end of the pipe: half a minute."""
     pip_replace(launch, "sleep 30 >/dev/null & echo $! >../../pid; for i in $(seq 40); do echo line $i >&2; done; exit 3")
     storage.objects[TRAINER] = trainer("")
     began = time.monotonic()

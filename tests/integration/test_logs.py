@@ -106,7 +106,7 @@ def test_streams_and_structured_lines_get_their_severity_and_payload(spoken):
 
 
 def test_a_line_says_its_own_time_and_id(yard):
-    """Broken: log_pump.c that drops the id; log_batch.c that raises the time: it was in neither timestamp nor payload."""
+    """Fails with: log_pump.c that drops the id; log_batch.c that raises the time: it was in neither timestamp nor payload."""
     old, id_key = "2020-01-01T00:00:00.5Z", "logging.googleapis.com/insertId"
     lines = ["now", json.dumps({"message": "old", "time": old, id_key: "own", "n": 18446744073709551615}),
              json.dumps({"message": "far", "time": "2200-01-01T00:00:00Z"}), "later"]

@@ -82,7 +82,7 @@ def open_place():
     (["env", "--shell", "fihs"], r'--shell: "fihs" is not one of sh, fish, github; did you mean fish\?'),
 ])
 def test_what_is_misspelled_is_told_with_what_was_meant(words, told):
-    """Broken: nearest_look_synonyms() left out: `ps` was told of ls. config_read_beside() without passes_on: `exec true` did not say that -- is
+    """Fails with: nearest_look_synonyms() left out: `ps` was told of ls. config_read_beside() without passes_on: `exec true` did not say that -- is
     missing. unknown_refuse() without nearest_look(); config_take() that does not hand its names on; words_check()
     without value_check()."""
     done = run(*words)
@@ -91,7 +91,7 @@ def test_what_is_misspelled_is_told_with_what_was_meant(words, told):
 
 
 def test_variables_that_are_not_known_are_warned_of(tmp_path):
-    """Each command that reads variables warns once. Broken: verb_run() or serve_main() without config_unknown_variables();
+    """Each command that reads variables warns once. Fails with: verb_run() or serve_main() without config_unknown_variables();
     exec's row without .logs."""
     env = {"TRAINYARD_LISEN": "127.0.0.1:1"}
     told = "trainyard: warning: the variable TRAINYARD_LISEN is no option, and is ignored; did you mean TRAINYARD_LISTEN?\n"
@@ -113,7 +113,7 @@ def test_variables_that_are_not_known_are_warned_of(tmp_path):
     (["--region", "us-centrall"], ["us-centrall"]), (["--region", "us-centrall", "--validation", "lenient"], []),
     (["--region", "me-west1"], [])])
 def test_a_region_where_jobs_are_refused_is_warned_of(tmp_path, words, told):
-    """Broken: serve_main() without region_check(); region_check() that asks neither --validation nor the regions."""
+    """Fails with: serve_main() without region_check(); region_check() that asks neither --validation nor the regions."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), *words).start()
     daemon.stop()
     assert re.findall(r'warning unknown-region region=(\S+) hint=".* without --validation lenient; did you mean us-central1\?"',
@@ -141,7 +141,7 @@ def serve(tmp_path, *words, **how):
 @pytest.mark.parametrize("option", ["--listen", "--grpc"])
 @pytest.mark.parametrize("family,address", [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::1")])
 def test_a_port_that_is_taken_is_told_with_its_process(tmp_path, option, family, address):
-    """Broken: wiring.c without listen_explain(); address_clashes() without a listener's wildcard."""
+    """Fails with: wiring.c without listen_explain(); address_clashes() without a listener's wildcard."""
     with socket.create_server((address, 0), family=family) as taken:
         port = taken.getsockname()[1]
         wanted = f"[{address}]:{port}" if family == socket.AF_INET6 else f"127.0.0.1:{port}"
@@ -166,7 +166,7 @@ def test_an_address_that_is_not_here_is_told(tmp_path):
 
 @needs_root
 def test_a_port_of_roots_is_told(open_place):
-    """Broken: problem_write() without EACCES."""
+    """Fails with: problem_write() without EACCES."""
     limit = pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()
     if int(limit) < 80:
         pytest.skip("every user may listen there")
@@ -179,7 +179,7 @@ def test_a_port_of_roots_is_told(open_place):
     ("listener", r"process \d+ \(.*\) of user \d+ listens there"), ("file", "there is a file that is no socket"),
     ("nothing", r"/none: No such file or directory: make that directory first")])
 def test_a_path_that_cannot_be_listened_at_is_told(tmp_path, there, told):
-    """Broken: path_listener_find() that finds none; above_write() that looks at nothing."""
+    """Fails with: path_listener_find() that finds none; above_write() that looks at nothing."""
     path = tmp_path / ("none/s" if there == "nothing" else "s")
     if there == "file":
         path.write_text("mine")
@@ -192,7 +192,7 @@ def test_a_path_that_cannot_be_listened_at_is_told(tmp_path, there, told):
 
 
 def test_env_warns_of_an_address_where_nothing_answers(tmp_path):
-    """The address of a killed daemon, or of none. Broken: env_main() without silence_warn()."""
+    """The address of a killed daemon, or of none. Fails with: env_main() without silence_warn()."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock"))).start()
     assert run("env", "--state-dir", daemon.state_dir).stderr == ""
     daemon.kill9()
@@ -218,7 +218,7 @@ def used_state(tmp_path):
     ("file", "the state directory {} is a file: choose another with --state-dir"),
     ("file/x", "cannot make the state directory {}: Not a directory; --state-dir names another place, where this user may write")])
 def test_a_state_directory_that_can_be_none_is_told(tmp_path, below, told):
-    """Broken: state_dir_make() that takes a file for it: "cannot read …/clock: Not a directory"."""
+    """Fails with: state_dir_make() that takes a file for it: "cannot read …/clock: Not a directory"."""
     (tmp_path / "file").write_text("mine")
     assert serve(tmp_path, "--state-dir", tmp_path / below) == f"trainyard: {told.format(tmp_path / below)}\n"
 
@@ -255,7 +255,7 @@ def test_a_value_that_cannot_be_is_told(tmp_path, words, told):
 @pytest.mark.parametrize("name, page", [("state.db", "all"), ("logs.db", "inner"), ("storage.db", "all"), *starmap(long, [
     ("state.db", "inner"), ("logs.db", "all"), ("storage.db", "inner")])])
 def test_a_damaged_database_is_told_with_how_to_go_on_without_it(tmp_path, name, page):
-    """The advice works. Broken: database_error() without file_refuse(): "PRAGMA journal_mode = WAL; …" was said."""
+    """The advice works. Fails with: database_error() without file_refuse(): "PRAGMA journal_mode = WAL; …" was said."""
     daemon = used_state(tmp_path)
     path = daemon.state_dir / name
     with open(path, "r+b") as file:
@@ -290,7 +290,7 @@ def test_a_newer_state_is_told(tmp_path):
 
 @needs_root
 def test_a_full_disk_is_told_with_its_file_system(tmp_path):
-    """The message is in the failing call's answer, and at the next start. Broken: file_refuse() that does not ask
+    """The message is in the failing call's answer, and at the next start. Fails with: file_refuse() that does not ask
     disk_full_write()."""
     place = tmp_path / "disk"
     place.mkdir()
@@ -313,7 +313,7 @@ def test_a_full_disk_is_told_with_its_file_system(tmp_path):
 
 
 def test_files_that_may_not_grow_are_told(tmp_path):
-    """Broken: serve_main() that is ended by SIGXFSZ."""
+    """Fails with: serve_main() that is ended by SIGXFSZ."""
     said = serve(tmp_path, before=["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"])
     assert re.search(r"cannot open .*/state.db: (File too large|No space left on device): there is no room for .*/state.db, although the file system at "
                      r"/\S* has .* left: look for a quota, or a limit of the size of files \(ulimit -f\)\n", said), said
@@ -322,7 +322,7 @@ def test_files_that_may_not_grow_are_told(tmp_path):
 # ---- the engine ----
 
 def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
-    """Broken: ready_report() without docker_reach(); health_get() that does not look at the reason."""
+    """Fails with: ready_report() without docker_reach(); health_get() that does not look at the reason."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), "--log-level", "error").start()
     try:
         health = daemon.get("/healthz")
@@ -336,7 +336,7 @@ def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
 
 
 def test_a_log_in_json_stays_one(tmp_path):
-    """Broken: silence_report() that does not ask for the format."""
+    """Fails with: silence_report() that does not ask for the format."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), "--log-format", "json").start()
     daemon.stop()
     events = [json.loads(line) for line in daemon.log().splitlines()]
@@ -349,7 +349,7 @@ def test_with_an_engine_there_is_nothing_to_tell(new_daemon):
 
 
 def test_an_engine_that_does_not_run_is_told_and_where_another_is(tmp_path):
-    """Broken: others_write() that looks nowhere."""
+    """Fails with: others_write() that looks nowhere."""
     dead = socket.socket(socket.AF_UNIX)
     dead.bind(str(tmp_path / "dead.sock"))
     dead.close()
@@ -368,7 +368,7 @@ def test_an_engine_that_does_not_run_is_told_and_where_another_is(tmp_path):
 @needs_root
 @pytest.mark.parametrize("group,words", [(7, r"`usermod -aG lp 4242`"), (0, r"dockerd --group docker.*`usermod -aG docker 4242`")])
 def test_no_permission_at_the_engines_socket_is_told_with_the_group(open_place, group, words):
-    """Broken: help_write() without EACCES."""
+    """Fails with: help_write() without EACCES."""
     path = open_place / "engine.sock"
     with socket.socket(socket.AF_UNIX) as engine:
         engine.bind(str(path))
@@ -384,7 +384,7 @@ def test_no_permission_at_the_engines_socket_is_told_with_the_group(open_place, 
 KINDS = "preempt, oom, exit, crash, stop, stockout, imagePull, quota, httpStatus, timeout, slowNetwork, cutNetwork"
 
 
-# Broken: cutNetwork left out of the help of the command; a row of the page left out.
+# Fails with: cutNetwork left out of the help of the command; a row of the page left out.
 def test_each_kind_is_in_the_help_and_on_the_page():
     assert KINDS in " ".join(run("fault", "--help").stdout.split())
     page = (pathlib.Path(__file__).parents[2] / "docs/fault-injection.md").read_text()
@@ -402,7 +402,7 @@ def test_each_kind_is_in_the_help_and_on_the_page():
                                                                r"did you mean ml.projects.jobs.create\?"),
 ])
 def test_a_rule_of_a_fault_that_is_misspelled_is_told_what_there_is(tmp_path, rule, told):
-    """A misspelled rule in a call, and in a file. Broken: fault_message and its kind without is_own; method_refuse() that
+    """A misspelled rule in a call, and in a file. Fails with: fault_message and its kind without is_own; method_refuse() that
     looks at no name."""
     path = tmp_path / "faults.json"
     path.write_text(json.dumps([rule]))

@@ -96,7 +96,7 @@ def nothing_left(daemon, *engines):
 
 @pytest.mark.long
 def test_each_job_is_on_one_node_and_reaches_the_daemon_from_there(nodes_daemon, engine, b):
-    """Broken: gateway_keep.c with the first node's engine: the job on b could not reach storage; daemon_nodes_engine() that
+    """Fails with: gateway_keep.c with the first node's engine: the job on b could not reach storage; daemon_nodes_engine() that
     always is the first one's: no shell in the second job."""
     daemon = nodes_daemon()
     both_ready(daemon)
@@ -169,7 +169,7 @@ def test_jobs_go_to_the_nodes_with_the_label(nodes_daemon, engine, b):
 
 @pytest.mark.long
 def test_a_daemon_that_died_finds_its_jobs_on_their_nodes(nodes_daemon, engine, b):
-    """Broken: room_take() without the assignment's node: the job on b was looked for on main, and ran a second time."""
+    """Fails with: room_take() without the assignment's node: the job on b was looked for on main, and ran a second time."""
     daemon = nodes_daemon()
     both_ready(daemon)
     jobs = []
@@ -233,7 +233,7 @@ def test_a_node_that_goes_away_takes_only_its_own_jobs_with_it(nodes_daemon, eng
 
 @pytest.mark.long
 def test_clean_sweeps_all_nodes(nodes_daemon, engine, b):
-    """Broken: clean that visits the first engine alone: what was on b stayed."""
+    """Fails with: clean that visits the first engine alone: what was on b stayed."""
     daemon = nodes_daemon()
     both_ready(daemon)
     for _ in range(2):
@@ -250,7 +250,7 @@ def test_clean_sweeps_all_nodes(nodes_daemon, engine, b):
 
 @pytest.mark.long
 def test_an_engine_is_one_node(b, new_daemon, tmp_path):
-    """Both nodes would have the same engine, and each would remove the other's containers. Broken: twin_of() that finds
+    """Both nodes would have the same engine, and each would remove the other's containers. Fails with: twin_of() that finds
     none."""
     link = tmp_path / "link.sock"
     link.symlink_to(b.path)

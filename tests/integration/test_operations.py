@@ -46,7 +46,7 @@ def metrics(daemon):
 
 
 def test_metrics_tell_what_was_done(yard):
-    """Broken: ledger_add() left out of exchange_end(); JOB_QUEUED_COUNT without its condition; tally_add() left out of
+    """Fails with: ledger_add() left out of exchange_end(); JOB_QUEUED_COUNT without its condition; tally_add() left out of
     blob_writer_write()."""
     before = metrics(yard)
     job_id = yard.create(script("echo one; echo two"))
@@ -76,7 +76,7 @@ def test_metrics_tell_what_was_done(yard):
 
 
 def test_metrics_tell_of_the_queue(narrow_yard):
-    """Broken: an age that is taken of the newest job."""
+    """Fails with: an age that is taken of the newest job."""
     runs = narrow_yard.create(script("sleep 60"))
     narrow_yard.until(runs, "RUNNING")
     assert metrics(narrow_yard)["trainyard_queue_jobs", None] == 0 == metrics(narrow_yard)["trainyard_queue_oldest_seconds", None]
@@ -92,7 +92,7 @@ def test_metrics_tell_of_the_queue(narrow_yard):
 
 
 def test_a_daemon_is_ready_once_its_engine_is(new_daemon):
-    """Broken: a ready_get() that is always 200; any_is_ready() that stays true when the engine goes."""
+    """Fails with: a ready_get() that is always 200; any_is_ready() that stays true when the engine goes."""
     engine = PrivateEngine()
     daemon = new_daemon("--offline", engine=engine).start()
     try:
@@ -118,7 +118,7 @@ def guarded(new_daemon, tmp_path):
 
 
 def test_probes_need_no_token_and_metrics_do(guarded):
-    """Broken: a row /metrics that is open; a reason that is told to anyone."""
+    """Fails with: a row /metrics that is open; a reason that is told to anyone."""
     assert guarded.get("/metrics").status == 401
     wait_until(lambda: guarded.get("/readyz").status == 200, 30)
     assert guarded.get("/readyz").json == {"status": "ready"}
@@ -136,7 +136,7 @@ def requests(daemon, **query):
 
 
 def test_the_last_requests_are_told(yard):
-    """Broken: a path that is kept with its query; a refusal without its reason; an address that is turned round."""
+    """Fails with: a path that is kept with its query; a refusal without its reason; an address that is turned round."""
     yard.request("GET", "/v1/projects/p/jobs/nothing", headers={"User-Agent": "a-test/1 \x9b"}, access_token="secret-of-mine")
     yard.post("/v1/projects/p/jobs", {"jobId": "secret body", "nonsense": 1})
     missing, refused = requests(yard, tail=2)
@@ -173,7 +173,7 @@ OUTPUT = {"baseOutputDirectory": {"outputUriPrefix": "gs://lines/out"}}
 
 
 def test_jobs_are_removed_after_their_time(new_daemon):
-    """Broken: a job_purge_next() that takes the newest, or jobs with models; rows_delete() without TRIAL_PURGE: a search was never removed; logs_purge()
+    """Fails with: a job_purge_next() that takes the newest, or jobs with models; rows_delete() without TRIAL_PURGE: a search was never removed; logs_purge()
     left out: its lines were still listed."""
     daemon = new_daemon("--offline", "--clock", "steppable", "--keep", "30d", "--stop-grace", "1").start()
     search, lines = Vertex(daemon, collection="hyperparameterTuningJobs"), Vertex(daemon, collection="trainingPipelines")
@@ -217,7 +217,7 @@ def test_jobs_are_removed_after_their_time(new_daemon):
 
 @pytest.mark.long
 def test_the_oldest_jobs_go_while_the_state_is_too_large(new_daemon):
-    """Broken: a size that counts the pages that removals left free: all jobs went."""
+    """Fails with: a size that counts the pages that removals left free: all jobs went."""
     # A line of 1000 bytes takes a page of 4 KiB and more in the database, so the job stores 7 MiB.
     daemon = new_daemon("--offline", "--max-state", "20M").start()
     line = "x" * 1000
@@ -241,7 +241,7 @@ def test_limits_that_are_none_are_refused(tmp_path):
 
 
 def test_reset_leaves_nothing(new_daemon):
-    """Broken: a reset_step() without jobs_stop(); job_purge_any() that leaves jobs with models; objects_clear() that keeps buckets."""
+    """Fails with: a reset_step() without jobs_stop(); job_purge_any() that leaves jobs with models; objects_clear() that keeps buckets."""
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     done = daemon.create(script("echo a line"))
     daemon.until(done, "SUCCEEDED")

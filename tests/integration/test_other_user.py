@@ -76,7 +76,7 @@ def owners(directory):
 @pytest.mark.long
 def test_a_trial_leaves_nothing_that_only_root_could_remove(user_yard):
     """Programs are root in their containers, and may leave files of any owner in the directory for reports."""
-    # Broken: trial_directory_make() without directory_open_below()
+    # Fails with: trial_directory_make() without directory_open_below()
     job = user_yard.run(tuning_input("umask 022; mkdir -p /var/hypertune/a/b; echo x >/var/hypertune/a/b/c; " + REPORTING, X,
                                      maxTrials=2))
     assert job["trainingOutput"]["completedTrialCount"] == "2", job
@@ -85,7 +85,7 @@ def test_a_trial_leaves_nothing_that_only_root_could_remove(user_yard):
 
 def test_what_only_root_can_remove_is_removed_by_cleaning_as_root(home, engine):
     """A program may set any mode on its directories."""
-    # Broken: state_clean() without trials_clean()
+    # Fails with: state_clean() without trials_clean()
     daemon = UserDaemon(home, engine, "killed").start()
     daemon.create(tuning_input("mkdir -m 755 /var/hypertune/a; echo x >/var/hypertune/a/b; sleep 600", X))
     trials = daemon.state_dir / "trials"
@@ -136,7 +136,7 @@ def test_a_job_without_its_files_says_why(user_yard):
     differences = user_yard.get(f"/_trainyard{custom.path}/{job}/report").json["differences"]
     texts = [d["text"] for d in differences if d["code"] == "gcs-missing"]
     if "none" in user_yard.lines(job, "workerpool0-0"):
-        # Broken: told no more than that it "cannot be mounted at" its place
+        # Fails with: told no more than that it "cannot be mounted at" its place
         assert len(texts) == 1 and ("/dev/fuse: " in texts[0] or "fusermount3" in texts[0]), texts
         assert [text for severity, text in user_yard.service_lines(job) if severity == "WARNING"] == texts
     else:

@@ -71,7 +71,7 @@ def text(yard, job_id, task="master-replica-0"):
     return "\n".join(yard.lines(job_id, task))
 
 
-# Broken: objects_open() of daemon/wiring.c that has "tar -P" unpack what ends in .tar.gz where it lies below gs/: /tmp has it.
+# Fails with: objects_open() of daemon/wiring.c that has "tar -P" unpack what ends in .tar.gz where it lies below gs/: /tmp has it.
 def test_an_archive_slips_nowhere(packages_yard, wheels):
     """The archive is unpacked in the container only, and its paths do not lead out of the directory."""
     yard, word = packages_yard, f"slipped{os.getpid()}"
@@ -282,7 +282,7 @@ def test_a_package_runs_as_the_image_s_user(packages_yard, users_images, image):
     search = searches.until(searches.create(asked)["name"], "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", timeout=PATIENCE_S)
     run = search["trials"][0]["customJob"].rpartition("/")[2]
     lines = packages_yard.lines(run, "workerpool0-0")
-    # Broken: install_all() without user_base_set()
+    # Fails with: install_all() without user_base_set()
     assert f"user {users_images[image]} wrote helped" in lines, lines
     assert search["trials"][0]["finalMeasurement"]["metrics"] == [{"metricId": "score", "value": 0.5}], search
     job_input = package_job(packages_yard, "import os, helper\nprint('user', os.getuid())", ["helper"], masterConfig={"imageUri": image})
@@ -292,7 +292,7 @@ def test_a_package_runs_as_the_image_s_user(packages_yard, users_images, image):
 
 
 def test_wheels_that_the_image_s_user_may_not_read_are_told(packages_yard, users_images, wheels):
-    # Broken: has_setuptools() without except: a traceback is all that is told
+    # Fails with: has_setuptools() without except: a traceback is all that is told
     job_input = package_job(packages_yard, "", masterConfig={"imageUri": NOBODY})
     del job_input["runtimeVersion"], job_input["pythonVersion"]
     wheels.chmod(0o700)
@@ -399,7 +399,7 @@ def old_yard(engine, make_daemon, wheels):
 @pytest.mark.parametrize("sample", OLD)
 @pytest.mark.long
 def test_configurations_of_old_samples_are_searched(old_yard, tmp_path, sample):
-    # Broken: without a default Python the submission of "tpu" was refused.
+    # Fails with: without a default Python the submission of "tpu" was refused.
     text, flags, told = OLD[sample]
     (tmp_path / "config.yaml").write_text(text)
     job_id = old_yard.new_id(sample)

@@ -33,7 +33,7 @@ def test_the_engine_room_keeps_its_contract(podman):
 
 
 def test_no_line_of_a_flood_is_lost_or_doubled(daemon):
-    """Podman's times are whole seconds, and its followed streams lose lines. Broken: streams_lose_lines false."""
+    """Podman's times are whole seconds, and its followed streams lose lines. Fails with: streams_lose_lines false."""
     said = f"seq {FLOOD}; printf half; {UNTIL_RELEASED}; echo a line; seq {FLOOD + 1} {2 * FLOOD}; echo error >&2"
     job = daemon.create(distributed(said, said, workers=1))
     daemon.wait_lines(job, count=1000)
@@ -58,7 +58,7 @@ def test_replicas_reach_storage_metadata_and_each_other(daemon):
 
 
 def test_an_idle_daemon_is_seen_from_another_network(daemon, tmp_path):
-    """Podman has another name for the event that a volume was removed. Broken: watch_open() with the marker's name as a
+    """Podman has another name for the event that a volume was removed. Fails with: watch_open() with the marker's name as a
     filter."""
     wait_until(lambda: daemon.engine.marker(daemon.read_instance()), 30, "a marker")
     done = clean_apart(daemon, tmp_path)

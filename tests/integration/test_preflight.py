@@ -51,7 +51,7 @@ def job(image, command=None, **more):
     return {"region": "us-central1", "scaleTier": "CUSTOM", "masterType": "n1-standard-4", "masterConfig": config, **more}
 
 
-# Broken: facts_report() that compares the system alone: arm64 ran in the plan and failed in the cloud.
+# Fails with: facts_report() that compares the system alone: arm64 ran in the plan and failed in the cloud.
 def test_an_image_for_another_machine_is_told(yard, images, engine):
     arm = {("image-platform", "REFUSED_BY_CLOUD",
             f"The image {ARM} is for linux/arm64, and the cloud runs images for linux/amd64: build it with --platform linux/amd64.")}
@@ -70,7 +70,7 @@ def test_an_image_that_was_never_pushed_is_told(yard, images):
          f"The image {UNPUSHED} was built on this machine: the cloud can pull it only after docker push.")}
 
 
-# Broken: images_look() that asks for the first pool only; runs_the_same() that compares images alone.
+# Fails with: images_look() that asks for the first pool only; runs_the_same() that compares images alone.
 def test_a_program_that_the_image_does_not_have_is_told(yard):
     cluster = distributed("exit 0", "exit 0", workers=1)
     cluster["workerConfig"]["containerCommand"] = ["/app/train.sh"]

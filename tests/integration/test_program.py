@@ -37,7 +37,7 @@ def commands_run(path):
 
 
 def test_each_command_is_run_by_a_test():
-    """Broken: a row of another name in verb_rows.c."""
+    """Fails with: a row of another name in verb_rows.c."""
     verbs = set(re.findall(r"^  ([a-z]+)  +[a-z]", run("help").stdout.split("Each command")[0], re.M))
     assert len(verbs) > 30 and {"serve", "logs", "import"} <= verbs
     tested = {word for path in (ROOT / "tests/integration").glob("test_*.py") for word in commands_run(path)}
@@ -57,7 +57,7 @@ def test_help_lists_every_option():
 
 
 def test_the_manual_and_the_page_of_options_are_as_the_tables_are(tmp_path):
-    """Broken: a help changed in daemon/config_items.c or daemon/cli/verb_rows.c without `make reference`."""
+    """Fails with: a help changed in daemon/config_items.c or daemon/cli/verb_rows.c without `make reference`."""
     tables = subprocess.run([pathlib.Path(program()).parent / "deploy/build-aux/print_tables"], capture_output=True, check=True).stdout
     checked = subprocess.run([ROOT / "deploy/build-aux/reference.py", "--check", ROOT], input=tables, capture_output=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
@@ -179,7 +179,7 @@ def limited(soft, hard, *words):
 
 
 def test_too_low_a_limit_of_descriptors_is_refused(tmp_path, engine):
-    """Broken: descriptors_raise() that takes any limit: it ran until it had none left, and then for ever."""
+    """Fails with: descriptors_raise() that takes any limit: it ran until it had none left, and then for ever."""
     done = subprocess.run(limited(64, 64, "serve", "--listen", "127.0.0.1:0", "--state-dir", tmp_path, "--engine", engine.host),
                           capture_output=True, text=True, timeout=30)
     assert done.returncode == 125 and done.stdout == "" and list(tmp_path.iterdir()) == [], done
@@ -188,7 +188,7 @@ def test_too_low_a_limit_of_descriptors_is_refused(tmp_path, engine):
 
 @pytest.mark.long
 def test_the_least_limit_of_descriptors_is_enough_for_jobs(new_daemon):
-    """The soft limit is raised to the hard limit. Broken: descriptors_raise() without setrlimit()."""
+    """The soft limit is raised to the hard limit. Fails with: descriptors_raise() without setrlimit()."""
     daemon = new_daemon("--offline")
     command = daemon.command()
     daemon.command = lambda: limited(64, 1024, *command[1:])

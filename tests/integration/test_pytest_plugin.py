@@ -72,7 +72,7 @@ def nothing_is_left(inner):
 
 @pytest.mark.parametrize("scope", [long("session"), "function"])
 def test_the_fixture_runs_jobs_and_a_failed_tests_logs_are_reported(inner, scope):
-    """Broken: _faults_end() left out: the next test's job was refused. A report without the section."""
+    """Fails with: _faults_end() left out: the next test's job was refused. A report without the section."""
     done = run(inner, "-o", f"trainyard_scope={scope}")
     assert "1 failed, 3 passed" in done.stdout, done.stdout[-6000:]
     assert re.search(r"-+ trainyard job .*, FAILED -+", done.stdout), done.stdout
@@ -92,7 +92,7 @@ def test_a_program_that_is_not_there_is_told(inner):
 
 
 def test_nothing_stays_of_a_killed_pytest(inner):
-    """Broken: a holder that waits for nothing, or for ever."""
+    """Fails with: a holder that waits for nothing, or for ever."""
     (inner.path / "test_inner.py").write_text("import time\ndef test_long(trainyard):\n    print('SERVES', flush=True)\n    time.sleep(600)\n")
     command, environment = inner("-s")
     with subprocess.Popen(command, env=environment, cwd=inner.path, stdout=subprocess.PIPE, text=True) as process:

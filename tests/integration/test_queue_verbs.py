@@ -33,8 +33,8 @@ def line(narrow_yard):
 
 
 def test_the_queue_tells_who_waits_behind_what(narrow_yard, line):
-    """Broken: by_turn() that is reversed: the newest came first.
-    Broken: is_waiting() that takes tuning jobs: the search had two places, and its trial waited behind it."""
+    """Fails with: by_turn() that is reversed: the newest came first.
+    Fails with: is_waiting() that takes tuning jobs: the search had two places, and its trial waited behind it."""
     runs, first, vertex, search = line
     told = narrow_yard.get(QUEUE).json
     assert told["room"]["jobs"] == 1 and told["room"]["maxJobs"] == 1 and told["room"]["hostVcpus"] > 0
@@ -74,7 +74,7 @@ def test_an_empty_queue_and_a_machine_without_gpus_say_so(yard):
 
 @pytest.mark.long
 def test_gpus_are_told_with_the_replicas_that_hold_them(new_daemon, gpu_engine):
-    """Broken: gpu_write() that compares no device: the job held all of them."""
+    """Fails with: gpu_write() that compares no device: the job held all of them."""
     with new_daemon("--offline", "--stop-grace", "1", "--gpus", "3", engine=gpu_engine) as daemon:
         wait_until(lambda: daemon.get("/healthz").json["engine"]["reachable"], 30)
         assert [g["id"] for g in daemon.get(GPUS).json["gpus"]] == ["0", "1", "2"]

@@ -117,7 +117,7 @@ def test_a_report_tells_what_the_engine_has(yard, engine, running):
     containers = {r: engine.inspect(yard.container(job_id, r.replace("-replica", ""))) for r in CLUSTER_REPLICAS}
     report = report_of(yard, job_id)
     assert report["name"] == f"projects/{yard.project}/jobs/{job_id}"
-    # Broken: head_make() that leaves the project out.
+    # Fails with: head_make() that leaves the project out.
     assert report["console"] == f"{yard.base}/_trainyard/console/jobs/{yard.project}/{job_id}"
     assert (report["state"], report["attempt"]) == ("RUNNING", 1)
     assert [r["name"] for r in report["replicas"]] == CLUSTER_REPLICAS
@@ -126,7 +126,7 @@ def test_a_report_tells_what_the_engine_has(yard, engine, running):
         assert "devices" not in replica and "cloudImage" not in replica
         assert containers[replica["name"]]["Config"]["Hostname"] == replica["hostName"]
         assert replica["hostName"].startswith(replica["addressName"])
-    # Broken: pool_add() that tells the variables of the last pool for all.
+    # Fails with: pool_add() that tells the variables of the last pool for all.
     for pool, values in report["environments"].items():
         inside = dict(each.split("=", 1) for each in containers[f"{pool}-replica-0"]["Config"]["Env"])
         assert values.items() - inside.items() == set() and "CLUSTER_SPEC" in values
@@ -194,7 +194,7 @@ def test_a_plan_tells_what_keeps_the_job_waiting(new_daemon):
     wait_until(lambda: plan_of(yard, script("true"))["start"] == {"now": True}, what="room again")
 
 
-# Broken: visit() without wait_report(): no line. report_make() without start_add(): no "start".
+# Fails with: visit() without wait_report(): no line. report_make() without start_add(): no "start".
 @pytest.mark.long
 def test_a_queued_job_says_what_it_waits_for(new_daemon):
     yard = new_daemon("--offline", "--max-containers", "1").start()
@@ -231,7 +231,7 @@ def test_a_job_queued_for_a_network_says_so(new_daemon, engine):
             job = yard.job(job_id)
             assert (job["state"], job["jobPosition"]) == ("QUEUED", str(place)) and "startTime" not in job
         assert report_of(yard, first)["start"]["shortage"] == "NETWORK"
-        # Broken: look_lacks() without its log line; that logs at each try.
+        # Fails with: look_lacks() without its log line; that logs at each try.
         assert yard.log().count("networks-short") == 1, yard.log()
         assert plan_of(yard, script("true"))["start"]["behind"].endswith(first)
     finally:

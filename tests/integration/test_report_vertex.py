@@ -88,12 +88,12 @@ def test_what_was_planned_is_what_runs(vertex, engine):
         drawn = {"hostName", "addressName"}  # drawn for each job
         assert {k: replica[k] for k in reported.keys() - drawn} == {k: reported[k] for k in reported.keys() - drawn}
         assert inspected["Config"]["Hostname"] == reported["hostName"]
-    # Broken: plan_answer.c without replica_environment_extend()
+    # Fails with: plan_answer.c without replica_environment_extend()
     assert plan["replicas"][1]["args"][-1] == "in gs://my-bucket/dir/model/"
 
 
 def test_a_disk_that_nobody_asked_for_is_no_difference(vertex):
-    # Broken: spec_defaults_fill() before plan_make()
+    # Fails with: spec_defaults_fill() before plan_make()
     asked = custom_job("true")
     asked["jobSpec"]["workerPoolSpecs"][0]["diskSpec"] = {"bootDiskType": "pd-standard", "bootDiskSizeGb": 200}
     codes = [[d["code"] for d in plan_of(vertex, job)["differences"]] for job in (custom_job("true"), asked)]
@@ -102,7 +102,7 @@ def test_a_disk_that_nobody_asked_for_is_no_difference(vertex):
 
 @pytest.mark.parametrize("collection", ["customJobs", "hyperparameterTuningJobs", "trainingPipelines", "models", "operations"])
 def test_a_location_that_the_service_has_not_is_refused(yard, collection):
-    # Broken: resource_parent_check() with is_cloud_name() alone
+    # Fails with: resource_parent_check() with is_cloud_name() alone
     answer = yard.get(f"/v1/projects/{yard.project}/locations/nowhere-east1/{collection}")
     assert answer.status == 400, answer
     assert answer.error["message"].startswith("List of found errors:\t1.Field: parent; Message: The provided location ID doesn't "
@@ -122,7 +122,7 @@ def test_lenient_validation_takes_any_location_and_tells_it(new_daemon):
 
 
 def test_lenient_validation_runs_jobs_for_a_persistent_resource_and_tells_it(new_daemon):
-    # Broken: spec_rows[] without persistentResourceId
+    # Fails with: spec_rows[] without persistentResourceId
     vertex = Vertex(new_daemon("--offline", "--validation", "lenient").start())
     asked = custom_job("true")
     asked["jobSpec"]["persistentResourceId"] = "shared"
@@ -134,7 +134,7 @@ def test_lenient_validation_runs_jobs_for_a_persistent_resource_and_tells_it(new
 
 @pytest.mark.parametrize("collection", ["customJobs", "hyperparameterTuningJobs", "trainingPipelines", "models", "operations"])
 def test_a_word_that_is_compared_with_nothing_is_no_filter(vertex, collection):
-    # Broken: search_put() without its look at row_texts
+    # Fails with: search_put() without its look at row_texts
     for words in ("foo", '"foo"', "foo OR bar", 'state="JOB_STATE_FAILED" foo'):
         answer = vertex.yard.get(f"{vertex.parent}/{collection}", filter=words)
         assert answer.status == 400 and "1.Field: filter; Message: " in answer.error["message"], answer
@@ -151,10 +151,10 @@ def test_a_search_reports_its_trials_by_their_jobs(tuning):
     for trial in report["trials"]:
         run = report_of(tuning, trial["customJob"])
         assert (run["state"], run["replicas"]) == (trial["state"], trial["replicas"])
-        # Broken: head_make() that does not look at the job's parent: the list, and so the console, has no such job.
+        # Fails with: head_make() that does not look at the job's parent: the list, and so the console, has no such job.
         assert "console" in report and "console" not in run
         flag, = tuning.yard.lines(trial["customJob"].rpartition("/")[2], "workerpool0-0")
-        # Broken: pool_add() without the arguments
+        # Fails with: pool_add() without the arguments
         assert run["commandLines"] == trial["commandLines"] == {
             "workerpool0": f"docker run --entrypoint sh trainyard-test:1 -c 'echo \"$0\"' '{flag}'"}
 

@@ -22,7 +22,7 @@ def last_part(name):
 
 @pytest.mark.parametrize("api", [long("vertex"), "ml"])
 def test_rerun_is_the_same_job_with_changes(yard, api):
-    """Broken: body_change() without the arguments: the new job said what the old one had."""
+    """Fails with: body_change() without the arguments: the new job said what the old one had."""
     name = f"again_{api}"
     verb(yard, "run", "--api", api, "--project", yard.project, "--name", name, IMAGE, "--", "echo", "first")
     assert verb(yard, "rerun", name, "--name", f"same_{api}") == "first\n"
@@ -34,7 +34,7 @@ def test_rerun_is_the_same_job_with_changes(yard, api):
 
 
 def test_rerun_changes_programs_wherever_they_are_named(new_daemon):
-    """Broken: vertex_change() of containerSpec alone; member_find() without underscores: the new job had the old program.
+    """Fails with: vertex_change() of containerSpec alone; member_find() without underscores: the new job had the old program.
     name_draw() of a name that has a time: it had two; without microseconds: the second of two was refused."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     stored = Storage(daemon, "rerun-packages").put("one.tar.gz", b"x")

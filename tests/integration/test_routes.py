@@ -110,7 +110,7 @@ def own_certificate(directory):
     return context
 
 
-# Broken: on_called() without routes; forward() that takes every route for a plain one; tls_prepare() that offers "h2" always.
+# Fails with: on_called() without routes; forward() that takes every route for a plain one; tls_prepare() that offers "h2" always.
 @pytest.mark.parametrize("egress", ["all", long("none")])
 def test_a_host_with_a_route_leads_where_it_says(new_daemon, python_image, tmp_path, egress):
     with emulator() as plain, emulator(own_certificate(tmp_path)) as secure, echo() as raw:
@@ -132,7 +132,7 @@ def test_a_host_with_a_route_leads_where_it_says(new_daemon, python_image, tmp_p
             "Connection refused. Start the server, or change the route."]
 
 
-# Broken: on_called_plain() without routes; entrance_plain with the kinds of entrance_tls.
+# Fails with: on_called_plain() without routes; entrance_plain with the kinds of entrance_tls.
 @pytest.mark.parametrize("egress", [long("all"), "none"])
 def test_a_host_with_a_route_leads_there_without_tls_as_well(new_daemon, python_image, tmp_path, egress):
     with emulator() as plain, emulator(own_certificate(tmp_path)) as secure:
@@ -151,7 +151,7 @@ def test_a_host_with_a_route_leads_there_without_tls_as_well(new_daemon, python_
         assert differences(daemon, job, "cloud-tried") == []
 
 
-# Broken: offers_start() without self; without its caller.
+# Fails with: offers_start() without self; without its caller.
 def test_a_host_may_lead_to_this_daemon_which_asks_for_its_token(new_daemon, python_image, tmp_path):
     route = ["--route", "*-aiplatform.googleapis.com=self"]
     host = "europe-west4-aiplatform.googleapis.com"
@@ -168,7 +168,7 @@ def test_a_host_may_lead_to_this_daemon_which_asks_for_its_token(new_daemon, pyt
     assert daemon.lines(job["jobId"]) == ["(401, '')"]
 
 
-# Broken: jobs_stop() without jobs_end(): the job was taken with 200, and its container stayed.
+# Fails with: jobs_stop() without jobs_end(): the job was taken with 200, and its container stayed.
 @pytest.mark.long
 def test_a_job_that_a_job_submits_while_jobs_are_stopped_is_refused(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "5", "--route", "ml.googleapis.com=self").start()
@@ -184,7 +184,7 @@ def test_a_job_that_a_job_submits_while_jobs_are_stopped_is_refused(new_daemon):
     assert daemon.lines(job_id) == ["ready", "wget: server returned error: HTTP/1.1 503 Service Unavailable"]
 
 
-# Broken: gateway_environment() without the watched names; forward() that does not tell.
+# Fails with: gateway_environment() without the watched names; forward() that does not tell.
 def test_a_host_without_a_route_is_told_once_and_nothing_waits(new_daemon, python_image):
     daemon = new_daemon(*BASIC).start()
     job = daemon.run(calls(*["type(fail('https://bigquery.googleapis.com/')).__name__"] * 2,
@@ -194,7 +194,7 @@ def test_a_host_without_a_route_is_told_once_and_nothing_waits(new_daemon, pytho
         "The program called bigquery.googleapis.com, which is not emulated: it is the real one."]
 
 
-# Broken: gateway_environment() and gateway_watches() without the other regions.
+# Fails with: gateway_environment() and gateway_watches() without the other regions.
 @pytest.mark.long
 def test_a_call_of_vertex_in_another_region_is_told(new_daemon, python_image):
     daemon = new_daemon(*BASIC).start()
@@ -203,7 +203,7 @@ def test_a_call_of_vertex_in_another_region_is_told(new_daemon, python_image):
         "The program called asia-southeast2-aiplatform.googleapis.com, which is not emulated: it is the real one."]
 
 
-# Broken: on_called_plain() that hands every call to the gateway: 404, and no report.
+# Fails with: on_called_plain() that hands every call to the gateway: 404, and no report.
 @pytest.mark.parametrize("egress, told", [
     long("all", "The program called bigquery.googleapis.com, which is not emulated: it is the real one."),
     ("none", "The program tried to reach bigquery.googleapis.com, which is cut off (--egress none).")])
@@ -214,7 +214,7 @@ def test_a_call_without_tls_is_told_as_well(new_daemon, python_image, egress, to
     assert differences(daemon, job, "cloud-tried") == [told]
 
 
-# Broken: is_handed_on() that says yes.
+# Fails with: is_handed_on() that says yes.
 def test_no_other_host_is_reached_by_its_name(new_daemon, python_image):
     """A gateway forwards to no host of the machine's network, whatever name a program uses."""
     daemon = new_daemon(*BASIC).start()

@@ -51,7 +51,7 @@ def staged(yard):
         return archive.getnames()
 
 
-# Broken: modules_pack() that packs no __init__.py of its own: no module named trainer. ml_body() without runtimeVersion.
+# Fails with: modules_pack() that packs no __init__.py of its own: no module named trainer. ml_body() without runtimeVersion.
 @pytest.mark.parametrize("api", [long("vertex"), "ml"])
 def test_a_folder_is_a_package(packages_yard, tmp_path, api):
     top = package(tmp_path, {
@@ -101,7 +101,7 @@ def test_what_cannot_be_packed_is_wrong_usage(packages_yard, tmp_path, monkeypat
     assert said in verb(packages_yard, "run", *words, code=2)
 
 
-# Broken: fits() that looks at whole paths only: what is below an ignored directory was sent. leaves_out() that skips a
+# Fails with: fits() that looks at whole paths only: what is below an ignored directory was sent. leaves_out() that skips a
 # directory though a later line keeps something in it. entry_put() without attributes: long names were cut.
 def test_a_directory_is_built_and_run(yard, engine, tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", engine.host)
@@ -153,7 +153,7 @@ def another_engine():
 
 
 def test_an_image_is_not_built_in_another_engine_than_the_daemons(yard, tmp_path, monkeypatch):
-    """Broken: engine_is() that returns true: the other engine got the context, and the job's image was not there."""
+    """Fails with: engine_is() that returns true: the other engine got the context, and the job's image was not there."""
     package(tmp_path, {"Dockerfile": f"FROM {IMAGE}\n"})
     with another_engine() as (host, asked):
         monkeypatch.setenv("DOCKER_HOST", host)
@@ -163,13 +163,13 @@ def test_an_image_is_not_built_in_another_engine_than_the_daemons(yard, tmp_path
 
 
 def test_a_bad_pattern_of_dockerignore_is_told(yard, engine, tmp_path, monkeypatch):
-    """Broken: ignoring_read() without the outcome of pattern_add(): the image was built with what it was to leave out."""
+    """Fails with: ignoring_read() without the outcome of pattern_add(): the image was built with what it was to leave out."""
     monkeypatch.setenv("DOCKER_HOST", engine.host)
     package(tmp_path, {"Dockerfile": f"FROM {IMAGE}\n", ".dockerignore": "fine\n[unclosed\n"})
     assert f"{tmp_path}/.dockerignore: " in verb(yard, "run", "--image-build", str(tmp_path), code=2)
 
 
-# Broken: failure_report() without the builder's last lines: "The command … returned a non-zero code" alone says nothing.
+# Fails with: failure_report() without the builder's last lines: "The command … returned a non-zero code" alone says nothing.
 def test_a_build_that_fails_says_why(yard, engine, tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", engine.host)
     package(tmp_path, {"Dockerfile": f"FROM {IMAGE}\nRUN echo the reason; exit 7\n"})

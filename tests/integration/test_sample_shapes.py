@@ -118,7 +118,7 @@ def made(sampler):
     return {name: sampler.post(f"{Vertex(sampler).parent}/{collection}", body) for name, (collection, body) in SHAPES.items()}
 
 
-# Broken: without doubles in value_to_integer(), those with doubles are refused.
+# Fails with: without doubles in value_to_integer(), those with doubles are refused.
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_job_of_the_sample_s_shape_ends_well(sampler, made, name):
     collection, body = SHAPES[name]
@@ -139,7 +139,7 @@ def test_a_job_of_the_sample_s_shape_ends_well(sampler, made, name):
     assert [int(pool["replicaCount"]) for pool in job["jobSpec"]["workerPoolSpecs"]] == asked
 
 
-# Broken: with a data set's annotations asked for before the definition is looked at.
+# Fails with: with a data set's annotations asked for before the definition is looked at.
 def test_what_is_no_custom_training_is_refused_in_words(sampler):
     """python-aiplatform: snippets/pipeline_service/create_training_pipeline_image_classification_sample."""
     jobs = Vertex(sampler, collection="trainingPipelines")

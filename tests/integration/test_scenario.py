@@ -73,7 +73,7 @@ def run(daemon):
     return steady({"statuses": statuses, "faults": daemon.get("/_trainyard/v1/faults").json, "jobs": jobs, "logs": logs})
 
 
-# Broken: seeded_random_start() is not called; start_find() that begins now.
+# Fails with: seeded_random_start() is not called; start_find() that begins now.
 def test_two_runs_of_a_scenario_are_the_same(new_daemon, tmp_path):
     file = tmp_path / "faults.json"
     file.write_text(json.dumps(RULES))

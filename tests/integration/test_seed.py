@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_ids(new_daemon):
         new_daemon("--seed", seed, "--clock", "steppable@2026-01-01T00:00:00Z", engine=NO_ENGINE)
         for seed in ("7", "7", "8", "0")])
     assert len(first) >= 8 and len(set(first)) == len(first), first
-    # Broken: seeded_random_start() is not called; trials' jobs with RANDOM_RESOURCE (as it was), whenever the scheduler draws.
+    # Fails with: seeded_random_start() is not called; trials' jobs with RANDOM_RESOURCE (as it was), whenever the scheduler draws.
     assert first == second
     assert not set(first) & set(other) and not set(first) & set(chance)
 
@@ -69,7 +69,7 @@ def test_no_id_comes_twice_over_restarts(new_daemon):
         end()
         daemon.start()
         again = scenario(daemon)
-        # Broken: store_start() is always 1.
+        # Fails with: store_start() is always 1.
         assert not set(seen) & set(again)
         seen += again
     daemon.stop()

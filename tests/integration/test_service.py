@@ -65,7 +65,7 @@ def service(engine, tmp_path_factory):
 
 
 def test_a_job_runs_and_talks_to_its_gateway(service):
-    # Broken: the unit without the group docker; and with @network-io among the calls that are refused
+    # Fails with: the unit without the group docker; and with @network-io among the calls that are refused
     job_id = service.create(script(
         "echo begun; wget -qO- --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST/computeMetadata/v1/project/project-id;"
         f"echo; {UNTIL_RELEASED}; echo over"))
@@ -86,14 +86,14 @@ def test_it_serves_objects_and_is_started_anew(service):
 
 
 def test_what_it_has_no_use_for_is_refused(service):
-    # Broken: the unit without MemoryDenyWriteExecute and ProtectProc; without AmbientCapabilities; without AF_NETLINK
+    # Fails with: the unit without MemoryDenyWriteExecute and ProtectProc; without AmbientCapabilities; without AF_NETLINK
     assert service.control("start", "probe.service").returncode == 0, service.log()[-3000:]
     said = next(line for line in service.log().splitlines() if line.startswith("probe "))
     assert ast.literal_eval(said.removeprefix("probe ")) == ALLOWED
 
 
 def test_it_complains_of_nothing(service):
-    # Broken: the unit without AmbientCapabilities
+    # Fails with: the unit without AmbientCapabilities
     service.run(script("echo done"))
     # The unit may not change routes, which metadata by address needs (docs/getting-started.md, "As a service").
     expected = re.compile(" (orphans-found|metadata-address-missing) ")

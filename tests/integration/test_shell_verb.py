@@ -37,8 +37,8 @@ def piped(daemon, *words, data=b""):
 
 
 def test_a_command_runs_through_pipes(yard, job):
-    """Broken: frames_take() that takes all frames for stdout: what went to stderr came there.
-    Broken: shell_input() without its end: cat never ended."""
+    """Fails with: frames_take() that takes all frames for stdout: what went to stderr came there.
+    Fails with: shell_input() without its end: cat never ended."""
     done = piped(yard, job, "--", "sh", "-c", "echo out; echo err >&2; cat; exit 7", data=b"typed \xff\x00 bytes")
     assert (done.returncode, done.stdout, done.stderr) == (7, b"out\ntyped \xff\x00 bytes", b"err\n")
     assert piped(yard, job, "--", "hostname").stdout != piped(yard, f"{job}/worker-0", "--", "hostname").stdout
@@ -47,7 +47,7 @@ def test_a_command_runs_through_pipes(yard, job):
 
 
 def test_a_word_that_names_neither_job_nor_replica_is_told_whole(yard, job):
-    """Broken: the daemon's own words, which told of "nope" as of a job."""
+    """Fails with: the daemon's own words, which told of "nope" as of a job."""
     done = piped(yard, f"{job}/nope", "--", "ls")
     assert done.returncode == 125 and f'"{job}/nope" names no job, and no replica'.encode() in done.stderr, done
 
@@ -75,7 +75,7 @@ def test_what_cannot_run_is_told(yard, job):
 
 
 def test_a_terminal_has_the_size_of_the_users_and_takes_keys(yard, job):
-    """Broken: typing_start() without SIGWINCH: the size stayed."""
+    """Fails with: typing_start() without SIGWINCH: the size stayed."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execve(program(), [program(), "shell", job, "--", "sh"], environment(yard))
@@ -132,7 +132,7 @@ def test_the_end_of_the_job_ends_the_shell(yard):
 
 
 def test_only_who_has_the_token_comes_in(new_daemon, tmp_path):
-    """Broken: rows of shells that are open: a program ran for a caller without the token."""
+    """Fails with: rows of shells that are open: a program ran for a caller without the token."""
     token = tmp_path / "token"
     token.write_text("0123456789abcdef-secret\n")
     token.chmod(0o600)

@@ -37,7 +37,7 @@ def there(new_daemon, tmp_path):
 
 
 def test_a_container_gets_copies_where_the_engine_lacks_the_files(there, tmp_path):
-    """Broken: create_give() that puts nothing: the container has no certificates, and no credentials."""
+    """Fails with: create_give() that puts nothing: the container has no certificates, and no credentials."""
     daemon, own = there
     daemon.start()
     job = daemon.run(script("head -c 27 $SSL_CERT_FILE"))
@@ -61,7 +61,7 @@ def metrics_at(own):
 @pytest.mark.long
 @pytest.mark.parametrize("killed", [False, long(True)], ids=["", "killed"])
 def test_metrics_are_fetched_while_a_trial_runs_and_at_its_end(there, engine, killed):
-    """Also by a daemon that adopts the trial. Broken: fetched() that sets no timer; exit_report(), or for the other one
+    """Also by a daemon that adopts the trial. Fails with: fetched() that sets no timer; exit_report(), or for the other one
     exited_add(), without reports_finish()."""
     daemon, own = there
     daemon.start()

@@ -78,7 +78,7 @@ def objects_of(daemon, bucket):
 
 
 def test_an_empty_directory_is_replaced_by_an_export_that_succeeds(target, tmp_path):
-    """Broken: export_main() that removes it first: it was gone where no daemon answered."""
+    """Fails with: export_main() that removes it first: it was gone where no daemon answered."""
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "no daemon answers" in verb(target, "export", str(empty), "--endpoint", "http://127.0.0.1:1", code=3)
@@ -92,7 +92,7 @@ def test_an_empty_directory_is_replaced_by_an_export_that_succeeds(target, tmp_p
 def test_a_state_goes_to_a_folder_and_to_another_daemon(new_daemon, tmp_path):
     """Jobs with logs, a search with its trials, faults and objects are there as they were; a job that ran begins again. The
     first daemon goes on as if nothing had been.
-    Broken: copy_strip() that leaves the instance: the second daemon took over the first one's containers, and ended its job.
+    Fails with: copy_strip() that leaves the instance: the second daemon took over the first one's containers, and ended its job.
     storage_ready without the rows of post_commit: no file below gs/. file_begin() that takes links."""
     first = new_daemon("--offline", "--stop-grace", "1").start()
     done = first.create(script("echo one; echo two"))
@@ -226,7 +226,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_damaged_is_refused_and_changes_nothing(target, small, tmp_path, damage):
-    """Broken: each check of import_check() left out, for the row of its name; state_unpacker_close() that leaves the folder."""
+    """Fails with: each check of import_check() left out, for the row of its name; state_unpacker_close() that leaves the folder."""
     change, renew, words = DAMAGES[damage]
     folder, run = changed(small, tmp_path / "folder"), run_of(target)
     change(folder)
@@ -266,7 +266,7 @@ def file(name, data=b"x"):
     ("clock", tarfile.SYMTYPE, b""), ("clock", tarfile.LNKTYPE, b""), ("clock", tarfile.FIFOTYPE, b""), ("clock", tarfile.CHRTYPE, b""),
     file("blobs/00/0000000000000000", b"y" * 100000)], ids=lambda entry: f"{entry[0]}-{entry[1].decode()}-{len(entry[2])}")
 def test_hostile_archives_are_refused(target, small, tmp_path, entry):
-    """Broken: part_begin() that makes any name; an archive without plain_files; bytes_left without the manifest's sum."""
+    """Fails with: part_begin() that makes any name; an archive without plain_files; bytes_left without the manifest's sum."""
     run = run_of(target)
     answer = target.request("POST", f"{API}/state:import?replace=true", archive_of(small, entry), {"Content-Type": "application/x-tar"})
     assert answer.status in (400, 429) and answer.error["status"] in ("INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"), answer
@@ -296,7 +296,7 @@ def test_archives_that_end_early_or_begin_elsewhere_are_refused(target, small):
 
 
 def test_a_state_that_cannot_be_opened_gives_way_to_the_one_before(new_daemon, small, tmp_path):
-    """The database is intact, but it has an invalid fault rule. Broken: wiring_open() without the second try: the daemon
+    """The database is intact, but it has an invalid fault rule. Fails with: wiring_open() without the second try: the daemon
     ended. items_place() without @keep: nothing was there again."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     Storage(daemon, bucket="own").put("mine", b"mine")
@@ -315,7 +315,7 @@ def test_a_state_that_cannot_be_opened_gives_way_to_the_one_before(new_daemon, s
 
 
 def test_an_object_without_its_bytes_is_named(new_daemon, tmp_path):
-    """Broken: storage_copy_to() without loss_look(): it said that objects are replaced faster than they can be copied."""
+    """Fails with: storage_copy_to() without loss_look(): it said that objects are replaced faster than they can be copied."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     storage = Storage(daemon, bucket="lossy")
     for name in ("kept", "lost"):
@@ -343,7 +343,7 @@ def test_jobs_that_have_not_ended_keep_an_import_away(new_daemon, small):
 
 
 def test_a_large_state_that_is_refused_is_told_of(new_daemon, small):
-    """The body is longer than what a daemon reads after a refusal. Broken: client_send() that waits for no 100 Continue: "no
+    """The body is longer than what a daemon reads after a refusal. Fails with: client_send() that waits for no 100 Continue: "no
     daemon answers", with exit code 3. receive_limit() without drops_rest: the daemon closed the connection of an import that it
     refused in the middle."""
     daemon = new_daemon(engine=NO_ENGINE).start()
@@ -358,7 +358,7 @@ def test_a_large_state_that_is_refused_is_told_of(new_daemon, small):
 
 
 def test_a_question_that_is_not_answered_means_no(target):
-    """Broken: terminal_agrees() without the line's end: the shell's prompt followed the question."""
+    """Fails with: terminal_agrees() without the line's end: the shell's prompt followed the question."""
     said, code = on_terminal(target, "reset", until="[y/N]", key=b"\x04")
     assert code == 1 and said.endswith("[y/N] \n"), said
     for answer, expected in ((b"n\n", 1), (b"\n", 1)):
@@ -368,7 +368,7 @@ def test_a_question_that_is_not_answered_means_no(target):
 
 
 def test_exec_begins_with_a_state_and_leaves_one(engine, small, tmp_path):
-    """Broken: daemon_main() that exports after clean_quietly(): the directory was gone."""
+    """Fails with: daemon_main() that exports after clean_quietly(): the directory was gone."""
     out = tmp_path / "left"
     places = tmp_path / "places"
     places.mkdir()

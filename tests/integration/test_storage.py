@@ -127,7 +127,7 @@ def test_a_bucket_appears_on_first_use(shelf):
     assert upload(shelf, "No-Name", "x").status == 400
 
 
-# Broken: inserts, XML's PUT and copies that make the bucket before they look at their conditions (as they did).
+# Fails with: inserts, XML's PUT and copies that make the bucket before they look at their conditions (as they did).
 def test_a_write_that_is_refused_makes_no_bucket(shelf, bucket):
     upload(shelf, bucket, "source")
     put = {"x-goog-if-generation-match": "5"}

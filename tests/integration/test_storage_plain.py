@@ -154,7 +154,7 @@ def test_a_bucket_is_listed_as_xml(own_yard):
         assert len(seen) == 4, (query, seen)
     assert own_yard.get(f"/{BUCKET}", **{"max-keys": "x"}).status == 400
     assert own_yard.request("HEAD", f"/{BUCKET}").status == 200
-    # Broken: is_no_character() that returns false: no parser took the page.
+    # Fails with: is_no_character() that returns false: no parser took the page.
     put_media(own_yard, "g\ufffe\uffff\ufffd", b"hello")
     assert "g??\ufffd" in [each.text for each in xml_of(own_yard.get(f"/{BUCKET}")).findall(".//{*}Key")]
     assert own_yard.request("HEAD", "/no-such-bucket").status == 404

@@ -44,7 +44,7 @@ def piped(daemon, *words, data=b"", code=0):
 
 
 def test_storage_that_is_elsewhere_is_asked_there(shelf, bucket, tmp_path):
-    """The daemon uses another emulator of Cloud Storage, and so do its jobs. Broken: cp_main() with ask_open(): 404."""
+    """The daemon uses another emulator of Cloud Storage, and so do its jobs. Fails with: cp_main() with ask_open(): 404."""
     (tmp_path / "from").write_bytes(b"elsewhere")
     url = f"gs://{bucket.bucket}/dir/bytes"
     with Daemon(tmp_path / "other", NO_ENGINE, "--storage-endpoint", shelf.base) as other:
@@ -64,7 +64,7 @@ def test_storage_that_is_elsewhere_is_asked_there(shelf, bucket, tmp_path):
 
 @pytest.mark.parametrize("size", [0, long(5), long(8 * MIB - 1), 8 * MIB, long(16 * MIB + 7)])
 def test_bytes_go_both_ways(shelf, bucket, tmp_path, size):
-    """Broken: large_send() that ends with the last whole piece: 8 MiB never became an object."""
+    """Fails with: large_send() that ends with the last whole piece: 8 MiB never became an object."""
     data, url = pattern(size, size), f"gs://{bucket.bucket}/dir/bytes"
     (tmp_path / "from").write_bytes(data)
     assert verb(shelf, "cp", str(tmp_path / "from"), url) == ""
@@ -143,7 +143,7 @@ def test_ls_says_what_there_is(shelf, bucket):
     told = json.loads(verb(shelf, "ls", "-o", "json", gs))
     assert [i["name"] for i in told["items"]] == ["two"] and told["prefixes"] == ["a/"]
     assert "there is nothing at" in verb(shelf, "ls", f"{gs}/none", code=1)
-    # Broken: word_fail() without the word: which of the two does not exist was not told.
+    # Fails with: word_fail() without the word: which of the two does not exist was not told.
     assert "gs://no-such-bucket-here: The specified bucket does not exist." in verb(shelf, "ls", gs, "gs://no-such-bucket-here", code=1) + \
         verb(shelf, "ls", "gs://no-such-bucket-here", code=1)
     assert on_terminal(shelf, "ls", "--project", "empty-project") == ("Project empty-project has no buckets.\n", 0)
@@ -155,7 +155,7 @@ def test_ls_says_what_there_is(shelf, bucket):
 
 
 def test_rm_takes_no_more_than_was_named(shelf, bucket):
-    """Broken: cloud_select() that takes the bucket as a prefix without -r: it was empty."""
+    """Fails with: cloud_select() that takes the bucket as a prefix without -r: it was empty."""
     gs = f"gs://{bucket.bucket}"
     for name in ("a", "ab", "a/b", "a/c/d", "other"):
         bucket.put(name, b"x")
@@ -173,7 +173,7 @@ def test_rm_takes_no_more_than_was_named(shelf, bucket):
 
 
 def test_names_leave_no_directory_and_drive_no_terminal(shelf, bucket, tmp_path):
-    """Broken: name_is_safe() that takes "..": a file appeared beside the target."""
+    """Fails with: name_is_safe() that takes "..": a file appeared beside the target."""
     gs, target = f"gs://{bucket.bucket}", tmp_path / "in" / "target"
     for name in ("x/../../escaped", "x//twice", "x/ok", "x/\x1b]0;owned\x07 \u009b31m"):
         bucket.put(name, b"bytes")
@@ -238,7 +238,7 @@ def liar():
 
 
 def test_what_has_another_checksum_is_not_kept(liar, tmp_path):
-    """Broken: sums_are() that compares the CRC32C alone: the file was kept."""
+    """Fails with: sums_are() that compares the CRC32C alone: the file was kept."""
     assert "the checksum of gs://bkt/o" in verb(liar, "cp", "gs://bkt/o", str(tmp_path / "to"), code=1)
     assert os.listdir(tmp_path) == []
     assert "the checksum of" in piped(liar, "cp", "gs://bkt/o", "-", code=1)
@@ -248,7 +248,7 @@ def test_what_has_another_checksum_is_not_kept(liar, tmp_path):
 
 
 def test_an_upload_goes_on_after_the_daemon_was_restarted(tmp_path):
-    """Broken: piece_send() without session_resume(): the command failed with the connection."""
+    """Fails with: piece_send() without session_resume(): the command failed with the connection."""
     data = pattern(1, 20 * MIB)
     with Daemon(tmp_path, NO_ENGINE) as daemon:
         daemon.listen = f"127.0.0.1:{daemon.port}"
@@ -276,7 +276,7 @@ def test_progress_is_drawn_on_a_terminal(shelf, bucket, tmp_path):
 
 
 def test_ctrl_c_leaves_no_part_of_a_file(shelf, bucket, tmp_path):
-    """Broken: cloud_file_guard() left out: .trainyard-PID stayed beside it."""
+    """Fails with: cloud_file_guard() left out: .trainyard-PID stayed beside it."""
     stopped = threading.Event()
 
     class Handler(http.server.BaseHTTPRequestHandler):

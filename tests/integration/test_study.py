@@ -153,8 +153,8 @@ def test_jobs_that_do_not_tune_or_still_run_are_not_resumed(yard):
 # ---- trainyard study ----
 
 def test_the_command_draws_what_was_found(yard, tuned):
-    """Broken: best_draw() left out: no star was drawn.
-    Broken: camel_json() that copies keys as they are: stops_by_elapsed was in the answer."""
+    """Fails with: best_draw() left out: no star was drawn.
+    Fails with: camel_json() that copies keys as they are: stops_by_elapsed was in the answer."""
     study = study_of(yard, tuned["jobId"]).json
     assert "stopsByElapsed" in study["study"] and not any("_" in key for key in study["study"])
     drawn, code = on_terminal(yard, "study", tuned["jobId"], env={"NO_COLOR": "1"})
@@ -171,7 +171,7 @@ def test_the_command_draws_what_was_found(yard, tuned):
     assert json.loads(verb(yard, "study", tuned["jobId"], "-o", "json"))["best"] == best
     drawn, code = on_terminal(yard, "study", "--watch", tuned["jobId"])
     assert code == 0 and drawn.count("\033[H\033[J") == 1
-    # Broken: the last drawing cut at 24 rows: the trials, which nothing shows later, were left out.
+    # Fails with: the last drawing cut at 24 rows: the trials, which nothing shows later, were left out.
     assert re.search(r"^ +4  \S*SUCCEEDED", drawn, re.MULTILINE), drawn
 
 

@@ -88,7 +88,7 @@ def agents_up(swarm, sockets):
 
 @pytest.mark.long
 def test_up_says_what_is_missing(swarm, sockets):
-    """Broken: without the check of the kernel, up went on, and on this kernel no node but the manager's answered."""
+    """Fails with: without the check of the kernel, up went on, and on this kernel no node but the manager's answered."""
     refused = run(swarm.nodes[1], "up", "--unencrypted")
     assert refused.returncode == 1 and "docker node promote" in refused.stderr, refused
     refused = run(swarm.manager, "down")
@@ -155,7 +155,7 @@ def node_of(daemon, job):
 
 
 def test_up_with_another_socket_waits_for_agents_that_have_it(agents_up, tmp_path):
-    """Broken: swarm_agents_ask() for any socket: `swarm up` ended while the agents with the old one ran."""
+    """Fails with: swarm_agents_ask() for any socket: `swarm up` ended while the agents with the old one ran."""
     other = tmp_path / "other"
     other.mkdir()
     for node in agents_up.nodes:
@@ -170,7 +170,7 @@ def test_up_with_another_socket_waits_for_agents_that_have_it(agents_up, tmp_pat
 
 @pytest.mark.long
 def test_an_upgrade_is_handed_on_by_the_agents_that_run(agents_up, sockets, tmp_path):
-    """No --node names the guests' engines. Broken: image_hand_on() without image_give_to_agents(): no such image there."""
+    """No --node names the guests' engines. Fails with: image_hand_on() without image_give_to_agents(): no such image there."""
     def images():
         return {container["Image"] for node in agents_up.nodes for container in node.containers("trainyard.swarm=agent")
                 if container["State"] == "running"}
@@ -186,7 +186,7 @@ def test_an_upgrade_is_handed_on_by_the_agents_that_run(agents_up, sockets, tmp_
 
 @pytest.mark.long
 def test_up_says_soon_that_a_network_is_blocked(swarm, sockets):
-    """Broken: result_print() that visits one node after the other, and says nothing until its time is over."""
+    """Fails with: result_print() that visits one node after the other, and says nothing until its time is over."""
     guest = swarm.nodes[1]
     rule = ["nsenter", "--net", "--target", str(guest.pid), "iptables", "-I", "INPUT", "-p", "udp", "--dport", "4789", "-j", "DROP"]
     subprocess.run(rule, check=True, timeout=30)
@@ -263,7 +263,7 @@ def hang(_swarm, node):
 
 @pytest.mark.parametrize("go", [cut, *(pytest.param(other, marks=pytest.mark.long) for other in (drain, power_off, hang))])
 def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch, go):
-    """Broken: without a patience the job waited for its node; without swarm_nodes_report() it waited for 15 minutes for one that
+    """Fails with: without a patience the job waited for its node; without swarm_nodes_report() it waited for 15 minutes for one that
     was drained or down."""
     swarm, guests = agents_up, agents_up.nodes[1:]
     for node in swarm.nodes:
@@ -305,7 +305,7 @@ def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch,
 
 
 def test_a_node_that_joins_later_gets_jobs(agents_up, new_daemon, monkeypatch):
-    """Broken: without the look at the swarm the daemon had two nodes until its next start."""
+    """Fails with: without the look at the swarm the daemon had two nodes until its next start."""
     swarm, late = agents_up, agents_up.nodes[2]
     for node in swarm.nodes:
         ensure_test_images(node)
@@ -352,7 +352,7 @@ def test_a_job_larger_than_a_node_is_on_several_nodes_of_the_swarm(agents_up, ne
 @pytest.mark.long
 @pytest.mark.parametrize("go", [cut, power_off])
 def test_a_job_over_nodes_is_tried_again_without_a_lost_one(agents_up, new_daemon, monkeypatch, go):
-    """Broken: with the job's number for the second network, the new replicas were in the old one, where the lost ones have
+    """Fails with: with the job's number for the second network, the new replicas were in the old one, where the lost ones have
     their addresses."""
     swarm = agents_up
     for node in swarm.nodes:
@@ -457,7 +457,7 @@ def pem(path, keys):
 
 @pytest.mark.long
 def test_an_agent_serves_for_the_swarms_key_alone(agents_up, tmp_path):
-    """Broken: without GNUTLS_CERT_REQUIRE the first question was answered with 200, without
+    """Fails with: without GNUTLS_CERT_REQUIRE the first question was answered with 200, without
     gnutls_session_set_verify_cert() the second and the third."""
     here, _ = container_of(agents_up.nodes[1])
     _, address = container_of(agents_up.nodes[2])
@@ -481,7 +481,7 @@ def test_an_agent_serves_for_the_swarms_key_alone(agents_up, tmp_path):
 
 @pytest.mark.long
 def test_a_burst_waits_for_its_turn(agents_up, tmp_path):
-    """All connections of a daemon to a node come from one address. Broken: the agent closed what came while 32 of an address
+    """All connections of a daemon to a node come from one address. Fails with: the agent closed what came while 32 of an address
     had not shown their certificate."""
     here, _ = container_of(agents_up.nodes[1])
     _, address = container_of(agents_up.nodes[2])
@@ -493,7 +493,7 @@ def test_a_burst_waits_for_its_turn(agents_up, tmp_path):
 @pytest.mark.long
 def test_strangers_keep_no_one_out(agents_up):
     """For each address, up to BEGINNERS connections may send nothing for five seconds; further ones of that address wait,
-    and do not delay other addresses. Broken: without the count of beginners, the agent had a thread for each of them."""
+    and do not delay other addresses. Fails with: without the count of beginners, the agent had a thread for each of them."""
     here, _ = container_of(agents_up.nodes[1])
     there, address = container_of(agents_up.nodes[2])
     with subprocess.Popen(caller(here, address, PORT, "-", "flood", 4 * BEGINNERS), stdout=subprocess.PIPE, text=True) as flood:

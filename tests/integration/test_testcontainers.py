@@ -44,7 +44,7 @@ def run(engine, image):
 
 
 def test_python(run, tmp_path):
-    """Broken: a page whose variable is TOKEN, or whose port is 8080."""
+    """Fails with: a page whose variable is TOKEN, or whose port is 8080."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
     subprocess.run([tmp_path / "bin/pip", "install", "-q", "--disable-pip-version-check", "testcontainers"], check=True, timeout=600)
     run([tmp_path / "bin/python"], tmp_path, "python", "page.py")

@@ -223,7 +223,7 @@ def test_a_tuning_task_needs_an_output_directory(lines):
     ({"inputDataConfig": {"datasetId": "1"}}, "FAILED_PRECONDITION", "annotation_schema_uri"),
     ({"inputDataConfig": {"datasetId": "1", "annotationSchemaUri": "gs://a/b"}}, "INVALID_ARGUMENT", "managed data sets"),
     ({"trainingTaskDefinition": DEFINITIONS + "automl_tabular_1.0.0.yaml"}, "INVALID_ARGUMENT", "training_task_definition"),
-    # Broken: the data set's annotations were asked for first, which AutoML has not.
+    # Fails with: the data set's annotations were asked for first, which AutoML has not.
     ({"trainingTaskDefinition": DEFINITIONS + "automl_image_classification_1.0.0.yaml", "inputDataConfig": {"datasetId": "1"}},
      "INVALID_ARGUMENT", "training_task_definition; Message: trainyard runs"),
     ({"trainingTaskInputs": {"workerPoolSpecs": [pool("x") | {"containerSpec": {"imageUri": "i", "command": {"sh": 1}}}]}},

@@ -103,7 +103,7 @@ def test_event_files_with_another_emulator_are_not_read(new_daemon):
 
 
 def test_a_job_s_scalars_are_told_as_curves(yard):
-    """Broken: object_take() that gives up at the first broken file."""
+    """Fails with: object_take() that gives up at the first broken file."""
     bucket = yard.new_id("scalars").replace("_", "-")
     store = Storage(yard, bucket)
     config = dict(region="us-central1", masterConfig=shell_config("trainyard-test:1", "exit 0"), jobDir=f"gs://{bucket}/out")

@@ -46,13 +46,13 @@ def test_the_browser_is_asked_to_open_the_console_or_a_job(yard, tmp_path):
     job = yard.create(script("exit 0"))
     yard.until(job, "SUCCEEDED")
     assert ui(yard, tmp_path, "@last")[2] == f"{yard.base}{TOP}jobs/{yard.project}/{job}"
-    # Broken: job_write() without its line of the console.
+    # Fails with: job_write() without its line of the console.
     page = f"{yard.base}{TOP}jobs/{yard.project}/{job}"
     assert page in verb(yard, "describe", job) and json.loads(verb(yard, "describe", job, "-o", "json"))["console"] == page
     assert "No job" in verb(yard, "ui", "nosuchjob", code=1)
 
 
-# Broken: link_open() that says true of each program that was started.
+# Fails with: link_open() that says true of each program that was started.
 @pytest.mark.parametrize("how", [{"display": None}, {"opener": "exit 3"}, {"opener": None}], ids=str)
 def test_where_there_is_no_browser_the_link_is_printed(yard, tmp_path, how):
     assert ui(yard, tmp_path, **how) == (f"{yard.base}{TOP}\n", 0, None)
@@ -62,7 +62,7 @@ def test_print_opens_nothing(yard, tmp_path):
     assert ui(yard, tmp_path, "--print") == (f"{yard.base}{TOP}\n", 0, None)
 
 
-# Broken: link_show() that opens what it prints: other users read command lines.
+# Fails with: link_show() that opens what it prints: other users read command lines.
 def test_what_is_opened_has_a_ticket_and_what_is_printed_the_token(locked, tmp_path):
     told, code, opened = ui(locked, tmp_path, token=TOKEN)
     assert code == 0 and told == f"The browser is asked to show {locked.base}{TOP}\n", told

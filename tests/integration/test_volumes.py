@@ -22,7 +22,7 @@ def daemon(tmp_path, own_engine):
         yield found
 
 
-# Broken: "v=1" left out of remove_send() of scheduler/engine/docker_replica.c, or of drop() of docker_throttle.c.
+# Fails with: "v=1" left out of remove_send() of scheduler/engine/docker_replica.c, or of drop() of docker_throttle.c.
 @pytest.mark.long
 def test_no_volume_is_left_of_any_container(daemon):
     job_id = daemon.new_id()

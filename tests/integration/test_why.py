@@ -14,7 +14,7 @@ JOBS = "/_trainyard/v1/jobs"
 @pytest.mark.parametrize("fault,said", [
     ({"fault": "oom"}, "more memory"), ({"fault": "imagePull"}, "trainyard doctor"), ({"fault": "exit", "exitCode": 5}, "has all of its log")])
 def test_each_cause_has_its_advice(yard, fault, said):
-    """Broken: blame_write() that always returns "FAILED": only the log was named."""
+    """Fails with: blame_write() that always returns "FAILED": only the log was named."""
     job = yard.new_id("advised")
     rule = yard.post("/_trainyard/v1/faults", {"job": job, **fault}).json["id"]
     yard.create(script("sleep 60"), job_id=job)
@@ -23,12 +23,12 @@ def test_each_cause_has_its_advice(yard, fault, said):
     told = verb(yard, "why", job)
     advice = told.splitlines()[-1]
     assert said in advice and job in advice, advice
-    # Broken: faults_write() left out: nothing but the code, as if the program had failed.
+    # Fails with: faults_write() left out: nothing but the code, as if the program had failed.
     assert f"Fault rule {rule}: " in told and "This fault is injected." in told, told
 
 
 def test_a_failing_job_is_understood_with_one_command(yard):
-    """Broken: last_lines_write() left out: what the program said last was told nowhere."""
+    """Fails with: last_lines_write() left out: what the program said last was told nowhere."""
     job = yard.create(script("echo step 7; printf 'no \\033]0;x\\007 data\\n' >&2; exit 9"), labels={"team": "red"})
     verb(yard, "wait", job, code=1)
     said = verb(yard, "why", job)
@@ -45,7 +45,7 @@ def test_a_failing_job_is_understood_with_one_command(yard):
 
 
 def test_the_replica_to_blame_is_named_with_its_lines(yard):
-    """Broken: timeline_blamed() that takes any end: the replicas that were stopped were blamed."""
+    """Fails with: timeline_blamed() that takes any end: the replicas that were stopped were blamed."""
     failing = yard.create(distributed(UNTIL_RELEASED, "case $TF_CONFIG in *'\"index\": 1'*|*'\"index\":1'*) " + UNTIL_RELEASED
                                       + "; echo I am it >&2; exit 5;; esac; echo not me", workers=2))
     yard.container(failing, "worker-0", "exited")
@@ -54,7 +54,7 @@ def test_the_replica_to_blame_is_named_with_its_lines(yard):
         replicas = yard.get(f"{JOBS}/{failing}:timeline").json["replicas"]
         return next(r for r in replicas if r["replica"] == "worker-replica-0").get("exitCode")
 
-    # Broken: ends that are stored with the verdict alone.
+    # Fails with: ends that are stored with the verdict alone.
     wait_until(lambda: end_of_worker_0() == 0, 30, "the end of worker 0 is told while the job runs")
     row = [row for row in verb(yard, "describe", failing).splitlines() if row.startswith("worker-replica-0")][0]
     assert "exited with 0" in row
@@ -77,7 +77,7 @@ def test_the_replica_to_blame_is_named_with_its_lines(yard):
 
 
 def test_a_job_without_enough_memory_is_told_so(yard):
-    """A kill by the kernel. Broken: blame_write() that does not look at outOfMemory: the log was to be read."""
+    """A kill by the kernel. Fails with: blame_write() that does not look at outOfMemory: the log was to be read."""
     job = yard.create(script(UNTIL_RELEASED + "; echo hungry; exec awk 'BEGIN { s = \"x\"; while (1) s = s s }'"))
     container = yard.container(job, "master-0")
     yard.engine.call("POST", f"/containers/{container}/update", {"Memory": 32 << 20, "MemorySwap": 32 << 20})

@@ -59,7 +59,7 @@ def only(place, pattern):
 
 
 def test_all_are_of_one_version(made):
-    """Broken: Dockerfile with another VERSION is not seen here, but by tests/integration/test_contained.py."""
+    """Fails with: Dockerfile with another VERSION is not seen here, but by tests/integration/test_contained.py."""
     assert run("dpkg-deb", "-f", only(made, "*.deb"), "Version").strip() == VERSION
     assert (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1].startswith(VERSION)
     with tarfile.open(only(made, f"trainyard-{VERSION}.tar.gz")) as tar:
@@ -89,7 +89,7 @@ def test_the_image_is_small_and_its_parts_are_named(made):
 
 
 def test_the_package_installs_and_goes(made, tmp_path):
-    """Broken: the manual or the completions left out of the package; control without what it depends on."""
+    """Fails with: the manual or the completions left out of the package; control without what it depends on."""
     root = root_make(tmp_path / "root", "man-db", "bash-completion")
     shutil.copy(only(made, "*.deb"), root / "trainyard.deb")
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
@@ -113,7 +113,7 @@ def test_the_package_installs_and_goes(made, tmp_path):
 
 
 def test_the_archive_makes_the_same_packages_elsewhere(made, tools, tmp_path):
-    """Uses only the archive, in another directory: configure, make, make install. Broken: image-archive with times of now; a
+    """Uses only the archive, in another directory: configure, make, make install. Fails with: image-archive with times of now; a
     header that no list of the build names."""
     with tarfile.open(only(made, f"trainyard-{VERSION}.tar.gz")) as tar:
         tar.extractall(tmp_path)
@@ -149,7 +149,7 @@ def base_image(engine, tmp_path):
 
 
 def test_a_build_by_the_engine_makes_the_same_image(made, engine, tmp_path):
-    """Builds deploy/Dockerfile. Broken: image-archive that leaves an instruction out."""
+    """Builds deploy/Dockerfile. Fails with: image-archive that leaves an instruction out."""
     base, name = base_image(engine, tmp_path), f"trainyard-test-built:{os.getpid()}"
     with tarfile.open(only(made, f"trainyard-{VERSION}.tar.gz")) as tar:
         tar.extractall(tmp_path)

@@ -81,7 +81,7 @@ class Contained(Daemon):
         return self
 
     def _is_ready(self):
-        """Asks the image's HEALTHCHECK. Broken: HEALTHCHECK without "status", or with another path of the program."""
+        """Asks the image's HEALTHCHECK. Fails with: HEALTHCHECK without "status", or with another path of the program."""
         state = self.engine.inspect(self.id)["State"]
         assert state["Running"] and state["Health"]["Status"] != "unhealthy", (state, self.log())
         return state["Health"]["Status"] == "healthy"

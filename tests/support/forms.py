@@ -91,7 +91,7 @@ def killed_and_back(daemon):
 
 
 def gpus(daemon):
-    """Uses a stand-in for NVIDIA's hook, which records the devices of each container. Broken: replica_create_run() without
+    """Uses a stand-in for NVIDIA's hook, which records the devices of each container. Fails with: replica_create_run() without
     gpus_are_wanted(): on Podman 4.3 the job ran without GPUs, and no message said so."""
     job = daemon.until(daemon.create(with_gpus(script("echo has $NVIDIA_VISIBLE_DEVICES"), 1)), "SUCCEEDED", "FAILED")
     if job["state"] == "FAILED":

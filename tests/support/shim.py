@@ -81,7 +81,7 @@ class Shim:
         finally:
             self.lift()
 
-    # Broken: meets() of shim.c that is always false: of this assertion, and those that something failed, each sweep fails.
+    # Fails with: meets() of shim.c that is always false: of this assertion, and those that something failed, each sweep fails.
     def count(self, classes, call):
         """Returns the result of `call`, and how many calls of these classes it makes: the lowest of several counts, because
         the first run may fill caches and other threads may make calls. Fails for 0: a test would then try nothing."""

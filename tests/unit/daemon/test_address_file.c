@@ -46,7 +46,7 @@ TEST(what_a_daemon_wrote_is_read_and_nothing_else)
 	address_file_remove(directory);
 }
 
-/* Broken: address_is_live() by the process id alone: the file of a daemon that was killed stayed good. is_outdated without
+/* Fails with: address_is_live() by the process id alone: the file of a daemon that was killed stayed good. is_outdated without
  * the lock that another PID namespace holds: a daemon in a container counted as killed. */
 TEST(an_address_is_live_while_its_daemon_has_the_lock)
 {

@@ -32,7 +32,7 @@ static void times_are_read(void **state)
 	}
 }
 
-/* Broken: a factor of 1000 for each unit. */
+/* Fails with: a factor of 1000 for each unit. */
 static void sizes_are_read(void **state)
 {
 	static const struct {

@@ -57,7 +57,7 @@ static enum status archive_read(const struct text *bytes, struct text *given)
 	return archive.status;
 }
 
-/* Broken: attributes_read() that passes over the size: the data of a file of more bytes than its header has room for was
+/* Fails with: attributes_read() that passes over the size: the data of a file of more bytes than its header has room for was
  * read as headers, so that a program in a container could name any file. */
 static void a_size_among_the_attributes_is_not_passed_over(void **state)
 {
@@ -71,7 +71,7 @@ static void a_size_among_the_attributes_is_not_passed_over(void **state)
 	assert_string_equal(given.data, "");
 }
 
-/* Broken: archive_end() that looks at nothing. */
+/* Fails with: archive_end() that looks at nothing. */
 static void an_archive_that_ends_early_is_no_whole_one(void **state)
 {
 	struct text bytes AUTO_TEXT = { 0 }, given AUTO_TEXT = { 0 };
@@ -87,7 +87,7 @@ static void an_archive_that_ends_early_is_no_whole_one(void **state)
 	}
 }
 
-/* Broken: size_read() that takes what strtoul() takes; name_is_inside() that is always true. */
+/* Fails with: size_read() that takes what strtoul() takes; name_is_inside() that is always true. */
 static void odd_sizes_and_names_are_refused(void **state)
 {
 	static const struct {
@@ -127,7 +127,7 @@ static void odd_sizes_and_names_are_refused(void **state)
 	assert_string_equal(given.data, "[..a/b.. 1]x");
 }
 
-/* Broken: attributes_read() that takes a value to end behind its line. */
+/* Fails with: attributes_read() that takes a value to end behind its line. */
 static void attributes_have_bounds(void **state)
 {
 	static const char *const rows[] = { "3 path=abc\n", "99 path=abc\n", "-5 path=a\n",
@@ -146,7 +146,7 @@ static void attributes_have_bounds(void **state)
 	}
 }
 
-/* Broken: name_part() that parts behind the prefix's end; entry_add without the attribute path. */
+/* Fails with: name_part() that parts behind the prefix's end; entry_add without the attribute path. */
 static void names_of_any_length_are_read_as_they_were(void **state)
 {
 	(void)state;
@@ -180,7 +180,7 @@ static void piece_pass(void *arg, const char *data, size_t length)
 	(void)length;
 }
 
-/* Broken: header_add() that writes the low digits of a size; head_read() that keeps the header's. */
+/* Fails with: header_add() that writes the low digits of a size; head_read() that keeps the header's. */
 static void a_file_of_more_than_8_gib_has_its_size_among_the_attributes(void **state)
 {
 	const int64_t sizes[] = { INT64_C(077777777777), INT64_C(077777777777) + 1, INT64_C(1) << 40 };
@@ -200,7 +200,7 @@ static void a_file_of_more_than_8_gib_has_its_size_among_the_attributes(void **s
 	}
 }
 
-/* Broken: head_read() without the look at plain_files. */
+/* Fails with: head_read() without the look at plain_files. */
 static void links_are_refused_where_files_are_wanted(void **state)
 {
 	static const char types[] = "12346g";

@@ -41,7 +41,7 @@ static void all_else_is_refused(void **state)
 					   &length));
 }
 
-/* Broken: without the look at each byte, libsodium took all of these. */
+/* Fails with: without the look at each byte, libsodium took all of these. */
 static void there_are_no_letters_beyond_ascii(void **state)
 {
 	char bytes[8];

@@ -151,7 +151,7 @@ static void a_hello_that_never_ends_is_given_up(void **state)
 			 HELLO_UNNAMED);
 }
 
-/* Broken: hello_search() that does not look at protocols. */
+/* Fails with: hello_search() that does not look at protocols. */
 static void gRPC_is_told_by_its_protocol(void **state)
 {
 	static const struct {

@@ -209,7 +209,7 @@ TEST(a_wrong_argument_is_told)
 	refused(ARGUMENTS("-l"), "unexpected argument \"-l\"");
 	refused(ARGUMENTS("--region"), "--region needs a value: REGION");
 	refused(ARGUMENTS("--region="), "--region: \"\" is not a region, such as us-central1");
-	/* Broken: text_check() that takes what is not UTF-8, of which no JSON for the engine can be made. */
+	/* Fails with: text_check() that takes what is not UTF-8, of which no JSON for the engine can be made. */
 	refused(ARGUMENTS("--docker-config", "/etc/k\xe4se"),
 		"--docker-config: \"/etc/k\xe4se\" is not UTF-8");
 	refused(ARGUMENTS("--offline=perhaps"), "--offline: \"perhaps\" is not true or false");
@@ -222,7 +222,7 @@ TEST(a_wrong_argument_is_told)
 	refused(ARGUMENTS(), "TRAINYARD_MAX_ACTIVE_JOBS: \"-1\" is not a number from 1 to 10000");
 }
 
-/* Broken: word_refuse() and name_refuse() without nearest_hint(); nearest_look() that takes '_' for a letter. */
+/* Fails with: word_refuse() and name_refuse() without nearest_hint(); nearest_look() that takes '_' for a letter. */
 TEST(a_name_that_is_nearly_one_is_told_with_that_one)
 {
 	static const struct {
@@ -259,7 +259,7 @@ TEST(a_name_that_is_nearly_one_is_told_with_that_one)
 	}
 }
 
-/* Broken: read_defaults() that checks the computed ones: --engine could not be given. */
+/* Fails with: read_defaults() that checks the computed ones: --engine could not be given. */
 TEST(what_docker_host_says_matters_only_where_it_is_used)
 {
 	static const char told[] =
@@ -286,7 +286,7 @@ static void variable_note(const char *name, const char *hint)
 		 "[%s%s]", name, hint);
 }
 
-/* Broken: is_known() that is always true; no look at the variables of clients. */
+/* Fails with: is_known() that is always true; no look at the variables of clients. */
 TEST(variables_that_no_option_has_are_told)
 {
 	static const char *variables[] = { "TRAINYARD_LISEN=x",

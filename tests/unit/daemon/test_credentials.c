@@ -166,7 +166,7 @@ static pid_t reader_start(const char *path, int *ret_fd)
 	return pid;
 }
 
-/* Broken: F_SETLEASE left out: no SIGIO came, and the reader had empty lines. */
+/* Fails with: F_SETLEASE left out: no SIGIO came, and the reader had empty lines. */
 TEST(a_promised_file_is_made_when_it_is_opened)
 {
 	AUTO(string) char *path = NULL;

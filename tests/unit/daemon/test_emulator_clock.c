@@ -132,7 +132,7 @@ static void a_step_outlives_the_daemon(void **state)
 	refused("real", "ahead of the real one");
 	/* For an existing state directory, the time to begin at has no effect. */
 	first = opened("steppable@2001-01-01T00:00:00Z");
-	/* Broken: advance() moves the clock without kept_write(). */
+	/* Fails with: advance() moves the clock without kept_write(). */
 	assert_int_equal(clock_ahead_ns(emulator_clock_get(first)), 2 * HOUR_NS);
 	assert_in_range(clock_wall_ns(emulator_clock_get(first)) - seen_ns, 0, HOUR_NS);
 	emulator_clock_free(first);
@@ -172,9 +172,9 @@ static void a_used_state_does_not_begin_at_another_time(void **state)
 	assert_ptr_equal(emulator_clock_get(own), &system_clock);
 	emulator_clock_free(own);
 	file_write("state.db", "");
-	/* Broken: emulator_clock_keep() leaves the file: the next one begins in 2001. */
+	/* Fails with: emulator_clock_keep() leaves the file: the next one begins in 2001. */
 	refused("steppable@2001-01-01T00:00:00Z", "ran by the real clock");
-	/* Broken: start_find() that refuses what is past alone: deadlines of a week ended what ran. */
+	/* Fails with: start_find() that refuses what is past alone: deadlines of a week ended what ran. */
 	refused("steppable@2101-01-01T00:00:00Z", "ran by the real clock");
 	own = opened("steppable");
 	assert_int_equal(clock_ahead_ns(emulator_clock_get(own)), 0);
@@ -193,7 +193,7 @@ static void the_clock_has_an_end(void **state)
 	assert_int_equal(emulator_clock_advance(own, INT64_MAX, &err), STATUS_INVALID_ARGUMENT);
 }
 
-/* Broken: clock_from_outside_ns() as a plain sum: the last moment came before all others. */
+/* Fails with: clock_from_outside_ns() as a plain sum: the last moment came before all others. */
 static void what_others_call_a_moment_has_bounds(void **state)
 {
 	struct step_clock before, after;

@@ -168,7 +168,7 @@ TEST(a_reason_keeps_what_belongs_to_it)
 	assert_int_equal(err.metadata_count, 0);
 }
 
-/* Broken: refusal_list() without its look at is_semantic */
+/* Fails with: refusal_list() without its look at is_semantic */
 TEST(only_sentences_about_fields_become_a_list)
 {
 	struct error err AUTO_ERROR = { 0 };

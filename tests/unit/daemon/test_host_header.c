@@ -30,7 +30,7 @@ static void a_name_is_read_without_port_dot_and_capitals(void **state)
 	}
 }
 
-/* Broken: host_header_read() that takes a line without its end. */
+/* Fails with: host_header_read() that takes a line without its end. */
 static void every_part_of_a_head_is_incomplete(void **state)
 {
 	static const char head[] = "GET / HTTP/1.1\r\nHost: a.b\r\n";

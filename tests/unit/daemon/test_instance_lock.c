@@ -17,7 +17,7 @@ static const char *instance(void)
 	return name;
 }
 
-/* Broken: instance_valid() without INSTANCE_MAX. */
+/* Fails with: instance_valid() without INSTANCE_MAX. */
 static void names_are_of_letters_and_digits(void **state)
 {
 	(void)state;
@@ -29,7 +29,7 @@ static void names_are_of_letters_and_digits(void **state)
 	assert_false(instance_valid("a/b"));
 }
 
-/* Broken: instance_lock_take() that succeeds whatever bind() says; instance_lock_seen() that is always true. */
+/* Fails with: instance_lock_take() that succeeds whatever bind() says; instance_lock_seen() that is always true. */
 static void one_process_at_a_time_has_it(void **state)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -46,7 +46,7 @@ static void one_process_at_a_time_has_it(void **state)
 	assert_false(instance_lock_seen(instance()));
 }
 
-/* Broken: address_make() that takes four letters of the name. */
+/* Fails with: address_make() that takes four letters of the name. */
 static void nearly_the_same_name_is_another(void **state)
 {
 	char longer[INSTANCE_MAX + 2];
@@ -59,7 +59,7 @@ static void nearly_the_same_name_is_another(void **state)
 	close(fd);
 }
 
-/* Broken: instance_lock_take() that looks for no other holder once its own name is bound. */
+/* Fails with: instance_lock_take() that looks for no other holder once its own name is bound. */
 static void a_name_below_counts_as_well(void **state)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -78,7 +78,7 @@ static void a_name_below_counts_as_well(void **state)
 	assert_false(instance_lock_seen(instance()));
 }
 
-/* Broken: holder_refuse() without socket_owner_write(). */
+/* Fails with: holder_refuse() without socket_owner_write(). */
 static void the_holder_is_named(void **state)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -96,7 +96,7 @@ static void the_holder_is_named(void **state)
 	close(first);
 }
 
-/* Broken: as above. */
+/* Fails with: as above. */
 static void it_goes_with_its_process(void **state)
 {
 	const char *name = instance();

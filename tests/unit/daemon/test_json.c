@@ -94,7 +94,7 @@ TEST(our_own_text_that_cannot_be_read_is_an_internal_error)
 	assert_int_equal(json_parse_own(NULL, &(json_t *){ NULL }, &err), STATUS_INTERNAL);
 }
 
-/* Broken: json_parse_foreign() that is json_loadb(): all but the last two rows were no JSON. */
+/* Fails with: json_parse_foreign() that is json_loadb(): all but the last two rows were no JSON. */
 TEST(what_jansson_refuses_and_others_take_is_read)
 {
 	static const struct {

@@ -128,7 +128,7 @@ static void ends_with_one_line(void **state)
 	}
 }
 
-/* Broken: text_reserve() that does not ask may_fail: the program ended; text_append() that takes no look at what
+/* Fails with: text_reserve() that does not ask may_fail: the program ended; text_append() that takes no look at what
  * text_reserve() says: it wrote past the end. */
 static void a_text_whose_size_a_client_chose_fails_and_keeps_no_more(void **state)
 {

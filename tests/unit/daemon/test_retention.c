@@ -31,7 +31,7 @@ static int64_t removed(struct retention *retention)
 	return json_int_at(told, "removedJobs", -1);
 }
 
-/* While its thread removes jobs, others are made and read. Broken: one_remove() that counts without the lock:
+/* While its thread removes jobs, others are made and read. Fails with: one_remove() that counts without the lock:
  * ThreadSanitizer told of it. */
 static void jobs_that_ended_long_ago_go_while_others_are_made(void **state)
 {
@@ -76,7 +76,7 @@ static int64_t logs_bytes(struct bench *bench)
 	return about.st_size;
 }
 
-/* Broken: connection_shrink() left out of log_batch_purge(): the file kept its size. KEPT_PAGES 0: each job that came after made
+/* Fails with: connection_shrink() left out of log_batch_purge(): the file kept its size. KEPT_PAGES 0: each job that came after made
  * it grow again. */
 static void a_removed_log_gives_its_room_back(void **state)
 {

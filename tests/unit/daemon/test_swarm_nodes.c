@@ -18,7 +18,7 @@ static void expect_list(const struct config_list *list, const char *const *expec
 		assert_string_equal(list->values[i], expected[i]);
 }
 
-/* Broken: without is_named(), two nodes were "gpu-1", and the daemon did not start. */
+/* Fails with: without is_named(), two nodes were "gpu-1", and the daemon did not start. */
 static void nodes_of_a_swarm_are_as_if_they_were_named(void **state)
 {
 	AUTO(json)

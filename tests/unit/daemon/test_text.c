@@ -69,7 +69,7 @@ TEST(a_json_string_holds_whatever_bytes)
 	literal_is("plain", 5, "\"plain\"");
 	literal_is("\"\\/\b\f\n\r\t", 8, "\"\\\"\\\\/\\b\\f\\n\\r\\t\"");
 	literal_is("\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\"");
-	/* Broken: text_json() without the case of C1: "\u009b" began a sequence on terminals. */
+	/* Fails with: text_json() without the case of C1: "\u009b" began a sequence on terminals. */
 	literal_is("a\xc2\x80\xc2\x9f\xc2\xa0", 7, "\"a\\u0080\\u009f\xc2\xa0\"");
 	literal_is("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 	literal_is("a\xff\xfe"
@@ -81,7 +81,7 @@ TEST(a_json_string_holds_whatever_bytes)
 	literal_is("\xc3\xa9", 1, "\"\xef\xbf\xbd\""); /* the given length ends inside the character */
 }
 
-/* Broken: json_special_bits() without its second term: byte 127 stayed as it is. */
+/* Fails with: json_special_bits() without its second term: byte 127 stayed as it is. */
 TEST(each_byte_is_escaped_at_each_place_of_a_json_string)
 {
 	(void)state_;

@@ -29,7 +29,7 @@ TEST(times_are_written_in_their_two_forms)
 			    "2026-11-20T21:29:51.000000001Z 1969-12-31T23:59:59.999999999Z");
 }
 
-/* Broken: day_from_seconds() without the 146096, or with 3 for the 2 of its month. */
+/* Fails with: day_from_seconds() without the 146096, or with 3 for the 2 of its month. */
 TEST(each_day_is_written_as_the_c_library_knows_it)
 {
 	enum { DAY_S = 86400 };

@@ -30,7 +30,7 @@ static enum status open_with(const char *content, struct token **ret_token)
 	return token_open(path, ret_token, NULL);
 }
 
-/* Broken: line_read() that passes over what follows (as it was); is_token() without LENGTH_MIN; token_open() without access_token_is_ours(). */
+/* Fails with: line_read() that passes over what follows (as it was); is_token() without LENGTH_MIN; token_open() without access_token_is_ours(). */
 TEST(what_is_no_token_is_refused)
 {
 	static const char *const contents[] = { "",
@@ -59,7 +59,7 @@ TEST(what_is_no_token_is_refused)
 	token_free(token);
 }
 
-/* Broken: is_the_token() that compares no byte; caller_check() that looks at the key of a client with a wrong token as well. */
+/* Fails with: is_the_token() that compares no byte; caller_check() that looks at the key of a client with a wrong token as well. */
 TEST(only_the_whole_token_lets_in)
 {
 	static const struct {
@@ -95,7 +95,7 @@ TEST(only_the_whole_token_lets_in)
 	token_free(token);
 }
 
-/* Broken: is_a_users() that does not ask for job 0; that asks at the time 0. */
+/* Fails with: is_a_users() that does not ask for job 0; that asks at the time 0. */
 TEST(own_access_tokens_let_in_unless_they_are_a_jobs_or_old)
 {
 	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
@@ -121,7 +121,7 @@ TEST(own_access_tokens_let_in_unless_they_are_a_jobs_or_old)
 	token_free(token);
 }
 
-/* Broken: token_rule() that makes one. */
+/* Fails with: token_rule() that makes one. */
 TEST(without_a_token_there_is_no_rule)
 {
 	(void)state_;
@@ -149,7 +149,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-/* Broken: token_take() that takes what is no token; token_keep() that lets others read. */
+/* Fails with: token_take() that takes what is no token; token_keep() that lets others read. */
 static void a_token_of_the_environment_is_kept_for_commands(void **state)
 {
 	char kept_in[] = "/tmp/ty-test-token-XXXXXX", line[64] = "";

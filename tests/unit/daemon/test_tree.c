@@ -59,7 +59,7 @@ static int start(void **state)
 	return mkdtemp(top) ? 0 : -1;
 }
 
-/* Broken: removal by paths (nftw): ENAMETOOLONG, and `clean` failed for ever. */
+/* Fails with: removal by paths (nftw): ENAMETOOLONG, and `clean` failed for ever. */
 static void a_tree_deeper_than_a_path_is_removed_with_few_descriptors(void **state)
 {
 	struct rlimit before, few;
@@ -75,7 +75,7 @@ static void a_tree_deeper_than_a_path_is_removed_with_few_descriptors(void **sta
 	assert_true(tree_remove(top, SIZE_MAX));
 }
 
-/* Broken: directory_take() without O_NOFOLLOW. */
+/* Fails with: directory_take() without O_NOFOLLOW. */
 static void links_are_removed_and_not_followed(void **state)
 {
 	char elsewhere[] = "/tmp/trainyard-test-else-XXXXXX";
@@ -99,7 +99,7 @@ static void links_are_removed_and_not_followed(void **state)
 	close(fd);
 }
 
-/* Not tested as root, because modes do not apply to root. Broken: directory_take() without its chmod(): EACCES. */
+/* Not tested as root, because modes do not apply to root. Fails with: directory_take() without its chmod(): EACCES. */
 static void modes_do_not_keep_a_directory(void **state)
 {
 	static const mode_t modes[] = { 0, 0100, 0400, 0500, 0600, 0300 };
@@ -133,7 +133,7 @@ static void modes_do_not_keep_a_directory(void **state)
 	close(fd);
 }
 
-/* Broken: step_take() true: the scheduler's thread was held up; entry_lift() that takes no step, likewise. */
+/* Fails with: step_take() true: the scheduler's thread was held up; entry_lift() that takes no step, likewise. */
 static void a_call_makes_no_more_steps_than_it_is_given(void **state)
 {
 	unsigned calls = 1;

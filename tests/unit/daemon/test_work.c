@@ -29,7 +29,7 @@ TEST(a_thread_that_said_nothing_is_always_waited_for)
 	assert_int_equal(work_owner(), 0);
 }
 
-/* Broken: work_is_abandoned() that asks each time; or that asks again once it was told. */
+/* Fails with: work_is_abandoned() that asks each time; or that asks again once it was told. */
 TEST(it_is_asked_now_and_then_until_the_client_has_left)
 {
 	struct client client = { .gone = false };
@@ -60,7 +60,7 @@ TEST(it_is_asked_now_and_then_until_the_client_has_left)
 	assert_int_equal(work_owner(), 0);
 }
 
-/* Broken: work_end() that ends the outer one. */
+/* Fails with: work_end() that ends the outer one. */
 TEST(work_inside_other_work_is_a_part_of_it)
 {
 	struct client outer = { .gone = true }, inner = { .gone = false };

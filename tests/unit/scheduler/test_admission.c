@@ -46,7 +46,7 @@ struct row {
 static const struct row rows[] = {
 	{ "empty", .free = 9, .decided = "" },
 	{ "room for all", { { 1 }, { 2 }, { 3 } }, .free = 9, .decided = "1 in; 2 in; 3 in;" },
-	/* Broken: walk.free_blocks that is not counted down: the third had no network, and could not go back. */
+	/* Fails with: walk.free_blocks that is not counted down: the third had no network, and could not go back. */
 	{ "two blocks", { { 1 }, { 2 }, { 3 } }, .free = 2, .decided = "1 in; 2 in; look for 3;" },
 	{ "no block", { { 1 }, { 2 } }, .decided = "look for 1;" },
 	{ "asked for blocks", { { 1 }, { 2 } }, .free = 9, .asked = true, .decided = "" },
@@ -60,7 +60,7 @@ static const struct row rows[] = {
 	  .free = 9,
 	  .short_of = true,
 	  .decided = "1 in; 2 waits for 0; 3 waits for 0;" },
-	/* Broken: room_use() without plan_usage_add(): all were let in at once. */
+	/* Fails with: room_use() without plan_usage_add(): all were let in at once. */
 	{ "room for one",
 	  { { 1 }, { 1 }, { 1 } },
 	  .max_jobs = 1,
@@ -81,7 +81,7 @@ static const struct row rows[] = {
 	  { { 1 }, { 1, .stale = true }, { 1 } },
 	  .free = 9,
 	  .decided = "1 in; 3 waits for 0;" },
-	/* Broken: room_use() without the leases: both got the only device. */
+	/* Fails with: room_use() without the leases: both got the only device. */
 	{ "one device",
 	  { { 1, 1 }, { 1, 1 }, { 1 } },
 	  .devices = 1,
@@ -125,7 +125,7 @@ static const struct row rows[] = {
 	  .unknown = true,
 	  .free = 9,
 	  .decided = "1 waits for 5; 2 waits for 0;" },
-	/* Broken: taken_vcpus() without those that are let in: the project got twice what it may have. */
+	/* Fails with: taken_vcpus() without those that are let in: the project got twice what it may have. */
 	{ "a project's quota",
 	  { { 1 }, { 1 }, { 1, .project = "q" } },
 	  .project_vcpus = 4,

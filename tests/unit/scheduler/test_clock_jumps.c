@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine's wall clock is set to another day while jobs wait and run.
- * Broken: job_run_deadline_us() reckoned at each look: the jump forward cancels the job, and after the one back it runs on.
- * Broken: times of JOB_ADVANCE without max(): a job's end lies before its start.
- * Broken: log times not raised to the last (store/logs/log_batch.c): the lines are read in another order. */
+ * Fails with: job_run_deadline_us() reckoned at each look: the jump forward cancels the job, and after the one back it runs on.
+ * Fails with: times of JOB_ADVANCE without max(): a job's end lies before its start.
+ * Fails with: log times not raised to the last (store/logs/log_batch.c): the lines are read in another order. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 static const int64_t day_ns = INT64_C(86400000000000), hour_ns = INT64_C(3600000000000),
@@ -97,7 +97,7 @@ static void a_job_that_waits_is_let_be(void **state)
 	idle_await(bench);
 }
 
-/* Broken: replicas_look() by the wall clock: hit as soon as the clock had jumped. */
+/* Fails with: replicas_look() by the wall clock: hit as soon as the clock had jumped. */
 static void a_fault_that_is_to_come_waits_its_time(void **state)
 {
 	struct bench *bench = *state;
@@ -116,7 +116,7 @@ static void a_fault_that_is_to_come_waits_its_time(void **state)
 	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
 }
 
-/* Broken: left_us() by the wall clock: the network stayed cut for a day. */
+/* Fails with: left_us() by the wall clock: the network stayed cut for a day. */
 static void a_fault_that_passes_lasts_its_time(void **state)
 {
 	struct bench *bench = *state;
@@ -137,7 +137,7 @@ static void a_fault_that_passes_lasts_its_time(void **state)
 	idle_await(bench);
 }
 
-/* The clock is set while the engine is unreachable. A kill after its return counts as the program's own again. Broken:
+/* The clock is set while the engine is unreachable. A kill after its return counts as the program's own again. Fails with:
  * is_of_loss() without clock_set_in_loss: what the engine killed has failed where the clock was put back. */
 static void loss_check(struct bench *bench, int64_t by_ns)
 {
@@ -168,7 +168,7 @@ static void what_an_engine_took_along_is_tried_again_though_the_clock_was_put_fo
 	loss_check(*state, day_ns);
 }
 
-/* Broken: exit_is_late() without clock_set_in_loss: the job was cancelled, as if its program had ended an hour from now. */
+/* Fails with: exit_is_late() without clock_set_in_loss: the job was cancelled, as if its program had ended an hour from now. */
 static void what_ended_in_time_did_though_the_clock_was_put_back_since(void **state)
 {
 	struct bench *bench = *state;
@@ -184,7 +184,7 @@ static void what_ended_in_time_did_though_the_clock_was_put_back_since(void **st
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: on_up() that leaves clock_set_in_loss: the worker's own kill is taken for the engine's, which was there. */
+/* Fails with: on_up() that leaves clock_set_in_loss: the worker's own kill is taken for the engine's, which was there. */
 static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 {
 	struct bench *bench = *state;

@@ -47,7 +47,7 @@ static void a_clock_that_is_set_has_jumped_once(void **state)
 	      (const int64_t[]){ 0, -60 * SECOND_US, 0 });
 }
 
-/* Broken: without the second look: a jump forward and one back. */
+/* Fails with: without the second look: a jump forward and one back. */
 static void who_is_held_up_between_the_clocks_sees_no_jump(void **state)
 {
 	(void)state;
@@ -63,7 +63,7 @@ static void small_corrections_are_none_but_add_up(void **state)
 	      4, (const int64_t[]){ 0, 0, 1200000, 0 });
 }
 
-/* Broken: the wall clock by itself. */
+/* Fails with: the wall clock by itself. */
 static void a_clock_that_is_put_forward_has_not_jumped(void **state)
 {
 	struct step_clock step;

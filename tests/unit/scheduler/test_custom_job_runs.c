@@ -133,7 +133,7 @@ static void one_that_never_retries_fails_of_what_it_lost(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 2);
 }
 
-/* Broken: job_run_restarts() without its look at preemptible. */
+/* Fails with: job_run_restarts() without its look at preemptible. */
 static void a_preempted_replica_begins_the_whole_job_anew(void **state)
 {
 	struct bench *bench = *state;

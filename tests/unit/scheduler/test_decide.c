@@ -128,17 +128,17 @@ static const struct row rows[] = {
 	  { .state = JOB_RUNNING, FOLLOWED, .observed = UP, .deadline_s = 100 },
 	  "CANCELLING decides CANCELLED;",
 	  100 },
-	/* Broken: expiry before the outcome: what was ordered to end was told, and the job cancelled for its limit. */
+	/* Fails with: expiry before the outcome: what was ordered to end was told, and the job cancelled for its limit. */
 	{ "ended as its limit passed",
 	  { .state = JOB_RUNNING, FOLLOWED, .observed = ENDED, .end = { END_EXIT }, .deadline_s = 100 },
 	  "RUNNING decides SUCCEEDED; ended 0; blamed 0; says 1;",
 	  100 },
-	/* Broken: limit_us() without end_is_open(): what had ended in time was cancelled. */
+	/* Fails with: limit_us() without end_is_open(): what had ended in time was cancelled. */
 	{ "runs too long, engine away",
 	  { .state = JOB_RUNNING, .away = true, .lost_told = true, .observed = UP, .deadline_s = 100 },
 	  "",
 	  0 },
-	/* Broken: ends that are stored with the outcome alone: of a worker that had ended nothing was told for hours. */
+	/* Fails with: ends that are stored with the outcome alone: of a worker that had ended nothing was told for hours. */
 	{ "a worker ended, the master goes on",
 	  { .state = JOB_RUNNING,
 	    FOLLOWED,
@@ -164,7 +164,7 @@ static const struct row rows[] = {
 	    .journaled = { JOURNALED_END } },
 	  "RUNNING decides FAILED; blamed 0;",
 	  0 },
-	/* Broken: note_blame() without note_end(): what the engine refused was in no journal. */
+	/* Fails with: note_blame() without note_end(): what the engine refused was in no journal. */
 	{ "refused",
 	  { .state = JOB_PREPARING,
 	    .fetched = true,
@@ -184,7 +184,7 @@ static const struct row rows[] = {
 	  { .state = JOB_RUNNING, FOLLOWED, .observed = UP, .end = { 0, END_LOST }, .lost_s = 99 },
 	  "RUNNING ended 1;",
 	  109 },
-	/* Broken: decide_wake_us() with what was due already: looked at again and again. */
+	/* Fails with: decide_wake_us() with what was due already: looked at again and again. */
 	{ "one lost, its container still there and unread",
 	  { .state = JOB_RUNNING,
 	    FOLLOWED,
@@ -209,7 +209,7 @@ static const struct row rows[] = {
 	    .lost_s = 90 },
 	  "RUNNING ended 1; restarted 1 as 1; says 1;",
 	  0 },
-	/* Broken: decide_restart() without it: it ran on, and was not restarted either. */
+	/* Fails with: decide_restart() without it: it ran on, and was not restarted either. */
 	{ "one lost, which runs after all",
 	  { .state = JOB_RUNNING,
 	    READ,
@@ -219,7 +219,7 @@ static const struct row rows[] = {
 	    .journaled = { JOURNALED_MADE, JOURNALED_END } },
 	  "remove 1;",
 	  0 },
-	/* Broken: job_run_restarts() without its look at the node: it was made on the lost node for ever. */
+	/* Fails with: job_run_restarts() without its look at the node: it was made on the lost node for ever. */
 	{ "one lost with its node",
 	  { .state = JOB_RUNNING,
 	    READ,

@@ -58,7 +58,7 @@ static void a_gpu_is_ours_after_the_engine_has_said_so(void **state)
 	assert_string_equal(ordered(claims, &number), "none");
 }
 
-/* Broken: device_claims_answer() that takes any number; change() that counts at the order: a GPU that was dropped and wanted
+/* Fails with: device_claims_answer() that takes any number; change() that counts at the order: a GPU that was dropped and wanted
  * again counted as ours by the first answer. */
 static void an_answer_to_an_earlier_order_says_nothing(void **state)
 {
@@ -79,7 +79,7 @@ static void an_answer_to_an_earlier_order_says_nothing(void **state)
 	assert_int_equal(device_claims_take(claims, "0"), CLAIM_OURS);
 }
 
-/* Broken: the others of a refused order as ours: the engine has withdrawn them. */
+/* Fails with: the others of a refused order as ours: the engine has withdrawn them. */
 static void a_refusal_withdraws_what_was_ordered_with_it(void **state)
 {
 	AUTO(claims) struct device_claims *claims = device_claims_new();
@@ -101,7 +101,7 @@ static void a_refusal_withdraws_what_was_ordered_with_it(void **state)
 	assert_int_equal(device_claims_take(claims, "0"), CLAIM_OURS);
 }
 
-/* Claims were removed in the engine. Broken: device_claims_answer() that passes over what is ours: the GPU had two
+/* Claims were removed in the engine. Fails with: device_claims_answer() that passes over what is ours: the GPU had two
  * users. */
 static void a_second_answer_may_take_a_gpu_away(void **state)
 {
@@ -120,7 +120,7 @@ static void a_second_answer_may_take_a_gpu_away(void **state)
 	assert_string_equal(ordered(claims, &number), "none");
 }
 
-/* Removing a claim was refused. Broken: device_claims_retry() that orders nothing where nothing is wanted: the claim
+/* Removing a claim was refused. Fails with: device_claims_retry() that orders nothing where nothing is wanted: the claim
  * stayed, and no instance got the GPU; device_claims_fail() that leaves what was ours. */
 static void an_order_that_failed_is_made_again(void **state)
 {
@@ -149,7 +149,7 @@ static void an_order_that_failed_is_made_again(void **state)
 	assert_string_equal(ordered(claims, &number), "none");
 }
 
-/* Broken: device_claims_keep() that counts shared leases, or drops what is wanted. */
+/* Fails with: device_claims_keep() that counts shared leases, or drops what is wanted. */
 static void what_is_neither_leased_nor_wanted_is_dropped(void **state)
 {
 	AUTO(claims) struct device_claims *claims = device_claims_new();
@@ -170,7 +170,7 @@ static void what_is_neither_leased_nor_wanted_is_dropped(void **state)
 	assert_false(device_claims_have(claims, "0") || device_claims_have(claims, "3"));
 }
 
-/* After a restart of the daemon or the engine. Broken: device_claims_forget() that orders nothing where nothing is
+/* After a restart of the daemon or the engine. Fails with: device_claims_forget() that orders nothing where nothing is
  * leased: the engine kept the claims of a daemon that was killed. */
 static void leased_gpus_are_ordered_again(void **state)
 {
@@ -201,7 +201,7 @@ static void leased_gpus_are_ordered_again(void **state)
 	assert_string_equal(ordered(claims, &number), "1");
 }
 
-/* With a slow engine. Broken: devices_reported() that asks again after every refusal: each second the search began
+/* With a slow engine. Fails with: devices_reported() that asks again after every refusal: each second the search began
  * again with the first GPU, and did not get to one that was free. */
 static void a_refusal_alone_does_not_begin_the_search_again(void **state)
 {

@@ -24,7 +24,7 @@ static char *life_id(unsigned number, char ret_job_id[32])
 	return ret_job_id;
 }
 
-/* Broken: on_replica_failed() that begins no new epoch: the job is CANCELLING for ever, and its program runs. */
+/* Fails with: on_replica_failed() that begins no new epoch: the job is CANCELLING for ever, and its program runs. */
 static void a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again(void **state)
 {
 	struct bench *bench = *state;
@@ -64,7 +64,7 @@ static void tell_failure(struct bench *bench, const struct replica_key *key)
 						     .replica_count = 1 });
 }
 
-/* The engine kills a replica 1.4 s before its connections end. Broken: observe_end_of_doubt() that does not ask for the
+/* The engine kills a replica 1.4 s before its connections end. Fails with: observe_end_of_doubt() that does not ask for the
  * time, so that a failure's hold of 1 s, or any event, ends the doubt: the job failed. */
 static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 {
@@ -89,7 +89,7 @@ static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: job_run_doubts() in scheduler_deadline_us() left out: nobody wakes up when the doubt is over. */
+/* Fails with: job_run_doubts() in scheduler_deadline_us() left out: nobody wakes up when the doubt is over. */
 static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 {
 	struct bench *bench = *state;
@@ -106,7 +106,7 @@ static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 exited with a non-zero status of 9(SIGKILL).");
 }
 
-/* `sh -c "exit 143"`. Broken: exit_classify() that asks for no witness: a job that had ended was lost, and run four times; its
+/* `sh -c "exit 143"`. Fails with: exit_classify() that asks for no witness: a job that had ended was lost, and run four times; its
  * worker alone was begun anew for ever. */
 static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(void **state)
 {
@@ -137,7 +137,7 @@ static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(v
 	}
 }
 
-/* The end of its output arrived before the event. Broken: observe_exit() that leaves it in doubt whatever comes. */
+/* The end of its output arrived before the event. Fails with: observe_exit() that leaves it in doubt whatever comes. */
 static void an_exit_in_doubt_is_what_its_event_says(void **state)
 {
 	struct bench *bench = *state;
@@ -161,7 +161,7 @@ static void an_exit_in_doubt_is_what_its_event_says(void **state)
 	job_check_error(bench, id, JOB_FAILED, "status of 143");
 }
 
-/* Broken: on_up() that forgets that the log was told: each time that the engine went it was told again. */
+/* Fails with: on_up() that forgets that the log was told: each time that the engine went it was told again. */
 static void an_engine_that_comes_and_goes_is_told_of_once(void **state)
 {
 	static const char words[] = "Waiting for the container engine: it flaps";

@@ -43,7 +43,7 @@ static void what_breaks_inside_the_engine_is_tried_again(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* The call had no effect, and no listing shows the container. Broken: on_replica_failed() that goes on awaiting the
+/* The call had no effect, and no listing shows the container. Fails with: on_replica_failed() that goes on awaiting the
  * outcome. */
 static void what_an_engine_that_went_did_not_make_is_asked_for_again(void **state)
 {
@@ -60,7 +60,7 @@ static void what_an_engine_that_went_did_not_make_is_asked_for_again(void **stat
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: on_failed() that leaves follows as it is: the job waited for its output for ever. */
+/* Fails with: on_failed() that leaves follows as it is: the job waited for its output for ever. */
 static void output_that_could_not_be_read_is_asked_for_again(void **state)
 {
 	struct bench *bench = *state;
@@ -120,7 +120,7 @@ static void an_engine_that_is_away_makes_jobs_wait_and_say_so(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: fold_listed_pause() that believes the first. */
+/* Fails with: fold_listed_pause() that believes the first. */
 static void a_pause_that_one_listing_shows_is_not_told(void **state)
 {
 	struct bench *bench = *state;
@@ -138,7 +138,7 @@ static void a_pause_that_one_listing_shows_is_not_told(void **state)
 	assert_null(strstr(log, "paused"));
 }
 
-/* Broken: fold_listed_pause() that believes the second, however soon it comes: a loaded engine sends several that are older
+/* Fails with: fold_listed_pause() that believes the second, however soon it comes: a loaded engine sends several that are older
  * than the pause's end, which it has told. */
 static void a_pause_that_listings_of_one_moment_show_is_not_told(void **state)
 {
@@ -161,7 +161,7 @@ static void a_pause_that_listings_of_one_moment_show_is_not_told(void **state)
 	assert_null(strstr(log, "paused"));
 }
 
-/* Broken: fold_listed_pause() that asks for no other. */
+/* Fails with: fold_listed_pause() that asks for no other. */
 static void a_pause_that_two_listings_show_is_told(void **state)
 {
 	struct bench *bench = *state;

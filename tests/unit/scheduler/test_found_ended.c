@@ -23,7 +23,7 @@ static void come_back(struct bench *bench)
 	fake_engine_up(bench->fake);
 }
 
-/* Exit codes as of `sys.exit(-1)`. Broken: kill_is_loss() that does not ask for a witness: both jobs began again. */
+/* Exit codes as of `sys.exit(-1)`. Fails with: kill_is_loss() that does not ask for a witness: both jobs began again. */
 static void what_the_engine_saw_end_by_itself_has_its_own_exit_code(void **state)
 {
 	struct bench *bench = *state;
@@ -54,7 +54,7 @@ static void what_the_engine_saw_end_by_itself_has_its_own_exit_code(void **state
 		job_check_error(bench, ids[i], JOB_FAILED, ends[i].error);
 }
 
-/* Broken: kill_is_loss() false: it failed, though nobody knows what for. */
+/* Fails with: kill_is_loss() false: it failed, though nobody knows what for. */
 static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 {
 	struct bench *bench = *state;
@@ -70,7 +70,7 @@ static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: report_missing_lines() that does not ask for a witness. */
+/* Fails with: report_missing_lines() that does not ask for a witness. */
 static void an_engine_that_was_out_of_reach_alone_has_lost_no_lines(void **state)
 {
 	struct bench *bench = *state;
@@ -93,7 +93,7 @@ static int64_t limited_submit(struct bench *bench)
 	return shape_submit(bench, "limited", &(struct shape){ .project = "p", .max_running_us = hour_us });
 }
 
-/* Broken: limit_us() without end_is_open(): the job was cancelled before anybody had looked. */
+/* Fails with: limit_us() without end_is_open(): the job was cancelled before anybody had looked. */
 static void what_ended_in_time_did_however_late_it_is_found(void **state)
 {
 	struct bench *bench = *state;
@@ -106,7 +106,7 @@ static void what_ended_in_time_did_however_late_it_is_found(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: exit_is_late() false: it succeeded, after twice the time that it was given. */
+/* Fails with: exit_is_late() false: it succeeded, after twice the time that it was given. */
 static void what_ended_too_late_while_nobody_was_there_to_cancel_it_is_cancelled(void **state)
 {
 	struct bench *bench = *state;
@@ -121,7 +121,7 @@ static void what_ended_too_late_while_nobody_was_there_to_cancel_it_is_cancelled
 	job_check(bench, id, JOB_CANCELLED, "ran longer than its maxRunningTime of 3600s.");
 }
 
-/* The replica could not be stopped, and may have ended. Broken: end_is_open() false: it was CANCELLING, and its engine
+/* The replica could not be stopped, and may have ended. Fails with: end_is_open() false: it was CANCELLING, and its engine
  * away. */
 static void a_limit_that_passes_while_the_engine_is_away_counts_once_it_is_back(void **state)
 {

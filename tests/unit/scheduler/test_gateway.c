@@ -111,7 +111,7 @@ static void cut_off_the_clouds_hosts_are_at_the_gateway(void **state)
 	assert_true(has(given->hosts, "europe-west4-docker.pkg.dev:10.213.1.1"));
 }
 
-/* Broken: gateway_environment() without place->regions; with them for every regional name. */
+/* Fails with: gateway_environment() without place->regions; with them for every regional name. */
 static void vertex_hosts_of_other_regions_are_at_the_gateway_as_well(void **state)
 {
 	static const char *const regions[] = { "asia-east1", "europe-west4", NULL };
@@ -129,7 +129,7 @@ static void vertex_hosts_of_other_regions_are_at_the_gateway_as_well(void **stat
 	assert_true(gateway_knows("us-east1-docker.pkg.dev", "us-east1", regions));
 }
 
-/* Broken: gateway_environment() that tells all of the cloud's names, or none. */
+/* Fails with: gateway_environment() that tells all of the cloud's names, or none. */
 static void watched_hosts_are_at_the_gateway_and_no_others(void **state)
 {
 	struct surroundings *given = *state;
@@ -142,7 +142,7 @@ static void watched_hosts_are_at_the_gateway_and_no_others(void **state)
 	assert_false(has(given->hosts, "oauth2.googleapis.com:10.213.1.1"));
 }
 
-/* Broken: gateway_watches() that compares beginnings alone. */
+/* Fails with: gateway_watches() that compares beginnings alone. */
 static void a_host_is_watched_by_its_whole_name(void **state)
 {
 	(void)state;
@@ -174,7 +174,7 @@ static void names_that_are_served_lead_here_and_are_trusted(void **state)
 				      "logging.googleapis.com:10.213.1.1", NULL });
 }
 
-/* Broken: host_append() without its look at the others. */
+/* Fails with: host_append() without its look at the others. */
 static void no_host_is_told_twice(void **state)
 {
 	struct surroundings *given = *state;

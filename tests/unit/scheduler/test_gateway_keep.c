@@ -156,7 +156,7 @@ static void a_daemon_that_begins_anew_opens_it_where_the_containers_expect_it(vo
 	assert_int_equal(journal_count("open:0"), 1);
 }
 
-/* Broken: opening_failed() that gives up at once. */
+/* Fails with: opening_failed() that gives up at once. */
 static void a_place_that_is_taken_is_tried_again(void **state)
 {
 	struct bench *bench = *state;
@@ -195,7 +195,7 @@ static void a_job_goes_on_without_one_and_says_so(void **state)
 	assert_int_equal(journal_count("open:"), 1);
 }
 
-/* Broken: give_up() without its look at the differences. */
+/* Fails with: give_up() without its look at the differences. */
 static void another_daemon_does_not_say_it_again(void **state)
 {
 	static const char line[] = "The replicas cannot reach trainyard's storage and metadata: ";
@@ -223,7 +223,7 @@ static void another_daemon_does_not_say_it_again(void **state)
 	assert_int_equal(deviations_stored(bench, id, "gateway-missing"), 1);
 }
 
-/* Broken: job_run_begin_attempt() that leaves it open: it was not told of the attempt. */
+/* Fails with: job_run_begin_attempt() that leaves it open: it was not told of the attempt. */
 static void another_attempt_has_the_same_one(void **state)
 {
 	struct bench *bench = *state;
@@ -301,7 +301,7 @@ static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
 	assert_null(strstr(strstr(log, "reach gcr.io") + 1, "reach gcr.io"));
 }
 
-/* Broken: call_failed() that compares whole texts; without HOSTS_MAX. */
+/* Fails with: call_failed() that compares whole texts; without HOSTS_MAX. */
 static void a_call_that_failed_is_told_once_for_each_host(void **state)
 {
 	struct bench *bench = *state;

@@ -400,7 +400,7 @@ static void a_program_that_a_first_loss_of_the_engine_killed_is_not_blamed_after
 	history_end();
 }
 
-/* Broken: is_of_loss() without clock_set_in_loss: the end lay after the engine's return, and the program was blamed. */
+/* Fails with: is_of_loss() without clock_set_in_loss: the end lay after the engine's return, and the program was blamed. */
 static void a_program_that_the_engine_killed_is_not_blamed_when_the_clock_is_put_back(void **state)
 {
 	(void)state;
@@ -448,7 +448,7 @@ static void waiting_begin(int64_t max_wait_us)
 	}
 }
 
-/* Broken: jobs_rest() that leaves nothing to the store: the last one was in memory. */
+/* Fails with: jobs_rest() that leaves nothing to the store: the last one was in memory. */
 static void a_job_that_only_waits_is_in_the_store_alone(void **state)
 {
 	(void)state;
@@ -459,7 +459,7 @@ static void a_job_that_only_waits_is_in_the_store_alone(void **state)
 	history_end();
 }
 
-/* Broken: jobs_open() that reckons the limit anew: the clock that was put back gave the job as long again. */
+/* Fails with: jobs_open() that reckons the limit anew: the clock that was put back gave the job as long again. */
 static void a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back(void **state)
 {
 	(void)state;
@@ -473,7 +473,7 @@ static void a_limit_of_a_job_that_only_waits_stays_when_the_clock_is_put_back(vo
 	history_end();
 }
 
-/* Broken: jobs_open() without logged_loss: told once more. */
+/* Fails with: jobs_open() without logged_loss: told once more. */
 static void a_job_that_only_waits_tells_once_that_the_engine_is_away(void **state)
 {
 	(void)state;
@@ -488,7 +488,7 @@ static void a_job_that_only_waits_tells_once_that_the_engine_is_away(void **stat
 	history_end();
 }
 
-/* The walk along the queue reads the row from the store. Broken: wait_report() for a run that is stale: the job was told that it
+/* The walk along the queue reads the row from the store. Fails with: wait_report() for a run that is stale: the job was told that it
  * waits for its turn. */
 static void a_job_that_is_cancelled_while_it_waits_is_not_told_that_it_waits(void **state)
 {

@@ -150,9 +150,9 @@ static void one_that_could_not_be_removed_is_looked_for(void **state)
 	assert_false(network_pool_is_empty(&pool));
 	assert_false(network_pool_look(&pool, at - 1));
 	assert_true(network_pool_look(&pool, at));
-	/* Broken: network_pool_look() that takes what it asked for as heard. */
+	/* Fails with: network_pool_look() that takes what it asked for as heard. */
 	assert_false(network_pool_is_empty(&pool));
-	/* Broken: the same pause each time: a network that is in use on a lost node was removed each second. */
+	/* Fails with: the same pause each time: a network that is in use on a lost node was removed each second. */
 	pooled_network_stays(&pool, at);
 	assert_int_equal(network_pool_deadline_us(&pool, false) - at, 2 * (at - 1000));
 	for (int i = 0; i < 20; i++)
@@ -323,7 +323,7 @@ static void addresses_that_nobody_uses_are_given_back(void **state)
 	all_is_gone(bench, id);
 }
 
-/* Broken: network_find() that admits without an answer: PREPARING, and it stays so. */
+/* Fails with: network_find() that admits without an answer: PREPARING, and it stays so. */
 static void a_job_stays_queued_until_there_is_a_block_for_its_network(void **state)
 {
 	struct bench *bench = *state;
@@ -351,7 +351,7 @@ static void a_job_stays_queued_until_there_is_a_block_for_its_network(void **sta
 	all_is_gone(bench, ids[1]);
 }
 
-/* Broken: look->free not counted down, or asked for each job alone: one look each. */
+/* Fails with: look->free not counted down, or asked for each job alone: one look each. */
 static void jobs_that_come_together_need_one_look(void **state)
 {
 	struct bench *bench = *state;
@@ -369,7 +369,7 @@ static void jobs_that_come_together_need_one_look(void **state)
 		end(bench, ids[i]);
 }
 
-/* Broken: network_lack() left out: the job failed. */
+/* Fails with: network_lack() left out: the job failed. */
 static void a_job_whose_block_others_took_waits_for_one(void **state)
 {
 	struct bench *bench = *state;
@@ -389,7 +389,7 @@ static void a_job_whose_block_others_took_waits_for_one(void **state)
 	all_is_gone(bench, id);
 }
 
-/* Broken: networks_resolve() that finds none that asks: all were let in, with their room, for no network. let_in() that
+/* Fails with: networks_resolve() that finds none that asks: all were let in, with their room, for no network. let_in() that
  * lets in more than one: the third was, for none. */
 static void where_blocks_are_short_one_asks_and_the_others_stay_queued(void **state)
 {
@@ -425,7 +425,7 @@ static void where_blocks_are_short_one_asks_and_the_others_stay_queued(void **st
 }
 
 /* The engine lists what it has while a job that has left its network waits for its containers to go: that it was the
- * last on it gives it nothing back. Broken: it left it a second time, and two jobs were on it. The next listing gives it
+ * last on it gives it nothing back. Fails with: it left it a second time, and two jobs were on it. The next listing gives it
  * to one of them: the other, if it had no containers yet, waited for it ever after. */
 static void one_that_was_left_is_taken_once_though_all_is_listed_anew(void **state)
 {

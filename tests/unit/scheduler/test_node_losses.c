@@ -183,20 +183,20 @@ static void way_check(struct bench *bench, struct engine_way way)
 	moved_await(bench, id, "main");
 }
 
-/* The agent of main's machine, through which the others are reached, is away. Broken: silence_us() without closed_ago_us: the
+/* The agent of main's machine, through which the others are reached, is away. Fails with: silence_us() without closed_ago_us: the
  * job ran twice. */
 static void without_a_way_to_a_machine_it_is_not_lost(void **state)
 {
 	way_check(*state, way_closed);
 }
 
-/* main hangs, and is not known to be away yet. Broken: silence_us() without open_ago_us. */
+/* main hangs, and is not known to be away yet. Fails with: silence_us() without open_ago_us. */
 static void a_machine_of_which_nothing_is_heard_is_not_lost(void **state)
 {
 	way_check(*state, way_unknown);
 }
 
-/* Broken: loss_us() without gone_us: the job waited for the whole patience. */
+/* Fails with: loss_us() without gone_us: the job waited for the whole patience. */
 static void a_machine_that_its_swarm_calls_gone_is_lost_sooner(void **state)
 {
 	struct bench *bench = *state;
@@ -290,7 +290,7 @@ static void a_job_waits_for_the_gpus_of_another_machine(void **state)
 	master_exit(bench->fake, ids[0]);
 	moved_await(bench, ids[1], "main");
 	assert_int_equal(leases_count(bench, "main"), 1);
-	/* Broken: a node that is open with its first listing: the GPU had two containers. */
+	/* Fails with: a node that is open with its first listing: the GPU had two containers. */
 	fake_engine_hold_removals(bench->other, true);
 	fake_engine_up(bench->other);
 	third = gpu_submit(bench, "third");
@@ -317,7 +317,7 @@ static void a_job_without_a_place_waits_across_a_restart(void **state)
 	taken_up_await(bench, "between");
 	state_check(bench, ids[1], JOB_PREPARING);
 	assert_int_equal(fake_engine_container_count(bench->fake), 1);
-	/* Broken: a node that is open with its first listing unless it was lost since the daemon's start. */
+	/* Fails with: a node that is open with its first listing unless it was lost since the daemon's start. */
 	fake_engine_hold_removals(bench->other, true);
 	fake_engine_up(bench->other);
 	for (int i = 0; !fake_engine_calls(bench->other, FAKE_REMOVE); i++) {
@@ -364,7 +364,7 @@ static void a_job_without_a_place_can_be_cancelled(void **state)
 	empty_await(bench->other);
 }
 
-/* Broken: room_take() with the place that was given up: the job waited for b again. */
+/* Fails with: room_take() with the place that was given up: the job waited for b again. */
 static void a_job_cancelled_without_a_place_takes_none_again(void **state)
 {
 	struct bench *bench = *state;
@@ -380,7 +380,7 @@ static void a_job_cancelled_without_a_place_takes_none_again(void **state)
 	empty_await(bench->other);
 }
 
-/* Broken: job_network_of_attempt() that is the job's number: the second attempt was in the network of the first one, where a
+/* Fails with: job_network_of_attempt() that is the job's number: the second attempt was in the network of the first one, where a
  * lost replica has its address. */
 static void a_job_over_machines_is_tried_again_as_a_whole(void **state)
 {

@@ -4,7 +4,7 @@
 #include "store/jobs/leases.h"
 #include "tests/unit/scheduler/nodes_testing.h"
 
-/* Broken: order_give_out() with the first node's engine: main had both. */
+/* Fails with: order_give_out() with the first node's engine: main had both. */
 static void each_job_is_on_the_machine_with_the_least_load(void **state)
 {
 	struct bench *bench = *state;
@@ -30,7 +30,7 @@ static void each_job_is_on_the_machine_with_the_least_load(void **state)
 	assert_int_equal(fake_engine_network_count(bench->other), 0);
 }
 
-/* Broken: awaits_nodes() that is always false: both jobs were on main before b had answered. */
+/* Fails with: awaits_nodes() that is always false: both jobs were on main before b had answered. */
 static void jobs_that_wait_at_the_start_are_spread(void **state)
 {
 	struct bench *bench = *state;
@@ -46,7 +46,7 @@ static void jobs_that_wait_at_the_start_are_spread(void **state)
 	placed_check(bench, second, "b");
 }
 
-/* Broken: queue_serve() that waits until the first node is listed: nothing ran. */
+/* Fails with: queue_serve() that waits until the first node is listed: nothing ran. */
 static void a_machine_that_is_away_holds_up_nobody(void **state)
 {
 	struct bench *bench = *state;
@@ -66,7 +66,7 @@ static void a_machine_that_is_away_holds_up_nobody(void **state)
 	assert_int_equal(count_in_log(bench, "goes", "Waiting for the container engine"), 0);
 }
 
-/* Broken: jobs_add() without the assignment's node: after the restart the job was looked for on main, was lost and ran twice. */
+/* Fails with: jobs_add() without the assignment's node: after the restart the job was looked for on main, was lost and ran twice. */
 static void after_a_restart_a_job_is_on_its_machine(void **state)
 {
 	struct bench *bench = *state;
@@ -89,7 +89,7 @@ static void after_a_restart_a_job_is_on_its_machine(void **state)
 	job_check_error(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: on_down() that invalidates jobs of all nodes: the job on main was no longer observed, and did not end. */
+/* Fails with: on_down() that invalidates jobs of all nodes: the job on main was no longer observed, and did not end. */
 static void the_loss_of_a_machine_is_that_of_its_own_jobs(void **state)
 {
 	struct bench *bench = *state;
@@ -115,7 +115,7 @@ static void the_loss_of_a_machine_is_that_of_its_own_jobs(void **state)
 	assert_int_equal(fake_engine_calls(bench->other, FAKE_CREATE), 1);
 }
 
-/* Broken: the index of leases on the device alone: the second job could not be stored, and was tried again for ever. */
+/* Fails with: the index of leases on the device alone: the second job could not be stored, and was tried again for ever. */
 static void machines_may_have_gpus_of_the_same_name(void **state)
 {
 	struct bench *bench = *state;
@@ -155,7 +155,7 @@ static void machines_may_have_gpus_of_the_same_name(void **state)
 	assert_int_equal(fake_engine_doubled(bench->fake) + fake_engine_doubled(bench->other), 0);
 }
 
-/* Broken: engine_closes() that is always true: the other job waited as well. */
+/* Fails with: engine_closes() that is always true: the other job waited as well. */
 static void what_waits_for_an_absent_machine_keeps_nobody_waiting(void **state)
 {
 	struct bench *bench = *state;
@@ -182,7 +182,7 @@ static void what_waits_for_an_absent_machine_keeps_nobody_waiting(void **state)
 	placed_check(bench, gpu, "b");
 }
 
-/* Broken: scheduler.c without queue_reconsider() after a listing: the job waited until another host's resources changed. */
+/* Fails with: scheduler.c without queue_reconsider() after a listing: the job waited until another host's resources changed. */
 static void what_waits_for_a_listing_starts_after_it(void **state)
 {
 	struct bench *bench = *state;
@@ -206,7 +206,7 @@ static void what_waits_for_a_listing_starts_after_it(void **state)
 	placed_check(bench, gpu, "b");
 }
 
-/* Broken: twin_of() that finds none: each node removed what the other one had made. */
+/* Fails with: twin_of() that finds none: each node removed what the other one had made. */
 static void an_engine_is_the_node_of_one_name_only(void **state)
 {
 	struct bench *bench = *state;
@@ -233,7 +233,7 @@ static void an_engine_is_the_node_of_one_name_only(void **state)
 	placed_check(bench, bench_submit(bench, "third", 0, 0), "b");
 }
 
-/* Broken: jobs_add() without node_check(): the job was taken for lost, and started on main as well. */
+/* Fails with: jobs_add() without node_check(): the job was taken for lost, and started on main as well. */
 static void a_daemon_without_the_machine_of_a_job_does_not_start(void **state)
 {
 	struct bench *bench = *state;
@@ -279,7 +279,7 @@ static void spread_check(struct bench *bench)
 	assert_int_equal(fake_engine_network_count(bench->other), 0);
 }
 
-/* Broken: replica_execute() with the engine of the network's node: main had all three. */
+/* Fails with: replica_execute() with the engine of the network's node: main had all three. */
 static void a_job_larger_than_a_machine_is_on_two(void **state)
 {
 	struct bench *bench = *state;
@@ -348,7 +348,7 @@ static void it_waits_for_each_of_its_machines(void **state)
 	idle_await(bench);
 }
 
-/* Broken: note_shortage() that closes the walk for every lack of room: the third job waited as well. */
+/* Fails with: note_shortage() that closes the walk for every lack of room: the third job waited as well. */
 static void what_waits_for_its_own_machine_keeps_that_one_alone(void **state)
 {
 	struct bench *bench = *state;
@@ -389,7 +389,7 @@ static void what_waits_for_its_own_machine_keeps_that_one_alone(void **state)
 	daemon_start(bench);
 }
 
-/* Broken: node_enter() that does not count the node: the job waited for its label. */
+/* Fails with: node_enter() that does not count the node: the job waited for its label. */
 static void a_machine_that_joins_gets_jobs(void **state)
 {
 	struct bench *bench = *state;
@@ -431,7 +431,7 @@ static void a_machine_that_joins_gets_jobs(void **state)
 	daemon_start(bench);
 }
 
-/* Broken: twin_of() that finds b, which is away: the new node got no jobs. */
+/* Fails with: twin_of() that finds b, which is away: the new node got no jobs. */
 static void a_machine_that_joins_again_gets_jobs(void **state)
 {
 	struct bench *bench = *state;

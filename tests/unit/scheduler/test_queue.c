@@ -520,7 +520,7 @@ static void container_await(struct bench *bench)
 	assert_int_equal(fake_engine_container_count(bench->fake), 1);
 }
 
-/* Broken: a scheduler that does not read first (as it was): it waited ten seconds for clients' lists, all jobs with it, and
+/* Fails with: a scheduler that does not read first (as it was): it waited ten seconds for clients' lists, all jobs with it, and
  * then gave up for the time being. */
 static void nobody_waits_for_what_clients_read(void **state)
 {

@@ -103,7 +103,7 @@ static void wait_row_check(struct bench *bench, const struct wait_row *row)
 	}
 }
 
-/* Broken: visit() without wait_report(); wait_report() that tells what was told. */
+/* Fails with: visit() without wait_report(); wait_report() that tells what was told. */
 static void a_queued_job_says_once_what_it_waits_for(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void a_queued_job_says_once_what_it_waits_for(void **state)
 	}
 }
 
-/* The room as others are told of it. Broken: scheduler_rooms() that does not ask for the engine: a plan started at once. */
+/* The room as others are told of it. Fails with: scheduler_rooms() that does not ask for the engine: a plan started at once. */
 static void while_the_engine_is_away_all_wait_for_it(void **state)
 {
 	struct bench *bench = *state;
@@ -134,7 +134,7 @@ static void while_the_engine_is_away_all_wait_for_it(void **state)
 	assert_string_equal(back.nodes->room.engine_lack, "");
 }
 
-/* It waits for room and for GPUs by turns: each is told once in a minute. Broken: wait_report() that knows the last alone. */
+/* It waits for room and for GPUs by turns: each is told once in a minute. Fails with: wait_report() that knows the last alone. */
 static void what_it_waits_for_is_told_anew_when_it_changes(void **state)
 {
 	struct bench *bench = *state;
@@ -161,7 +161,7 @@ static void what_it_waits_for_is_told_anew_when_it_changes(void **state)
 	assert_int_equal(count_in_log(bench, "waits", "The job is queued: "), 2);
 }
 
-/* Broken: device_claims_answer() without refusals; devices_await() left out. */
+/* Fails with: device_claims_answer() without refusals; devices_await() left out. */
 static void a_gpu_of_another_instance_is_waited_for(void **state)
 {
 	struct bench *bench = *state;
@@ -179,7 +179,7 @@ static void a_gpu_of_another_instance_is_waited_for(void **state)
 	job_await(bench, waits, JOB_RUNNING);
 }
 
-/* Broken: device_claims_take() that says ASKED of it: no job was started, and none was told why. */
+/* Fails with: device_claims_take() that says ASKED of it: no job was started, and none was told why. */
 static void while_gpus_cannot_be_claimed_other_jobs_go_on(void **state)
 {
 	struct bench *bench = *state;
@@ -195,7 +195,7 @@ static void while_gpus_cannot_be_claimed_other_jobs_go_on(void **state)
 	job_await(bench, waits, JOB_RUNNING);
 }
 
-/* Its container was removed while its daemon was away, and another instance has taken the GPU. Broken: decide_starting() that does not wait
+/* Its container was removed while its daemon was away, and another instance has taken the GPU. Fails with: decide_starting() that does not wait
  * for GPUs. */
 static void a_job_is_not_started_again_with_a_gpu_that_was_taken(void **state)
 {

@@ -52,7 +52,7 @@ static void trials_await(struct bench *bench, int64_t id, size_t count)
 	fail_msg("the trials of job %d never began", (int)id);
 }
 
-/* Broken: admission_decide() that adds to what was told: the only line was lost with the commit. */
+/* Fails with: admission_decide() that adds to what was told: the only line was lost with the commit. */
 static void what_a_refused_commit_was_to_tell_is_told_by_the_next(void **state)
 {
 	struct bench *bench = *state;
@@ -72,7 +72,7 @@ static void what_a_refused_commit_was_to_tell_is_told_by_the_next(void **state)
 	assert_int_equal(count_in_log(bench, "tune", "Unlike in the cloud"), 1);
 }
 
-/* Broken: decision_on_commit() that keeps what a refused decision says: it was said twice that the job is tried again. Or nothing: nobody
+/* Fails with: decision_on_commit() that keeps what a refused decision says: it was said twice that the job is tried again. Or nothing: nobody
  * was told that the engine was away, which was seen before the step. */
 static void what_a_refused_step_said_is_said_once(void **state)
 {
@@ -95,7 +95,7 @@ static void what_a_refused_step_said_is_said_once(void **state)
 	assert_int_equal(count_in_log(bench, "again", stepped), 1);
 }
 
-/* Broken: decision_on_commit() that keeps what a refused decision says: a job that never was let in was preparing. */
+/* Fails with: decision_on_commit() that keeps what a refused decision says: a job that never was let in was preparing. */
 static void what_a_client_overtook_is_not_said(void **state)
 {
 	struct bench *bench = *state;

@@ -207,7 +207,7 @@ static void witness_look(void *arg, const char *operation)
 	witness->stored = stored_restarts(witness->bench, witness->job);
 }
 
-/* Broken: decide_renewal() with the order to make it at once, before its change is stored: a daemon that died in between left a container
+/* Fails with: decide_renewal() with the order to make it at once, before its change is stored: a daemon that died in between left a container
  * with a restart that was not reported. */
 static void a_restart_is_stored_before_anything_is_made(void **state)
 {
@@ -230,7 +230,7 @@ static void a_restart_is_stored_before_anything_is_made(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: fact_read() without JOURNAL_RESTARTED: the count began anew where the last container was removed as well, and what was ordered
+/* Fails with: fact_read() without JOURNAL_RESTARTED: the count began anew where the last container was removed as well, and what was ordered
  * for the first ones happened again. */
 static void restarts_are_counted_across_daemons(void **state)
 {
@@ -257,7 +257,7 @@ static void restarts_are_counted_across_daemons(void **state)
 }
 
 /* The engine goes while the restart waits for its second try, and then the daemon does.
- * Broken: fold_unlisted() that does not ask for made: each took a container that never was for lost, and spent another of
+ * Fails with: fold_unlisted() that does not ask for made: each took a container that never was for lost, and spent another of
  * five restarts. */
 static void a_restart_whose_container_never_was_is_not_spent(void **state)
 {
@@ -285,7 +285,7 @@ static void a_restart_whose_container_never_was_is_not_spent(void **state)
 	assert_int_equal(count_in_log(bench, "never", "was lost and is restarted"), 1);
 }
 
-/* The listing of an engine that is back is older than the container. Broken: fold_unlisted() that takes what is being made for
+/* The listing of an engine that is back is older than the container. Fails with: fold_unlisted() that takes what is being made for
  * gone, so that the job ends and leaves it. */
 static void a_replica_that_was_asked_for_before_the_engine_went_and_came_is_not_forgotten(void **state)
 {

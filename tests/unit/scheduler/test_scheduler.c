@@ -122,7 +122,7 @@ static void a_master_that_ends_while_the_job_is_cancelled_does_not_save_it(void 
 	job_check(bench, id, JOB_CANCELLED, "Because.");
 }
 
-/* Broken: scheduler_clock_stepped() without its broadcast. */
+/* Fails with: scheduler_clock_stepped() without its broadcast. */
 static void a_step_of_the_clock_wakes_what_waits_for_an_instant(void **state)
 {
 	static const int64_t hour_us = INT64_C(3600) * 1000000;
@@ -138,7 +138,7 @@ static void a_step_of_the_clock_wakes_what_waits_for_an_instant(void **state)
 	job_await(bench, id, JOB_CANCELLED);
 }
 
-/* As at a kill of the daemon between the start and the commit that tells of it. Broken: judge.c's ran_unseen() is false. */
+/* As at a kill of the daemon between the start and the commit that tells of it. Fails with: judge.c's ran_unseen() is false. */
 static void a_job_that_ends_unseen_was_running(void **state)
 {
 	static const struct ending {
@@ -167,7 +167,7 @@ static void a_job_that_ends_unseen_was_running(void **state)
 	}
 }
 
-/* Broken: job_run_began() is true whenever one replica began. */
+/* Fails with: job_run_began() is true whenever one replica began. */
 static void a_job_that_was_never_all_up_was_not_running(void **state)
 {
 	struct bench *bench = *state;
@@ -226,7 +226,7 @@ static void a_job_whose_plan_cannot_be_read_fails(void **state)
 	job_check(bench, stored->id, JOB_FAILED, "plan cannot be read");
 }
 
-/* So that a start takes no longer with thousands of them. Broken: jobs_load() that reads all unfinished jobs as before;
+/* So that a start takes no longer with thousands of them. Fails with: jobs_load() that reads all unfinished jobs as before;
  * jobs_open() that forgets the fault. */
 static void a_start_reads_no_plan_of_a_job_that_merely_waits(void **state)
 {
@@ -244,7 +244,7 @@ static void a_start_reads_no_plan_of_a_job_that_merely_waits(void **state)
 	job_check(bench, id, JOB_FAILED, "plan cannot be read");
 }
 
-/* Broken: waiting_add() without its wakes_set(). */
+/* Fails with: waiting_add() without its wakes_set(). */
 static void a_limit_for_waiting_counts_after_a_start(void **state)
 {
 	static const int64_t hour_us = INT64_C(3600) * 1000000;

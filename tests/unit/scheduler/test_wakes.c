@@ -104,7 +104,7 @@ static void history_run(unsigned seed)
 	wakes_deinit(&wakes);
 }
 
-/* Broken: heap_restore() that never moves a job up: a job was woken late. */
+/* Fails with: heap_restore() that never moves a job up: a job was woken late. */
 static void jobs_are_woken_in_time_and_in_the_order_in_which_they_were_touched(void **state)
 {
 	(void)state;

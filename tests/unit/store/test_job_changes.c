@@ -34,7 +34,7 @@ static void assert_changed(struct job_changes *changes, uint64_t *after, const c
 	assert_string_equal(told, expected);
 }
 
-/* Broken: the kept range one longer than the ring has room for. */
+/* Fails with: the kept range one longer than the ring has room for. */
 static void the_last_changes_are_kept_and_each_job_comes_once(void **state)
 {
 	(void)state;
@@ -81,7 +81,7 @@ static void a_change_ends_a_wait(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* Broken: no update hook; lines of the service that tell of nothing. */
+/* Fails with: no update hook; lines of the service that tell of nothing. */
 static void each_commit_tells_of_its_jobs(void **state)
 {
 	BENCH(state);

@@ -16,7 +16,7 @@ static void assert_line(struct progress_board *board, int64_t job, const char *e
 	assert_string_equal(progress.line, expected);
 }
 
-/* Broken: line_clip() without one of its three steps. */
+/* Fails with: line_clip() without one of its three steps. */
 static void a_line_is_the_last_one_that_is_seen_of_a_text(void **state)
 {
 	AUTO(progress_board) struct progress_board *board = progress_board_new();
@@ -42,7 +42,7 @@ static void a_line_is_the_last_one_that_is_seen_of_a_text(void **state)
 	assert_true(utf8_valid(progress.line, strlen(progress.line)));
 }
 
-/* Broken: progress_line_found() that sets it; progress_line_set() that tells of the same line again. */
+/* Fails with: progress_line_found() that sets it; progress_line_set() that tells of the same line again. */
 static void news_are_numbered_and_an_older_line_is_none(void **state)
 {
 	AUTO(progress_board) struct progress_board *board = progress_board_new();
@@ -71,7 +71,7 @@ static void assert_pull(struct progress_board *board, int64_t job, const char *i
 	assert_int_equal(progress.image_bytes, all);
 }
 
-/* Broken: progress_pull_set() that takes each; progress_pull_end() of one job, or without news. */
+/* Fails with: progress_pull_set() that takes each; progress_pull_end() of one job, or without news. */
 static void the_pull_with_most_left_is_told_until_it_ends(void **state)
 {
 	AUTO(progress_board) struct progress_board *board = progress_board_new();
@@ -93,7 +93,7 @@ static void the_pull_with_most_left_is_told_until_it_ends(void **state)
 	assert_int_equal(progress_last(board), before + 1);
 }
 
-/* Broken: progress_of() that takes the first place. */
+/* Fails with: progress_of() that takes the first place. */
 static void the_jobs_with_the_latest_news_are_kept(void **state)
 {
 	AUTO(progress_board) struct progress_board *board = progress_board_new();
@@ -120,7 +120,7 @@ static void line_offer(struct bench *bench, struct log_source *source, enum log_
 								  .payload_length = strlen(payload) }));
 }
 
-/* Broken: lines_report() without records; line_note() that takes no message; last_lines_add() that keeps the first. */
+/* Fails with: lines_report() without records; line_note() that takes no message; last_lines_add() that keeps the first. */
 static void a_stored_line_is_told(void **state)
 {
 	BENCH(state);

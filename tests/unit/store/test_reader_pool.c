@@ -67,7 +67,7 @@ static int bytes_held(const struct connection *connection)
 	return held;
 }
 
-/* Broken: reader_return() without pages_release(); pages_release() that looks at the first one only, or at no time. */
+/* Fails with: reader_return() without pages_release(); pages_release() that looks at the first one only, or at no time. */
 static void those_that_nobody_needs_any_more_hold_no_pages(void **state)
 {
 	struct reader_pool *pool = *state;
@@ -138,9 +138,9 @@ static unsigned waiting_in(struct reader_pool *pool)
 	return waiting;
 }
 
-/* Broken: idle_take() with one limit for all (as it was): a caller that goes first waited, in vain after ten seconds; or one that does not
+/* Fails with: idle_take() with one limit for all (as it was): a caller that goes first waited, in vain after ten seconds; or one that does not
  * had what is kept.
- * Broken: time_is_up() that ends all queries. */
+ * Fails with: time_is_up() that ends all queries. */
 static void who_goes_first_finds_a_reader_when_others_have_all(void **state)
 {
 	struct reader_pool *pool = *state;
@@ -207,7 +207,7 @@ static void crowd_await(struct crowd *crowd, unsigned borrowed, unsigned waiting
 		usleep(1000);
 }
 
-/* Broken: may_take() without READER_SHARE: the first job has all; or without READER_OWNED: four jobs have. Broken:
+/* Fails with: may_take() without READER_SHARE: the first job has all; or without READER_OWNED: four jobs have. Fails with:
  * idle_take() that does not ask work_is_abandoned(): the job's threads wait ten seconds. */
 static void a_job_has_a_share_and_all_jobs_leave_some(void **state)
 {
@@ -242,7 +242,7 @@ static void a_job_has_a_share_and_all_jobs_leave_some(void **state)
 		error_deinit(&jobs[i].err);
 }
 
-/* Broken: time_is_up() without work_is_abandoned(); database_error() that says of it that the query takes too long. */
+/* Fails with: time_is_up() without work_is_abandoned(); database_error() that says of it that the query takes too long. */
 static void a_query_that_is_not_waited_for_ends(void **state)
 {
 	struct reader_pool *pool = *state;

@@ -64,7 +64,7 @@ static int teardown(void **state)
 	return rmdir(directory); /* fails if another file is left */
 }
 
-/* Broken: file_fill() without fsync(). Broken: file_make() without name_keep(): the directory was not synced. */
+/* Fails with: file_fill() without fsync(). Fails with: file_make() without name_keep(): the directory was not synced. */
 static void what_was_placed_survives_a_loss_of_power(void **state)
 {
 	(void)state;
@@ -76,7 +76,7 @@ static void what_was_placed_survives_a_loss_of_power(void **state)
 	assert_true(disk.bytes_kept && disk.name_kept);
 }
 
-/* Broken: name_keep() without its look at EINVAL. Broken: file_make() without it: EIO is not told. */
+/* Fails with: name_keep() without its look at EINVAL. Fails with: file_make() without it: EIO is not told. */
 static void a_directory_that_is_not_synced_is_told(void **state)
 {
 	(void)state;

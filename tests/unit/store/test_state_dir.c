@@ -78,7 +78,7 @@ static void its_own_is_taken(void **state)
 	mode_set("", 01777);
 	check("state", "");
 	check("to/be/made", "");
-	/* Broken: file_check() that follows links: their owner and their target are another matter. */
+	/* Fails with: file_check() that follows links: their owner and their target are another matter. */
 	file_make("elsewhere", 0666);
 	assert_int_equal(symlink("../elsewhere", below("state/link")), 0);
 	check("state", "");
@@ -86,7 +86,7 @@ static void its_own_is_taken(void **state)
 		check("state", "link belongs to user 65534");
 }
 
-/* Broken: keys_directory_check() of the state directory alone; file_check() without modes. */
+/* Fails with: keys_directory_check() of the state directory alone; file_check() without modes. */
 static void what_others_can_write_is_refused(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void what_others_can_write_is_refused(void **state)
 	check("state", "state.db has mode 660");
 }
 
-/* Broken: above_check() that looks at no mode; above_find() that finds the root alone. */
+/* Fails with: above_check() that looks at no mode; above_find() that finds the root alone. */
 static void what_others_can_put_in_its_place_is_refused(void **state)
 {
 	(void)state;
@@ -114,7 +114,7 @@ static void what_others_can_put_in_its_place_is_refused(void **state)
 	check("to/be/made", "of mode 777");
 }
 
-/* Broken: file_check() that looks at modes of files alone; files_check() that takes ".." for one of them. */
+/* Fails with: file_check() that looks at modes of files alone; files_check() that takes ".." for one of them. */
 static void directories_in_it_are_looked_at(void **state)
 {
 	(void)state;
@@ -139,7 +139,7 @@ static void find(const char *dir, const char *real, const char *words)
 		fail_msg("%s", err.text);
 }
 
-/* Another user could change the link afterwards, so the real path is used. Broken: state_dir_find() that gives back
+/* Another user could change the link afterwards, so the real path is used. Fails with: state_dir_find() that gives back
  * what it was given. */
 static void what_was_looked_at_is_found(void **state)
 {
@@ -151,7 +151,7 @@ static void what_was_looked_at_is_found(void **state)
 	find("to/be/made", "to/be/made", "");
 }
 
-/* Broken: state_dir_find() that looks before it makes alone. */
+/* Fails with: state_dir_find() that looks before it makes alone. */
 static void what_was_made_is_looked_at(void **state)
 {
 	(void)state;
@@ -172,7 +172,7 @@ static void what_is_no_directory_is_refused(void **state)
 	check("file", "is not a directory");
 }
 
-/* Broken: above_find() without its "./". */
+/* Fails with: above_find() without its "./". */
 static void a_path_may_begin_here(void **state)
 {
 	char *before = getcwd(NULL, 0);

@@ -97,7 +97,7 @@ static void place_some(const char *dir, const char *from, const char *keep, size
 		      from, items[i]);
 }
 
-/* Broken: items_place() that removes a place's item where @from has neither an item nor a mark; old_remove() that marks what is
+/* Fails with: items_place() that removes a place's item where @from has neither an item nor a mark; old_remove() that marks what is
  * kept already; state_import_revert() without the rename. */
 static void an_import_goes_on_where_it_was_cut_off(void **state)
 {
@@ -152,7 +152,7 @@ static bool client_has_gone(void *arg)
 	return true;
 }
 
-/* Broken: database_copy() without its progress handler: the databases were copied for no client. */
+/* Fails with: database_copy() without its progress handler: the databases were copied for no client. */
 static void an_export_ends_when_its_client_goes(void **state)
 {
 	const struct work work = { .is_abandoned = client_has_gone };

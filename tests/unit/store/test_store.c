@@ -46,7 +46,7 @@ static void a_new_store_is_synced_seven_times(void **state)
 	assert_int_equal(syncs, FILES + LOGS + DIRECTORIES + COMMIT);
 }
 
-/* Broken: orphans_remove() that does nothing: the new database has the job of the old one. */
+/* Fails with: orphans_remove() that does nothing: the new database has the job of the old one. */
 static void a_log_of_a_file_that_is_gone_is_not_the_new_ones(void **state)
 {
 	BENCH(state);
@@ -99,7 +99,7 @@ static void the_files_are_the_owners_alone_in_whatever_directory(void **state)
 	assert_int_equal(mode_of(bench, "state.db-wal"), 0600);
 }
 
-/* Broken: files_keep_private() that follows links. */
+/* Fails with: files_keep_private() that follows links. */
 static void what_a_link_leads_to_keeps_its_mode(void **state)
 {
 	BENCH(state);
@@ -201,7 +201,7 @@ static void files_of_others_are_refused(void **state)
 	assert_non_null(strstr(err.text, "not a database of trainyard"));
 }
 
-/* Broken: open_fail() that does not look what is there: "unable to open database file (SQLite 14)". */
+/* Fails with: open_fail() that does not look what is there: "unable to open database file (SQLite 14)". */
 static void a_directory_in_the_place_of_a_file_is_told(void **state)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -308,7 +308,7 @@ static void each_statement_uses_its_index(void **state)
 	}
 }
 
-/* Broken: connection_open() without sqlite3_db_release_memory(): 196 KiB of state.db. */
+/* Fails with: connection_open() without sqlite3_db_release_memory(): 196 KiB of state.db. */
 static void a_new_database_leaves_no_pages_in_memory(void **state)
 {
 	BENCH(state);

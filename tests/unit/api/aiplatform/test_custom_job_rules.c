@@ -67,7 +67,7 @@ static void jobs_are_checked(void **state)
 		{ MORE("'diskSpec':{'bootDiskType':'ssd','bootDiskSizeGb':99}"),
 		  POOL_FIELD "disk_spec.boot_disk_type; Message: The boot disk type must be pd-ssd, pd-standard or hyperdisk-balanced, not 'ssd'."
 		  "|2.Field: job_spec.worker_pool_specs[0].disk_spec.boot_disk_size_gb; Message: The boot disk size must be from 100 to 64000, not 99." },
-		/* Broken: check_job_spec() without check_nfs_network(); mounts_nfs() that looks at the first pool alone */
+		/* Fails with: check_job_spec() without check_nfs_network(); mounts_nfs() that looks at the first pool alone */
 		{ MORE("'nfsMounts':[{'server':'s','path':'p'}]"),
 		  POOL_FIELD "nfs_mounts[0].mount_point; Message: It must be specified.|2.Field: "
 		  "job_spec.worker_pool_specs[0].nfs_mounts[0].path; Message: The path must begin with '/': 'p'.|3.Field: " NFS_NETWORK },
@@ -262,7 +262,7 @@ static void lenient_settings_take_machines_of_the_future(void **state)
 	assert_int_equal(custom_job_rules_check(job, &lenient, &err), STATUS_OK);
 }
 
-/* Broken: without lenient's part in check_attached(). */
+/* Fails with: without lenient's part in check_attached(). */
 static void lenient_settings_take_accelerators_of_the_past(void **state)
 {
 	static const struct aiplatform_settings lenient = { .lenient = true };
@@ -281,7 +281,7 @@ static void lenient_settings_take_accelerators_of_the_past(void **state)
 	assert_int_equal(custom_job_rules_check(many, &lenient, &err), STATUS_INVALID_ARGUMENT);
 }
 
-/* Broken: without lenient's part in check_job_spec_capabilities(). */
+/* Fails with: without lenient's part in check_job_spec_capabilities(). */
 static void lenient_settings_take_persistent_resources(void **state)
 {
 	static const struct aiplatform_settings lenient = { .lenient = true };

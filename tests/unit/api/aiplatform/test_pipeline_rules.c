@@ -90,7 +90,7 @@ static void data_sets_need_their_annotations_schema(void **state)
 			    "tuning with managed dataset.");
 }
 
-/* Broken: AutoML's pipelines were asked for annotations. */
+/* Fails with: AutoML's pipelines were asked for annotations. */
 static void data_sets_of_automl_are_not_what_is_wrong(void **state)
 {
 	AUTO(json)

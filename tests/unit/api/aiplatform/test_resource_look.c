@@ -237,7 +237,7 @@ static void a_report_tells_what_the_request_tells_and_what_the_machine_does(void
 			 "{'vcpus':2.0,'memoryBytes':1073741824,'shmBytes':536870912}");
 }
 
-/* Broken: the trait not bound by job_row_insert(): it was shown as pending. */
+/* Fails with: the trait not bound by job_row_insert(): it was shown as pending. */
 static void a_job_that_asked_to_wait_for_capacity_is_queued(void **state)
 {
 	BENCH(state);

@@ -115,7 +115,7 @@ static void a_job_of_all_pools_is_a_plan_of_all_roles(void **state)
 	assert_string_equal(plan->job_id, "1234567890123456789");
 	assert_string_equal(plan->job_dir, "gs://bucket/d/");
 	assert_string_equal(plan->service_account, "a@b");
-	/* Broken: scheduling_fill() without strategy_is_spot() */
+	/* Fails with: scheduling_fill() without strategy_is_spot() */
 	assert_true(plan->preemptible);
 	assert_true(plan->uses_chief && plan->never_retries && !plan->restarts_whole && plan->mounts_gcs);
 	assert_true(plan->max_running_us == 60000000 && plan->max_wait_us == 0);
@@ -125,7 +125,7 @@ static void a_job_of_all_pools_is_a_plan_of_all_roles(void **state)
 	assert_string_equal(plan->pools[ROLE_PS].accelerator_type, "NVIDIA_TESLA_A100");
 	assert_int_equal(plan->pools[ROLE_PS].accelerator_count, 2);
 	assert_int_equal(plan->pools[ROLE_EVALUATOR].accelerator_count, 4);
-	/* Broken: variables_fill() for the first pool alone */
+	/* Fails with: variables_fill() for the first pool alone */
 	assert_json_text(
 		plan->pools[ROLE_MASTER].env,
 		"['AIP_DASHBOARD_PORT=8888','AIP_TENSORBOARD_RESOURCE_NAME=projects/1/locations/l/tensorboards/2']");
@@ -139,7 +139,7 @@ static void a_job_of_all_pools_is_a_plan_of_all_roles(void **state)
 			    "jobSpec.workerPoolSpecs[2].containerSpec.imageUri");
 }
 
-/* Broken: names_log_place() without the values of variables; report_log_places() for containers alone */
+/* Fails with: names_log_place() without the values of variables; report_log_places() for containers alone */
 static void a_log_that_only_the_service_reads_is_told(void **state)
 {
 	AUTO(plan)

@@ -91,7 +91,7 @@ static bool is_known(const struct known *known)
 	return console_session_check(sessions, known->cookie, known->proof);
 }
 
-/* Broken: console_session_check() that does not compare the proof; secret_is() that does not look at the time. */
+/* Fails with: console_session_check() that does not compare the proof; secret_is() that does not look at the time. */
 TEST(a_session_is_a_cookie_with_its_proof_for_twelve_hours)
 {
 	struct known one = begin("POST " SESSION KNOWN "\r\n"), other = begin("POST " SESSION KNOWN "\r\n");
@@ -115,7 +115,7 @@ TEST(a_session_is_a_cookie_with_its_proof_for_twelve_hours)
 	end(&other);
 }
 
-/* Broken: cookie_set() without one of them. */
+/* Fails with: cookie_set() without one of them. */
 TEST(the_cookie_is_for_the_page_alone)
 {
 	(void)state_;
@@ -126,7 +126,7 @@ TEST(the_cookie_is_for_the_page_alone)
 	answers("POST " SESSION KNOWN "\r\n", OK_, "Cache-Control: no-store\r\n");
 }
 
-/* Broken: console_session_begin() that does not look at call->anonymous. */
+/* Fails with: console_session_begin() that does not look at call->anonymous. */
 TEST(a_session_is_begun_with_the_token_or_with_a_ticket_once_within_five_minutes)
 {
 	char ticket[256];
@@ -149,7 +149,7 @@ TEST(a_session_is_begun_with_the_token_or_with_a_ticket_once_within_five_minutes
 	}
 }
 
-/* Broken: ticket_take() that does not compare the attempt, or does not end the ticket. */
+/* Fails with: ticket_take() that does not compare the attempt, or does not end the ticket. */
 TEST(a_ticket_is_taken_again_from_the_same_attempt_for_some_seconds)
 {
 	AUTO(string) char *answer = exchange_raw("POST " TICKET KNOWN "\r\n");
@@ -167,7 +167,7 @@ TEST(a_ticket_is_taken_again_from_the_same_attempt_for_some_seconds)
 	answers(mine, "HTTP/1.1 401 ", "used before");
 }
 
-/* Broken: secret_is() that takes a ticket that an attempt has used. */
+/* Fails with: secret_is() that takes a ticket that an attempt has used. */
 TEST(a_used_ticket_is_refused_without_its_attempt)
 {
 	AUTO(string) char *answer = exchange_raw("POST " TICKET KNOWN "\r\n");
@@ -182,7 +182,7 @@ TEST(a_used_ticket_is_refused_without_its_attempt)
 	answers(mine, OK_, "\"proof\": \"");
 }
 
-/* Broken: console_session_end() that only takes the cookie away. */
+/* Fails with: console_session_end() that only takes the cookie away. */
 TEST(a_session_can_be_ended)
 {
 	struct known one = begin("POST " SESSION KNOWN "\r\n"), other = begin("POST " SESSION KNOWN "\r\n");
@@ -196,7 +196,7 @@ TEST(a_session_can_be_ended)
 	end(&other);
 }
 
-/* Broken: secret_add() that takes the first place. */
+/* Fails with: secret_add() that takes the first place. */
 TEST(the_oldest_of_many_sessions_gives_way)
 {
 	struct known first = begin("POST " SESSION KNOWN "\r\n"), second = { 0 }, last = { 0 };
@@ -217,7 +217,7 @@ TEST(the_oldest_of_many_sessions_gives_way)
 	end(&last);
 }
 
-/* Broken: session_fits() without by_browser; target_own() that takes any path that begins so. */
+/* Fails with: session_fits() without by_browser; target_own() that takes any path that begins so. */
 TEST(a_session_counts_below_the_consoles_own_path_alone)
 {
 	struct known known = begin("POST " SESSION KNOWN "\r\n");

@@ -195,7 +195,7 @@ static int64_t stored_injections(struct gated *gated, int64_t id)
 	return -1;
 }
 
-/* Broken: apis[] without a row; fault_method_write() that does not look for "/_trainyard/"; that takes no name of the
+/* Fails with: apis[] without a row; fault_method_write() that does not look for "/_trainyard/"; that takes no name of the
  * row's document, or none of unpublished[]. */
 static void calls_are_known_by_their_names(void **state)
 {
@@ -229,7 +229,7 @@ static void calls_are_known_by_their_names(void **state)
 	assert_int_equal(passed, 2);
 }
 
-/* Broken: gate_pass() without fault_registry_count(); error_answer() that does not look at its table. */
+/* Fails with: gate_pass() without fault_registry_count(); error_answer() that does not look at its table. */
 static void injections_are_answered_and_stored(void **state)
 {
 	static const struct {
@@ -259,7 +259,7 @@ static void injections_are_answered_and_stored(void **state)
 	assert_int_equal(passed, COUNT_OF(statuses));
 }
 
-/* Broken: project_of() that takes the number as it is; called_find() that reads no body. */
+/* Fails with: project_of() that takes the number as it is; called_find() that reads no body. */
 static void calls_say_whom_they_are_about(void **state)
 {
 	static const struct {
@@ -291,7 +291,7 @@ static void calls_say_whom_they_are_about(void **state)
 	}
 }
 
-/* Broken: creation_of() that knows each method; quota_answer() that returns STATUS_OK, or tells no project. */
+/* Fails with: creation_of() that knows each method; quota_answer() that returns STATUS_OK, or tells no project. */
 static void a_quota_refuses_what_makes_a_job_alone(void **state)
 {
 	struct gated *gated = *state;
@@ -304,7 +304,7 @@ static void a_quota_refuses_what_makes_a_job_alone(void **state)
 	assert_non_null(strstr(text, "project:demo"));
 }
 
-/* An inner endpoint has no connection that could be cut, so its caller gets an error. Broken: order_carry_out() that
+/* An inner endpoint has no connection that could be cut, so its caller gets an error. Fails with: order_carry_out() that
  * lets a call pass that has no seconds; due_await() that does not ask call_closing(): it waits for ever. */
 static void late_calls_are_done_and_lost_ones_are_not(void **state)
 {
@@ -319,7 +319,7 @@ static void late_calls_are_done_and_lost_ones_are_not(void **state)
 	assert_int_equal(passed, 1);
 }
 
-/* Broken: due_await() that does not ask call_client_gone(), or call_client_gone() without the door's socket: the call
+/* Fails with: due_await() that does not ask call_client_gone(), or call_client_gone() without the door's socket: the call
  * waits for ever, as the bench's clock stands. */
 static void who_gives_up_is_not_waited_for(void **state)
 {
@@ -340,7 +340,7 @@ static void *late_main(void *arg)
 	return (void *)(uintptr_t)get_of(arg, 0);
 }
 
-/* Broken: call_wait_begin() without its limit: the call too many waits as the others do; due_await() that does not ask
+/* Fails with: call_wait_begin() without its limit: the call too many waits as the others do; due_await() that does not ask
  * fault_registry_has(): all wait for ever. */
 static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 {
@@ -362,7 +362,7 @@ static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 	assert_int_equal(inner_endpoint_waiting(gated->endpoint), 0);
 }
 
-/* Broken: exchange_run() that does not look at the part's cut: it is answered 503, and the next part is done. */
+/* Fails with: exchange_run() that does not look at the part's cut: it is answered 503, and the next part is done. */
 static void a_part_without_an_answer_is_the_end_of_its_batch(void **state)
 {
 	struct gated *gated = *state;
@@ -398,7 +398,7 @@ static void *post_main(void *arg)
 	return (void *)(uintptr_t)call_on(post->gated, "POST", post->target, post->text, NULL);
 }
 
-/* Broken: call_delay() without call_wait_begin(): the second call waits for the first; turn_of() that looks for no outer
+/* Fails with: call_delay() without call_wait_begin(): the second call waits for the first; turn_of() that looks for no outer
  * exchange: likewise behind the batch; gate_pass_read() that does not read the call again: the handler has no body. */
 static void late_calls_hold_up_no_others(void **state)
 {

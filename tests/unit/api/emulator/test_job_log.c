@@ -19,7 +19,7 @@ static void job_end(struct bench *bench, int64_t job)
 	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
 }
 
-/* Broken: an end_look() without log_flush(): the last line was missing. */
+/* Fails with: an end_look() without log_flush(): the last line was missing. */
 static void the_log_of_an_ended_job_ends_behind_its_last_line(void **state)
 {
 	BENCH(state);

@@ -6,7 +6,7 @@
 #include "daemon/base/json.h"
 #include "tests/unit/testing.h"
 
-/* Broken: has() that looks for one spelling: the text's own region and counts were replaced. */
+/* Fails with: has() that looks for one spelling: the text's own region and counts were replaced. */
 static void a_text_becomes_the_body_of_a_create(void **state)
 {
 	(void)state;

@@ -157,7 +157,7 @@ TEST(what_is_typed_arrives_and_what_is_printed_comes)
 	close(client);
 }
 
-/* A client may ask for the next session before libmicrohttpd frees this one's output. Broken: shell_reader_read() that
+/* A client may ask for the next session before libmicrohttpd frees this one's output. Fails with: shell_reader_read() that
  * only reads. */
 TEST(who_has_read_the_end_of_a_session_may_begin_it_again)
 {
@@ -201,7 +201,7 @@ static struct shell_session *session_named(struct shell_sessions *sessions, cons
 
 #define session_opened(sessions, keep_s) session_named(sessions, "a", keep_s)
 
-/* Broken: shell_reader_leave() that ends the session; shell_reader_read() without one of its three is_present(); kept_read() from
+/* Fails with: shell_reader_leave() that ends the session; shell_reader_read() without one of its three is_present(); kept_read() from
  * the first byte kept; shell_session_type() that knows no position; keeper_main() that ends none; a shell_reader_leave() of which
  * a keeper that waits hears nothing. */
 TEST(a_session_goes_on_without_a_reader_for_a_time)
@@ -242,7 +242,7 @@ TEST(a_session_goes_on_without_a_reader_for_a_time)
 	shell_sessions_free(sessions);
 }
 
-/* Broken: reader_place() without its limit; output_keep() that does not go around. */
+/* Fails with: reader_place() without its limit; output_keep() that does not go around. */
 TEST(of_much_output_the_end_is_kept)
 {
 	struct shell_sessions *sessions = shell_sessions_new();
@@ -277,7 +277,7 @@ TEST(of_much_output_the_end_is_kept)
 	shell_sessions_free(sessions);
 }
 
-/* Broken: shell_session_stop() that only removes it; shell_sessions_free() that does not wait. */
+/* Fails with: shell_session_stop() that only removes it; shell_sessions_free() that does not wait. */
 TEST(a_session_that_was_left_is_stopped_or_ends_with_all)
 {
 	struct shell_sessions *sessions = shell_sessions_new();
@@ -298,7 +298,7 @@ TEST(a_session_that_was_left_is_stopped_or_ends_with_all)
 	assert_int_equal(script.closed, 2);
 }
 
-/* Each session waits for an engine that does not answer. Broken: overdue_end() without its threads. */
+/* Each session waits for an engine that does not answer. Fails with: overdue_end() without its threads. */
 TEST(sessions_that_were_left_end_side_by_side)
 {
 	struct shell_sessions *sessions = shell_sessions_new();
@@ -315,7 +315,7 @@ TEST(sessions_that_were_left_end_side_by_side)
 	assert_int_equal(script.alone, 0);
 }
 
-/* Broken: place_find() that looks at the ids of the replica's sessions alone: what was typed went to the other one. */
+/* Fails with: place_find() that looks at the ids of the replica's sessions alone: what was typed went to the other one. */
 TEST(an_id_is_in_use_for_every_replica)
 {
 	static const struct replica_key other = { .job = 2, .attempt = 1 };

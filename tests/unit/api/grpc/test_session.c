@@ -2,7 +2,7 @@
 /* Tests the session with nghttp2's own client, without a socket. */
 #include "tests/unit/api/grpc/session_testing.h"
 
-/* Broken: a feed that is begun once its client has ended its side only. */
+/* Fails with: a feed that is begun once its client has ended its side only. */
 static void a_feed_goes_on_while_there_is_something(void **state)
 {
 	struct bench *bench = *state;
@@ -34,7 +34,7 @@ static void a_feed_goes_on_while_there_is_something(void **state)
 	assert_false(session_has_feeds(bench->session));
 }
 
-/* Broken: request_look() that takes more of a body for the rest of the first message. */
+/* Fails with: request_look() that takes more of a body for the rest of the first message. */
 static void a_feed_takes_one_request(void **state)
 {
 	struct bench *bench = *state;
@@ -50,7 +50,7 @@ static void a_feed_takes_one_request(void **state)
 	assert_int_equal(bench->calls, 1);
 }
 
-/* Broken: on_feed_read() that makes the next message before the last one was sent. */
+/* Fails with: on_feed_read() that makes the next message before the last one was sent. */
 static void a_feed_makes_no_more_than_its_client_takes(void **state)
 {
 	struct bench *bench = *state;
@@ -157,7 +157,7 @@ static void what_is_no_call_is_refused(void **state)
 	assert_int_equal(bench->calls, 0);
 }
 
-/* Broken: on_frame() that asks at the end of the call alone; stream_admit() that lets all in. */
+/* Fails with: on_frame() that asks at the end of the call alone; stream_admit() that lets all in. */
 static void a_head_is_asked_for_before_its_body(void **state)
 {
 	enum { BYTES = 11 << 20 };
@@ -199,7 +199,7 @@ static void large_bodies_are_refused_and_forgotten(void **state)
 	free(bytes);
 }
 
-/* If other connections hold much memory, only small calls are accepted. Broken: hold_is_crowded() that returns false;
+/* If other connections hold much memory, only small calls are accepted. Fails with: hold_is_crowded() that returns false;
  * that does not look at the connection's own bytes; teardown(): body_drop() without hold_change(). */
 static void all_connections_share_a_pool(void **state)
 {
@@ -226,7 +226,7 @@ static void all_connections_share_a_pool(void **state)
 	free(bytes);
 }
 
-/* The same for answers that a client does not read. Broken: hold_is_crowded() that returns false. */
+/* The same for answers that a client does not read. Fails with: hold_is_crowded() that returns false. */
 static void all_connections_share_a_pool_of_answers(void **state)
 {
 	enum { BYTES = 1 << 20, OTHERS = 200 << 20 };
@@ -316,7 +316,7 @@ static void long_head_submit(struct bench *bench, const char *path, size_t count
 	assert_true(nghttp2_submit_request(bench->client, NULL, headers, 5 + count, NULL, NULL) > 0);
 }
 
-/* Broken: head_count() that returns true. */
+/* Fails with: head_count() that returns true. */
 static void a_head_that_is_too_long_unpacked_resets_its_stream(void **state)
 {
 	struct bench *bench = *state;
@@ -334,7 +334,7 @@ static void a_head_that_is_too_long_unpacked_resets_its_stream(void **state)
 	assert_int_equal(bench->heads, 2);
 }
 
-/* Broken: stream_admit() without useless_add(); head_count() without it. */
+/* Fails with: stream_admit() without useless_add(); head_count() without it. */
 static void heads_that_lead_to_no_call_are_bounded(void **state)
 {
 	struct bench *bench = *state;

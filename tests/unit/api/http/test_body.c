@@ -88,7 +88,7 @@ TEST(smuggled_requests_are_not_answered)
 		{ "POST /v1/things HTTP/1.1\r\n" HOST "Transfer-Encoding: identity\r\n\r\n",
 		  "HTTP/1.1 501 " },
 		{ "POST /v1/things HTTP/1.1\r\n" HOST "Content-Length : 50\r\n\r\n", "HTTP/1.1 400 " },
-		/* Broken: is_folded() that returns false; holds_control() likewise. */
+		/* Fails with: is_folded() that returns false; holds_control() likewise. */
 		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON
 		  "Content-Length: 2\r\nTransfer-Encoding:\r\n chunked\r\n\r\n{}",
 		  "HTTP/1.1 400 " },
@@ -96,7 +96,7 @@ TEST(smuggled_requests_are_not_answered)
 		  "HTTP/1.1 400 " },
 		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nX: a\rY: b\r\n\r\n{}",
 		  "HTTP/1.1 400 " },
-		/* Broken: library_head_read() that does not compare where lines lie. */
+		/* Fails with: library_head_read() that does not compare where lines lie. */
 		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n: x\r\n\r\n{}",
 		  "HTTP/1.1 400 " },
 		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nX: a\nY: b\r\n\r\n{}",

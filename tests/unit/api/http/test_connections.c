@@ -115,7 +115,7 @@ TEST(a_body_that_trickles_is_cut_off)
 	}
 }
 
-/* Broken: connection_received() without its bound: 240 bytes buy a second, without end. */
+/* Fails with: connection_received() without its bound: 240 bytes buy a second, without end. */
 TEST(what_came_fast_buys_no_time_for_a_trickle)
 {
 	static const char head[] = "POST /v1/things HTTP/1.1\r\n" HOST "Content-Length: 1000000\r\n\r\n";
@@ -297,21 +297,21 @@ static void all_have_sent(struct pair *pairs)
 		client_send(pairs[i].client, "G", 1);
 }
 
-/* Broken: by deadlines, as it was: the next request may come later than a first one, so that all new ones were cut. */
+/* Fails with: by deadlines, as it was: the next request may come later than a first one, so that all new ones were cut. */
 TEST(who_is_waited_for_longest_makes_room)
 {
 	(void)state_;
 	two_make_room(all_are_served, CROWD - 1, CROWD - 2);
 }
 
-/* Broken: is_awaited() that does not ask how much is unread. */
+/* Fails with: is_awaited() that does not ask how much is unread. */
 TEST(who_has_sent_what_was_not_read_yet_makes_no_room)
 {
 	(void)state_;
 	two_make_room(two_have_sent, 1, 3);
 }
 
-/* Broken: room_make() that begins with the first. */
+/* Fails with: room_make() that begins with the first. */
 TEST(the_newest_keeps_a_place_while_there_is_one)
 {
 	(void)state_;
@@ -332,7 +332,7 @@ static void three_are_not_known(struct pair *pairs)
 	connection_busy(pairs[5].connection);
 }
 
-/* Broken: is_awaited() that asks for the phase alone, as it was; that asks all how much is unread. */
+/* Fails with: is_awaited() that asks for the phase alone, as it was; that asks all how much is unread. */
 TEST(who_is_not_known_makes_room_whatever_he_does)
 {
 	(void)state_;

@@ -248,7 +248,7 @@ static void answers_append(struct text *seen, const char *request)
 	}
 }
 
-/* Broken: the place of the next request kept the last one's refusal, or its answer. */
+/* Fails with: the place of the next request kept the last one's refusal, or its answer. */
 TEST(a_request_finds_nothing_of_the_one_before)
 {
 	struct text long_one AUTO_TEXT = { 0 };
@@ -300,7 +300,7 @@ static void turn_is(const char *path, int bytes, const char *wanted)
 	answers(request.data, OK_, wanted);
 }
 
-/* The tree of a body of 100 KiB may take 8 MiB. Broken: LARGE_BODY_BYTES of 1 MiB; is_tree() that looks at no row. */
+/* The tree of a body of 100 KiB may take 8 MiB. Fails with: LARGE_BODY_BYTES of 1 MiB; is_tree() that looks at no row. */
 TEST(large_bodies_are_trees_in_turn)
 {
 	(void)state_;

@@ -36,7 +36,7 @@ TEST(the_names_of_this_machine_are_allowed)
 		assert_true(guard_host_allowed(&loopback, hosts[i]));
 }
 
-/* Broken: name_allowed() that looks for "localhost" anywhere; literal_allowed() that lets any through. */
+/* Fails with: name_allowed() that looks for "localhost" anywhere; literal_allowed() that lets any through. */
 TEST(other_names_are_not_allowed)
 {
 	static const char *const hosts[] = {
@@ -72,7 +72,7 @@ TEST(other_names_are_not_allowed)
 		assert_false(guard_host_allowed(&loopback, hosts[i]));
 }
 
-/* Broken: literal_allowed() that lets any through. */
+/* Fails with: literal_allowed() that lets any through. */
 TEST(the_address_listened_on_is_allowed)
 {
 	(void)state_;
@@ -119,7 +119,7 @@ TEST(requests_of_other_web_sites_are_refused)
 				 cases[i].expected);
 }
 
-/* Broken: origin_is_host() without its look at the port; without the one at the name. */
+/* Fails with: origin_is_host() without its look at the port; without the one at the name. */
 TEST(an_origin_is_the_host_port_and_all)
 {
 	static const struct {
@@ -165,7 +165,7 @@ TEST(an_origin_is_the_host_port_and_all)
 	}
 }
 
-/* Broken: guard_type_refused() that asks media_type_is(), which wants UTF-8. */
+/* Fails with: guard_type_refused() that asks media_type_is(), which wants UTF-8. */
 TEST(types_that_pages_send_unasked_are_known)
 {
 	static const struct {
@@ -199,7 +199,7 @@ TEST(types_that_pages_send_unasked_are_known)
 		}
 }
 
-/* Broken: guard_network_read() that takes an address with bits behind the mask. */
+/* Fails with: guard_network_read() that takes an address with bits behind the mask. */
 TEST(a_network_is_read_strictly)
 {
 	static const char *const wrong[] = {
@@ -244,7 +244,7 @@ static uint32_t peer_of(const char *text)
 	return guard_peer_ipv4((const struct sockaddr *)&v6);
 }
 
-/* Broken: guard_peer_check() that refuses nobody; guard_peer_ipv4() that reads any IPv6 address as a mapped one. */
+/* Fails with: guard_peer_check() that refuses nobody; guard_peer_ipv4() that reads any IPv6 address as a mapped one. */
 TEST(clients_of_a_refused_network_are_told_from_others)
 {
 	static const struct {

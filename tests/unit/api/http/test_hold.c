@@ -42,7 +42,7 @@ static void what_is_held_is_given_back(void **state)
 	body_deinit(&body);
 }
 
-/* Broken: body_receive() that keeps all. */
+/* Fails with: body_receive() that keeps all. */
 static void a_crowd_of_large_bodies_is_not_kept(void **state)
 {
 	enum { CROWD = 2 * HOLD_POOL_BODY_BYTES / MOST };
@@ -66,7 +66,7 @@ static void a_crowd_of_large_bodies_is_not_kept(void **state)
 	assert_int_equal(pool, 0);
 }
 
-/* Broken: unpack() that does not count. */
+/* Fails with: unpack() that does not count. */
 static void what_is_unpacked_is_held_as_well(void **state)
 {
 	static unsigned char plain[1 << 20], packed[16 << 10];

@@ -223,7 +223,7 @@ static char *large_make(void)
 	return large;
 }
 
-/* Broken: large_body_enter() that gives the parts of a request no turn. */
+/* Fails with: large_body_enter() that gives the parts of a request no turn. */
 TEST(a_large_part_has_a_turn_of_its_own)
 {
 	AUTO(string) char *large = large_make();
@@ -246,7 +246,7 @@ static void part_gets_no_answer(const char *body)
 	outer.exchange.cut = false;
 }
 
-/* Another call holds the turn all the time. Broken: large_body_enter() that asks nothing while it waits. */
+/* Another call holds the turn all the time. Fails with: large_body_enter() that asks nothing while it waits. */
 TEST(the_wait_for_a_turn_ends_with_the_client_and_with_the_listener)
 {
 	AUTO(string) char *large = large_make();
@@ -323,7 +323,7 @@ static enum status caller_check(void *arg, const char *authorization, const char
 	return error_set(err, STATUS_UNAUTHENTICATED, NULL, "No credentials.");
 }
 
-/* Broken: request_guard_check() without either of its rules. */
+/* Fails with: request_guard_check() without either of its rules. */
 TEST(a_endpoint_tells_by_the_head_who_may_come_in)
 {
 	static const struct {
@@ -367,7 +367,7 @@ TEST(a_endpoint_tells_by_the_head_who_may_come_in)
 	inner_endpoint_close(endpoint);
 }
 
-/* Broken: is_abandoned() without rules->cutting: the call goes on for ever; a door's rules without its owner. */
+/* Fails with: is_abandoned() without rules->cutting: the call goes on for ever; a door's rules without its owner. */
 TEST(what_comes_by_a_endpoint_is_given_up_when_it_ends)
 {
 	const struct inner_endpoint_request request = { .method = "GET",

@@ -15,7 +15,7 @@ static void count_write(void *arg, const char *method, const char *code, uint64_
 	text_printf(arg, "%s %s %" PRIu64 "; ", method, code, count);
 }
 
-/* Broken: code_slot() that takes any status for its own slot: the counters were not bounded. */
+/* Fails with: code_slot() that takes any status for its own slot: the counters were not bounded. */
 static void requests_are_counted_by_method_and_status(void **state)
 {
 	static const struct exchange answered[] = {
@@ -39,7 +39,7 @@ static void requests_are_counted_by_method_and_status(void **state)
 	ledger_free(ledger);
 }
 
-/* Broken: entry_after() without the bound below: the answer was an entry that had been replaced. */
+/* Fails with: entry_after() without the bound below: the answer was an entry that had been replaced. */
 static void the_last_thousand_are_kept(void **state)
 {
 	struct exchange exchange = { .rules = &rules, .method = "GET", .http_status = 200 };
@@ -68,7 +68,7 @@ static const char *console_find(void *arg, const char *name)
 	return strcmp(name, "X-Trainyard-Console") == 0 ? "1" : NULL;
 }
 
-/* Broken: is_console_read() without its method, without `failed`, or without the browser's name: what was done was not listed. */
+/* Fails with: is_console_read() without its method, without `failed`, or without the browser's name: what was done was not listed. */
 static void what_a_page_reads_is_counted_alone(void **state)
 {
 	static const struct {
@@ -111,7 +111,7 @@ static void what_a_page_reads_is_counted_alone(void **state)
 	ledger_free(ledger);
 }
 
-/* Broken: the path of a shell that is kept as it came; a line end in a header that is kept. */
+/* Fails with: the path of a shell that is kept as it came; a line end in a header that is kept. */
 static void no_secret_and_no_line_end_is_kept(void **state)
 {
 	static const struct route shell = { .method = "GET",
@@ -155,7 +155,7 @@ static void *answers_add(void *arg)
 	return NULL;
 }
 
-/* Broken: ledger_next() without the lock: ThreadSanitizer told of it. */
+/* Fails with: ledger_next() without the lock: ThreadSanitizer told of it. */
 static void answers_of_several_threads_are_read_in_their_order(void **state)
 {
 	struct ledger *ledger = ledger_new();

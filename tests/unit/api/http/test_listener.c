@@ -130,7 +130,7 @@ static int work_begun(void)
 	return client;
 }
 
-/* Broken: is_abandoned() without its look at the client: the work goes on for ever. */
+/* Fails with: is_abandoned() without its look at the client: the work goes on for ever. */
 TEST(work_ends_when_its_client_has_left)
 {
 	const struct linger at_once = { .l_onoff = 1 };
@@ -144,7 +144,7 @@ TEST(work_ends_when_its_client_has_left)
 	gate_wait(&gate.open);
 }
 
-/* Broken: is_abandoned() that always says false. */
+/* Fails with: is_abandoned() that always says false. */
 TEST(work_ends_when_the_listener_closes)
 {
 	int client = work_begun();
@@ -158,7 +158,7 @@ TEST(work_ends_when_the_listener_closes)
 	close(client);
 }
 
-/* Broken: is_abandoned() that takes an ended side for a client that left. */
+/* Fails with: is_abandoned() that takes an ended side for a client that left. */
 TEST(a_client_that_ended_its_side_is_answered)
 {
 	static const char request[] = "GET /v1/slow HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n";
@@ -183,7 +183,7 @@ static void *cut_listener(void *unused)
 	return unused;
 }
 
-/* libmicrohttpd 0.9.75 would treat its own error answer as queued, and read through NULL. Broken: listener_close()
+/* libmicrohttpd 0.9.75 would treat its own error answer as queued, and read through NULL. Fails with: listener_close()
  * without connections_drain(): SIGSEGV. */
 TEST(a_chunk_that_is_found_broken_while_the_listener_stops_does_no_harm)
 {

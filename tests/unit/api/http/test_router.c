@@ -319,7 +319,7 @@ TEST(a_rest_needs_a_byte)
 	}
 }
 
-/* Broken: family_may_fit() that is always true. (Always false: all other tests.) */
+/* Fails with: family_may_fit() that is always true. (Always false: all other tests.) */
 TEST(a_family_is_passed_over_where_no_path_of_its_own_can_be)
 {
 	static const struct family elsewhere[] = {

@@ -56,7 +56,7 @@ static unsigned messages_read(struct bench *bench, void *tail, char ret_left_out
 	}
 }
 
-/* Broken: no RATE_MAX, or a count that the next minute does not begin anew. */
+/* Fails with: no RATE_MAX, or a count that the next minute does not begin anew. */
 static void a_minute_has_60000_entries_and_those_left_out_are_counted(void **state)
 {
 	BENCH(state);
@@ -73,7 +73,7 @@ static void a_minute_has_60000_entries_and_those_left_out_are_counted(void **sta
 	entry_tail_feed.close(tail);
 }
 
-/* Broken: a tail_next() that sets no consumed_ns: the client got what is a minute old. */
+/* Fails with: a tail_next() that sets no consumed_ns: the client got what is a minute old. */
 static void a_client_that_takes_none_for_long_gets_only_what_is_young(void **state)
 {
 	BENCH(state);
@@ -95,7 +95,7 @@ static void a_client_that_takes_none_for_long_gets_only_what_is_young(void **sta
 	entry_tail_feed.close(tail);
 }
 
-/* Broken: a SESSION_US that is not looked at; a wake-up that is later than it. */
+/* Fails with: a SESSION_US that is not looked at; a wake-up that is later than it. */
 static void a_session_ends_after_an_hour(void **state)
 {
 	BENCH(state);

@@ -74,7 +74,7 @@ static void ties_are_read_by_their_ids(void **state)
 	assert_logs(bench, "", "tie 0|tie 1|tie 2");
 }
 
-/* Broken: is_own_machine() that says no; project_of() that gives what it is given. */
+/* Fails with: is_own_machine() that says no; project_of() that gives what it is given. */
 static void a_replicas_entries_are_of_its_job(void **state)
 {
 	static const char *const machines[] = {
@@ -103,7 +103,7 @@ static void a_replicas_entries_are_of_its_job(void **state)
 	}
 	write_entries(bench, "{'logName':'projects/other/logs/l','entries':[{'textPayload':'p','resource':"
 			     "{'type':'generic_task','labels':{'job':'x'}}}]}");
-	/* Broken: draft_make() without dated: raised to the time of the entries before. */
+	/* Fails with: draft_make() without dated: raised to the time of the entries before. */
 	write_entries(bench,
 		      "{'logName':'projects/third/logs/l','entries':[{'timestamp':'2020-01-01T00:00:00Z',"
 		      "'textPayload':'earlier'}]}");
@@ -128,7 +128,7 @@ static void a_replicas_entries_are_of_its_job(void **state)
 		    "{'type':'generic_task','labels':{'job':'x','project_id':'other'}}");
 }
 
-/* Broken: draft_make() that counts the payload alone (as it was). */
+/* Fails with: draft_make() that counts the payload alone (as it was). */
 static void an_entry_has_so_many_bytes_in_all(void **state)
 {
 	static const char *const forms[] = {
@@ -164,7 +164,7 @@ static void a_dry_run_writes_nothing(void **state)
 		       "{'dryRun':true,'entries':[{'textPayload':'x'}]}", "log_name");
 }
 
-/* Broken: entry_fields without their oneof: the last payload was taken. */
+/* Fails with: entry_fields without their oneof: the last payload was taken. */
 static void an_entry_has_one_payload(void **state)
 {
 	BENCH(state);

@@ -142,12 +142,12 @@ static void other_forms_are_read(void **state)
 		{ "{'colors':['RED','BLUE']}", "8201020104" },
 		{ "{'ratios':[1.0,2.5]}", "827d10000000000000f03f0000000000000440" },
 		{ "{'limit':0}", "9a0100" },
-		/* Broken: kind_decode() by binary_string(): a program's log entry was refused, and those sent with it. */
+		/* Fails with: kind_decode() by binary_string(): a program's log entry was refused, and those sent with it. */
 		{ "{'thing':'a\xef\xbf\xbd\x62'}", "5a051a03610062" },
 		{ "{'labels':{'a':''}}", "9201030a0161" },
 		{ "{'child':{'text':'x','flag':true}}", "6a030a01786a021001" },
 		{ "{'text':'b'}", "0a01610a0162" },
-		/* Broken: the second child laid over the first by json_object_update_recursive() */
+		/* Fails with: the second child laid over the first by json_object_update_recursive() */
 		{ "{'child':{'words':['a','b']}}", "6a037201616a03720162" },
 		{ "{'child':{'numbers':['1','2','3']}}", "6a047a0201026a027803" },
 		{ "{'child':{'labels':{'a':'y','b':'x'}}}",
@@ -157,7 +157,7 @@ static void other_forms_are_read(void **state)
 		  "6a09920106"
 		  "0a0161120179" },
 		{ "{'child':{'child':{'words':['a','b']}}}", "6a056a037201616a056a03720162" },
-		/* Broken: a later Value, Struct or ListValue in the place of the one before it */
+		/* Fails with: a later Value, Struct or ListValue in the place of the one before it */
 		{ "{'thing':{'b':'y','a':'x','c':'z'}}",
 		  "5a2c2a140a080a016212031a01780a080a016112031a01782a140a080a016212031a01790a080a016312031a017a" },
 		{ "{'thing':{'a':{'l':'w'}}}",
@@ -169,9 +169,9 @@ static void other_forms_are_read(void **state)
 		{ "{'thing':{'b':'y'}}", "5a1b2a0a0a080a016112031a01781a01772a0a0a080a016212031a0179" },
 		{ "{'thing':['b']}", "5a132a0a0a080a016112031a017832050a031a0162" },
 		{ "{'bag':{'a':'x','b':'y'}}", "520a0a080a016112031a0178520a0a080a016212031a0179" },
-		/* Broken: an empty path before another is forgotten */
+		/* Fails with: an empty path before another is forgotten */
 		{ "{'updateMask':',a'}", "4a050a000a0161" },
-		/* Broken: without others_forget(), message_read() refuses these */
+		/* Fails with: without others_forget(), message_read() refuses these */
 		{ "{'udp':{'flag':true},'name':'o'}", "ba01016faa010161b201021001" },
 		{ "{'tcp':'b'}", "aa010161b201021001aa010162" },
 		{ "{'udp':{'text':'x','flag':true}}", "b201030a0178b201021001" },
@@ -182,7 +182,7 @@ static void other_forms_are_read(void **state)
 	rows_are_read(others, COUNT_OF(others));
 }
 
-/* The result of Google's Python library (protobuf 6) for the same bytes. Broken: times, masks and wrappers that are
+/* The result of Google's Python library (protobuf 6) for the same bytes. Fails with: times, masks and wrappers that are
  * read without @earlier; a map that takes the last value of an entry. */
 static void what_comes_twice_is_both(void **state)
 {
@@ -220,7 +220,7 @@ static void what_comes_twice_is_both(void **state)
 	rows_are_read(twice, COUNT_OF(twice));
 }
 
-/* Broken: binary_timestamp() or binary_duration() without its checks. */
+/* Fails with: binary_timestamp() or binary_duration() without its checks. */
 static void what_is_no_time_is_refused(void **state)
 {
 	static const struct row broken[] = {
@@ -229,7 +229,7 @@ static void what_is_no_time_is_refused(void **state)
 		{ "duration", "3a0610ffffffff07" },
 		{ "time", "420a08808080808080808040" },
 		{ "time", "42110880f7c4d50610fbffffffffffffffff01" },
-		/* Broken: 64-bit nanoseconds, which end in the year 2262: the time was another one after a round trip */
+		/* Fails with: 64-bit nanoseconds, which end in the year 2262: the time was another one after a round trip */
 		{ "time", "42060880b1f1a922" },
 		{ "time", "420b08fff193d6ddffffffff01" },
 	};
@@ -265,7 +265,7 @@ static void any_is_written(void **state)
 	assert_int_equal(second.length, 3 + 2 + strlen("type.googleapis.com/test.Other"));
 }
 
-/* Broken: any_encode() without the kept bytes: the name alone came back. */
+/* Fails with: any_encode() without the kept bytes: the name alone came back. */
 static void any_of_a_type_that_is_not_known_is_kept(void **state)
 {
 	static const char sent[] = "a201060a0161120108";
@@ -293,7 +293,7 @@ static char *any_hex(const char *member)
 	return hex_of(&bytes);
 }
 
-/* Broken: any_encode() that refuses what has no type: one such entry, and no page of the log with it could be read; that writes the
+/* Fails with: any_encode() that refuses what has no type: one such entry, and no page of the log with it could be read; that writes the
  * name of a type that is not known alone (as it did): the payload was gone. */
 static void any_that_is_not_known_is_a_struct(void **state)
 {
@@ -330,7 +330,7 @@ static void what_is_broken_is_refused(void **state)
 		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a01ff" },
 		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a0100" },
 		{ "A text that is no UTF-8, or has a NUL at 'job.labels'", "9201030a0100" },
-		/* Broken: a mask's text is not looked at: out of memory, it is said, or it ends at the NUL */
+		/* Fails with: a mask's text is not looked at: out of memory, it is said, or it ends at the NUL */
 		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a030a01ff" },
 		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a050a03610062" },
 		{ "A broken time at 'job.wait_time'", "3a040801"
@@ -407,7 +407,7 @@ static void texts_are_written(void **state)
 
 		assert_string_equal(hex, these[i].hex);
 	}
-	/* Broken: wire_part_end() that moves nothing: the first byte of the child was lost. */
+	/* Fails with: wire_part_end() that moves nothing: the first byte of the child was lost. */
 	snprintf(long_text, sizeof(long_text), "{\"child\":{\"text\":\"%0200d\"}}", 0);
 	assert_int_equal(message_to_binary(&sample, long_text, NULL, &bytes, NULL), STATUS_OK);
 	assert_int_equal(bytes.length, 200 + 3 + 3);
@@ -430,7 +430,7 @@ static void what_is_no_json_is_told(void **state)
 	}
 }
 
-/* Nested arrays, 100,000 deep. Broken: value_encode() without DEPTH_MAX. */
+/* Nested arrays, 100,000 deep. Fails with: value_encode() without DEPTH_MAX. */
 static void depth_of_what_is_written_is_bounded(void **state)
 {
 	enum { DEPTH = 100000 };

@@ -19,12 +19,12 @@ static const struct {
 	  "{'a':[1,-2,0,0,1.5,1000.0,-0.0,true,false,null,'x',{}]}" },
 	{ "{'a':9223372036854775807,'b':-9223372036854775808}",
 	  "{'a':9223372036854775807,'b':-9223372036854775808}" },
-	/* Broken: json_loadb() in place of json_parse_foreign(): refused. */
+	/* Fails with: json_loadb() in place of json_parse_foreign(): refused. */
 	{ "{'a':18446744073709551615,'b':-99999999999999999999}", "{'a':1.8446744073709552e+19,'b':-1e+20}" },
 	{ "{'a':'\\u00e9\\ud83d\\ude00\\n'}", "{'a':'\xc3\xa9\xf0\x9f\x98\x80\\n'}" },
 };
 
-/* Used unchanged, without quoted(). Broken: a message_parse_body() that reads @data instead of what syntax_check()
+/* Used unchanged, without quoted(). Fails with: a message_parse_body() that reads @data instead of what syntax_check()
  * wrote. */
 static const struct {
 	const char *body, *value;

@@ -22,7 +22,7 @@ static void job_let_in(struct bench *bench, int64_t id)
 	assert_true(in.applied && running.applied);
 }
 
-/* Broken: pool_add() that gives each pool the variables of the first. */
+/* Fails with: pool_add() that gives each pool the variables of the first. */
 static void assert_environments(json_t *reported, const char *const *roles)
 {
 	json_t *environments = json_object_get(reported, "environments");

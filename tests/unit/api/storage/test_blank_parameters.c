@@ -84,7 +84,7 @@ static void rows_try(const struct route *routes)
 	}
 }
 
-/* Broken: is_absent() of api/http/parameters.c that says no. */
+/* Fails with: is_absent() of api/http/parameters.c that says no. */
 TEST(parameters_without_a_value_are_none)
 {
 	(void)state_;
@@ -146,7 +146,7 @@ static void choice_try(const struct route *route, const struct field *field)
 	}
 }
 
-/* Broken: case respected; numbers taken; the parameters as plain strings. */
+/* Fails with: case respected; numbers taken; the parameters as plain strings. */
 TEST(a_parameter_of_few_values_takes_no_other)
 {
 	size_t count = 0;

@@ -276,7 +276,7 @@ TEST(a_method_that_is_not_here_says_so)
 	done(404, "GET", "/storage/v1/projects/demo/hmacKeys", NULL);
 }
 
-/* Broken: is_before_writing() that is always true; or always false. */
+/* Fails with: is_before_writing() that is always true; or always false. */
 TEST(a_bucket_that_is_made_on_first_use_is_missing_before)
 {
 	static const struct {
@@ -322,7 +322,7 @@ TEST(a_bucket_that_is_made_on_first_use_is_missing_before)
 	assert_int_equal(json_array_size(json_object_get(list.json, "items")), 1);
 }
 
-/* Broken: project_read() that takes what is named for a project. */
+/* Fails with: project_read() that takes what is named for a project. */
 TEST(a_project_that_is_not_named_is_the_jobs_own)
 {
 	(void)state_;
@@ -344,7 +344,7 @@ TEST(a_project_that_is_not_named_is_the_jobs_own)
 	assert_true(json_equal(none.json, its.json) && json_equal(missing.json, its.json));
 }
 
-/* Broken: storage_plain_may_have() without is_call(). */
+/* Fails with: storage_plain_may_have() without is_call(). */
 TEST(a_call_of_an_unknown_version_is_no_bucket)
 {
 	static const char *const calls[] = {

@@ -96,7 +96,7 @@ TEST(at_a_gateway_a_token_is_of_its_job)
 	every_row_is_asked(nobodys, false);
 }
 
-/* A replica of the first attempt that still runs, on a node that was cut off, has no effect. Broken: caller_admit() that
+/* A replica of the first attempt that still runs, on a node that was cut off, has no effect. Fails with: caller_admit() that
  * compares the job alone. */
 TEST(at_a_gateway_a_token_is_of_the_present_attempt)
 {

@@ -129,7 +129,7 @@ TEST(conditions_of_an_object_must_hold)
 		{ "GET", "ifMetagenerationMatch=1&x=%" PRId64, 200 },
 		{ "GET", "ifMetagenerationMatch=2&x=%" PRId64, 412 },
 		{ "GET", "ifMetagenerationNotMatch=1&x=%" PRId64, 304 },
-		/* Broken: condition_of() that takes -1 for none: 200. */
+		/* Fails with: condition_of() that takes -1 for none: 200. */
 		{ "GET", "ifGenerationMatch=-1&x=%" PRId64, 412 },
 		{ "GET", "ifMetagenerationMatch=-1&x=%" PRId64, 412 },
 		{ "GET", "ifGenerationNotMatch=-1&x=%" PRId64, 200 },
@@ -230,7 +230,7 @@ TEST(an_update_replaces_all)
 	assert_null(json_object_get(seen.json, "cacheControl"));
 }
 
-/* Broken: custom_time_keep() that always says STATUS_OK. */
+/* Fails with: custom_time_keep() that always says STATUS_OK. */
 TEST(a_custom_time_only_goes_forward)
 {
 	static const struct {
@@ -365,7 +365,7 @@ static bool is_given_up(void *arg)
 	return true;
 }
 
-/* The second part is not even read, or it would be refused. Broken: part_run() without work_check(). */
+/* The second part is not even read, or it would be refused. Fails with: part_run() without work_check(). */
 TEST(a_batch_that_is_not_waited_for_ends)
 {
 	static const char parts[] = "--B\r\n\r\nnone\r\n--B--\r\n";

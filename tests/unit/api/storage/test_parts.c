@@ -61,7 +61,7 @@ static void part_give(const char *name, const char *id, unsigned number, const c
 #define CLAIM(NUMBER, MD5) "<Part><PartNumber>" NUMBER "</PartNumber><ETag>'" MD5 "'</ETag></Part>"
 #define CLAIMS(PARTS)      "<CompleteMultipartUpload>" PARTS "</CompleteMultipartUpload>"
 
-/* Broken: resource_read() that takes no look at `unreadable`: the object is there, without the header. */
+/* Fails with: resource_read() that takes no look at `unreadable`: the object is there, without the header. */
 static void headers_that_are_not_utf8_make_no_object(void **state)
 {
 	(void)state;
@@ -309,7 +309,7 @@ static void an_upload_begins_only_where_it_can_end(void **state)
 	says(501, "<Code>NotImplemented</Code>", "POST", "/demo-bucket/a", "", NULL);
 }
 
-/* The code follows from the reason of the store's error, not from its text. Broken: object_not_found(),
+/* The code follows from the reason of the store's error, not from its text. Fails with: object_not_found(),
  * session_not_found() or checksum_differs() without its reason; the JSON API shows the code. */
 static void the_code_tells_what_is_missing_or_differs(void **state)
 {

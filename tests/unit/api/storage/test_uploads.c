@@ -223,7 +223,7 @@ TEST(each_content_range_does_what_it_says)
 		{ "bytes 262144-262145/262146", 1, 400, PIECE + 1 },
 		{ "bytes 262144-262144/262145", 2, 400, PIECE + 1 },
 		{ "bytes 262144", 0, 400, PIECE },
-		/* Broken: total_suffices() that returns true: an object of more bytes than it was said to have. */
+		/* Fails with: total_suffices() that returns true: an object of more bytes than it was said to have. */
 		{ "bytes 0-262142/262143", PIECE - 1, 400, PIECE },
 		{ "bytes 262143-*/262143", 0, 400, PIECE },
 	};
@@ -233,7 +233,7 @@ TEST(each_content_range_does_what_it_says)
 		piece_put(cases[i].range, cases[i].bytes, cases[i].http_status, cases[i].received);
 }
 
-/* Broken: total_suffices() that looks at what came alone. */
+/* Fails with: total_suffices() that looks at what came alone. */
 TEST(no_piece_goes_beyond_what_the_upload_began_with)
 {
 	AUTO(string) char *target = session_make("X-Upload-Content-Length: 262149\r\n", false);

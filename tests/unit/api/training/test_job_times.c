@@ -3,7 +3,7 @@
 
 #include "tests/unit/api/message/json_testing.h"
 
-/* Broken: second_shown() without its look at @before_us */
+/* Fails with: second_shown() without its look at @before_us */
 static void a_second_is_never_before_what_came_first(void **state)
 {
 	static const struct {

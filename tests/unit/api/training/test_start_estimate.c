@@ -162,7 +162,7 @@ static void whoever_waits_before_it_takes_its_room_first(void **state)
 	}
 }
 
-/* The estimate of a queued job ignores jobs behind it. Broken: goes_before() that goes by priority alone, as for one
+/* The estimate of a queued job ignores jobs behind it. Fails with: goes_before() that goes by priority alone, as for one
  * that comes now: each waited behind the last. */
 static void a_queued_job_waits_for_those_before_it(void **state)
 {
@@ -237,7 +237,7 @@ static void behind_a_long_queue_nobody_looks_further(void **state)
 	assert_non_null(start_estimate.assignment);
 }
 
-/* Broken: start_estimate_make() that tells the one behind the other (as it was): the first text leaked, and the name of the other job stayed. */
+/* Fails with: start_estimate_make() that tells the one behind the other (as it was): the first text leaked, and the name of the other job stayed. */
 static void a_machine_that_does_not_tell_leaves_a_long_queue_open(void **state)
 {
 	BENCH(state);

@@ -15,7 +15,7 @@ static struct plan *plan_of(const char *job_dir)
 	return plan;
 }
 
-/* Broken: objects_since is not written to the plan's text: 0 comes back. */
+/* Fails with: objects_since is not written to the plan's text: 0 comes back. */
 static void a_tuning_jobs_plan_keeps_which_objects_there_are(void **state)
 {
 	YARD(state);
@@ -57,7 +57,7 @@ static bool fake_missing(void *arg, const char *bucket)
 	return *(const bool *)arg;
 }
 
-/* Broken: training_storage_report() that does not ask whether the bucket is missing; training_storage_use() without it. */
+/* Fails with: training_storage_report() that does not ask whether the bucket is missing; training_storage_use() without it. */
 static void a_bucket_that_is_made_is_told(void **state)
 {
 	YARD(state);

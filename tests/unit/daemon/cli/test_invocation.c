@@ -37,7 +37,7 @@ static struct invocation read_words(const char *const *words)
 	return invocation;
 }
 
-/* Broken: option_find() without its letters; without what stands behind "=". */
+/* Fails with: option_find() without its letters; without what stands behind "=". */
 static void options_and_words_may_be_mixed(void **state)
 {
 	struct invocation invocation AUTO_INVOCATION =
@@ -82,7 +82,7 @@ static void wrong_words_are_named(void **state)
 	REFUSED("unknown option \"-x\"", "one", "-x");
 }
 
-/* Broken: option_take() that takes "-fn3" for -f with a value: it was refused. */
+/* Fails with: option_take() that takes "-fn3" for -f with a value: it was refused. */
 static void letters_may_be_joined(void **state)
 {
 	struct invocation joined AUTO_INVOCATION = READ("one", "-fn3"),
@@ -126,7 +126,7 @@ static void numbers_and_durations_are_whole(void **state)
 	assert_int_equal(number, 1);
 }
 
-/* Broken: config_take() without the names beside: no option of the verb's was suggested. */
+/* Fails with: config_take() without the names beside: no option of the verb's was suggested. */
 static void options_of_the_configuration_stand_among_a_verbs_own(void **state)
 {
 	static const struct verb env = {
@@ -162,7 +162,7 @@ static void lines_fit_80_columns(const char *help)
 }
 
 /* Each verb's help shows its options in lines that fit a terminal.
- * Broken: help_entry_write() that writes the whole help in one line: lines had 180 characters. */
+ * Fails with: help_entry_write() that writes the whole help in one line: lines had 180 characters. */
 static void each_verb_is_a_whole_row(void **state)
 {
 	const struct verb *verb;

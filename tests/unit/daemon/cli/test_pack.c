@@ -44,7 +44,7 @@ static int teardown(void **state)
 	return rmdir(place);
 }
 
-/* Broken: pack_open() that goes on without a file. */
+/* Fails with: pack_open() that goes on without a file. */
 static void without_room_for_temporary_files_nothing_is_packed(void **state)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -83,7 +83,7 @@ static enum status pack_all(off_t size, int64_t *ret_bytes, struct error *err)
 	return rc;
 }
 
-/* Broken: data_put() that takes the end of a file for the end of its data: the archive had less than it told. */
+/* Fails with: data_put() that takes the end of a file for the end of its data: the archive had less than it told. */
 static void a_file_that_becomes_shorter_is_told(void **state)
 {
 	const off_t sizes[] = { 0, 1, 65536, 99999 };
@@ -98,7 +98,7 @@ static void a_file_that_becomes_shorter_is_told(void **state)
 	}
 }
 
-/* Broken: data_put() that reads to the end. */
+/* Fails with: data_put() that reads to the end. */
 static void a_file_that_grows_is_packed_as_it_was(void **state)
 {
 	struct error err AUTO_ERROR = { 0 };

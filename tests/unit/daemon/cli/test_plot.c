@@ -9,7 +9,7 @@
 
 static const struct plot_point rising[] = { { 1, NAN, NAN }, { 3, 3, 1 }, { 2, NAN, NAN } };
 
-/* Broken: row_of() that counts from below: the best was drawn at the bottom. */
+/* Fails with: row_of() that counts from below: the best was drawn at the bottom. */
 static void values_are_drawn_with_the_best_so_far(void **state)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -24,7 +24,7 @@ static void values_are_drawn_with_the_best_so_far(void **state)
 				       "            1           3\n");
 }
 
-/* Broken: is_better() without @maximize: the worst was the best. */
+/* Fails with: is_better() without @maximize: the worst was the best. */
 static void the_least_is_the_best_of_what_is_minimized(void **state)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -37,7 +37,7 @@ static void the_least_is_the_best_of_what_is_minimized(void **state)
 	assert_non_null(strstr(text.data, "1 ┤★────────────\n"));
 }
 
-/* Broken: row_write() that writes the rest of an inexact range: -5e-05. */
+/* Fails with: row_write() that writes the rest of an inexact range: -5e-05. */
 static void a_label_has_no_digits_that_cannot_be_seen(void **state)
 {
 	static const struct plot_point around[] = { { -3.0001, NAN, NAN }, { 3, NAN, NAN } };
@@ -60,7 +60,7 @@ static void nothing_is_drawn_of_nothing(void **state)
 	assert_int_equal(text.length, 0);
 }
 
-/* Broken: column_of() without the case of many: marks were written beyond the row. */
+/* Fails with: column_of() without the case of many: marks were written beyond the row. */
 static void many_trials_share_columns(void **state)
 {
 	struct plot_point points[1000];

@@ -139,7 +139,7 @@ static void much_goes_both_ways_at_once(void **state)
 	expect_end(client);
 }
 
-/* Broken: flow_move() that takes full buffers for a broken connection, or a part for all; connection_wait() that does not wait for
+/* Fails with: flow_move() that takes full buffers for a broken connection, or a part for all; connection_wait() that does not wait for
  * room. */
 static void a_server_that_reads_late_gets_all(void **state)
 {
@@ -194,7 +194,7 @@ static void failure_await(struct lab *lab)
 	assert_int_equal(sem_clockwait(&lab->failed, CLOCK_MONOTONIC, &until), 0);
 }
 
-/* Broken: connection_serve() that keeps a client without a server; failure_report() that tells the log alone. */
+/* Fails with: connection_serve() that keeps a client without a server; failure_report() that tells the log alone. */
 static void a_server_that_is_not_there_ends_the_connection(void **state)
 {
 	struct lab *lab = *state;
@@ -212,7 +212,7 @@ static void a_server_that_is_not_there_ends_the_connection(void **state)
 	assert_ptr_equal(strstr(lab->failure, "a.googleapis.com no-such-name.invalid:443 "), lab->failure);
 }
 
-/* Broken: place_take() without a limit. */
+/* Fails with: place_take() without a limit. */
 static void one_more_than_there_is_room_for_is_closed(void **state)
 {
 	const struct lab *lab = *state;
@@ -229,7 +229,7 @@ static void one_more_than_there_is_room_for_is_closed(void **state)
 	}
 }
 
-/* Broken: connection_wait() that does not look at the wake. */
+/* Fails with: connection_wait() that does not look at the wake. */
 static void what_is_under_way_ends_with_the_forwarder(void **state)
 {
 	struct lab *lab = *state;
@@ -258,7 +258,7 @@ static bool is_connecting(unsigned port)
 	return found;
 }
 
-/* A server that accepts no connections, like one behind a firewall. Broken: failure_report() without is_closing(). */
+/* A server that accepts no connections, like one behind a firewall. Fails with: failure_report() without is_closing(). */
 static void an_attempt_that_the_end_breaks_off_is_no_failure(void **state)
 {
 	struct lab *lab = *state;

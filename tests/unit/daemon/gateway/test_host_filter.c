@@ -161,7 +161,7 @@ static void await_refusal(const struct host_filter *host_filter)
 	assert_true(refused);
 }
 
-/* poll() must not be retried in a loop after a permanent error. Broken: host_filter_main() that goes on after an error
+/* poll() must not be retried in a loop after a permanent error. Fails with: host_filter_main() that goes on after an error
  * of poll(). */
 static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 {

@@ -9,7 +9,7 @@
 
 #define RULES(...) ((const char *const[]){ __VA_ARGS__ })
 
-/* Broken: name_valid() without its domain, its edges, its length. */
+/* Fails with: name_valid() without its domain, its edges, its length. */
 static void rules_are_checked(void **state)
 {
 	static const char *const good[] = {
@@ -61,7 +61,7 @@ static void rules_are_checked(void **state)
 	assert_false(host_route_valid(rule));
 }
 
-/* Broken: target_split() that leaves the brackets. */
+/* Fails with: target_split() that leaves the brackets. */
 static void the_first_rule_about_a_name_counts(void **state)
 {
 	struct host_routes routes = { 0 };
@@ -94,7 +94,7 @@ static void the_first_rule_about_a_name_counts(void **state)
 	host_routes_deinit(&routes);
 }
 
-/* Broken: route_add() without its limit. */
+/* Fails with: route_add() without its limit. */
 static void there_is_an_end_to_names(void **state)
 {
 	const char *const rules[] = { "*-a.googleapis.com=self", "*-b.googleapis.com=self",

@@ -158,7 +158,7 @@ static void each_replica_is_known_by_its_address(void **state)
 	assert_non_null(strstr(answer, "404"));
 }
 
-/* As if the daemon had an address of its own in the network, among others. Broken: replica_of() that counts from the
+/* As if the daemon had an address of its own in the network, among others. Fails with: replica_of() that counts from the
  * gateway's address on. */
 static void replicas_may_be_elsewhere_and_come_in_by_any_device(void **state)
 {
@@ -176,7 +176,7 @@ static void replicas_may_be_elsewhere_and_come_in_by_any_device(void **state)
 	assert_null(strstr(answer, "200 OK"));
 }
 
-/* Programs of this machine use the same device and must be refused. Broken: listener_start() without peers. */
+/* Programs of this machine use the same device and must be refused. Fails with: listener_start() without peers. */
 static void nobody_but_a_replica_is_let_in(void **state)
 {
 	static const uint32_t others[] = { ADDRESS, ADDRESS + 3, ADDRESS + 200, 0x7f000001 };
@@ -243,7 +243,7 @@ static unsigned attempt_of_token(const struct lab *lab, uint16_t port)
 	return token.attempt;
 }
 
-/* Broken: gateway_open() that does not take the attempt of a gateway that is open: the second attempt's tokens were the first's. */
+/* Fails with: gateway_open() that does not take the attempt of a gateway that is open: the second attempt's tokens were the first's. */
 static void the_next_attempt_has_tokens_of_its_own(void **state)
 {
 	struct lab *lab = *state;
@@ -323,7 +323,7 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, c
 	return pthread_cond_wait(cond, lock);
 }
 
-/* Broken: address_await() that does nothing: "Address already in use". */
+/* Fails with: address_await() that does nothing: "Address already in use". */
 static void who_takes_over_a_network_waits_until_its_address_is_free(void **state)
 {
 	struct lab *lab = *state;
@@ -384,7 +384,7 @@ static bool sink_answers(const struct connection_sink *sink)
 }
 
 /* A job that lost its node has a gateway for its next attempt, while a tunnel of the lost attempt may come back.
- * Broken: sinks named after the job: the tunnel of the first gateway led to the second one. */
+ * Fails with: sinks named after the job: the tunnel of the first gateway led to the second one. */
 static void connections_of_an_earlier_gateway_are_closed(void **state)
 {
 	struct lab *lab = *state;

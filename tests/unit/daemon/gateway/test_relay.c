@@ -142,7 +142,7 @@ static void bytes_go_both_ways_until_both_have_ended(void **state)
 	relay_close(relay);
 }
 
-/* Broken: device_socket_accept_peer() that closes nobody's connection. */
+/* Fails with: device_socket_accept_peer() that closes nobody's connection. */
 static void who_is_not_served_finds_a_closed_endpoint(void **state)
 {
 	struct echo echo;
@@ -186,7 +186,7 @@ static int bring(struct relay *relay, uint32_t address)
 	return fd;
 }
 
-/* Broken: pair_accept() that tells another peer, or keeps the descriptor; device_socket_put() that sends none. */
+/* Fails with: pair_accept() that tells another peer, or keeps the descriptor; device_socket_put() that sends none. */
 static void connections_may_be_brought_with_their_peers(void **state)
 {
 	struct relay_options options = { .port = 81, .is_carried = true, .peers = { 0x0ad50103, 2 } };
@@ -254,7 +254,7 @@ static void more_than_buffers_hold_arrives_whole(void **state)
 	free(bytes);
 }
 
-/* Broken: pair_watch() without POLLOUT: it stands still once the target's buffers are full. */
+/* Fails with: pair_watch() without POLLOUT: it stands still once the target's buffers are full. */
 static void much_that_nobody_answers_arrives_whole(void **state)
 {
 	char *bytes = malloc(MUCH_BYTES);
@@ -280,7 +280,7 @@ static void much_that_nobody_answers_arrives_whole(void **state)
 	free(bytes);
 }
 
-/* Broken: pair_find_room() that takes the one that ended last. */
+/* Fails with: pair_find_room() that takes the one that ended last. */
 static void the_client_that_ended_first_gives_way_first(void **state)
 {
 	enum { CLIENTS = 64 };
@@ -390,7 +390,7 @@ static void await_refusal(const struct relay *relay)
 	assert_true(refused);
 }
 
-/* poll() must not be retried in a loop after a permanent error. Broken: relay_main() that goes on after an error of
+/* poll() must not be retried in a loop after a permanent error. Fails with: relay_main() that goes on after an error of
  * poll(). */
 static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 {

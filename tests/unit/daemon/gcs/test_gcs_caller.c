@@ -67,7 +67,7 @@ static int child_end(void **state)
 	return 0;
 }
 
-/* Broken: gcs_caller_is_cut() that is always false. */
+/* Fails with: gcs_caller_is_cut() that is always false. */
 static void who_has_a_network_is_told_from_who_has_none(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static bool has_route(void)
 	return lines > 1;
 }
 
-/* Broken: has_own_network() that takes EACCES for no (as it was): without root no process is found cut off. */
+/* Fails with: has_own_network() that takes EACCES for no (as it was): without root no process is found cut off. */
 static void who_may_not_look_goes_by_routes(void **state)
 {
 	enum { NOBODY = 65534 };
@@ -132,8 +132,8 @@ static pid_t ended_start(bool by_signal)
 	return ended;
 }
 
-/* Broken: is_ended_by_signal() that looks at nothing: a program that is killed while it stores is waited for.
- * Broken: gcs_caller_is_ending() that is always false. */
+/* Fails with: is_ended_by_signal() that looks at nothing: a program that is killed while it stores is waited for.
+ * Fails with: gcs_caller_is_ending() that is always false. */
 static void who_ends_is_told_from_who_is_killed(void **state)
 {
 	const pid_t ended = ended_start(false), killed = ended_start(true);
@@ -170,7 +170,7 @@ static void state_remove(int fd)
 	assert_int_equal(rmdir(state_dir), 0);
 }
 
-/* Broken: request_repeat() without gcs_wait_network(). */
+/* Fails with: request_repeat() without gcs_wait_network(). */
 static void nothing_is_waited_for_when_the_time_is_over(void **state)
 {
 	const int directory = state_make();
@@ -235,7 +235,7 @@ static void asking_end(struct asking *asking, const pthread_t threads[ASKING])
 	sem_destroy(&asking->over);
 }
 
-/* Broken: place_take() that gives one to everybody: all wait. */
+/* Fails with: place_take() that gives one to everybody: all wait. */
 static void some_wait_until_they_are_killed_and_leave_room_for_others(void **state)
 {
 	struct asking asking = { .wait = gcs_wait_network, .caller = child };
@@ -263,7 +263,7 @@ static int file_wait(struct gcs_wait *wait)
 	return problem;
 }
 
-/* Broken: gcs_wait_lock() by pthread_mutex_lock() (as it was): all wait, and none of them is counted. */
+/* Fails with: gcs_wait_lock() by pthread_mutex_lock() (as it was): all wait, and none of them is counted. */
 static void those_that_wait_for_a_file_leave_room_for_others(void **state)
 {
 	struct asking asking = { .wait = file_wait };
@@ -289,7 +289,7 @@ static struct gcs_wait wait_of(struct gcs_waits *waits, pid_t caller, int64_t ag
 	return wait;
 }
 
-/* Broken: left_us() without gcs_caller_is_ending(); without call.until_us; gcs_wait_lock() that lets an exiting process go on for a
+/* Fails with: left_us() without gcs_caller_is_ending(); without call.until_us; gcs_wait_lock() that lets an exiting process go on for a
  * while without a place. */
 static void who_ends_or_comes_late_waits_less(void **state)
 {
@@ -321,7 +321,7 @@ static void who_ends_or_comes_late_waits_less(void **state)
 	waitpid(ended, NULL, 0);
 }
 
-/* Broken: left_us() that takes all for patient. gcs_wait_pause() that hurries without a daemon. */
+/* Fails with: left_us() that takes all for patient. gcs_wait_pause() that hurries without a daemon. */
 static void who_hurries_waits_for_a_daemon_only(void **state)
 {
 	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
@@ -340,7 +340,7 @@ static void who_hurries_waits_for_a_daemon_only(void **state)
 	gcs_wait_end(&wait);
 }
 
-/* Broken: gcs_wait_pause() with GCS_PLACES in any case (as it was), or with GCS_PLACES_ALONE. */
+/* Fails with: gcs_wait_pause() with GCS_PLACES in any case (as it was), or with GCS_PLACES_ALONE. */
 static void more_may_wait_for_a_daemon_than_for_what_is_ordered(void **state)
 {
 	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S, .count = GCS_PLACES };
@@ -356,7 +356,7 @@ static void more_may_wait_for_a_daemon_than_for_what_is_ordered(void **state)
 	assert_int_equal(waits.count, GCS_PLACES_ALONE);
 }
 
-/* Broken: gcs_wait_moved() without its first line, without its second, or without the rest (as it was). */
+/* Fails with: gcs_wait_moved() without its first line, without its second, or without the rest (as it was). */
 static void while_bytes_move_nobody_waits(void **state)
 {
 	const int64_t now_us = clock_mono_us(&system_clock), long_us = INT64_C(2) * PATIENCE_S * US_PER_S;
@@ -379,7 +379,7 @@ static void while_bytes_move_nobody_waits(void **state)
 	assert_int_equal(until_us, 0);
 }
 
-/* Broken: is_in_the_way() that is always false, or takes each change for one that waits, or all for those that open. */
+/* Fails with: is_in_the_way() that is always false, or takes each change for one that waits, or all for those that open. */
 static void who_opens_makes_way_for_a_change_that_lasts(void **state)
 {
 	enum { AGO_US = (GCS_CHANGE_S + 1) * US_PER_S };
@@ -406,7 +406,7 @@ static void who_opens_makes_way_for_a_change_that_lasts(void **state)
 	gcs_waits_change_end(NULL);
 }
 
-/* Broken: gcs_wait_quiet() that needs a place without rules, or at once, or for each second alike; that keeps one without
+/* Fails with: gcs_wait_quiet() that needs a place without rules, or at once, or for each second alike; that keeps one without
  * rules. */
 static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 {
@@ -433,7 +433,7 @@ static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 	assert_int_equal(waits.count, GCS_PLACES - 1);
 }
 
-/* Broken: gcs_call_given_up() that looks at no caller; without end_us: what is left open is stored for as long as it
+/* Fails with: gcs_call_given_up() that looks at no caller; without end_us: what is left open is stored for as long as it
  * takes, or not at all. */
 static void a_call_is_given_up_when_its_caller_was_killed_or_its_time_is_over(void **state)
 {

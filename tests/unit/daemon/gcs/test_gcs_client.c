@@ -64,7 +64,7 @@ static void asked_check(const char *begins, const char *has)
 		fail_msg("it was asked %zu times", requests);
 }
 
-/* Broken: the path as a part of the URL (as it was): "POST /upload/storage/v1/b/b/o" without its query. */
+/* Fails with: the path as a part of the URL (as it was): "POST /upload/storage/v1/b/b/o" without its query. */
 static void each_call_is_asked_whole(void **state)
 {
 	struct gcs_client *client = gcs_client_new(state_fd, 60);
@@ -97,7 +97,7 @@ static size_t asked_count(void)
 	return count;
 }
 
-/* Broken: is_worth_repeating() without 500 (as it was). */
+/* Fails with: is_worth_repeating() without 500 (as it was). */
 static void an_error_that_passes_is_met_again_and_told_in_the_end(void **state)
 {
 	static const char *const passing[] = { "429 Too Many Requests", "500 Internal Server Error" };
@@ -120,7 +120,7 @@ static void an_error_that_passes_is_met_again_and_told_in_the_end(void **state)
 	gcs_client_free(client);
 }
 
-/* Broken: ask() that always makes its request; request_make() that waits for NOBODY in each case. */
+/* Fails with: ask() that always makes its request; request_make() that waits for NOBODY in each case. */
 static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 {
 	struct gcs_client *client = gcs_client_new(state_fd, 1);
@@ -168,7 +168,7 @@ static void *slow_main(void *arg)
 	return NULL;
 }
 
-/* Broken: progress_look() without gcs_wait_moved() (as it was): the upload has taken its whole patience, and is not tried
+/* Fails with: progress_look() without gcs_wait_moved() (as it was): the upload has taken its whole patience, and is not tried
  * again. */
 static void an_upload_that_took_long_is_tried_again(void **state)
 {

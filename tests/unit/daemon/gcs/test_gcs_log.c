@@ -37,7 +37,7 @@ static int64_t error_end(void)
 	return info.st_size;
 }
 
-/* Broken: gcs_log_allows() that is always true (as it was): all 1000. */
+/* Fails with: gcs_log_allows() that is always true (as it was): all 1000. */
 static void few_lines_are_said_in_a_second(void **state)
 {
 	unsigned allowed = 0;
@@ -48,7 +48,7 @@ static void few_lines_are_said_in_a_second(void **state)
 	assert_true(allowed > 0 && allowed <= 5 * GCS_LOG_LINES_PER_S);
 }
 
-/* Broken: file_limit() that does nothing (as it was). */
+/* Fails with: file_limit() that does nothing (as it was). */
 static void a_full_file_begins_anew(void **state)
 {
 	(void)state;
@@ -59,7 +59,7 @@ static void a_full_file_begins_anew(void **state)
 	assert_int_equal(error_end(), 0);
 }
 
-/* Broken: request_end() that asks nobody (as it was): 1000 lines. */
+/* Fails with: request_end() that asks nobody (as it was): 1000 lines. */
 static void what_fails_often_is_told_seldom(void **state)
 {
 	int64_t past_us = 1;

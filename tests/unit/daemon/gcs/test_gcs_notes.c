@@ -29,7 +29,7 @@ static void times_are_written_as_go_writes_them(void **state)
 	}
 }
 
-/* Broken: gcs_time_read() without its form, or without the checks of its rest. */
+/* Fails with: gcs_time_read() without its form, or without the checks of its rest. */
 static void what_is_no_time_is_refused(void **state)
 {
 	static const char *const wrong[] = {

@@ -28,7 +28,7 @@ static unsigned fill(struct gcs_turns *turns, uint64_t node)
 	return begun;
 }
 
-/* Broken: may_begin() that looks at no container: the first one has all. */
+/* Fails with: may_begin() that looks at no container: the first one has all. */
 static void each_container_has_half_of_what_is_free(void **state)
 {
 	struct gcs_turns *turns = gcs_turns_new();
@@ -41,7 +41,7 @@ static void each_container_has_half_of_what_is_free(void **state)
 	gcs_turns_free(turns);
 }
 
-/* Broken: gcs_turns_pass() that takes the first, whosever it is. */
+/* Fails with: gcs_turns_pass() that takes the first, whosever it is. */
 static void what_was_kept_begins_when_its_container_may(void **state)
 {
 	struct gcs_turns *turns = gcs_turns_new();
@@ -62,7 +62,7 @@ static void what_was_kept_begins_when_its_container_may(void **state)
 	gcs_turns_free(turns);
 }
 
-/* Broken: may_be_kept() that is always true. */
+/* Fails with: may_be_kept() that is always true. */
 static void only_so_many_bytes_are_kept(void **state)
 {
 	struct gcs_turns *turns = gcs_turns_new();
@@ -82,7 +82,7 @@ static void only_so_many_bytes_are_kept(void **state)
 	gcs_turns_free(turns);
 }
 
-/* Broken: gcs_turns_abandoned() that finds none: a killed process waits for its turn; gcs_caller_is_killed() that says so of
+/* Fails with: gcs_turns_abandoned() that finds none: a killed process waits for its turn; gcs_caller_is_killed() that says so of
  * process 0: a release is given up, and its handle stays open. */
 static void whoever_is_killed_does_not_wait_for_his_turn(void **state)
 {
@@ -113,7 +113,7 @@ static void whoever_is_killed_does_not_wait_for_his_turn(void **state)
 	gcs_turns_free(turns);
 }
 
-/* Broken: gcs_node_reserve() without what the container's other files have. */
+/* Fails with: gcs_node_reserve() without what the container's other files have. */
 static void a_container_has_as_much_as_is_free(void **state)
 {
 	const int fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -139,7 +139,7 @@ static void a_container_has_as_much_as_is_free(void **state)
 	close(fd);
 }
 
-/* Broken: gcs_node_open() that counts all containers together: nobody else can open anything. */
+/* Fails with: gcs_node_open() that counts all containers together: nobody else can open anything. */
 static void a_container_leaves_others_as_much_to_open(void **state)
 {
 	static struct gcs_node *opened[GCS_OPEN_MAX];

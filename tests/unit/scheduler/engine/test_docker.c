@@ -86,7 +86,7 @@ static void podman_is_called_by_its_name(void **state)
 {
 	struct lab *lab = *state;
 
-	/* Broken: is_podman = false */
+	/* Fails with: is_podman = false */
 	rule_set(
 		lab, 0,
 		(struct rule){
@@ -97,7 +97,7 @@ static void podman_is_called_by_its_name(void **state)
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_UP)].text, "Podman 5.8.6 (API 1.41)");
 }
 
-/* Broken: replica_create_run() without gpus_are_wanted(): the container was made. */
+/* Fails with: replica_create_run() without gpus_are_wanted(): the container was made. */
 static void podman_is_asked_for_no_gpus(void **state)
 {
 	struct lab *lab = *state;
@@ -155,7 +155,7 @@ static void each_connection_tells_what_the_host_has_now(void **state)
 	assert_string_equal(lab->events[up].device, "nvidia.com/gpu=0");
 }
 
-/* Broken: become_up() that begins with the first wait again: five connections a second came and went, for good. */
+/* Fails with: become_up() that begins with the first wait again: five connections a second came and went, for good. */
 static void an_engine_whose_events_end_at_once_is_asked_more_and_more_seldom(void **state)
 {
 	enum { LEAST_MS = 200 + 400 + 800 };
@@ -172,7 +172,7 @@ static void an_engine_whose_events_end_at_once_is_asked_more_and_more_seldom(voi
 	assert_true((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >= LEAST_MS);
 }
 
-/* Broken: info_done() that takes such a host, as it was: the connection was up, and no job was ever admitted. */
+/* Fails with: info_done() that takes such a host, as it was: the connection was up, and no job was ever admitted. */
 static void an_engine_that_does_not_name_what_the_host_has_is_asked_again(void **state)
 {
 	struct lab *lab = *state;

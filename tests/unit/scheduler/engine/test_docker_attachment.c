@@ -29,7 +29,7 @@ static void a_replica_is_taken_off_and_put_back_as_it_was(void **state)
 	assert_true(was_asked(lab, "\"IPv4Address\":\"10.213.0.2\""));
 }
 
-/* Broken: is_done() false: told as failures. */
+/* Fails with: is_done() false: told as failures. */
 static void what_is_so_already_is_no_failure(void **state)
 {
 	static const struct {
@@ -90,7 +90,7 @@ static void a_refusal_is_told_with_the_engines_words(void **state)
 	}
 }
 
-/* Broken: under_way() NULL: the calls went beside each other, and the engine's order was by chance. */
+/* Fails with: under_way() NULL: the calls went beside each other, and the engine's order was by chance. */
 static void what_is_asked_last_counts(void **state)
 {
 	struct lab *lab = *state;

@@ -77,7 +77,7 @@ static void a_gpu_that_no_other_instance_wants_is_claimed(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED), 1);
 }
 
-/* The other daemon runs on this machine. Broken: contest_of() that counts no volumes; is_left_over() that withdraws
+/* The other daemon runs on this machine. Fails with: contest_of() that counts no volumes; is_left_over() that withdraws
  * nothing: each of two daemons that had waited for a third one waited for the other for good. */
 static void a_gpu_of_a_daemon_that_is_alive_is_refused(void **state)
 {
@@ -103,7 +103,7 @@ static void a_gpu_of_a_daemon_that_is_alive_is_refused(void **state)
 	}
 }
 
-/* Broken: weigh() that gives way at once: both did, again and again. */
+/* Fails with: weigh() that gives way at once: both did, again and again. */
 static void of_two_that_see_each_other_one_stays(void **state)
 {
 	AUTO(string) char *place = elsewhere_place();
@@ -122,7 +122,7 @@ static void of_two_that_see_each_other_one_stays(void **state)
 	close(lock);
 }
 
-/* The other daemon's marker is removed, and it makes it again. Broken: answered() that takes a marker of another place
+/* The other daemon's marker is removed, and it makes it again. Fails with: answered() that takes a marker of another place
  * for a daemon that has ended. */
 static void a_daemon_elsewhere_is_asked_for_a_sign(void **state)
 {
@@ -138,7 +138,7 @@ static void a_daemon_elsewhere_is_asked_for_a_sign(void **state)
 }
 
 /* Its marker is looked for after the claim was made, for a daemon that started before that may not have seen the claim.
- * Broken: answered() that counts a missing marker as a daemon that has ended: it may be about to make the marker again; weigh()
+ * Fails with: answered() that counts a missing marker as a daemon that has ended: it may be about to make the marker again; weigh()
  * that waits before the claim is made: it waited once more afterwards. */
 static void the_claim_of_a_daemon_that_has_ended_is_removed(void **state)
 {
@@ -155,7 +155,7 @@ static void the_claim_of_a_daemon_that_has_ended_is_removed(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED + 1), 1);
 }
 
-/* The marker of s is removed before the end of r is known. Broken: peers_wait() for one daemon at a time: each that was killed
+/* The marker of s is removed before the end of r is known. Fails with: peers_wait() for one daemon at a time: each that was killed
  * cost three seconds. */
 static void daemons_elsewhere_are_waited_for_at_the_same_time(void **state)
 {
@@ -179,7 +179,7 @@ static void daemons_elsewhere_are_waited_for_at_the_same_time(void **state)
 	assert_int_equal(rule_asked(lab, R_CLAIM) + rule_asked(lab, S_CLAIM), 2);
 }
 
-/* Broken: contest_of() without claim_runs_elsewhere(): the GPU of a killed daemon's job was given to another one. */
+/* Fails with: contest_of() without claim_runs_elsewhere(): the GPU of a killed daemon's job was given to another one. */
 static void a_gpu_of_a_running_container_is_refused_whatever_its_daemon_does(void **state)
 {
 	static const struct {
@@ -206,7 +206,7 @@ static void a_gpu_of_a_running_container_is_refused_whatever_its_daemon_does(voi
 	}
 }
 
-/* Broken: answer_serves() that ends the round with a failure: no job with GPUs was started through a proxy that refuses
+/* Fails with: answer_serves() that ends the round with a failure: no job with GPUs was started through a proxy that refuses
  * volumes. */
 static void an_engine_without_volumes_has_no_claims(void **state)
 {
@@ -217,7 +217,7 @@ static void an_engine_without_volumes_has_no_claims(void **state)
 	assert_true(is_claimed(lab));
 }
 
-/* A user has removed all unused volumes. Broken: watch_data() without claims_watch(): the GPU was free for all until
+/* A user has removed all unused volumes. Fails with: watch_data() without claims_watch(): the GPU was free for all until
  * the job's container ran. */
 static void a_claim_that_is_removed_is_made_again(void **state)
 {
@@ -237,7 +237,7 @@ static void a_claim_that_is_removed_is_made_again(void **state)
 	expect_asked(lab, RULE_CREATE, 2); /* the marker's volume, too */
 }
 
-/* The engine has not answered the round's question yet. Broken: claims_watch() that passes over events during a round,
+/* The engine has not answered the round's question yet. Fails with: claims_watch() that passes over events during a round,
  * or over a line that comes in pieces: the GPU was free for all. */
 static void a_claim_that_is_removed_during_a_round_is_made_again(void **state)
 {
@@ -262,7 +262,7 @@ static void a_claim_that_is_removed_during_a_round_is_made_again(void **state)
 	expect_asked(lab, RULE_LIST, 1);
 }
 
-/* Broken: removed() that goes on after any refusal; round_begin() that does not look after a failure: the claim stayed, and no
+/* Fails with: removed() that goes on after any refusal; round_begin() that does not look after a failure: the claim stayed, and no
  * instance got the GPU. */
 static void a_claim_that_cannot_be_removed_is_removed_later(void **state)
 {
@@ -280,7 +280,7 @@ static void a_claim_that_cannot_be_removed_is_removed_later(void **state)
 	assert_int_equal(rule_asked(lab, RULES_USED), 1);
 }
 
-/* A daemon on another machine may have the GPU, and its marker cannot be removed. Broken: answer_serves() of
+/* A daemon on another machine may have the GPU, and its marker cannot be removed. Fails with: answer_serves() of
  * docker_peers.c that takes the refusal for an engine without volumes: both had the GPU. */
 static void a_refused_question_grants_no_gpu(void **state)
 {

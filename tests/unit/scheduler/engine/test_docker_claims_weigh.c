@@ -37,9 +37,9 @@ static const struct row rows[] = {
 	  .weighed = "lost 0; remove t0" },
 	{ "a stranger that is dead", "0", "", "t0 u0", .dead = "u", .weighed = "won 0; remove u0" },
 	{ "a dead stranger's other GPU", "0", "", "t0 u1", .dead = "u", .weighed = "won 0" },
-	/* Broken: contest_of() that counts no volumes. */
+	/* Fails with: contest_of() that counts no volumes. */
 	{ "a stranger that goes first", "0", "", "t0 a0", .alive = "a", .weighed = "lost 0; remove t0" },
-	/* Broken: a claims_weigh() that gives way at once: both daemons did, again and again. */
+	/* Fails with: a claims_weigh() that gives way at once: both daemons did, again and again. */
 	{ "a stranger that gives way", "0", "", "t0 u0", .alive = "u", .weighed = "tied 0; remove t0" },
 	{ "it may not have seen this claim", "0", "", "u0", .alive = "u", .weighed = "lost 0; remove" },
 	{ "one that gives way and one that does not",
@@ -58,7 +58,7 @@ static const struct row rows[] = {
 	  .alive = "a",
 	  .dead = "u",
 	  .weighed = "lost 1; remove t0 t1" },
-	/* Broken: contest_of() without claim_runs_elsewhere(): the container of a killed daemon lost its GPU. */
+	/* Fails with: contest_of() without claim_runs_elsewhere(): the container of a killed daemon lost its GPU. */
 	{ "a dead daemon's container", "0", "", "t0", "u0", .dead = "u", .weighed = "lost 0; remove t0" },
 	{ "a container of this instance", "0", "", "t0", "t0", .weighed = "won 0" },
 	{ "of two, one runs elsewhere", "01", "", "t0 t1", "u1", .weighed = "lost 1; remove t0 t1" },

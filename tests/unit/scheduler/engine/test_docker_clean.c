@@ -55,7 +55,7 @@ static enum status list(struct lab *lab, const char *instance, struct orphans *r
 	return docker_list(host, instance, ret_list, err);
 }
 
-/* Labels decide, whatever the engine's filter returns. Broken: others_drop() left out: a foreign container was listed,
+/* Labels decide, whatever the engine's filter returns. Fails with: others_drop() left out: a foreign container was listed,
  * and removed by the test below. */
 static void a_list_has_what_is_the_instances_alone(void **state)
 {
@@ -80,7 +80,7 @@ static void a_list_has_what_is_the_instances_alone(void **state)
 	assert_true(was_asked(lab, "trainyard.instance%3Dt"));
 }
 
-/* Broken: networks in the same go as containers: a1 was asked for first. */
+/* Fails with: networks in the same go as containers: a1 was asked for first. */
 static void containers_go_before_their_networks(void **state)
 {
 	struct lab *lab = *state;
@@ -97,7 +97,7 @@ static void containers_go_before_their_networks(void **state)
 	assert_false(was_asked(lab, "/c2"));
 }
 
-/* Broken: docker_sweep() without elsewhere_check(). */
+/* Fails with: docker_sweep() without elsewhere_check(). */
 static void nothing_of_a_daemon_elsewhere_is_removed(void **state)
 {
 	struct lab *lab = *state;
@@ -122,7 +122,7 @@ static void nothing_of_a_daemon_elsewhere_is_removed(void **state)
 #define VOLUMES "GET /volumes?filters="
 #define CLAIM   "{\"Name\":\"ty-t-gpu-0a\",\"Labels\":{\"trainyard.instance\":\"t\",\"trainyard.gpus\":\"0\"}}"
 
-/* Volumes of a daemon that was killed on this machine. Broken: list_add() without volumes: "the engine has nothing of
+/* Volumes of a daemon that was killed on this machine. Fails with: list_add() without volumes: "the engine has nothing of
  * it"; a volume of that name without our label went. */
 static void volumes_without_a_daemon_are_listed_and_removed(void **state)
 {
@@ -164,7 +164,7 @@ static void what_is_busy_goes_a_moment_later(void **state)
 	assert_string_equal(report.text.data, "+a1\n");
 }
 
-/* Broken: IDLE_ROUNDS not counted: it never ended. */
+/* Fails with: IDLE_ROUNDS not counted: it never ended. */
 static void what_never_goes_is_told_with_the_reason(void **state)
 {
 	struct lab *lab = *state;

@@ -141,12 +141,12 @@ static void auths_are_found_by_registry(void **state)
 						     "\"serveraddress\":\"https://index.docker.io/v1/\"}");
 	expect_header("empty.example", "");
 	expect_header("eu.gcr.io", "");
-	/* Broken: same_registry() that compares as much as the file's key has. */
+	/* Fails with: same_registry() that compares as much as the file's key has. */
 	expect_header("gcr.io.evil.example", "");
 	expect_header("gcr.i", "");
 	expect_header("bad.example", "!FAILED_PRECONDITION");
 	expect_header("nocolon.example", "!FAILED_PRECONDITION");
-	/* Broken: header_make() that takes it that there is always an object to write. */
+	/* Fails with: header_make() that takes it that there is always an object to write. */
 	expect_header("latin.example", "!FAILED_PRECONDITION");
 }
 
@@ -196,7 +196,7 @@ static void a_helper_is_asked_for_its_registry(void **state)
 	expect_header("flood.example", "!FAILED_PRECONDITION");
 }
 
-/* `serve` raises its own limit. Broken: spawn_on() without descriptors_limit(): the helper waits until it is ended. */
+/* `serve` raises its own limit. Fails with: spawn_on() without descriptors_limit(): the helper waits until it is ended. */
 static void a_helper_has_the_usual_limit_of_descriptors(void **state)
 {
 	AUTO(secret) char *output = NULL;
@@ -229,7 +229,7 @@ static void a_helper_that_hangs_is_ended_with_us(void **state)
 	assert_true(clock_mono_us(&system_clock) - begin_us < 10 * 1000 * 1000);
 }
 
-/* Broken: child_reap() that kills the helper alone, and not its group: what it had started went on. */
+/* Fails with: child_reap() that kills the helper alone, and not its group: what it had started went on. */
 static void what_a_helper_started_is_ended_with_it(void **state)
 {
 	AUTO(secret) char *output = NULL;

@@ -48,7 +48,7 @@ static void marker_asked_for(struct lab *lab, char volume[400])
 	snprintf(volume, 400, "{\"Name\":\"ty-t-daemon\",%s}}", labels);
 }
 
-/* Broken: challenge() left out. */
+/* Fails with: challenge() left out. */
 static void a_marker_that_does_not_come_back_is_of_a_daemon_that_has_ended(void **state)
 {
 	struct lab *lab = *state;
@@ -62,7 +62,7 @@ static void a_marker_that_does_not_come_back_is_of_a_daemon_that_has_ended(void 
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* Broken: elsewhere_look() that looks at nothing: two daemons gave orders. */
+/* Fails with: elsewhere_look() that looks at nothing: two daemons gave orders. */
 static void a_marker_that_comes_back_is_of_a_daemon_elsewhere(void **state)
 {
 	struct lab *lab = *state;
@@ -79,7 +79,7 @@ static void a_marker_that_comes_back_is_of_a_daemon_elsewhere(void **state)
 	expect_event(lab, ENGINE_UP);
 }
 
-/* Broken: watch_data() that makes no marker. */
+/* Fails with: watch_data() that makes no marker. */
 static void a_marker_that_is_removed_is_made_again(void **state)
 {
 	struct lab *lab = *state;
@@ -92,7 +92,7 @@ static void a_marker_that_is_removed_is_made_again(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* This daemon was paused for a while, and another one took its marker. Broken: marked() that lets a connected daemon
+/* This daemon was paused for a while, and another one took its marker. Fails with: marked() that lets a connected daemon
  * be. */
 static void a_daemon_whose_marker_was_taken_gives_no_more_orders(void **state)
 {
@@ -106,7 +106,7 @@ static void a_daemon_whose_marker_was_taken_gives_no_more_orders(void **state)
 	expect_event(lab, ENGINE_DOWN);
 }
 
-/* Broken: marked() that takes any refusal for an engine without volumes: nothing looked for a daemon elsewhere until the
+/* Fails with: marked() that takes any refusal for an engine without volumes: nothing looked for a daemon elsewhere until the
  * next connection. */
 static void an_engine_that_fails_once_is_asked_again(void **state)
 {
@@ -123,7 +123,7 @@ static void an_engine_that_fails_once_is_asked_again(void **state)
 	}
 }
 
-/* Broken: marked() that asks claim_runs_elsewhere() of a refusal: the marker stayed gone, and a second daemon started. */
+/* Fails with: marked() that asks claim_runs_elsewhere() of a refusal: the marker stayed gone, and a second daemon started. */
 static void a_marker_that_cannot_be_made_again_costs_the_link(void **state)
 {
 	struct lab *lab = *state;
@@ -141,7 +141,7 @@ static void a_marker_that_cannot_be_made_again_costs_the_link(void **state)
 	assert_int_equal(rule_asked(lab, 2), 1);
 }
 
-/* If the network has no name, the host's name identifies the machine. Broken: mark() with a place that it reads
+/* If the network has no name, the host's name identifies the machine. Fails with: mark() with a place that it reads
  * anew. */
 static void a_host_that_is_renamed_stays_where_it_is(void **state)
 {
@@ -170,7 +170,7 @@ static void nothing_is_reported(void *arg, const struct orphan *item, const char
 	fail_msg("%s was removed", item->name);
 }
 
-/* Broken: elsewhere_place() with the host's name in any case: the marker was removed as one of another place. */
+/* Fails with: elsewhere_place() with the host's name in any case: the marker was removed as one of another place. */
 static void a_place_that_can_be_read_has_no_host_name(void **state)
 {
 	struct lab *lab = *state;
@@ -193,7 +193,7 @@ static void a_place_that_can_be_read_has_no_host_name(void **state)
 	assert_int_equal(rule_asked(lab, 2), 0);
 }
 
-/* Broken: watch_done() that loses the link for any answer. */
+/* Fails with: watch_done() that loses the link for any answer. */
 static void an_engine_without_markers_is_taken_as_it_is(void **state)
 {
 	struct lab *lab = *state;
@@ -214,7 +214,7 @@ static void an_engine_without_markers_is_taken_as_it_is(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* Broken: elsewhere_leave() left out: the next one waited. */
+/* Fails with: elsewhere_leave() left out: the next one waited. */
 static void a_daemon_that_ends_takes_its_marker_with_it(void **state)
 {
 	struct lab *lab = *state;

@@ -299,7 +299,7 @@ static void *echo_late(void *arg)
 	return NULL;
 }
 
-/* Broken: out_move() without wire_end_sending(): the other side waits for more. */
+/* Fails with: out_move() without wire_end_sending(): the other side waits for more. */
 static void bytes_are_carried_both_ways_and_so_is_one_side_s_end(void **state)
 {
 	uint16_t port;
@@ -329,7 +329,7 @@ static void bytes_are_carried_both_ways_and_so_is_one_side_s_end(void **state)
 	close(listener);
 }
 
-/* Broken: carry_wait() that asks for no POLLHUP: the engine's side stays open for good. */
+/* Fails with: carry_wait() that asks for no POLLHUP: the engine's side stays open for good. */
 static void a_side_that_is_closed_closes_the_other(void **state)
 {
 	uint16_t port;
@@ -400,7 +400,7 @@ static bool thread_sleeps(pid_t thread)
 	return state == 'S';
 }
 
-/* Broken: out_move() that ends all when the engine takes no more: the answer was lost. */
+/* Fails with: out_move() that ends all when the engine takes no more: the answer was lost. */
 static void an_engine_s_early_answer_to_an_upload_arrives(void **state)
 {
 	static const char answer[] = "HTTP/1.1 413 Too Large\r\n\r\n";
@@ -420,7 +420,7 @@ static void an_engine_s_early_answer_to_an_upload_arrives(void **state)
 	close(carried.client_fd);
 }
 
-/* Broken: carry_wait() that asks the engine's socket for nothing, rather than not at all: the thread never slept. */
+/* Fails with: carry_wait() that asks the engine's socket for nothing, rather than not at all: the thread never slept. */
 static void an_engine_that_has_ended_costs_nothing_while_the_client_is_slow(void **state)
 {
 	enum { SMALL = 4096, SENT = 64 * 1024 };
@@ -543,7 +543,7 @@ static void ssh_that_is_not_there_is_told(void **state)
 	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 }
 
-/* Broken: run_await() without its kill(): the program reads on. */
+/* Fails with: run_await() without its kill(): the program reads on. */
 static void ssh_ends_with_its_caller(void **state)
 {
 	AUTO(endpoint) struct endpoint *endpoint = NULL;

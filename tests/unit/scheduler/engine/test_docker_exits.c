@@ -2,7 +2,7 @@
 /* Tests how the engine reports an exit, which events, listings and the end of output can all show. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
-/* Broken: replica_died() that takes no signal, or takes that of another container: what somebody stopped was the program's
+/* Fails with: replica_died() that takes no signal, or takes that of another container: what somebody stopped was the program's
  * fault; or of an earlier life of the link; signal_note() that
  * takes any signal for a deadly one, or believes a label. */
 static void an_exit_tells_whether_a_signal_was_sent(void **state)
@@ -54,7 +54,7 @@ static void an_exit_is_told_once_and_after_the_start(void **state)
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 1);
 }
 
-/* Broken: exit_inspected() that takes the code of the event, as it did: a label of the image had said 5. */
+/* Fails with: exit_inspected() that takes the code of the event, as it did: a label of the image had said 5. */
 static void an_exit_of_a_vanished_container_is_left_to_the_event_of_its_removal(void **state)
 {
 	struct lab *lab = *state;
@@ -67,7 +67,7 @@ static void an_exit_of_a_vanished_container_is_left_to_the_event_of_its_removal(
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 0);
 }
 
-/* Broken: event_is_of_its_name() true: a running replica was taken for gone. */
+/* Fails with: event_is_of_its_name() true: a running replica was taken for gone. */
 static void events_of_a_container_with_the_labels_of_ours_are_not_of_ours(void **state)
 {
 	struct lab *lab = *state;
@@ -82,7 +82,7 @@ static void events_of_a_container_with_the_labels_of_ours_are_not_of_ours(void *
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_PAUSED), 1);
 }
 
-/* Broken: exit_inspected() that leaves to the next listing what broke alone: an exit was told half a minute late. */
+/* Fails with: exit_inspected() that leaves to the next listing what broke alone: an exit was told half a minute late. */
 static void an_exit_whose_inspection_breaks_is_looked_at_again(void **state)
 {
 	struct lab *lab = *state;
@@ -98,7 +98,7 @@ static void an_exit_whose_inspection_breaks_is_looked_at_again(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* Broken: likewise; it was never told. */
+/* Fails with: likewise; it was never told. */
 static void an_exit_whose_inspections_all_break_is_told_by_a_listing(void **state)
 {
 	struct lab *lab = *state;
@@ -113,7 +113,7 @@ static void an_exit_whose_inspections_all_break_is_told_by_a_listing(void **stat
 }
 
 /* The event of the exit came before this daemon subscribed, and the listing still shows the container as running, as
- * dockerd does while it removes the network of an ended container. Broken: follower_end() without the exit: the job
+ * dockerd does while it removes the network of an ended container. Fails with: follower_end() without the exit: the job
  * waited for the next listing, half a minute. */
 static void an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_its_output(void **state)
 {
@@ -134,7 +134,7 @@ static void an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_i
 	assert_int_equal(lab->events[exited].replica.exit_code, 3);
 }
 
-/* The event of the exit is still to come, or came before the output was followed. Broken: exit_is_unreported() without
+/* The event of the exit is still to come, or came before the output was followed. Fails with: exit_is_unreported() without
  * the engine's time: told here, and by the event. */
 static void an_exit_after_the_events_that_were_asked_for_is_left_to_them(void **state)
 {
@@ -156,7 +156,7 @@ static void an_exit_after_the_events_that_were_asked_for_is_left_to_them(void **
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 0);
 }
 
-/* Broken: follower_note_exit() left out: told twice. */
+/* Fails with: follower_note_exit() left out: told twice. */
 static void an_exit_that_an_event_has_told_does_not_come_again_with_the_end_of_its_output(void **state)
 {
 	struct lab *lab = *state;

@@ -203,7 +203,7 @@ static void a_reset_forgets_what_was_begun(void **state)
 
 #define SECOND(second) "2026-11-20T21:29:" second "Z "
 
-/* Broken: numbered_hand_over() that counts a refused line, or counts on in the next second. */
+/* Fails with: numbered_hand_over() that counts a refused line, or counts on in the next second. */
 static void lines_of_one_second_are_a_nanosecond_apart(void **state)
 {
 	struct text stream AUTO_TEXT = { 0 };
@@ -218,7 +218,7 @@ static void lines_of_one_second_are_a_nanosecond_apart(void **state)
 }
 
 /* A program prints "ab" and later more of the line. The line's time must be the same if its beginning is not read.
- * Broken: stamp_finish() that ends it; the time of its first frame; text_feed() without numbered: the parts were not of
+ * Fails with: stamp_finish() that ends it; the time of its first frame; text_feed() without numbered: the parts were not of
  * one time. */
 static void where_times_are_seconds_only_a_newline_ends_a_line(void **state)
 {
@@ -237,7 +237,7 @@ static void where_times_are_seconds_only_a_newline_ends_a_line(void **state)
 			"1@3000000000:last\n");
 }
 
-/* Broken: frames_unfinished_ns() of time_ns, or of one stream. */
+/* Fails with: frames_unfinished_ns() of time_ns, or of one stream. */
 static void an_unfinished_line_tells_when_it_began(void **state)
 {
 	struct text stream AUTO_TEXT = { 0 }, rest AUTO_TEXT = { 0 };

@@ -100,7 +100,7 @@ static enum status take(json_t *body, struct text *given, struct error *err)
 #define WIDE                                                                                                 \
 	"a-name-of-more-than-a-hundred-bytes-in-which-there-is-no-slash-so-that-it-cannot-be-parted-to-fit-into-two"
 
-/* Broken: name_write() that cuts a long name off; mount_take() without the label. */
+/* Fails with: name_write() that cuts a long name off; mount_take() without the label. */
 static void mounts_become_an_archive(void **state)
 {
 	static const char *const mounts[] = {
@@ -126,7 +126,7 @@ static void mounts_become_an_archive(void **state)
 	assert_string_equal(json_text_at(labels, DOCKER_LABEL_FILES), DOCKER_FILES_PUT);
 }
 
-/* Broken: mount_take() that makes an empty directory of any place: what a program writes to /gcs was lost. */
+/* Fails with: mount_take() that makes an empty directory of any place: what a program writes to /gcs was lost. */
 static void what_cannot_be_copied_is_refused(void **state)
 {
 	static const char *const elsewhere[] = { "gcs", "/gcs", NULL },
@@ -170,7 +170,7 @@ static void create(struct lab *lab)
 	lab->engine->ops->create_replica(lab->engine, &spec);
 }
 
-/* Broken: files_look_for() that asks for the directory alone; info_done() without it. */
+/* Fails with: files_look_for() that asks for the directory alone; info_done() without it. */
 static void an_engine_without_our_files_is_given_copies(void **state)
 {
 	struct lab *lab = *state;
@@ -193,7 +193,7 @@ static void an_engine_without_our_files_is_given_copies(void **state)
 			    "no space left on device");
 }
 
-/* The engine has the state directory, but not the directory of an option. Broken: create_done() that fails then. */
+/* The engine has the state directory, but not the directory of an option. Fails with: create_done() that fails then. */
 static void an_engine_without_one_of_them_is_given_copies(void **state)
 {
 	struct lab *lab = *state;
@@ -207,7 +207,7 @@ static void an_engine_without_one_of_them_is_given_copies(void **state)
 	assert_int_equal(rule_asked(lab, 2), 1);
 }
 
-/* The daemon was killed after the create and before the copying. Broken: start_created() that starts it all the
+/* The daemon was killed after the create and before the copying. Fails with: start_created() that starts it all the
  * same. */
 static void a_container_without_its_copies_is_made_again(void **state)
 {
@@ -227,7 +227,7 @@ static void a_container_without_its_copies_is_made_again(void **state)
 	expect_event(lab, ENGINE_REPLICA_STARTED);
 }
 
-/* To look for the mark, the engine mounts the container's file system. Broken: start_created() without given_note_take(): of a job
+/* To look for the mark, the engine mounts the container's file system. Fails with: start_created() without given_note_take(): of a job
  * of 16 replicas it took a fifth of the time; without the id: the container made by another daemon was started without its copies. */
 static void copies_that_were_just_put_are_not_looked_for(void **state)
 {

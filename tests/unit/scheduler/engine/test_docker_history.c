@@ -30,7 +30,7 @@ static bool is_witnessed(const char *events, enum replica_observed observed)
 }
 
 /* dockerd without live-restore, killed and started again: "kill" and "die", and no "start".
- * Broken: past_note() that takes every die, or one after a kill, or before a start: what the engine ended was the program's
+ * Fails with: past_note() that takes every die, or one after a kill, or before a start: what the engine ended was the program's
  * fault. */
 static void only_one_that_saw_all_of_it_is_a_witness(void **state)
 {
@@ -60,7 +60,7 @@ static void only_one_that_saw_all_of_it_is_a_witness(void **state)
 	assert_false(is_witnessed(START DIE_MASTER, REPLICA_RUNNING));
 }
 
-/* Broken: docker_signals_end() that knows SIGTERM and SIGKILL alone: a program that SIGUSR1 ended had ended itself. */
+/* Fails with: docker_signals_end() that knows SIGTERM and SIGKILL alone: a program that SIGUSR1 ended had ended itself. */
 static void a_signal_that_ended_it_is_told_by_the_status(void **state)
 {
 	(void)state;
@@ -87,7 +87,7 @@ static void engine_with_an_exit(struct lab *lab, struct rule history)
 	rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
 }
 
-/* Broken: history_epoch never set: each listing asks. */
+/* Fails with: history_epoch never set: each listing asks. */
 static void the_past_is_asked_for_once_a_connection(void **state)
 {
 	struct lab *lab = *state;
@@ -101,7 +101,7 @@ static void the_past_is_asked_for_once_a_connection(void **state)
 	assert_int_equal(rule_asked(lab, 0), 1);
 }
 
-/* Broken: history_answered() that fails the listing: no job was admitted. */
+/* Fails with: history_answered() that fails the listing: no job was admitted. */
 static void an_engine_that_tells_nothing_of_the_past_witnesses_nothing(void **state)
 {
 	static const struct rule answers[] = {

@@ -100,7 +100,7 @@ static void exchange_do(struct http *http, struct http_request request, struct t
 	assert_null(slot);
 }
 
-/* Broken: http_resume() without a look at the outcome: the stream went on behind what was refused, and ended well. */
+/* Fails with: http_resume() without a look at the outcome: the stream went on behind what was refused, and ended well. */
 static void a_stream_ends_with_what_was_refused_after_a_pause(void **state)
 {
 	struct taker taker = { .refuses = true };

@@ -13,7 +13,7 @@ static size_t ensure(struct lab *lab, const char *image, enum engine_event_kind 
 	return expect_event(lab, kind);
 }
 
-/* Broken: pulled images not looked at again: no id. */
+/* Fails with: pulled images not looked at again: no id. */
 static void a_missing_image_is_pulled_and_looked_at_again(void **state)
 {
 	struct lab *lab = *state;
@@ -33,7 +33,7 @@ static void a_missing_image_is_pulled_and_looked_at_again(void **state)
 	assert_false(was_asked(lab, "X-Registry-Auth"));
 }
 
-/* Engines answer 500 for most errors of a registry; a job's error should have the right status. Broken: pull_status()
+/* Engines answer 500 for most errors of a registry; a job's error should have the right status. Fails with: pull_status()
  * without its table: all INTERNAL. */
 static void a_failed_pull_says_what_the_registry_said(void **state)
 {
@@ -87,7 +87,7 @@ static void a_failed_pull_says_what_the_registry_said(void **state)
 	assert_int_equal(lab->events[ensure(lab, "x", ENGINE_IMAGE_FAILED)].status, STATUS_NOT_FOUND);
 }
 
-/* Broken: is_near() false, or true; near_write() that names no option. */
+/* Fails with: is_near() false, or true; near_write() that names no option. */
 static void a_missing_image_is_told_with_its_near_names(void **state)
 {
 	static const struct {
@@ -148,7 +148,7 @@ static void what_no_registry_can_have_is_not_pulled(void **state)
 	assert_false(was_asked(lab, "/images/create"));
 }
 
-/* Broken: missing() without offline: it pulled. */
+/* Fails with: missing() without offline: it pulled. */
 static void offline_says_how_to_bring_the_image(void **state)
 {
 	struct lab *lab = *state;
@@ -162,7 +162,7 @@ static void offline_says_how_to_bring_the_image(void **state)
 	assert_false(was_asked(lab, "/images/create"));
 }
 
-/* Broken: task_find() that finds none: two pulls of one image. */
+/* Fails with: task_find() that finds none: two pulls of one image. */
 static void many_who_want_one_image_wait_for_one_pull(void **state)
 {
 	struct lab *lab = *state;
@@ -219,7 +219,7 @@ static void config_remove(struct config_dir *dir)
 	rmdir(dir->path);
 }
 
-/* Broken: .registry_auth left out of the pull. */
+/* Fails with: .registry_auth left out of the pull. */
 static void credentials_go_to_the_engine_with_the_pull(void **state)
 {
 	struct lab *lab = *state;
@@ -253,7 +253,7 @@ static void unreadable_credentials_are_named_when_the_pull_fails(void **state)
 	config_remove(&dir);
 }
 
-/* Broken: images_close() without its word to the thread: it waited for the helper. */
+/* Fails with: images_close() without its word to the thread: it waited for the helper. */
 static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 {
 	struct lab *lab = *state;

@@ -64,7 +64,7 @@ static void keys_are_read_from_labels(void **state)
 	assert_false(docker_key_read(NULL, &key));
 }
 
-/* Broken: docker_parse() by jansson alone: with another user's label in it, no listing could be read. */
+/* Fails with: docker_parse() by jansson alone: with another user's label in it, no listing could be read. */
 static void a_strange_label_hides_no_container(void **state)
 {
 	static const char listing[] =
@@ -137,7 +137,7 @@ static void a_gateway_port_is_read_where_there_is_one(void **state)
 	}
 }
 
-/* After a crash, a replica is created again later, with another time. Broken: docker_container_is_of() over all labels:
+/* After a crash, a replica is created again later, with another time. Fails with: docker_container_is_of() over all labels:
  * it was another's. */
 static void when_a_container_was_made_is_kept_and_tells_none_apart(void **state)
 {
@@ -189,7 +189,7 @@ static void an_image_says_nothing_of_a_replica(void **state)
 		snprintf(label, sizeof(label), "trainyard.%s", labels[i]);
 		json_object_set_new(image, label, json_string("3"));
 	}
-	/* Broken: labels_make() without DOCKER_LABEL_FILES: the image's was taken. */
+	/* Fails with: labels_make() without DOCKER_LABEL_FILES: the image's was taken. */
 	assert_int_equal(json_object_size(json_object_get(body, "Labels")), COUNT_OF(labels));
 	json_object_update(image, json_object_get(body, "Labels")); /* as engines do */
 	json_object_set(body, "Labels", image);

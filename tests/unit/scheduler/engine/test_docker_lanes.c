@@ -32,7 +32,7 @@ static void worker_follow(struct lab *lab)
 	expect_asked(lab, 0, 1);
 }
 
-/* Broken: events_open() in the lane of the followers: the holder of the place kept it from the other, and the connection was up
+/* Fails with: events_open() in the lane of the followers: the holder of the place kept it from the other, and the connection was up
  * without events. */
 static void events_do_not_wait_for_outputs(void **state)
 {
@@ -49,7 +49,7 @@ static void events_do_not_wait_for_outputs(void **state)
 	expect_event(lab, ENGINE_UP);
 }
 
-/* Broken: open_stream() with one lane for all: the last lines waited behind the output that was waiting itself. */
+/* Fails with: open_stream() with one lane for all: the last lines waited behind the output that was waiting itself. */
 static void the_last_lines_do_not_wait_for_outputs(void **state)
 {
 	struct lab *lab = *state;
@@ -71,7 +71,7 @@ static void the_last_lines_do_not_wait_for_outputs(void **state)
 	assert_string_equal(lab->lines.data, "a\n");
 }
 
-/* Broken: follower_note_exit() that lets it wait on: its job never ended. */
+/* Fails with: follower_note_exit() that lets it wait on: its job never ended. */
 static void an_output_that_waits_is_read_once_its_container_has_exited(void **state)
 {
 	struct lab *lab = *state;
@@ -91,7 +91,7 @@ static void an_output_that_waits_is_read_once_its_container_has_exited(void **st
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 1);
 }
 
-/* Broken: http_new() without CURLMOPT_MAXCONNECTS: four connections were kept for each output that is followed, and the
+/* Fails with: http_new() without CURLMOPT_MAXCONNECTS: four connections were kept for each output that is followed, and the
  * engine, or the daemon, had no descriptors left. */
 static void connections_are_not_kept_for_each_output(void **state)
 {

@@ -44,7 +44,7 @@ static void round_await(struct lab *lab)
 	expect_event(lab, ENGINE_FAILED);
 }
 
-/* Broken: list_regularly() without docker_after(): what no event told of was not found before the next connection. */
+/* Fails with: list_regularly() without docker_after(): what no event told of was not found before the next connection. */
 static void all_is_listed_every_half_minute(void **state)
 {
 	enum { EVERY_US = 30 * SECOND_US, ROUNDS = 3 };
@@ -82,7 +82,7 @@ static void lose(struct lab *lab, int64_t wait_us)
 	return_await(lab, wait_us);
 }
 
-/* Broken: backoff_take() for which connections never last: each wait was the longest after a few losses in a year. */
+/* Fails with: backoff_take() for which connections never last: each wait was the longest after a few losses in a year. */
 static void a_connection_that_has_lasted_begins_the_waits_anew(void **state)
 {
 	struct lab *lab = *state;

@@ -16,7 +16,7 @@ static void list_with(struct lab *lab, const char *containers)
 	rule_set(lab, 0, (struct rule){ "/containers/json?all=1", 200, containers });
 }
 
-/* Broken: has_its_name() true: the container was taken for gone, and stayed for ever. */
+/* Fails with: has_its_name() true: the container was taken for gone, and stayed for ever. */
 static void a_renamed_container_gets_its_name_back(void **state)
 {
 	struct lab *lab = *state;
@@ -32,7 +32,7 @@ static void a_renamed_container_gets_its_name_back(void **state)
 	assert_int_equal(lab->events[listing].replica.exit_code, 3);
 }
 
-/* A user runs an image that `docker commit` made of a replica's container. Broken: docker_container_is_made_here()
+/* A user runs an image that `docker commit` made of a replica's container. Fails with: docker_container_is_made_here()
  * true: a user's container was renamed, and removed with the next listing. */
 static void a_container_that_has_our_labels_of_its_image_is_left_alone(void **state)
 {
@@ -71,7 +71,7 @@ static void a_rename_is_looked_into_at_once(void **state)
 	expect_event(lab, ENGINE_LISTING); /* so it did not wait for the next regular listing, after half a minute */
 }
 
-/* Broken: inspected() without its exception: the listing failed for what had gone meanwhile. */
+/* Fails with: inspected() without its exception: the listing failed for what had gone meanwhile. */
 static void what_went_since_it_was_listed_is_left_out(void **state)
 {
 	struct lab *lab = *state;
@@ -82,7 +82,7 @@ static void what_went_since_it_was_listed_is_left_out(void **state)
 	assert_true(was_asked(lab, "/ty-t-1-master-0-a1/json"));
 }
 
-/* Broken: listing_fail() left out for what cannot be understood: a listing without what is there. */
+/* Fails with: listing_fail() left out for what cannot be understood: a listing without what is there. */
 static void a_listing_that_cannot_be_made_comes_again(void **state)
 {
 	static const struct rule failures[] = {
@@ -116,7 +116,7 @@ static void a_listing_that_cannot_be_made_comes_again(void **state)
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* dockerd answers so for a container with lost layers. Broken: inspection_fail() that fails each listing: there was
+/* dockerd answers so for a container with lost layers. Fails with: inspection_fail() that fails each listing: there was
  * none for good, and no job was admitted. */
 static void a_container_that_the_engine_cannot_tell_of_is_listed_as_the_list_has_it(void **state)
 {
@@ -137,7 +137,7 @@ static void a_container_that_the_engine_cannot_tell_of_is_listed_as_the_list_has
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-/* Broken: listing_step() without link_lose(): the daemon waited for an engine that it took for well. */
+/* Fails with: listing_step() without link_lose(): the daemon waited for an engine that it took for well. */
 static void an_engine_that_does_not_answer_a_listing_is_gone(void **state)
 {
 	struct lab *lab = *state;
@@ -165,7 +165,7 @@ static void answer_late(struct lab *lab, struct rule answer)
 	rule_set(lab, 0, answer);
 }
 
-/* Broken: listing_step() that does not compare the epochs before it emits: what it found may be older than what went
+/* Fails with: listing_step() that does not compare the epochs before it emits: what it found may be older than what went
  * unheard between the two connections. */
 static void a_listing_of_an_earlier_connection_is_not_told(void **state)
 {
@@ -177,7 +177,7 @@ static void a_listing_of_an_earlier_connection_is_not_told(void **state)
 	assert_int_equal(rule_asked(lab, 0), 1);
 }
 
-/* Broken: listing_step() that does not compare the epochs before it calls link_lose(). */
+/* Fails with: listing_step() that does not compare the epochs before it calls link_lose(). */
 static void a_listing_of_an_earlier_connection_does_not_end_the_next_one(void **state)
 {
 	struct lab *lab = *state;
@@ -189,7 +189,7 @@ static void a_listing_of_an_earlier_connection_does_not_end_the_next_one(void **
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 1);
 }
 
-/* An event that arrived while the listing was made is newer than the listing. Broken: note_add() left out: the network
+/* An event that arrived while the listing was made is newer than the listing. Fails with: note_add() left out: the network
  * was missing, and its job begun anew. */
 static void a_listing_has_the_network_that_was_made_meanwhile(void **state)
 {
@@ -245,11 +245,11 @@ static void a_listing_has_the_pause_that_was_told_meanwhile(void **state)
 	listing = expect_event(lab, ENGINE_LISTING);
 	assert_int_equal(lab->events[listing].replica_count, 1);
 	assert_true(lab->events[listing].replica.paused);
-	/* Broken: replica_apply() that takes all of what was told, which says less, when that is no further. */
+	/* Fails with: replica_apply() that takes all of what was told, which says less, when that is no further. */
 	assert_int_equal(lab->events[listing].replica.gateway_port, 8080);
 }
 
-/* Broken: listing_step() without its again: the second caller got an old answer. */
+/* Fails with: listing_step() without its again: the second caller got an old answer. */
 static void who_asks_while_one_is_made_gets_another(void **state)
 {
 	struct lab *lab = *state;
@@ -274,7 +274,7 @@ static void who_asks_while_one_is_made_gets_another(void **state)
 	"\"],\"State\":\"exited\",\"Labels\":{\"trainyard.instance\":\"t\","                                 \
 	"\"trainyard.pool\":\"\",\"trainyard.throttle\":\"ty-t-1-master-0-a1-throttle\"}}"
 
-/* An image that was made of a throttle's container has its labels. Broken: throttle_sweep() that does not compare the
+/* An image that was made of a throttle's container has its labels. Fails with: throttle_sweep() that does not compare the
  * name. */
 static void of_throttles_only_those_with_their_own_name_go(void **state)
 {

@@ -28,7 +28,7 @@ static void body_add_long(struct text *body, char letter)
 
 /* ---- tests ---- */
 
-/* Broken: reading_knows() false: "b" came again. stream_resolve() without its retry: no end. */
+/* Fails with: reading_knows() false: "b" came again. stream_resolve() without its retry: no end. */
 static void a_stream_that_breaks_is_read_on_where_it_broke(void **state)
 {
 	struct lab *lab = *state;
@@ -51,7 +51,7 @@ static void a_stream_that_breaks_is_read_on_where_it_broke(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 }
 
-/* The stream ended early, as after a rotation, and more than its last lines are missing. Broken:
+/* The stream ended early, as after a rotation, and more than its last lines are missing. Fails with:
  * open_stream(STAGE_REST) left out: c was lost. */
 static void what_a_stream_missed_is_read_after_the_exit(void **state)
 {
@@ -71,7 +71,7 @@ static void what_a_stream_missed_is_read_after_the_exit(void **state)
 	assert_lines(lab, "a\nb\nc\nd\ne\n");
 }
 
-/* The engine's clock was set back: new lines have earlier times than the last one. Broken: is_reached() by time alone,
+/* The engine's clock was set back: new lines have earlier times than the last one. Fails with: is_reached() by time alone,
  * as it was: c and d were lost. */
 static void lines_of_a_clock_that_was_put_back_come_once(void **state)
 {
@@ -95,7 +95,7 @@ static void lines_of_a_clock_that_was_put_back_come_once(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 }
 
-/* An engine that leaves out lines with earlier times returns them at the end. Broken: tail_is_astray() false: c and d
+/* An engine that leaves out lines with earlier times returns them at the end. Fails with: tail_is_astray() false: c and d
  * were taken for lines before b. */
 static void lines_of_a_clock_that_was_put_back_are_found_after_the_exit(void **state)
 {
@@ -115,7 +115,7 @@ static void lines_of_a_clock_that_was_put_back_are_found_after_the_exit(void **s
 	assert_lines(lab, "a\nb\nc\nd\n");
 }
 
-/* The clock was set back so far that the times of the two streams do not show their order. Broken: reading_knows()
+/* The clock was set back so far that the times of the two streams do not show their order. Fails with: reading_knows()
  * without rewound: what came after was asked for from a time on that lies ahead. */
 static void a_stream_that_began_before_the_clock_was_put_back_does_not_hide_the_other(void **state)
 {
@@ -155,7 +155,7 @@ static void output_without_a_last_newline_comes_at_the_end(void **state)
 	assert_lines(lab, "a\nhalf\nother\n");
 }
 
-/* Parts of an unfinished line are not repeated when the next stream is read. Broken: reading_knows() without its parts:
+/* Parts of an unfinished line are not repeated when the next stream is read. Fails with: reading_knows() without its parts:
  * the first part came twice. */
 static void parts_of_a_long_line_come_once_over_a_broken_stream(void **state)
 {
@@ -210,7 +210,7 @@ static void reading_on_begins_at_the_older_stream_but_not_long_ago(void **state)
 	}
 }
 
-/* Broken: 501 as any failure: asked for ever, and the job never ended. */
+/* Fails with: 501 as any failure: asked for ever, and the job never ended. */
 static void output_that_cannot_be_had_ends_at_once(void **state)
 {
 	static const struct rule refusals[] = {
@@ -266,7 +266,7 @@ static void a_container_that_was_never_started_has_no_output(void **state)
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 0);
 }
 
-/* Broken: exit_looked() without replica_is_starting(): ended before the first line. */
+/* Fails with: exit_looked() without replica_is_starting(): ended before the first line. */
 static void a_container_that_is_being_started_is_waited_for(void **state)
 {
 	struct lab *lab = *state;
@@ -343,7 +343,7 @@ static void lines_that_find_no_room_are_kept_and_come_later(void **state)
 	assert_lines(lab, "a\nb\nc\nd\n");
 }
 
-/* The last reading of the output is done by then. Broken: stream_done() without is_held(): ended with lines to come. */
+/* The last reading of the output is done by then. Fails with: stream_done() without is_held(): ended with lines to come. */
 static void the_last_lines_are_kept_until_there_is_room(void **state)
 {
 	struct lab *lab = *state;
@@ -388,7 +388,7 @@ static void a_stream_that_turns_out_as_garbage_behind_a_refused_line_is_read_aga
 	assert_lines(lab, "a\nb\nc\n");
 }
 
-/* Two replicas that print more than there is room for take turns. Broken: followers_turn() left out: one had all the
+/* Two replicas that print more than there is room for take turns. Fails with: followers_turn() left out: one had all the
  * room until it was done. */
 static void replicas_take_turns_when_there_is_little_room(void **state)
 {

@@ -45,7 +45,7 @@ static void a_network_is_made_of_the_pools_first_free_block(void **state)
 	assert_true(was_asked(lab, "\"Subnet\":\"198.18.128.0/"));
 }
 
-/* Broken: create_looked() without no_room(): a block of others was asked for. */
+/* Fails with: create_looked() without no_room(): a block of others was asked for. */
 static void a_pool_without_a_free_block_is_named(void **state)
 {
 	struct lab *lab = *state;
@@ -64,7 +64,7 @@ static void a_pool_without_a_free_block_is_named(void **state)
 	assert_false(was_asked(lab, "POST /v1.41/networks"));
 }
 
-/* A network made before a crash is adopted if it is large enough. Broken: adopt() without capacity: replicas without an
+/* A network made before a crash is adopted if it is large enough. Fails with: adopt() without capacity: replicas without an
  * address later. */
 static void the_jobs_own_network_is_taken_over_when_it_fits(void **state)
 {
@@ -123,7 +123,7 @@ static void a_refusal_is_told_with_the_engines_words(void **state)
 	}
 }
 
-/* Broken: CREATE_TRIES not looked at: it asked for ever. */
+/* Fails with: CREATE_TRIES not looked at: it asked for ever. */
 static void an_engine_that_has_every_block_ends_the_search(void **state)
 {
 	struct lab *lab = *state;
@@ -144,7 +144,7 @@ static void creation_succeeds_after(struct lab *lab, const char *refusal, int ti
 	up(lab);
 }
 
-/* Podman's errors when another instance was faster, and when a killed daemon's request was still being handled. Broken:
+/* Podman's errors when another instance was faster, and when a killed daemon's request was still being handled. Fails with:
  * block_is_taken() and made_by_another() that look for 403 and 409 alone: jobs failed. */
 static void what_another_took_is_passed_over_on_podman(void **state)
 {
@@ -185,8 +185,8 @@ static void a_network_that_is_just_being_made_is_waited_for(void **state)
 	assert_int_equal(events_count(lab, ENGINE_NETWORK_FAILED), 0);
 }
 
-/* Broken: free_looked() that counts one block for ever: as many as are counted at most.
- * Broken: free_looked() that reads its task after a listing that failed has ended it: use after free. */
+/* Fails with: free_looked() that counts one block for ever: as many as are counted at most.
+ * Fails with: free_looked() that reads its task after a listing that failed has ended it: use after free. */
 static void free_blocks_are_counted(void **state)
 {
 	struct lab *lab = *state;
@@ -211,7 +211,7 @@ static void free_blocks_are_counted(void **state)
 	assert_string_equal(lab->events[reported].text, "broken");
 }
 
-/* The engine was killed while it made the network: the bridge stays for good, and no network is listed. Broken: the
+/* The engine was killed while it made the network: the bridge stays for good, and no network is listed. Fails with: the
  * second bridge left out: the job failed with the engine's words. */
 static void a_bridge_that_nobody_has_is_passed_over(void **state)
 {
@@ -236,7 +236,7 @@ static void a_network_is_removed_only_after_its_creation(void **state)
 	assert_true(ready < removed);
 }
 
-/* Two networks that are made at the same time get different blocks. Broken: reserved_add() left out: both had the
+/* Two networks that are made at the same time get different blocks. Fails with: reserved_add() left out: both had the
  * first. */
 static void networks_that_are_made_at_once_have_blocks_of_their_own(void **state)
 {
@@ -342,7 +342,7 @@ static void rootless_up(struct lab *lab)
 	up(lab);
 }
 
-/* Broken: docker_is_rootless() that is never so; reach_wanted() without REACH_TUNNEL; present() that waits for no tunnel. */
+/* Fails with: docker_is_rootless() that is never so; reach_wanted() without REACH_TUNNEL; present() that waits for no tunnel. */
 static void an_engine_in_namespaces_of_its_own_gets_a_tunnel(void **state)
 {
 	struct lab *lab = *state;
@@ -363,7 +363,7 @@ static void an_engine_in_namespaces_of_its_own_gets_a_tunnel(void **state)
 	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 2, &sink, &err), STATUS_NOT_FOUND);
 }
 
-/* The tunnel in turn is not removed while its thread makes a call about it. Broken: remove_looked() without
+/* The tunnel in turn is not removed while its thread makes a call about it. Fails with: remove_looked() without
  * tunnel_remove(); tunnel_drop() that is always true. */
 static void a_tunnel_goes_before_its_network(void **state)
 {
@@ -392,7 +392,7 @@ static void a_tunnel_goes_before_its_network(void **state)
 	assert_int_equal(lab->engine->ops->carry_network(lab->engine, 1, &sink, NULL), STATUS_NOT_FOUND);
 }
 
-/* The tunnel's container of a killed daemon ends by itself; until then its removal is refused. Broken:
+/* The tunnel's container of a killed daemon ends by itself; until then its removal is refused. Fails with:
  * container_remove() with one try: the job ran without storage. */
 static void a_tunnel_that_just_ends_is_waited_for(void **state)
 {
@@ -458,7 +458,7 @@ static void a_tunnel_that_cannot_be_made_says_why(void **state)
 }
 
 /* The engine is elsewhere if this machine lacks the bridge's name; the address may exist here, in another engine's
- * network. Broken: is_far() by the address: the job's replicas reached nothing. */
+ * network. Fails with: is_far() by the address: the job's replicas reached nothing. */
 static void an_engine_without_this_machines_files_is_far_by_its_bridge(void **state)
 {
 	struct lab *lab = *state;

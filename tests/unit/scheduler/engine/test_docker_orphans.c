@@ -49,7 +49,7 @@ static void things_are_counted_by_instance(void **state)
 	assert_int_equal(count.running, 0);
 }
 
-/* Broken: name_is_ours() and id_valid() that say yes to all. */
+/* Fails with: name_is_ours() and id_valid() that say yes to all. */
 static void what_is_not_ours_or_strange_is_left_out(void **state)
 {
 	static const char *const strange[] = {

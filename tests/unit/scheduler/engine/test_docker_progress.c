@@ -125,7 +125,7 @@ static void layers_beyond_the_limit_are_not_counted(void **state)
 	progress_free(progress);
 }
 
-/* Broken: progress_bytes() without bounded(), or that counts more than a layer has. */
+/* Fails with: progress_bytes() without bounded(), or that counts more than a layer has. */
 static void bytes_are_those_of_all_layers_whatever_the_engine_says(void **state)
 {
 	struct progress *progress = fed(stream, 4096);

@@ -26,8 +26,8 @@ static void output_read(struct reading *reading, size_t count, char *ret_new)
 	*ret_new = '\0';
 }
 
-/* Broken: reading_init() that forgets parts, as it was: those that were stored came twice when the daemon was killed.
- * Broken: reading_knows() that does not look at the time of the line that they are of. */
+/* Fails with: reading_init() that forgets parts, as it was: those that were stored came twice when the daemon was killed.
+ * Fails with: reading_knows() that does not look at the time of the line that they are of. */
 static void parts_that_were_stored_are_not_read_again(void **state)
 {
 	static const struct {
@@ -54,8 +54,8 @@ static void parts_that_were_stored_are_not_read_again(void **state)
 	}
 }
 
-/* Broken: reading_advance() without `seen`: the second part was taken for the first, and left out.
- * Broken: reading_begin() without it: the parts of another reading came again. */
+/* Fails with: reading_advance() without `seen`: the second part was taken for the first, and left out.
+ * Fails with: reading_begin() without it: the parts of another reading came again. */
 static void what_a_reading_told_is_known_to_the_next(void **state)
 {
 	(void)state;

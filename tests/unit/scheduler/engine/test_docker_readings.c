@@ -11,7 +11,7 @@ static void seconds_add(struct text *body, const char *lines)
 }
 
 /* The stream left out "b". The last of a reading comes once the stream has it too, and what is behind it with the rest.
- * Broken: take_line() that takes from the stream; signal_take() without last_hand_over(): never a second stream that ends;
+ * Fails with: take_line() that takes from the stream; signal_take() without last_hand_over(): never a second stream that ends;
  * reading_take() without last_hand_over(): only the last; a TAIL of such an engine; open_stream() without whole seconds. */
 static void where_streams_lose_lines_they_come_from_readings(void **state)
 {
@@ -43,7 +43,7 @@ static void where_streams_lose_lines_they_come_from_readings(void **state)
 		assert_int_equal(rule_asked(lab, i), 1);
 }
 
-/* Broken: signal_take() without memcmp() and length: "lo" came, and never "long". */
+/* Fails with: signal_take() without memcmp() and length: "lo" came, and never "long". */
 static void a_line_that_was_being_written_comes_whole(void **state)
 {
 	struct lab *lab = *state;
@@ -65,7 +65,7 @@ static void a_line_that_was_being_written_comes_whole(void **state)
 	assert_int_equal(rule_asked(lab, 1), 5); /* follow, follow, read, follow, rest */
 }
 
-/* One stream has an unfinished line for minutes, like a progress bar, while the other continues. Broken: reading_end()
+/* One stream has an unfinished line for minutes, like a progress bar, while the other continues. Fails with: reading_end()
  * without unfinished lines, or without the last one: what follows was asked for without its beginning. */
 static void a_line_in_the_making_is_read_from_its_beginning(void **state)
 {

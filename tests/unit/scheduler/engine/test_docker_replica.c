@@ -86,7 +86,7 @@ static void a_refused_create_is_told_with_the_engines_words(void **state)
 	assert_failures(lab, create, ENGINE_REPLICA_FAILED, failures, COUNT_OF(failures));
 }
 
-/* Podman answers 500 if a name is in use. Broken: create_done() without it: the job failed. */
+/* Podman answers 500 if a name is in use. Fails with: create_done() without it: the job failed. */
 static void a_container_of_an_earlier_daemon_is_taken_over(void **state)
 {
 	struct lab *lab = *state;
@@ -128,7 +128,7 @@ static void a_description_that_is_no_text_is_refused(void **state)
 	assert_false(was_asked(lab, "/containers/create"));
 }
 
-/* Broken: refusal_status() that takes each 500 for the engine's own fault: the job was tried four times. */
+/* Fails with: refusal_status() that takes each 500 for the engine's own fault: the job was tried four times. */
 static void a_refused_start_is_told_with_the_engines_words(void **state)
 {
 	static const struct failure failures[] = {
@@ -157,7 +157,7 @@ static void a_refused_start_is_told_with_the_engines_words(void **state)
 	assert_failures(lab, start_master, ENGINE_REPLICA_FAILED, failures, COUNT_OF(failures));
 }
 
-/* The start is repeated after a crash. Broken: start_looked() that starts whatever it sees: an exited program ran
+/* The start is repeated after a crash. Fails with: start_looked() that starts whatever it sees: an exited program ran
  * twice. */
 static void what_was_started_before_is_not_started_again(void **state)
 {
@@ -176,7 +176,7 @@ static void what_was_started_before_is_not_started_again(void **state)
 	assert_false(was_asked(lab, "/start"));
 }
 
-/* Broken: start_revoke() false: the engine said "not running" to the stop, and the program ran on. */
+/* Fails with: start_revoke() false: the engine said "not running" to the stop, and the program ran on. */
 static void a_stop_waits_for_a_start_that_has_begun(void **state)
 {
 	struct lab *lab = *state;
@@ -197,7 +197,7 @@ static void a_stop_waits_for_a_start_that_has_begun(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 }
 
-/* Broken: start_send() without stop_wanted: it was started after all. */
+/* Fails with: start_send() without stop_wanted: it was started after all. */
 static void a_stop_before_the_start_takes_it_back(void **state)
 {
 	struct lab *lab = *state;
@@ -214,7 +214,7 @@ static void a_stop_before_the_start_takes_it_back(void **state)
 	assert_false(was_asked(lab, "/stop"));
 }
 
-/* Broken: start_send() without stop_wanted: it was started after all, and only then stopped. */
+/* Fails with: start_send() without stop_wanted: it was started after all, and only then stopped. */
 static void a_stop_while_a_start_is_about_to_be_tried_again_takes_it_back(void **state)
 {
 	struct lab *lab = *state;
@@ -234,7 +234,7 @@ static void a_stop_while_a_start_is_about_to_be_tried_again_takes_it_back(void *
 	assert_false(was_asked(lab, "/stop"));
 }
 
-/* Broken: replica_died() without the start: EXITED came before STARTED. */
+/* Fails with: replica_died() without the start: EXITED came before STARTED. */
 static void an_exit_before_the_answer_to_the_start_is_told_after_it(void **state)
 {
 	struct lab *lab = *state;
@@ -255,7 +255,7 @@ static void an_exit_before_the_answer_to_the_start_is_told_after_it(void **state
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 1);
 }
 
-/* The event comes before the engine has updated the container's state. Broken: exit_inspected() that does not ask
+/* The event comes before the engine has updated the container's state. Fails with: exit_inspected() that does not ask
  * again: the exit was lost. */
 static void an_exit_that_the_engine_has_not_written_down_yet_is_asked_for_again(void **state)
 {
@@ -286,7 +286,7 @@ static void a_stop_of_what_has_ended_tells_the_exit(void **state)
 	assert_int_equal(events_count(lab, ENGINE_FAILED), 0);
 }
 
-/* Broken: stop_looked() that lets such an answer be: the exit was told by the next listing, half a minute later. */
+/* Fails with: stop_looked() that lets such an answer be: the exit was told by the next listing, half a minute later. */
 static void a_stop_whose_end_cannot_be_looked_at_has_failed(void **state)
 {
 	static const struct rule answers[] = {
@@ -325,7 +325,7 @@ static void a_refused_stop_or_removal_is_told(void **state)
 	assert_failures(lab, remove_master, ENGINE_FAILED, removals, COUNT_OF(removals));
 }
 
-/* Broken: remove_done() without announced: told twice. */
+/* Fails with: remove_done() without announced: told twice. */
 static void a_removal_that_its_event_has_told_is_not_told_again(void **state)
 {
 	struct lab *lab = *state;

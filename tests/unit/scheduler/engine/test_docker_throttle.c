@@ -4,7 +4,7 @@
 
 #define RUNNING_IMAGE "{\"Image\":\"sha256:1\",\"State\":{\"Running\":true}}"
 
-/* The name is in use by a container that a killed daemon has left; and the kernel does not support it. Broken:
+/* The name is in use by a container that a killed daemon has left; and the kernel does not support it. Fails with:
  * created() takes 409 like any other refusal. */
 static void a_network_that_the_kernel_cannot_slow_is_told_in_words(void **state)
 {
@@ -27,8 +27,8 @@ static void a_network_that_the_kernel_cannot_slow_is_told_in_words(void **state)
 
 	assert_int_equal(lab->events[reported].status, STATUS_FAILED_PRECONDITION);
 	assert_string_equal(lab->events[reported].text, "the kernel has no devices of kind ifb");
-	assert_int_equal(rule_asked(lab, 7), 2); /* Broken: waited() ends without drop(). */
-	/* Broken: body_make() with another right, or with new privileges. */
+	assert_int_equal(rule_asked(lab, 7), 2); /* Fails with: waited() ends without drop(). */
+	/* Fails with: body_make() with another right, or with new privileges. */
 	assert_true(was_asked(lab, "\"CapDrop\":[\"ALL\"],\"CapAdd\":[\"NET_ADMIN\"],"
 				   "\"SecurityOpt\":[\"no-new-privileges:true\"]"));
 	lab->engine->ops->throttle_replica(lab->engine, &master, 64000);

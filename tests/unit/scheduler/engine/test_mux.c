@@ -201,7 +201,7 @@ static void assert_told(const struct connection *connection, const uint8_t *text
 	assert_memory_equal(connection->reported, text, bytes);
 }
 
-/* Broken: data_take() that forgets the ring's end; stream_free_if_done() after one side's CLOSE. */
+/* Fails with: data_take() that forgets the ring's end; stream_free_if_done() after one side's CLOSE. */
 static void a_connection_carries_both_ways_and_ends(void **state)
 {
 	struct pair *pair = *state;
@@ -221,7 +221,7 @@ static void a_connection_carries_both_ways_and_ends(void **state)
 	free(text);
 }
 
-/* Broken: mux_serve() that closes at the peer's end. */
+/* Fails with: mux_serve() that closes at the peer's end. */
 static void the_other_way_goes_on_after_an_end(void **state)
 {
 	struct pair *pair = *state;
@@ -243,7 +243,7 @@ static void the_other_way_goes_on_after_an_end(void **state)
 	assert_true(connections[1].is_closed && other_of(1)->is_closed);
 }
 
-/* Broken: input_take() without credit; CREDIT for what was not passed on. */
+/* Fails with: input_take() without credit; CREDIT for what was not passed on. */
 static void a_slow_reader_holds_up_its_own_connection_alone(void **state)
 {
 	struct pair *pair = *state;
@@ -266,7 +266,7 @@ static void a_slow_reader_holds_up_its_own_connection_alone(void **state)
 	free(text);
 }
 
-/* Broken: stream_close() that never cuts; CLOSE without END that ends well. */
+/* Fails with: stream_close() that never cuts; CLOSE without END that ends well. */
 static void a_connection_that_broke_is_cut_at_the_other_end(void **state)
 {
 	struct pair *pair = *state;
@@ -329,7 +329,7 @@ static void there_are_so_many_connections_and_their_places_are_used_again(void *
 	assert_int_equal(streams_count(&pair->dialling), MUX_STREAMS_MAX);
 }
 
-/* Broken: mux_tick() of all connections; output_give() that leaves idle alone. */
+/* Fails with: mux_tick() of all connections; output_give() that leaves idle alone. */
 static void a_client_that_keeps_a_connection_which_is_over_loses_it(void **state)
 {
 	struct pair *pair = *state;
@@ -401,7 +401,7 @@ static const struct {
 	{ "credit without a number", { GREETING, OPENING(1), HEAD(MUX_CREDIT, 0, 2, 1) }, 40 },
 };
 
-/* Broken: any condition of head_take(), open_take(), credit_take() and end_take() left out. */
+/* Fails with: any condition of head_take(), open_take(), credit_take() and end_take() left out. */
 static void what_no_rule_allows_breaks_the_stream(void **state)
 {
 	struct pair *pair = *state;
@@ -429,7 +429,7 @@ static void the_other_side_neither_greets_nor_opens(void **state)
 	assert_false(mux_receive(&pair->accepting, opening, sizeof(opening)));
 }
 
-/* Broken: stream_allows() that counts the inbox alone. */
+/* Fails with: stream_allows() that counts the inbox alone. */
 static void more_data_than_was_granted_breaks_the_stream(void **state)
 {
 	static const uint8_t opening[] = { GREETING, OPENING(1) };

@@ -63,7 +63,7 @@ static void nodes_are_read_as_the_manager_reports_them(void **state)
 	assert_string_equal(node->host.devices[0], "GPU-1-0");
 }
 
-/* Broken: HOST_DRAINED and HOST_DOWN as gone: a paused node, and each node of a manager that has just started. */
+/* Fails with: HOST_DRAINED and HOST_DOWN as gone: a paused node, and each node of a manager that has just started. */
 static void a_node_is_gone_if_it_is_down_or_drained(void **state)
 {
 	static const struct {

@@ -62,7 +62,7 @@ static void agents_are_read_from_the_tasks_of_their_nodes(void **state)
 	assert_null(swarm_agent_of(&agents, "n4"));
 }
 
-/* Broken: task_read() without is_wanted took a task that is about to end for one that can be called. */
+/* Fails with: task_read() without is_wanted took a task that is about to end for one that can be called. */
 static void a_task_that_cannot_be_called_is_no_agent_that_runs(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void a_task_that_cannot_be_called_is_no_agent_that_runs(void **state)
 	assert_int_equal(state_of("{}"), AGENT_NONE);
 }
 
-/* Broken: without is_of_version() the task that the update was about to end was the agent. */
+/* Fails with: without is_of_version() the task that the update was about to end was the agent. */
 static void an_agent_of_another_version_is_none_of_those_waited_for(void **state)
 {
 #define OF(image, socket)                                                                                    \

@@ -37,7 +37,7 @@ static void rules_begin(struct lab *lab)
 	rule_set(lab, 8, (struct rule){ "/services/create", 201, "{}" });
 }
 
-/* The other program has replaced our secret by its own, but the config is ours; or the other way round. Broken:
+/* The other program has replaced our secret by its own, but the config is ours; or the other way round. Fails with:
  * keys_make() without keys_check(): the agents refused each daemon. */
 static void keys_of_two_makers_are_noticed(void **state)
 {
@@ -59,7 +59,7 @@ static void keys_of_two_makers_are_noticed(void **state)
 	}
 }
 
-/* Broken: keys_make() that fails at a conflict, although the other one has made both. */
+/* Fails with: keys_make() that fails at a conflict, although the other one has made both. */
 static void keys_that_another_has_made_meanwhile_serve(void **state)
 {
 	struct lab *lab = *state;
@@ -74,7 +74,7 @@ static void keys_that_another_has_made_meanwhile_serve(void **state)
 	assert_int_equal(rule_asked(lab, 8), 1);
 }
 
-/* Broken: are_pair() that is true of any two: they stayed for good. */
+/* Fails with: are_pair() that is true of any two: they stayed for good. */
 static void keys_that_do_not_belong_together_are_made_anew(void **state)
 {
 	struct lab *lab = *state;

@@ -33,7 +33,7 @@ static const struct fault_context worker_1 = {
 	.running_us = 2000000,
 };
 
-/* Broken: fault_glob_fits() without '?'; that does not try again after a star; that wants bytes for a last star. */
+/* Fails with: fault_glob_fits() without '?'; that does not try again after a star; that wants bytes for a last star. */
 static void names_fit_globs(void **state)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static void names_fit_globs(void **state)
 			fail_msg("%s and %s", cases[i].pattern, cases[i].name);
 }
 
-/* Broken: fault_fits() without any one of its questions; is_named() that looks at one name alone. */
+/* Fails with: fault_fits() without any one of its questions; is_named() that looks at one name alone. */
 static void a_rule_fits_whom_it_names(void **state)
 {
 	static const struct {
@@ -94,7 +94,7 @@ static void a_rule_fits_whom_it_names(void **state)
 	}
 }
 
-/* Broken: fault_fits() that does not ask creates_job, or for no method. */
+/* Fails with: fault_fits() that does not ask creates_job, or for no method. */
 static void only_calls_that_make_jobs_want_quota(void **state)
 {
 	AUTO(fault_rule) struct fault_rule *quota = rule_of("{\"fault\": \"quota\"}");
@@ -112,7 +112,7 @@ static void only_calls_that_make_jobs_want_quota(void **state)
 	assert_false(fault_fits(answer, &context));
 }
 
-/* Broken: fault_wait_us() that hits at once; that tells the whole time as left; that needs no line. */
+/* Fails with: fault_wait_us() that hits at once; that tells the whole time as left; that needs no line. */
 static void time_and_lines_say_when(void **state)
 {
 	AUTO(fault_rule) struct fault_rule *now = rule_of("{\"fault\": \"preempt\"}");
@@ -130,7 +130,7 @@ static void time_and_lines_say_when(void **state)
 	assert_int_equal(fault_wait_us(line, &context, true), 0);
 }
 
-/* Broken: fault_drawn() without the seed; that is always true; that draws for what is certain; a rule of chance that hits once. */
+/* Fails with: fault_drawn() without the seed; that is always true; that draws for what is certain; a rule of chance that hits once. */
 static void luck_depends_on_seed_rule_and_context_alone(void **state)
 {
 	AUTO(fault_rule) struct fault_rule *rule = rule_of("{\"fault\": \"oom\", \"probability\": 0.25}");
@@ -152,7 +152,7 @@ static void luck_depends_on_seed_rule_and_context_alone(void **state)
 	assert_in_range(others, 1000, 2000);
 }
 
-/* Broken: fault_drawn() without the restart: a container that was hit once was hit whenever it was started anew. */
+/* Fails with: fault_drawn() without the restart: a container that was hit once was hit whenever it was started anew. */
 static void each_container_has_a_draw_of_its_own(void **state)
 {
 	AUTO(fault_rule) struct fault_rule *rule = rule_of("{\"fault\": \"oom\", \"probability\": 0.5}");
@@ -175,7 +175,7 @@ static void each_container_has_a_draw_of_its_own(void **state)
 		assert_in_range(injections[i], 8, 56);
 }
 
-/* Broken: what_read() that gives oom, or a crash, no code. */
+/* Fails with: what_read() that gives oom, or a crash, no code. */
 static void ends_have_their_codes(void **state)
 {
 	static const struct {
@@ -197,7 +197,7 @@ static void ends_have_their_codes(void **state)
 	}
 }
 
-/* Broken: what_read() that reads no rate; slowNetwork at STAGE_RUNNING. */
+/* Fails with: what_read() that reads no rate; slowNetwork at STAGE_RUNNING. */
 static void a_slow_network_has_its_speed(void **state)
 {
 	AUTO(fault_rule)
@@ -214,7 +214,7 @@ static void a_slow_network_has_its_speed(void **state)
 	assert_true(fault_fits(least, &context));
 }
 
-/* Broken: kind_read(), who_read(), when_read(), pattern_check() without one of what they refuse. */
+/* Fails with: kind_read(), who_read(), when_read(), pattern_check() without one of what they refuse. */
 static void what_cannot_be_is_refused_with_its_field(void **state)
 {
 	static const struct {

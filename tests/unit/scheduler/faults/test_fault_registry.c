@@ -38,7 +38,7 @@ static bool injections(struct fault_registry *registry, const struct fault_conte
 
 #define ANSWER "{\"fault\": \"httpStatus\", \"httpStatus\": 503, \"method\": \"ml.*\", \"count\": 2}"
 
-/* Broken: is_used_up() that is false; stored_take() that begins with no hits; fault_registry_count() that stores nothing; fault_registry_return() that gives nothing back. */
+/* Fails with: is_used_up() that is false; stored_take() that begins with no hits; fault_registry_count() that stores nothing; fault_registry_return() that gives nothing back. */
 static void a_rule_is_used_up_and_its_injections_outlive_the_registry(void **state)
 {
 	BENCH(state);
@@ -60,7 +60,7 @@ static void a_rule_is_used_up_and_its_injections_outlive_the_registry(void **sta
 	fault_registry_free(registry);
 }
 
-/* Broken: fault_registry_remove() that leaves the rule in the book, or in the store; fault_registry_clear() that leaves the book as it is. */
+/* Fails with: fault_registry_remove() that leaves the rule in the book, or in the store; fault_registry_clear() that leaves the book as it is. */
 static void rules_are_taken_back(void **state)
 {
 	BENCH(state);
@@ -81,7 +81,7 @@ static void rules_are_taken_back(void **state)
 	fault_registry_free(registry);
 }
 
-/* Broken: page_mark() that marks twice, or looks beyond the line's end; is_marked() that does not look at restart. */
+/* Fails with: page_mark() that marks twice, or looks beyond the line's end; is_marked() that does not look at restart. */
 static void a_line_marks_its_container_once(void **state)
 {
 	BENCH(state);
@@ -111,7 +111,7 @@ static void a_line_marks_its_container_once(void **state)
 	fault_registry_free(registry);
 }
 
-/* Broken: line_fits() with the line's end, of which "$" knows a line feed alone; a pattern that is read by bytes (as they were). */
+/* Fails with: line_fits() with the line's end, of which "$" knows a line feed alone; a pattern that is read by bytes (as they were). */
 static void a_pattern_is_of_the_characters_of_a_line(void **state)
 {
 	static const struct {
@@ -145,7 +145,7 @@ static void a_pattern_is_of_the_characters_of_a_line(void **state)
 	}
 }
 
-/* The line would match after about 400,000 or three million steps. Broken: fault_registry_open() that sets no limit:
+/* The line would match after about 400,000 or three million steps. Fails with: fault_registry_open() that sets no limit:
  * the library's own is ten million. */
 static void a_pattern_that_takes_too_many_steps_does_not_fit(void **state)
 {
@@ -171,7 +171,7 @@ static void a_pattern_that_takes_too_many_steps_does_not_fit(void **state)
 	fault_registry_free(registry);
 }
 
-/* Broken: page_mark() without mark_store(); fault_registry_open() that reads no marks; mark_take() that forgets the restart;
+/* Fails with: page_mark() without mark_store(); fault_registry_open() that reads no marks; mark_take() that forgets the restart;
  * deletion_run() without FAULT_MARKS_DELETE; the schema without its trigger. */
 static void a_mark_outlives_the_registry_but_not_the_job_or_the_rule(void **state)
 {
@@ -209,7 +209,7 @@ static void a_mark_outlives_the_registry_but_not_the_job_or_the_rule(void **stat
 	fault_registry_free(registry);
 }
 
-/* Broken: fault_registry_take() that tells the first time, not the least. */
+/* Fails with: fault_registry_take() that tells the first time, not the least. */
 static void who_is_not_due_is_told_how_long(void **state)
 {
 	BENCH(state);
@@ -226,7 +226,7 @@ static void who_is_not_due_is_told_how_long(void **state)
 	fault_registry_free(registry);
 }
 
-/* Broken: stored_take() that passes on why a rule is not taken: nothing is served any more. */
+/* Fails with: stored_take() that passes on why a rule is not taken: nothing is served any more. */
 static void a_stored_rule_that_is_none_is_left_out(void **state)
 {
 	BENCH(state);
@@ -242,7 +242,7 @@ static void a_stored_rule_that_is_none_is_left_out(void **state)
 	fault_registry_free(registry);
 }
 
-/* Broken: fault_registry_add() that does not count. */
+/* Fails with: fault_registry_add() that does not count. */
 static void there_is_an_end_of_rules(void **state)
 {
 	BENCH(state);

@@ -37,7 +37,7 @@ static void a_preempted_replica_begins_anew_alone(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 4);
 }
 
-/* Broken: job_run_outcome() that leaves out ordered: the log blamed somebody outside. */
+/* Fails with: job_run_outcome() that leaves out ordered: the log blamed somebody outside. */
 static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 {
 	struct bench *bench = *state;
@@ -110,7 +110,7 @@ static void time_pass(struct bench *bench, int64_t by_s)
 	clock_step(bench, by_s * 1000000000);
 }
 
-/* Broken: ran_us() 0 for all but the first container: its time began anew with the daemon. */
+/* Fails with: ran_us() 0 for all but the first container: its time began anew with the daemon. */
 static void a_time_after_a_second_start_outlives_the_daemon(void **state)
 {
 	struct bench *bench = *state;
@@ -132,7 +132,7 @@ static void a_time_after_a_second_start_outlives_the_daemon(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 1 exited with a non-zero status of 5.");
 }
 
-/* Broken: injection_resume() that gives ends_us no time; injection_append() that halves it. */
+/* Fails with: injection_resume() that gives ends_us no time; injection_append() that halves it. */
 static void a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
@@ -158,7 +158,7 @@ static void a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart(void **
 	idle_await(bench);
 }
 
-/* Broken: limit_us() that does not ask for faults_await_end(), or EXPIRE before JUDGE in reconcile.c: the end was told and
+/* Fails with: limit_us() that does not ask for faults_await_end(), or EXPIRE before JUDGE in reconcile.c: the end was told and
  * counted, and the job cancelled for its limit. */
 static void an_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void **state)
 {
@@ -174,7 +174,7 @@ static void an_injection_and_a_limit_in_one_step_of_the_clock_come_in_their_orde
 	job_check(bench, id, JOB_FAILED, "The replica master 0 exited with a non-zero status of 9.");
 }
 
-/* The master has ended by the time at which the rule would apply. Broken: faults_look() that does not ask whether the
+/* The master has ended by the time at which the rule would apply. Fails with: faults_look() that does not ask whether the
  * job is decided: the worker's end was told and counted, and the job SUCCEEDED. */
 static void a_job_that_is_decided_gets_no_injection(void **state)
 {
@@ -198,7 +198,7 @@ static void a_job_that_is_decided_gets_no_injection(void **state)
 	assert_int_equal(count_in_log(bench, "over", "Fault rule"), 0);
 }
 
-/* The next daemon has not listed the engine's objects yet. Broken: rules_look() that does not ask for sighted: the
+/* The next daemon has not listed the engine's objects yet. Fails with: rules_look() that does not ask for sighted: the
  * image was not found of which a container was made. */
 static void an_image_that_was_used_is_found(void **state)
 {
@@ -224,7 +224,7 @@ static void an_image_that_was_used_is_found(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Broken: decide_wake_us() with deadline_us itself: the scheduler looked at it again and again until the container ended. */
+/* Fails with: decide_wake_us() with deadline_us itself: the scheduler looked at it again and again until the container ended. */
 static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 {
 	AUTO(plan) struct plan *plan = plan_new();
@@ -289,7 +289,7 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* only the worker's, at the job's end */
 }
 
-/* Broken: injection_lasts() that asks for no rule; fault_registry_clear() that tells nobody. */
+/* Fails with: injection_lasts() that asks for no rule; fault_registry_clear() that tells nobody. */
 static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
@@ -304,7 +304,7 @@ static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
 }
 
-/* Broken: injection_lasts() that asks for no rule; fault_registry_remove() that tells nobody. */
+/* Fails with: injection_lasts() that asks for no rule; fault_registry_remove() that tells nobody. */
 static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
@@ -327,7 +327,7 @@ static void a_cut_is_repeated_when_refused_and_after_a_restart(void **state)
 	fake_engine_fail(bench->fake, FAKE_CUT, 1, STATUS_INTERNAL);
 	order(bench, "{\"fault\": \"cutNetwork\"}");
 	fake_engine_up(bench->fake);
-	/* Broken: on_failed() begins no new epoch. */
+	/* Fails with: on_failed() begins no new epoch. */
 	calls_await(bench, FAKE_CUT, 2);
 	daemon_stop(bench);
 	daemon_start(bench);
@@ -376,13 +376,13 @@ static void a_network_is_slowed_again_when_refused_and_after_a_restart(void **st
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_SLOW, 4);
-	/* Broken: injection_insert() binds 0 as bytes_per_s; on_throttle_failed() begins no new epoch of orders. */
+	/* Fails with: injection_insert() binds 0 as bytes_per_s; on_throttle_failed() begins no new epoch of orders. */
 	assert_int_equal(fake_engine_speed(bench->fake), 64000);
 	job_end(bench, id);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 0);
 }
 
-/* Broken: FAILED_PRECONDITION is tried again like the rest. */
+/* Fails with: FAILED_PRECONDITION is tried again like the rest. */
 static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 {
 	static const char words[] =
@@ -405,7 +405,7 @@ static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 	job_end(bench, id);
 }
 
-/* Broken: each try forgets the failures before it. */
+/* Fails with: each try forgets the failures before it. */
 static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 {
 	struct bench *bench = *state;
@@ -435,7 +435,7 @@ bool __wrap_log_pump_line(struct log_pump *pump, const struct replica_line *line
 	return __real_log_pump_line(pump, line);
 }
 
-/* Broken: on_line() that hands the line on first: a daemon that was killed between the two had the line, and no rule knew of
+/* Fails with: on_line() that hands the line on first: a daemon that was killed between the two had the line, and no rule knew of
  * it. */
 static void a_line_is_marked_before_it_is_stored(void **state)
 {
@@ -455,7 +455,7 @@ static void a_line_is_marked_before_it_is_stored(void **state)
 	assert_int_equal(marks_there, 1);
 }
 
-/* An order to slow it has failed before. Broken: decide_link() that counts it with those to make it fast. */
+/* An order to slow it has failed before. Fails with: decide_link() that counts it with those to make it fast. */
 static void tries_to_slow_are_none_to_make_fast(void **state)
 {
 	struct bench *bench = *state;
@@ -473,7 +473,7 @@ static void tries_to_slow_are_none_to_make_fast(void **state)
 	job_end(bench, id);
 }
 
-/* The next daemon tries again, but does not log the failure again. Broken: throttle_give_up() does not ask whether it
+/* The next daemon tries again, but does not log the failure again. Fails with: throttle_give_up() does not ask whether it
  * is told. */
 static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state)
 {
@@ -494,7 +494,7 @@ static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state
 	assert_int_equal(count_in_log(bench, "slow", words), 1);
 }
 
-/* The rule is deleted while no daemon runs. Broken: throttle_give_up() that looks for its own sentence alone. */
+/* The rule is deleted while no daemon runs. Fails with: throttle_give_up() that looks for its own sentence alone. */
 static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **state)
 {
 	struct bench *bench = *state;

@@ -32,7 +32,7 @@ static const struct row rows[] = {
 	  "{\"message\":\"m\",\"step\":3}", NULL },
 	{ "{\"severity\":450,\"a\":1}", 1, SEVERITY_WARNING, LOG_JSON, "{\"a\":1}", NULL },
 	{ "{\"severity\":\" error \",\"a\":1}", 1, SEVERITY_ERROR, LOG_JSON, "{\"a\":1}", NULL },
-	/* Broken: log_severity_lift() that takes away what is no severity: it was nowhere. */
+	/* Fails with: log_severity_lift() that takes away what is no severity: it was nowhere. */
 	{ "{\"severity\":\"nonsense\",\"a\":1}", 1, SEVERITY_DEFAULT, LOG_JSON,
 	  "{\"severity\":\"nonsense\",\"a\":1}", NULL },
 	{ "{\"severity\":-5,\"a\":1}", 1, SEVERITY_DEFAULT, LOG_JSON, "{\"severity\":-5,\"a\":1}", NULL },
@@ -55,7 +55,7 @@ static const struct row rows[] = {
 	  "\"logging.googleapis.com/trace_sampled\": false, \"logging.googleapis.com/sourceLocation\": {}, "
 	  "\"httpRequest\": {} }",
 	  1, SEVERITY_INFO, LOG_TEXT, "m", "{\"traceSampled\":false}" },
-	/* Members with the types of the entry's messages are moved; others stay in the payload. Broken: message_lift()
+	/* Members with the types of the entry's messages are moved; others stay in the payload. Fails with: message_lift()
 	 * that moves the whole: clients stopped at the unknown part. */
 	{ "{\"message\":\"m\",\"httpRequest\":{\"status\":\"200\",\"requestSize\":12,\"latency\":\"1.5s\",\"own\":1,"
 	  "\"cacheHit\":\"true\",\"protocol\":[]}}",
@@ -76,10 +76,10 @@ static const struct row rows[] = {
 	  "{\"message\":\"m\",\"httpRequest\":\"GET\",\"logging.googleapis.com/trace\":1,"
 	  "\"logging.googleapis.com/trace_sampled\":\"perhaps\",\"logging.googleapis.com/insertId\":5}",
 	  NULL },
-	/* Broken: object_parse() by jansson alone: these were texts of severity INFO. */
+	/* Fails with: object_parse() by jansson alone: these were texts of severity INFO. */
 	{ "{\"severity\":\"ERROR\",\"message\":\"m\",\"seed\":18446744073709551615}", 1, SEVERITY_ERROR,
 	  LOG_JSON, "{\"message\":\"m\",\"seed\":1.8446744073709552e+19}", NULL },
-	/* Broken: payload_take_object() without json_struct_numbers(). */
+	/* Fails with: payload_take_object() without json_struct_numbers(). */
 	{ "{\"a\":9007199254740993,\"b\":[3.0,-9223372036854775808],\"c\":{\"d\":9007199254740992,\"e\":0.5}}", 1,
 	  SEVERITY_INFO, LOG_JSON,
 	  "{\"a\":9007199254740992,\"b\":[3,-9.223372036854776e+18],\"c\":{\"d\":9007199254740992,\"e\":0.5}}",
@@ -131,7 +131,7 @@ static void a_nul_byte_is_replaced(void **state)
 	log_line_deinit(&line);
 }
 
-/* Broken: is_plain() that looks for bytes above 127 alone where it takes eight at a time. */
+/* Fails with: is_plain() that looks for bytes above 127 alone where it takes eight at a time. */
 static void a_nul_byte_among_many_is_replaced(void **state)
 {
 	static const char data[] = "0123456\0" "89abcdef0123456";
@@ -144,7 +144,7 @@ static void a_nul_byte_among_many_is_replaced(void **state)
 	log_line_deinit(&line);
 }
 
-/* Broken: log_line_read() that leaves insert_id, extra or dated as they were. */
+/* Fails with: log_line_read() that leaves insert_id, extra or dated as they were. */
 static void a_line_has_nothing_of_the_one_before(void **state)
 {
 	static const char first[] = "{\"time\":\"1970-01-01T00:00:01Z\",\"logging.googleapis.com/insertId\":\"x\","
@@ -169,7 +169,7 @@ static void read_as(const char *data, size_t length, enum log_payload kind)
 	log_line_deinit(&line);
 }
 
-/* Broken: depth_is_bounded() and object_parse() with other limits; brackets of a text that count, behind an escaped quote. */
+/* Fails with: depth_is_bounded() and object_parse() with other limits; brackets of a text that count, behind an escaped quote. */
 static void objects_are_read_up_to_their_limits(void **state)
 {
 	(void)state;
@@ -202,7 +202,7 @@ static void objects_are_read_up_to_their_limits(void **state)
 	read_as(brackets.data, brackets.length, LOG_JSON);
 }
 
-/* Broken: insert_id_lift() with another limit. */
+/* Fails with: insert_id_lift() with another limit. */
 static void an_id_has_at_most_512_letters(void **state)
 {
 	(void)state;
@@ -244,7 +244,7 @@ static void a_line_may_say_its_time_and_its_id(void **state)
 		{ "{\"timestamp\":{\"seconds\":9223372036854775807,\"nanos\":1},\"message\":\"m\"}", NOW,
 		  "{\"timestamp\":{\"seconds\":9.223372036854776e+18,\"nanos\":1},\"message\":\"m\"}" },
 		{ "{\"timeNanos\":5,\"message\":\"m\"}", 5, "m" },
-		/* Broken: time_of_text() without INT64_MIN. */
+		/* Fails with: time_of_text() without INT64_MIN. */
 		{ "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}", NOW,
 		  "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}" },
 		{ "{\"time\":5,\"message\":\"m\"}", NOW, "{\"time\":5,\"message\":\"m\"}" },
@@ -312,7 +312,7 @@ static void severities_are_translated(void **state)
 		assert_int_equal(log_severity_parse(names[i].name), names[i].severity);
 }
 
-/* Broken: is_object not looked at (an object got a level); level and tag swapped; a payload's length left as it was. */
+/* Fails with: is_object not looked at (an object got a level); level and tag swapped; a payload's length left as it was. */
 static void what_is_text_is_a_message_once_wrapped(void **state)
 {
 	(void)state;
@@ -328,7 +328,7 @@ static void what_is_text_is_a_message_once_wrapped(void **state)
 		{ "", 2,
 		  "{\"message\":\"\",\"levelname\":\"ERROR\",\"attrs\":{\"tag\":\"workerpool1-0\"},"
 		  "\"created\":1700000000.000012}" },
-		/* Broken: log_line_wrap() without llabs(): -1.-500000, which is no JSON. */
+		/* Fails with: log_line_wrap() without llabs(): -1.-500000, which is no JSON. */
 		{ "old", 1,
 		  "{\"message\":\"old\",\"levelname\":\"INFO\",\"attrs\":{\"tag\":\"workerpool1-0\"},"
 		  "\"created\":-1.500000}",

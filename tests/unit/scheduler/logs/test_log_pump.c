@@ -76,9 +76,9 @@ static void parts_check(struct bench *bench, const struct log_position *expected
 	}
 }
 
-/* Broken: line_offer() of a part without a position, as it was: after a kill the whole line was read again, and the parts
+/* Fails with: line_offer() of a part without a position, as it was: after a kill the whole line was read again, and the parts
  * that were stored came twice.
- * Broken: log_pump_offered() that looks for whole lines only. */
+ * Fails with: log_pump_offered() that looks for whole lines only. */
 static void a_part_is_stored_with_how_many_there_are(void **state)
 {
 	BENCH(state);

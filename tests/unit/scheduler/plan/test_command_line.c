@@ -6,7 +6,7 @@
 #include "scheduler/plan/command_line.h"
 #include "tests/unit/testing.h"
 
-/* Broken: a command's other words left out; no quotes; args before the image. */
+/* Fails with: a command's other words left out; no quotes; args before the image. */
 static void a_line_can_be_typed(void **state)
 {
 	static const struct {
@@ -30,7 +30,7 @@ static void a_line_can_be_typed(void **state)
 	}
 }
 
-/* Broken: text_cut() not called; the loop over a character's bytes left out. */
+/* Fails with: text_cut() not called; the loop over a character's bytes left out. */
 static void a_long_line_is_cut_between_characters(void **state)
 {
 	char word[COMMAND_LINE_MAX * 2 + 1];

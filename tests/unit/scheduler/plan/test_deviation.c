@@ -29,7 +29,7 @@ static void a_deviation_is_added_once_for_a_code_and_field(void **state)
 	assert_true(deviations_valid(list));
 }
 
-/* Broken: alike_find() that finds none: the sentence is there three times; that looks at no kind. */
+/* Fails with: alike_find() that finds none: the sentence is there three times; that looks at no kind. */
 static void a_sentence_about_several_fields_is_there_once(void **state)
 {
 	AUTO(json) json_t *list = json_array();

@@ -40,7 +40,7 @@ static struct plan *plan_of(struct shape shape)
 	"CLUSTER_SPEC={\"cluster\":{" cluster "},\"environment\":\"cloud\",\"task\":{" task "}," JOB
 #define LONE_SPEC(cluster, task) SPEC(cluster, task) "}"
 #define MANY_SPEC(cluster, task) SPEC(cluster, task) ",\"open_ports\":[3333]}"
-/* Broken: distribution_add() without KUBERNETES_PORT */
+/* Fails with: distribution_add() without KUBERNETES_PORT */
 #define TF(cluster, task)                                                                                    \
 	"TF_CONFIG={\"cluster\":{" cluster "},\"environment\":\"cloud\",\"task\":{" task                     \
 	",\"cloud\":\"wc49094d81dd2e30a-ml\"}," JOB "}",                                                     \

@@ -184,7 +184,7 @@ static json_t *ranks_of(const struct plan *plan, enum role role, unsigned index)
 	return ranks;
 }
 
-/* Broken: has_ranks() without its look at the workers, or at the runtime version; ranks_add() for evaluators as well. */
+/* Fails with: has_ranks() without its look at the workers, or at the runtime version; ranks_add() for evaluators as well. */
 static void custom_containers_with_workers_are_told_their_ranks(void **state)
 {
 	static const struct {

@@ -73,7 +73,7 @@ static void check_deviations(enum machine_fit fit, const struct plan *plan, cons
 	assert_string_equal(text, wanted);
 }
 
-/* Broken: roles_alike() that is the role itself: one for each pool. */
+/* Fails with: roles_alike() that is the role itself: one for each pool. */
 static void pools_on_the_same_machines_are_told_together(void **state)
 {
 	AUTO(plan) struct plan *plan = test_plan_new();

@@ -194,7 +194,7 @@ static void vertex_has_its_own_words_and_codes(void **state)
 	}
 }
 
-/* Broken: attempts_of() and outcome_of_failure() without their looks at preemptible. */
+/* Fails with: attempts_of() and outcome_of_failure() without their looks at preemptible. */
 static void a_preempted_job_is_tried_seven_times(void **state)
 {
 	static const struct replica_outcome lost = { .role = ROLE_WORKER, .end = END_LOST };
@@ -280,7 +280,7 @@ static void an_error_message_has_tail_and_link(void **state)
 	assert_non_null(strstr(text, "Sentence.\n\nTo find"));
 	assert_int_equal(reason, strlen("Sentence."));
 	free(text);
-	/* Broken: the pointer is sought in the text. */
+	/* Fails with: the pointer is sought in the text. */
 	text = error_message_text("Sentence.", LOOK_FURTHER "the wall", "42", "j", &reason);
 	assert_int_equal(reason, strlen("Sentence.\n" LOOK_FURTHER "the wall"));
 	free(text);
@@ -293,7 +293,7 @@ static void lines_put(struct text *text, unsigned from, unsigned to)
 		text_printf(text, "line %u%s", from, from < to ? "\n" : "");
 }
 
-/* Broken: tail_put() that gives the last lines alone: a long traceback did not begin. */
+/* Fails with: tail_put() that gives the last lines alone: a long traceback did not begin. */
 static void a_long_traceback_keeps_its_beginning(void **state)
 {
 #define TRACEBACK "Traceback (most recent call last):\n"

@@ -52,7 +52,7 @@ static void a_plan_survives_being_text(void **state)
 	assert_true(again->uses_chief);
 	assert_true(again->mounts_gcs);
 	assert_int_equal(again->priority, 1000);
-	assert_true(again->preemptible); /* Broken: plan_to_text() without it */
+	assert_true(again->preemptible); /* Fails with: plan_to_text() without it */
 	assert_true(again->max_running_us == plan->max_running_us);
 	assert_true(again->max_wait_us == plan->max_wait_us);
 	assert_int_equal(json_array_size(again->deviations), 1);

@@ -56,7 +56,7 @@ static const struct row rows[] = {
 	{ "new", .state = JOB_QUEUED, .decided = "ask 2;" },
 	{ "asked", .state = JOB_QUEUED, .asked = true, .decided = "" },
 	{ "a suggestion came", .state = JOB_QUEUED, .asked = true, .came = 2, .decided = "start;" },
-	/* Broken: suggestion_use() that takes any: trials with numbers that there are. */
+	/* Fails with: suggestion_use() that takes any: trials with numbers that there are. */
 	{ "a suggestion came late", .state = JOB_RUNNING, .trials = { RUNS }, .asked = true, .came = 1,
 	  .first = 1, .decided = "forget;" },
 	{ "the suggester could not", .state = JOB_QUEUED, .asked = true, .came = 1, .refused = true,
@@ -72,7 +72,7 @@ static const struct row rows[] = {
 	{ "one runs", .state = JOB_PREPARING, .trials = { RUNS }, .decided = "RUNNING;" },
 	{ "waited too long", .state = JOB_QUEUED, .deadline_s = 100,
 	  .decided = "CANCELLING decides CANCELLED;", .wake_s = 100 },
-	/* Broken: next_while_wanted() before ended_take(): the next was suggested without what this one had reached. */
+	/* Fails with: next_while_wanted() before ended_take(): the next was suggested without what this one had reached. */
 	{ "one has ended", .state = JOB_RUNNING, .trials = { RUNS, { JOB_SUCCEEDED } },
 	  .decided = "2 ends as 1;" },
 	{ "one was stopped early", .state = JOB_RUNNING,
@@ -95,7 +95,7 @@ static const struct row rows[] = {
 	{ "cancelled", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .trials = { RUNS, { JOB_CANCELLING }, COMPLETED }, .asked = true,
 	  .decided = "1 is cancelled; forget;" },
-	/* Broken: trial_goes_on() without it: it was cancelled anew at each look. */
+	/* Fails with: trial_goes_on() without it: it was cancelled anew at each look. */
 	{ "cancelled, its trial is about to end", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,
 	  .trials = { RUNS, { JOB_RUNNING, .decided = true } }, .decided = "1 is cancelled;" },
 	{ "cancelled, its trial has ended", .state = JOB_CANCELLING, .outcome = JOB_CANCELLED,

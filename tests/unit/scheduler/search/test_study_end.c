@@ -49,7 +49,7 @@ static void trials_check(struct bench *bench, int64_t job, size_t completed, siz
 	assert_int_equal(counts[OUTCOME_CANCELLED], cancelled);
 }
 
-/* Broken: progress_fill() without ended_since_best: all twenty were tried. */
+/* Fails with: progress_fill() without ended_since_best: all twenty were tried. */
 static void a_search_that_gets_no_better_ends(void **state)
 {
 	static const struct study_limits limits = { .idle_trials = 2 };
@@ -65,7 +65,7 @@ static void a_search_that_gets_no_better_ends(void **state)
 	trials_check(bench, job, COUNT_OF(reached), 0);
 }
 
-/* With two metrics, it is not defined which trial is better. Broken: has_progress for any number of them: ended after
+/* With two metrics, it is not defined which trial is better. Fails with: has_progress for any number of them: ended after
  * one trial. */
 static void with_two_metrics_nothing_is_better(void **state)
 {
@@ -80,7 +80,7 @@ static void with_two_metrics_nothing_is_better(void **state)
 	trials_check(bench, job, 3, 0);
 }
 
-/* No other event comes at that moment. Broken: study_room() without next_us: looked at when the trials ended. */
+/* No other event comes at that moment. Fails with: study_room() without next_us: looked at when the trials ended. */
 static void what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted(void **state)
 {
 	static const struct study_limits limits = { .most_us = INT64_C(3600) * 1000000, .interrupts = true };
@@ -98,7 +98,7 @@ static void what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted(void **
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 2);
 }
 
-/* Broken: open_interrupt() whatever the limits say: the second was stopped. */
+/* Fails with: open_interrupt() whatever the limits say: the second was stopped. */
 static void what_runs_when_the_time_is_over_runs_to_its_end_otherwise(void **state)
 {
 	static const struct study_limits limits = { .most_us = INT64_C(3600) * 1000000 };
@@ -123,7 +123,7 @@ static void what_runs_when_the_time_is_over_runs_to_its_end_otherwise(void **sta
 
 /* Somebody sets the machine's clock. An hour is an hour, neither nothing nor a day: the first trial stays the best, and
  * the fourth is stopped when the hour is over.
- * Broken: begun_us reckoned at each look: put forward, there was no third trial, and put back, the fourth ran on. */
+ * Fails with: begun_us reckoned at each look: put forward, there was no third trial, and put back, the fourth ran on. */
 static void jump_check(struct bench *bench, const struct study_limits *limits, int64_t by_us)
 {
 	const int64_t job = submit(bench, limits, 1, 1);
@@ -158,7 +158,7 @@ static void a_clock_that_is_put_back_moves_no_limit(void **state)
 	jump_check(*state, &limits, -24 * hour_us);
 }
 
-/* Broken: best_us reckoned at each look: no third trial, and the fourth ran on. */
+/* Fails with: best_us reckoned at each look: no third trial, and the fourth ran on. */
 static void a_clock_that_is_set_is_no_standstill(void **state)
 {
 	static const struct study_limits limits = { .idle_us = INT64_C(3600) * 1000000, .interrupts = true };

@@ -44,7 +44,7 @@ static void once_said(struct bench *bench, int64_t job, bool restarts, const cha
 
 static const char valueless[] = "Trial 1 has no value of its metric";
 
-/* Broken: the line stored with the tuning job's next change: it was lost when the daemon ended before. */
+/* Fails with: the line stored with the tuning job's next change: it was lost when the daemon ended before. */
 static void an_end_is_not_stored_without_its_line(void **state)
 {
 	struct bench *bench = *state;
@@ -60,7 +60,7 @@ static void an_end_is_not_stored_without_its_line(void **state)
 	once_said(bench, job, true, valueless);
 }
 
-/* Broken: each try left its line behind, and all were stored with the one that came through. */
+/* Fails with: each try left its line behind, and all were stored with the one that came through. */
 static void an_end_that_is_refused_says_nothing(void **state)
 {
 	struct bench *bench = *state;
@@ -92,7 +92,7 @@ static void time_pass(struct bench *bench, int64_t job, const char *trigger)
 static const struct study_limits hour = { .most_us = INT64_C(3600) * 1000000, .interrupts = true };
 static const char stopped[] = "Trial 1 is stopped early";
 
-/* Broken: likewise: the trial was stopped, and no line said so. */
+/* Fails with: likewise: the trial was stopped, and no line said so. */
 static void a_stop_is_not_stored_without_its_line(void **state)
 {
 	struct bench *bench = *state;
@@ -104,7 +104,7 @@ static void a_stop_is_not_stored_without_its_line(void **state)
 	once_said(bench, job, true, stopped);
 }
 
-/* Broken: the trial marked, then its job cancelled: the next try found the mark, and took the line for told. */
+/* Fails with: the trial marked, then its job cancelled: the next try found the mark, and took the line for told. */
 static void a_trial_is_marked_and_its_job_cancelled_at_once(void **state)
 {
 	struct bench *bench = *state;

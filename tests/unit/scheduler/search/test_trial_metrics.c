@@ -266,7 +266,7 @@ static void events_put(struct bench *bench, const char *tag, int from, int to, f
 }
 
 /* Another job has written there; then this one begins, and the clock is put back.
- * Broken: object_look() by created_us: there are no events. Broken: without the comparison: those of the other job, too. */
+ * Fails with: object_look() by created_us: there are no events. Fails with: without the comparison: those of the other job, too. */
 static void only_event_files_of_the_jobs_time_are_read_though_the_clock_is_put_back(void **state)
 {
 	struct bench *bench = *state;

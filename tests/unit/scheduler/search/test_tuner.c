@@ -11,7 +11,7 @@ static size_t times_told(const char *log, const char *line)
 	return count;
 }
 
-/* Broken: job_succeed() that says nothing, as it was: what was finished had never begun. */
+/* Fails with: job_succeed() that says nothing, as it was: what was finished had never begun. */
 static void so_many_run_at_once_until_all_have_run(void **state)
 {
 	struct bench *bench = *state;
@@ -174,7 +174,7 @@ static void no_trial_is_lost_or_run_twice_by_restarts(void **state)
 	check_trials(bench, job, 6, OUTCOME_COMPLETED);
 }
 
-/* Broken: reported_share() that recalls nothing, as it was: the first trial that came in after a restart told it again. */
+/* Fails with: reported_share() that recalls nothing, as it was: the first trial that came in after a restart told it again. */
 static void a_deviation_is_told_once_whatever_trials_and_restarts(void **state)
 {
 	struct bench *bench = *state;

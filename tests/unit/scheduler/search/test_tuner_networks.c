@@ -70,7 +70,7 @@ static void the_next_four_start_before_four_that_ended_at_once_are_removed(void 
 	for (unsigned i = 0; i < 4; i++)
 		runs[i] = trial_await(bench, job, i + 5, JOB_RUNNING);
 	assert_int_equal(fake_engine_container_count(bench->fake), 8);
-	/* Broken: with room for one pooled network only, three more were made. */
+	/* Fails with: with room for one pooled network only, three more were made. */
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 4);
 	fake_engine_hold_removals(bench->fake, false);
 	for (unsigned i = 0; i < 4; i++) {

@@ -127,7 +127,7 @@ static void a_sliding_window_gives_each_report_once(void **state)
 }
 
 /* The clock is put back by an hour when so many reports are known that the earlier ones were given up.
- * Broken: known_compare() by time, then step: a report is not taken. */
+ * Fails with: known_compare() by time, then step: a report is not taken. */
 static void a_clock_that_is_put_back_hides_no_report(void **state)
 {
 	struct reading *reading = *state;

@@ -80,7 +80,7 @@ static void values_that_are_no_finite_numbers_are_no_report(void **state)
 }
 
 /* The clock may be put back: step 9 is later than step 5, whatever it says.
- * Broken: was_taken_before() by time, then step: step 9 is missing, and step 2 is there. */
+ * Fails with: was_taken_before() by time, then step: step 9 is missing, and step 2 is there. */
 static void what_an_earlier_life_took_does_not_come_again(void **state)
 {
 	static const struct expected expected[] = { { 5, 10.5, 0.3, NAN },

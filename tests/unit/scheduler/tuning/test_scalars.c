@@ -42,7 +42,7 @@ static void assert_steps(const struct scalar_curve *curve, const char *steps)
 	assert_string_equal(text.data, steps);
 }
 
-/* Broken: curve_thin() that leaves the stride: later points came twice as close as earlier ones. */
+/* Fails with: curve_thin() that leaves the stride: later points came twice as close as earlier ones. */
 static void a_long_curve_is_thinned_evenly_and_keeps_its_ends(void **state)
 {
 	(void)state;
@@ -65,7 +65,7 @@ static void a_long_curve_is_thinned_evenly_and_keeps_its_ends(void **state)
 	}
 }
 
-/* Broken: curve_find() that compares tags alone. */
+/* Fails with: curve_find() that compares tags alone. */
 static void each_run_and_tag_is_a_curve(void **state)
 {
 	(void)state;
@@ -87,7 +87,7 @@ static void each_run_and_tag_is_a_curve(void **state)
 	assert_steps(&scalars.curves[2], "5");
 }
 
-/* Broken: curve_go_back() that does nothing: the line went back on itself. */
+/* Fails with: curve_go_back() that does nothing: the line went back on itself. */
 static void steps_that_a_restart_has_given_up_are_gone(void **state)
 {
 	(void)state;

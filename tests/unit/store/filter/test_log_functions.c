@@ -236,8 +236,8 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Broken: text_find_folded() by short_find() alone: the first took over ten seconds.
- * Broken: phrase_is_in() without PHRASE_TRIES_MAX: so did the second. */
+/* Fails with: text_find_folded() by short_find() alone: the first took over ten seconds.
+ * Fails with: phrase_is_in() without PHRASE_TRIES_MAX: so did the second. */
 static void a_long_search_costs_no_more_than_its_length(void **state)
 {
 	BENCH(state);

@@ -27,7 +27,7 @@ static const struct {
 	{ "Etc/GMT+5", 1768000000, -18000 },
 };
 
-/* Broken: rule_offset_s() left out: New York's summers of 2099 were winters. */
+/* Fails with: rule_offset_s() left out: New York's summers of 2099 were winters. */
 static void moments_have_the_offset_of_their_zone(void **state)
 {
 	(void)state;

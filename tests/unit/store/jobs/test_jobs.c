@@ -54,7 +54,7 @@ static void an_id_is_given_once(void **state)
 	assert_int_equal(job_insert(bench->store, &job, NULL, 0, NULL, &bench->err), STATUS_OK);
 }
 
-/* Broken: job_row_add() that looks at no flag. */
+/* Fails with: job_row_add() that looks at no flag. */
 static void no_job_is_taken_once_jobs_end(void **state)
 {
 	BENCH(state);
@@ -131,7 +131,7 @@ static void rows_freeze(const struct bench *bench)
 	sqlite3_close(db);
 }
 
-/* Broken: JOB_ADVANCE for each change. */
+/* Fails with: JOB_ADVANCE for each change. */
 static void a_change_of_lines_alone_leaves_the_row(void **state)
 {
 	BENCH(state);
@@ -174,7 +174,7 @@ static void a_late_step_is_not_applied(void **state)
 	assert_logs(bench, "", "");
 }
 
-/* Broken: application_run() that does not ask for fault_injections_stand(): a rule struck after it was taken back. */
+/* Fails with: application_run() that does not ask for fault_injections_stand(): a rule struck after it was taken back. */
 static void a_injection_whose_rule_was_taken_back_is_not_applied(void **state)
 {
 	BENCH(state);
@@ -221,7 +221,7 @@ static void one_illegal_step_refuses_the_whole_call(void **state)
 	job_free(job);
 }
 
-/* Broken: job_row_cancel() that takes any outcome for an end: the cancel was answered, and the job tried again. */
+/* Fails with: job_row_cancel() that takes any outcome for an end: the cancel was answered, and the job tried again. */
 static void a_job_that_is_about_to_be_tried_again_can_be_cancelled(void **state)
 {
 	BENCH(state);
@@ -541,7 +541,7 @@ static void waiting_write(void *arg, const struct waiting_job *job)
 		    (long long)job->max_wait_us);
 }
 
-/* Broken: JOB_WAITS without one of its terms; JOB_ATTENDED without its NOT. */
+/* Fails with: JOB_WAITS without one of its terms; JOB_ATTENDED without its NOT. */
 static void jobs_that_merely_wait_are_read_apart(void **state)
 {
 	BENCH(state);

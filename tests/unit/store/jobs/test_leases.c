@@ -99,7 +99,7 @@ static void a_second_exclusive_lease_of_a_device_refuses_the_whole_call(void **s
 	assert_logs(bench, "", "");
 }
 
-/* Broken: the index of exclusive leases without the node: the second job was not let in. */
+/* Fails with: the index of exclusive leases without the node: the second job was not let in. */
 static void machines_have_devices_of_the_same_name(void **state)
 {
 	BENCH(state);

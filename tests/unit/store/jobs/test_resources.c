@@ -141,11 +141,11 @@ static void times_are_found_as_they_are_shown(void **state)
 	BENCH(state);
 	static const struct filter_row rows[] = {
 		{ "create_time=\"2026-11-20T00:00:00.25Z\"", "1 2" },
-		/* Broken: START_SECOND and END_SECOND without CREATED_SECOND */
+		/* Fails with: START_SECOND and END_SECOND without CREATED_SECOND */
 		{ "start_time=\"2026-11-20T00:00:01Z\"", "1" },
 		{ "start_time<\"2026-11-20T00:00:01Z\"", "" },
 		{ "end_time=\"2026-11-20T00:00:01Z\"", "1 2" },
-		/* Broken: SHOWN_UPDATE is updated_us alone */
+		/* Fails with: SHOWN_UPDATE is updated_us alone */
 		{ "update_time=\"2026-11-20T00:00:01Z\"", "1 2" },
 	};
 	int64_t ran, refused;

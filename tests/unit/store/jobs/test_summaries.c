@@ -128,7 +128,7 @@ static void a_summary_tells_what_a_job_is(void **state)
 	assert_string_equal(list.jobs[3].labels, "{\"team\":\"red\"}");
 }
 
-/* Broken: last_lines_read() that takes all jobs: one that has ended told of its wait. */
+/* Fails with: last_lines_read() that takes all jobs: one that has ended told of its wait. */
 static void an_ended_job_waits_for_nothing(void **state)
 {
 	BENCH(state);

@@ -204,7 +204,7 @@ static void a_trial_ends_once_and_its_place_is_kept(void **state)
 	assert_int_equal(list.trials[2].ended_as, 0);
 }
 
-/* Broken: the lines added whether the row changed or not: each was there twice. */
+/* Fails with: the lines added whether the row changed or not: each was there twice. */
 static void what_is_said_of_a_trial_is_said_when_it_changes(void **state)
 {
 	BENCH(state);
@@ -227,7 +227,7 @@ static void what_is_said_of_a_trial_is_said_when_it_changes(void **state)
 	assert_logs(bench, "resource.labels.job_id=\"tuned\"", "stopped|ended");
 }
 
-/* Otherwise it would count as completed, and its job's log would say that it was stopped. Broken: stopping_run() that
+/* Otherwise it would count as completed, and its job's log would say that it was stopped. Fails with: stopping_run() that
  * does not look at the job. */
 static void a_trial_whose_end_is_decided_is_not_stopped(void **state)
 {

@@ -270,7 +270,7 @@ static void new_state(struct lab *lab)
 	unlink(path);
 }
 
-/* A client that trusts ca.crt, or uses its bundle, keeps working: the authority never changes. Broken: authority_take()
+/* A client that trusts ca.crt, or uses its bundle, keeps working: the authority never changes. Fails with: authority_take()
  * without its lock. */
 static void threads_of_one_daemon_make_it_once(void **state)
 {

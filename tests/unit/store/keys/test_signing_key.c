@@ -347,7 +347,7 @@ static const char earlier_jwt[] =
 	"p24Bmb36UONh6CbnmgVzSgjc6Hkt4barvJypSIw8R9sVaSwVjxXA5xCR3PUG27Aj5RYygoIgAhwWbDLfGvVnB5BGeTxu"
 	"inXPuXBzhN1ofyWAZUYQWzUA4VsfSFSXD6HwmeGKte4gCFddVb4xppHpLWMguHsS8g";
 
-/* Broken: public_describe() that puts no zeros before the exponent. */
+/* Fails with: public_describe() that puts no zeros before the exponent. */
 static void a_key_of_an_earlier_build_gives_the_same_bytes(void **state)
 {
 	(void)state;
@@ -378,7 +378,7 @@ static void a_key_of_an_earlier_build_gives_the_same_bytes(void **state)
 	directory_remove(dir);
 }
 
-/* Broken: key_read() that asks neither for the size nor gnutls_x509_privkey_verify_params(). */
+/* Fails with: key_read() that asks neither for the size nor gnutls_x509_privkey_verify_params(). */
 static void a_file_that_holds_no_key_is_said_and_left_alone(void **state)
 {
 	(void)state;

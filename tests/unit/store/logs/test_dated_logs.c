@@ -18,9 +18,9 @@ static void dated_add(struct bench *bench, struct log_source *source, int64_t ti
 	assert_true(log_offer(bench->store, &record));
 }
 
-/* Broken: time_raise() without record->dated: all had the time of "20 h" or later.
- * Broken: clock_load() by ENTRY_LAST alone: after the restart "7" came to "20 h".
- * Broken: clock_save() at the end of a batch left out: likewise. */
+/* Fails with: time_raise() without record->dated: all had the time of "20 h" or later.
+ * Fails with: clock_load() by ENTRY_LAST alone: after the restart "7" came to "20 h".
+ * Fails with: clock_save() at the end of a batch left out: likewise. */
 static void a_time_of_the_programs_own_is_the_entrys_and_no_others(void **state)
 {
 	BENCH(state);
@@ -66,7 +66,7 @@ static void a_job_that_is_forgotten_meanwhile_keeps_its_time(void **state)
 	assert_logs(bench, "timestamp<=\"2026-11-19T23:59:58Z\"", "x|x");
 }
 
-/* Broken: clock_save() that forgets that the last id was the program's own; time_raise() that takes the same time. */
+/* Fails with: clock_save() that forgets that the last id was the program's own; time_raise() that takes the same time. */
 static void an_entry_behind_a_programs_own_id_is_later_also_after_a_restart(void **state)
 {
 	BENCH(state);
@@ -115,7 +115,7 @@ static void resume_check(struct bench *bench, unsigned size, const char *expecte
 	text_deinit(&page.text);
 }
 
-/* Broken: entry_bind() that makes numbers of all ids: "!" came after them, and was never found by those that had read them. */
+/* Fails with: entry_bind() that makes numbers of all ids: "!" came after them, and was never found by those that had read them. */
 static void ids_of_one_time_come_in_the_order_in_which_they_are_printed(void **state)
 {
 	BENCH(state);
@@ -160,9 +160,9 @@ static void stream_check(struct bench *bench, const char *expected)
 	assert_logs(bench, filter.data, expected);
 }
 
-/* Broken: query_run() without margin_keep(): a stream that was given "new" never asked for what came behind it, nor, after
+/* Fails with: query_run() without margin_keep(): a stream that was given "new" never asked for what came behind it, nor, after
  * "ahead", for anything.
- * Broken: unfinished_find() left out: while the job runs, likewise. */
+ * Fails with: unfinished_find() left out: while the job runs, likewise. */
 static void a_stream_waits_for_lines_that_may_come_behind(void **state)
 {
 	BENCH(state);
@@ -188,7 +188,7 @@ static void a_stream_waits_for_lines_that_may_come_behind(void **state)
 	log_source_unref(source);
 }
 
-/* Broken: ENTRY_STDERR_TAIL for all jobs: the tail was "c d ahead". */
+/* Fails with: ENTRY_STDERR_TAIL for all jobs: the tail was "c d ahead". */
 static void the_tail_of_stderr_is_of_what_came_last(void **state)
 {
 	BENCH(state);

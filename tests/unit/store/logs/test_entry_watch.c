@@ -56,7 +56,7 @@ static void dated_add(struct bench *bench, struct log_source *source, int64_t ti
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 }
 
-/* Broken: no lower bound by received_ns: "before" came as well. */
+/* Fails with: no lower bound by received_ns: "before" came as well. */
 static void new_entries_are_given_once_and_at_once_without_a_window(void **state)
 {
 	BENCH(state);
@@ -88,7 +88,7 @@ static void new_entries_are_given_once_and_at_once_without_a_window(void **state
 	close(wake_fd);
 }
 
-/* Broken: entries that were held back are looked for among new ones only: "late" alone came. */
+/* Fails with: entries that were held back are looked for among new ones only: "late" alone came. */
 static void a_window_lets_late_entries_come_first(void **state)
 {
 	BENCH(state);
@@ -112,7 +112,7 @@ static void a_window_lets_late_entries_come_first(void **state)
 	log_source_unref(source);
 }
 
-/* Broken: mark that is not kept between pages: the first page came for ever. */
+/* Fails with: mark that is not kept between pages: the first page came for ever. */
 static void more_than_a_page_is_given_in_order(void **state)
 {
 	BENCH(state);
@@ -133,7 +133,7 @@ static void more_than_a_page_is_given_in_order(void **state)
 	log_source_unref(source);
 }
 
-/* Broken: ripe of a clock that was put back: nothing came for an hour. */
+/* Fails with: ripe of a clock that was put back: nothing came for an hour. */
 static void a_clock_that_is_put_back_holds_nothing_back(void **state)
 {
 	BENCH(state);

@@ -124,7 +124,7 @@ static const struct {
 	{ "trace=t1", "d" },
 	{ "httpRequest.status>=200", "d" },
 	{ "http_request.status=404", "" },
-	/* Broken: json_compare_put() without TRAIT_DURATIONS: "10.500s" is less than "9s". */
+	/* Fails with: json_compare_put() without TRAIT_DURATIONS: "10.500s" is less than "9s". */
 	{ "httpRequest.latency>\"9s\"", "d" },
 	{ "httpRequest.latency=10.5s", "d" },
 	{ "httpRequest.latency<\"10.6s\" httpRequest.latency>=\"10.5s\"", "d" },

@@ -28,7 +28,7 @@ static int64_t number_of(struct bench *bench, const char *sql)
 	return number;
 }
 
-/* Broken: log_purge_slice() that says after the first slice that none is left: 5000 of 16500 entries were removed.
+/* Fails with: log_purge_slice() that says after the first slice that none is left: 5000 of 16500 entries were removed.
  * LOG_ENTRY_PURGE without the log's sources: b was empty too. */
 static void a_log_of_many_slices_goes_and_the_others_of_its_job_stay(void **state)
 {
@@ -47,7 +47,7 @@ static void a_log_of_many_slices_goes_and_the_others_of_its_job_stay(void **stat
 	log_source_unref(b);
 }
 
-/* Broken: log_purge() that ends with the first job: a was still listed. log_forget() that keeps the batch's numbering: "again" was
+/* Fails with: log_purge() that ends with the first job: a was still listed. log_forget() that keeps the batch's numbering: "again" was
  * stored for a source that is gone, and never read. */
 static void it_goes_from_all_jobs_and_comes_again_with_the_next_entry(void **state)
 {
@@ -93,7 +93,7 @@ static void program_print(void *arg)
 	log_barrier(program->bench->store, program_print, program);
 }
 
-/* Broken: log_purge() without a bound: it went on until the program ended, and "later" was gone. log_forget() that
+/* Fails with: log_purge() without a bound: it went on until the program ended, and "later" was gone. log_forget() that
  * removes all sources of the log: its later entries were not found. */
 static void entries_that_come_during_the_call_stay(void **state)
 {
@@ -127,7 +127,7 @@ static bool is_begun(void *arg)
 	return number_of(arg, "SELECT count(*) FROM entry") < 3 * LINES;
 }
 
-/* Broken: log_purge() without work_check(): it removed all entries for a client that was gone. */
+/* Fails with: log_purge() without work_check(): it removed all entries for a client that was gone. */
 static void a_call_that_is_not_waited_for_leaves_the_rest_to_the_next(void **state)
 {
 	BENCH(state);
@@ -147,7 +147,7 @@ static void a_call_that_is_not_waited_for_leaves_the_rest_to_the_next(void **sta
 	log_source_unref(a);
 }
 
-/* Broken: a slice that begins at the time alone, or behind it: the entries of one time were read for ever, or left. A
+/* Fails with: a slice that begins at the time alone, or behind it: the entries of one time were read for ever, or left. A
  * slice without PURGE_READ: one read all 99,001 entries. */
 static void a_log_behind_many_entries_of_another_with_the_same_time_goes(void **state)
 {

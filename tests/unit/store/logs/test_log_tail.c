@@ -77,7 +77,7 @@ static void new_entries_follow_those_that_were_there(void **state)
 	log_source_unref(others);
 }
 
-/* Broken: view_give() that takes LOOK_NEW of a dated job: "late" was missing. */
+/* Fails with: view_give() that takes LOOK_NEW of a dated job: "late" was missing. */
 static void entries_that_a_program_dates_come_once(void **state)
 {
 	BENCH(state);
@@ -138,7 +138,7 @@ static void a_long_log_is_read_by_pages_while_it_grows(void **state)
 	log_source_unref(source);
 }
 
-/* Broken: LOOK_STORED without the floor: "new" came twice, as it was ahead of the place and received since. */
+/* Fails with: LOOK_STORED without the floor: "new" came twice, as it was ahead of the place and received since. */
 static void what_comes_while_the_stored_is_read_comes_once(void **state)
 {
 	BENCH(state);
@@ -202,7 +202,7 @@ static void a_tail_begins_where_it_is_told(void **state)
 	log_source_unref(worker);
 }
 
-/* Broken: log_batch_write() that numbers by the clock alone: what came after it was put back was never new. */
+/* Fails with: log_batch_write() that numbers by the clock alone: what came after it was put back was never new. */
 static void a_clock_that_is_put_back_hides_nothing(void **state)
 {
 	BENCH(state);

@@ -65,7 +65,7 @@ static void an_insert_id_from_outside_never_hides_an_entry(void **state)
 	text_deinit(&gathering.text);
 }
 
-/* Two groups of rows, in each of which one row cannot be stored, and some more rows. Broken: rows_store() that gives up
+/* Two groups of rows, in each of which one row cannot be stored, and some more rows. Fails with: rows_store() that gives up
  * its group with its first failure. */
 static void a_record_that_cannot_be_stored_costs_no_other(void **state)
 {
@@ -170,7 +170,7 @@ static void every_page_size_gives_the_same_entries(void **state)
 		log_source_unref(sources[i]);
 }
 
-/* Broken: rows_give() that counts entries alone: a page of a thousand had 250 MB. */
+/* Fails with: rows_give() that counts entries alone: a page of a thousand had 250 MB. */
 static void a_page_ends_before_it_is_too_large(void **state)
 {
 	enum { LINES = 100, BYTES = 240 << 10 };
@@ -326,8 +326,8 @@ static void reach_check(struct bench *bench, unsigned restart, const int64_t exp
 	}
 }
 
-/* Broken: REACH_PUT without its first condition: the second container's lines counted as read up to the first's.
- * Broken: is_further() by the time alone: the lines behind it were not counted. */
+/* Fails with: REACH_PUT without its first condition: the second container's lines counted as read up to the first's.
+ * Fails with: is_further() by the time alone: the lines behind it were not counted. */
 static void a_position_counts_what_lies_behind_and_begins_anew_with_a_container(void **state)
 {
 	BENCH(state);
@@ -378,7 +378,7 @@ static void parts_check(struct bench *bench, int64_t parts, int64_t parts_ns)
 	assert_int_equal(reached.streams[1].parts, 0);
 }
 
-/* Broken: is_further(), or REACH_PUT, without parts: they were not counted in one batch, or in a later one. */
+/* Fails with: is_further(), or REACH_PUT, without parts: they were not counted in one batch, or in a later one. */
 static void a_position_counts_parts_until_their_line_has_ended(void **state)
 {
 	BENCH(state);
@@ -497,7 +497,7 @@ static void a_full_queue_refuses_and_calls_back(void **state)
 	free(payload);
 }
 
-/* Broken: is_full() that looks at the queue alone, or has bounds twice as large. */
+/* Fails with: is_full() that looks at the queue alone, or has bounds twice as large. */
 static void what_is_being_written_still_takes_room(void **state)
 {
 	static const struct limit {

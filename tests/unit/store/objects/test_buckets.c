@@ -101,7 +101,7 @@ static void buckets_appear_on_first_use_or_not(void **state)
 		"The specified bucket does not exist.");
 }
 
-/* Broken: upload_target_check() that makes the bucket first (as it did), and object_copy() and object_compose() likewise. */
+/* Fails with: upload_target_check() that makes the bucket first (as it did), and object_copy() and object_compose() likewise. */
 static void a_write_that_is_refused_makes_no_bucket(void **state)
 {
 	YARD(state);

@@ -35,7 +35,7 @@ static void names_are_written_safely(void **state)
 	}
 }
 
-/* Broken: dots_write() of whole parts alone (as it was): another object's file was this one's. */
+/* Fails with: dots_write() of whole parts alone (as it was): another object's file was this one's. */
 static void what_is_left_of_a_long_part_is_no_directory(void **state)
 {
 	static const struct {

@@ -104,7 +104,7 @@ static bool always(void *arg)
 	return true;
 }
 
-/* Broken: file_join() that does not ask. */
+/* Fails with: file_join() that does not ask. */
 static void a_join_that_is_not_waited_for_leaves_nothing(void **state)
 {
 	YARD(state);

@@ -70,7 +70,7 @@ static void what_is_no_pattern_is_refused(void **state)
 	free(longest);
 }
 
-/* Broken: steps followed one way after the other: this takes longer than the test may. */
+/* Fails with: steps followed one way after the other: this takes longer than the test may. */
 static void no_pattern_takes_long(void **state)
 {
 	(void)state;
@@ -183,7 +183,7 @@ static void names_are_listed_by_their_bytes(void **state)
 	assert_list(yard, (struct object_query){ .match_glob = "a/*", .prefix = "b" }, "|");
 }
 
-/* Broken: row_take() that asks the pattern about the whole name: no prefix fits it but by chance. */
+/* Fails with: row_take() that asks the pattern about the whole name: no prefix fits it but by chance. */
 static void a_pattern_is_about_prefixes_as_well(void **state)
 {
 	YARD(state);
@@ -385,7 +385,7 @@ static int64_t slow_mono_us(void *arg)
 	return now_us += 100 * 1000;
 }
 
-/* Broken: row_take() that looks at the clock for names that do not fit only, or not for prefixes. */
+/* Fails with: row_take() that looks at the clock for names that do not fit only, or not for prefixes. */
 static void a_search_that_takes_long_ends_its_page_and_goes_on_in_the_next(void **state)
 {
 	YARD(state);
@@ -440,7 +440,7 @@ static bool is_given_up(void *arg)
 	return true;
 }
 
-/* Broken: rows_take() that does not ask. */
+/* Fails with: rows_take() that does not ask. */
 static void a_list_that_is_not_waited_for_ends(void **state)
 {
 	YARD(state);

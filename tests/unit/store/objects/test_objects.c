@@ -136,7 +136,7 @@ static void sql_run(struct yard *yard, const char *sql)
 	sqlite3_close(db);
 }
 
-/* Broken: a number in memory that a change raises although it is taken back: after a restart, with the clock behind, the
+/* Fails with: a number in memory that a change raises although it is taken back: after a restart, with the clock behind, the
  * next object was earlier. */
 static void a_promised_generation_is_kept_though_a_change_was_taken_back(void **state)
 {
@@ -500,7 +500,7 @@ static int64_t index_bytes(struct yard *yard)
 	return about.st_size;
 }
 
-/* Broken: auto_vacuum left out of schema_make(), or the loop with shrink_run(): 10 MiB. */
+/* Fails with: auto_vacuum left out of schema_make(), or the loop with shrink_run(): 10 MiB. */
 static void removed_objects_give_the_room_of_their_index_back(void **state)
 {
 	YARD(state);
