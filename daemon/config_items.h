@@ -32,7 +32,8 @@ struct config_item {
 	const char *synonyms;       /* what users call it instead, with blanks between; suggested only; NULL: none */
 	const char *const *choices; /* the words, in the order of the enum; ends with NULL */
 	const char *help;
-	/* For the manual and docs/configuration.md, which `make reference` writes; NULL: nothing. `Code` is in backticks. */
+	/* For the manual and docs/configuration.md, which `make reference` writes; NULL: nothing. `Code` is in
+	 * backticks. */
 	const char *detail;        /* sentences that follow the help */
 	const char *default_words; /* the default, if it is not a fixed value */
 	const char *page;          /* page of docs/ with more about the option */

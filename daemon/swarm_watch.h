@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/swarm_watch.h: asks the manager of `--engine swarm` for its nodes every three seconds, on a thread of its own: adds those that
- * join while the daemon runs, and tells the scheduler which are down, drained or no longer there. */
+/* daemon/swarm_watch.h: asks the manager of `--engine swarm` for its nodes every three seconds, on a thread of its own:
+ * adds those that join while the daemon runs, and tells the scheduler which are down, drained or no longer there. */
 #include "daemon/base/error.h"
 
 struct daemon_nodes;

@@ -43,8 +43,8 @@ void device_claims_retry(struct device_claims *claims);
 
 /* Returns the order to give now, an array of ids that the caller frees; NULL: the last order is still valid. */
 json_t *device_claims_order(struct device_claims *claims, unsigned *ret_number);
-/* The order has failed: what was ours is uncertain, and claims that are not wanted may have stayed. Nothing happens if a newer
- * order was made. True: the last one did not fail with the same @text. */
+/* The order has failed: what was ours is uncertain, and claims that are not wanted may have stayed. Nothing happens if
+ * a newer order was made. True: the last one did not fail with the same @text. */
 bool device_claims_fail(struct device_claims *claims, unsigned number, const char *text);
 /* Why the last answered order failed; NULL: it did not. Valid until the next answer. */
 const char *device_claims_failure(const struct device_claims *claims);

@@ -138,8 +138,9 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 	deviations_mark_reported(run->reported, decision->reported);
 }
 
-/* Applies the effects of a decision that is stored now. The run's row is stale after each commit, also after one of log lines and
- * injections alone: the walk along the queue follows in the same pass, and would admit a job that a stored stockout holds. */
+/* Applies the effects of a decision that is stored now. The run's row is stale after each commit, also after one of log
+ * lines and injections alone: the walk along the queue follows in the same pass, and would admit a job that a stored
+ * stockout holds. */
 static void decision_on_commit(struct scheduler *scheduler, struct decision *decision)
 {
 	const struct job_change *change = &decision->change;

@@ -3,9 +3,9 @@
 /* scheduler/gateway.h: the way from a job's replicas to the emulator: storage and metadata, nothing else.
  *
  * Each job network has one gateway: a server on the gateway address of that network, which only its containers reach.
- * The scheduler requests it when the network exists and before it makes a replica, again for each attempt in the same network, and
- * after a restart on the same port, because the containers know that port. The daemon opens it, because the daemon knows the families of the
- * API. Thread: the scheduler's. */
+ * The scheduler requests it when the network exists and before it makes a replica, again for each attempt in the same
+ * network, and after a restart on the same port, because the containers know that port. The daemon opens it, because the
+ * daemon knows the families of the API. Thread: the scheduler's. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,8 +55,9 @@ struct gateway_address {
 };
 
 struct gateway_ops {
-	/* Opens the gateway, or returns the one that is open already, which serves @request's attempt from now on. Does not block for long. UNAVAILABLE: it cannot
-	 * be opened here (the engine is on another machine, or the port is taken); the job then runs without. */
+	/* Opens the gateway, or returns the one that is open already, which serves @request's attempt from now on. Does
+	 * not block for long. UNAVAILABLE: it cannot be opened here (the engine is on another machine, or the port is
+	 * taken); the job then runs without. */
 	enum status (*open)(void *arg, const struct gateway_request *request,
 			    struct gateway_address *ret_place, struct error *err);
 	/* Closes the gateway, because the network is about to be removed. Returns at once. Harmless if none is open. */

@@ -65,7 +65,8 @@ void network_pool_forget(struct network_pool *pool);
 bool pooled_network_was_left(const struct network_pool *pool, const struct job_run *run);
 /* Orders the removal of a network that no job uses. */
 void pooled_network_remove(struct network_pool *pool, int64_t network);
-/* To be called when a removal has ended, with success or without it. A network that stays is removed again when a later listing
- * shows it: after 1 s, and after up to 64 s if removals keep failing, as they do while a lost node has containers in it. */
+/* To be called when a removal has ended, with success or without it. A network that stays is removed again when a later
+ * listing shows it: after 1 s, and after up to 64 s if removals keep failing, as they do while a lost node has
+ * containers in it. */
 void pooled_network_removed(struct network_pool *pool);
 void pooled_network_stays(struct network_pool *pool, int64_t now_us);

@@ -41,7 +41,8 @@ static int64_t silence_us(const struct scheduler *scheduler, const struct node *
 		since_us = later(since_us, now_us - way.closed_ago_us);
 	if (node != main)
 		since_us = later(since_us, main->up_us);
-	/* Nothing has been heard of the way since then: it may lead through a machine that hangs, and is not known to be away yet. */
+	/* Nothing has been heard of the way since then: it may lead through a machine that hangs, and is not known to
+	 * be away yet. */
 	if (way.open_ago_us == INT64_MAX || now_us - way.open_ago_us < since_us)
 		return now_us + WAY_LOOK_US;
 	return since_us + scheduler->reconciler.node_patience_us;

@@ -7,9 +7,9 @@
  * and waits in the queue for other nodes. When the node is back, its containers are of an earlier attempt and are removed;
  * until a listing shows that none is left, the node gets no jobs (for a minute at most: node_open()).
  *
- * Choice: `main` must have answered for all that time, because agents of a swarm are reached through its engine and the agent
- * there: if one of the two is away, or hangs, nothing is known of the others. `main` itself is lost only if jobs can go on without it: another node answers, and
- * job networks are not made by `main`.
+ * Choice: `main` must have answered for all that time, because agents of a swarm are reached through its engine and the
+ * agent there: if one of the two is away, or hangs, nothing is known of the others. `main` itself is lost only if jobs can
+ * go on without it: another node answers, and job networks are not made by `main`.
  * Choice: if the swarm reports the node as down or drained, and its engine is away, five seconds are enough (or the patience, if
  * that is less): the managers heard nothing of the node for a while, or a person has sent its jobs away. Five, because a node
  * that is drained by mistake, or with an engine that is started anew, may be back at once.

@@ -72,8 +72,8 @@ enum status scheduler_start(struct scheduler *scheduler, struct engine *const *e
  * scheduler's. */
 bool scheduler_node_make(struct scheduler *scheduler, const char *name, json_t *labels, size_t *ret_node);
 void scheduler_node_join(struct scheduler *scheduler, size_t node, struct engine *engine);
-/* Whether the node's swarm reports it as down or drained: if its engine is away, too, its jobs do not wait for it for as long
- * as otherwise. Thread: any. */
+/* Whether the node's swarm reports it as down or drained: if its engine is away, too, its jobs do not wait for it for
+ * as long as otherwise. Thread: any. */
 void scheduler_node_gone(struct scheduler *scheduler, size_t node, bool is_gone);
 /* A job was stored, or is to be cancelled. Thread: any. The argument is the scheduler; this is a hook for
  * store_on_intent(). */

@@ -326,8 +326,8 @@ bool shell_session_resume(struct shell_sessions *sessions, const char *id, uint6
 
 /* ---- sessions without a reader ---- */
 
-/* Takes all sessions that were left for too long, with their holds. Under the lock. Returns their number; *ret_next_us: when
- * the next one will be, or INT64_MAX. */
+/* Takes all sessions that were left for too long, with their holds. Under the lock. Returns their number; *ret_next_us:
+ * when the next one will be, or INT64_MAX. */
 static size_t overdue_take(struct shell_sessions *sessions, struct shell_session *overdue[SESSIONS_MAX],
 			   int64_t *ret_next_us)
 {

@@ -98,9 +98,9 @@ static int64_t late_cut(struct connections *connections)
 	return next;
 }
 
-/* Whether the daemon waits for the client, so that the connection may be cut. While a request's head is expected, bytes that
- * have arrived but were not read yet count as sent. Later, only clients that have not authenticated count: their body will
- * not be used. */
+/* Whether the daemon waits for the client, so that the connection may be cut. While a request's head is expected, bytes
+ * that have arrived but were not read yet count as sent. Later, only clients that have not authenticated count: their
+ * body will not be used. */
 static bool is_awaited(const struct connection *connection)
 {
 	const int phase = atomic_load(&connection->phase);
@@ -111,8 +111,8 @@ static bool is_awaited(const struct connection *connection)
 	return !connection->cut && (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
 }
 
-/* Makes room for a new connection: cuts the connection that was silent longest while the daemon waits for its client, which can send
- * its request again. The newest connection is spared, as it has had no time to send anything. */
+/* Makes room for a new connection: cuts the connection that was silent longest while the daemon waits for its client,
+ * which can send its request again. The newest connection is spared, as it has had no time to send anything. */
 static void room_make(struct connections *connections)
 {
 	struct connection *oldest = NULL;

@@ -384,8 +384,8 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 	return rc;
 }
 
-/* Whether the client no longer waits for the answer. One that has only shut down its sending side may still read, so it counts
- * as gone only after HALF_CLOSED_US. */
+/* Whether the client no longer waits for the answer. One that has only shut down its sending side may still read, so it
+ * counts as gone only after HALF_CLOSED_US. */
 static bool is_abandoned(void *arg)
 {
 	const struct exchange *exchange = arg;

@@ -332,8 +332,8 @@ static void shorten(struct text *text, size_t length)
 
 static bool value_sift(struct sieve *sieve, size_t first);
 
-/* Filters the value of a member; its key is in the text already. *ret_kept: the member stays. A member with something inside
- * that the mask names stays if it is an array, or if something of it is left. */
+/* Filters the value of a member; its key is in the text already. *ret_kept: the member stays. A member with something
+ * inside that the mask names stays if it is an array, or if something of it is left. */
 static bool member_value_sift(struct sieve *sieve, size_t first, bool whole, bool *ret_kept)
 {
 	const char *begin = sieve->at;

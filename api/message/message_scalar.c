@@ -223,7 +223,8 @@ static json_t *read_bytes(struct reader *reader, const char *type, const json_t 
 	return NULL;
 }
 
-/* Source: https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/protostream_objectwriter.cc
+/* Source:
+ * https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/protostream_objectwriter.cc
  * (RenderDuration) */
 static const char *duration_fault(const char *text)
 {

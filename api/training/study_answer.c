@@ -113,8 +113,8 @@ static json_t *point_json(const struct measurement *measurement)
 			 measurement->elapsed_s, "objectiveValue", number_or_null(measurement->values[0]));
 }
 
-/* The measurements, thinned out if there are too many for one answer; "reportedMeasurementCount" is then how many there are in
- * all. */
+/* The measurements, thinned out if there are too many for one answer; "reportedMeasurementCount" is then how many there
+ * are in all. */
 static json_t *curve_json(const struct view *view, const struct measurements *reported)
 {
 	const size_t most = SHOWN_MAX / (view->list.count + 1) + 1;

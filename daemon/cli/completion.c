@@ -62,8 +62,8 @@ static void bash_values(struct text *text, const char *verb, const struct word *
 	text_puts(text, "\" ;;\n");
 }
 
-/* Writes the bash function. It handles "--name=", which bash splits into three words and zsh does not, and offers nothing after "--",
- * where another program's command line begins. Names of jobs come from the daemon, one a line. */
+/* Writes the bash function. It handles "--name=", which bash splits into three words and zsh does not, and offers
+ * nothing after "--", where another program's command line begins. Names of jobs come from the daemon, one a line. */
 static void bash_write(struct text *text)
 {
 	const struct verb *verb;

@@ -34,7 +34,7 @@ enum {
 	US_PER_S = 1000000,
 };
 
-/* A name that leads to the cloud in job networks, too. Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
+/* It leads to the cloud. Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
 static const char public_storage[] = "https://commondatastorage.googleapis.com";
 
 struct job_gateway {

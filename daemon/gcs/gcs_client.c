@@ -218,8 +218,8 @@ static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_o
  * URL's query if it has no memory for it. */
 #define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
 
-/* Reads a small body into @room, which curl sends in one piece with the head: as pieces, its parts would wake the daemon four
- * times. */
+/* Reads a small body into @room, which curl sends in one piece with the head: as pieces, its parts would wake the
+ * daemon four times. */
 static bool body_set_whole(CURL *handle, struct request *request, char room[WHOLE_BYTES])
 {
 	const size_t size = (size_t)body_bytes(request);

@@ -126,10 +126,10 @@ static void refuse(const struct gcs_file_system *system, const struct fuse_in_he
 		fuse_session_exit(system->session); /* like libfuse when the mount is gone */
 }
 
-/* An open by a container without a network waits here, before libfuse sees it: libfuse locks the path of the opened file and
- * of all directories above until the open is answered, so that a removal or a rename would wait for that lock with the
- * kernel's lock of the directory held, and each lookup would wait for the removal. False: the wait ended with an error, which
- * was answered. */
+/* An open by a container without a network waits here, before libfuse sees it: libfuse locks the path of the opened
+ * file and of all directories above until the open is answered, so that a removal or a rename would wait for that lock
+ * with the kernel's lock of the directory held, and each lookup would wait for the removal. False: the wait ended with
+ * an error, which was answered. */
 static bool opening_may_begin(const struct gcs_file_system *system, const struct fuse_in_header *in)
 {
 	struct gcs_call call;

@@ -20,8 +20,8 @@ struct claims_seen {
 enum claims_step {
 	CLAIMS_LOOK,    /* the daemons of the instances @unknown are to be asked about first (peers_look()) */
 	CLAIMS_MISSING, /* the claims of @creations are to be made (none: were uncertain), and to be looked at again */
-	/* Another instance has the GPUs @lost, and the claims @removals are to be removed: CLAIMS_TIED if it gives way unless
-	 * it has them already, so that they may be free in a moment. */
+	/* Another instance has the GPUs @lost, and the claims @removals are to be removed: CLAIMS_TIED if it gives way
+	 * unless it has them already, so that they may be free in a moment. */
 	CLAIMS_TIED,
 	CLAIMS_LOST,
 	CLAIMS_WAIT, /* nothing is left to be done but to wait for suspects (peers_wait()) */

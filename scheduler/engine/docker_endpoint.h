@@ -38,8 +38,8 @@ struct endpoint_dialer {
 	int (*dial)(void *arg, struct wire_keys *ret_keys, char *problem, size_t problem_size);
 	/* Reports that the last connection could not be used. */
 	void (*failed)(void *arg);
-	/* When dial() last failed before it could learn anything of the agent's machine, and when it last learnt something of it
-	 * (monotonic); 0: never. */
+	/* When dial() last failed before it could learn anything of the agent's machine, and when it last learnt
+	 * something of it (monotonic); 0: never. */
 	void (*way)(void *arg, int64_t *ret_closed_us, int64_t *ret_open_us);
 	void (*free)(void *arg);
 	void *arg;

@@ -58,8 +58,8 @@ void peers_expire(struct peers *peers);
 void peers_dead_forget(struct peers *peers);
 void peers_suspects_forget(struct peers *peers);
 
-/* Asks about the @instances, the members of an object, without waiting: none of them is unknown afterwards. Calls @done with a NULL
- * problem; otherwise the connection or the engine failed. One call at a time. */
+/* Asks about the @instances, the members of an object, without waiting: none of them is unknown afterwards. Calls @done
+ * with a NULL problem; otherwise the connection or the engine failed. One call at a time. */
 void peers_look(struct peers *peers, json_t *instances, void (*done)(void *arg, const char *problem), void *arg);
 /* The same for all suspects, with waiting: none is a suspect afterwards. */
 void peers_wait(struct peers *peers, void (*done)(void *arg, const char *problem), void *arg);

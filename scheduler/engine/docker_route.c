@@ -35,8 +35,8 @@ struct route {
 	bool is_open, is_stale;
 	bool lacks_agent; /* no agent runs on the node, as the manager says */
 	atomic_bool is_over;
-	/* Monotonic: when no connection could be made although the node may be well, and when the manager last said where the
-	 * node's agent is, or that there is none; 0: never */
+	/* Monotonic: when no connection could be made although the node may be well, and when the manager last said
+	 * where the node's agent is, or that there is none; 0: never */
 	_Atomic int64_t closed_us, open_us;
 	pthread_t thread;
 	int wake, requests[2];

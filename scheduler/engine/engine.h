@@ -117,8 +117,8 @@ enum engine_event_kind {
 	ENGINE_NETWORK_FAILED,  /* job, status, text */
 	ENGINE_NETWORK_REMOVED, /* job; also sent if there was no network */
 	ENGINE_NETWORKS_FREE,   /* status OK: free_blocks; otherwise text: the reason why no network can be made now */
-	/* number: of the order; devices: an array of the ids that another instance has. All other GPUs of the order are this
-	 * instance's. UNAVAILABLE, text: it is not known of any */
+	/* number: of the order; devices: an array of the ids that another instance has. All other GPUs of the order are
+	 * this instance's. UNAVAILABLE, text: it is not known of any */
 	ENGINE_DEVICES_CLAIMED,
 	ENGINE_REPLICA_CREATED, /* replicas[0].key */
 	ENGINE_REPLICA_STARTED, /* replicas[0].key */
@@ -232,9 +232,10 @@ struct engine_file {
 /* Limit for all files of one call together. */
 enum { ENGINE_FILES_MAX = 64 << 20 };
 
-/* The way from the daemon to an engine's machine, which may lead through another machine: microseconds since the way was last
- * seen closed on the daemon's side of that machine, and since it was last seen open up to the engine's own. INT64_MAX: never.
- * As long as the way is closed, or nothing is known of it, an engine that does not answer may be well. */
+/* The way from the daemon to an engine's machine, which may lead through another machine: microseconds since the way
+ * was last seen closed on the daemon's side of that machine, and since it was last seen open up to the engine's own.
+ * INT64_MAX: never. As long as the way is closed, or nothing is known of it, an engine that does not answer may be
+ * well. */
 struct engine_way {
 	int64_t closed_ago_us, open_ago_us;
 };
@@ -248,10 +249,10 @@ struct engine_ops {
 	/* Asks for how many networks with room for @address_count replicas the pool has free blocks; answered by
 	 * NETWORKS_FREE. Later orders, or other programs, may take these blocks. */
 	void (*look_for_networks)(struct engine *engine, unsigned address_count);
-	/* Claims GPUs among all instances of the engine, wherever their daemons are: @devices (array of ids) are from now on
-	 * all that this instance has, and others become free. After ENGINE_UP every claim is to be ordered again. Answered by
-	 * DEVICES_CLAIMED with @number, unless a newer order has replaced this one; again if claims were lost in the engine. An
-	 * answer may take seconds if the daemon of another instance has died. */
+	/* Claims GPUs among all instances of the engine, wherever their daemons are: @devices (array of ids) are from
+	 * now on all that this instance has, and others become free. After ENGINE_UP every claim is to be ordered
+	 * again. Answered by DEVICES_CLAIMED with @number, unless a newer order has replaced this one; again if claims
+	 * were lost in the engine. An answer may take seconds if the daemon of another instance has died. */
 	void (*claim_devices)(struct engine *engine, const json_t *devices, unsigned number);
 	void (*remove_network)(struct engine *engine, int64_t job);
 	/* For a network with a carried reach: from now on, connections to the reach's address go to @sink, which is
@@ -382,12 +383,12 @@ struct engine_kind {
 	/* Facts about the engine: "ServerVersion", "MemTotal" and others from Docker's /info and /version, and "Place":
 	 * its address for messages. The caller frees them. UNAVAILABLE: as reach, or no answer. */
 	enum status (*describe)(const char *url, json_t **ret_facts, struct error *err);
-	/* Lists the containers, the networks and the volumes (docker_elsewhere.h, docker_claims.h) of @instance in the engine; if
-	 * NULL, of any instance. The list is sorted. UNAVAILABLE: no answer. */
+	/* Lists the containers, the networks and the volumes (docker_elsewhere.h, docker_claims.h) of @instance in the
+	 * engine; if NULL, of any instance. The list is sorted. UNAVAILABLE: no answer. */
 	enum status (*list)(const char *url, const char *instance, struct orphans *ret_list,
 			    struct error *err);
-	/* Removes the containers (and kills running ones), their anonymous volumes, the networks and the volumes of @instance,
-	 * until the engine has none. A network stays if a container of another owner is connected to it.
+	/* Removes the containers (and kills running ones), their anonymous volumes, the networks and the volumes of
+	 * @instance, until the engine has none. A network stays if a container of another owner is connected to it.
 	 * FAILED_PRECONDITION: some could not be removed, and each was reported; or the engine shows that the daemon of
 	 * @instance runs, in a container or elsewhere, and nothing was removed. */
 	enum status (*sweep)(const char *url, const char *instance, const struct sweep_report *report,

@@ -299,7 +299,8 @@ static bool is_used_up(const struct page *page)
 	return page->rule->count && page->injections >= page->rule->count;
 }
 
-/* Whether the page's rule applies: 0: now; INT64_MAX: not before an event; otherwise the microseconds until it may apply. */
+/* Whether the page's rule applies: 0: now; INT64_MAX: not before an event; otherwise the microseconds until it may
+ * apply. */
 static int64_t page_ask(struct fault_registry *registry, struct page *page,
 			const struct fault_context *context)
 {

@@ -173,7 +173,8 @@ const struct dialect dialect_aiplatform = {
 	.environment = environment,
 	.cluster_spec = cluster_spec,
 	.tf_config = tf_config,
-	/* Choice: a client's own variables replace the service's, except the variables by which replicas find each other. */
+	/* Choice: a client's own variables replace the service's, except the variables by which replicas find each
+	 * other. */
 	.reserved = (const char *const[]){ "CLUSTER_SPEC", "TF_CONFIG", NULL },
 	.launcher_words =
 		(const char *const[]){ "--specification=CLUSTER_SPEC", "--wrapper=run_module.py", NULL },

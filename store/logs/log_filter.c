@@ -101,8 +101,8 @@ static const char *const shared_texts[] = { "s.log_name", "s.resource_type", "s.
 static const char search_texts[] = "e.kind <> 0, e.payload, 1, e.extra, 0, " LOG_NAME ", 0, s.resource_type,"
 				   " 1, s.resource_labels, 1, s.labels, 0, " INSERT_ID;
 
-/* When all entries are read in the order of time, the source of each is read with it. When only those of a few jobs are read,
- * the sources that match are found first. */
+/* When all entries are read in the order of time, the source of each is read with it. When only those of a few jobs are
+ * read, the sources that match are found first. */
 static const struct filter_schema along_time = {
 	.fields = fields,
 	.shared_open = "(",
