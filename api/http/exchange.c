@@ -18,7 +18,7 @@
 #include "daemon/base/work.h"
 
 /* A client that sends this much past every limit is cut off rather than listened to. */
-enum { SWALLOW_MAX_BYTES = 64 << 20 };
+enum { SWALLOW_MAX_BYTES = 64 << 20, SWALLOW_REFUSED_MAX_BYTES = 1 << 30 };
 
 /* Choice: how long a request may take after its client has shut down its side of the connection. */
 enum { HALF_CLOSED_US = 10 * 1000000 };
@@ -287,12 +287,14 @@ static bool is_taking(const struct exchange *exchange)
 	return !exchange->failed && exchange->call.intake.take;
 }
 
-/* How much of a body is read, whether kept or dropped. A body that was refused in its middle is read to its end: no answer
- * can be sent before, and a connection that is closed in the middle loses it. */
+/* How much of a body is read, whether kept or dropped. No answer can be sent before the end of a body that is refused in its
+ * middle, and a connection that is closed in the middle loses it. So more is read of a body that would have been taken. */
 static unsigned long long receive_limit(const struct exchange *exchange)
 {
-	if (is_taking(exchange) || exchange->drops_rest)
+	if (is_taking(exchange))
 		return ULLONG_MAX;
+	if (exchange->drops_rest)
+		return SWALLOW_REFUSED_MAX_BYTES;
 	return (is_streamed(exchange) ? 0 : body_limit(exchange)) + SWALLOW_MAX_BYTES;
 }
 

@@ -8,7 +8,7 @@
 #include "daemon/base/log.h"
 #include "tests/unit/api/http/http_testing.h"
 
-enum { BODY_LIMIT = 1000, SWALLOWED_MAX = 64 << 20 };
+enum { BODY_LIMIT = 1000, SWALLOWED_MAX = 1 << 30 };
 
 /* Receives bodies; each test sets how it behaves. */
 static struct sink {
@@ -212,9 +212,8 @@ TEST(an_intake_that_fails_in_the_middle_is_closed_and_the_rest_swallowed)
 
 TEST(a_connection_is_cut_that_sends_far_more_than_anybody_takes)
 {
-	static const char head[] = "PUT /o/x HTTP/1.1\r\n" HOST "Content-Length: 1073741824\r\n\r\n";
-	static char piece[1 << 16];
-	struct text seen AUTO_TEXT = { 0 };
+	static const char head[] = "PUT /o/x HTTP/1.1\r\n" HOST "Content-Length: 107374182400\r\n\r\n";
+	static char piece[1 << 20];
 	int client = client_open();
 	size_t sent = 0;
 
