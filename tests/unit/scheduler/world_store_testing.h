@@ -164,7 +164,7 @@ bool __wrap_fault_registry_take(struct fault_registry *registry, const struct fa
 		{ 1, .kind = FAULT_STOP },
 		{ 1, .kind = FAULT_PREEMPT },
 	};
-	static const struct fault_order of_stages[STAGE_NETWORK + 1] = {
+	static const struct fault_order of_stages[] = {
 		[STAGE_QUEUED] = { 1, .kind = FAULT_STOCKOUT, .seconds_us = 5000000 },
 		[STAGE_PREPARING] = { 1, .kind = FAULT_IMAGE_PULL },
 		[STAGE_NETWORK] = { 1, .kind = FAULT_CUT_NETWORK, .seconds_us = 2000000 },
@@ -180,7 +180,7 @@ bool __wrap_fault_registry_take(struct fault_registry *registry, const struct fa
 	*ret_wait_us = INT64_MAX;
 	if (hash % 8)
 		return false;
-	assert(context->stage != STAGE_CALL && context->stage <= STAGE_NETWORK);
+	assert(context->stage != STAGE_CALL && context->stage < sizeof(of_stages) / sizeof(of_stages[0]));
 	*ret_order =
 		context->stage == STAGE_RUNNING ? of_containers[hash / 8 % 6] : of_stages[context->stage];
 	return true;
