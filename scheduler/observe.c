@@ -21,7 +21,7 @@ enum {
 	DOUBT_US = 2000000, /* an engine that stops kills its containers before its connections */
 };
 
-/* A stopping dockerd gives its containers 15 s before it kills them. */
+/* A stopping dockerd gives its containers 15 s before it kills them; 5 s are to spare. */
 #define ENGINE_STOP_NS ((int64_t)20 * 1000000000)
 /* How long the loss of an engine may go unnoticed. */
 #define LOSS_NOTICED_NS ((int64_t)1 * 1000000000)

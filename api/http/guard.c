@@ -174,7 +174,7 @@ enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct er
 	if (peer == 0 || guard->refused.mask == 0 || (peer & guard->refused.mask) != guard->refused.address)
 		return STATUS_OK;
 	return error_set(err, STATUS_PERMISSION_DENIED, NULL,
-			 "Programs inside jobs may not call this API, unless serve has a --route NAME=self.");
+			 "Programs inside jobs may not call this address; serve --route NAME=self offers the API to them as NAME.");
 }
 
 /* The text lists what is served, so that the caller knows what to change. */

@@ -8,9 +8,9 @@
 
 struct exchange;
 
-/* Enclose everything that is done with the body. The first waits for its turn, if the body is large and becomes a tree.
- * A request inside another uses the turn of that one, if it has one. Only work that is not abandoned waits
- * (daemon/base/work.h). CANCELLED: the work was abandoned; UNAVAILABLE: the listener is closing. */
+/* Call these around all use of the body. The first waits for a turn if the body is large and parsed as JSON; a part of a
+ * batch uses the turn of the batch. CANCELLED: the work was abandoned (daemon/base/work.h); UNAVAILABLE: the listener is
+ * closing. */
 enum status large_body_enter(struct exchange *exchange, struct error *err);
 /* Harmless without a turn. */
 void large_body_leave(struct exchange *exchange);

@@ -8,8 +8,8 @@
 
 /* Checks the peer's address, Host, Origin and Sec-Fetch-Site. Outcome: PERMISSION_DENIED. */
 enum status request_guard_origin(const struct exchange *exchange, struct error *err);
-/* Checks the credentials, before the answer reveals whether the row exists. Sets call.anonymous. Errors: the caller
- * rule's. */
+/* Checks the credentials, before the answer reveals whether the route exists. Sets call.anonymous. Errors: those of the
+ * rule for callers. */
 enum status request_guard_caller(struct exchange *exchange, struct error *err);
 /* Refuses a request with a type that a page can send without a preflight and, in browsers before 2020, without an
  * Origin. Sets exchange->refusal. INVALID_ARGUMENT. */

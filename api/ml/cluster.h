@@ -40,7 +40,7 @@ struct role_request {
 	const char *machine_type; /* NULL: none */
 	const json_t *config;     /* ReplicaConfig or NULL */
 	const char *
-		accelerator_type; /* given by the tier; for machines with names that imply them see machine.h */
+		accelerator_type; /* given by the tier; the name of a machine may imply one, too: see machine.h */
 	unsigned accelerator_count;
 };
 

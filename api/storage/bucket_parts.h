@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/bucket_parts.h: functions that the methods of buckets and objects without transfer of bytes have in
- * common; see also parts.h. Thread: any. */
+/* api/storage/bucket_parts.h: what methods of buckets and methods of objects that transfer no bytes both
+ * use; see also parts.h. Thread: any. */
 #include "api/storage/parts.h"
 
 struct writer;

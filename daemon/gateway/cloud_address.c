@@ -187,10 +187,12 @@ enum status cloud_address_lead(const char *device, struct error *err)
 	/* The kernel treats packets that this machine's own programs send as arriving through "lo": they must not be
 	 * redirected. */
 	if (fd < 0 || strcmp(device, "lo") == 0 || strlen(device) >= IF_NAMESIZE) {
+		failure = fd < 0 ? errno : EINVAL;
 		if (fd >= 0)
 			close(fd);
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "cannot give the device %s the address " CLOUD_ADDRESS, device);
+				 CLOUD_ADDRESS " cannot be routed to the device %s: %s", device,
+				 strerrordesc_np(failure));
 	}
 	rules_sweep(fd);
 	route_make(&request);

@@ -66,7 +66,7 @@ int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t s
 int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t modified_ns);
 void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts);
 
-/* What unsaved changes mean for a name; false: there are none. */
+/* The size and time that a file has by its unsaved changes; false: there are none. */
 bool gcs_changes_look(struct gcs_files *files, const struct gcs_path *path, pid_t caller,
 		      struct gcs_facts *ret_facts);
 /* Calls @each for the names in a directory that are not objects yet, with the part after @prefix. */

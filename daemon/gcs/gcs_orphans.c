@@ -19,7 +19,7 @@ enum { WORDS_BYTES_MAX = 8192, WAIT_MS = 2000 };
 
 DEFINE_AUTO(directory, DIR *, closedir)
 
-/* True if the process's arguments are "trainyard", "gcs-mount" and @state_dir. */
+/* True if the process's arguments after the program's name begin with "gcs-mount" and @state_dir. */
 static bool process_serves(pid_t pid, const char *state_dir)
 {
 	char path[48], words[WORDS_BYTES_MAX + 1];

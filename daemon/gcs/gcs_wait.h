@@ -98,7 +98,7 @@ bool gcs_waits_have_rules(const struct gcs_waits *waits);
 /* The time at which a wait that begins now gives up. */
 int64_t gcs_waits_until_us(const struct gcs_waits *waits);
 
-/* Call before libfuse gets a change of names, and gcs_waits_change_end() with the result after it. */
+/* Call before libfuse gets an unlink, rmdir or rename, and gcs_waits_change_end() with the result after it. */
 int64_t *gcs_waits_change_begin(struct gcs_waits *waits);
 void gcs_waits_change_end(int64_t *change);
 

@@ -38,6 +38,6 @@ void claims_weighed_deinit(struct claims_weighed *weighed);
 #define AUTO_CLAIMS_WEIGHED __attribute__((cleanup(claims_weighed_deinit)))
 
 struct claims_weighed claims_weigh(const struct claims_seen *seen);
-/* The held GPUs that are still wanted, without a look at the lists: no other daemon makes claims of this instance. The
- * caller frees them, and the names of the other claims, which are to be removed. */
+/* The held GPUs that are still wanted. @seen needs no volumes and containers: no other daemon makes claims of this
+ * instance. The caller frees the result, and @ret_removals: the claims to be removed. */
 json_t *claims_kept(const struct claims_seen *seen, json_t **ret_removals);

@@ -141,7 +141,7 @@ enum status trial_values_from_text(const struct study *study, const char *text, 
 	if (rc)
 		return rc;
 	if (json_array_size(list) != study->parameter_count)
-		return error_set(err, STATUS_INTERNAL, NULL, "a stored trial has other parameters");
+		return error_set(err, STATUS_INTERNAL, NULL, "a stored trial has other parameters than its study");
 	for (size_t i = 0; i < study->parameter_count; i++) {
 		const json_t *value = json_array_get(list, i);
 

@@ -236,7 +236,7 @@ def test_a_page_that_claims_too_much_or_too_little_is_found_out():
         after = ledger.cells_of(ledger.updated(page, run))
         for part in "request fields", "response fields":
             assert (int(after[part]["http"]) - int(before[part]["http"])) * step > 0, part
-    assert ledger.strange("http", more) == ["answered, and not in the document: toy.create odd"]
+    assert ledger.strange("http", more) == ["answered, but not in the discovery document: toy.create odd"]
 
 
 def test_clients_that_a_run_has_not_keep_their_cells():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dockerd is restarted and killed -9, with live-restore and without, while jobs start, run and end.
 
-    pytest tests/fault/test_engine_ends.py --cycles 10     # each end ten times; 2 and more: also without live-restore, and by a stop
+    pytest tests/fault/test_engine_ends.py --cycles 10     # ten rounds; from two on, also without live-restore, and by a stop
 
 Fails with: the second bridge of docker_network.c left out: a job failed, for an engine that was killed while it made a
 network; is_reached() that knows no line by its time: lines twice; followers_reconnect() that goes on at the end of time:

@@ -37,7 +37,7 @@ def test_a_trainer_goes_on_from_its_checkpoint(reader, engine):
 
 
 def test_the_workflow_has_steps_that_run(reader):
-    """Its one command of ours is run; what it installs is not."""
+    """Its step Train is run; the steps that install something are not."""
     steps = yaml.safe_load((EXAMPLES / "github/train.yml").read_text())["jobs"]["train"]["steps"]
     assert all(("uses" in step) != ("run" in step) for step in steps)
     train, = [step["run"] for step in steps if step.get("name") == "Train"]

@@ -559,7 +559,7 @@ AS_GCLOUD_TAKES_IT = {
 
 @pytest.mark.parametrize("family", ["customJobs", long("jobs"), long("hyperparameterTuningJobs")])
 def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
-    """Fails with: forms without the pools: the --config of a custom job was no job."""
+    """Fails with: forms[] of job_text.c without workerPoolSpecs: the --config of a custom job was no job."""
     file = tmp_path / "my job.yaml"
     file.write_text(AS_GCLOUD_TAKES_IT[family])
     job = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--detach").strip()

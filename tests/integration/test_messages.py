@@ -192,14 +192,15 @@ def test_a_path_that_cannot_be_listened_at_is_told(tmp_path, there, told):
 
 
 def test_env_warns_of_an_address_where_nothing_answers(tmp_path):
-    """The address of a killed daemon, or of none. Fails with: env_main() without silence_warn()."""
+    """A killed daemon has no address any more; nothing answers at one that is given. Fails with: env_main() without silence_warn()."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock"))).start()
     assert run("env", "--state-dir", daemon.state_dir).stderr == ""
     daemon.kill9()
-    for words in (["--state-dir", daemon.state_dir], ["--listen", f"127.0.0.1:{daemon.port}", "--state-dir", tmp_path / "none"]):
-        done = run("env", *words)
-        assert done.returncode == 0 and f"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML={daemon.base}/" in done.stdout, done
-        assert re.fullmatch(rf"trainyard: warning: nothing answers at {daemon.base}: start trainyard serve, or give .*\n", done.stderr)
+    done = run("env", "--state-dir", daemon.state_dir)
+    assert done.returncode == 0 and daemon.base not in done.stdout, done
+    done = run("env", "--listen", f"127.0.0.1:{daemon.port}", "--state-dir", tmp_path / "none")
+    assert done.returncode == 0 and f"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML={daemon.base}/" in done.stdout, done
+    assert re.fullmatch(rf"trainyard: warning: nothing answers at {daemon.base}: start trainyard serve, or give .*\n", done.stderr)
     assert run("env", "--unset", "--state-dir", daemon.state_dir).stderr == ""
 
 

@@ -136,7 +136,7 @@ def requests(daemon, **query):
 
 
 def test_the_last_requests_are_told(yard):
-    """Fails with: a path that is kept with its query; a refusal without its reason; an address that is turned round."""
+    """Fails with: a path that is kept with its query; a refusal without its reason; an address with its bytes reversed."""
     yard.request("GET", "/v1/projects/p/jobs/nothing", headers={"User-Agent": "a-test/1 \x9b"}, access_token="secret-of-mine")
     yard.post("/v1/projects/p/jobs", {"jobId": "secret body", "nonsense": 1})
     missing, refused = requests(yard, tail=2)

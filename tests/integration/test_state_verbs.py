@@ -161,7 +161,7 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory):
-    """A daemon that must refuse all imports of this file, and whose state must not change."""
+    """A daemon that must refuse each import of the tests below, and whose state must not change."""
     with Daemon(tmp_path_factory.mktemp("target"), NO_ENGINE) as daemon:
         Storage(daemon, bucket="own").put("mine", b"mine")
         yield daemon

@@ -47,7 +47,7 @@ def tools(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(tools, tmp_path_factory):
-    """The packages, by the end of their file names."""
+    """Makes the packages; returns their directory."""
     out = tmp_path_factory.mktemp("packages")
     run(ROOT / "deploy/package", "--out", out, env=tools)
     return out

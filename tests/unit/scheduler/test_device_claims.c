@@ -201,8 +201,8 @@ static void leased_gpus_are_ordered_again(void **state)
 	assert_string_equal(ordered(claims, &number), "1");
 }
 
-/* With a slow engine. Fails with: devices_reported() that asks again after every refusal: each second the search began
- * again with the first GPU, and did not get to one that was free. */
+/* Fails with: devices_reported() that calls devices_await() after every refusal: with a slow engine, the search began
+ * again with the first GPU each second, and never got to a free one. */
 static void a_refusal_alone_does_not_begin_the_search_again(void **state)
 {
 	AUTO(claims) struct device_claims *claims = device_claims_new();

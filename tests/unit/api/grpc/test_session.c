@@ -2,7 +2,7 @@
 /* Tests the session with nghttp2's own client, without a socket. */
 #include "tests/unit/api/grpc/session_testing.h"
 
-/* Fails with: a feed that is begun once its client has ended its side only. */
+/* Fails with: a feed that begins only once its client has ended its side. */
 static void a_feed_goes_on_while_there_is_something(void **state)
 {
 	struct bench *bench = *state;

@@ -363,7 +363,7 @@ TEST(a_refused_network_gets_no_answer_but_that)
 							       .refused_network = "127.0.0.0/8" }),
 			 0);
 	answers("GET /peer HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 403 ",
-		"Programs inside jobs may not call this API, unless serve has a --route NAME=self.");
+		"Programs inside jobs may not call this address; serve --route NAME=self offers the API to them as NAME.");
 	answers("PUT /o/x HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc", "HTTP/1.1 403 ",
 		"\"PERMISSION_DENIED\"");
 	answers("GET /no/where/at/all HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 403 ", "\"PERMISSION_DENIED\"");

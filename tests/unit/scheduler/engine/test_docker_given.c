@@ -126,7 +126,7 @@ static void mounts_become_an_archive(void **state)
 	assert_string_equal(json_text_at(labels, DOCKER_LABEL_FILES), DOCKER_FILES_PUT);
 }
 
-/* Fails with: mount_take() that makes an empty directory of any place: what a program writes to /gcs was lost. */
+/* Fails with: mount_take() that makes an empty directory for any mount: what a program wrote to /gcs was lost. */
 static void what_cannot_be_copied_is_refused(void **state)
 {
 	static const char *const elsewhere[] = { "gcs", "/gcs", NULL },
@@ -170,7 +170,7 @@ static void create(struct lab *lab)
 	lab->engine->ops->create_replica(lab->engine, &spec);
 }
 
-/* Fails with: files_look_for() that asks for the directory alone; info_done() without it. */
+/* Fails with: files_look_for() that looks for the directory alone; info_done() that does not call it. */
 static void an_engine_without_our_files_is_given_copies(void **state)
 {
 	struct lab *lab = *state;

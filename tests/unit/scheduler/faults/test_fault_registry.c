@@ -38,7 +38,7 @@ static bool injections(struct fault_registry *registry, const struct fault_conte
 
 #define ANSWER "{\"fault\": \"httpStatus\", \"httpStatus\": 503, \"method\": \"ml.*\", \"count\": 2}"
 
-/* Fails with: is_used_up() that is false; stored_take() that begins with no hits; fault_registry_count() that stores nothing; fault_registry_return() that gives nothing back. */
+/* Fails with: is_used_up() that is false; stored_take() that begins with injections 0; fault_registry_count() that stores nothing; fault_registry_return() that gives nothing back. */
 static void a_rule_is_used_up_and_its_injections_outlive_the_registry(void **state)
 {
 	BENCH(state);

@@ -104,7 +104,7 @@ static void draws_follow_from_seed_and_place_alone(void **state)
 	assert_true(fabs(sum / 20000) < 0.05 && fabs(squares / 20000 - 1) < 0.05);
 }
 
-/* Any stretch of the sequence has about as many points in each half of each axis. */
+/* The first 400 points fall about equally into the four quarters of the square. */
 static void halton_points_are_even(void **state)
 {
 	struct study *study = study_of(
