@@ -77,7 +77,7 @@ def test_a_log_that_is_read_as_a_stream_is_cut_and_the_daemon_lives_on(faulty, s
 # ---- small ones ----
 
 ENDED = re.compile(r"trainyard: out of memory: \d+ bytes cannot be allocated; the process ends\n")
-NOT_STARTED = re.compile(r"trainyard: cannot start [^\n]*: the limit of threads or memory is reached\n")
+NOT_STARTED = re.compile(r"trainyard: [^\n]*memory[^\n]*\n")  # "the limit of threads or memory is reached", "Cannot allocate memory"
 DIED = (OSError, http.client.HTTPException)
 HOLD = {"region": "us-central1", "masterConfig": {"imageUri": "any"}, "args": ["hold"]}
 ACTS = ("create", "label", "cancel", "upload", "overwrite", "remove", "write")
