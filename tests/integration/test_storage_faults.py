@@ -397,11 +397,11 @@ def test_outputs_are_files_for_plain_tools_and_no_name_leaves_their_directory(st
     top = storage.daemon.state_dir / "gs"
     tree = top / own.bucket
 
-    wait_until(lambda: tree_contents(tree) == sorted(name.encode() for name in names), 20, "each object is a file")
+    wait_until(lambda: tree_contents(tree) == sorted(name.encode() for name in names), what="each object is a file")
     assert (tree / "plain.txt").read_bytes() == b"plain.txt"
     assert not [path for path in tree_paths(top) if path.is_symlink() or not path.resolve().is_relative_to(top)]
     assert {path.name for path in top.iterdir()} >= {own.bucket}
     assert not (storage.daemon.state_dir / "escape").exists() and not (top / "escape").exists()
     for name in names:
         assert own.delete(name).status == 204
-    wait_until(lambda: tree_contents(tree) == [], 20, "and none that is no object")
+    wait_until(lambda: tree_contents(tree) == [], what="and none that is no object")
