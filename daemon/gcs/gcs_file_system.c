@@ -164,7 +164,7 @@ static struct gcs_handle *handle_of(uint64_t number)
 	return (struct gcs_handle *)(uintptr_t)number; /* NOLINT: libfuse keeps it so */
 }
 
-/* Returns the open file whose changes the call stores or copies, which may be slow; NULL: it does neither. */
+/* Returns the open file whose changes the call stores or copies, which may be slow; NULL: the call does neither. */
 static struct gcs_handle *call_handle(const struct fuse_in_header *in)
 {
 	const void *said = in + 1;

@@ -200,7 +200,7 @@ sys.stdin.read()
 """
 
 
-# Fails with: gcs_open() and gcs_directory_open() without gcs_node_open() (as they were): nobody else can open anything.
+# Fails with: gcs_open() and gcs_directory_open() without gcs_node_open() (as they were): no other container can open a file.
 @pytest.mark.parametrize("name", ["file", ""], ids=["files", "directories"])
 def test_a_container_that_opens_a_lot_leaves_something_to_open(idle_engine, tmp_path, name):
     before = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -106,7 +106,7 @@ def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
     assert yard.containers(job_id) == []
 
 
-# Fails with: observe_removal() that takes nobody for lost.
+# Fails with: observe_removal() that takes no replica for lost.
 def test_a_removed_worker_comes_back_alone_and_a_removed_master_as_well(yard):
     job_id = yard.create(distributed(f"echo up; {UNTIL_RELEASED}; echo done", LONG, workers=1))
     yard.until(job_id, "RUNNING")  # a loss before RUNNING would end the whole attempt

@@ -313,7 +313,7 @@ def test_storage_calls_of_replicas_are_hit_too(yard):
     assert [line for line in yard.lines(job_id) if line in ("good", "bad")] == ["bad", "good"]
 
 
-# Fails with: call_delay() that does not wait; order_carry_out() that cuts nobody off.
+# Fails with: call_delay() that does not wait; order_carry_out() that cuts no replica off.
 def test_an_answer_is_late_or_never_comes(yard):
     late = order(yard, "timeout", method="ml.projects.jobs.list", seconds=0.3)
     started = time.monotonic()

@@ -293,7 +293,7 @@ def noted(bucket, name):
     return bucket.facts(name).get("metadata")
 
 
-# Fails with: fs_utimens() that forgets (as it was); gcs_set_time() that tells nobody; gcs_file_store() that notes nothing.
+# Fails with: fs_utimens() that forgets (as it was); gcs_set_time() that reports nothing; gcs_file_store() that notes nothing.
 def test_times_are_kept_as_gcsfuse_keeps_them(bucket):
     second = 10**9
     for number, (time_ns, text) in enumerate([

@@ -77,7 +77,7 @@ def test_reading_asks_the_daemon_while_there_are_rules(daemon, bucket):
     daemon.start()
     assert (bucket / "kept").read_bytes() == b"kept"
     assert hits(daemon, number) == 2
-    # Fails with: fault_registry_clear() that tells nobody (as it was).
+    # Fails with: fault_registry_clear() that reports nothing (as it was).
     assert daemon.request("DELETE", f"{FAULTS}/{number}").status == 200
     assert not asked.exists()
     order(daemon, "httpStatus", method="storage.objects.get", httpStatus=503)
@@ -114,7 +114,7 @@ for number in range({MANY}):
 """
 
 
-# Fails with: gcs_wait_quiet() that gives everybody a place (as it was): nobody is told of an error, and looking at a name
+# Fails with: gcs_wait_quiet() that gives each call a place (as it was): no call is told of an error, and looking at a name
 # lasts for a minute. Without progress_look(), who was killed is there for a minute.
 def test_calls_that_last_leave_room_for_others_and_end_with_their_program(daemon, bucket):
     bucket.put("kept", b"kept")
@@ -327,7 +327,7 @@ cat /tmp/open /tmp/list /tmp/in
 OTHER = "i=0; until [ -e /gcs/cut/out ]; do echo $i >/gcs/cut/below/$i; i=$((i+1)); sleep 0.1; done"
 
 
-# Fails with: gcs_caller_is_cut() that is always false, or true for each that has a network of its own: nobody waits, or the
+# Fails with: gcs_caller_is_cut() that is always false, or true for each that has a network of its own: no call waits, or the
 # other replica as well; changed_entry_parse() that looks at no network.
 def test_a_replica_without_its_network_waits_for_its_files(new_daemon):
     with new_daemon("--offline", "--stop-grace", "2", "--clock", "steppable") as daemon:

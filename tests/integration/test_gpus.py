@@ -259,7 +259,7 @@ def test_two_daemons_never_have_the_same_gpu(start):
 
 
 def test_daemons_that_race_for_a_gpu_take_turns(start, gpu_engine):
-    """Fails with: contest_of() that sees nobody: they ran at the same time."""
+    """Fails with: contest_of() that finds no contest: they ran at the same time."""
     race([start("--gpus", "1", "--accelerators", "require") for _ in range(3)], gpu_engine, 8)
 
 

@@ -65,7 +65,7 @@ static bool is_exception(const struct route *route, size_t *ret_index)
 	return false;
 }
 
-/* Fails with: the row of /healthz left out of the list; one of a path that nobody serves put in; POST /_trainyard/v1/clock
+/* Fails with: the row of /healthz left out of the list; one of a path that is not served put in; POST /_trainyard/v1/clock
  * with .open. */
 static void few_rows_are_open_or_take_more_than_json(void **state)
 {

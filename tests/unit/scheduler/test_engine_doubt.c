@@ -89,7 +89,7 @@ static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Fails with: job_run_doubts() in scheduler_deadline_us() left out: nobody wakes up when the doubt is over. */
+/* Fails with: job_run_doubts() in scheduler_deadline_us() left out: the loop does not wake up when the doubt is over. */
 static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 {
 	struct bench *bench = *state;

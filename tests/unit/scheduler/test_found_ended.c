@@ -54,7 +54,7 @@ static void what_the_engine_saw_end_by_itself_has_its_own_exit_code(void **state
 		job_check_error(bench, ids[i], JOB_FAILED, ends[i].error);
 }
 
-/* Fails with: kill_is_loss() false: it failed, though nobody knows what for. */
+/* Fails with: kill_is_loss() false: it failed, though the reason is not known. */
 static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 {
 	struct bench *bench = *state;

@@ -244,7 +244,7 @@ static uint32_t peer_of(const char *text)
 	return guard_peer_ipv4((const struct sockaddr *)&v6);
 }
 
-/* Fails with: guard_peer_check() that refuses nobody; guard_peer_ipv4() that reads any IPv6 address as a mapped one. */
+/* Fails with: guard_peer_check() that refuses no peer; guard_peer_ipv4() that reads any IPv6 address as a mapped one. */
 TEST(clients_of_a_refused_network_are_told_from_others)
 {
 	static const struct {

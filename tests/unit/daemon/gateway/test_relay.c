@@ -142,7 +142,7 @@ static void bytes_go_both_ways_until_both_have_ended(void **state)
 	relay_close(relay);
 }
 
-/* Fails with: device_socket_accept_peer() that closes nobody's connection. */
+/* Fails with: device_socket_accept_peer() that closes no connection. */
 static void who_is_not_served_finds_a_closed_endpoint(void **state)
 {
 	struct echo echo;

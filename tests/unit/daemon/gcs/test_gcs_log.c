@@ -59,7 +59,7 @@ static void a_full_file_begins_anew(void **state)
 	assert_int_equal(error_end(), 0);
 }
 
-/* Fails with: request_end() that asks nobody (as it was): 1000 lines. */
+/* Fails with: request_end() without gcs_log_allows() (as it was): 1000 lines. */
 static void what_fails_often_is_told_seldom(void **state)
 {
 	int64_t past_us = 1;

@@ -139,7 +139,7 @@ static void a_container_has_as_much_as_is_free(void **state)
 	close(fd);
 }
 
-/* Fails with: gcs_node_open() that counts all containers together: nobody else can open anything. */
+/* Fails with: gcs_node_open() that counts all containers together: no other container can open a file. */
 static void a_container_leaves_others_as_much_to_open(void **state)
 {
 	static struct gcs_node *opened[GCS_OPEN_MAX];

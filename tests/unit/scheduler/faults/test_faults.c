@@ -37,7 +37,7 @@ static void a_preempted_replica_begins_anew_alone(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 4);
 }
 
-/* Fails with: job_run_outcome() that leaves out ordered: the log blamed somebody outside. */
+/* Fails with: job_run_outcome() that leaves out ordered: the log said that it was stopped from outside. */
 static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 {
 	struct bench *bench = *state;
@@ -289,7 +289,7 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* only the worker's, at the job's end */
 }
 
-/* Fails with: injection_lasts() that asks for no rule; fault_registry_clear() that tells nobody. */
+/* Fails with: injection_lasts() that asks for no rule; fault_registry_clear() that reports nothing. */
 static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
@@ -304,7 +304,7 @@ static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
 }
 
-/* Fails with: injection_lasts() that asks for no rule; fault_registry_remove() that tells nobody. */
+/* Fails with: injection_lasts() that asks for no rule; fault_registry_remove() that reports nothing. */
 static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
